@@ -89,7 +89,7 @@ bench-window: prepare
 
 words: prepare
 	@mkdir -p build
-	PYTHONPATH=. .venv/bin/pybabel -q extract --no-default-keywords --keyword="tr mark say trn:1,2" \
+	PYTHONPATH=. .venv/bin/pybabel -q extract --no-default-keywords --keyword="tr mark build_message trn:1,2" \
 		--mapping-file=.ci/babel.cfg --project=Mirrordrill \
 		--add-location=file --sort-by-file --width=110 --output-file=build/words.pot app engine
 	@for po in assets/languages/*.po; do language=$$(basename $$po .po); \

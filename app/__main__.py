@@ -18,13 +18,13 @@ def open_window(scenario: Scenario | None) -> int:
 
     If Qt cannot start, print one message and return exit code 2.
     """
-    trying = qt_probe.begin()
+    trying = qt_probe.start_probe()
     missing: ImportError | None = None
     try:
         from app.main_window import open_window as show  # imports Qt, which no other command needs
     except ImportError as error:  # the probe fails with the same error and explains it
         missing = error
-    problem = qt_probe.finish(trying).problem
+    problem = qt_probe.finish_probe(trying).problem
     if problem is not None:
         print(problem, file=sys.stderr)
         return UNUSABLE

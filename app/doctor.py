@@ -12,13 +12,13 @@ from typing import Final
 from msgspec import Struct
 
 from app import golden, qt_probe
-from app.files.folders import default_folder
+from app.files.folders import get_default_folder
 from app.storage import ProblemKind, Profile, StorageError, open_profile
 from app.storage.database import FILE_NAME
 from app.storage.export import export_profile
-from engine.drill.judging.report import program_version
+from engine.drill.judging.report import get_program_version
 from engine.flow import compiled
-from engine.localization import as_json, from_json, join_messages, say
+from engine.localization import as_json, build_message, from_json, join_messages
 
 
 class CheckResult(Struct, frozen=True):
@@ -30,11 +30,11 @@ class CheckResult(Struct, frozen=True):
     text: str
 
     def as_line(self) -> str:
-        """Return one line of JSON, which `from_line` reads in another process."""
+        """Return one line of JSON, which `parse_check_result` reads in another process."""
         return json.dumps([as_json(self.name), self.is_ok, as_json(self.text)])
 
 
-def from_line(line: str) -> CheckResult:
+def parse_check_result(line: str) -> CheckResult:
     """Parse a line. Raises ValueError for one that no `CheckResult` wrote."""
     name, is_ok, text = json.loads(line)
     return CheckResult(from_json(name), is_ok, from_json(text))
@@ -43,74 +43,78 @@ def from_line(line: str) -> CheckResult:
 def examine() -> Iterator[CheckResult]:
     """Yield every check, each with advice if it fails."""
     yield CheckResult(
-        say("version"), True, f"Mirrordrill {program_version()}, Python {platform.python_version()}"
+        build_message("version"),
+        True,
+        f"Mirrordrill {get_program_version()}, Python {platform.python_version()}",
     )
-    yield from _qt()
-    yield from _storage()
-    yield _simulation()
+    yield from _check_qt()
+    yield from _check_storage()
+    yield _check_simulation()
     yield _check_golden_run()
-    yield _network()
+    yield _check_network()
 
 
-def _simulation() -> CheckResult:
+def _check_simulation() -> CheckResult:
     """Check the compiled step. Plain Python gives the same results, so this check always passes."""
-    used = compiled.kernel()
+    used = compiled.load_kernel()
     if used.reason:
-        text = say(
+        text = build_message(
             "runs as plain Python. Results are the same, but the simulation is slow: {reason}",
             reason=used.reason,
         )
     elif used.origin == "prebuilt":
-        text = say("runs as the C library of the program")
+        text = build_message("runs as the C library of the program")
     elif used.origin == "compiled here":
-        text = say("runs as a C library compiled on this computer")
+        text = build_message("runs as a C library compiled on this computer")
     else:
-        text = say("runs as plain Python because of MIRRORDRILL_KERNEL")
-    return CheckResult(say("simulation"), True, text)
+        text = build_message("runs as plain Python because of MIRRORDRILL_KERNEL")
+    return CheckResult(build_message("simulation"), True, text)
 
 
-def _network() -> CheckResult:
+def _check_network() -> CheckResult:
     """Check the network; classes can be joined without it, so the check always passes."""
     import asyncio  # takes 0.1 s, so the start must not import it
 
     from app.classroom import discovery
 
     if not discovery.is_installed():
-        text = say(
+        text = build_message(
             "join a class with its code and address. To join with only the code: pip install "
             "mirrordrill[discovery]"
         )
-    elif asyncio.run(discovery.answers_itself()):
-        text = say("a class on this computer can be found with only its code")
+    elif asyncio.run(discovery.can_find_itself()):
+        text = build_message("a class on this computer can be found with only its code")
     else:
-        text = say(
+        text = build_message(
             "a class on this computer cannot be found with only its code. Give its address too, "
             "or open the firewall."
         )
-    return CheckResult(say("class"), True, text)
+    return CheckResult(build_message("class"), True, text)
 
 
-def _qt() -> Iterator[CheckResult]:
-    probe = qt_probe.probe()
+def _check_qt() -> Iterator[CheckResult]:
+    probe = qt_probe.probe_qt()
     if probe.problem is not None:
-        yield CheckResult(say("window"), False, probe.problem)
+        yield CheckResult(build_message("window"), False, probe.problem)
         return
-    starts = say("Qt {version} starts on {platform}", version=probe.qt, platform=probe.platform)
-    yield CheckResult(say("window"), True, starts)
+    starts = build_message("Qt {version} starts on {platform}", version=probe.qt, platform=probe.platform)
+    yield CheckResult(build_message("window"), True, starts)
     if probe.families:
-        yield CheckResult(say("fonts"), True, say("{n} font families", n=probe.families))
+        yield CheckResult(build_message("fonts"), True, build_message("{n} font families", n=probe.families))
     else:
-        message = say("Qt finds no font. On Debian or Ubuntu: sudo apt-get install fonts-dejavu-core")
-        yield CheckResult(say("fonts"), False, message)
+        message = build_message(
+            "Qt finds no font. On Debian or Ubuntu: sudo apt-get install fonts-dejavu-core"
+        )
+        yield CheckResult(build_message("fonts"), False, message)
 
 
-def _storage() -> Iterator[CheckResult]:
+def _check_storage() -> Iterator[CheckResult]:
     with tempfile.TemporaryDirectory() as folder:
-        yield _run_check(say("storage"), lambda: _check_run_storage(Path(folder)))
+        yield _run_check(build_message("storage"), lambda: _check_run_storage(Path(folder)))
     yield _run_check(PROFILE, _read_the_profile)
 
 
-PROFILE: Final = say("profile")
+PROFILE: Final = build_message("profile")
 
 
 def _run_check(name: str, check: Callable[[], tuple[bool, str]]) -> CheckResult:
@@ -122,28 +126,28 @@ def _run_check(name: str, check: Callable[[], tuple[bool, str]]) -> CheckResult:
 
 def _check_run_storage(folder: Path) -> tuple[bool, str]:
     with open_profile(folder) as profile:
-        run = profile.begin_run("doctor", "", "", 1, program_version(), "lab")
+        run = profile.begin_run("doctor", "", "", 1, get_program_version(), "lab")
         profile.append(run, 0, "0 note doctor")
-        recorded = [line.text for line in profile.journal(run)]
-    text = say("created and wrote a new profile, and read it back: {text}", text=str(recorded))
+        recorded = [line.text for line in profile.read_journal(run)]
+    text = build_message("created and wrote a new profile, and read it back: {text}", text=str(recorded))
     return recorded == ["0 note doctor"], text
 
 
 def _read_the_profile() -> tuple[bool, str]:
-    folder = default_folder()
+    folder = get_default_folder()
     if not folder.exists():
         if not _can_make(folder):
-            return False, say(
+            return False, build_message(
                 "cannot create {path}. You can play drills, but nothing is recorded. Set "
                 "MIRRORDRILL_PROFILE to a writable folder.",
                 path=str(folder),
             )
-        return True, say("{path} will be created at the first start", path=str(folder))
+        return True, build_message("{path} will be created at the first start", path=str(folder))
     with open_profile(folder) as profile:
-        finished, faults = len(profile.results()), profile.faults()
+        finished, faults = len(profile.list_results()), profile.find_faults()
     if faults:
         return False, join_messages(" ", faults)
-    return True, say("{path} is intact; finished runs: {n}", path=str(folder), n=finished)
+    return True, build_message("{path} is intact; finished runs: {n}", path=str(folder), n=finished)
 
 
 def _can_make(folder: Path) -> bool:
@@ -152,9 +156,9 @@ def _can_make(folder: Path) -> bool:
 
 
 @contextmanager
-def profile_if_any() -> Iterator[Profile | None]:
+def open_existing_profile() -> Iterator[Profile | None]:
     """Open the profile; None if there is none or it cannot be opened (`examine` reports that)."""
-    folder = default_folder()
+    folder = get_default_folder()
     try:
         profile = open_profile(folder) if folder.exists() else None
     except StorageError:
@@ -171,17 +175,19 @@ def export(target: Path) -> int:
 
     Raises StorageError.
     """
-    return export_profile(default_folder() / FILE_NAME, target)
+    return export_profile(get_default_folder() / FILE_NAME, target)
 
 
 def _check_golden_run() -> CheckResult:
     own_play, recorded = golden.play(), golden.load_recorded()
     if own_play == recorded:
-        text = say("a recorded run replays identically on this computer")
+        text = build_message("a recorded run replays identically on this computer")
     elif own_play.events == recorded.events:
-        text = say("a recorded run differs here in the last digits, so runs of other computers are refused")
+        text = build_message(
+            "a recorded run differs here in the last digits, so runs of other computers are refused"
+        )
     else:
-        text = say(
+        text = build_message(
             "a recorded run replays differently here, so results cannot be compared with other computers"
         )
-    return CheckResult(say("replay"), own_play == recorded, text)
+    return CheckResult(build_message("replay"), own_play == recorded, text)

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 
 from app.files import scenario_files
 from engine.drill.running.drill import Drill, play_inputs
-from engine.model import ticks
+from engine.model import to_ticks
 from engine.verbs.lines import parse_script
 
 SCRIPT: Final = """\
@@ -35,9 +35,9 @@ def play() -> Golden:
     """Play the golden run on this machine and return its hashes."""
     drill = Drill(scenario_files.find("lab").load())
     play_inputs(drill, parse_script(SCRIPT)[0])
-    drill.advance_to(ticks(END_S))
+    drill.advance_to(to_ticks(END_S))
     text = json.dumps([(e.tick, e.kind, e.server, e.database, e.text) for e in drill.events])
-    return Golden(hashlib.blake2b(text.encode(), digest_size=16).hexdigest(), drill.state_hash())
+    return Golden(hashlib.blake2b(text.encode(), digest_size=16).hexdigest(), drill.compute_state_hash())
 
 
 def load_recorded() -> Golden:

@@ -25,7 +25,7 @@ def install_command(packages: str) -> str:
     return f"On Debian or Ubuntu: {'sudo sh' if shutil.which('sudo') else 'su'} -c '{install}'"
 
 
-def missing_packages() -> str:
+def find_missing_packages() -> str:
     """Return the Debian packages of Qt libraries that fail to load; all of them if none fails."""
     packages = [line.split() for line in LIBRARIES.read_text(encoding="utf-8").splitlines()]
     return " ".join(
@@ -62,14 +62,14 @@ class Probe(Struct, frozen=True):
     """Font families that Qt finds."""
 
 
-def begin() -> subprocess.Popen[str]:
-    """Start Qt in another process; `finish` reports the result. The caller may work meanwhile."""
+def start_probe() -> subprocess.Popen[str]:
+    """Start Qt in another process; `finish_probe` reports the result. The caller may work meanwhile."""
     return subprocess.Popen(
         [sys.executable, "-c", _PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
 
-def finish(trying: subprocess.Popen[str]) -> Probe:
+def finish_probe(trying: subprocess.Popen[str]) -> Probe:
     """Wait for the test and return its result, with the missing parts if Qt did not start."""
     with trying:
         try:
@@ -82,9 +82,9 @@ def finish(trying: subprocess.Popen[str]) -> Probe:
     return Probe(explain_failure(text, dict(os.environ)))
 
 
-def probe() -> Probe:
+def probe_qt() -> Probe:
     """Start Qt in another process and report what is missing if it fails."""
-    return finish(begin())
+    return finish_probe(start_probe())
 
 
 def explain_failure(output: str, environment: dict[str, str]) -> str:
@@ -93,7 +93,7 @@ def explain_failure(output: str, environment: dict[str, str]) -> str:
     module = re.search(r"No module named '([^']+)'", output)
     if library is not None:
         missing = f"Qt cannot start because the system library {library[1]} is missing."
-        return f"{missing} {install_command(missing_packages())}"
+        return f"{missing} {install_command(find_missing_packages())}"
     if module is not None:
         return (
             f"Qt cannot start because {module[1]} is not installed. Install Mirrordrill again: pip install ."
@@ -108,6 +108,7 @@ def explain_failure(output: str, environment: dict[str, str]) -> str:
         display = environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")
         return f"Qt cannot start because the display {display} does not answer or refuses this user."
     if "could not load the Qt platform plugin" in output.lower() or "platform plugin" in output:
-        return f"Qt cannot start because its platform plugin cannot be loaded. {install_command(missing_packages())}"
+        command = install_command(find_missing_packages())
+        return f"Qt cannot start because its platform plugin cannot be loaded. {command}"
     last = (output.strip().splitlines() or ["it said nothing"])[-1]
     return f"Qt cannot start: {last}"

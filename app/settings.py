@@ -14,7 +14,7 @@ from msgspec import Struct
 from PySide6.QtCore import QByteArray, QSettings
 
 from app.files import atomic_write
-from app.files.folders import default_folder, is_special_file, keep_private
+from app.files.folders import get_default_folder, is_special_file, keep_private
 from app.words.language import tr
 
 Value = TypeVar("Value", bool, float, str, QByteArray)
@@ -62,7 +62,7 @@ NOTES: Final = WindowSettingKey("topology/notes", "{}")
 """JSON: scenario -> [[text, x, y]], the notes on the canvas."""
 
 
-def layout_key(profile: str) -> WindowSettingKey[QByteArray]:
+def build_layout_key(profile: str) -> WindowSettingKey[QByteArray]:
     """Return the setting for the dock layout of a layout profile."""
     return WindowSettingKey(f"window/layout/{profile}", QByteArray())
 
@@ -79,7 +79,7 @@ class WindowSettings:
     """Settings with typed access. A stored value of another type is ignored."""
 
     def __init__(self, store: QSettings | None = None) -> None:
-        self._obstacle = _find_obstacle(default_folder() / FILE_NAME) if store is None else None
+        self._obstacle = _find_obstacle(get_default_folder() / FILE_NAME) if store is None else None
         if self._obstacle is not None:
             store = QSettings(NOWHERE, QSettings.Format.IniFormat)
             store.clear()  # Qt remembers settings of an earlier window of this process
@@ -122,7 +122,7 @@ class WindowSettings:
         """Return whether a value is stored, valid or not."""
         return self._store.contains(key.name)
 
-    def json(self, key: WindowSettingKey[str]) -> object:
+    def read_json(self, key: WindowSettingKey[str]) -> object:
         """Parse the text of a setting as JSON; None if invalid, nested too deeply, or with NaN or infinity."""
         try:
             return json.loads(self.get(key), parse_constant=_refuse_constant)
@@ -145,7 +145,7 @@ class WindowSettings:
 
 
 def _find_obstacle(file: Path) -> Path | None:
-    """Return the object that is not a file and blocks the path of *file* or of Qt's lock next to it; None if free."""
+    """Return the object (no file) that blocks the path of *file* or of Qt's lock file; None if the path is free."""
     return next(filter(is_special_file, (file, file.with_name(file.name + ".lock"))), None)
 
 
@@ -154,7 +154,7 @@ def _open_profile_settings() -> QSettings:
 
     Version 0.1.0 used the system's location; its settings are moved once.
     """
-    file = default_folder() / FILE_NAME
+    file = get_default_folder() / FILE_NAME
     _remove_objects(file)
     is_new = not file.exists()
     keep_private(file)

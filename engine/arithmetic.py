@@ -24,7 +24,7 @@ _ANGLE_MAX: Final = 1e30
 Number = TypeVar("Number", int, float)
 
 
-def total(numbers: Iterable[Number]) -> Number:
+def add_in_order(numbers: Iterable[Number]) -> Number:
     """Add the numbers from left to right.
 
     The built-in sum compensates rounding errors from Python 3.12 on, so it differs between versions.
@@ -35,7 +35,7 @@ def total(numbers: Iterable[Number]) -> Number:
     return running_sum
 
 
-def exact_total(numbers: Iterable[float]) -> float:
+def add_exactly(numbers: Iterable[float]) -> float:
     """Return the sum, rounded only once at the end, so that it does not depend on the order."""
     whole_part, parts = 0, None
     for number in numbers:
@@ -51,7 +51,7 @@ _SMALLEST: Final = 1 << 1074
 """Number of fixed-point units in 1.0: every float is a multiple of 1 / 2**1074."""
 
 
-def remainder(number: float, divisor: float) -> float:
+def compute_remainder(number: float, divisor: float) -> float:
     """Return the exact remainder of the division, with the sign of *number*.
 
     Raise ZeroDivisionError if *divisor* is 0.
@@ -65,7 +65,7 @@ def remainder(number: float, divisor: float) -> float:
 
 def space_geometrically(low: float, high: float, count: int) -> tuple[float, ...]:
     """Return *count* numbers from *low* to *high* in geometric progression."""
-    inner_numbers = (low * power(high / low, index / (count - 1)) for index in range(1, count - 1))
+    inner_numbers = (low * raise_to_power(high / low, index / (count - 1)) for index in range(1, count - 1))
     return (low, *inner_numbers, high)
 
 
@@ -86,7 +86,7 @@ def log(x: float) -> float:
     """Return the natural logarithm. ValueError for a number that is not positive."""
     if 1.0 / fixed_point.LOG_MAX <= x <= fixed_point.LOG_MAX and (result := fixed_point.log(x)) is not None:
         return result
-    return float(_EXACT.ln(_positive(x)))
+    return float(_EXACT.ln(_require_positive(x)))
 
 
 def log1p(x: float) -> float:
@@ -96,16 +96,16 @@ def log1p(x: float) -> float:
 
 def log10(x: float) -> float:
     """Return the decimal logarithm. ValueError for a number that is not positive."""
-    return float(_EXACT.log10(_positive(x)))
+    return float(_EXACT.log10(_require_positive(x)))
 
 
-def _positive(x: float) -> Decimal:
+def _require_positive(x: float) -> Decimal:
     if not x > 0.0 or not math.isfinite(x):
         raise ValueError("math domain error")
     return Decimal(x)
 
 
-def power(base: float, exponent: float) -> float:
+def raise_to_power(base: float, exponent: float) -> float:
     """Return *base* to the power of *exponent*. ZeroDivisionError, ValueError or OverflowError if undefined."""
     if base == 0.0 and exponent < 0.0:
         raise ZeroDivisionError("0.0 cannot be raised to a negative power")
@@ -137,32 +137,32 @@ def _to_float(number: Decimal) -> float:
 
 def sin(x: float) -> float:
     """Return the sine. ValueError for infinity or NaN."""
-    return float(_sine(_reduce_angle(x)))
+    return float(_compute_sine(_reduce_angle(x)))
 
 
 def cos(x: float) -> float:
     """Return the cosine. ValueError for infinity or NaN."""
     if abs(x) <= fixed_point.ANGLE_MAX and (result := fixed_point.cos(x)) is not None:
         return result
-    return float(_sine(_EXACT.add(_reduce_angle(x), _PI / 2)))
+    return float(_compute_sine(_EXACT.add(_reduce_angle(x), _PI / 2)))
 
 
 def tan(x: float) -> float:
     """Return the tangent. ValueError for infinity or NaN."""
     angle = _reduce_angle(x)
-    return float(_EXACT.divide(_sine(angle), _sine(_EXACT.add(angle, _PI / 2))))
+    return float(_EXACT.divide(_compute_sine(angle), _compute_sine(_EXACT.add(angle, _PI / 2))))
 
 
 def atan(x: float) -> float:
     """Return the arc tangent, between -pi/2 and pi/2."""
-    return float(_arc_tangent(Decimal(x)))
+    return float(_compute_arc_tangent(Decimal(x)))
 
 
 def atan2(y: float, x: float) -> float:
     """Return the angle of the point (x, y), between -pi and pi."""
     if x == 0.0:
         return float(_PI / 2) * ((y > 0) - (y < 0))
-    angle = _arc_tangent(_EXACT.divide(Decimal(y), Decimal(x)))
+    angle = _compute_arc_tangent(_EXACT.divide(Decimal(y), Decimal(x)))
     if x < 0.0:
         angle = _EXACT.add(angle, _PI if y >= 0.0 else -_PI)
     return float(angle)
@@ -176,7 +176,7 @@ def asin(x: float) -> float:
         return float(_PI / 2) * x
     value = Decimal(x)
     other_leg = _EXACT.sqrt(_EXACT.multiply(1 - value, 1 + value))
-    return float(_arc_tangent(_EXACT.divide(value, other_leg)))
+    return float(_compute_arc_tangent(_EXACT.divide(value, other_leg)))
 
 
 def acos(x: float) -> float:
@@ -187,7 +187,7 @@ def acos(x: float) -> float:
         return float(_PI)
     value = Decimal(x)
     half_sine = _EXACT.sqrt(_EXACT.divide(1 - value, 1 + value))
-    return float(2 * _arc_tangent(half_sine))
+    return float(2 * _compute_arc_tangent(half_sine))
 
 
 def _reduce_angle(x: float) -> Decimal:
@@ -198,7 +198,7 @@ def _reduce_angle(x: float) -> Decimal:
     return _EXACT.plus(wide.remainder(Decimal(x), wide.multiply(_PI, 2)))
 
 
-def _sine(x: Decimal) -> Decimal:
+def _compute_sine(x: Decimal) -> Decimal:
     square, term, place = _EXACT.multiply(x, x), x, 1
 
     def following() -> Decimal:
@@ -207,10 +207,10 @@ def _sine(x: Decimal) -> Decimal:
         place += 2
         return term
 
-    return _series(x, following)
+    return _add_series(x, following)
 
 
-def _arc_tangent(x: Decimal) -> Decimal:
+def _compute_arc_tangent(x: Decimal) -> Decimal:
     """Return the arc tangent.
 
     The angle is halved twice, so that the series is short: atan x = 2 atan (x / (1 + sqrt(1 + x²))).
@@ -226,10 +226,10 @@ def _arc_tangent(x: Decimal) -> Decimal:
         place += 2
         return _EXACT.divide(power_of_x, Decimal(place))
 
-    return 8 * _series(x, following)
+    return 8 * _add_series(x, following)
 
 
-def _series(first_term: Decimal, following: Callable[[], Decimal]) -> Decimal:
+def _add_series(first_term: Decimal, following: Callable[[], Decimal]) -> Decimal:
     """Add the terms of a series until they no longer change the sum."""
     running_sum = first_term
     while True:

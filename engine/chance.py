@@ -27,7 +27,7 @@ class Chance(Struct):
         """Return a copy that continues identically and independently."""
         return Chance(self.state)
 
-    def bits(self) -> int:
+    def next_bits(self) -> int:
         """Return the next 64 random bits."""
         self.state = (self.state + _GOLDEN) & _MASK
         z = self.state
@@ -35,23 +35,23 @@ class Chance(Struct):
         z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
         return z ^ (z >> 31)
 
-    def uniform(self, low: float = 0.0, high: float = 1.0) -> float:
+    def draw_uniform(self, low: float = 0.0, high: float = 1.0) -> float:
         """Return a number in [low, high)."""
-        return low + (high - low) * ((self.bits() >> 11) / (1 << 53))
+        return low + (high - low) * ((self.next_bits() >> 11) / (1 << 53))
 
-    def integer(self, low: int, high: int) -> int:
+    def draw_integer(self, low: int, high: int) -> int:
         """Return a whole number in [low, high]."""
-        return low + self.bits() % (high - low + 1)
+        return low + self.next_bits() % (high - low + 1)
 
-    def normal(self) -> float:
+    def draw_normal(self) -> float:
         """Draw a standard normal number by Box-Muller."""
-        u = 1.0 - self.uniform()
-        return math.sqrt(-2.0 * log(u)) * cos(2.0 * math.pi * self.uniform())
+        u = 1.0 - self.draw_uniform()
+        return math.sqrt(-2.0 * log(u)) * cos(2.0 * math.pi * self.draw_uniform())
 
-    def lognormal(self, mean: float, relative_sd: float) -> float:
+    def draw_lognormal(self, mean: float, relative_sd: float) -> float:
         """Return a positive number with the given mean and relative standard deviation."""
         sigma, half_sigma2 = _compute_log_parameters(relative_sd)
-        return mean * exp(sigma * self.normal() - half_sigma2)
+        return mean * exp(sigma * self.draw_normal() - half_sigma2)
 
     def skip(self, count: int) -> None:
         """Skip *count* 64-bit numbers. A uniform number uses one of them, a normal or lognormal number two."""

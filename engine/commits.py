@@ -14,7 +14,9 @@ USER: Final = "\0user "
 """Prefix of the key of a database user in `Commit.edits`. Names of script objects cannot start with it."""
 
 
-def _users_after(users: Mapping[str, object], edits: tuple[tuple[str, object], ...]) -> Mapping[str, object]:
+def _apply_user_edits(
+    users: Mapping[str, object], edits: tuple[tuple[str, object], ...]
+) -> Mapping[str, object]:
     changed = {name.removeprefix(USER): user for name, user in edits if name.startswith(USER)}
     if not changed:
         return users
@@ -41,7 +43,9 @@ class Commit:
         self.digest: bytes = hashlib.blake2b(before + text.encode(), digest_size=16).digest()
         self.weight: int = (previous.weight if previous is not None else 0) + len(text) + WEIGHT_LEAST
         """Characters in this and all commits before it."""
-        self.users: Mapping[str, object] = _users_after(previous.users if previous is not None else {}, edits)
+        self.users: Mapping[str, object] = _apply_user_edits(
+            previous.users if previous is not None else {}, edits
+        )
         """Users of the database after this commit, by lowercase name."""
 
     def __repr__(self) -> str:
@@ -54,11 +58,11 @@ class Commit:
         while True:
             links.append((link.kb, link.log_kb, link.tick, link.edits))
             if link.previous is None:
-                return chain, (tuple(reversed(links)),)
+                return build_chain, (tuple(reversed(links)),)
             link = link.previous
 
 
-def chain(links: tuple[tuple[float, float, int, tuple[tuple[str, object], ...]], ...]) -> Commit | None:
+def build_chain(links: tuple[tuple[float, float, int, tuple[tuple[str, object], ...]], ...]) -> Commit | None:
     """Build a chain of commits from (kb, log_kb, tick, edits), oldest first; return the last one."""
     last_commit: Commit | None = None
     for link in links:

@@ -8,7 +8,10 @@ in docs/sources.md.
 from typing import Final
 
 TICKS_PER_S: Final = 100
-"""Ticks in a simulated second: the fixed step of the flow model is 10 ms. Half the step changes no figure by 1%."""
+"""Ticks in a simulated second: the fixed step of the flow model is 10 ms.
+
+A step of 5 ms changes every figure by less than 1%.
+"""
 
 TIME_MAX_S: Final = 1e6
 """Maximum simulated time of a run: eleven days, as in `run --until`. Assumed."""
@@ -17,7 +20,7 @@ PING_INTERVAL_S: Final = 1.0
 """Interval at which each side pings on each open connection. Documented [RANDAL]."""
 
 PING_WAIT_S: Final = 0.02
-"""Delay of a ping by slow processors, per factor by which they are slower than normal. Assumed: a time slice
+"""Delay of a ping for each factor by which the processors are slower than normal. Assumed: a time slice
 and a half of a busy scheduler (4 to 15 ms).
 """
 

@@ -58,7 +58,7 @@ def format_datetime(value: datetime | date, form: str) -> str:
 
 def parse_datetime(text: str, form: str) -> datetime:
     """Parse *text* in this form. Missing parts are taken from 1 January 1900. Raises ValueError."""
-    match = _reader(form).fullmatch(text)
+    match = _build_pattern(form).fullmatch(text)
     if match is None:
         raise ValueError(f"{text[:40]!r} is not written as {form}")
     part = match.groupdict()
@@ -70,7 +70,7 @@ def parse_datetime(text: str, form: str) -> datetime:
         hour = hour % 12 + (12 if part["half"].upper() == "PM" else 0)
     return datetime(
         year,
-        _month(part.get("month") or "1"),
+        _parse_month(part.get("month") or "1"),
         int(part.get("day") or 1),
         hour,
         int(part.get("minute") or 0),
@@ -79,13 +79,13 @@ def parse_datetime(text: str, form: str) -> datetime:
     )
 
 
-def _month(text: str) -> int:
+def _parse_month(text: str) -> int:
     if text.isdigit():
         return int(text)
     return next(number for number, name in enumerate(MONTHS, start=1) if name[:3].lower() == text[:3].lower())
 
 
 @cache
-def _reader(form: str) -> re.Pattern[str]:
+def _build_pattern(form: str) -> re.Pattern[str]:
     pattern = re.sub("%[A-Za-z]", lambda match: _READ[match.group()], re.sub(r"[.()+*?]", r"\\\g<0>", form))
     return re.compile(pattern, re.ASCII | re.IGNORECASE)

@@ -415,7 +415,7 @@ class Event(Struct, frozen=True, gc=False):
         return {**fields, "text": self.text, **self.data.as_json()}
 
 
-def data_of(event: Event, kind: type[AnyData]) -> AnyData | None:
+def get_data(event: Event, kind: type[AnyData]) -> AnyData | None:
     """Return the fields of *event* if it is of this kind, else None."""
     return event.data if isinstance(event.data, kind) else None
 

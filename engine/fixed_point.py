@@ -59,7 +59,7 @@ def log(x: float) -> float | None:
     square, total = s * s >> BITS, 0
     for factor in _OF_AREA_TANGENT:
         total = (total * square >> BITS) + factor
-    return _nearest(exponent * _LN2 + _compute_middle_log(part) + (s * total >> BITS - 1))
+    return _round_to_float(exponent * _LN2 + _compute_middle_log(part) + (s * total >> BITS - 1))
 
 
 @cache
@@ -78,12 +78,12 @@ def exp(x: float) -> float | None:
     for factor in _OF_EXPONENTIAL:
         total = (total * remainder >> BITS) + factor
     octaves, part = divmod(parts, _PARTS)
-    nearest = _nearest(_power_of_two(part) * total >> BITS)
+    nearest = _round_to_float(_compute_power_of_two(part) * total >> BITS)
     return None if nearest is None else math.ldexp(nearest, octaves)
 
 
 @cache
-def _power_of_two(part: int) -> int:
+def _compute_power_of_two(part: int) -> int:
     return _scale(_WIDE.power(Decimal(2), _WIDE.divide(Decimal(part), Decimal(_PARTS))))
 
 
@@ -100,7 +100,7 @@ def cos(x: float) -> float | None:
         total = (total * square >> BITS) + factor
     if quarters & 1:
         total = total * remainder >> BITS
-    return _nearest(-total if (quarters + 1) & 2 else total, ANGLE_ERROR_BOUND)
+    return _round_to_float(-total if (quarters + 1) & 2 else total, ANGLE_ERROR_BOUND)
 
 
 def _to_units(x: float) -> int:
@@ -109,7 +109,7 @@ def _to_units(x: float) -> int:
     return whole_part << places if places >= 0 else whole_part >> -places
 
 
-def _nearest(number: int, error_units: int = ERROR_BOUND) -> float | None:
+def _round_to_float(number: int, error_units: int = ERROR_BOUND) -> float | None:
     """Return *number* units as a float, or None if not all numbers within *error_units* round to that float."""
     quotient = (number - error_units) / _UNIT
     return quotient if quotient == (number + error_units) / _UNIT else None

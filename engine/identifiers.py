@@ -5,27 +5,27 @@ from functools import lru_cache
 
 
 @lru_cache(maxsize=1024)
-def unique_id(*parts: object) -> str:
+def make_unique_id(*parts: object) -> str:
     """Return a uniqueidentifier that is constant for the same *parts*."""
     digits = hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest().upper()
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
-def group_id(guid: int) -> str:
+def make_group_id(guid: int) -> str:
     """Return the id of an availability group by its number in `World.groups`."""
-    return unique_id("availability group", guid)
+    return make_unique_id("availability group", guid)
 
 
-def replica_id(guid: int, server: str) -> str:
+def make_replica_id(guid: int, server: str) -> str:
     """Return the id of an availability group's replica on a server."""
-    return unique_id("replica", guid, server)
+    return make_unique_id("replica", guid, server)
 
 
-def seeding_id(guid: int, server: str, number: int) -> str:
+def make_seeding_id(guid: int, server: str, number: int) -> str:
     """Return the id of attempt *number* to seed a database, at one of the two replicas."""
-    return unique_id("seeding", guid, server, number)
+    return make_unique_id("seeding", guid, server, number)
 
 
-def group_database_id(number: int) -> str:
+def make_group_database_id(number: int) -> str:
     """Return the id of a database in its group (AvailabilityMembership.database_guid): the same on each replica."""
-    return unique_id("group database", number)
+    return make_unique_id("group database", number)

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
-from engine.localization import LocalizableMessage, say, shorten
+from engine.localization import LocalizableMessage, build_message, shorten
 
 SAID_MAX: Final = 500
 """Maximum length of an error about a line, in characters. A line may contain a word of a million letters. Assumed."""
@@ -23,12 +23,12 @@ class InputError(ValueError):
         super().__init__(shorten(text, SAID_MAX))
 
 
-def but_there_are(problem: LocalizableMessage, names: Iterable[str]) -> LocalizableMessage:
+def append_existing_names(problem: LocalizableMessage, names: Iterable[str]) -> LocalizableMessage:
     """Return *problem*, which is about an unknown name, with a list of the existing *names*."""
     known_names = ", ".join(names)
     if not known_names:
-        return say("{problem}; none is available", problem=problem)
-    return say("{problem}; available: {names}", problem=problem, names=known_names)
+        return build_message("{problem}; none is available", problem=problem)
+    return build_message("{problem}; available: {names}", problem=problem, names=known_names)
 
 
 class Input(Struct, frozen=True):
@@ -41,7 +41,7 @@ class Input(Struct, frozen=True):
     by: str = ""
     """Key of the team role that acts; empty outside teams."""
 
-    def option(self, name: str, default: float) -> float:
+    def get_option(self, name: str, default: float) -> float:
         """Return the number of an option `name=value`, or *default*."""
         return next((float(value) for key, value in self.options if key == name), default)
 

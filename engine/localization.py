@@ -32,7 +32,7 @@ def mark(text: str) -> str:
     return text
 
 
-def say(template: str, /, **args: Argument) -> LocalizableMessage:
+def build_message(template: str, /, **args: Argument) -> LocalizableMessage:
     """Return the message of *template* with *args*; the collector of translations finds the template here."""
     sentence = LocalizableMessage(template.format_map(args))
     sentence.template, sentence.args = template, tuple(args.items())
@@ -115,6 +115,6 @@ def from_json(value: object) -> Any:
 
 
 def _build_message(template: str, args: tuple[tuple[str, Argument], ...]) -> LocalizableMessage:
-    sentence = say(template, **dict(args))
+    sentence = build_message(template, **dict(args))
     sentence.args = args
     return sentence

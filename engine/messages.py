@@ -103,7 +103,7 @@ class Wording(Struct, frozen=True):
     """Text with the placeholders of the product: %d, %ls, %.*ls, %S_MSG …"""
 
 
-def _read() -> dict[int, tuple[Wording, ...]]:
+def _read_messages() -> dict[int, tuple[Wording, ...]]:
     messages_by_number: dict[int, tuple[Wording, ...]] = {}
     lines = resources.files("engine").joinpath("messages.tsv").read_text(encoding="utf-8").splitlines()
     for line in lines[1:]:
@@ -113,7 +113,7 @@ def _read() -> dict[int, tuple[Wording, ...]]:
     return messages_by_number
 
 
-MESSAGES: Final[dict[int, tuple[Wording, ...]]] = _read()
+MESSAGES: Final[dict[int, tuple[Wording, ...]]] = _read_messages()
 """Number -> its wordings, oldest first. Documented [DOC: Database Engine events and errors]; see Wording.source."""
 
 PLACEHOLDER: Final = re.compile(
@@ -131,7 +131,7 @@ RENAMED: Final = 2016
 """First version whose messages say "Always On" instead of "AlwaysOn". Seen in public ERRORLOGs."""
 
 
-def wording(number: int, version: int = 2005) -> Wording:
+def find_wording(number: int, version: int = 2005) -> Wording:
     """Return the wording of *number* in that version, or the oldest one. KeyError for an unknown number."""
     message = MESSAGES[number]
     found_wording = next(
@@ -154,7 +154,7 @@ def fill_message(number: int, *args: object, version: int = 2005) -> tuple[int, 
     Surplus arguments are dropped, because a later wording may use more than an earlier one. Missing arguments
     are empty, as the product's own %.*ls at the end of a text usually is.
     """
-    found_wording = wording(number, version)
+    found_wording = find_wording(number, version)
     return found_wording.severity, fill_placeholders(
         found_wording.text, (*LEADING.get((number, found_wording.since), ()), *args)
     )
@@ -184,7 +184,7 @@ def _format_argument(placeholder: str, value: object) -> str:
 def list_messages(version: int) -> list[Wording]:
     """Return the rows of sys.messages: the product's messages in the wording of that version."""
     return [
-        wording(number, version)
+        find_wording(number, version)
         for number, wordings in sorted(MESSAGES.items())
         if wordings[0].since <= version and wordings[0].source in ("doc", "log")
     ]

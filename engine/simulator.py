@@ -38,8 +38,8 @@ from engine.availability import role as group_role
 from engine.cluster import instances, membership, roles, setup
 from engine.events import Event, NoteData
 from engine.flow import CrossingKind, Samples
-from engine.inputs import Input, InputError, but_there_are
-from engine.localization import mark, say
+from engine.inputs import Input, InputError, append_existing_names
+from engine.localization import build_message, mark
 from engine.mirroring import failover, monitor, pages, redo, session
 from engine.model import Handlers, World
 from engine.protocol import (
@@ -54,9 +54,9 @@ from engine.protocol import (
     startup,
     streams,
 )
-from engine.tsql.language.lexer import only_reads
+from engine.tsql.language.lexer import is_read_only_input
 from engine.verbs import VERBS
-from engine.verbs.lines import execute_input, note_effects
+from engine.verbs.lines import execute_input, record_effects
 
 HANDLERS: Final[Handlers] = {
     **groups.HANDLERS,
@@ -70,23 +70,23 @@ HANDLERS: Final[Handlers] = {
     **group_role.HANDLERS,
     **seeding.HANDLERS,
     **threads.HANDLERS,
-    "database.recovered": service.recovered,
-    "computer.off": service.computer_off,
+    "database.recovered": service.on_recovered,
+    "computer.off": service.on_computer_off,
     "computer.on": service.power_on,
     "session.meet": session.synchronize_roles,
-    "failover.ask": failover.ask,
-    "failover.decide": failover.decide,
-    "failover.closed": failover.closed,
-    "failover.online": failover.online,
-    "failover.undone": failover.undone,
-    "service.start": service.start,
-    "service.started": service.started,
+    "failover.ask": failover.recheck_witness_answer,
+    "failover.decide": failover.decide_failover,
+    "failover.closed": failover.on_principal_closed,
+    "failover.online": failover.become_principal,
+    "failover.undone": failover.on_undo_done,
+    "service.start": service.start_service,
+    "service.started": service.on_service_started,
     "service.stopped": service.complete_stop,
-    "client.cut": clients.cut,
-    "client.try": clients.attempt,
-    "client.timeout": clients.timed_out,
+    "client.cut": clients.break_connections,
+    "client.try": clients.try_next_login,
+    "client.timeout": clients.on_login_timeout,
     "client.query_end": clients.end_query,
-    "service.off": service.switched_off,
+    "service.off": service.on_shutdown_done,
     **jobs.HANDLERS,
     **endpoints.HANDLERS,
     **redo.HANDLERS,
@@ -101,19 +101,19 @@ HANDLERS: Final[Handlers] = {
 Crossings = tuple[tuple[int, Callable[[World, int], None]], ...]
 
 CROSSINGS: Final[Crossings] = (
-    (CrossingKind.LOG_FULL.value, logspace.file_full),
-    (CrossingKind.OPERATION_DONE.value, clients.operation_done),
+    (CrossingKind.LOG_FULL.value, logspace.on_file_full),
+    (CrossingKind.OPERATION_DONE.value, clients.on_operation_done),
 )
 """Handlers of the crossings of a source in the flow model, in order."""
 
 STREAM_CROSSINGS: Final[Crossings] = (
-    (CrossingKind.SEND_DONE.value, groups.caught_up),
-    (CrossingKind.REDO_DONE.value, groups.redone),
+    (CrossingKind.SEND_DONE.value, groups.on_caught_up),
+    (CrossingKind.REDO_DONE.value, groups.on_redo_done),
 )
 """Handlers of the crossings of a stream in the flow model, in order."""
 
 
-def resolve(world: World, item: Input) -> Input:
+def resolve_names(world: World, item: Input) -> Input:
     """Return the input with all names in the world's spelling. Raises InputError for an unknown name."""
     verb, args = VERBS[item.verb], list(item.args)
     for index, parameter in enumerate(verb.parameters[: len(args)]):
@@ -128,7 +128,7 @@ def resolve(world: World, item: Input) -> Input:
             args[index] = _match_name(parameter.kind, name, names) + sign + window
     if verb.has_ends and args[0] == args[1] and not verb.same_end:
         raise InputError(
-            say("{verb} needs two different ends, not {name} twice", verb=item.verb, name=args[0])
+            build_message("{verb} needs two different ends, not {name} twice", verb=item.verb, name=args[0])
         )
     return replace(item, args=tuple(args))
 
@@ -142,7 +142,7 @@ NAMES: Final[dict[str, Callable[[World], list[str]]]] = {
         resource.name for _, role in roles.iterate_roles(world) for resource in role.resources
     ],
     "cluster": lambda world: list(world.clusters),
-    "database": lambda world: world.databases(),
+    "database": lambda world: world.list_databases(),
     "name": lambda world: list(dict.fromkeys([*world.instances, *world.computers, *world.clients])),
     "window": lambda world: list(world.instances),
 }
@@ -154,10 +154,10 @@ def _match_name(kind: str, name: str, known_names: Sequence[str]) -> str:
         if candidate.lower() == name.lower():
             return candidate
     matches = difflib.get_close_matches(name, known_names, 1)
-    problem = say(ABSENT[kind], name=name)
+    problem = build_message(ABSENT[kind], name=name)
     if matches:
-        raise InputError(say("{problem}; did you mean {name}?", problem=problem, name=matches[0]))
-    raise InputError(but_there_are(problem, known_names) if known_names else problem)
+        raise InputError(build_message("{problem}; did you mean {name}?", problem=problem, name=matches[0]))
+    raise InputError(append_existing_names(problem, known_names) if known_names else problem)
 
 
 ABSENT: Final = {
@@ -175,12 +175,12 @@ ABSENT: Final = {
 
 def apply_input(world: World, item: Input) -> None:
     """Execute one input now. Raises InputError, with nothing changed, if it cannot be executed as written."""
-    apply_resolved_input(world, resolve(world, item))
+    apply_resolved_input(world, resolve_names(world, item))
 
 
 def apply_resolved_input(world: World, item: Input) -> None:
     """Execute an input, like `apply_input`, whose names have the world's spelling already."""
-    position, asks = len(world.outbox), item.verb == "batch" and only_reads(item)
+    position, asks = len(world.outbox), item.verb == "batch" and is_read_only_input(item)
     asks = asks and tsql.is_connection_idle(world, item.args[0])
     execute_input(world, item)
     if (
@@ -196,7 +196,7 @@ ANSWER: Final = ("sql", "sql_done")
 """Events for the start and the end of a batch."""
 
 
-def advance(
+def advance_world(
     world: World,
     end_tick: int,
     inputs: Sequence[Input] = (),
@@ -215,15 +215,15 @@ def advance(
     waiting = list(reversed(inputs))
     before = world.settlings
     while True:
-        _run_due(world)
+        _run_due_timers(world)
         while waiting and waiting[-1].tick <= world.tick:
             item = waiting.pop()
             try:
                 apply_input(world, item)
             except InputError as problem:
-                text = say("{input}: {why}", input=item.command_text, why=str(problem))
+                text = build_message("{input}: {why}", input=item.command_text, why=str(problem))
                 world.emit(NoteData(refused=True), text)
-            _run_due(world)
+            _run_due_timers(world)
         has_changed = to_change and (world.settlings != before or world.flow.passed)
         if has_changed or world.tick >= end_tick or (to_event and world.outbox):
             break
@@ -253,7 +253,7 @@ def _call_crossing_handlers(
             handler(world, number)
 
 
-def _run_due(world: World) -> None:
+def _run_due_timers(world: World) -> None:
     """Run every due timer, in the order in which they were set."""
     while world.timers and world.timers[0][0] <= world.tick:
         event_count, only_looked = len(world.outbox), True
@@ -262,7 +262,7 @@ def _run_due(world: World) -> None:
             only_looked = only_looked and name in LOOKS
             (HANDLERS.get(name) or tsql.HANDLERS[name])(world, *args)
         if only_looked and len(world.outbox) == event_count and _is_unchanged(world):
-            note_effects(world)  # the only effect of a fault may be a refused client
+            record_effects(world)  # the only effect of a fault may be a refused client
         else:
             _propagate_changes(world)
 
@@ -283,21 +283,21 @@ def _is_unchanged(world: World) -> bool:
 def _propagate_changes(world: World) -> None:
     """Call all listeners after a change: clients, accounts, ledger, flow, SQL connections and others."""
     world.settlings += 1
-    logspace.check_room(world)
+    logspace.resume_stopped_databases(world)
     session.ask_witnesses(world)
     if world.clusters and world.changed:
-        membership.watch(world)
-        roles.watch(world)
-        group_failover.watch(world)
-        movement.watch(world)
-        seeding.watch(world)
-    clients.reassess(world)
+        membership.detect_membership_changes(world)
+        roles.check_roles(world)
+        group_failover.detect_missed_changes(world)
+        movement.follow_primaries(world)
+        seeding.update_seedings(world)
+    clients.disconnect_refused_clients(world)
     tsql.check_connections(world)
     availability.update_accounts(world)
-    note_effects(world)
-    streams.refresh(world)
+    record_effects(world)
+    streams.update_flow(world)
     if world.clusters:
-        threads.watch(world)
+        threads.record_thread_shortages(world)
     world.changed.clear()
 
 
@@ -305,7 +305,7 @@ def start_timers(world: World) -> None:
     """Set the timers that run from the beginning."""
     for (server, database), copy in sorted(world.copies.items()):
         if copy.log_backup_every_s > 0.0:
-            offset = world.chance.uniform(0.0, copy.log_backup_every_s)
+            offset = world.chance.draw_uniform(0.0, copy.log_backup_every_s)
             world.call_after(offset, "log.backup", server, database)
     for server in sorted(world.instances):
-        monitor.arm(world, server)
+        monitor.start_timer(world, server)

@@ -26,7 +26,7 @@ from engine.drill.running.condition_polling import ConditionPoller
 from engine.drill.running.drill import Drill
 from engine.flow import Flow
 from engine.inputs import InputError
-from engine.model import ticks
+from engine.model import to_ticks
 from engine.model.world import ReprCache
 from engine.protocol.streams import FlowSetups
 from engine.tsql.batches import objects
@@ -56,19 +56,19 @@ def play_reference() -> object:
     """Play the reference solution of a drill with many conditions."""
     run = SearchDrill(load_shipped_scenario("ag-forced-failover"), 1)
     for step in run.scenario.solution:
-        run.advance_to(run.tick + ticks(20.0))
+        run.advance_to(run.tick + to_ticks(20.0))
         with suppress(InputError):
-            run.do(parse_step(step).line_without_time)
-    run.advance_to(ticks(900.0))
-    return run.score()
+            run.apply_line(parse_step(step).line_without_time)
+    run.advance_to(to_ticks(900.0))
+    return run.compute_score()
 
 
 def play_hundred_databases() -> object:
     """Run 100 databases for ten minutes with a state hash every second."""
     drill = Drill(load_shipped_scenario("hundred-databases"), 1)
     for second in range(1, 601):
-        drill.advance_to(ticks(float(second)))
-        drill.state_hash()
+        drill.advance_to(to_ticks(float(second)))
+        drill.compute_state_hash()
     return drill
 
 
@@ -88,10 +88,10 @@ def send_batches() -> object:
     drill = Drill(load_shipped_scenario("ag-lab"), 1)
     server = next(iter(drill.world.instances))
     for number in range(100):
-        drill.do(f"sql {server} CREATE TABLE dbo.Table{number} (Id int)")
+        drill.apply_line(f"sql {server} CREATE TABLE dbo.Table{number} (Id int)")
     for number in range(400):
-        drill.do(f"sql {server} {BATCHES[number % len(BATCHES)]}")
-        drill.advance_to(drill.tick + ticks(0.5))
+        drill.apply_line(f"sql {server} {BATCHES[number % len(BATCHES)]}")
+        drill.advance_to(drill.tick + to_ticks(0.5))
     return drill
 
 
@@ -101,15 +101,15 @@ def search_nodes(name: str) -> object:
     run = SearchDrill(scenario, 1)
     lines = list_scenario_lines(scenario)
     for second in range(60, 260, 10):
-        run.advance_to(ticks(float(second)))
+        run.advance_to(to_ticks(float(second)))
         for candidate in list_candidates(run, lines)[:12]:
             twin = run.fork()
             try:
-                twin.do(candidate)
+                twin.apply_line(candidate)
             except InputError:
                 continue
-            twin.advance_to(twin.tick + ticks(20.0))
-            twin.total()
+            twin.advance_to(twin.tick + to_ticks(20.0))
+            twin.compute_total()
             compute_transposition_key(twin)
     return run
 
@@ -118,10 +118,10 @@ def grow_table() -> object:
     """Insert 500 rows one by one and count them each time."""
     drill = Drill(load_shipped_scenario("ag-lab"), 1)
     server = next(iter(drill.world.instances))
-    drill.do(f"sql {server} USE Sales; CREATE TABLE dbo.Marks (Id int)")
+    drill.apply_line(f"sql {server} USE Sales; CREATE TABLE dbo.Marks (Id int)")
     for number in range(500):
-        drill.advance_to(drill.tick + ticks(0.1))
-        drill.do(
+        drill.advance_to(drill.tick + to_ticks(0.1))
+        drill.apply_line(
             f"sql {server} USE Sales; INSERT INTO dbo.Marks VALUES ({number}); SELECT COUNT(*) FROM dbo.Marks"
         )
     return drill
@@ -132,8 +132,8 @@ def type_many_batches() -> object:
     drill = Drill(load_shipped_scenario("redo-queue"), 1)
     server = next(iter(drill.world.instances))
     for number in range(600):
-        drill.do(f"sql {server} SELECT {number}, name FROM sys.databases")
-        drill.advance_to(drill.tick + ticks(1.0))
+        drill.apply_line(f"sql {server} SELECT {number}, name FROM sys.databases")
+        drill.advance_to(drill.tick + to_ticks(1.0))
     return drill
 
 
@@ -213,7 +213,7 @@ def list_caches() -> Iterator[CacheCase]:
     """List every private cache of the engine."""
     search = ("search", "search, 100 databases")
     for name, owner, method, forget, workloads in (
-        ("ReprCache", ReprCache, "_list", empty("_entries"), ("hundred databases",)),
+        ("ReprCache", ReprCache, "_format_list", empty("_entries"), ("hundred databases",)),
         ("IncrementalHash", IncrementalHash, "hash_parts", empty("_hashed_dicts"), search),
         ("FlowSetups", FlowSetups, "_find_stream_path", empty("_paths"), ("hundred databases", *search)),
         (
@@ -247,7 +247,7 @@ def measure(workload: Workload) -> float:
 
 
 def compare(case: CacheCase, workload: Workload, rounds: int) -> tuple[float, float]:
-    """Return the least time with the cache, and the least time without it divided by that."""
+    """Return the shortest time with the cache, and the ratio of the shortest time without the cache to it."""
     times: list[float] = []
     times_without: list[float] = []
     for _ in range(rounds):

@@ -59,8 +59,8 @@ def reference_log() -> list[tuple[int, str, str]]:
     for tick, line in sorted(todo):
         replayed.advance_to(tick)
         if line:
-            replayed.do(line)
-        entries.append((tick, line, replayed.state_hash()))
+            replayed.apply_line(line)
+        entries.append((tick, line, replayed.compute_state_hash()))
     return entries
 
 
@@ -148,7 +148,7 @@ class Load:
 
     async def instructor(self, database: Path) -> None:
         record = ClassRecord(str(database), new=False)
-        the_class = record.the_class()
+        the_class = record.read_class()
         record.close()
         assert the_class is not None
         seen_numbers: dict[int, int] = {}
@@ -283,7 +283,7 @@ def real_seats(host: HostProcess, count: int, folder: Path) -> Iterator[list[sub
 
 def seats_in(database: Path) -> int:
     record = ClassRecord(str(database), new=False)
-    count = len(record.seats())
+    count = len(record.read_seats())
     record.close()
     return count
 

@@ -16,10 +16,10 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from app.classroom import certificate
-from app.classroom.code import Invitation, invitation
+from app.classroom.code import Invitation, parse_invitation
 from app.classroom.models import ClassPart
 from app.classroom.plan import LessonPlan
-from app.classroom.service import new_parts
+from app.classroom.service import create_parts
 from engine.drill.authoring.schema import Scenario
 from tests.forked import Program
 
@@ -38,7 +38,7 @@ def command(*arguments: object) -> list[str]:
 
 def new_class(scenario: Scenario, plan: LessonPlan, text: str) -> ClassPart:
     """Return a class of one part without seats. *text*: the plan as entered."""
-    return new_parts(plan, text, lambda _: scenario)[0]
+    return create_parts(plan, text, lambda _: scenario)[0]
 
 
 class HostProcess:
@@ -60,7 +60,7 @@ class HostProcess:
         self._running = self._began(*self._words)
         assert self._running.stdout is not None
         self.code = self._running.stdout.readline().strip()
-        return invitation(self.code)
+        return parse_invitation(self.code)
 
     @property
     def pid(self) -> int:

@@ -18,7 +18,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QWidget
 
-from app.main_window.start import LATER, settle
+from app.main_window.start import LATER, freeze_objects
 from tests.open_window import OpenWindow
 from tests.screenshots import open_screenshot_window
 
@@ -88,7 +88,7 @@ def run(limit_ms: float) -> int:
     ):
         for name in LATER:
             import_module(name)
-        settle()
+        freeze_objects()
         watch = Watch()
         for place in ("start page", "desk"):
             names = [name for name, _ in actions(window)]

@@ -47,12 +47,12 @@ def notes() -> set[str]:
     texts = set[str]()
 
     def read(model: type[BaseModel]) -> None:
-        for field in form_schema.fields(model):
+        for field in form_schema.list_fields(model):
             texts.add(field.description)
             if field.inner is not None:
                 read(field.inner)
 
-    for section in form_schema.sections():
+    for section in form_schema.list_sections():
         texts |= {form_schema.get_section_help(section, model) for model in section.models or (None,)}
         for model in section.models:
             read(model)

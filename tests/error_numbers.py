@@ -13,7 +13,7 @@ from pathlib import Path
 from app.files import scenario_files, summaries
 from app.files.summary import FILE_NAME
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.judging.report import program_version
+from engine.drill.judging.report import get_program_version
 from engine.drill.running.solution import play_reference
 from tests.events import read_field
 
@@ -24,26 +24,26 @@ def error_numbers(scenario: Scenario) -> list[int]:
     """Return the numbers in the error logs and in the answers to batches, in ascending order."""
     drill = play_reference(scenario)
     numbers = {read_field(event, "number") for event in drill.events if event.kind == "errorlog"}
-    for batch in drill.report()["sql"]:
+    for batch in drill.build_report()["sql"]:
         numbers |= {message["number"] for message in batch["messages"]}
     return sorted(number for number in numbers if number)
 
 
 def build_summaries() -> str:
     """Return the text of the summaries that the program ships."""
-    shipped = [file for file in scenario_files.all_files()[0] if file.shipped]
-    version = program_version()
+    shipped = [file for file in scenario_files.list_all_files()[0] if file.shipped]
+    version = get_program_version()
     return summaries.build_text(
-        {summaries.compute_key(file, version): summaries.summary_of(file.load(), True) for file in shipped}
+        {summaries.compute_key(file, version): summaries.build_summary(file.load(), True) for file in shipped}
     )
 
 
 def main() -> None:
-    drills = [file for file in scenario_files.all_files()[0] if file.shipped]
+    drills = [file for file in scenario_files.list_all_files()[0] if file.shipped]
     if "--summaries" not in sys.argv:
         rows = [f"  {json.dumps(file.name)}: {json.dumps(error_numbers(file.load()))}" for file in drills]
         FILE.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
-        summaries.error_numbers.cache_clear()
+        summaries.read_error_numbers.cache_clear()
     FILE.with_name(FILE_NAME).write_text(build_summaries(), encoding="utf-8")
 
 

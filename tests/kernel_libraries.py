@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from engine.flow import kernel
-from engine.flow.compiled.library import library_name
-from engine.flow.compiled.loader import FLAGS, LIBRARIES, source
+from engine.flow.compiled.library import get_library_name
+from engine.flow.compiled.loader import FLAGS, LIBRARIES, read_source
 from engine.flow.compiled.translate import translate
 
 ZIG: Final = Path(__file__).parents[1] / "build" / "zig" / "ziglang" / "zig"
@@ -36,8 +36,8 @@ def build(system: str, machine: str, folder: Path) -> Path:
     """Build the library for *system* on *machine* in *folder*."""
     target, *flags = TARGETS[system, machine]
     text = folder / "kernel.c"
-    text.write_text(translate(source(), vars(kernel)), encoding="utf-8")
-    library = folder / library_name(system, machine)
+    text.write_text(translate(read_source(), vars(kernel)), encoding="utf-8")
+    library = folder / get_library_name(system, machine)
     command = [str(ZIG), "cc", "-target", target, *FLAGS, *flags, "-s", "-o", library.name, text.name]
     subprocess.run(command, check=True, cwd=folder)
     return library

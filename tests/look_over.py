@@ -71,7 +71,7 @@ def main() -> int:
     scales = [float(scale) for scale in options_given.texts.split(",")]
     themes = options_given.themes.replace("contrast", theme.CONTRAST).replace("high high", "high").split(",")
     chosen_scenes = set(options_given.scenes.split(",")) - {""}
-    language.use(options_given.words)
+    language.use_language(options_given.words)
     problems: dict[str, list[str]] = defaultdict(list)
     with (
         tempfile.TemporaryDirectory() as folder,

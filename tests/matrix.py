@@ -76,17 +76,17 @@ def play(until_s: float | None, sample: bool) -> dict[str, str]:
     """Return the state hash at the end of each drill's solution by name; *sample*: only those of SAMPLE."""
     from engine.drill.authoring.scenario import load_scenario
     from engine.drill.running.drill import Drill
-    from engine.drill.running.solution import solving
-    from engine.model import ticks
+    from engine.drill.running.solution import play_solution_in_slices
+    from engine.model import to_ticks
 
     hashes = {}
     paths = sorted((ROOT / "scenarios").glob("*.toml"))
     for path in paths if not sample else [ROOT / "scenarios" / f"{name}.toml" for name in SAMPLE]:
         drill = Drill(load_scenario(path.read_text(encoding="utf-8"), path.name))
-        for _ in solving(drill):
-            if until_s is not None and drill.tick >= ticks(until_s):
+        for _ in play_solution_in_slices(drill):
+            if until_s is not None and drill.tick >= to_ticks(until_s):
                 break
-        hashes[path.stem] = f"{drill.state_hash()} at {drill.tick}"
+        hashes[path.stem] = f"{drill.compute_state_hash()} at {drill.tick}"
     return hashes
 
 

@@ -44,10 +44,10 @@ LIMIT_CPU_S = 300
 BY_HAND = [  # Mutants that once survived every test: (file, text, text of the mutant).
     ("engine/mirroring/failover.py", 'if kind == "manual" or failover.decided_tick is None:',
      'if kind != "manual" and failover.decided_tick is None:'),
-    ("engine/protocol/streams.py", "generated_kb=max([world.flow.positions(source).flushed_kb, *received])",
-     "generated_kb=world.flow.positions(source).generated_kb"),
-    ("engine/protocol/clients.py", "drivers.notices_s(world, client, hung) if silent else",
-     "drivers.notices_s(world, client, hung) if silent and not hung else"),
+    ("engine/protocol/streams.py", "generated_kb=max([world.flow.read_source_positions(source).flushed_kb, *received])",
+     "generated_kb=world.flow.read_source_positions(source).generated_kb"),
+    ("engine/protocol/clients.py", "drivers.compute_notice_delay_s(world, client, hung) if silent else",
+     "drivers.compute_notice_delay_s(world, client, hung) if silent and not hung else"),
     ("engine/constants.py", "SHUTDOWN_AFTER_SERVICE_S: Final = 5.0", "SHUTDOWN_AFTER_SERVICE_S: Final = 50.0"),
 ]  # fmt: skip
 
@@ -166,7 +166,7 @@ def install_mutant(mutant: Mutant) -> None:
     if mutant.path.endswith("flow/kernel.py"):
         from engine.flow.compiled import loader
 
-        loader.source = lambda: mutant.source
+        loader.read_source = lambda: mutant.source
         loader.CACHE_FOLDERS = (Path(tempfile.mkdtemp(dir=ROOT / "build" / "mutants")),)
 
 

@@ -27,7 +27,7 @@ class OpenWindow(MainWindow):
             raise AttributeError(name)
         part = self.findChild(parts[name])
         if part is None and any(dock.view.endswith(f":{parts[name].__name__}") for dock in DOCKS):
-            return self.desk.part(parts[name])
+            return self.desk.get_view_of(parts[name])
         return part
 
     @property
@@ -52,7 +52,7 @@ class OpenWindow(MainWindow):
 
     def do(self, line: str) -> None:
         """Apply an input line of a view."""
-        self.connection.do(line)
+        self.connection.apply_input(line)
 
     def show_home(self) -> None:
         self.navigation.show_home()
@@ -80,10 +80,10 @@ def build_window(
     clock: Callable[[], float] = time.perf_counter,
 ) -> OpenWindow:
     """Build a window with all of its parts. *use_timer* and *clock*: as the session has them."""
-    from app.main_window.assembly import steps
+    from app.main_window.assembly import assemble_window
 
     window = OpenWindow(store)
-    for _ in steps(window, profile, use_timer, clock):
+    for _ in assemble_window(window, profile, use_timer, clock):
         pass
     return window
 

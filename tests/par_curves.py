@@ -26,10 +26,10 @@ from engine.drill.par.candidate_actions import list_candidates, list_scenario_li
 from engine.drill.par.regret import RISE_MAX, build_account
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import default_end, play_reference
+from engine.drill.running.solution import find_default_end, play_reference
 from engine.generators import run_to_completion
 from engine.inputs import InputError
-from engine.model import Tick, World, ticks
+from engine.model import Tick, World, to_ticks
 from engine.verbs import VERBS
 from tests import par_drills
 
@@ -46,12 +46,12 @@ def at_random(scenario: Scenario, seed: int) -> Drill:
     drill, chance = Drill(scenario), Chance.from_seed(seed)
     lines, end = (
         [line for line in list_candidate_lines(drill.scenario) if not line.startswith("hint")],
-        default_end(drill),
+        find_default_end(drill),
     )
-    for tick in sorted(chance.integer(0, end) for _ in range(ACTS)):
+    for tick in sorted(chance.draw_integer(0, end) for _ in range(ACTS)):
         drill.advance_to(tick)
         with suppress(InputError):
-            drill.do(lines[chance.integer(0, len(lines) - 1)])
+            drill.apply_line(lines[chance.draw_integer(0, len(lines) - 1)])
     drill.advance_to(end)
     return drill
 
@@ -61,24 +61,26 @@ def hostile(scenario: Scenario, seed: int) -> Drill:
     worse offers.
     """
     drill, lean, chance = Drill(scenario, seed), SearchDrill(scenario, seed), Chance.from_seed(seed)
-    known_lines, end = list_scenario_lines(drill.scenario), default_end(drill)
-    first = min((ticks(entry.at or 30.0) for entry in scenario.timeline), default=ticks(30.0))
-    tick: Tick = chance.integer(0, first)
+    known_lines, end = list_scenario_lines(drill.scenario), find_default_end(drill)
+    first = min((to_ticks(entry.at or 30.0) for entry in scenario.timeline), default=to_ticks(30.0))
+    tick: Tick = chance.draw_integer(0, first)
     for number in range(ACTS):
         for run in (drill, lean):
             run.advance_to(min(tick, end))
         lines = (
             _breaking(lean.world)
-            if number == 0 or chance.integer(0, 2) == 0
+            if number == 0 or chance.draw_integer(0, 2) == 0
             else list_candidates(lean, known_lines)
         )
-        line = lines[chance.integer(0, len(lines) - 1)] if lines else ""
+        line = lines[chance.draw_integer(0, len(lines) - 1)] if lines else ""
         for run in (drill, lean):
             with suppress(InputError):
-                run.do(line)
-        is_soon = chance.integer(0, 1) == 0
+                run.apply_line(line)
+        is_soon = chance.draw_integer(0, 1) == 0
         tick += (
-            chance.integer(ticks(1.0), ticks(5.0)) if is_soon else chance.integer(0, max(1, end - tick) // 2)
+            chance.draw_integer(to_ticks(1.0), to_ticks(5.0))
+            if is_soon
+            else chance.draw_integer(0, max(1, end - tick) // 2)
         )
     drill.advance_to(end)
     return drill
@@ -107,7 +109,7 @@ def rise(account: Account) -> float:
 def runs(start: int = 0) -> Iterator[Run]:
     """Yield every drill with its reference, then with random players, without end."""
     drills = [
-        drill for file in scenario_files.all_files()[0] if file.shipped and (drill := file.load()).scored
+        drill for file in scenario_files.list_all_files()[0] if file.shipped and (drill := file.load()).scored
     ]
     rounds_and_drills = ((round_, scenario) for round_ in itertools.count() for scenario in drills)
     for round_, scenario in itertools.islice(rounds_and_drills, start, None):
@@ -142,7 +144,7 @@ def main() -> None:
             break
         before_s = time.process_time()
         try:
-            account = run_to_completion(build_account(drill, certificates.plans(drill)))
+            account = run_to_completion(build_account(drill, certificates.load_plans(drill)))
         except (KeyError, AssertionError) as error:
             print(f"{name}, {player}: {error!r}", flush=True)
             broken += 1

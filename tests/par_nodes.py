@@ -25,7 +25,7 @@ from engine.drill.authoring.scenario import load_scenario, select_variant
 from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
-from engine.model import Tick, ticks
+from engine.model import Tick, to_ticks
 
 NAMES: Final = ("automatic-failover", "hundred-databases")
 """One with one database, and one with a hundred."""
@@ -52,8 +52,8 @@ try:
     from engine.drill.par.search_drill import Lean as Drill, compute_transposition_key
 except ImportError:
     from engine.drill.running.drill import Drill
-    compute_transposition_key = Drill.state_hash
-total = getattr(Drill, "total", lambda drill: drill.score().total)
+    compute_transposition_key = getattr(Drill, "compute_state_hash", None) or Drill.state_hash
+total = getattr(Drill, "compute_total", lambda drill: drill.score().total)
 node_ticks, least_s = int(sys.argv[2]), float(sys.argv[3])
 file = Path(sys.argv[1])
 scenario = load_scenario(file.read_text(encoding="utf-8"), file.name)
@@ -65,7 +65,7 @@ def nodes():
     for before, line in begun:
         twin = before.fork()
         try:
-            twin.do(line)
+            (getattr(twin, "apply_line", None) or twin.do)(line)
         except InputError:
             pass
         twin.advance_to(twin.tick + node_ticks)
@@ -85,7 +85,7 @@ def acts_at(file: Path) -> list[tuple[Tick, list[str]]]:
     """Return the lines that the search tries at each decision point before any action."""
     scenario = load_scenario(file.read_text(encoding="utf-8"), file.name)
     search = ParSearch(scenario, 1)
-    search.run(2)  # the reference, and inaction
+    search.run_nodes(2)  # the reference, and inaction
     idle = next(plan for plan in search.plans if not plan.actions)
     run, known_lines, moments = SearchDrill(scenario, 1), list_scenario_lines(select_variant(scenario, 1)), []
     for tick in idle.points:
@@ -99,7 +99,7 @@ def rate(tree: Path, file: Path, actions: str) -> float:
     """Return the search nodes per second of processor time with the program in *tree*."""
     environment = os.environ | {"PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"}
     process = subprocess.run(  # this interpreter runs the text above
-        [sys.executable, "-c", MEASURED, str(file), str(ticks(NODE_S)), str(LEAST_S)],
+        [sys.executable, "-c", MEASURED, str(file), str(to_ticks(NODE_S)), str(LEAST_S)],
         input=actions,
         cwd=tree,
         env=environment,

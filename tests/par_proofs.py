@@ -26,7 +26,7 @@ from engine.drill.par.cost_of_waiting import WaitingCost
 from engine.drill.par.search import ParSearch
 from engine.drill.par.shapes import BlunderFields, WaitingFields
 from engine.drill.running.drill import replay
-from engine.drill.running.solution import default_end
+from engine.drill.running.solution import find_default_end
 from engine.generators import run_to_completion
 from engine.inputs import Input
 from engine.verbs.lines import parse_script
@@ -52,8 +52,8 @@ def replay_plans(name: str) -> dict[str, tuple[float, str]]:
     replays = {}
     for plan in PLANS:
         drill = replay(scenario, data["seed"], "practice", data[plan]["plan"])
-        drill.advance_to(default_end(drill, drill.tick))
-        replays[plan] = drill.score().total, drill.state_hash()
+        drill.advance_to(find_default_end(drill, drill.tick))
+        replays[plan] = drill.compute_score().total, drill.compute_state_hash()
     return replays
 
 
@@ -71,14 +71,14 @@ def compute_waiting(name: str) -> WaitingFields:
         last_chance = max(full_plans, key=lambda plan: plan[0].tick, default=[])
     points = data["par"]["score"], data["idle"]["score"]
     work = WaitingCost(scenario, seed, [par, shortest], *points, last_chance)
-    run_to_completion(work.steps())
-    return work.certificate_fields()
+    run_to_completion(work.run_steps())
+    return work.build_certificate_fields()
 
 
 def reaches(scenario: Scenario, seed: int, lines: Sequence[str]) -> bool:
     """Return whether the plan reaches every goal."""
     drill = replay(scenario, seed, "practice", lines)
-    drill.advance_to(default_end(drill, drill.tick))
+    drill.advance_to(find_default_end(drill, drill.tick))
     return all(state.is_reached for state in drill.goals.values())
 
 
@@ -87,12 +87,12 @@ def compute_blunders(name: str) -> BlunderFields:
     scenario = scenario_files.find(name).load()
     data = certificate_of(name)
     search = ParSearch(scenario, data["seed"])
-    for _ in search.steps(certificate.read_fair_plans(data)):
+    for _ in search.run_steps(certificate.read_fair_plans(data)):
         if search.begun_with_all:
             break
-    blunders = search.blunders()
-    run_to_completion(blunders.steps())
-    return blunders.certificate_fields
+    blunders = search.build_blunder_test()
+    run_to_completion(blunders.run_steps())
+    return blunders.build_certificate_fields
 
 
 def _recompute(name: str, blunders: bool) -> tuple[dict[str, tuple[float, str]], Mapping[str, object]]:
@@ -128,7 +128,7 @@ def main() -> int:
                 data["hashes"]["scenario"] = text_hash(name)
         other_count += measures != {key: data.get(key) for key in measures}
         data.update(measures)
-        chances.append(proof.chance(data) or 0.0)
+        chances.append(proof.compute_blunder_chance(data) or 0.0)
         for plan, (total, state) in plans.items():
             if total != data[plan]["score"]:
                 totals += 1

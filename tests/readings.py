@@ -37,11 +37,11 @@ from engine.model import (
     World,
 )
 from engine.model.times import Key
-from engine.model.world import FieldUse, parts
+from engine.model.world import FieldUse, list_parts
 from engine.protocol.groups import GroupPolicy
 
 PARTS: Final = tuple(
-    name for name in parts(FieldUse.FORK) if name not in ("errorlog", "clusterlog", "contact_keys")
+    name for name in list_parts(FieldUse.FORK) if name not in ("errorlog", "clusterlog", "contact_keys")
 )
 """Parts that are compared; logs are events, too."""
 MOST_CALLS: Final = 20
@@ -127,7 +127,7 @@ def _list_values(world: World) -> dict[object, dict[str, Any]]:
     nodes = {name: name for name in world.nodes or world.computers}
     configs = [node.config for node in world.nodes.values()]
     roles = {role.name: role for config in configs for role in config.roles}
-    databases = {name: name for name in world.databases()}
+    databases = {name: name for name in world.list_databases()}
     ticks = {"": max(0, world.tick - 100)}
     values: dict[object, dict[str, Any]] = {
         DatabaseCopy: {".".join(key): copy for key, copy in world.copies.items()},

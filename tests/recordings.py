@@ -39,7 +39,7 @@ def play_steps(world: World, steps: Steps, describe: Callable[[World], list[str]
                 simulator.apply_input(world, parse_line(line))
         except InputError as problem:
             rows.append(f"refused: {line}: {problem}")
-        simulator.advance(world, world.tick + round(seconds * TICKS_PER_S))
+        simulator.advance_world(world, world.tick + round(seconds * TICKS_PER_S))
         description_now = describe(world)
         rows.append(f"{world.t_s:.2f} {line}")
         rows += [f"    {row}" for row in description_now if row not in previous_rows]

@@ -131,7 +131,7 @@ def pass_time(window: OpenWindow, seconds: float) -> None:
 def run_sql(window: OpenWindow, server: str, text: str) -> None:
     query = window.console.current
     if query is None or query.server != server:
-        query = window.console.new_query(server)
+        query = window.console.open_query(server)
     assert query is not None
     query.editor.setPlainText(text)
     window.console.tools["run"].trigger()
@@ -249,7 +249,7 @@ def _tools(window: OpenWindow) -> Iterator[str]:
     wait_until(lambda: not (planner.curves_timer.isActive() or planner.findings_timer.isActive()))
     yield "planner"
     window.editing.show()
-    window.editing.page.settle()
+    window.editing.page.update_reading()
     yield "editor"
     window.tools.show_fidelity()
     fidelity = window.tools.fidelity
@@ -295,11 +295,13 @@ def _seat(scenario: Scenario, number: int, name: str) -> SeatState:
     acts = sorted([CLASS[name], *((at_s, "") for at_s in range(10, CLASS_S + 1, 10))])
     for place, (at_s, line) in enumerate(acts, start=1):
         run.play([LogEntry(place, at_s * TICKS_PER_S, line, "", 0)])
-        seat.weigh(
+        seat.record_reachable_points(
             at_s,
-            run_to_completion(search_value(cast(SearchDrill, run.drill), certificates.plans(run.drill)[:1])),
+            run_to_completion(
+                search_value(cast(SearchDrill, run.drill), certificates.load_plans(run.drill)[:1])
+            ),
         )
-    seat.verdict, seat.away = run.verdict(), name != "Finn"
+    seat.verdict, seat.away = run.build_verdict(), name != "Finn"
     seat.hand = "Was that the right server?" if number in HANDS else None
     return seat
 
@@ -346,15 +348,15 @@ def _first_steps(window: OpenWindow) -> Iterator[str]:
 def _over_the_desk(window: OpenWindow) -> Iterator[str]:
     """Yield the temporary overlays of the desk: notes and spotlight, palette, keys."""
     window.topology.choose(ActionTarget("server", ("SERVER_B",)))
-    window.topology.spotlight()
-    window.topology.put_notes([("Who decides that SERVER_B may serve?", 60.0, -190.0)])
+    window.topology.toggle_spotlight()
+    window.topology.show_notes([("Who decides that SERVER_B may serve?", 60.0, -190.0)])
     window.moments.point_at(31.0)
     yield "desk-spotlight"
-    window.topology.put_notes([])
-    window.topology.light(())
+    window.topology.show_notes([])
+    window.topology.highlight_only(())
     window.moments.choose_span((20.0, 45.0))
     yield "desk-span"
-    window.moments.forget()
+    window.moments.clear()
     window.actions_by_name["help.palette"].trigger()
     window.palette_of_commands.field.setText("power")
     yield "palette"
@@ -373,7 +375,7 @@ def take(
     font_scale: float = 1.0,
     language_code: str = language.ENGLISH,
 ) -> None:
-    language.use(language_code)
+    language.use_language(language_code)
     with (
         tempfile.TemporaryDirectory() as temporary,
         open_screenshot_window(Path(temporary), choice, size, font_scale) as window,
@@ -388,7 +390,7 @@ def take(
             )  # the name of a dialog contains a line break
             file = f"{name.strip()}-{choice.replace(' ', '-')}-{size[0]}x{size[1]}{text}.png"
             shown_widget.grab().save(str(folder / file))
-    language.use(language.ENGLISH)
+    language.use_language(language.ENGLISH)
 
 
 def _dialogs() -> list[QWidget]:

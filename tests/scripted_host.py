@@ -12,10 +12,10 @@ from typing import Any, Final
 from websockets.asyncio.server import ServerConnection, serve
 
 from app.classroom import certificate
-from app.classroom.code import Invitation, fingerprint, new_secret
+from app.classroom.code import Invitation, compute_fingerprint, create_secret
 from app.classroom.messages.codec import WireMessage, encode
 from app.classroom.messages.replies import Acknowledged, ToSeat
-from app.classroom.scenario import text_for_seat
+from app.classroom.scenario import build_seat_text
 from app.classroom.seat_log import SeatAssignment, build_welcome
 from app.files import own_certificate
 from engine.drill.running.modes import DrillMode
@@ -30,7 +30,7 @@ class ScriptedHost(threading.Thread):
     def __init__(self, scenario: str, mode: str, reflect: bool = False) -> None:
         super().__init__(daemon=True)
         loaded = load_shipped_scenario(scenario)
-        text = text_for_seat(loaded, DrillMode(mode))
+        text = build_seat_text(loaded, DrillMode(mode))
         self._assignment = SeatAssignment(1, "", scenario, text, loaded.seed, mode)
         self._reflect = reflect
         self._pem = certificate.create_certificate()
@@ -45,8 +45,8 @@ class ScriptedHost(threading.Thread):
     @property
     def code(self) -> str:
         """Join code with the address."""
-        shown_fingerprint = fingerprint(certificate.convert_to_der(self._pem[0]))
-        return str(Invitation(new_secret(), shown_fingerprint, "127.0.0.1", self._port))
+        shown_fingerprint = compute_fingerprint(certificate.convert_to_der(self._pem[0]))
+        return str(Invitation(create_secret(), shown_fingerprint, "127.0.0.1", self._port))
 
     def say(self, message: ToSeat | dict[str, Any]) -> None:
         """Send *message* to the seat."""
@@ -59,7 +59,9 @@ class ScriptedHost(threading.Thread):
             runner.run(self._serve())
 
     async def _serve(self) -> None:
-        async with serve(self._answer, "127.0.0.1", 0, ssl=own_certificate.context(*self._pem)) as server:
+        async with serve(
+            self._answer, "127.0.0.1", 0, ssl=own_certificate.create_context(*self._pem)
+        ) as server:
             self._port = next(iter(server.sockets)).getsockname()[1]
             self._ready.set()
             await self._end.wait()

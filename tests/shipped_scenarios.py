@@ -8,7 +8,7 @@ from typing import Final
 from app.files import scenario_files
 from engine.drill.authoring.scenario import Scenario
 
-NAMES: Final = tuple(file.name for file in scenario_files.all_files()[0] if file.shipped)
+NAMES: Final = tuple(file.name for file in scenario_files.list_all_files()[0] if file.shipped)
 LABS: Final = ("lab", "ag-lab", "fci-lab")
 """Scenarios without goals and points."""
 DRILLS: Final = tuple(name for name in NAMES if name not in LABS)

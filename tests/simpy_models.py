@@ -73,7 +73,7 @@ def simpy_model(
         env.run(until=env.now + seconds)
         values_after = [(database.done, database.inside_s, *database.hardened_kb) for database in model]
         done_count, inside_s, *hardened_kb = (
-            arithmetic.total(later_value) - arithmetic.total(earlier_value)
+            arithmetic.add_in_order(later_value) - arithmetic.add_in_order(earlier_value)
             for earlier_value, later_value in zip(
                 zip(*before, strict=True), zip(*values_after, strict=True), strict=True
             )
@@ -116,7 +116,7 @@ class _Database:
             env.process(self._receiver(place))
 
     def _exponential(self, mean: float) -> float:
-        return -mean * math.log(1.0 - self.chance.uniform())
+        return -mean * math.log(1.0 - self.chance.draw_uniform())
 
     def _client(self) -> Process:
         load = self.workload

@@ -123,7 +123,7 @@ def record(text: str) -> str:
             elif word == "run":
                 for input_line in pending:
                     happened += apply(world, input_line)
-                for event in simulator.advance(
+                for event in simulator.advance_world(
                     world, world.tick + round(float(rest_text.removesuffix("s")) * TICKS_PER_S)
                 ):
                     happened += line_of(event, kinds)

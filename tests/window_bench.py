@@ -35,9 +35,9 @@ from PySide6.QtWidgets import QApplication
 from app import settings
 from app.files.folders import FOLDER_VARIABLE
 from app.main_window import window as window_module
-from app.main_window.start import Preload, settle
+from app.main_window.start import Preload, freeze_objects
 from engine.drill.time.history import History
-from engine.model import ticks
+from engine.model import to_ticks
 from tests.engine.availability.worlds import build_many_groups
 from tests.hostile import soak
 from tests.open_window import OpenWindow
@@ -115,7 +115,7 @@ def open_bench_window(size: tuple[int, int]) -> Iterator[OpenWindow]:
         tempfile.TemporaryDirectory() as folder,
         open_screenshot_window(Path(folder), "light", size) as window,
     ):
-        settle()
+        freeze_objects()
         preload = Preload(window)  # as the program does; otherwise a frame loads T-SQL, which takes 0.2 s
         preload.begin()
         while preload.busy:
@@ -144,7 +144,7 @@ def frames(window: OpenWindow, speed: float, until_s: float | None = None) -> di
 def seeks(window: OpenWindow) -> dict[str, Any]:
     """Measure the time until a requested moment of the run is on screen, over SEEKS moments."""
     session, chance = window.session, random.Random(1)
-    end = ticks(now_s(window))
+    end = to_ticks(now_s(window))
     session.pause()
     times_ms, busy = [], []
     for _ in range(SEEKS):
@@ -180,8 +180,8 @@ def steps(databases: int) -> None:
 def play_random_actions(history: History, chance: random.Random, until_s: float) -> None:
     """Advance the run with random actions, without updating the window."""
     while history.drill.world.t_s < until_s:
-        history.do(soak.act(chance, history.drill))
-        history.advance_to(history.drill.tick + ticks(chance.uniform(*SEEK_GAP_S)))
+        history.apply_line(soak.act(chance, history.drill))
+        history.advance_to(history.drill.tick + to_ticks(chance.uniform(*SEEK_GAP_S)))
 
 
 def spread(durations_ms: list[float]) -> dict[str, Any]:
@@ -284,7 +284,7 @@ def day(hours: float) -> None:
             if history.drill.world.t_s >= next_act_s:
                 window.session.do(soak.act(chance, history.drill))
                 next_act_s = history.drill.world.t_s + chance.uniform(*soak.GAP_S)
-            window.session.happened.emit(history.advance_to(history.drill.tick + ticks(60.0)))
+            window.session.happened.emit(history.advance_to(history.drill.tick + to_ticks(60.0)))
             window.session.world_changed.emit(history.drill.world)
             QApplication.processEvents()
         print(soak.measure_memory(history))

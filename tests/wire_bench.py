@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from app.serve.login import PacketKind, packet
+from app.serve.login import PacketKind, build_packet
 from tests.app.serve.client import TRANSACTION_HEADER, Client, connect
 
 ROOT = Path(__file__).parents[1]
@@ -63,7 +63,7 @@ class Serve:
 
 async def ask(client: Client, text: str, deadline_s: float, waits: list[float]) -> None:
     """Send *text* repeatedly, each time after the response."""
-    batch = packet(PacketKind.BATCH, TRANSACTION_HEADER + text.encode("utf-16-le"))
+    batch = build_packet(PacketKind.BATCH, TRANSACTION_HEADER + text.encode("utf-16-le"))
     while (start_s := time.perf_counter()) < deadline_s:
         await client.say(batch)
         waits.append(time.perf_counter() - start_s)

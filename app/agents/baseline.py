@@ -12,7 +12,7 @@ from typing import Final
 from app.agents.environment import WAIT, DrillEnv
 from engine.chance import Chance
 from engine.inputs import InputError
-from engine.model import ticks
+from engine.model import to_ticks
 
 LOOK_AHEAD_S: Final = 60.0
 """Look-ahead of the greedy player. Assumed: the boot time of a server."""
@@ -25,13 +25,13 @@ Player = Callable[[DrillEnv, int], str]
 
 
 def choose_random_line(env: DrillEnv, seed: int) -> str:
-    """Return a random line in some steps; the longer the drill, the less often."""
+    """Return a random line or a wait. A longer drill gets more waits."""
     chance = Chance.from_seed(seed ^ env.drill.tick)
-    steps = max(1, (env.drill.end_tick or ticks(600.0)) // ticks(10.0))
-    if chance.uniform() > ACTS / steps:
+    steps = max(1, (env.drill.end_tick or to_ticks(600.0)) // to_ticks(10.0))
+    if chance.draw_uniform() > ACTS / steps:
         return WAIT
     lines = env.lines()
-    return lines[chance.integer(0, len(lines) - 1)]
+    return lines[chance.draw_integer(0, len(lines) - 1)]
 
 
 def choose_best_line(env: DrillEnv, _: int) -> str:
@@ -44,11 +44,11 @@ def _estimate_score(env: DrillEnv, line: str) -> float:
     run = env.drill.fork()
     if line != WAIT:
         try:
-            run.do(line)
+            run.apply_line(line)
         except InputError:
             return -1.0
-    run.advance_to(run.tick + ticks(LOOK_AHEAD_S))
-    return run.score().total
+    run.advance_to(run.tick + to_ticks(LOOK_AHEAD_S))
+    return run.compute_score().total
 
 
 PLAYERS: Final[dict[str, Player]] = {"random": choose_random_line, "greedy": choose_best_line}

@@ -29,10 +29,10 @@ from engine.drill.authoring.schema import DURATION_MAX_S
 from engine.drill.judging.agents import list_candidate_lines
 from engine.drill.par.observability import is_observable
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.running.solution import SETTLE_S, default_end
-from engine.events import Event, SqlDoneData, data_of
+from engine.drill.running.solution import SETTLE_S, find_default_end
+from engine.events import Event, SqlDoneData, get_data
 from engine.inputs import InputError
-from engine.model import Tick, ticks
+from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_line
 
 STEP_S: Final = 10.0
@@ -48,7 +48,7 @@ LINE_MAX: Final = 4_000
 """Maximum characters of an action."""
 
 TEXT: Final = "".join(map(chr, (*range(32, 127), *range(160, 256)))) + "\n\t–—…’“”„→≥≤×µ"
-"""Characters of lines and observations."""
+"""Characters that lines and observations may contain."""
 
 KNOWN: Final = frozenset(TEXT)
 
@@ -59,7 +59,7 @@ Observation = Facts
 
 
 class DrillEnv(gymnasium.Env[Observation, str]):
-    """Environment that plays one drill after another, each with the seed of `reset`.
+    """Environment that plays one drill repeatedly. The seed of each game is that of `reset`.
 
     Use the interface of Gymnasium: reset, step, close.
     """
@@ -69,7 +69,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
     def __init__(
         self, scenario: str | Scenario, step_s: float = STEP_S, render_mode: str | None = None
     ) -> None:
-        """Create the environment; *scenario*: a name, a file or a loaded one.
+        """Create the environment. *scenario* is a name, a file or a loaded scenario.
 
         Raises ScenarioNotFoundError, ScenarioError, ValueError.
         """
@@ -79,11 +79,11 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         if not 1.0 / TICKS_PER_S <= step_s <= DURATION_MAX_S:
             raise ValueError(f"step_s {step_s:g} is not from {1.0 / TICKS_PER_S:g} to {DURATION_MAX_S:g}")
         self.render_mode = render_mode
-        self._step = ticks(step_s)
+        self._step = to_ticks(step_s)
         self._messages: list[str] = []
         self._total = 0.0
         self.drill = SearchDrill(self.scenario)
-        self._end: Tick = default_end(self.drill)
+        self._end: Tick = find_default_end(self.drill)
         line = spaces.Text(max_length=LINE_MAX, min_length=0, charset=TEXT)
         self.action_space = line
         self.observation_space = spaces.Dict(
@@ -95,15 +95,15 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         )
 
     def reset(self, *, seed: int | None = None, options: Facts | None = None) -> tuple[Observation, Facts]:
-        """Begin a new game; *seed* None: the scenario's own. Raises ValueError."""
+        """Begin a new game. *seed* None: use the seed of the scenario. Raises ValueError."""
         if seed is not None and seed >= SEEDS:
             raise ValueError(f"seed {seed} is not from 0 to 2**63 - 1")
         super().reset(seed=seed)
         self.drill = SearchDrill(self.scenario, seed)
-        self._end, self._total = default_end(self.drill), 0.0
+        self._end, self._total = find_default_end(self.drill), 0.0
         scenario = self.drill.scenario
         task = {"brief": scenario.brief, "goals": [goal.text for goal in scenario.goals]}
-        return self._build_observation(list(self.drill.events)), self._info() | task
+        return self._build_observation(list(self.drill.events)), self._build_info() | task
 
     def step(self, action: str) -> tuple[Observation, float, bool, bool, Facts]:
         """Apply the line *action* and advance time by one step.
@@ -117,17 +117,17 @@ class DrillEnv(gymnasium.Env[Observation, str]):
             refused = "the game is over; reset begins the next one"
         elif action != WAIT:
             try:
-                self.drill.do(action)
+                self.drill.apply_line(action)
             except InputError as problem:
                 refused = str(problem)
         self.drill.advance_to(min(self._end, self.drill.tick + self._step))
         is_over = self.drill.finished or self.drill.tick >= self._end
-        total = self.drill.total()
+        total = self.drill.compute_total()
         reward, self._total = total - self._total, total
         observation = self._build_observation(
             self.drill.events[first:], [f"{action}: {refused}"] if refused else []
         )
-        return observation, reward, is_over, False, self._info(refused)
+        return observation, reward, is_over, False, self._build_info(refused)
 
     def render(self) -> str:
         """Return the output of the last step, one line per item."""
@@ -153,7 +153,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
     def _is_resolvable(self, line: str) -> bool:
         """Return whether the line names existing things: not every server has an instance."""
         try:
-            simulator.resolve(self.drill.world, parse_line(line))
+            simulator.resolve_names(self.drill.world, parse_line(line))
         except InputError:
             return False
         return True
@@ -163,36 +163,36 @@ class DrillEnv(gymnasium.Env[Observation, str]):
             f"{event.tick / TICKS_PER_S:.2f} {_format_location(event)}{text}"
             for event in events
             if is_observable(event)
-            for text in (_answers(event) if event.kind == "sql_done" else [event.text])
+            for text in (_list_output_lines(event) if event.kind == "sql_done" else [event.text])
         ]
-        self._messages = [_line(text) for text in (*refused, *message_texts)]
+        self._messages = [_replace_unknown_letters(text) for text in (*refused, *message_texts)]
         questions = [
             f"{question.name}: {question.text} "
             + " ".join(f"{n}. {choice}" for n, choice in enumerate(question.choices, 1))
-            for question in self.drill.open_questions()
+            for question in self.drill.list_open_questions()
         ]
         return {
             "time_s": np.asarray(self.drill.tick / TICKS_PER_S),
             "told": tuple(self._messages),
-            "questions": tuple(map(_line, questions)),
+            "questions": tuple(map(_replace_unknown_letters, questions)),
         }
 
-    def _info(self, refused: str = "") -> Facts:
+    def _build_info(self, refused: str = "") -> Facts:
         """Return additional facts about the current state.
 
-        total: the current score; journal: replays the game, in the form of `mirrordrill run --inputs`; refused:
-        the reason why the last line was refused.
+        total: current score. journal: input lines that replay the game with `mirrordrill run --inputs`.
+        refused: reason why the last line was refused.
         """
         journal = [item.line for item in self.drill.journal]
         return {"total": self._total, "journal": journal, "refused": refused}
 
 
-def _answers(event: Event) -> list[str]:
+def _list_output_lines(event: Event) -> list[str]:
     """Return the output of a batch in a window: its results and its messages.
 
     A row is one line, with tabs between its columns.
     """
-    batch = data_of(event, SqlDoneData)
+    batch = get_data(event, SqlDoneData)
     if batch is None:
         return [event.text]
     shown_results: list[tuple[int, int, str]] = []
@@ -204,17 +204,17 @@ def _answers(event: Event) -> list[str]:
         )
         shown_results.append((index, 1, head + message["text"]))
     for result in batch.results:
-        rows = (map(_cell, row) for row in (result["columns"], *result["rows"]))
+        rows = (map(_format_cell, row) for row in (result["columns"], *result["rows"]))
         shown_results.append((result["after_messages"], 0, "\n".join(map("\t".join, rows))))
     return [text for _, _, text in sorted(shown_results, key=lambda part: part[:2])] or [event.text]
 
 
-def _cell(value: object) -> str:
+def _format_cell(value: object) -> str:
     return "NULL" if value is None else str(value)
 
 
-def _line(text: str) -> str:
-    """Return *text* in the form of the observation space."""
+def _replace_unknown_letters(text: str) -> str:
+    """Cut *text* to the maximum length, and replace characters outside the observation space by "?"."""
     return "".join(letter if letter in KNOWN else "?" for letter in text[:LINE_MAX])
 
 

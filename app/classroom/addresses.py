@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import Final, NamedTuple
 
 EVERYWHERE: Final = ("0.0.0.0", "::", "")
-"""Addresses to listen on that mean all addresses of this computer."""
+"""Listening addresses that stand for all addresses of this computer."""
 ADDRESSES_MAX: Final = 4
 """Maximum number of addresses in a join code. Assumed: cable, Wi-Fi, and one or two tunnels."""
 _VIRTUAL: Final = re.compile(
@@ -36,7 +36,7 @@ def list_addresses() -> list[InterfaceAddress]:
     return sorted(usable.values(), key=rank)
 
 
-def reachable(address: str) -> list[str]:
+def list_reachable_addresses(address: str) -> list[str]:
     """Return the addresses by which others reach a program that listens at *address*."""
     if address not in EVERYWHERE:
         return [address]
@@ -77,7 +77,7 @@ def _find_default_address() -> str:
 
 
 def select_port(address: str, preferred: int) -> int:
-    """Return *preferred*, or 0 for any free port if another program listens there."""
+    """Return *preferred*, or 0 (any free port) if another program listens on that port."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         socket.create_server((address, preferred), family=family).close()

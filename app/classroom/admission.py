@@ -18,7 +18,7 @@ from app.classroom.pace import ClassPace
 from app.classroom.rate_limit import RateLimiter, is_same_secret
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import NOBODY, SeatAssignment, build_welcome
-from app.classroom.seat_state import SeatState, state_of
+from app.classroom.seat_state import SeatState, build_seat_state
 from app.classroom.writer import RecordWriter
 from app.words.language import tr
 
@@ -28,7 +28,7 @@ Key = TypeVar("Key", int, str)
 
 
 class Admission:
-    """Admission of seats, which are stored on disk before they are announced."""
+    """Admission of seats. A seat is on disk before its host announces it."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Admission:
     ) -> None:
         """Create the admission.
 
-        *what*: the assignment of every seat; *lines*: known seats by number, extended on admission.
+        *what*: assignment that every seat plays. *seats*: known seats by number; an admitted seat is added.
         """
         self._pace = pace
         self._class, self._record, self._writer, self._seats = the_class, record, writer, seats
@@ -58,18 +58,18 @@ class Admission:
         if seat_state is not None and (
             isinstance(request, requests.Join) or request.seat == seat_state.number
         ):
-            # a token cannot be guessed, so a seat may always return, whatever other clients at this address
-            # try
+            # a token cannot be guessed, so its owner may always return, even while others at this address
+            # guess codes
             return seat_state
         self._check_rate(address)
         if isinstance(request, requests.Resume):
-            seat = await self.seat(request.seat)
+            seat = await self.find_seat(request.seat)
             if seat is None or not hmac.compare_digest(seat.token_hash, token_hash):
                 self._gate.record_failure(address)
                 raise RequestRefusedError(tr("wrong token for seat {number}").format(number=request.seat))
             return seat
         self._check_secret(request.secret, address)
-        return await self._seat_with(token_hash, request.name, request.consent)
+        return await self._find_or_create_seat(token_hash, request.name, request.consent)
 
     def build_probe_welcome(self, secret: str, address: str) -> SeatWelcome:
         """Build the welcome of a test seat, which is not recorded. Raises RequestRefusedError."""
@@ -94,8 +94,8 @@ class Admission:
             )
         if message.seat < NOBODY:
             token_seed = hashlib.sha256(f"{message.digest} {message.seat}".encode()).hexdigest()
-            return await self._seat_with(token_seed, message.name, consent=False)
-        seat = await self.seat(message.seat)
+            return await self._find_or_create_seat(token_seed, message.name, consent=False)
+        seat = await self.find_seat(message.seat)
         if seat is None or not is_same_name(seat.name, message.name):
             raise RequestRefusedError(
                 tr("seat {number} of this class belongs to another person than {name}").format(
@@ -104,19 +104,22 @@ class Admission:
             )
         return seat
 
-    async def seat(self, number: int) -> SeatState | None:
+    async def find_seat(self, number: int) -> SeatState | None:
         """Return the seat with this number, even if another host admitted it."""
-        return self._seats.get(number) or await self._find_in_record(self._record.seat, number)
+        return self._seats.get(number) or await self._find_in_record(self._record.find_seat, number)
 
     def _find_by_token(self, token_hash: str) -> SeatState | None:
-        """Return the known seat with this token hash. Comparing hashes makes the duration reveal nothing."""
+        """Return the known seat with this token hash.
+
+        The comparison of hashes reveals nothing by its duration.
+        """
         return next((seat for seat in self._seats.values() if seat.token_hash == token_hash), None)
 
-    async def _seat_with(self, token_hash: str, name: str, consent: bool) -> SeatState:
+    async def _find_or_create_seat(self, token_hash: str, name: str, consent: bool) -> SeatState:
         """Return the seat with this token; create it if needed. Raises RequestRefusedError."""
         if (seat_state := self._find_by_token(token_hash)) is not None:
             return seat_state
-        if (existing := await self._find_in_record(self._record.seat_with, token_hash)) is not None:
+        if (existing := await self._find_in_record(self._record.find_seat_by_token, token_hash)) is not None:
             return existing
         if len(self._seats) >= SEATS_MAX:
             raise RequestRefusedError(tr("the class is full"))
@@ -124,27 +127,27 @@ class Admission:
             raise RequestRefusedError(tr("the name needs printable characters"))
         used_names = {seat.name for seat in self._seats.values()}
         from_class = self._plan is not None and self._plan.late == "class"
-        tick = self._pace.class_tick(self._seats.values()) if from_class else 0
+        tick = self._pace.get_class_tick(self._seats.values()) if from_class else 0
         new_seat = Seat(
             name=find_free_name(name, used_names), token_hash=token_hash, consent=consent, acknowledged=0, tick=tick,
-            group_name=self._group_of(name.strip()),
+            group_name=self._get_group(name.strip()),
         )  # fmt: skip
         seat = await self._writer.write_seat(new_seat)
-        return self._seats.setdefault(seat.id, state_of(seat))
+        return self._seats.setdefault(seat.id, build_seat_state(seat))
 
-    def _group_of(self, name: str) -> str:
+    def _get_group(self, name: str) -> str:
         """Return the group from the plan: by name, or drawn."""
         plan = self._plan
         if plan is None:
             return ""
-        if group := plan.group_of(name):
+        if group := plan.get_group(name):
             return group
         # Groups drawn by other hosts count too; seats that are still being written are not in the list yet.
-        ungrouped_count = sum(not plan.group_of(seat.name) for seat in self._seats.values())
+        ungrouped_count = sum(not plan.get_group(seat.name) for seat in self._seats.values())
         self._draw_count = max(self._draw_count, ungrouped_count) + 1
         return plan.draw_group(self._class.code, self._draw_count - 1)
 
     async def _find_in_record(self, find: Callable[[Key], Seat | None], key: Key) -> SeatState | None:
-        """Return a seat that only the record has: another host admitted it, or the database's answer was lost."""
+        """Return a seat that is only in the record: another host admitted it, or the database's answer was lost."""
         seat = await self._writer.read(find, key)
-        return None if seat is None else self._seats.setdefault(seat.id, state_of(seat, 0))
+        return None if seat is None else self._seats.setdefault(seat.id, build_seat_state(seat, 0))

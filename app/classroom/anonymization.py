@@ -10,7 +10,7 @@ from engine.tsql.language.reserved_words import KEYWORDS
 from engine.verbs import REMARKS, VERBS
 
 Pairs = tuple[tuple[str, str], ...]
-"""Pairs of a name to hide and its replacement, a word that is also valid where SQL expects a name."""
+"""Pairs of a name to hide and its replacement. The replacement is also valid as a SQL name."""
 
 LETTERS_MIN: Final = 3
 """Minimum length of a part of a name that is replaced alone; shorter parts are common words."""
@@ -18,11 +18,11 @@ SOMEBODY: Final = "somebody"
 """Replacement for a part of a name that several people share."""
 
 
-def pairs(people: Mapping[int, str], groups: Sequence[str], scenario: str) -> Pairs:
+def list_replacements(people: Mapping[int, str], groups: Sequence[str], scenario: str) -> Pairs:
     """Return the replacements for seat names (by number) and group names; terms of the *scenario* are unchanged."""
     scenario_words = {word.casefold() for word in re.findall(r"\w+", scenario)}
     full_names = {name: f"seat_{number}" for number, name in people.items() if name}
-    parts = [(part, f"seat_{number}") for number, name in people.items() for part in _parts(name)]
+    parts = [(part, f"seat_{number}") for number, name in people.items() for part in _split_name(name)]
     shared = Counter(part.casefold() for part, _ in parts)
     parts_by_name = {part: seat if shared[part.casefold()] == 1 else SOMEBODY for part, seat in parts}
     parts_by_name |= {name: f"group_{number}" for number, name in enumerate(groups, 1)} | full_names
@@ -32,12 +32,12 @@ def pairs(people: Mapping[int, str], groups: Sequence[str], scenario: str) -> Pa
     return tuple(sorted(hidden, key=lambda pair: (-len(pair[0]), pair[0])))
 
 
-def _parts(name: str) -> list[str]:
+def _split_name(name: str) -> list[str]:
     return [part for part in re.findall(r"[^\W_]+", name) if len(part) >= LETTERS_MIN]
 
 
 def anonymize_line(line: str, names: Pairs) -> str:
-    """Return an input line without *names*. In commands, words of SQL and of input lines remain."""
+    """Return an input line without *names*. The keywords of T-SQL and of input lines stay."""
     verb, space, arguments = line.partition(" ")
     if not names or not space:
         return line
@@ -50,19 +50,19 @@ def anonymize_text(text: str, names: Pairs) -> str:
 
 
 def _replace_names(text: str, names: Pairs, remark: bool) -> str:
-    pattern, instead = _pattern(names, remark)
+    pattern, instead = _compile_pattern(names, remark)
     if pattern is None:
         return text
     return pattern.sub(lambda match: instead[match[0].casefold()], text)
 
 
 @cache
-def _pattern(names: Pairs, remark: bool) -> tuple[re.Pattern[str] | None, Mapping[str, str]]:
+def _compile_pattern(names: Pairs, remark: bool) -> tuple[re.Pattern[str] | None, Mapping[str, str]]:
     matching_names = [pair for pair in names if remark or pair[0].casefold() not in _COMMAND]
     if not matching_names:
         return None, {}
     any_of = "|".join(re.escape(name) for name, _ in matching_names)
-    # An underscore separates names: Ann_backup names Ann.
+    # An underscore separates names: Ann_backup contains the name Ann.
     pattern = re.compile(rf"(?<![^\W_])(?:{any_of})(?![^\W_])", re.IGNORECASE)
     return pattern, {name.casefold(): instead for name, instead in reversed(matching_names)}
 

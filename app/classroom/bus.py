@@ -69,7 +69,7 @@ class Seats(OfHost, frozen=True, tag="seats"):
 
 
 class Changed(OfHost, frozen=True, tag="changed"):
-    """The record has another state of the class, seats or instructions."""
+    """The class, its seats or its instructions have changed in the record."""
 
 
 class Hello(OfHost, frozen=True, tag="hello"):
@@ -98,7 +98,7 @@ class Bus:
     def __init__(self, url: str, the_class: str) -> None:
         """Create the bus; *the_class*: fingerprint of the class, which separates classes on one server."""
         self.own = secrets.token_hex(4)
-        """The name of this host among the others."""
+        """Name by which the other hosts know this host."""
         self._url = url
         self._name = f"mirrordrill-{the_class}"
         self._client: Client | None = None
@@ -106,7 +106,7 @@ class Bus:
         """Messages that could not be sent to the server. They are sent before any other message."""
         self._sending = asyncio.Lock()
         self._next_sequence: int | None = None
-        """Sequence number of the first message in the stream that was not received yet."""
+        """Sequence number of the next message in the stream that this host has not received."""
 
     async def dial(self) -> None:
         """Connect to the server. Raises BusUnavailableError."""
@@ -117,21 +117,21 @@ class Bus:
                 tr("a class with several hosts needs the packages of mirrordrill[hosts]")
             ) from problem
 
-        async def failed(error: Exception) -> None:
+        async def handle_error(error: Exception) -> None:
             logger.info("NATS: %s", error)
 
         try:
             async with asyncio.timeout(DIAL_S):  # retries without a limit also need an error handler here
                 self._client = await nats.connect(
                     self._url, connect_timeout=ANSWER_S, max_reconnect_attempts=-1,
-                    reconnect_time_wait=AGAIN_S, error_cb=failed, allow_reconnect=True,
+                    reconnect_time_wait=AGAIN_S, error_cb=handle_error, allow_reconnect=True,
                 )  # fmt: skip
                 await self._open(self._client.jetstream())
         except TimeoutError:
             raise BusUnavailableError(
                 tr("the NATS server cannot be used: {why}").format(why=tr("no answer"))
             ) from None
-        except Exception as problem:  # nats-py raises its own errors and those of sockets and URLs
+        except Exception as problem:  # nats-py raises its own errors, and errors of sockets and URLs
             raise BusUnavailableError(
                 tr("the NATS server cannot be used: {why}").format(why=str(problem) or type(problem).__name__)
             ) from problem

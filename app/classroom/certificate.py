@@ -24,7 +24,7 @@ def convert_to_der(pem: str) -> bytes:
 def create_seat_context() -> ssl.SSLContext:
     """Build the TLS context of a seat.
 
-    It accepts any certificate; `matches` then compares it with the host's.
+    It accepts any certificate; `has_expected_certificate` then compares it with the host's.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
@@ -33,9 +33,9 @@ def create_seat_context() -> ssl.SSLContext:
     return context
 
 
-def matches(connection: ssl.SSLObject, invitation: Invitation) -> bool:
+def has_expected_certificate(connection: ssl.SSLObject, invitation: Invitation) -> bool:
     """Return whether the other end has the certificate that the *invitation* names."""
-    from app.classroom.code import fingerprint
+    from app.classroom.code import compute_fingerprint
 
     peer_certificate = connection.getpeercert(binary_form=True)
-    return peer_certificate is not None and fingerprint(peer_certificate) == invitation.fingerprint
+    return peer_certificate is not None and compute_fingerprint(peer_certificate) == invitation.fingerprint

@@ -21,16 +21,16 @@ from app.classroom.models import ClassPart
 from app.classroom.record import ClassRecord
 from app.classroom.scenario import build_assignment, parse_scenario
 from app.classroom.seat_log import PARTS_MAX, InvalidSeatLogError, SeatAssignment
-from app.classroom.verdict import LogReplay, verdict
+from app.classroom.verdict import LogReplay, judge_log
 from app.export.sheets import as_csv
 from app.files import run_files
 from app.files.content import UnreadableFileError, read_bytes
-from app.files.guarded_player import OF_FILE, UnplayableError, guarded
+from app.files.guarded_player import OF_FILE, UnplayableError, convert_errors
 from app.words import formatting
 from app.words.language import tr
 from app.words.localization import localize
 from engine.drill.authoring.problems import ScenarioError
-from engine.drill.authoring.scenario import escape_invisible, sha256
+from engine.drill.authoring.scenario import compute_sha256, escape_invisible
 from engine.drill.judging.shapes import Row
 from engine.drill.running.modes import DrillMode
 from engine.drill.time import verify
@@ -89,23 +89,23 @@ class LogCheck(Struct, frozen=True):
 # --- writing ------------------------------------------------------------------------------------------------
 
 
-def archive(record: ClassRecord, person: int | None = None) -> bytes:
+def build_archive(record: ClassRecord, person: int | None = None) -> bytes:
     """Return everything of a class except its keys: settings, every log, and the resulting board.
 
     Each part after the first has its own folder; a part that was not started is omitted. *person*: number of
     a seat; then only data of that seat and messages to it are included. Raises InvalidSeatLogError.
     """
-    the_class = record.the_class()
+    the_class = record.read_class()
     if the_class is None:
         raise InvalidSeatLogError(tr("this database contains no class"))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as zip_file:
-        for part in record.parts()[: the_class.id]:
-            _write_part(zip_file, folder_of_part(part.id), part, record.select_part(part.id), person)
+        for part in record.read_parts()[: the_class.id]:
+            _write_part(zip_file, build_part_folder(part.id), part, record.select_part(part.id), person)
     return buffer.getvalue()
 
 
-def folder_of_part(number: int) -> str:
+def build_part_folder(number: int) -> str:
     """Return the folder of a part in an archive."""
     return f"{PART}{number}/" if number > 1 else ""
 
@@ -113,10 +113,10 @@ def folder_of_part(number: int) -> str:
 def _write_part(
     archive_file: zipfile.ZipFile, folder: str, part: ClassPart, record: ClassRecord, person: int | None
 ) -> None:
-    seats = [seat for seat in record.seats() if person in (None, seat.id)]
+    seats = [seat for seat in record.read_seats() if person in (None, seat.id)]
     if not seats and person is not None:
         raise InvalidSeatLogError(tr("seat {number} does not exist").format(number=person))
-    groups, reflections = {seat.group_name for seat in seats}, record.reflections()
+    groups, reflections = {seat.group_name for seat in seats}, record.read_reflections()
     scenario = parse_scenario(part.scenario_text, part.scenario_name)
     shared = {
         "scenario": part.scenario_name,
@@ -136,7 +136,7 @@ def _write_part(
                 "kind": class_instruction.kind,
                 "text": class_instruction.text,
             }
-            for class_instruction in (*record.instructions(), *record.marks())
+            for class_instruction in (*record.read_instructions(), *record.read_marks())
             if person is None
             or (
                 class_instruction.seat_id in (None, person)
@@ -148,11 +148,13 @@ def _write_part(
     questions: list[list[object]] = []
     archive_file.writestr(folder + ARCHIVE, json.dumps(shared, ensure_ascii=False, indent=1))
     for seat in seats:
-        acts = record.acts(seat.id)
+        acts = record.read_entries(seat.id)
         run = LogReplay(scenario, part.seed, part.mode, whole=True)
         run.play(acts)
-        seat_verdict = run.verdict()
-        questions += [[seat.id, seat.name, *(row.get(name) for name in ANSWERED)] for row in _questions(run)]
+        seat_verdict = run.build_verdict()
+        questions += [
+            [seat.id, seat.name, *(row.get(name) for name in ANSWERED)] for row in _read_questions(run)
+        ]
         board.append({"seat": seat.id, "name": seat.name, "verdict": seat_verdict})
         fields: dict[str, object] = {
             "seat": seat.id,
@@ -168,16 +170,16 @@ def _write_part(
     archive_file.writestr(folder + ANSWERS, as_csv(("seat", "person", *ANSWERED), questions))
 
 
-def _questions(run: LogReplay) -> list[Row]:
+def _read_questions(run: LogReplay) -> list[Row]:
     """Return the questions of a run; empty if it cannot be reported."""
-    with suppress(InputError, UnplayableError), guarded():
-        return run.drill.report()["questions"]
+    with suppress(InputError, UnplayableError), convert_errors():
+        return run.drill.build_report()["questions"]
     return []
 
 
 def build_handout(record: ClassRecord) -> bytes:
     """Build the file with which seats without a network start. Raises InvalidSeatLogError."""
-    the_class = record.the_class()
+    the_class = record.read_class()
     if the_class is None:
         raise InvalidSeatLogError(tr("this database contains no class"))
     return seat_log.format_handout(
@@ -219,7 +221,7 @@ def _read_archive(raw: bytes, file: str) -> Iterator[LogCheck]:
             parts = [
                 folder
                 for number in range(1, PARTS_MAX + 1)
-                if (folder := folder_of_part(number)) + ARCHIVE in members
+                if (folder := build_part_folder(number)) + ARCHIVE in members
             ]
             if "" not in parts:
                 raise ValueError(tr("{file} is missing").format(file=ARCHIVE))
@@ -230,7 +232,7 @@ def _read_archive(raw: bytes, file: str) -> Iterator[LogCheck]:
         raise
     except BAD_ARCHIVE as error:
         raise InvalidSeatLogError(
-            tr("{file} is not a class archive: {why}").format(file=file, why=_visible(error))
+            tr("{file} is not a class archive: {why}").format(file=file, why=_escape_problem(error))
         ) from error
 
 
@@ -240,10 +242,12 @@ def _read_shared_data(
     """Return the data that all seats of a part share, and the row of its board for each seat."""
     board: object = []
     if folder + BOARD in members:
-        board = _strict(_member(archive, members[folder + BOARD]))
+        board = _parse_rewritable_json(_read_member(archive, members[folder + BOARD]))
     if not isinstance(board, list) or not all(isinstance(row, dict) for row in board):
         raise ValueError(BOARD)
-    return _strict(_member(archive, members[folder + ARCHIVE])), {row["seat"]: row for row in board}
+    return _parse_rewritable_json(_read_member(archive, members[folder + ARCHIVE])), {
+        row["seat"]: row for row in board
+    }
 
 
 def _read_part(
@@ -254,7 +258,7 @@ def _read_part(
     shared: object,
     claims: dict[object, dict[str, object]],
 ) -> Iterator[LogCheck]:
-    if not isinstance(shared, dict) or shared.get("hash") != sha256(str(shared.get("text"))):
+    if not isinstance(shared, dict) or shared.get("hash") != compute_sha256(str(shared.get("text"))):
         raise InvalidSeatLogError(
             tr("{file}: its scenario differs from the one that was played").format(file=file)
         )
@@ -262,12 +266,12 @@ def _read_part(
     for name in sorted(name for name in members if name.startswith(folder + SEATS)):
         place = f"{file}/{escape_invisible(name)}"
         try:
-            head, _, log = _member(archive, members[name], ACTS_MAX + 1).partition(b"\n")
+            head, _, log = _read_member(archive, members[name], ACTS_MAX + 1).partition(b"\n")
             fields = _parse_object(head)
             header = json.dumps({**shared, "seat": fields.get("seat"), "name": fields.get("name")}).encode()
             assignment, acts = seat_log.parse(header + b"\n" + log, place)
         except (InvalidSeatLogError, *BAD_ARCHIVE) as problem:
-            yield LogCheck(place, None, "", None, _visible(problem), part=kind)
+            yield LogCheck(place, None, "", None, _escape_problem(problem), part=kind)
             continue
         group = str(fields.get("group") or "")
         log_check = replace(_check_log(place, assignment, acts), group=group, part=kind)
@@ -279,7 +283,7 @@ def _read_part(
         yield LogCheck(file, number, escape_invisible(str(claim.get("name"))), None, missing, part=kind)
 
 
-def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, lines_max: int | None = None) -> bytes:
+def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, lines_max: int | None = None) -> bytes:
     """Return the bytes of *member*, read in portions. Raises ValueError if it is larger than allowed."""
     data, lines = bytearray(), 0
     with archive.open(member) as member_file:
@@ -291,14 +295,14 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, lines_max: int | 
     return bytes(data)
 
 
-def _strict(raw: bytes) -> object:
-    """Return JSON that can be written again. Raises ValueError."""
+def _parse_rewritable_json(raw: bytes) -> object:
+    """Parse JSON, and check that it can be written again. Raises ValueError."""
     document = parse_json(raw)
     json.dumps(document, ensure_ascii=False).encode()
     return document
 
 
-def _visible(problem: BaseException) -> str:
+def _escape_problem(problem: BaseException) -> str:
     return escape_invisible(str(problem) or type(problem).__name__)
 
 
@@ -330,8 +334,8 @@ def _compare_with_dashboard(result: LogCheck, claim: dict[str, object] | None) -
 def _check_log(file: str, assignment: SeatAssignment, acts: list[LogEntry]) -> LogCheck:
     name = escape_invisible(assignment.name)
     try:
-        with guarded():
-            log_verdict = verdict(
+        with convert_errors():
+            log_verdict = judge_log(
                 parse_scenario(assignment.text, assignment.scenario),
                 assignment.seed,
                 assignment.mode,
@@ -347,7 +351,7 @@ def _format_divergence(verdict_row: LogVerdict) -> str:
     if verdict_row["parted_t_s"] is None:
         return ""
     return tr("its inputs do not reproduce the recorded state after {moment}: {why}").format(
-        moment=formatting.run_time(verdict_row["parted_t_s"], 2), why=verdict_row["parted"]
+        moment=formatting.format_run_time(verdict_row["parted_t_s"], 2), why=verdict_row["parted"]
     )
 
 
@@ -358,12 +362,12 @@ def _read_run(raw: bytes, file: str) -> LogCheck:
     info = class_report.get("class")
     seat, name = _read_seat_identity(info if isinstance(info, dict) else {}, report["scenario"])
     try:
-        with guarded():
+        with convert_errors():
             drill = run_files.play(report, text)
             claimed = report.copy()
             if not claimed["score"].get("scored"):  # without a score there is nothing to falsify
                 claimed.pop("score")
-            divergence = verify.divergence(drill, claimed)
+            divergence = verify.find_divergence(drill, claimed)
     except (InputError, ScenarioError, UnplayableError) as problem:
         return LogCheck(file, seat, name, None, localize(str(problem)))
     acts = [
@@ -371,7 +375,7 @@ def _read_run(raw: bytes, file: str) -> LogCheck:
         for number, item in enumerate(drill.journal, 1)
     ]
     end = LogEntry(len(acts) + 1, drill.tick, "", "", 0)
-    log_verdict = verdict(drill.scenario, drill.seed, drill.mode, [*acts, end], OF_FILE)
+    log_verdict = judge_log(drill.scenario, drill.seed, drill.mode, [*acts, end], OF_FILE)
     return LogCheck(file, seat, name, log_verdict, "" if divergence is None else localize(str(divergence)))
 
 

@@ -26,7 +26,7 @@ class _Accepted(socket.socket):
 
     def close(self) -> None:
         if self.port is not None:
-            self.port.joined(self.fileno())
+            self.port.remove_joining(self.fileno())
         super().close()
 
 
@@ -53,15 +53,15 @@ class ClassPort(socket.socket):
         )
         connection.port = self
         if len(self.joining) >= self.most:
-            self._turn_away_oldest()
+            self._close_oldest_connection()
         self.joining[connection.fileno()] = (connection, str(address[0]))
         return connection, address
 
-    def joined(self, number: int) -> None:
-        """Note that the connection with this descriptor belongs to a seat or console, or is closed."""
+    def remove_joining(self, number: int) -> None:
+        """Stop counting a connection as joining: it belongs to a seat or a console now, or it is closed."""
         self.joining.pop(number, None)
 
-    def _turn_away_oldest(self) -> None:
+    def _close_oldest_connection(self) -> None:
         (busiest_address, _), *_ = Counter(address for _, address in self.joining.values()).most_common(1)
         number, (oldest, _) = next(entry for entry in self.joining.items() if entry[1][1] == busiest_address)
         del self.joining[number]

@@ -10,14 +10,18 @@ from msgspec import Struct
 from app.words.language import mark, tr
 
 LETTERS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-"""Five bits each; without I, L, O and U, which are misread [Crockford's Base32]."""
-SECRET_LETTERS: Final = 6
-"""30 bits known only to invited people.
+"""Letters of a code, five bits each.
 
-At the rate at which a host checks codes (app/classroom/rate_limit.py), trying half of them takes eight years.
+I, L, O and U are missing, because people misread them [Crockford's Base32].
+"""
+SECRET_LETTERS: Final = 6
+"""Length of the secret in letters: 30 bits known only to invited people.
+
+At the rate at which a host checks codes (app/classroom/rate_limit.py), trying half of all secrets takes eight
+years.
 """
 FINGERPRINT_LETTERS: Final = 14
-"""Fingerprint: 70 bits of the SHA-256 of the host's certificate, which an attacker would have to match."""
+"""Length of the fingerprint in letters: 70 bits of the SHA-256 of the host's certificate."""
 PORT: Final = "7443"
 """Default port of a class; similar to 443, which requires an administrator. Assumed."""
 GROUP: Final = 5
@@ -36,7 +40,7 @@ class Invitation(Struct, frozen=True):
     secret: str
     fingerprint: str
     host: str
-    """Empty: the network is asked where the class is (app/classroom/discovery.py)."""
+    """Address of the host; empty: search the network for the class (app/classroom/discovery.py)."""
     port: int
     other_hosts: tuple[str, ...] = ()
     """HOST:PORT of the other hosts of the class."""
@@ -48,10 +52,10 @@ class Invitation(Struct, frozen=True):
     @property
     def addresses(self) -> list[str]:
         """HOST:PORT of each host."""
-        return [address_of(self.host, self.port), *self.other_hosts] if self.host else []
+        return [format_address(self.host, self.port), *self.other_hosts] if self.host else []
 
 
-def address_of(host: str, port: int) -> str:
+def format_address(host: str, port: int) -> str:
     """Return `host:port`, with brackets around an IPv6 address."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
@@ -61,18 +65,18 @@ def dial_target(host: str) -> str:
     return {"0.0.0.0": "127.0.0.1", "[::]": "[::1]", "::": "[::1]"}.get(host, host)
 
 
-def fingerprint(certificate: bytes) -> str:
+def compute_fingerprint(certificate: bytes) -> str:
     """Return FINGERPRINT_LETTERS of the *certificate* in DER."""
     bits = int.from_bytes(hashlib.sha256(certificate).digest())
-    return _letters(bits >> (256 - 5 * FINGERPRINT_LETTERS), FINGERPRINT_LETTERS)
+    return _encode_letters(bits >> (256 - 5 * FINGERPRINT_LETTERS), FINGERPRINT_LETTERS)
 
 
-def new_secret() -> str:
+def create_secret() -> str:
     """Return a random secret of a class."""
-    return _letters(secrets.randbits(5 * SECRET_LETTERS), SECRET_LETTERS)
+    return _encode_letters(secrets.randbits(5 * SECRET_LETTERS), SECRET_LETTERS)
 
 
-def _letters(bits: int, count: int) -> str:
+def _encode_letters(bits: int, count: int) -> str:
     return "".join(LETTERS[bits >> 5 * place & 31] for place in reversed(range(count)))
 
 
@@ -81,7 +85,7 @@ def format_code_groups(code: str) -> str:
     return "-".join(code[start : start + GROUP] for start in range(0, len(code), GROUP))
 
 
-def invitation(text: str) -> Invitation:
+def parse_invitation(text: str) -> Invitation:
     """Parse `CODE@HOST:PORT`; a class with several hosts has more addresses after commas.
 
     Without an address, the network is queried. Raises InvalidJoinCodeError.
@@ -97,18 +101,20 @@ def invitation(text: str) -> Invitation:
         )
     if not host_text:
         return Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], "", 0)
-    (host, port), *other_addresses = [_address(address_text.strip()) for address_text in host_text.split(",")]
+    (host, port), *other_addresses = [
+        _parse_address(address_text.strip()) for address_text in host_text.split(",")
+    ]
     return Invitation(
         code[:SECRET_LETTERS],
         code[SECRET_LETTERS:],
         host,
         port,
-        tuple(address_of(*other_address) for other_address in other_addresses),
+        tuple(format_address(*other_address) for other_address in other_addresses),
     )
 
 
-def _address(text: str) -> tuple[str, int]:
-    """Return host and port; without a port that of a class. Raises InvalidJoinCodeError."""
+def _parse_address(text: str) -> tuple[str, int]:
+    """Return host and port. A missing port is the default port of a class. Raises InvalidJoinCodeError."""
     host, _, port = text.rpartition(":") if text.rpartition("]")[2].count(":") == 1 else (text, "", PORT)
     if not host or not re.fullmatch(r"\d{1,5}", port) or not 0 < int(port) < 65_536:
         raise InvalidJoinCodeError(

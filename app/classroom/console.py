@@ -50,7 +50,10 @@ _LINES: Final = tuple(
 )
 """Patterns of valid lines. Their named groups are the fields of the request."""
 DIVERGENCES_LINE: Final = "partings"
-"""Console command that is answered from the record: moments at which seats made different choices."""
+"""Console command that lists the moments at which seats made different choices.
+
+The console computes the list from the record.
+"""
 _HAND_IN: Final = re.compile(r"hand in\s+(?P<file>\S.*)")
 _READ: Final[dict[str, Callable[[str], object]]] = {
     "seat": int, "other": int, "tick": lambda said: _parse_ticks(said), "ticks": lambda said: _parse_ticks(said),
@@ -67,7 +70,7 @@ class ConsoleCommandError(Exception):
     """Invalid line of the instructor; the text states what was expected."""
 
 
-def request(line: str) -> Request:
+def parse_request(line: str) -> Request:
     """Parse a line of the instructor into a request to the host. Raises ConsoleCommandError."""
     line_match = next((match for pattern in _LINES if (match := pattern.fullmatch(line)) is not None), None)
     if line_match is None:
@@ -94,11 +97,11 @@ def request(line: str) -> Request:
         raise ConsoleCommandError(str(problem)) from problem
 
 
-def requests(line: str) -> list[Request]:
+def parse_requests(line: str) -> list[Request]:
     """Parse a line into requests; handing in a log takes several messages. Raises ConsoleCommandError."""
     file = _HAND_IN.fullmatch(line)
     if file is None:
-        return [request(line)]
+        return [parse_request(line)]
     try:
         raw = read_bytes(Path(file["file"]), seat_log.BYTES_MAX)
         assignment, acts = seat_log.parse(raw, file["file"])
@@ -158,7 +161,9 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
         ) from problem
     try:
         invitation = Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], host, int(port))
-        if not certificate.matches(socket.transport.get_extra_info("ssl_object"), invitation):
+        if not certificate.has_expected_certificate(
+            socket.transport.get_extra_info("ssl_object"), invitation
+        ):
             raise HostUnavailableError(
                 tr("The program at {address} is not the class host").format(address=address)
             )
@@ -172,7 +177,7 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
         await socket.close()
 
 
-def steer(
+def run_console(
     the_class: ClassPart,
     lines: TextIO,
     show: Callable[[str], object],
@@ -182,10 +187,10 @@ def steer(
 
     *find_moments* handles the line `partings`. Raises HostUnavailableError.
     """
-    asyncio.run(_steer(the_class, lines, show, find_moments))
+    asyncio.run(_run_console(the_class, lines, show, find_moments))
 
 
-async def _steer(
+async def _run_console(
     the_class: ClassPart,
     lines: TextIO,
     show: Callable[[str], object],
@@ -193,12 +198,12 @@ async def _steer(
 ) -> None:
     loop, input_queue = asyncio.get_running_loop(), asyncio.Queue[str | None]()
 
-    def listen() -> None:
+    def read_lines() -> None:
         for line in lines:
             loop.call_soon_threadsafe(input_queue.put_nowait, line.strip())
         loop.call_soon_threadsafe(input_queue.put_nowait, None)
 
-    listening = threading.Thread(target=listen, daemon=True)
+    listening = threading.Thread(target=read_lines, daemon=True)
     tries = 0
     while True:
         try:
@@ -206,7 +211,7 @@ async def _steer(
                 tries = 0
                 if listening.ident is None:
                     listening.start()
-                if await _talk(socket, input_queue, show, find_moments):
+                if await _exchange_messages(socket, input_queue, show, find_moments):
                     return
         except HostUnavailableError:
             if listening.ident is None or tries == TRIES:
@@ -215,7 +220,7 @@ async def _steer(
         await asyncio.sleep(AGAIN_S)
 
 
-async def _talk(
+async def _exchange_messages(
     socket: ClientConnection,
     typed: asyncio.Queue[str | None],
     show: Callable[[str], object],
@@ -224,7 +229,7 @@ async def _talk(
     """Send lines until the input ends or the host disconnects; return whether the input ended."""
     open_requests, answered = 0, asyncio.Condition()
 
-    async def receive() -> None:
+    async def receive_replies() -> None:
         nonlocal open_requests
         async for raw in socket:
             show(str(raw))
@@ -233,7 +238,7 @@ async def _talk(
                     open_requests -= 1
                     answered.notify_all()
 
-    async def send() -> None:
+    async def send_lines() -> None:
         nonlocal open_requests
         while (line := await typed.get()) is not None:
             if not line:
@@ -242,7 +247,7 @@ async def _talk(
                 show(encode(await asyncio.to_thread(find_moments)))
                 continue
             try:
-                line_requests = requests(line)
+                line_requests = parse_requests(line)
             except ConsoleCommandError as problem:
                 show(encode(RequestFailed(line, str(problem))))
                 continue
@@ -257,7 +262,7 @@ async def _talk(
         async with answered:
             await answered.wait_for(lambda: open_requests == 0)
 
-    receiving, sending = asyncio.create_task(receive()), asyncio.create_task(send())
+    receiving, sending = asyncio.create_task(receive_replies()), asyncio.create_task(send_lines())
     try:
         await asyncio.wait((receiving, sending), return_when=asyncio.FIRST_COMPLETED)
         return sending.done() and sending.exception() is None

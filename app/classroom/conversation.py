@@ -65,11 +65,12 @@ async def send(socket: WebSocket, text: str) -> None:
 async def broadcast(messages: Iterable[Awaitable[None]]) -> None:
     """Send to many connections at once. One that does not read delays the sender by BROADCAST_S at most."""
 
-    async def attempt(message: Awaitable[None]) -> None:
-        with suppress(WebSocketDisconnect, RuntimeError):  # it receives the present state when it returns
+    async def try_to_send(message: Awaitable[None]) -> None:
+        # the seat receives the present state when it returns
+        with suppress(WebSocketDisconnect, RuntimeError):
             await message
 
-    if tasks := [asyncio.ensure_future(attempt(message)) for message in messages]:
+    if tasks := [asyncio.ensure_future(try_to_send(message)) for message in messages]:
         await asyncio.wait(tasks, timeout=BROADCAST_S)
 
 

@@ -8,18 +8,18 @@ from functools import cache
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from app.classroom.anonymization import Pairs, anonymize_line, anonymize_text, pairs
+from app.classroom.anonymization import Pairs, anonymize_line, anonymize_text, list_replacements
 from app.classroom.divergences import ClassDivergence, SeatAction, SeatHistory, find_divergences
-from app.classroom.log_entries import LogEntry, effective
+from app.classroom.log_entries import LogEntry, list_effective_entries
 from app.classroom.messages.replies import ClassMark, LogVerdict, ReplayChoice, ReplayMoment, ReplayMoments
 from app.classroom.models import ClassPart
 from app.classroom.record import ERASED, ClassRecord
 from app.classroom.scenario import parse_scenario
 from app.classroom.verdict import LogReplay, build_failed_verdict, is_instructor_input
-from app.export.page import page
-from app.export.source import source_of
+from app.export.page import build_page
+from app.export.source import build_source
 from app.files import certificates
-from app.files.guarded_player import UnplayableError, guarded
+from app.files.guarded_player import UnplayableError, convert_errors
 from app.learning.reflection import Reflection
 from app.view_models.value_curve import list_refused
 from app.words import language
@@ -28,7 +28,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.counterfactual import is_inspection
-from engine.drill.judging.report import availability_json, calibration
+from engine.drill.judging.report import build_availability_json, compute_calibration
 from engine.drill.judging.shapes import BY_INSTRUCTOR, Calibration, Row
 from engine.drill.par.account import Account, RunSegment
 from engine.drill.par.regret import build_account, exclude_finish, exclude_moves
@@ -123,7 +123,7 @@ class ClassReview(Struct, frozen=True):
     """Points of the best plan that is known; None: the drill has no certificate."""
     divergences: tuple[ClassDivergence, ...]
     mistakes: tuple[CommonMistake, ...]
-    """The most frequent first."""
+    """Common mistakes, the most frequent first."""
     calibration: Calibration | None
     """Calibration over all answers of all seats."""
     marks: tuple[ClassMark, ...] = ()
@@ -134,21 +134,25 @@ class ClassReview(Struct, frozen=True):
     """Time of the last instruction to the class, in UTC seconds since 1970; None: unknown."""
 
 
-def logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None) -> list[Log]:
+def read_logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None) -> list[Log]:
     """Return the log of every seat, ordered by number.
 
     Without *names*, seats and groups are replaced by their numbers, also in typed text. *part*: an earlier
     part, with only its participants.
     """
-    class_part = part or record.the_class()
+    class_part = part or record.read_class()
     if class_part is None:
         return []
     if part is not None:
         record = record.select_part(part.id)
-    seats = [seat for seat in record.seats() if not seat.token_hash.startswith(ERASED)]
-    reflections = record.reflections()
+    seats = [seat for seat in record.read_seats() if not seat.token_hash.startswith(ERASED)]
+    reflections = record.read_reflections()
     groups = list(dict.fromkeys(seat.group_name for seat in seats if seat.group_name))
-    hide = () if names else pairs({seat.id: seat.name for seat in seats}, groups, class_part.scenario_text)
+    hide = (
+        ()
+        if names
+        else list_replacements({seat.id: seat.name for seat in seats}, groups, class_part.scenario_text)
+    )
     called = {group: group if names else str(number) for number, group in enumerate(groups, 1)}
     part_logs = [
         Log(
@@ -159,7 +163,7 @@ def logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None)
             class_part.scenario_text,
             class_part.seed,
             class_part.mode,
-            tuple(record.acts(seat.id)),
+            tuple(record.read_entries(seat.id)),
             reflections.get(seat.id),
             hide,
             seat.version,
@@ -175,14 +179,14 @@ def review_seat(log: Log, pdf: bool, curve_s: float, language_code: str) -> Seat
     This takes some seconds at most, and *curve_s* of wall time for the cost of each action and wait.
     *language_code*: the language, which a separate process does not know.
     """
-    language.use(language_code)
+    language.use_language(language_code)
     try:
-        with guarded():
+        with convert_errors():
             return _review_seat(log, pdf, curve_s)
     except (UnplayableError, InputError) as problem:
         last = log.acts[-1] if log.acts else None
         at_s = last.tick / TICKS_PER_S if last else 0.0
-        goals = [goal.name for goal in _scenario(log.text, log.scenario).goals]
+        goals = [goal.name for goal in _parse_scenario(log.text, log.scenario).goals]
         outcome = build_failed_verdict(last.number if last else 0, at_s, str(problem), goals)
         return SeatReview(
             log.number, log.name, log.group, outcome, (), (), "", reflection=_read_reflection(log)
@@ -190,15 +194,15 @@ def review_seat(log: Log, pdf: bool, curve_s: float, language_code: str) -> Seat
 
 
 def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
-    scenario = _scenario(log.text, log.scenario)
+    scenario = _parse_scenario(log.text, log.scenario)
     run = LogReplay(scenario, log.seed, log.mode, whole=True)
     run.play(log.acts)
-    outcome, acts = run.verdict(), log.acts
+    outcome, acts = run.build_verdict(), log.acts
     if any(anonymize_line(act.line, log.hide) != act.line for act in acts):
         acts = tuple(act._replace(line=anonymize_line(act.line, log.hide), digest="") for act in acts)
         run = LogReplay(scenario, log.seed, log.mode, whole=True)
         run.play(acts)
-        verdict = run.verdict()
+        verdict = run.build_verdict()
         results_match = all(
             verdict[field] == outcome[field] for field in ("score", "downtime_s", "goals", "ended_by")
         )
@@ -206,11 +210,11 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
         if not results_match:  # the run depends on a name: omit the page rather than show a wrong one
             return SeatReview(log.number, log.name, log.group, outcome, (), (), "")
     actions = _list_actions(acts)
-    foreign = tuple(_parse_inputs(act for act in effective(acts) if is_instructor_input(act)))
-    helped = tuple(SeatAction(item.tick, _key(item), describe_input(item)) for item in foreign)
+    foreign = tuple(_parse_inputs(act for act in list_effective_entries(acts) if is_instructor_input(act)))
+    helped = tuple(SeatAction(item.tick, _build_key(item), describe_input(item)) for item in foreign)
     drill = run.drill
     assert isinstance(drill, Drill)
-    lost_count = round(availability_json(drill.world)["lost_transactions"])
+    lost_count = round(build_availability_json(drill.world)["lost_transactions"])
     seat_review = SeatReview(
         log.number, log.name, log.group, outcome, actions, (), "", lost_count, _read_reflection(log),
         instructor_actions=helped,
@@ -218,7 +222,7 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
     has_ended = drill.finished
     if not has_ended:
         try:
-            drill.finish()
+            drill.end_now()
         except InputError:
             return seat_review
     weighed = _compute_account(drill, curve_s)
@@ -226,7 +230,7 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
         weighed = exclude_finish(weighed)
     if weighed is not None and foreign:
         weighed = exclude_moves(weighed, lambda move: _is_input(move, foreign))
-    source = source_of(drill)
+    source = build_source(drill)
     if outcome["ended_by"] == BY_INSTRUCTOR:
         source.report["ended_by"] = BY_INSTRUCTOR
     source = replace(
@@ -238,14 +242,14 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
     )
     printed = b""
     if pdf:
-        from app.export.pdf import debrief  # imports Qt, which nothing else here needs
+        from app.export.pdf import build_debrief  # imports Qt, which nothing else here needs
 
-        printed, _ = debrief(source)
+        printed, _ = build_debrief(source)
     answers = tuple(source.report["questions"])
     return replace(
         seat_review,
         mistakes=mistakes,
-        page=page(source),
+        page=build_page(source),
         printed=printed,
         answers=answers,
         account=weighed,
@@ -257,7 +261,7 @@ def _compute_account(drill: Drill, seconds: float) -> Account | None:
     """Return the cost of each action and wait, or None if the computation does not finish in time."""
     if not drill.scenario.scored:
         return None
-    slices, deadline = build_account(drill, certificates.plans(drill)), time.perf_counter() + seconds
+    slices, deadline = build_account(drill, certificates.load_plans(drill)), time.perf_counter() + seconds
     while time.perf_counter() < deadline:
         try:
             next(slices)
@@ -281,14 +285,14 @@ def _read_reflection(log: Log) -> Reflection | None:
 
 def list_marks(record: ClassRecord, names: bool, part: ClassPart | None = None) -> tuple[ClassMark, ...]:
     """List the marks of the instructor in time order. Without *names* their texts are anonymized."""
-    class_part = part or record.the_class()
+    class_part = part or record.read_class()
     if part is not None:
         record = record.select_part(part.id)
-    people = {seat.id: seat.name for seat in record.seats()}
-    hide = () if names or class_part is None else pairs(people, [], class_part.scenario_text)
+    people = {seat.id: seat.name for seat in record.read_seats()}
+    hide = () if names or class_part is None else list_replacements(people, [], class_part.scenario_text)
     marks = [
         ClassMark(seat=mark.seat_id, t_s=(mark.tick or 0) / TICKS_PER_S, text=anonymize_text(mark.text, hide))
-        for mark in record.marks()
+        for mark in record.read_marks()
     ]
     return tuple(sorted(marks, key=lambda mark: mark.t_s))
 
@@ -303,9 +307,9 @@ def review_class(
     if not seat_logs:
         raise ValueError("a class without seats")
     first, reviews = seat_logs[0], tuple(seats)
-    scenario = _scenario(first.text, first.scenario)
+    scenario = _parse_scenario(first.text, first.scenario)
     reference = play_reference(scenario, first.seed) if scenario.solution else None
-    solved = reference.score() if reference is not None else None
+    solved = reference.compute_score() if reference is not None else None
     proved = certificates.load_certificate(scenario)
     courses = [
         SeatHistory(review.number, review.actions, review.verdict["score"])
@@ -319,12 +323,14 @@ def review_class(
         first.mode,
         reviews,
         solved.total if solved is not None and solved.scored else None,
-        availability_json(reference.world)["downtime_s"] if reference is not None else None,
-        round(availability_json(reference.world)["lost_transactions"]) if reference is not None else None,
+        build_availability_json(reference.world)["downtime_s"] if reference is not None else None,
+        round(build_availability_json(reference.world)["lost_transactions"])
+        if reference is not None
+        else None,
         proved["par"]["score"] if proved is not None and proved["seed"] == first.seed else None,
         tuple(divergence for divergence in find_divergences(courses) if divergence.cost > 0.0),
         tuple(_find_common_mistakes(reviews)),
-        calibration(row for seat in reviews for row in seat.answers),
+        compute_calibration(row for seat in reviews for row in seat.answers),
         marks,
         {log.number: log.version for log in seat_logs if log.version},
         class_time_s,
@@ -334,11 +340,11 @@ def review_class(
 def find_replay_moments(record: ClassRecord) -> ReplayMoments:
     """Return the moments at which seats have diverged so far. Runs that cannot be replayed are omitted."""
     courses = []
-    for log in logs(record):
-        with suppress(UnplayableError, InputError), guarded():
-            run = LogReplay(_scenario(log.text, log.scenario), log.seed, log.mode)
+    for log in read_logs(record):
+        with suppress(UnplayableError, InputError), convert_errors():
+            run = LogReplay(_parse_scenario(log.text, log.scenario), log.seed, log.mode)
             run.play(log.acts)
-            score = run.verdict()["score"]
+            score = run.build_verdict()["score"]
             if score is not None:
                 courses.append(SeatHistory(log.number, _list_actions(log.acts), score))
     moments = []
@@ -353,9 +359,13 @@ def find_replay_moments(record: ClassRecord) -> ReplayMoments:
 
 def _list_actions(acts: Iterable[LogEntry]) -> tuple[SeatAction, ...]:
     """Return the seat's own actions in effect, without inspections."""
-    seat_inputs = _parse_inputs(act for act in effective(acts) if act.line and not act.instruction)
+    seat_inputs = _parse_inputs(
+        act for act in list_effective_entries(acts) if act.line and not act.instruction
+    )
     return tuple(
-        SeatAction(item.tick, _key(item), describe_input(item)) for item in seat_inputs if _acts(item)
+        SeatAction(item.tick, _build_key(item), describe_input(item))
+        for item in seat_inputs
+        if _is_action(item)
     )
 
 
@@ -383,7 +393,7 @@ def _parse_inputs(acts: Iterable[LogEntry]) -> Iterator[Input]:
             yield parse_line(act.line, act.tick)
 
 
-def _acts(item: Input) -> bool:
+def _is_action(item: Input) -> bool:
     """Return whether the line is more than a query or a note."""
     return item.verb not in REMARKS | {"finish"} and not is_inspection(item)
 
@@ -394,7 +404,7 @@ def _is_input(move: RunSegment, inputs: Sequence[Input]) -> bool:
     )
 
 
-def _key(item: Input) -> str:
+def _build_key(item: Input) -> str:
     """Return a key that is equal for lines with the same effect, regardless of window and spacing."""
     if item.verb != "sql":
         return item.line_without_time
@@ -403,5 +413,5 @@ def _key(item: Input) -> str:
 
 
 @cache
-def _scenario(text: str, name: str) -> Scenario:
+def _parse_scenario(text: str, name: str) -> Scenario:
     return parse_scenario(text, name)

@@ -47,7 +47,7 @@ async def dial(addresses: Sequence[str], invitation: Invitation) -> ClientConnec
     async def connect_to(number: int, address: str) -> ClientConnection:
         await asyncio.sleep(number * STAGGER_S)
         socket = await build_connection(address)
-        if certificate.matches(socket.transport.get_extra_info("ssl_object"), invitation):
+        if certificate.has_expected_certificate(socket.transport.get_extra_info("ssl_object"), invitation):
             return socket
         await socket.close()
         raise WrongHostError(address)

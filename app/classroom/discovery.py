@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from typing import Final
 
 from app.classroom.addresses import EVERYWHERE
-from app.classroom.code import address_of
+from app.classroom.code import format_address
 
 SERVICE: Final = "_mirrordrill._tcp.local."
 ANSWER_S: Final = 3.0
@@ -63,7 +63,7 @@ async def announce(fingerprint: str, listening: str, addresses: Sequence[str], p
         logger.info("the class is not announced: %s", problem)
 
 
-async def find(fingerprint: str) -> list[str]:
+async def find_addresses(fingerprint: str) -> list[str]:
     """Return HOST:PORT of each address of the class, as soon as one is known; empty if no host answers.
 
     The cache is read after each query: the answer to the query lacks addresses that arrived before the name of
@@ -85,7 +85,7 @@ async def find(fingerprint: str) -> list[str]:
         service = AsyncServiceInfo(SERVICE, name)
         service.load_from_cache(network.zeroconf)
         hosts = service.parsed_addresses(IPVersion.V4Only) or service.parsed_addresses()
-        return [address_of(host, service.port) for host in hosts if service.port is not None]
+        return [format_address(host, service.port) for host in hosts if service.port is not None]
 
     deadline_s = time.monotonic() + ANSWER_S
     try:
@@ -109,11 +109,11 @@ async def find(fingerprint: str) -> list[str]:
         return []
 
 
-async def answers_itself() -> bool:
+async def can_find_itself() -> bool:
     """Return whether this computer can find its own announcement. A firewall may block it."""
     name = secrets.token_hex(6)
     announcing = asyncio.create_task(announce(name, "", ["127.0.0.1"], 1))
-    answers = await find(name)
+    answers = await find_addresses(name)
     announcing.cancel()
     await asyncio.gather(announcing, return_exceptions=True)
     return bool(answers)

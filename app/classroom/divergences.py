@@ -11,12 +11,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from engine.model import Tick, ticks
+from engine.model import Tick, to_ticks
 
-WINDOW: Final = ticks(60.0)
-"""Maximum delay at which an equal action counts as the same choice; a seat without an action by then has waited.
+WINDOW: Final = to_ticks(60.0)
+"""Maximum time between two equal actions that count as the same choice.
 
-Assumed.
+A seat without an action in this time has waited. Assumed.
 """
 
 SEATS_MIN: Final = 2
@@ -43,7 +43,7 @@ class DivergenceChoice(Struct, frozen=True):
     """Next action that some seats chose."""
 
     text: str
-    """Empty: they waited."""
+    """Description of the action; empty: the seats waited."""
     seats: tuple[int, ...]
     mean: float
     """Mean final points of these seats."""

@@ -5,16 +5,16 @@ from pathlib import Path
 
 from app.classroom.code import Invitation
 from app.classroom.link import HostLink
-from app.classroom.log_entries import SENT_BACK, effective
+from app.classroom.log_entries import SENT_BACK, list_effective_entries
 from app.classroom.messages.codec import HAND_MAX, REFLECTION_MAX
 from app.classroom.messages.replies import InstructionMessage, SeatWelcome
 from app.classroom.messages.requests import Reflect
 from app.classroom.models import INJECT
 from app.classroom.scenario import parse_scenario
 from app.classroom.seat import MARK_TICKS
-from app.classroom.seat_log import SeatAssignment, SeatLog, build_assignment, folder_of
+from app.classroom.seat_log import SeatAssignment, SeatLog, build_assignment, get_seat_folder
 from app.classroom.seat_orders import SeatOrders
-from app.classroom.seat_phase import RECORDING, SeatEvent, SeatPhase, next_phase
+from app.classroom.seat_phase import RECORDING, SeatEvent, SeatPhase, get_next_phase
 from app.classroom.verdict import NOT_IN_A_CLASS
 from app.host import RecordingError
 from app.learning.reflection import Reflection
@@ -36,9 +36,9 @@ class GuiSeat:
 
         *part*: current part of the class, if known. Raises InvalidSeatLogError.
         """
-        self._seat_log = SeatLog(folder_of(where), name)
+        self._seat_log = SeatLog(get_seat_folder(where), name)
         if part is not None:
-            self._seat_log.turn_to(part)
+            self._seat_log.open_part(part)
         self.link = HostLink(where, self._seat_log, consent)
         self.orders = SeatOrders(self._seat_log.acts)
         self._history: History | None = None
@@ -79,47 +79,51 @@ class GuiSeat:
         """Return whether every connected host has all entries of the log."""
         return not self.link.connected or self.link.acknowledged >= len(self._seat_log.acts)
 
-    def move(self, event: SeatEvent) -> None:
-        """Change the phase of the seat. If its run returns to the desk, the phase follows the connection."""
-        self.phase = next_phase(self.phase, event)
+    def change_phase(self, event: SeatEvent) -> None:
+        """Change the phase of the seat.
+
+        After a return to the desk the phase depends on the connection: LIVE or OFFLINE.
+        """
+        self.phase = get_next_phase(self.phase, event)
         if event is not SeatEvent.END:
             link_event = SeatEvent.CONNECT if self.link.is_answering else SeatEvent.DISCONNECT
-            self.phase = next_phase(self.phase, link_event)
+            self.phase = get_next_phase(self.phase, link_event)
 
-    def begin(self, welcome: SeatWelcome) -> tuple[History, list[Input], Tick]:
+    def prepare_run(self, welcome: SeatWelcome) -> tuple[History, list[Input], Tick]:
         """Return the run at its start, its inputs so far, and its position."""
-        self.move(SeatEvent.REPLAY)
+        self.change_phase(SeatEvent.REPLAY)
         seat_log = self._seat_log
         if seat_log.given is None:
-            seat_log.begin(build_assignment(welcome, seat_log.name))
+            seat_log.write_assignment(build_assignment(welcome, seat_log.name))
             self.link.wake()
         assignment = seat_log.given
         assert assignment is not None
         drill = Drill(parse_scenario(assignment.text, assignment.scenario), assignment.seed, assignment.mode)
         self._history = History(drill)
         tick = seat_log.acts[-1].tick if seat_log.acts else 0
-        if not (drill.terms.rewind and seat_log.acts):  # in an exam a restart gives no time back
+        # a restart in an exam continues at the time of the host
+        if not (drill.terms.rewind and seat_log.acts):
             self._answer_missed(welcome, tick)
             tick = max(tick, welcome.tick)  # a late seat may begin at the time of the class
-        inputs = [parse_line(act.line, act.tick) for act in effective(seat_log.acts) if act.line]
+        inputs = [parse_line(act.line, act.tick) for act in list_effective_entries(seat_log.acts) if act.line]
         return self._history, inputs, tick
 
     def _answer_missed(self, welcome: SeatWelcome, tick: Tick) -> None:
-        """Log the instructions of the time since *tick*, which the run skips, each at its own time."""
+        """Log the instructions that came due after *tick*, each at its own time. The run skips that time."""
         for event in welcome.events:
             if event.number not in self.orders.answered and (event.tick or 0) >= tick:
                 line = event.text if event.what == INJECT else ""
                 self.orders.answered.add(event.number)
-                self._note(event.tick or 0, line, "", event.number)
+                self._append_entry(event.tick or 0, line, "", event.number)
                 if not line:
                     self.missed.append(event)
 
     def rewind(self, tick: Tick) -> tuple[History, list[Input]]:
         """Return the run at its beginning, and its inputs before *tick*."""
-        self.move(SeatEvent.REPLAY)
+        self.change_phase(SeatEvent.REPLAY)
         before = self._drill
         self._history = History(Drill(before.scenario, before.seed, before.mode))
-        acts = [act for act in effective(self._seat_log.acts) if act.line and act.tick < tick]
+        acts = [act for act in list_effective_entries(self._seat_log.acts) if act.line and act.tick < tick]
         self.link.over = False
         return self._history, [parse_line(act.line, act.tick) for act in acts]
 
@@ -127,20 +131,20 @@ class GuiSeat:
         """Finish the rewind that `rewind` began."""
         drill = self._drill
         self.link.tick = drill.tick
-        self._note(drill.tick, SENT_BACK, drill.state_hash(), number)
+        self._append_entry(drill.tick, SENT_BACK, drill.compute_state_hash(), number)
         self.orders.read_answers(self._seat_log.acts)
 
-    def end(self) -> None:
+    def disconnect(self) -> None:
         """Disconnect; the log stays."""
-        self.move(SeatEvent.END)
+        self.change_phase(SeatEvent.END)
         if not self._closed:
             self._closed = True
-            self.link.end()
+            self.link.disconnect()
             self._seat_log.close()
 
     # --- as a recorder
 
-    def line(self, tick: int, line: str) -> None:
+    def record_input(self, tick: int, line: str) -> None:
         """Append an input line to the log."""
         item = self._drill.journal[-1]
         if item.verb in NOT_IN_A_CLASS:
@@ -150,23 +154,23 @@ class GuiSeat:
         if self._instruction is None:
             self._check_recording()
         number, words = self._instruction or (0, item.line_without_time)
-        self._note(tick, words, self._drill.state_hash(), number)
+        self._append_entry(tick, words, self._drill.compute_state_hash(), number)
 
-    def heartbeat(self, tick: int) -> None:
+    def record_position(self, tick: int) -> None:
         """Report the position of the run."""
         self._check_recording()
         self.link.tick = tick
         last_tick = self._seat_log.acts[-1].tick if self._seat_log.acts else 0
         if tick - last_tick >= MARK_TICKS:
-            self.checkpoint(tick, self._drill.state_hash())
+            self.record_hash(tick, self._drill.compute_state_hash())
 
-    def checkpoint(self, tick: int, state_hash: str) -> None:
+    def record_hash(self, tick: int, state_hash: str) -> None:
         """Append the world's hash to the log."""
-        self._note(tick, "", state_hash)
+        self._append_entry(tick, "", state_hash)
 
     def finish(self, report: Mapping[str, object]) -> None:
         """Append the end of the run."""
-        self._note(self._drill.tick, "", str(report["state_hash"]))
+        self._append_entry(self._drill.tick, "", str(report["state_hash"]))
         self.link.over = True
         self.link.wake()
 
@@ -180,11 +184,11 @@ class GuiSeat:
         finally:
             self._instruction = None
         if not is_applied:
-            self._note(self._drill.tick, line, self._drill.state_hash(), number)
+            self._append_entry(self._drill.tick, line, self._drill.compute_state_hash(), number)
 
-    def read(self, number: int) -> None:
+    def record_read_message(self, number: int) -> None:
         """Log that a message was shown."""
-        self._note(self._drill.tick, "", "", number)
+        self._append_entry(self._drill.tick, "", "", number)
 
     def report_frozen(self, frozen: bool) -> None:
         """Report that the seat is frozen or released."""
@@ -196,7 +200,7 @@ class GuiSeat:
         self.link.hand = question if question is None else question.strip()[:HAND_MAX]
         self.link.wake()
 
-    def reflect(self, reflection: Reflection) -> None:
+    def send_reflection(self, reflection: Reflection) -> None:
         """Send the person's reflection on the run to the host."""
         self.link.reflection = Reflect(
             happened=reflection.happened[:REFLECTION_MAX],
@@ -211,7 +215,7 @@ class GuiSeat:
         self.link.wake()
 
     def report_held(self, takeover: bool) -> None:
-        """Report that the run stopped at a limit, or continues."""
+        """Report whether the instructor has taken over the seat."""
         self.link.held = takeover
         self.link.wake()
 
@@ -227,13 +231,13 @@ class GuiSeat:
         if not self.is_recording:
             raise RecordingError(tr("You have left the class. This run is no longer recorded."))
 
-    def _note(self, tick: int, line: str, digest: str, instruction: int = 0) -> None:
+    def _append_entry(self, tick: int, line: str, digest: str, instruction: int = 0) -> None:
         if self._closed:
             raise RecordingError(tr("You have left the class. This run is no longer recorded."))
         try:
             self._seat_log.append(tick, line, digest, instruction)
         except OSError as problem:
-            self.move(SeatEvent.END)
+            self.change_phase(SeatEvent.END)
             raise RecordingError(
                 tr("The log of this seat cannot be written: {why}.").format(why=problem.strerror)
             ) from problem

@@ -46,7 +46,7 @@ from app.classroom.replay_verifier import ReplayVerifier
 from app.classroom.scenario import build_assignment, parse_scenario
 from app.classroom.seat_attention import SeatAttention
 from app.classroom.seat_log import build_welcome
-from app.classroom.seat_state import SeatState, select_seats, state_of
+from app.classroom.seat_state import SeatState, build_seat_state, select_seats
 from app.classroom.verdict import FINISH, NOT_IN_A_CLASS
 from app.classroom.writer import RecordWriter
 from app.learning.reflection import Reflection
@@ -77,47 +77,47 @@ class ClassHost:
         *the_class*: the current part in *record*. *follow* is called when the class changes to another part.
         """
         self._record, self._follow = record, follow
-        self._parts = record.parts()
+        self._parts = record.read_parts()
         self._bus = bus
         self._class = the_class
         self._scenario = parse_scenario(the_class.scenario_text, the_class.scenario_name)
         self._judge = ReplayVerifier(
-            the_class, self._log_of, self._store_verdict, self._store_reachable_points
+            the_class, self._get_log, self._store_verdict, self._store_reachable_points
         )
         self._writer = RecordWriter(record, self._confirm_write)
-        self._seats = {seat.id: state_of(seat) for seat in record.seats()}
-        self._instructions = InstructionBook(record.instructions())
+        self._seats = {seat.id: build_seat_state(seat) for seat in record.read_seats()}
+        self._instructions = InstructionBook(record.read_instructions())
         self.pace = ClassPace(the_class, self._scenario)
         for number, seat in self._seats.items():
-            self._initialize_seat(seat, record.acts(number))
+            self._initialize_seat(seat, record.read_entries(number))
         self._assignment = build_assignment(the_class, self._scenario)
         """Assignment that every seat plays."""
         self._reflect = bool(the_class.plan) and plan.parse_plan(the_class.plan).reflect
         self._board = LiveBoard(the_class, len(self._parts), self._seats, self._instructions, self.pace)
-        self._board.marks = record.marks()
+        self._board.marks = record.read_marks()
         self._admission = Admission(the_class, self._assignment, record, self._writer, self._seats, self.pace)
         self._attention = SeatAttention(
-            the_class, self._seats, self._log_of, self._store_takeover, self._to_seats
+            the_class, self._seats, self._get_log, self._store_takeover, self._send_to_seats
         )
         self._looks = self._attention.observers
         self._strangers = 0
         self._tasks: set[asyncio.Task[None]] = set()
-        self._peers = PeerHosts(bus, self._seats, self._looks.observed_seats, self._do)
+        self._peers = PeerHosts(bus, self._seats, self._looks.list_observed_seats, self._start_task)
         self._attention.peers = self._peers
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Start the background tasks, and judge runs of seats that left."""
-        self._do(self._writer.run())
-        self._do(self._show())
+        self._start_task(self._writer.write_periodically())
+        self._start_task(self._refresh_board_periodically())
         if self._bus is not None:
-            self._do(self._bus.listen(self._receive_news, self._reload_after_gap))
-            self._do(self._peers.stay_alive(lambda seat: self._board.changed.add(seat.number)))
+            self._start_task(self._bus.listen(self._receive_news, self._reload_after_gap))
+            self._start_task(self._peers.stay_alive(lambda seat: self._board.changed.add(seat.number)))
         for place in self._judge.places:
-            self._do(self._judge.run(place))
+            self._start_task(self._judge.replay_new_entries(place))
         for number in self._seats:
-            self._judge.add(number, self._record.acts(number))
+            self._judge.add(number, self._record.read_entries(number))
 
-    async def end(self) -> None:
+    async def stop(self) -> None:
         """Stop the host; everything acknowledged is on disk already."""
         while tasks := list(self._tasks):
             for task in tasks:  # repeat: asyncio.wait_for can miss a cancellation (CPython issue 86296)
@@ -128,7 +128,7 @@ class ClassHost:
         self._judge.close()
         self._writer.close()
 
-    def _do(self, work: Coroutine[None, None, None]) -> None:
+    def _start_task(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._discard_task)
@@ -140,17 +140,17 @@ class ClassHost:
 
     # --- connections
 
-    async def hang_up(self) -> None:
+    async def disconnect_all(self) -> None:
         """Disconnect all seats and consoles, so that they reconnect for the next part."""
         sockets = [seat.socket for seat in self._seats.values() if seat.socket is not None]
         reason = tr("the class continues with its next part")
         await asyncio.gather(*(close(socket, LATER, reason) for socket in [*sockets, *self._board.consoles]))
 
-    async def meet(self, socket: WebSocket) -> None:
+    async def serve_connection(self, socket: WebSocket) -> None:
         """Serve one connection from its first message to its last."""
         await socket.accept()
         try:
-            await self._attend(socket, await self._receive_first_message(socket))
+            await self._dispatch_request(socket, await self._receive_first_message(socket))
         except RequestRefusedError as error:
             await close(socket, error.code, str(error))
         except (ProtocolError, LogMismatchError) as error:
@@ -173,21 +173,21 @@ class ClassHost:
         finally:
             self._strangers -= 1
 
-    async def _attend(self, socket: WebSocket, request: requests.Request) -> None:
+    async def _dispatch_request(self, socket: WebSocket, request: requests.Request) -> None:
         address = socket.client.host if socket.client else ""
         if isinstance(request, requests.Steer):
             if not is_same_secret(request.key, self._class.secret):
                 raise RequestRefusedError(tr("wrong class key"))
-            await self._steered(socket)
+            await self._serve_console(socket)
         elif isinstance(request, requests.JoinProbe):
             await send_message(socket, self._admission.build_probe_welcome(request.secret, address))
         elif isinstance(request, requests.Join | requests.Resume):
             seat = await self._admission.admit(request, address)
-            await self._seated(socket, seat)
+            await self._serve_seat(socket, seat)
         else:
             raise RequestRefusedError(tr("sign in first"))
 
-    async def _hand_in(self, message: requests.HandIn) -> None:
+    async def _store_handed_in_log(self, message: requests.HandIn) -> None:
         """Add actions from a log that was handed in as a file.
 
         Raises RequestRefusedError, LogMismatchError.
@@ -198,7 +198,7 @@ class ClassHost:
 
     # --- seats
 
-    async def _seated(self, socket: WebSocket, seat: SeatState) -> None:
+    async def _serve_seat(self, socket: WebSocket, seat: SeatState) -> None:
         await self._catch_up(seat)
         if seat.socket is not None:  # an old connection may still be half open; the newest one is the seat
             await close(seat.socket, LATER, tr("the seat has reconnected"))
@@ -225,8 +225,8 @@ class ClassHost:
                 ),
             )
             await send_message(socket, self.pace.build_state_message(seat))
-            await self._attention.notify(seat)
-            await self._instruct(seat)
+            await self._attention.notify_seat(seat)
+            await self._send_pending_instructions(seat)
             await send_message(socket, self._attention.replay.message)
             self._board.changed.add(seat.number)
             while True:
@@ -236,14 +236,14 @@ class ClassHost:
                     await self._update_status(seat, request)
                 elif isinstance(request, requests.Ready):
                     if request.version != seat.version:
-                        await self._writer.keep(
+                        await self._writer.write(
                             self._record.change_seats, [seat.number], version=request.version
                         )
                     seat.version, seat.recording = request.version, request.recording
                     self._board.changed.add(seat.number)
                 elif isinstance(request, requests.Reflect):
                     thought = Reflection(request.happened, request.otherwise, request.expected_score)
-                    await self._writer.keep(self._record.reflect, seat.number, thought)
+                    await self._writer.write(self._record.store_reflection, seat.number, thought)
                 elif isinstance(request, requests.AppendEntries):
                     await self._append_entries(
                         seat, [log_entries.parse_entry(entry) for entry in request.acts]
@@ -263,7 +263,7 @@ class ClassHost:
         """Read stored entries of this seat that another host or an unconfirmed write added."""
         async with seat.taking:
             self._confirm_entries(
-                seat, await self._writer.read(self._record.acts, seat.number, seat.acknowledged + 1)
+                seat, await self._writer.read(self._record.read_entries, seat.number, seat.acknowledged + 1)
             )
 
     async def _update_status(self, seat: SeatState, status: requests.SeatStatus) -> None:
@@ -271,12 +271,12 @@ class ClassHost:
         seat.tick, seat.frozen, seat.over = max(seat.tick, status.tick), status.frozen, status.over
         seat.hand = None if status.hand is None else clean_text(status.hand)
         seat.consent, seat.held = status.consent, status.held
-        seat.progress.note(seat.tick, seat.frozen or seat.over)
+        seat.progress.record_position(seat.tick, seat.frozen or seat.over)
         if before != (seat.tick, seat.frozen, seat.over, seat.hand, seat.consent, seat.held):
             self._board.changed.add(seat.number)
-        self._board.queue(seat)
+        self._board.update_hand_queue(seat)
         if not seat.consent:
-            await self._looks.forbid(seat)
+            await self._looks.end_disallowed(seat)
         await self._send_result(seat)
 
     async def _append_entries(self, seat: SeatState, offered: list[LogEntry]) -> None:
@@ -285,12 +285,12 @@ class ClassHost:
             number = seat.number
             new = log_entries.select_new_entries(
                 offered, seat.acknowledged, seat.last_tick,
-                lambda first, last: self._record.acts(number, first, last),
+                lambda first, last: self._record.read_entries(number, first, last),
             )  # fmt: skip
             if seat.letters + sum(len(act.line) for act in new) > log_entries.LETTERS_MAX:
                 raise RequestRefusedError(tr("the log is larger than the limit for a seat"))
             if any(act.instruction for act in new):
-                log = await self._writer.read(self._record.acts, number)
+                log = await self._writer.read(self._record.read_entries, number)
                 check_answers(new, seat, log, self._instructions)
             if not new:
                 return
@@ -299,7 +299,7 @@ class ClassHost:
     def _confirm_write(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
         """Confirm that these seats and logs are on disk."""
         for seat in seats:
-            self._seats.setdefault(seat.id, state_of(seat))
+            self._seats.setdefault(seat.id, build_seat_state(seat))
         for number, new in logs.items():
             self._confirm_entries(self._seats[number], new)
 
@@ -313,27 +313,27 @@ class ClassHost:
         seat.tick = max(seat.tick, seat.last_tick)
         seat.answered |= {act.instruction for act in entries if act.instruction}
         if any(map(log_entries.is_rewind, entries)):
-            self._do(self._confirm_rewind(seat))
+            self._start_task(self._confirm_rewind(seat))
         self._board.changed.add(seat.number)
         self._judge.add(seat.number, entries)
-        self._looks.add(seat.number, entries)
+        self._looks.queue_entries(seat.number, entries)
 
-    async def _log_of(self, number: int) -> list[LogEntry]:
-        return await self._writer.read(self._record.acts, number)
+    async def _get_log(self, number: int) -> list[LogEntry]:
+        return await self._writer.read(self._record.read_entries, number)
 
     async def _confirm_rewind(self, seat: SeatState) -> None:
-        """Confirm the rewind of a seat: prepared instructions come again, and its observers see it."""
-        log = await self._writer.read(self._record.acts, seat.number)
+        """Update a seat after its rewind: send its instructions again, and inform its observers."""
+        log = await self._writer.read(self._record.read_entries, seat.number)
         seat.tick = seat.last_tick
         seat.answered = list_settled(log, self._instructions.select_for(seat))
         seat.sent_instructions &= seat.answered
         seat.progress = SeatSpeed()
-        await self._instruct(seat)
-        await self._looks.begin_again(seat)
+        await self._send_pending_instructions(seat)
+        await self._looks.restart_observation(seat)
 
     # --- instructions
 
-    async def _instruct(self, seat: SeatState) -> None:
+    async def _send_pending_instructions(self, seat: SeatState) -> None:
         """Send the instructions that the seat has not answered yet."""
         for instruction in self._instructions.select_for(seat):
             if (
@@ -352,8 +352,8 @@ class ClassHost:
             if verb in NOT_IN_A_CLASS:
                 raise RequestRefusedError(tr("The class clock cannot be set back."))
         addressed_seats = select_seats(message, self._seats)
-        # Without a time the instruction is for the seats present now; with one, for each seat that reaches
-        # it.
+        # An instruction without a time is for the seats that are connected now. An instruction with a time is
+        # for every seat that reaches this time.
         is_for_all_later = message.tick is not None and message.seat is None
         seats: list[int | None] = [None] if is_for_all_later else [seat.number for seat in addressed_seats]
         await self._send_out(
@@ -370,14 +370,14 @@ class ClassHost:
         )
 
     async def _send_out(self, instructions: list[ClassInstruction]) -> None:
-        self._instructions.add(await self._writer.keep(self._record.instruct, instructions))
+        self._instructions.add(await self._writer.write(self._record.store_instructions, instructions))
         self._peers.send(Changed())
-        await self._to_seats(self._instruct)
+        await self._send_to_seats(self._send_pending_instructions)
 
-    async def _to_seats(self, tell: Callable[[SeatState], Awaitable[None]]) -> None:
+    async def _send_to_seats(self, tell: Callable[[SeatState], Awaitable[None]]) -> None:
         await broadcast(tell(seat) for seat in self._seats.values() if seat.socket is not None)
 
-    async def _steer(self, message: requests.OfPace) -> None:
+    async def _change_pace(self, message: requests.OfPace) -> None:
         """Change the limits and the speed of seats.
 
         Store the change before any seat receives it. Raises RequestRefusedError.
@@ -409,18 +409,18 @@ class ClassHost:
         except ValueError as error:
             raise RequestRefusedError(str(error)) from error
         if of_class:
-            await self._writer.keep(self._record.change, **of_class)
+            await self._writer.write(self._record.change_columns, **of_class)
             for name, value in of_class.items():
                 setattr(self._class, name, value)
         for columns, seats in of_seats:
-            await self._writer.keep(self._record.change_seats, [seat.number for seat in seats], **columns)
+            await self._writer.write(self._record.change_seats, [seat.number for seat in seats], **columns)
             for seat in seats:
                 for name, value in columns.items():
                     setattr(seat, {"group_name": "group"}.get(name, name), value)
-        self._board.turn()
+        self._board.mark_changed()
         self._board.changed |= {seat.number for seat in addressed_seats}
         self._peers.send(Changed())
-        await self._to_seats(self._send_pace)
+        await self._send_to_seats(self._send_pace)
 
     async def _start_next_part(self) -> None:
         """Start the next part. Raises RequestRefusedError."""
@@ -428,7 +428,7 @@ class ClassHost:
             raise RequestRefusedError(tr("this is the last part of the class"))
         if self._class.state != OVER:
             raise RequestRefusedError(tr("this part is still running. Finish it first."))
-        await self._writer.keep(self._record.start_next_part)
+        await self._writer.write(self._record.start_next_part)
         if self._bus is not None:
             await self._bus.send(Changed())
 
@@ -436,7 +436,7 @@ class ClassHost:
         """Send a seat its current limit and speed, and the instructions that are due."""
         if seat.socket is not None:
             await send_message(seat.socket, self.pace.build_state_message(seat))
-        await self._instruct(seat)
+        await self._send_pending_instructions(seat)
 
     async def _rewind_seats(self, seats: Sequence[SeatState], message: requests.RewindSeats) -> None:
         """Rewind seats. Raises RequestRefusedError."""
@@ -453,19 +453,19 @@ class ClassHost:
         )
 
     async def _store_takeover(self, seat: SeatState, enabled: bool) -> None:
-        await self._writer.keep(self._record.change_seats, [seat.number], taken=enabled)
+        await self._writer.write(self._record.change_seats, [seat.number], taken=enabled)
         seat.taken = enabled
 
     async def _set_mark(self, request: requests.SetMark) -> None:
-        """Store a mark at the time of a seat, or at that of the class. Raises RequestRefusedError."""
+        """Set a mark at the time of a seat, or at the time of the class. Raises RequestRefusedError."""
         seats = select_seats(request, self._seats)
-        now_tick = self.pace.class_tick(seats) if request.seat is None else seats[0].tick
+        now_tick = self.pace.get_class_tick(seats) if request.seat is None else seats[0].tick
         tick = now_tick if request.tick is None else request.tick
         mark = ClassInstruction(
             seat_id=request.seat, group_name=request.group, tick=tick, kind=MARK, text=request.text
         )
-        self._board.marks += await self._writer.keep(self._record.instruct, [mark])
-        self._board.turn()
+        self._board.marks += await self._writer.write(self._record.store_instructions, [mark])
+        self._board.mark_changed()
         self._peers.send(Changed())
 
     # --- board
@@ -477,7 +477,7 @@ class ClassHost:
         await self._send_result(seat)
 
     def _store_reachable_points(self, number: int, t_s: float, points: float) -> None:
-        self._seats[number].weigh(t_s, points)
+        self._seats[number].record_reachable_points(t_s, points)
         self._board.changed.add(number)
 
     async def _send_result(self, seat: SeatState) -> None:
@@ -487,25 +487,25 @@ class ClassHost:
             with suppress(WebSocketDisconnect, RuntimeError):  # the seat asks again
                 await send_message(socket, VerdictMessage(verdict))
 
-    async def _show(self) -> None:
+    async def _refresh_board_periodically(self) -> None:
         while True:
             await asyncio.sleep(BOARD_S)
-            await self._looks.show(self._board.changed)
-            self._board.note_silence()
+            await self._looks.send_updates(self._board.changed)
+            self._board.record_silence()
             if self.pace.break_is_over():
                 with suppress(RequestRefusedError):
-                    await self._steer(requests.Go())
-            changed_seats = self._board.news()
+                    await self._change_pace(requests.Go())
+            changed_seats = self._board.take_changed_seats()
             if changed_seats is not None:
                 self._peers.send_status(self._seats[number] for number in changed_seats)
-                await self._board.send(changed_seats)
+                await self._board.send_to_consoles(changed_seats)
 
     # --- other hosts
 
     async def _reload_after_gap(self) -> None:
         """Reload the record after a gap in the messages, and announce this host again."""
         await self._reload_changes()
-        self._peers.send(Hello(), self._peers.news(self._seats.values()))
+        self._peers.send(Hello(), self._peers.build_news(self._seats.values()))
 
     async def _receive_news(self, message: News) -> None:
         looks = self._peers.process_news(message)
@@ -513,20 +513,20 @@ class ClassHost:
             for seat_news in message.seats:
                 await self._merge_seat_status(message.host, seat_news)
             for number in looks:
-                await self._attention.notify(self._seats[number])
+                await self._attention.notify_seat(self._seats[number])
         elif isinstance(message, Changed):
             await self._reload_changes()
         elif isinstance(message, Hello):
             await self._reload_changes()  # announces the new address
             self._peers.send_status(self._seats.values())
         elif isinstance(message, HandLoweredNews):
-            await self._attention.lower(self._seats[message.seat])
+            await self._attention.lower_hand(self._seats[message.seat])
         else:
-            await self._attention.show(message.show)
+            await self._attention.show_runs(message.show)
 
     async def _merge_seat_status(self, host: str, status: SeatNews) -> None:
         """Merge the status of a seat from another host. If two hosts have the seat, its latest connection decides."""
-        seat = await self._admission.seat(status.number)
+        seat = await self._admission.find_seat(status.number)
         if seat is None or (status.visit, host) < (seat.visit, seat.host):
             return
         if seat.socket is not None:
@@ -535,28 +535,28 @@ class ClassHost:
         seat.host, seat.visit, seat.away = host, status.visit, status.connected
         seat.tick, seat.frozen, seat.over = max(seat.tick, status.tick), status.frozen, status.over
         seat.hand, seat.consent, seat.held = status.hand, status.consent, status.held
-        seat.progress.note(seat.tick, seat.frozen or seat.over)
-        self._board.queue(seat)
+        seat.progress.record_position(seat.tick, seat.frozen or seat.over)
+        self._board.update_hand_queue(seat)
         if not seat.consent:
-            await self._looks.forbid(seat)
+            await self._looks.end_disallowed(seat)
         if status.acknowledged > seat.acknowledged:
             await self._catch_up(seat)
         self._board.changed.add(seat.number)
 
     async def _reload_changes(self) -> None:
         """Load the record and send its changes to the seats here."""
-        the_class = await self._writer.read(self._record.the_class)
+        the_class = await self._writer.read(self._record.read_class)
         assert the_class is not None, "a host has begun it"
         if the_class.id != self._class.id:
             self._follow()
             return
         for column in [column.key for column in ClassPart.__table__.columns]:
             setattr(self._class, column, getattr(the_class, column))
-        self._instructions.add(await self._writer.read(self._record.instructions))
-        self._board.marks = await self._writer.read(self._record.marks)
+        self._instructions.add(await self._writer.read(self._record.read_instructions))
+        self._board.marks = await self._writer.read(self._record.read_marks)
         attended = []
-        for seat in await self._writer.read(self._record.seats):
-            seat_state = self._seats.setdefault(seat.id, state_of(seat, 0))
+        for seat in await self._writer.read(self._record.read_seats):
+            seat_state = self._seats.setdefault(seat.id, build_seat_state(seat, 0))
             if seat_state.taken != seat.taken:
                 attended.append(seat_state)
             seat_state.group, seat_state.stopped, seat_state.until, seat_state.taken = (
@@ -564,15 +564,15 @@ class ClassHost:
             )  # fmt: skip
             if seat_state.acknowledged < seat.acknowledged:
                 await self._catch_up(seat_state)
-        self._board.turn()
+        self._board.mark_changed()
         self._board.changed |= set(self._seats)
-        await self._to_seats(self._send_pace)
+        await self._send_to_seats(self._send_pace)
         for seat_state in attended:
-            await self._attention.notify(seat_state)
+            await self._attention.notify_seat(seat_state)
 
     # --- the instructor
 
-    async def _steered(self, socket: WebSocket) -> None:
+    async def _serve_console(self, socket: WebSocket) -> None:
         self._board.consoles.add(socket)
         try:
             await send_message(socket, self._board.build_dashboard())
@@ -585,11 +585,11 @@ class ClassHost:
                     elif isinstance(request, requests.OfSeat):
                         await self._attention.execute(socket, request)
                     elif isinstance(request, requests.OfPace):
-                        await self._steer(request)
+                        await self._change_pace(request)
                     elif isinstance(request, requests.SetMark):
                         await self._set_mark(request)
                     elif isinstance(request, requests.HandIn):
-                        await self._hand_in(request)
+                        await self._store_handed_in_log(request)
                     await send_message(socket, RequestDone(request.kind))
                     if isinstance(request, requests.StartNextPart):
                         self._follow()
@@ -597,4 +597,4 @@ class ClassHost:
                     await send_message(socket, RequestFailed(request.kind, str(error)))
         finally:
             self._board.consoles.discard(socket)
-            await self._looks.end(socket)
+            await self._looks.end_observations(socket)

@@ -25,7 +25,7 @@ class Respondent(Addressee, Protocol):
 
 
 class InstructionBook(dict[int, ClassInstruction]):
-    """Instructions of a class by number, and those of each seat without a search through all of them."""
+    """Instructions of a class by number. An index finds those of a seat without a search."""
 
     def __init__(self, instructions: Iterable[ClassInstruction]) -> None:
         super().__init__()
@@ -122,7 +122,7 @@ def list_settled(log: Sequence[LogEntry], instructions: Iterable[ClassInstructio
 
 
 def list_due(instructions: InstructionBook, seat: Respondent) -> list[InstructionMessage]:
-    """List instructions with a time up to that of the seat that it has not answered, in the order of time."""
+    """List the instructions that a seat has reached and not answered, in the order of time."""
     messages = [
         create_message(class_instruction)
         for class_instruction in instructions.select_for(seat)

@@ -18,7 +18,7 @@ from app.classroom.messages.replies import (
     SeatWelcome,
 )
 from app.classroom.seat import ClassEndedError, PartMismatchError, SeatRewoundError, SeatRun
-from app.classroom.seat_log import SeatAssignment, SeatLog, build_assignment, folder_of
+from app.classroom.seat_log import SeatAssignment, SeatLog, build_assignment, get_seat_folder
 from app.words.language import tr
 
 JOIN_S: Final = 60.0
@@ -29,7 +29,7 @@ END_S: Final = 60.0
 LOOK_S: Final = 0.05
 
 Player = Callable[[SeatRun, int], None]
-"""Function that plays a run to its end; the number counts the seat's own actions already in the log."""
+"""Function that plays a run to its end. The number is that of the seat's own actions in the log so far."""
 
 
 class JoinFailedError(Exception):
@@ -62,7 +62,7 @@ def take_part(
 
     Raises JoinFailedError, InvalidSeatLogError.
     """
-    seat_log = SeatLog(folder_of(origin), name)
+    seat_log = SeatLog(get_seat_folder(origin), name)
     try:
         while True:
             link = HostLink(origin, seat_log, consent)
@@ -72,8 +72,8 @@ def take_part(
             except PartMismatchError as other_error:
                 part = other_error.part
             finally:
-                link.end()
-            seat_log.turn_to(part)
+                link.disconnect()
+            seat_log.open_part(part)
     finally:
         seat_log.close()
 
@@ -87,13 +87,13 @@ def _play_seat(
 ) -> Participation:
     """Play a seat. Raises JoinFailedError, PartMismatchError."""
     if seat_log.given is None:
-        _begin(seat_log, link)
+        _await_assignment(seat_log, link)
     run = SeatRun(seat_log, link, speed, show)
     with suppress(ClassEndedError):
-        _play(run, player)
+        _play_to_end(run, player)
     while (verdict := _await_verdict(run, seat_log, link)) is None and not link.over:
         with suppress(ClassEndedError):
-            _play(run, player)
+            _play_to_end(run, player)
     return Participation(
         report_of(run, seat_log, verdict),
         len(seat_log.acts) - link.acknowledged,
@@ -103,7 +103,7 @@ def _play_seat(
     )
 
 
-def _begin(seat_log: SeatLog, link: HostLink) -> None:
+def _await_assignment(seat_log: SeatLog, link: HostLink) -> None:
     try:
         reply = link.incoming.get(timeout=JOIN_S)
     except Empty:
@@ -112,12 +112,12 @@ def _begin(seat_log: SeatLog, link: HostLink) -> None:
     if isinstance(reply, SeatRefusal):
         raise JoinFailedError(reply.text)
     assert isinstance(reply, SeatWelcome), "a host says nothing else first"
-    seat_log.begin(build_assignment(reply, seat_log.name))
+    seat_log.write_assignment(build_assignment(reply, seat_log.name))
     link.incoming.put(reply)  # also contains whether the class is frozen
     link.wake()
 
 
-def _play(run: SeatRun, player: Player) -> None:
+def _play_to_end(run: SeatRun, player: Player) -> None:
     """Play to the end of the run, from an earlier time after a rewind. Raises ClassEndedError."""
     while True:
         try:
@@ -133,11 +133,11 @@ def _await_verdict(run: SeatRun, seat_log: SeatLog, link: HostLink) -> LogVerdic
 
     Return None if it does not arrive in time, or if the host rewinds the seat.
     """
-    run.end()
+    run.record_end()
     deadline_s = time.monotonic() + END_S
     while link.has_host and time.monotonic() < deadline_s and not link.refused:
         try:
-            run.wait()
+            run.await_verdict()
         except SeatRewoundError:
             return None
         if run.verdict is not None and run.verdict["acts"] == len(seat_log.acts):
@@ -148,7 +148,7 @@ def _await_verdict(run: SeatRun, seat_log: SeatLog, link: HostLink) -> LogVerdic
 
 def report_of(run: SeatRun, seat_log: SeatLog, verdict: LogVerdict | None) -> SeatReport:
     """Return the report of a seat's run, with the host's verdict."""
-    report = run.drill.report()
+    report = run.drill.build_report()
     assert seat_log.given is not None
     if not run.drill.terms.truth:  # in an exam the seat has no rubric, so its own result means nothing
         total = verdict["score"] if verdict is not None else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from app.classroom.log_entries import LogEntry, effective
+from app.classroom.log_entries import LogEntry, list_effective_entries
 from app.classroom.messages.replies import RunShown, ShownPosition, ShownRun
 from engine.model import Tick
 
@@ -25,14 +25,18 @@ class LedReplay:
         self.message = RunShown(name=None, acts=[])
         """Message that a seat receives when it connects."""
 
-    async def lead(self, seats: Sequence[SeatState], tick: Tick | None) -> RunShown | ShownPosition:
+    async def show_runs(self, seats: Sequence[SeatState], tick: Tick | None) -> RunShown | ShownPosition:
         """Show the runs of *seats* at *tick*, or nothing without seats. Return the message for all seats."""
         numbers = tuple(seat.number for seat in seats)
         if numbers and numbers == self._seats and tick is not None:
             self.message = replace(self.message, tick=tick)
             return ShownPosition(tick)
         runs = [
-            ShownRun(seat=seat.number, name=seat.name, acts=effective(await self._read_log(seat.number)))
+            ShownRun(
+                seat=seat.number,
+                name=seat.name,
+                acts=list_effective_entries(await self._read_log(seat.number)),
+            )
             for seat in seats
         ]
         self._seats = numbers

@@ -17,15 +17,15 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from app.classroom import discovery
-from app.classroom.code import NEEDS_ADDRESS, Invitation, address_of
+from app.classroom.code import NEEDS_ADDRESS, Invitation, format_address
 from app.classroom.dialing import WrongHostError, dial
 from app.classroom.log_entries import LogEntry
 from app.classroom.messages.codec import REFUSED, ProtocolError, WireMessage, encode
 from app.classroom.messages.replies import TO_SEAT, Acknowledged, PaceState, SeatRefusal, SeatWelcome, ToSeat
 from app.classroom.messages.requests import AppendEntries, Join, Ready, Reflect, Resume, SeatStatus
-from app.classroom.seat_log import SeatAssignment, SeatLog, build_welcome, drawn_seat
+from app.classroom.seat_log import SeatAssignment, SeatLog, build_welcome, draw_seat_number
 from app.words.language import mark, tr
-from engine.drill.judging.report import program_version
+from engine.drill.judging.report import get_program_version
 from engine.overrides import override
 
 AGAIN_S: Final = (0.2, 3.0)
@@ -47,7 +47,7 @@ FromHost = TypeVar("FromHost", bound=WireMessage)
 class HostConnection(threading.Thread, Generic[FromHost]):
     """Connection to a host in its own thread, which dials again after every break and queues messages in `incoming`.
 
-    The clients of a class and of a team implement `_talk`: what they send, and how they follow the answers.
+    The clients of a class and of a team implement `_exchange_messages`: they send, and follow the answers.
     """
 
     def __init__(self, invitation: Invitation | None) -> None:
@@ -73,7 +73,7 @@ class HostConnection(threading.Thread, Generic[FromHost]):
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._news.set)
 
-    def end(self) -> None:
+    def disconnect(self) -> None:
         """Disconnect from the host."""
         self._has_ended = True
         self.wake()
@@ -82,25 +82,25 @@ class HostConnection(threading.Thread, Generic[FromHost]):
     @override
     def run(self) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
-            runner.run(self._keep())
+            runner.run(self._stay_connected())
 
-    async def _keep(self) -> None:
+    async def _stay_connected(self) -> None:
         wait_s, invitation = AGAIN_S[0], self._invitation
         while invitation is not None and not (self._has_ended or self.refused):
             self._is_welcome = False
             try:
                 async with await dial(await self._find_addresses(invitation), invitation) as socket:
-                    await self._talk(socket, invitation)
+                    await self._exchange_messages(socket, invitation)
             except ConnectionClosed as end:
                 if end.rcvd is not None and end.rcvd.code == REFUSED:
-                    self._refuse(end.rcvd.reason)
+                    self._stop_with_refusal(end.rcvd.reason)
             except WrongHostError as problem:
                 self._on_wrong_host(str(problem))
             except (OSError, TimeoutError, WebSocketException):
                 pass
-            # a message of another version: its fields, or the data in them, are not those of this program
+            # the host has another version: fields or values of its message are unknown here
             except (ProtocolError, LookupError, TypeError, ValueError):
-                self._refuse(tr(OTHER_VERSION))
+                self._stop_with_refusal(tr(OTHER_VERSION))
             wait_s = AGAIN_S[0] if self._is_welcome else wait_s
             self._on_disconnected()
             self._is_welcome = False
@@ -110,7 +110,7 @@ class HostConnection(threading.Thread, Generic[FromHost]):
                 wait_s = min(2.0 * wait_s, AGAIN_S[1])
         await self._stop_tasks()
 
-    def _refuse(self, reason: str) -> None:
+    def _stop_with_refusal(self, reason: str) -> None:
         self.refused = reason
         self.incoming.put(self._build_refusal(reason))
 
@@ -119,17 +119,17 @@ class HostConnection(threading.Thread, Generic[FromHost]):
         """Return the message that tells the client's owner why it was refused."""
 
     @abstractmethod
-    async def _talk(self, socket: ClientConnection, invitation: Invitation) -> None:
+    async def _exchange_messages(self, socket: ClientConnection, invitation: Invitation) -> None:
         """Exchange messages until the connection ends."""
 
     async def _find_addresses(self, invitation: Invitation) -> Sequence[str]:
         """Return the addresses to dial: those in the code."""
         if not invitation.addresses:
-            self._refuse(tr(NEEDS_ADDRESS))
+            self._stop_with_refusal(tr(NEEDS_ADDRESS))
         return invitation.addresses
 
     def _on_wrong_host(self, reason: str) -> None:
-        self._refuse(reason)
+        self._stop_with_refusal(reason)
 
     def _on_disconnected(self) -> None:
         """Prepare the next attempt to connect, after the connection has closed."""
@@ -149,7 +149,7 @@ class HostLink(HostConnection[ToSeat]):
         """A host has welcomed the seat, and the connection is open."""
         self._was_welcomed = False
         self._waiting_since: float | None = None
-        """Time since which a host owes an acknowledgment."""
+        """Time at which the oldest unacknowledged message was sent; None: the host has acknowledged everything."""
         self._pinged_at: float | None = None
         """Time of a ping that the host has not answered yet."""
         self.host_version = ""
@@ -172,7 +172,7 @@ class HostLink(HostConnection[ToSeat]):
         """Addresses that are being dialed; none while the network is asked for them."""
         self._seat_log = kept
         if isinstance(where, SeatAssignment):
-            seat = kept.given.seat if kept.given is not None else drawn_seat()
+            seat = kept.given.seat if kept.given is not None else draw_seat_number()
             self.incoming.put(build_welcome(where, seat))
 
     @property
@@ -192,7 +192,7 @@ class HostLink(HostConnection[ToSeat]):
     @override
     def _on_wrong_host(self, reason: str) -> None:
         if not self._found_addresses:
-            self._refuse(reason)
+            self._stop_with_refusal(reason)
 
     @override
     def _on_disconnected(self) -> None:
@@ -213,10 +213,10 @@ class HostLink(HostConnection[ToSeat]):
         if self._search is not None and self._search.done():
             self._found_addresses, self._search = self._search.result(), None
         if self._search is None and (self._tries or not self._addresses) and discovery.is_installed():
-            self._search = asyncio.create_task(discovery.find(invitation.fingerprint))
+            self._search = asyncio.create_task(discovery.find_addresses(invitation.fingerprint))
         if not self._addresses:
             if self._search is None:
-                self._refuse(tr(NEEDS_ADDRESS))
+                self._stop_with_refusal(tr(NEEDS_ADDRESS))
                 return []
             self.trying = []
             self._found_addresses = await self._search
@@ -224,10 +224,10 @@ class HostLink(HostConnection[ToSeat]):
         self.trying = list(dict.fromkeys([*self._addresses, *self._found_addresses]))
         return self.trying
 
-    def _keep_address(self, socket: ClientConnection) -> None:
+    def _remember_address(self, socket: ClientConnection) -> None:
         """Remember the address at which the host answered. A seat with only the code then needs no further search."""
         host, port, *_ = socket.remote_address
-        address = address_of(host, port)
+        address = format_address(host, port)
         if address in self._found_addresses and address not in self._addresses:
             self._addresses.append(address)
 
@@ -235,16 +235,16 @@ class HostLink(HostConnection[ToSeat]):
     def _build_refusal(self, reason: str) -> ToSeat:
         return SeatRefusal(reason)
 
-    def _hello(self, invitation: Invitation) -> Join | Resume:
+    def _build_first_message(self, invitation: Invitation) -> Join | Resume:
         seat_log = self._seat_log
         if seat_log.given is not None:
             return Resume(seat=seat_log.given.seat, token=seat_log.token)
         return Join(secret=invitation.secret, name=seat_log.name, token=seat_log.token, consent=self.consent)
 
     @override
-    async def _talk(self, socket: ClientConnection, invitation: Invitation) -> None:
-        self._keep_address(socket)
-        await socket.send(encode(self._hello(invitation)))
+    async def _exchange_messages(self, socket: ClientConnection, invitation: Invitation) -> None:
+        self._remember_address(socket)
+        await socket.send(encode(self._build_first_message(invitation)))
         tasks = [asyncio.create_task(self._ping(socket))]
         try:
             async for raw in socket:
@@ -256,7 +256,7 @@ class HostLink(HostConnection[ToSeat]):
                         self.incoming.put(message)  # a returning seat starts with a new link
                         self._has_ended = True
                     case SeatWelcome() if message.acknowledged > len(log.acts):
-                        self._refuse(
+                        self._stop_with_refusal(
                             tr("the host has more inputs of this seat than the log on this computer")
                         )
                         return
@@ -306,12 +306,12 @@ class HostLink(HostConnection[ToSeat]):
         """Send the entries that the host lacks, and the status of the seat."""
         thought: Reflect | None = None
         if self.host_version:
-            ready = Ready(version=program_version()[:40], recording=True)
+            ready = Ready(version=get_program_version()[:40], recording=True)
             await socket.send(encode(ready))
         sent_count, status, reported_at = self.acknowledged, SeatStatus(tick=0, frozen=False), 0.0
         while not self._has_ended:
             self._news.clear()
-            acts = take_message_chunk(self._seat_log.entries_after(sent_count))
+            acts = take_message_chunk(self._seat_log.list_entries_after(sent_count))
             if acts:
                 self._waiting_since = self._waiting_since or time.monotonic()
                 await socket.send(encode(AppendEntries(list(acts))))

@@ -38,11 +38,11 @@ class LiveBoard:
         self._has_changed = True
         """True if the state of the class has changed since the board was last sent."""
 
-    def turn(self) -> None:
+    def mark_changed(self) -> None:
         """Record that the class has changed."""
         self._has_changed = True
 
-    def queue(self, seat: SeatState) -> None:
+    def update_hand_queue(self, seat: SeatState) -> None:
         """Append a seat that raises its hand to the queue, or remove it.
 
         The positions of all other seats may change.
@@ -52,15 +52,15 @@ class LiveBoard:
             self._hands.append(seat.number) if raised else self._hands.remove(seat.number)
             self.changed.update(self._hands)
 
-    def note_silence(self) -> None:
-        """Note which connections have gone silent or answer again, and which runs are paused or advance again."""
+    def record_silence(self) -> None:
+        """Record which connections have gone silent or answer again, and which runs have paused or continued."""
         for seat in self._seats.values():
             silent = seat.socket is not None and is_silent(seat.socket)
             if silent != seat.silent:
                 seat.silent = silent
                 self.changed.add(seat.number)
             may_run = seat.connected and not (seat.over or seat.frozen or self._pace.should_freeze(seat))
-            if seat.standstill.note(seat.tick, may_run):
+            if seat.standstill.record_position(seat.tick, may_run):
                 self.changed.add(seat.number)
 
     def build_dashboard(self, numbers: Sequence[int] | None = None) -> DashboardUpdate:
@@ -73,9 +73,9 @@ class LiveBoard:
             part_number=self._class.id,
             parts=self._parts,
             not_frozen=[seat.name for seat in seats if not seat.frozen and self._pace.should_freeze(seat)],
-            ends_in_s=self._pace.class_ends_in_s(seats),
+            ends_in_s=self._pace.estimate_class_remaining_s(seats),
             break_s=self._pace.break_s(),
-            clock_s=self._pace.clock_s(),
+            clock_s=self._pace.get_clock_s(),
             tiles=[
                 build_tile(seat, self._pace, self._instructions.select_for(seat), self._hands)
                 for seat in wanted
@@ -83,14 +83,14 @@ class LiveBoard:
             marks=[ClassMark(mark.seat_id, (mark.tick or 0) / TICKS_PER_S, mark.text) for mark in self.marks],
         )
 
-    def news(self) -> list[int] | None:
+    def take_changed_seats(self) -> list[int] | None:
         """Return the seats whose tiles changed since the last call; None if nothing in the class changed."""
         if not (self.changed or self._has_changed):
             return None
         changed_seats, self.changed, self._has_changed = sorted(self.changed), set(), False
         return changed_seats
 
-    async def send(self, numbers: Sequence[int]) -> None:
+    async def send_to_consoles(self, numbers: Sequence[int]) -> None:
         """Send the board to every console."""
         if self.consoles:
             text = encode(self.build_dashboard(numbers))

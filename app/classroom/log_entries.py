@@ -15,9 +15,9 @@ from engine.model import Tick
 LINE_MAX: Final = 65_536
 """Maximum characters of an input line: a script in one batch. Assumed."""
 ACTS_MAX: Final = 20_000
-"""Maximum number of actions of one seat: one every two seconds of the longest drill. Assumed."""
+"""Maximum number of actions of one seat: an action every two seconds in the longest drill. Assumed."""
 LETTERS_MAX: Final = 4_000_000
-"""Maximum characters of all actions of one seat, as in a file of input lines (app/cli/runs.py)."""
+"""Maximum characters of all actions of one seat: the limit of a file of input lines (app/cli/runs.py)."""
 TICK_MAX: Final = 8 * 3600 * TICKS_PER_S
 """Maximum simulated time of a run: eight hours, the longest drill that a host must replay."""
 SENT_BACK: Final = "sent-back"
@@ -65,7 +65,7 @@ def is_rewind(entry: LogEntry) -> bool:
     return entry.line == SENT_BACK and entry.instruction > 0
 
 
-def effective(log: Iterable[LogEntry]) -> list[LogEntry]:
+def list_effective_entries(log: Iterable[LogEntry]) -> list[LogEntry]:
     """Return the actions of *log* that are in effect, without rewound ones."""
     log_entries: list[LogEntry] = []
     for entry in log:
@@ -82,7 +82,9 @@ def list_answered_instructions(log: Sequence[LogEntry]) -> set[int]:
     After a rewind they may be sent again, except rewinds.
     """
     rewind_instructions = {entry.instruction for entry in log if is_rewind(entry)}
-    return rewind_instructions | {entry.instruction for entry in effective(log) if entry.instruction}
+    return rewind_instructions | {
+        entry.instruction for entry in list_effective_entries(log) if entry.instruction
+    }
 
 
 def format_entry(entry: LogEntry) -> str:

@@ -95,10 +95,10 @@ class ClassInstruction(Base):
 
     number: Mapped[int] = mapped_column(primary_key=True)
     part: Mapped[int] = mapped_column(default=1)
-    # None: every seat, including later ones
+    # number of the seat; None: every seat, including later ones
     seat_id: Mapped[int | None] = mapped_column(ForeignKey("seat.id"))
-    group_name: Mapped[str | None]  # None: any group
-    tick: Mapped[int | None]  # None: on arrival; for a rewind: the target time
+    group_name: Mapped[str | None]  # name of the group; None: any group
+    tick: Mapped[int | None]  # tick of the instruction, or the target of a rewind; None: on arrival
     kind: Mapped[str]
     text: Mapped[str]
 

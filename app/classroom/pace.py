@@ -13,7 +13,7 @@ from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import default_end
+from engine.drill.running.solution import find_default_end
 
 Columns = dict[str, str | int | float | bool | None]
 SMOOTHING: Final = 0.2
@@ -36,7 +36,7 @@ class SeatSpeed:
         """Simulated seconds per second."""
         self._previous: tuple[float, int] | None = None
 
-    def note(self, tick: int, is_idle: bool) -> None:
+    def record_position(self, tick: int, is_idle: bool) -> None:
         """Record the position of a seat, and whether it is idle."""
         now_s = time.monotonic()
         if is_idle:
@@ -57,7 +57,7 @@ class Standstill:
         self.is_paused = False
         self._tick, self._moved_at_s = -1, 0.0
 
-    def note(self, tick: int, may_run: bool) -> bool:
+    def record_position(self, tick: int, may_run: bool) -> bool:
         """Record the position of a seat, and whether it may run; return whether `is_paused` has changed."""
         now_s, was_paused = time.monotonic(), self.is_paused
         if tick != self._tick or not may_run:
@@ -86,11 +86,11 @@ class ClassPace:
 
     def __init__(self, the_class: ClassPart, scenario: Scenario) -> None:
         self._class = the_class
-        self._end = default_end(Drill(scenario, the_class.seed, the_class.mode))
+        self._end = find_default_end(Drill(scenario, the_class.seed, the_class.mode))
 
     # --- current state
 
-    def clock_tick(self) -> float | None:
+    def get_clock_tick(self) -> float | None:
         """Return the tick of the class clock; None without a clock."""
         the_class = self._class
         if the_class.clock_speed is None:
@@ -98,20 +98,20 @@ class ClassPace:
         gone_s = time.time() - the_class.clock_at if the_class.state == RUNNING else 0.0
         return the_class.clock_tick + max(0.0, gone_s) * the_class.clock_speed * TICKS_PER_S
 
-    def class_tick(self, seats: Iterable[PacedSeat]) -> int:
+    def get_class_tick(self, seats: Iterable[PacedSeat]) -> int:
         """Return the time of the class: its clock, or the median of the playing seats."""
-        tick = self.clock_tick()
+        tick = self.get_clock_tick()
         if tick is not None:
             return int(tick)
         return median_low([seat.tick for seat in seats if not seat.over] or [0])
 
-    def clock_s(self) -> float | None:
+    def get_clock_s(self) -> float | None:
         """Return the time of the class clock; None without one."""
-        tick = self.clock_tick()
+        tick = self.get_clock_tick()
         return None if tick is None else tick / TICKS_PER_S
 
     def break_s(self) -> float | None:
-        """Return the time of the next break; None without one."""
+        """Return the remaining seconds of the break; None: no break."""
         break_end = self._class.break_until
         return None if break_end is None else max(0.0, break_end - time.time())
 
@@ -123,7 +123,7 @@ class ClassPace:
         """Return the tick at which a seat stops."""
         return self._class.until if seat.until is None else seat.until
 
-    def until_s(self, seat: PacedSeat) -> float | None:
+    def get_limit_s(self, seat: PacedSeat) -> float | None:
         """Return the limit of a seat in simulated seconds; None without one."""
         stop_tick = self.get_stop_tick(seat)
         return None if stop_tick is None or stop_tick >= TICK_MAX else stop_tick / TICKS_PER_S
@@ -135,16 +135,16 @@ class ClassPace:
             self._class.state == FROZEN or seat.stopped or (stop_tick is not None and seat.tick >= stop_tick)
         )
 
-    def ends_in_s(self, seat: PacedSeat) -> float | None:
+    def estimate_remaining_s(self, seat: PacedSeat) -> float | None:
         """Return the real seconds until a seat ends; None if that is unknown."""
         speed = seat.progress.speed
         if seat.over or not speed or speed <= 0.0:
             return None
         return max(0.0, self._end - seat.tick) / TICKS_PER_S / speed
 
-    def class_ends_in_s(self, seats: Iterable[PacedSeat]) -> float | None:
+    def estimate_class_remaining_s(self, seats: Iterable[PacedSeat]) -> float | None:
         """Return the seconds until the last connected, unfinished seat ends."""
-        ends = [end for seat in seats if (end := self.ends_in_s(seat)) is not None]
+        ends = [end for seat in seats if (end := self.estimate_remaining_s(seat)) is not None]
         return max(ends) + (self.break_s() or 0.0) if ends else None
 
     def build_state_message(self, seat: PacedSeat) -> PaceState:
@@ -152,7 +152,7 @@ class ClassPace:
         the_class = self._class
         state = FROZEN if the_class.state == RUNNING and seat.stopped else the_class.state
         clock: ClassClock | None = None
-        if (tick := self.clock_tick()) is not None:
+        if (tick := self.get_clock_tick()) is not None:
             speed = the_class.clock_speed if the_class.state == RUNNING else 0.0
             clock = ClassClock(tick=int(tick), speed=speed or 0.0)
         hosts = the_class.addresses if len(the_class.addresses) > 1 else []
@@ -185,7 +185,7 @@ class ClassPace:
             case requests.Break():
                 return self._build_state_columns(FROZEN, time.time() + 60.0 * message.minutes), []
             case requests.Clock():
-                tick = self.clock_tick()
+                tick = self.get_clock_tick()
                 start_tick = max([seat.tick for seat in seats], default=0) if tick is None else tick
                 return {
                     "clock_speed": message.speed,
@@ -214,7 +214,7 @@ class ClassPace:
                 raise ValueError(message.kind)
 
     def _build_state_columns(self, state: str, break_until: float | None = None) -> Columns:
-        tick = self.clock_tick()
+        tick = self.get_clock_tick()
         clock: Columns = {} if tick is None else {"clock_tick": int(tick), "clock_at": time.time()}
         return {"state": state, "break_until": break_until, **clock}
 

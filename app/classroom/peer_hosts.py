@@ -35,10 +35,10 @@ class PeerHosts:
     def send_status(self, seats: Iterable[SeatState] = ()) -> None:
         """Send the status of the connected seats among *seats*, and the list of observed seats."""
         if self._bus is not None:
-            self.send(self.news(seats))
+            self.send(self.build_news(seats))
 
-    def news(self, seats: Iterable[SeatState] = ()) -> Seats:
-        """Return the changed seats of this host for the others."""
+    def build_news(self, seats: Iterable[SeatState] = ()) -> Seats:
+        """Build the message that reports changed seats of this host to the other hosts."""
         return Seats(
             seats=tuple(
                 SeatNews(

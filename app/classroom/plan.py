@@ -14,7 +14,7 @@ from app.classroom.seat_log import PARTS_MAX
 from app.files.content import UnreadableFileError, decode, read_bytes
 from app.words.language import mark, tr
 from engine.drill.authoring.schema import Duration, Line
-from engine.model import ticks
+from engine.model import to_ticks
 
 BYTES_MAX = 1_000_000
 
@@ -46,9 +46,9 @@ class PlannedInject(PlanSection):
     """Time since the start of the seat's run."""
     do: Line
     group: Group | None = None
-    """None: for all."""
+    """Group that receives the event; None: all groups."""
     part: Kind | None = None
-    """None: in every part."""
+    """Part of the class in which the event happens; None: every part."""
 
 
 class PlannedMessage(PlanSection):
@@ -79,7 +79,7 @@ class PlannedPart(PlanSection):
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     """Seed of the part.
 
-    None: a lesson uses that of the plan or the drill; a test draws one when the class starts.
+    None: a lesson uses the seed of the plan or of the drill. A test draws a seed when the class starts.
     """
 
     @property
@@ -99,10 +99,10 @@ class LessonPlan(PlanSection):
     scenario: Annotated[str, Field(min_length=1)] | None = None
     """Name of a scenario, or its file relative to the plan's folder; None if each part has its own."""
     mode: Mode | None = None
-    """None if each part has its own."""
+    """Mode of the drill; None if each part has its own mode."""
     title: Annotated[str, Field(max_length=NAME_MAX)] = ""
     seed: int | None = Field(default=None, ge=0, lt=2**63)
-    """None: the scenario's own."""
+    """Seed of the class; None: the seed of the scenario."""
     reflect: bool = False
     """True if people are asked for their reflection on the run before its points are shown."""
     frozen: bool = False
@@ -115,7 +115,7 @@ class LessonPlan(PlanSection):
     """Speed of the class clock in simulated seconds per second; None: each seat has its own pace."""
     groups: Annotated[tuple[GroupMembers, ...], Field(strict=False, alias="group", max_length=200)] = ()
     stages: Annotated[tuple[PlannedPart, ...], Field(strict=False, alias="part", max_length=PARTS_MAX)] = ()
-    """Parts of the class; None: one part."""
+    """Parts of the class; empty: the class has one part."""
     draw_groups: bool = False
     """True if people without a named group are assigned randomly, to compare two lesson plans."""
     injects: Annotated[tuple[PlannedInject, ...], Field(strict=False, alias="inject", max_length=200)] = ()
@@ -124,14 +124,14 @@ class LessonPlan(PlanSection):
     @model_validator(mode="after")
     def _check_parts(self) -> Self:
         """Require a scenario and a mode for each part, from the part or from the plan."""
-        for number, part in enumerate(self.parts()):
+        for number, part in enumerate(self.list_parts()):
             for name in ("scenario", "mode"):
                 if getattr(part, name) is None:
                     place = f"part.{number}.{name}" if self.stages else name
                     raise PydanticCustomError("missing", f"{place}: Field required")
         return self
 
-    def parts(self) -> list[PlannedPart]:
+    def list_parts(self) -> list[PlannedPart]:
         """Return the parts of the class in the order of play."""
         return [
             stage.model_copy(
@@ -140,20 +140,20 @@ class LessonPlan(PlanSection):
             for stage in self.stages or (PlannedPart(kind="lesson", seed=self.seed),)
         ]
 
-    def instructions(self) -> list[ClassInstruction]:
+    def list_instructions(self) -> list[ClassInstruction]:
         """Return the prepared instructions, each for every seat or a group, in every part or one."""
         prepared = [(INJECT, inject.at, inject.do, inject.group, inject.part) for inject in self.injects]
         prepared += [
             (MESSAGE, message.at, message.text, message.group, message.part) for message in self.messages
         ]
         return [
-            ClassInstruction(kind=kind, tick=ticks(tick), text=text, group_name=group, part=number)
-            for number, stage in enumerate(self.parts(), 1)
+            ClassInstruction(kind=kind, tick=to_ticks(tick), text=text, group_name=group, part=number)
+            for number, stage in enumerate(self.list_parts(), 1)
             for kind, tick, text, group, part in prepared
             if part in (None, stage.kind)
         ]
 
-    def group_of(self, name: str) -> str:
+    def get_group(self, name: str) -> str:
         """Return the prepared group of the person with that name; empty if none."""
         matching_group = (
             members.name for members in self.groups if name.casefold() in map(str.casefold, members.people)
@@ -161,7 +161,7 @@ class LessonPlan(PlanSection):
         return next(matching_group, "")
 
     def draw_group(self, key: str, position: int) -> str:
-        """Return the group of the seat that is drawn at *position*, from 0; *key* belongs to the class.
+        """Return the group for the seat at *position* in the order of joining, from 0; *key* identifies the class.
 
         Uses permuted blocks of twice as many seats as groups. So group sizes differ by at most two, and
         nobody can predict the next group. Seats that join two hosts at the same time may share a position.

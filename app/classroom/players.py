@@ -13,8 +13,8 @@ from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import select_variant
-from engine.drill.running.solution import default_end, solving
-from engine.drill.time.cooperative_tasks import playing
+from engine.drill.running.solution import find_default_end, play_solution_in_slices
+from engine.drill.time.cooperative_tasks import play_in_slices
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
 
@@ -26,7 +26,7 @@ class SolutionNotFoundError(Exception):
     """There is no reference solution to play; the text gives the reason."""
 
 
-def inputs(lines: Sequence[Input]) -> Callable[[SeatRun, int], None]:
+def create_input_player(lines: Sequence[Input]) -> Callable[[SeatRun, int], None]:
     """Return a player that applies the remaining *lines* and plays to the end; refused lines are skipped."""
 
     def play(run: SeatRun, input_count: int) -> None:
@@ -38,13 +38,13 @@ def inputs(lines: Sequence[Input]) -> Callable[[SeatRun, int], None]:
             if item.tick > drill.tick
             or (item.tick == drill.tick and item.line_without_time not in lines_at_tick)
         ]
-        end = default_end(drill, max((item.tick for item in lines), default=0))
-        run_to_completion(playing(run, remaining, end, lenient=True))
+        end = find_default_end(drill, max((item.tick for item in lines), default=0))
+        run_to_completion(play_in_slices(run, remaining, end, lenient=True))
 
     return play
 
 
-def reference(run: SeatRun, input_count: int) -> None:
+def play_reference(run: SeatRun, input_count: int) -> None:
     """Play the remaining steps of the drill's own solution, then to its end. Raises SolutionNotFoundError.
 
     An exam seat does not receive the solution; then the local drill of this name provides it.
@@ -59,21 +59,21 @@ def reference(run: SeatRun, input_count: int) -> None:
             tr("the reference solution of {name} is not on this computer").format(name=drill.scenario.name)
         )
     try:
-        run_to_completion(solving(run, steps[input_count:]))
+        run_to_completion(play_solution_in_slices(run, steps[input_count:]))
     except InputError:  # an inject changed the situation for which the solution was written
-        run_to_completion(playing(run, [], default_end(drill, drill.tick)))
+        run_to_completion(play_in_slices(run, [], find_default_end(drill, drill.tick)))
 
 
 def create_typing_player(lines: TextIO, refuse: Callable[[str], object]) -> Callable[[SeatRun, int], None]:
     """Return a player that applies each line when it arrives, until the run or the input ends."""
     input_lines: SimpleQueue[str | None] = SimpleQueue()
 
-    def listen() -> None:
+    def read_typed_lines() -> None:
         for line in lines:
             input_lines.put(line)
         input_lines.put(None)
 
-    listening = threading.Thread(target=listen, daemon=True)
+    listening = threading.Thread(target=read_typed_lines, daemon=True)
 
     def play(run: SeatRun, input_count: int) -> None:
         if listening.ident is None:  # after a rewind the seat continues with the lines that arrive then
@@ -89,7 +89,7 @@ def create_typing_player(lines: TextIO, refuse: Callable[[str], object]) -> Call
             if line.strip():
                 try:
                     if not run.raise_hand(line.strip()):
-                        run.do(line.strip())
+                        run.apply_line(line.strip())
                 except InputError as problem:
                     refuse(str(problem))
 

@@ -44,7 +44,7 @@ BUSY_TIMEOUT_S: Final = 5.0
 """Time for which a reader waits for a writer, and a writer for a reader."""
 
 MIGRATING: Final = 7443
-"""Number of the lock under which a database on a server is migrated. Our own."""
+"""Number of the advisory lock that a migration of a database server holds. Chosen freely."""
 
 
 AUTOMATIC_KEY: Final = "INTEGER NOT NULL PRIMARY KEY"
@@ -61,7 +61,7 @@ class RecordUnavailableError(Exception):
     """The database cannot be used; the text gives the reason."""
 
 
-def url_of(location: str) -> str:
+def build_url(location: str) -> str:
     """Return a database URL for SQLAlchemy; other text is the path of an SQLite file."""
     return location if "://" in location else f"sqlite:///{location}"
 
@@ -80,7 +80,7 @@ class ClassRecord:
         """
         self._only_host: int | None = None
         try:
-            self._engine = _create_engine(url_of(place), new)
+            self._engine = _create_engine(build_url(place), new)
             with ExitStack() as refused:
                 refused.callback(self.close)
                 with _lock_migration(self._engine), self._engine.connect() as connection:
@@ -118,17 +118,17 @@ class ClassRecord:
     def _part(self) -> ColumnElement[int]:
         return literal(self._only_host) if self._only_host is not None else _CURRENT
 
-    def the_class(self) -> ClassPart | None:
+    def read_class(self) -> ClassPart | None:
         """Return the current part of the class."""
         with Session(self._engine) as session:
             return session.scalar(select(ClassPart).where(ClassPart.current))
 
-    def parts(self) -> list[ClassPart]:
+    def read_parts(self) -> list[ClassPart]:
         """Return all parts in order, also those not started."""
         with Session(self._engine) as session:
             return list(session.scalars(select(ClassPart).order_by(ClassPart.id)))
 
-    def begin(self, *made: ClassPart, instructions: Iterable[ClassInstruction] = ()) -> None:
+    def store_new_class(self, *made: ClassPart, instructions: Iterable[ClassInstruction] = ()) -> None:
         """Store the parts of a new class, with its instructions."""
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
             session.add_all(made)
@@ -151,7 +151,7 @@ class ClassRecord:
             )
             return True
 
-    def change(self, **columns: str | int | float | bool | None) -> None:
+    def change_columns(self, **columns: str | int | float | bool | None) -> None:
         """Change columns of the class."""
         with self._engine.begin() as connection:
             connection.execute(update(ClassPart).where(ClassPart.id == self._part).values(columns))
@@ -170,22 +170,22 @@ class ClassRecord:
         with self._engine.begin() as connection:
             connection.execute(update(Seat).where(Seat.id.in_(list(seats))).values(columns))
 
-    def seats(self) -> list[Seat]:
+    def read_seats(self) -> list[Seat]:
         """Return all seats."""
         with Session(self._engine) as session:
             return list(session.scalars(select(Seat).order_by(Seat.id)))
 
-    def seat(self, number: int) -> Seat | None:
+    def find_seat(self, number: int) -> Seat | None:
         """Return the seat with a number; None if there is none."""
         with Session(self._engine) as session:
             return session.get(Seat, number)
 
-    def seat_with(self, token_hash: str) -> Seat | None:
+    def find_seat_by_token(self, token_hash: str) -> Seat | None:
         """Return the seat with a token's hash; None if there is none."""
         with Session(self._engine) as session:
             return session.scalar(select(Seat).where(Seat.token_hash == token_hash))
 
-    def keep(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
+    def store(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
         """Store new *seats*, which get their numbers, and new actions in *logs*, in one transaction."""
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
             current = select(ClassPart.id).where(ClassPart.current).with_for_update(read=True)
@@ -210,7 +210,9 @@ class ClassRecord:
                     ],
                 )
 
-    def acts(self, seat: int, first_number: int = 1, last_number: int | None = None) -> list[LogEntry]:
+    def read_entries(
+        self, seat: int, first_number: int = 1, last_number: int | None = None
+    ) -> list[LogEntry]:
         """Return the actions of a seat from number *first_number* to *last_number*."""
         columns = (KeptAct.number, KeptAct.tick, KeptAct.line, KeptAct.digest, KeptAct.instruction)
         query = select(*columns).where(
@@ -221,13 +223,13 @@ class ClassRecord:
         with self._engine.connect() as connection:
             return [LogEntry(*row) for row in connection.execute(query.order_by(KeptAct.number))]
 
-    def reflect(self, seat: int, reflection: Reflection) -> None:
+    def store_reflection(self, seat: int, reflection: Reflection) -> None:
         """Store the reflection of a seat's person on the run. It replaces an earlier reflection."""
         with Session(self._engine) as session, session.begin():
             part = session.scalar(select(self._part)) or 1
             session.merge(KeptReflection(seat_id=seat, part=part, **asdict(reflection)))
 
-    def reflections(self) -> dict[int, Reflection]:
+    def read_reflections(self) -> dict[int, Reflection]:
         """Return the reflections by seat."""
         with Session(self._engine) as session:
             query = select(KeptReflection).where(KeptReflection.part == self._part)
@@ -238,7 +240,7 @@ class ClassRecord:
                 for reflection in session.scalars(query)
             }
 
-    def erase(self, seats: Iterable[int]) -> None:
+    def erase_people(self, seats: Iterable[int]) -> None:
         """Remove names, actions, tokens, groups and messages of *seats*; their numbers and progress stay.
 
         Messages to others and the plan then use their numbers, unless a remaining person has the same name.
@@ -246,7 +248,7 @@ class ClassRecord:
         files; PostgreSQL keeps it until its next VACUUM. Raises RecordUnavailableError if another process
         reads the file.
         """
-        numbers, seats_left = set(seats), self.seats()
+        numbers, seats_left = set(seats), self.read_seats()
         staying = {seat.name.casefold() for seat in seats_left if seat.id not in numbers}
         people = {
             seat.id: seat.name
@@ -292,11 +294,11 @@ class ClassRecord:
 
     # --- instructions
 
-    def instructions(self) -> list[ClassInstruction]:
+    def read_instructions(self) -> list[ClassInstruction]:
         """Return all instructions to seats, in their order."""
         return self._read_instructions(ClassInstruction.kind != MARK)
 
-    def marks(self) -> list[ClassInstruction]:
+    def read_marks(self) -> list[ClassInstruction]:
         """Return the marks of the instructor, in their order."""
         return self._read_instructions(ClassInstruction.kind == MARK)
 
@@ -305,7 +307,7 @@ class ClassRecord:
             query = select(ClassInstruction).where(ClassInstruction.part == self._part, selected)
             return list(session.scalars(query.order_by(ClassInstruction.number)))
 
-    def instruct(self, instructions: Sequence[ClassInstruction]) -> list[ClassInstruction]:
+    def store_instructions(self, instructions: Sequence[ClassInstruction]) -> list[ClassInstruction]:
         """Store the instructions of the instructor, and assign their numbers."""
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
             part = session.scalar(select(self._part))
@@ -320,7 +322,7 @@ _CURRENT: Final = select(ClassPart.id).where(ClassPart.current).scalar_subquery(
 
 def _mask_password(location: str) -> str:
     """Return the location of a record without its password."""
-    return make_url(url_of(location)).render_as_string().removeprefix("sqlite:///")
+    return make_url(build_url(location)).render_as_string().removeprefix("sqlite:///")
 
 
 def _format_problem(problem: Exception) -> str:
@@ -369,7 +371,7 @@ def _create_engine(url: str, create: bool) -> Engine:
             raise RecordUnavailableError(tr("Database {file} does not exist").format(file=file))
 
         @event.listens_for(engine, "connect")
-        def settle(connection: sqlite3.Connection, _: object) -> None:
+        def configure_connection(connection: sqlite3.Connection, _: object) -> None:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")  # acknowledged data must survive a power failure
             connection.execute("PRAGMA foreign_keys = ON")
@@ -391,9 +393,9 @@ def _lock_migration(engine: Engine) -> Iterator[None]:
 
 
 def _migrate(connection: Connection) -> bool:
-    """Update the tables, each version in one transaction; return False if they have an unknown version.
+    """Update the tables, each version in one transaction. Return False if the version of the tables is unknown.
 
-    The table of the version is named as that of Alembic, which wrote it in earlier versions of the program.
+    The version table has the name that Alembic gave it in earlier versions of the program.
     """
     system = connection.dialect.name
     other_suffixes = tuple(f"_{other_system}" for other_system in SYSTEMS if other_system != system)

@@ -84,7 +84,7 @@ class ReplayVerifier:
         self._unjudged[worker][number] = [acts[act] for act in sorted(acts)]
         self._to_do[worker].set()
 
-    async def run(self, worker: int) -> None:
+    async def replay_new_entries(self, worker: int) -> None:
         """Let *worker* replay the new entries of its seats, some seats at a time."""
         unjudged, unfinished, to_do = self._unjudged[worker], self._unfinished[worker], self._to_do[worker]
         await self._workers.replay(worker, {})  # the time limit starts now, not with the first action
@@ -123,7 +123,7 @@ class ReplayVerifier:
     async def _count_break(
         self, number: int, entries: Sequence[LogEntry], was_alone: bool
     ) -> LogVerdict | None:
-        """Count that a worker ended while it played a seat; return a verdict if the run is given up."""
+        """Count that a worker ended during the replay of a seat. Return a verdict if the run is given up."""
         self._breaks[number] = self._breaks.get(number, 0) + was_alone
         if self._breaks[number] < BREAKS_MAX:
             return None
@@ -144,7 +144,7 @@ class ReplayVerifier:
         while unweighed and not to_do.is_set():
             number, start_s = next(iter(unweighed)), loop.time()
             del unweighed[number]
-            value, has_ended = await self._workers.reachable(worker, number)
+            value, has_ended = await self._workers.compute_reachable_points(worker, number)
             if has_ended:
                 self._unweighable.add(number)
             if value is not None:

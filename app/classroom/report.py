@@ -16,17 +16,17 @@ from app.classroom import xapi
 from app.classroom.debrief import ClassReview, SeatReview
 from app.classroom.divergences import ClassDivergence, DivergenceChoice
 from app.export import curve_svg
-from app.export.body import Markup, escape_text, heading, link, paragraph, table
-from app.export.page import document
+from app.export.body import Markup, escape_text, format_heading, format_link, format_paragraph, format_table
+from app.export.page import build_document
 from app.export.sheets import WORTH_COLUMNS, as_csv, build_move_row
 from app.export.source import map_choices
 from app.view_models import value_curve
 from app.words import formatting
-from app.words.formatting import moment
+from app.words.formatting import format_moment
 from app.words.language import tr, trn
 from app.words.localization import localize as shown
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.report import program_version
+from engine.drill.judging.report import get_program_version
 from engine.drill.judging.shapes import BY_INSTRUCTOR, Calibration
 from engine.drill.par.account import Account
 from engine.drill.running.drill import DrillEnd
@@ -42,32 +42,33 @@ LEFT: Final = 160
 RIGHT: Final = 24
 ROW: Final = 84
 DOT: Final = 4.5
-"""Pixels of the picture."""
+"""Radius of a dot in pixels."""
 
 
-def archive(review: ClassReview, key: str, names: bool, pdf: bool = False) -> bytes:
+def build_archive(review: ClassReview, key: str, names: bool, pdf: bool = False) -> bytes:
     """Build the ZIP. *key* identifies this class; *names*: whether the people of *review* may be named."""
-    page = class_page(review)
+    page = build_class_page(review)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as zip_file:
         zip_file.writestr("class.html", page)
-        for name, sheet in _sheets(review):
+        for name, sheet in _build_sheets(review):
             zip_file.writestr(name, sheet)
         for seat in review.seats:
             if seat.page:
-                zip_file.writestr(_page_of(seat), seat.page)
+                zip_file.writestr(_build_page_name(seat), seat.page)
             if seat.printed:
-                zip_file.writestr(_page_of(seat).replace(".html", ".pdf"), seat.printed)
+                zip_file.writestr(_build_page_name(seat).replace(".html", ".pdf"), seat.printed)
         if pdf:
             from app.export import pdf as printing  # imports Qt, which nothing else here needs
 
             drawings: dict[str, str] = {}
-            printed = _body(review, links=False, draw=partial(_referred_to, drawings))
+            printed = _build_body(review, links=False, draw=partial(_add_drawing, drawings))
             zip_file.writestr(
-                "class.pdf", printing.document(_title(review), printed, picture(review), drawings)
+                "class.pdf",
+                printing.write_document(_format_title(review), printed, draw_picture(review), drawings),
             )
         zip_file.writestr("xapi.json", xapi.as_json(review, key, names))
-        zip_file.writestr("cmi5.zip", xapi.cmi5(review, class_page(review, links=False)))
+        zip_file.writestr("cmi5.zip", xapi.build_cmi5_package(review, build_class_page(review, links=False)))
     return buffer.getvalue()
 
 
@@ -87,14 +88,14 @@ def merge_archives(parts: Mapping[str, bytes], sheets: Mapping[str, str]) -> byt
     return buffer.getvalue()
 
 
-def class_page(review: ClassReview, links: bool = True) -> str:
+def build_class_page(review: ClassReview, links: bool = True) -> str:
     """Return the debrief of the class as one HTML file; with *links* to the pages of its people."""
-    title = _title(review)
-    text = f"{heading(1, title)}<figure>{picture(review)}</figure>{_body(review, links, _inline_svg)}"
-    return document(escape_text(title), f"<main>{text}</main>")
+    title = _format_title(review)
+    text = f"{format_heading(1, title)}<figure>{draw_picture(review)}</figure>{_build_body(review, links, _inline_svg)}"
+    return build_document(escape_text(title), f"<main>{text}</main>")
 
 
-def picture(review: ClassReview) -> str:
+def draw_picture(review: ClassReview) -> str:
     """Draw points, downtime and lost transactions of every seat as dots, with median, reference and par, as SVG."""
     scores = [seat.verdict["score"] for seat in review.seats]
     downtimes = [seat.verdict["downtime_s"] for seat in review.seats]
@@ -111,7 +112,7 @@ def picture(review: ClassReview) -> str:
     parts = [
         part
         for index, (title, values, limit, lines) in enumerate(rows)
-        for part in _strip(title, values, limit, lines, index * ROW)
+        for part in _draw_dot_row(title, values, limit, lines, index * ROW)
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {ROW * len(rows)}" width="{WIDTH}" '
@@ -123,36 +124,36 @@ def picture(review: ClassReview) -> str:
 # --- private helpers ----------------------------------------------------------------------------------------
 
 
-def _title(review: ClassReview) -> str:
+def _format_title(review: ClassReview) -> str:
     return tr("Class: {title}").format(title=review.title)
 
 
-def _page_of(seat: SeatReview) -> str:
+def _build_page_name(seat: SeatReview) -> str:
     return f"people/{seat.number:04}.html"
 
 
 Drawn = Callable[[str, str], Markup]
-"""Is given a name and an SVG, and shows it in a cell."""
+"""Function that receives a name and an SVG, and returns the markup that shows it in a cell."""
 
 
 def _inline_svg(name: str, svg: str) -> Markup:
     return Markup(svg)
 
 
-def _referred_to(drawings: dict[str, str], name: str, svg: str) -> Markup:
+def _add_drawing(drawings: dict[str, str], name: str, svg: str) -> Markup:
     """Return a reference to a drawing in a separate file."""
     drawings[name] = svg
     return Markup(f'<img src="{name}" width="{curve_svg.SMALL_WIDTH}">')
 
 
-def _body(review: ClassReview, links: bool, draw: Drawn) -> str:
+def _build_body(review: ClassReview, links: bool, draw: Drawn) -> str:
     shown_divergences = review.divergences[:DIVERGENCES_SHOWN]
     return "".join(
         (
-            paragraph(_facts(review), "muted"),
-            paragraph(_origin(review), "muted"),
-            heading(2, tr("Where the class diverged")),
-            paragraph(
+            format_paragraph(_format_facts(review), "muted"),
+            format_paragraph(_format_origin(review), "muted"),
+            format_heading(2, tr("Where the class diverged")),
+            format_paragraph(
                 tr(
                     "Up to each time, all seats in the row had made the same choices. The cost is the sum of "
                     "points that seats with weaker choices lost. To let everybody try again from there, "
@@ -160,21 +161,21 @@ def _body(review: ClassReview, links: bool, draw: Drawn) -> str:
                 )
             )
             if shown_divergences
-            else paragraph(tr("No differences: all seats made the same choices or scored the same.")),
+            else format_paragraph(tr("No differences: all seats made the same choices or scored the same.")),
             *(_format_divergence(divergence) for divergence in shown_divergences),
-            *_marks(review),
-            *_curves(review, draw),
-            heading(2, tr("Most frequent mistakes")),
-            _mistakes(review),
-            *_sureness(review.calibration),
-            *_thoughts(review),
-            heading(2, tr("Seats")),
-            _seats(review, links),
+            *_format_marks(review),
+            *_format_curves(review, draw),
+            format_heading(2, tr("Most frequent mistakes")),
+            _format_mistakes(review),
+            *_format_confidence(review.calibration),
+            *_format_reflections(review),
+            format_heading(2, tr("Seats")),
+            _format_seats(review, links),
         )
     )
 
 
-def _facts(review: ClassReview) -> str:
+def _format_facts(review: ClassReview) -> str:
     count = len(review.seats)
     seats = [
         trn("{n} seat", "{n} seats", count).format(n=count),
@@ -185,11 +186,15 @@ def _facts(review: ClassReview) -> str:
         seats.append(trn("{n} was cut off", "{n} were cut off", truncated_count).format(n=truncated_count))
     scores = [score for seat in review.seats if (score := seat.verdict["score"]) is not None]
     if scores:
-        seats.append(tr("median {points} points").format(points=formatting.local(f"{median(scores):.0f}")))
+        seats.append(
+            tr("median {points} points").format(points=formatting.localize_number(f"{median(scores):.0f}"))
+        )
     if review.reference is not None:
-        seats.append(tr("reference {points}").format(points=formatting.local(f"{review.reference:.0f}")))
+        seats.append(
+            tr("reference {points}").format(points=formatting.localize_number(f"{review.reference:.0f}"))
+        )
     if review.par is not None:
-        seats.append(tr("par {points}").format(points=formatting.local(f"{review.par:.0f}")))
+        seats.append(tr("par {points}").format(points=formatting.localize_number(f"{review.par:.0f}")))
     return ", ".join(seats) + "."
 
 
@@ -198,10 +203,10 @@ def _is_truncated(seat: SeatReview) -> bool:
     return seat.verdict["ended_by"] is None
 
 
-def _origin(review: ClassReview) -> str:
+def _format_origin(review: ClassReview) -> str:
     """Return the date of the class, and date and version of the report."""
     origin = tr("Report of {date}, Mirrordrill {version}.").format(
-        date=f"{datetime.now():%Y-%m-%d}", version=program_version()
+        date=f"{datetime.now():%Y-%m-%d}", version=get_program_version()
     )
     origin += _format_seat_versions(review)
     if review.class_time_s is None:
@@ -213,10 +218,10 @@ def _origin(review: ClassReview) -> str:
 
 
 def _format_seat_versions(review: ClassReview) -> str:
-    """Return the versions of seats that differ from that of the report, each with its seats."""
+    """Return the versions of seats that differ from the version of the report, each with its seats."""
     seats: dict[str, list[str]] = {}
     for number, version in review.versions.items():
-        if version != program_version():
+        if version != get_program_version():
             seats.setdefault(version, []).append(str(number))
     text = tr("Seats with version {version}: {numbers}.")
     return "".join(
@@ -226,37 +231,37 @@ def _format_seat_versions(review: ClassReview) -> str:
 
 def _format_divergence(divergence: ClassDivergence) -> str:
     text = tr("At {time}: {n} seats made different choices, which cost {points} points").format(
-        time=moment(divergence.tick),
+        time=format_moment(divergence.tick),
         n=sum(len(choice.seats) for choice in divergence.choices),
-        points=formatting.local(f"{divergence.cost:.0f}"),
+        points=formatting.localize_number(f"{divergence.cost:.0f}"),
     )
     rows = [
         (
             _describe_choice(choice),
             len(choice.seats),
             ", ".join(map(str, choice.seats)),
-            formatting.local(f"{choice.mean:.0f}"),
+            formatting.localize_number(f"{choice.mean:.0f}"),
         )
         for choice in divergence.choices
     ]
     head = (tr("What they did next"), tr("Seats"), tr("Seat numbers"), tr("Average points"))
     caption = tr("Repeat from there: back all {time}").format(time=_format_console_time(divergence.tick))
-    return heading(3, text) + table(caption, head, rows)
+    return format_heading(3, text) + format_table(caption, head, rows)
 
 
 def _describe_choice(choice: DivergenceChoice) -> str:
     return shown(choice.text) or tr("waited")
 
 
-def _marks(review: ClassReview) -> Iterator[str]:
+def _format_marks(review: ClassReview) -> Iterator[str]:
     """Yield the marks of the instructor."""
     if review.marks:
         rows = [
-            (formatting.run_time(mark.t_s), tr("all") if mark.seat is None else mark.seat, mark.text)
+            (formatting.format_run_time(mark.t_s), tr("all") if mark.seat is None else mark.seat, mark.text)
             for mark in review.marks
         ]
-        yield heading(2, tr("Marks of the instructor"))
-        yield table(tr("Time in the run of a seat"), (tr("Time"), tr("Seat"), tr("Text")), rows)
+        yield format_heading(2, tr("Marks of the instructor"))
+        yield format_table(tr("Time in the run of a seat"), (tr("Time"), tr("Seat"), tr("Text")), rows)
 
 
 def _format_console_time(tick: Tick) -> str:
@@ -264,18 +269,18 @@ def _format_console_time(tick: Tick) -> str:
     return f"{max(0, tick - TICKS_PER_S) / TICKS_PER_S:g}"
 
 
-def _curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
+def _format_curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
     """Yield the points that each seat could still reach over time, and the causes of its losses."""
     weighed = [(seat, seat.account) for seat in review.seats if seat.account is not None]
     if not weighed:
         return
-    end = max(value_curve.end(account) for _, account in weighed)
+    end = max(value_curve.get_end_tick(account) for _, account in weighed)
     rows = [
         (
             seat.number,
             seat.name,
             draw(f"curve-{seat.number}", curve_svg.draw_small(account, end)),
-            _accuracy(seat, account),
+            _format_accuracy(seat, account),
             "\n".join(list_losses(seat, account)) or tr("none"),
             _format_point_of_no_return(seat, account),
         )
@@ -286,25 +291,27 @@ def _curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
         tr("Point of no return"),
     )  # fmt: skip
     caption = tr("Vertical axis: 0 to 100 points. Horizontal axis: from the start to {end}.").format(
-        end=moment(end)
+        end=format_moment(end)
     )
     remaining = [
         seat.number for seat in review.seats if seat.account is None and seat.verdict["score"] is not None
     ]
-    yield heading(2, tr("Compared with the best possible"))
-    yield paragraph(f"{value_curve.explain_curve()} {value_curve.format_uncertainty()}")
-    yield table(caption, head, rows)
+    yield format_heading(2, tr("Compared with the best possible"))
+    yield format_paragraph(f"{value_curve.explain_curve()} {value_curve.format_uncertainty()}")
+    yield format_table(caption, head, rows)
     if remaining:
         text = tr("Not calculated in time, or not replayable: {seats}.")
-        yield paragraph(text.format(seats=", ".join(map(str, remaining))), "muted")
+        yield format_paragraph(text.format(seats=", ".join(map(str, remaining))), "muted")
 
 
-def _accuracy(seat: SeatReview, account: Account) -> str:
+def _format_accuracy(seat: SeatReview, account: Account) -> str:
     """Format the accuracy; for an unfinished run also the time that it covers."""
-    percent = formatting.percent(account.accuracy / 100.0)
+    percent = formatting.format_percent(account.accuracy / 100.0)
     if not _is_truncated(seat):
         return percent
-    return tr("{accuracy} until {t}").format(accuracy=percent, t=formatting.run_time(seat.verdict["t_s"]))
+    return tr("{accuracy} until {t}").format(
+        accuracy=percent, t=formatting.format_run_time(seat.verdict["t_s"])
+    )
 
 
 def list_losses(seat: SeatReview, account: Account) -> Iterator[str]:
@@ -321,53 +328,53 @@ def list_losses(seat: SeatReview, account: Account) -> Iterator[str]:
 def _format_point_of_no_return(seat: SeatReview, account: Account) -> str:
     chance = account.last_chance
     if chance is not None:
-        return f"{moment(chance.tick)}  {value_curve.format_last_chance(chance, map_choices(seat.answers))}"
+        return f"{format_moment(chance.tick)}  {value_curve.format_last_chance(chance, map_choices(seat.answers))}"
     if all(met_t_s is not None for met_t_s in seat.verdict["goals"].values()):
         return tr("met")
     return tr("no known solution") if seat.verdict["ended_by"] is not None else tr("still running")
 
 
-def _mistakes(review: ClassReview) -> str:
+def _format_mistakes(review: ClassReview) -> str:
     if not review.mistakes:
-        return paragraph(tr("No mistakes that cost points."))
+        return format_paragraph(tr("No mistakes that cost points."))
     rows = [
         (
             shown(mistake.description),
             shown(mistake.better),
             len(mistake.seats),
-            formatting.local(f"{mistake.points:.0f}"),
+            formatting.localize_number(f"{mistake.points:.0f}"),
         )
         for mistake in review.mistakes[:MISTAKES_SHOWN]
     ]
     head = (tr("Mistake"), tr("Better"), tr("Seats"), tr("Points lost by all"))
-    return table(tr("Example from the seat that lost most"), head, rows)
+    return format_table(tr("Example from the seat that lost most"), head, rows)
 
 
-def _sureness(calibration: Calibration | None) -> Iterator[str]:
+def _format_confidence(calibration: Calibration | None) -> Iterator[str]:
     """Yield the confidence of all seats in their answers, next to the share of correct answers."""
     if calibration is None:
         return
-    yield heading(2, tr("Confidence and accuracy"))
-    yield paragraph(formatting.brier(calibration))
+    yield format_heading(2, tr("Confidence and accuracy"))
+    yield format_paragraph(formatting.format_brier(calibration))
     rows = [
         (
-            f"{point['sure_percent']:g}{formatting.percent_sign()}",
-            f"{point['right_percent']:.0f}{formatting.percent_sign()}",
+            f"{point['sure_percent']:g}{formatting.format_percent_sign()}",
+            f"{point['right_percent']:.0f}{formatting.format_percent_sign()}",
             point["answers"],
         )
         for point in calibration["curve"]
     ]
-    yield table(tr("All seats"), (tr("confidence"), tr("correct"), tr("answers")), rows)
+    yield format_table(tr("All seats"), (tr("confidence"), tr("correct"), tr("answers")), rows)
 
 
-def _thoughts(review: ClassReview) -> Iterator[str]:
+def _format_reflections(review: ClassReview) -> Iterator[str]:
     """Yield the reflections of people before the points were shown, next to these points."""
     rows = [
         (
             seat.number,
             seat.name,
-            _points(seat.reflection.expected_score),
-            _points(seat.verdict["score"]),
+            _format_points(seat.reflection.expected_score),
+            _format_points(seat.verdict["score"]),
             seat.reflection.happened,
             seat.reflection.otherwise,
         )
@@ -375,7 +382,7 @@ def _thoughts(review: ClassReview) -> Iterator[str]:
         if seat.reflection is not None
     ]
     if rows:
-        yield heading(2, tr("Self-assessment before the score"))
+        yield format_heading(2, tr("Self-assessment before the score"))
         head = (
             tr("Seat"),
             tr("Name"),
@@ -384,18 +391,18 @@ def _thoughts(review: ClassReview) -> Iterator[str]:
             tr("What happened, and why"),
             tr("Planned changes"),
         )
-        yield table(tr("Comments"), head, rows)
+        yield format_table(tr("Comments"), head, rows)
 
 
-def _seats(review: ClassReview, links: bool) -> str:
+def _format_seats(review: ClassReview, links: bool) -> str:
     rows = [
         (
             seat.number,
-            link(_page_of(seat), seat.name) if links and seat.page else seat.name,
+            format_link(_build_page_name(seat), seat.name) if links and seat.page else seat.name,
             seat.group,
-            _points(seat.verdict["score"]),
-            _goals(seat),
-            formatting.local(f"{seat.verdict['downtime_s']:.1f}"),
+            _format_points(seat.verdict["score"]),
+            _format_goals(seat),
+            formatting.localize_number(f"{seat.verdict['downtime_s']:.1f}"),
             seat.lost_transactions,
             len(seat.actions),
             _format_end(seat, review.versions.get(seat.number, "")),
@@ -413,14 +420,14 @@ def _seats(review: ClassReview, links: bool) -> str:
         tr("Inputs"),
         tr("End"),
     )
-    return table(tr("Verified by the host"), head, rows)
+    return format_table(tr("Verified by the host"), head, rows)
 
 
-def _points(score: float | None) -> str:
-    return "" if score is None else formatting.local(f"{score:.1f}")
+def _format_points(score: float | None) -> str:
+    return "" if score is None else formatting.localize_number(f"{score:.1f}")
 
 
-def _goals(seat: SeatReview) -> str:
+def _format_goals(seat: SeatReview) -> str:
     goals = seat.verdict["goals"].values()
     if not goals:
         return ""
@@ -430,25 +437,28 @@ def _goals(seat: SeatReview) -> str:
 
 
 def _format_end(seat: SeatReview, version: str) -> str:
-    """Describe the end of a run. *version* of the seat: another one computes other states of the same inputs."""
+    """Describe the end of a run.
+
+    *version*: version of the seat. Another version computes other states from the same inputs.
+    """
     if seat.verdict["parted_t_s"] is not None:
-        if version not in ("", program_version()):
+        if version not in ("", get_program_version()):
             return tr("{version}, its states are not verified").format(
                 version=tr("Version {version}").format(version=version)
             )
         text = tr("diverges at {t}") if version else tr("diverges at {t}, or has an older version")
-        return text.format(t=formatting.run_time(seat.verdict["parted_t_s"]))
+        return text.format(t=formatting.format_run_time(seat.verdict["parted_t_s"]))
     ender = seat.verdict["ended_by"]
     if ender == BY_INSTRUCTOR:
         return tr("ended by the instructor")
     return (
         shown(DrillEnd[ender.upper()].value)
         if ender is not None
-        else tr("cut off at {t}").format(t=formatting.run_time(seat.verdict["t_s"]))
+        else tr("cut off at {t}").format(t=formatting.format_run_time(seat.verdict["t_s"]))
     )
 
 
-def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
+def _build_sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
     yield "board.csv", as_csv(
         (
             "seat", "name", "group", "score", "downtime_s", "lost_transactions", "acts", "sent_back", "t_s", "ended_by",
@@ -541,7 +551,7 @@ def _list_account_figures(account: Account | None) -> tuple[float | None, float 
     return round(account.accuracy, 1), None if no_return is None else no_return / TICKS_PER_S
 
 
-def _strip(
+def _draw_dot_row(
     title: str, values: Sequence[float], maximum: float, lines: Sequence[tuple[str, float | None]], top: int
 ) -> Iterator[str]:
     """Yield one row of the picture; equal values are stacked."""
@@ -550,13 +560,13 @@ def _strip(
     yield f'<path d="M{LEFT} {base + 6}H{WIDTH - RIGHT}" stroke="#888"/>'
     for part in range(5):
         value = maximum * part / 4
-        x = _x(value, maximum)
+        x = _compute_x(value, maximum)
         yield f'<text x="{x:.1f}" y="{base + 20}" text-anchor="middle" fill="#555">{value:.0f}</text>'
     names: dict[int, list[str]] = {}
     """Names of lines by position in pixels: equal values share a label."""
     for name, point in ((tr("median"), median(values) if values else None), *lines):
         if point is not None:
-            names.setdefault(round(_x(point, maximum)), []).append(name)
+            names.setdefault(round(_compute_x(point, maximum)), []).append(name)
     for index, (x, shared) in enumerate(sorted(names.items())):
         name, label_y = ", ".join(shared), top + 12 + 12 * (index % 3)
         anchor = "end" if x > WIDTH / 2 else "start"
@@ -568,14 +578,14 @@ def _strip(
         )
     heights: dict[int, int] = {}
     for value in sorted(values):
-        column = round(_x(value, maximum) / (2 * DOT))
+        column = round(_compute_x(value, maximum) / (2 * DOT))
         height = heights[column] = heights.get(column, -1) + 1
         step = min(2 * DOT, (ROW - 44) / max(1, len(values)))
         yield (
-            f'<circle cx="{_x(value, maximum):.1f}" cy="{base - height * step:.1f}" r="{DOT}" fill="#0072b2" '
+            f'<circle cx="{_compute_x(value, maximum):.1f}" cy="{base - height * step:.1f}" r="{DOT}" fill="#0072b2" '
             'fill-opacity="0.65"/>'
         )
 
 
-def _x(value: float, maximum: float) -> float:
+def _compute_x(value: float, maximum: float) -> float:
     return LEFT + (WIDTH - LEFT - RIGHT) * value / maximum

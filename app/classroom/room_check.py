@@ -35,15 +35,15 @@ class RoomFinding(NamedTuple):
 
     text: str
     is_good: bool | None
-    """None: a hint, as this cannot be checked from this computer."""
+    """True if the check passed; None: the finding is a hint that this computer cannot check."""
 
 
 def check_room(invitation: Invitation) -> list[RoomFinding]:
     """Check the class of *invitation* from the computer of its host; takes some seconds."""
-    return asyncio.run(_check(invitation))
+    return asyncio.run(_run_checks(invitation))
 
 
-async def _check(invitation: Invitation) -> list[RoomFinding]:
+async def _run_checks(invitation: Invitation) -> list[RoomFinding]:
     addresses, network = await asyncio.gather(
         asyncio.gather(*(_check_address(address, invitation) for address in invitation.addresses)),
         _check_discovery(invitation),
@@ -95,7 +95,7 @@ async def _check_discovery(invitation: Invitation) -> RoomFinding:
     if not discovery.is_installed():
         text = tr("Seats need the code with its address: the package zeroconf is not installed.")
         return RoomFinding(text, None)
-    if await discovery.find(invitation.fingerprint):
+    if await discovery.find_addresses(invitation.fingerprint):
         return RoomFinding(tr("The network finds the class by its code alone."), True)
     text = tr("The network does not find the class by its code alone. Seats need the code with its address.")
     return RoomFinding(text, None)

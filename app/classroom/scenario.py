@@ -23,12 +23,12 @@ EARNS: Final = {"goal": "goals", "question": "diagnosis", "predict": "prediction
 """Table -> kind of rule that it requires. Allowed rules depend on the existing tables."""
 
 
-def text_for_seat(scenario: Scenario, mode: DrillMode) -> str:
+def build_seat_text(scenario: Scenario, mode: DrillMode) -> str:
     """Return the text of *scenario* that a seat is sent."""
-    return scenario.text if mode is not DrillMode.EXAM else text_without_answers(scenario)
+    return scenario.text if mode is not DrillMode.EXAM else strip_answers(scenario)
 
 
-def text_without_answers(scenario: Scenario) -> str:
+def strip_answers(scenario: Scenario) -> str:
     """Return the text of *scenario* without solution, hints, notes and right answers. Its world is the same."""
     return tomlkit.dumps(_remove_answers(scenario))
 
@@ -56,9 +56,11 @@ def _remove_answers(scenario: Scenario) -> dict[str, object]:
     for columns in data.get("variants", {}).values():
         if isinstance(
             columns, dict
-        ):  # values that are drawn together; a value that no question asks for reveals the fault
+        ):  # pools that are drawn together: a value that no question uses would reveal the fault
             first, *other_columns = sorted(columns, key=lambda name: f"{{{name}}}" not in content)
-            if f"{{{first}}}" not in content:  # no value of the row is asked for: number the rows to draw one
+            # no question uses a value of this draw: numbers replace the values, so that the draw stays the
+            # same
+            if f"{{{first}}}" not in content:
                 columns[first] = list(range(len(columns[first])))
             for name in other_columns:
                 if f"{{{name}}}" not in content:
@@ -68,7 +70,7 @@ def _remove_answers(scenario: Scenario) -> dict[str, object]:
 
 def build_assignment(the_class: ClassPart, scenario: Scenario) -> SeatAssignment:
     """Build the assignment that every seat of a class plays."""
-    text = text_for_seat(scenario, DrillMode(the_class.mode))
+    text = build_seat_text(scenario, DrillMode(the_class.mode))
     return SeatAssignment(
         NOBODY, "", the_class.scenario_name, text, the_class.seed, the_class.mode, the_class.id
     )

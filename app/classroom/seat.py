@@ -8,7 +8,7 @@ from typing import Final
 
 from app.classroom.led_replay import list_shown_runs
 from app.classroom.link import HostLink
-from app.classroom.log_entries import SENT_BACK, LogEntry, effective
+from app.classroom.log_entries import SENT_BACK, LogEntry, list_effective_entries
 from app.classroom.messages.codec import HAND_MAX
 from app.classroom.messages.replies import (
     Attention,
@@ -30,10 +30,10 @@ from app.classroom.verdict import NOT_IN_A_CLASS
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
-from engine.drill.time.cooperative_tasks import stride
+from engine.drill.time.cooperative_tasks import compute_stride
 from engine.events import Event
 from engine.inputs import Input, InputError
-from engine.localization import say
+from engine.localization import build_message
 from engine.model import Tick
 
 MARK_TICKS: Final = 10 * TICKS_PER_S
@@ -46,11 +46,11 @@ FROZEN_S: Final = 0.05
 
 
 class SeatRewoundError(Exception):
-    """The seat was rewound: its player must start from there."""
+    """The seat was rewound. Its player must continue from the earlier time."""
 
 
 class PartMismatchError(Exception):
-    """The class has moved on to another part than that of the log; the seat must switch to it."""
+    """The log belongs to an earlier part of the class. The seat must switch to the present part."""
 
     def __init__(self, part: int) -> None:
         super().__init__(part)
@@ -82,7 +82,7 @@ class SeatRun:
         self._shown: RunShown | None = None
         self._listed_entries: dict[int, set[int]] = {}
         """Seat that is shown -> numbers of its log entries that were listed for the person."""
-        self._play_again(effective(kept.acts))
+        self._play_again(list_effective_entries(kept.acts))
         self._started, self._from = time.monotonic(), self.drill.tick
 
     def _play_again(self, acts: Iterable[LogEntry]) -> None:
@@ -90,7 +90,7 @@ class SeatRun:
             self.drill.advance_to(act.tick)
             if act.line:
                 try:
-                    self.drill.do(act.line)
+                    self.drill.apply_line(act.line)
                 except InputError:
                     if not act.instruction:  # an inject may have been refused at the seat
                         raise
@@ -108,7 +108,9 @@ class SeatRun:
     @property
     def own_input_count(self) -> int:
         """Return the number of the seat's own inputs so far."""
-        return sum(bool(act.line) and not act.instruction for act in effective(self._seat_log.acts))
+        return sum(
+            bool(act.line) and not act.instruction for act in list_effective_entries(self._seat_log.acts)
+        )
 
     @property
     def assignment(self) -> SeatAssignment:
@@ -119,18 +121,18 @@ class SeatRun:
 
     def list_entries(self, count: int) -> Sequence[LogEntry]:
         """Return the entries of the log after the first *count* entries."""
-        return self._seat_log.entries_after(count)
+        return self._seat_log.list_entries_after(count)
 
     # --- as a player sees it
 
-    def do(self, line: str, instruction: int = 0) -> Input:
+    def apply_line(self, line: str, instruction: int = 0) -> Input:
         """Apply an input line now; it is in the log when this returns. Raises InputError."""
         if line.split(maxsplit=1)[0].lower() in NOT_IN_A_CLASS:
-            raise InputError(say("the class clock cannot be set back"))
+            raise InputError(build_message("the class clock cannot be set back"))
         if self._link.held and not instruction:
-            raise InputError(say("the instructor controls this seat"))
-        item = self.drill.do(line)
-        self._note(item.line_without_time if not instruction else line, instruction)
+            raise InputError(build_message("the instructor controls this seat"))
+        item = self.drill.apply_line(line)
+        self._append_entry(item.line_without_time if not instruction else line, instruction)
         return item
 
     def advance_to(self, tick: Tick) -> list[Event]:
@@ -140,29 +142,35 @@ class SeatRun:
             self.follow_instructions()
             due_ticks = self._orders.list_due_ticks(drill.tick)
             mark = (drill.tick // MARK_TICKS + 1) * MARK_TICKS
-            limit = self._orders.latest_tick()
+            limit = self._orders.get_latest_tick()
             if limit is not None and limit <= drill.tick:  # the class clock is behind the seat
                 time.sleep(FROZEN_S)
                 continue
             drill.advance_to(
-                min(tick, mark, drill.tick + self._step(), *due_ticks, *([] if limit is None else [limit]))
+                min(
+                    tick,
+                    mark,
+                    drill.tick + self._get_step_ticks(),
+                    *due_ticks,
+                    *([] if limit is None else [limit]),
+                )
             )
             if drill.tick == mark:
-                self._note()
-            self._pace()
+                self._append_entry()
+            self._wait_for_pace()
         self.follow_instructions()
         return drill.events[event_count:]
 
     def sleep_frozen(self) -> None:
-        """Wait for a moment of wall time without simulated time."""
+        """Wait for a short wall time while simulated time stands still."""
         time.sleep(FROZEN_S)
         self._started, self._from = time.monotonic(), self.drill.tick
 
-    def end(self) -> None:
+    def record_end(self) -> None:
         """Record the end of the run."""
         last_act = self._seat_log.acts[-1] if self._seat_log.acts else None
         if last_act is None or last_act.line or last_act.tick != self.drill.tick:
-            self._note()
+            self._append_entry()
         self._link.over = True
         self._link.wake()
 
@@ -184,26 +192,26 @@ class SeatRun:
         Raises ClassEndedError.
         """
         self._process_messages()
-        self._rewind()
+        self._rewind_if_requested()
         while self._is_blocked():
             self._report_position()
             self.sleep_frozen()
             self._process_messages()
-            self._rewind()
+            self._rewind_if_requested()
         while not self.drill.finished and (message := self._orders.take_due(self.drill.tick)) is not None:
             self._apply_instruction(message)
         self._report_position()
 
-    def wait(self) -> None:
+    def await_verdict(self) -> None:
         """Wait for the result of the finished run. Raises SeatRewoundError."""
         with suppress(ClassEndedError):
             self._process_messages()
-        self._rewind()
+        self._rewind_if_requested()
 
     def _is_blocked(self) -> bool:
         return self._orders.is_frozen or self._orders.is_at_limit(self.drill.tick)
 
-    def _rewind(self) -> None:
+    def _rewind_if_requested(self) -> None:
         """Rewind to an earlier time if the instructor requests it. Raises SeatRewoundError."""
         order = self._orders.take_rewind()
         if order is None:
@@ -211,12 +219,12 @@ class SeatRun:
         assignment, tick = self.assignment, order.tick or 0
         self._link.tick, self._link.over = tick, False
         self.drill = Drill(self._scenario, assignment.seed, assignment.mode)
-        self._play_again(act for act in effective(self._seat_log.acts) if act.tick < tick)
+        self._play_again(act for act in list_effective_entries(self._seat_log.acts) if act.tick < tick)
         self.drill.advance_to(tick)
-        self._note(SENT_BACK, order.number)
+        self._append_entry(SENT_BACK, order.number)
         self._orders.read_answers(self._seat_log.acts)
         self._started, self._from = time.monotonic(), tick
-        self._tell_person(format_rewind(tick, order.text))
+        self._show_to_person(format_rewind(tick, order.text))
         raise SeatRewoundError
 
     def _process_messages(self) -> None:
@@ -234,7 +242,7 @@ class SeatRun:
                 case SeatWelcome() if not (self.drill.terms.rewind and self._seat_log.acts):
                     self._skip_to(message.tick, message.events)
             was_watched = self._orders.is_watched
-            self._orders.apply(message)
+            self._orders.apply_message(message)
             if self._orders.is_over and isinstance(message, SeatWelcome | PaceState):
                 raise ClassEndedError
             match message:
@@ -259,11 +267,11 @@ class SeatRun:
         for seat, name, acts in list_shown_runs(self._shown):
             if seat not in self._listed_entries:
                 self._listed_entries[seat] = set()
-                self._tell_person(tr("The instructor shows the run of {name}:").format(name=name))
+                self._show_to_person(tr("The instructor shows the run of {name}:").format(name=name))
             for number, act_tick, line, *_ in acts:
                 if line and (tick is None or act_tick <= tick) and number not in self._listed_entries[seat]:
                     self._listed_entries[seat].add(number)
-                    self._tell_person(f"{name}: {act_tick / TICKS_PER_S:g} {line}")
+                    self._show_to_person(f"{name}: {act_tick / TICKS_PER_S:g} {line}")
 
     def _skip_to(self, tick: Tick, events: Iterable[InstructionMessage]) -> None:
         """Skip to the time of the host.
@@ -289,13 +297,13 @@ class SeatRun:
     def _announce_attention(self, was_watched: bool) -> None:
         link, orders = self._link, self._orders
         if orders.is_watched != was_watched:
-            self._tell_person(WATCHED[orders.is_watched]())
+            self._show_to_person(WATCHED[orders.is_watched]())
         if orders.is_held != link.held:
             link.held = orders.is_held
-            self._tell_person(HELD[link.held]())
+            self._show_to_person(HELD[link.held]())
             link.wake()
 
-    def _tell_person(self, text: str) -> None:
+    def _show_to_person(self, text: str) -> None:
         self._show(InstructionMessage(number=0, what=MESSAGE, tick=None, text=text))
 
     def _apply_instruction(self, instruction: InstructionMessage) -> None:
@@ -303,18 +311,18 @@ class SeatRun:
         number = instruction.number
         if instruction.what == INJECT:
             try:
-                self.do(instruction.text, number)
+                self.apply_line(instruction.text, number)
             except InputError:
-                self._note(instruction.text, number)
+                self._append_entry(instruction.text, number)
         else:
             self._show(instruction)
-            self._note("", number)
+            self._append_entry("", number)
 
     # --- inside
 
-    def _note(self, line: str = "", instruction: int = 0) -> None:
+    def _append_entry(self, line: str = "", instruction: int = 0) -> None:
         self._link.tick = self.drill.tick
-        self._seat_log.append(self.drill.tick, line, self.drill.state_hash(), instruction)
+        self._seat_log.append(self.drill.tick, line, self.drill.compute_state_hash(), instruction)
         self._link.wake()
 
     def _report_position(self) -> None:
@@ -324,11 +332,11 @@ class SeatRun:
         if has_changed:
             link.wake()
 
-    def _step(self) -> int:
+    def _get_step_ticks(self) -> int:
         step_limit = STEP_TICKS if self._speed is None else max(1, int(STEP_S * self._speed * TICKS_PER_S))
-        return stride(self.drill, step_limit)
+        return compute_stride(self.drill, step_limit)
 
-    def _pace(self) -> None:
+    def _wait_for_pace(self) -> None:
         if self._speed is not None:
             due_time = self._started + (self.drill.tick - self._from) / TICKS_PER_S / self._speed
             time.sleep(max(0.0, due_time - time.monotonic()))

@@ -31,7 +31,7 @@ class SeatAttention:
         store_takeover: Callable[[SeatState, bool], Awaitable[None]],
         send_to_all: Callable[[Callable[[SeatState], Awaitable[None]]], Awaitable[None]],
     ) -> None:
-        """Create the object.
+        """Create the handler.
 
         *store_takeover* records who controls a seat; *send_to_all* calls a function for each seat.
         """
@@ -48,18 +48,22 @@ class SeatAttention:
         seat = self._find_seat(request.seat)
         if isinstance(request, requests.ObserveSeat):
             self._check_consent(seat)
-            await (self.observers.end(console) if seat is None else self.observers.begin(console, seat))
+            await (
+                self.observers.end_observations(console)
+                if seat is None
+                else self.observers.start_observation(console, seat)
+            )
         elif isinstance(request, requests.Show):
-            await self.show(request)
+            await self.show_runs(request)
             self.peers.send(RunShownNews(show=request))
         elif seat is not None and isinstance(request, requests.Lower):
             if not seat.connected:
                 raise RequestRefusedError(tr("{name} is not connected").format(name=seat.name))
-            await self.lower(seat)
+            await self.lower_hand(seat)
             self.peers.send(HandLoweredNews(seat=seat.number))
         elif seat is not None:
             await self._store_takeover(seat, isinstance(request, requests.TakeOverSeat))
-            await self.notify(seat)
+            await self.notify_seat(seat)
             self.peers.send(Changed())
 
     def _find_seat(self, number: int | None) -> SeatState | None:
@@ -72,16 +76,16 @@ class SeatAttention:
             reason = tr("{name} (seat {n}) does not allow watching")
             raise RequestRefusedError(reason.format(name=seat.name, n=seat.number))
 
-    async def lower(self, seat: SeatState) -> None:
+    async def lower_hand(self, seat: SeatState) -> None:
         """Lower the hand of a seat."""
         if seat.socket is not None:
             with suppress(WebSocketDisconnect, RuntimeError):
                 await send_message(seat.socket, HandLowered())
 
-    async def notify(self, seat: SeatState) -> None:
+    async def notify_seat(self, seat: SeatState) -> None:
         """Inform the seat whether it is observed and controlled."""
         assert self.peers is not None
-        looked_at = seat.number in self.observers.observed_seats() or self.peers.is_observed(seat.number)
+        looked_at = seat.number in self.observers.list_observed_seats() or self.peers.is_observed(seat.number)
         if seat.socket is not None:
             with suppress(WebSocketDisconnect, RuntimeError):  # the seat receives it when it returns
                 await send_message(seat.socket, Attention(looked_at, seat.taken))
@@ -90,19 +94,19 @@ class SeatAttention:
         """Record that a console starts or stops observing the seat."""
         assert self.peers is not None
         self.peers.send_status()
-        await self.notify(seat)
+        await self.notify_seat(seat)
 
-    async def show(self, request: requests.Show) -> None:
+    async def show_runs(self, request: requests.Show) -> None:
         """Show one or two runs to all, or each seat its own again. Raises RequestRefusedError."""
         seats_shown = [seat for number in (request.seat, request.other) if (seat := self._find_seat(number))]
         for seat_shown in seats_shown:
             self._check_consent(seat_shown)
         if seats_shown and DrillMode(self._class.mode) is DrillMode.EXAM:
             raise RequestRefusedError(tr("you cannot show another seat during an exam"))
-        text = encode(await self.replay.lead(seats_shown, request.tick))
+        text = encode(await self.replay.show_runs(seats_shown, request.tick))
 
-        async def tell(viewer: SeatState) -> None:
+        async def send_to_viewer(viewer: SeatState) -> None:
             if viewer.socket is not None:
                 await send(viewer.socket, text)
 
-        await self._send_to_all(tell)
+        await self._send_to_all(send_to_viewer)

@@ -32,9 +32,9 @@ from app.classroom.messages.replies import InstructionMessage, SeatWelcome
 from app.classroom.models import RUNNING
 from app.classroom.names import is_name
 from app.files.content import UnreadableFileError, read_bytes
-from app.files.folders import default_folder
+from app.files.folders import get_default_folder
 from app.words.language import tr
-from engine.drill.judging.report import program_version
+from engine.drill.judging.report import get_program_version
 from engine.drill.running.modes import DrillMode
 from engine.json_text import parse_json
 from engine.model import Tick
@@ -95,7 +95,7 @@ def build_welcome(
     return SeatWelcome(
         seat=seat, acknowledged=acknowledged, scenario=assignment.scenario, text=assignment.text,
         seed=assignment.seed, mode=assignment.mode, state=state, tick=tick, part=assignment.part,
-        reflect=reflect, name=name, version=program_version(), hand=hand, events=events,
+        reflect=reflect, name=name, version=get_program_version(), hand=hand, events=events,
     )  # fmt: skip
 
 
@@ -121,8 +121,8 @@ def parse(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
         head, *lines = raw.split(b"\n")[
             :-1
         ]  # text after the last end of line: interrupted by a crash, never acknowledged
-        assignment = parse_assignment(_json(head))
-        acts = [parse_entry(_json(line)) for line in lines if line]
+        assignment = parse_assignment(_parse_json_line(head))
+        acts = [parse_entry(_parse_json_line(line)) for line in lines if line]
         return assignment, select_new_entries(acts, 0, 0, lambda first, last: ())
     except (InvalidSeatLogError, LogMismatchError, ValueError) as problem:
         raise InvalidSeatLogError(
@@ -146,12 +146,12 @@ def format_handout(assignment: SeatAssignment) -> bytes:
     return json.dumps(asdict(replace(assignment, seat=NOBODY, name=""))).encode() + b"\n"
 
 
-def drawn_seat() -> int:
+def draw_seat_number() -> int:
     """Draw a negative number for a seat without a host, unlikely to occur twice."""
     return -1 - secrets.randbits(62)
 
 
-def _json(line: bytes) -> object:
+def _parse_json_line(line: bytes) -> object:
     try:
         document = parse_json(line)
         if b"\\u" in line:  # half a surrogate pair cannot be written back
@@ -161,13 +161,13 @@ def _json(line: bytes) -> object:
         raise InvalidSeatLogError(str(problem)) from problem
 
 
-def folder_of(origin: Invitation | SeatAssignment) -> Path:
+def get_seat_folder(origin: Invitation | SeatAssignment) -> Path:
     """Return the folder in which this computer stores its seats of a class.
 
     The folder name is the fingerprint of the host, or the digest of an assignment without a host.
     """
     key = origin.digest[:16] if isinstance(origin, SeatAssignment) else origin.fingerprint.lower()
-    return default_folder() / "classes" / key
+    return get_default_folder() / "classes" / key
 
 
 class SeatLog:
@@ -184,20 +184,20 @@ class SeatLog:
         self.acts: list[LogEntry] = []
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._lock_file = _hold(folder / f"{stem}.lock")
-            self.token = token_of(folder / f"{stem}.token")
+            self._lock_file = _lock_file(folder / f"{stem}.lock")
+            self.token = load_token(folder / f"{stem}.token")
         except OSError as problem:
             raise InvalidSeatLogError(
                 tr("cannot use {file}: {why}").format(file=self._stem, why=problem.strerror)
             ) from problem
-        parts = [part for part in range(1, PARTS_MAX + 1) if self._file_of(part).exists()]
-        self._take_up(max(parts, default=1))
+        parts = [part for part in range(1, PARTS_MAX + 1) if self._get_file(part).exists()]
+        self._open_part(max(parts, default=1))
 
-    def _file_of(self, part: int) -> Path:
+    def _get_file(self, part: int) -> Path:
         return self._stem.with_name(self._stem.name + (f".{part}" if part > 1 else "") + SUFFIX)
 
-    def _take_up(self, part: int) -> None:
-        self.given, self.acts, self.file = None, [], self._file_of(part)
+    def _open_part(self, part: int) -> None:
+        self.given, self.acts, self.file = None, [], self._get_file(part)
         try:
             if self.file.exists():
                 raw = self.file.read_bytes()[:BYTES_MAX]
@@ -210,15 +210,15 @@ class SeatLog:
                 tr("cannot use {file}: {why}").format(file=self.file, why=problem.strerror)
             ) from problem
 
-    def turn_to(self, part: int) -> None:
+    def open_part(self, part: int) -> None:
         """Open the log of another part, if it was begun. Raises InvalidSeatLogError."""
         if self.given is not None:
             self._open.close()
-        self._take_up(part)
+        self._open_part(part)
 
-    def begin(self, assignment: SeatAssignment) -> None:
+    def write_assignment(self, assignment: SeatAssignment) -> None:
         """Begin the log with the content that the host announced."""
-        self.given, self.file = assignment, self._file_of(assignment.part)
+        self.given, self.file = assignment, self._get_file(assignment.part)
         self._open = self.file.open("wb")
         self._write(json.dumps(asdict(assignment)))
 
@@ -228,7 +228,7 @@ class SeatLog:
         self._write(format_entry(log_entry))
         self.acts.append(log_entry)
 
-    def entries_after(self, number: int) -> Sequence[LogEntry]:
+    def list_entries_after(self, number: int) -> Sequence[LogEntry]:
         """Return the actions after *number*."""
         return self.acts[number:]
 
@@ -245,7 +245,7 @@ class SeatLog:
         os.fsync(self._open.fileno())
 
 
-def token_of(file: Path) -> str:
+def load_token(file: Path) -> str:
     """Return the seat's token; create it if needed. Other users of the computer cannot read it."""
     if not file.exists():
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -256,7 +256,7 @@ def token_of(file: Path) -> str:
     return file.read_text()
 
 
-def _hold(file: Path) -> BinaryIO:
+def _lock_file(file: Path) -> BinaryIO:
     """Lock the file until the process ends. Raises InvalidSeatLogError if another process has it."""
     log_file = file.open("ab")
     try:

@@ -32,23 +32,23 @@ class SeatObservers:
         self._looks: dict[WebSocket, tuple[int, list[LogEntry]]] = {}
         """Console -> the seat that it observes, and the entries not sent yet."""
 
-    def observed_seats(self) -> set[int]:
+    def list_observed_seats(self) -> set[int]:
         """Return the numbers of the observed seats."""
         return {seat for seat, _ in self._looks.values()}
 
     def _list_observers(self, number: int) -> list[WebSocket]:
         return [console for console, (seat, _) in self._looks.items() if seat == number]
 
-    def add(self, number: int, entries: Sequence[LogEntry]) -> None:
+    def queue_entries(self, number: int, entries: Sequence[LogEntry]) -> None:
         """Queue new entries of a seat for the consoles that observe it."""
         for console in self._list_observers(number):
             self._looks[console][1].extend(entries)
 
-    async def begin(self, console: WebSocket, seat: SeatState) -> None:
+    async def start_observation(self, console: WebSocket, seat: SeatState) -> None:
         """Start to observe; the seat is informed before it is shown."""
-        await self.end(console)
+        await self.end_observations(console)
         async with seat.taking:  # no input may arrive between the snapshot and the live stream
-            log = log_entries.effective(await self._log_of(seat.number))
+            log = log_entries.list_effective_entries(await self._log_of(seat.number))
             self._looks[console] = (seat.number, [])
         await self._changed(seat)
         await send_message(
@@ -65,27 +65,27 @@ class SeatObservers:
             ),
         )
 
-    async def end(self, console: WebSocket) -> None:
+    async def end_observations(self, console: WebSocket) -> None:
         """End all observations of a console."""
         before, _ = self._looks.pop(console, (None, []))
         if before is not None:
             await self._changed(self._seats[before])
 
-    async def begin_again(self, seat: SeatState) -> None:
+    async def restart_observation(self, seat: SeatState) -> None:
         """Begin again after a rewind of the seat."""
         for console in self._list_observers(seat.number):
-            await self.begin(console, seat)
+            await self.start_observation(console, seat)
 
-    async def forbid(self, seat: SeatState) -> None:
+    async def end_disallowed(self, seat: SeatState) -> None:
         """End the observation that the seat no longer allows."""
         for console in self._list_observers(seat.number):
-            await self.end(console)
+            await self.end_observations(console)
             text = tr("{name} (seat {n}) does not allow watching").format(name=seat.name, n=seat.number)
             with suppress(WebSocketDisconnect, RuntimeError):
                 await send_message(console, Unseen(seat.number, text))
 
-    async def show(self, changed: Container[int]) -> None:
-        """Send the new actions of observed seats; *changed*: seats that differ from before."""
+    async def send_updates(self, changed: Container[int]) -> None:
+        """Send the new actions of observed seats. *changed*: seats with changes since the last call."""
         for console, (number, follows) in list(self._looks.items()):
             new, follows[:] = list(follows), []
             if new or number in changed:

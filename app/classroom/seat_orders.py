@@ -52,7 +52,7 @@ class SeatOrders:
         """Read from *log* which instructions were carried out. A rewind may have removed some."""
         self.answered = list_answered_instructions(log)
 
-    def apply(self, message: ToSeat) -> None:
+    def apply_message(self, message: ToSeat) -> None:
         """Follow a message of the host; other kinds change nothing."""
         match message:
             case SeatWelcome():
@@ -73,7 +73,7 @@ class SeatOrders:
         """Return whether the seat has stopped at the limit until the instructor releases it."""
         return self._until is not None and tick >= self._until
 
-    def latest_tick(self) -> Tick | None:
+    def get_latest_tick(self) -> Tick | None:
         """Return the latest permitted tick; None without a limit."""
         limits = [] if self._until is None else [self._until]
         if self._clock is not None:
@@ -87,16 +87,16 @@ class SeatOrders:
 
     def take_rewind(self) -> InstructionMessage | None:
         """Remove and return the first pending rewind; None without one."""
-        return self._take(message for message in self._pending.values() if message.what == BACK)
+        return self._remove_first(message for message in self._pending.values() if message.what == BACK)
 
     def take_due(self, tick: Tick) -> InstructionMessage | None:
         """Remove and return the first inject or message that is due at *tick*; None without one."""
         pending = self._pending.values()
-        return self._take(
+        return self._remove_first(
             message for message in pending if message.what != BACK and (message.tick or 0) <= tick
         )
 
-    def _take(self, messages: Iterable[InstructionMessage]) -> InstructionMessage | None:
+    def _remove_first(self, messages: Iterable[InstructionMessage]) -> InstructionMessage | None:
         first_message = min(messages, key=lambda order: (order.tick or 0, order.number), default=None)
         if first_message is not None:
             del self._pending[first_message.number]

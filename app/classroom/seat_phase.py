@@ -57,6 +57,6 @@ LABELS: Final = {
 }
 
 
-def next_phase(phase: SeatPhase, event: SeatEvent) -> SeatPhase:
+def get_next_phase(phase: SeatPhase, event: SeatEvent) -> SeatPhase:
     """Return the phase after an event. An event without a transition changes nothing."""
     return TRANSITIONS.get((phase, event), phase)

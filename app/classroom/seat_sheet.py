@@ -41,7 +41,7 @@ def build_sheet(title: str, code: str) -> str:
     steps = "".join(f"<li>{escape(tr(step))}</li>" for step in STEPS)
     address_html = f'<p class="address">@{escape(address)}</p>' if address else ""
     return (
-        f'<!doctype html><html lang="{language.current()}"><meta charset="utf-8">'
+        f'<!doctype html><html lang="{language.get_current_language()}"><meta charset="utf-8">'
         f"<title>{escape(title)}</title><style>{STYLE}</style>"
         f'<h1>{escape(title)}</h1>{qr}<p class="code">{escape(secret)}</p>{address_html}<ol>{steps}</ol></html>\n'
     )

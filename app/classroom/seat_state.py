@@ -68,8 +68,10 @@ class SeatState(Struct):
     verdict: LogVerdict | None = None
     """Verdict on the seat's log."""
     worth: list[tuple[float, float]] = field(default_factory=list)
-    """Seconds of the run, and the points that were still reachable from there, as computed since this host
-    began. Empty if nothing is scored."""
+    """Points of a curve: seconds of the run, and the score that was still reachable then.
+
+    The curve begins with the start of this host. It is empty if nothing is scored.
+    """
     answered: set[int] = field(default_factory=set)
     """Instructions that its log reports as applied or read."""
     sent_instructions: set[int] = field(default_factory=set)
@@ -81,7 +83,7 @@ class SeatState(Struct):
         """Return whether the seat is connected."""
         return (self.socket is not None and not self.silent) or self.away
 
-    def weigh(self, t_s: float, points: float) -> None:
+    def record_reachable_points(self, t_s: float, points: float) -> None:
         """Record the *points* that are reachable at *t_s*.
 
         Points that are reachable later were also reachable before. Values after *t_s* are removed, because
@@ -94,7 +96,7 @@ class SeatState(Struct):
         self.worth = [*earlier_values, (t_s, round(points, 1))]
 
 
-def state_of(seat: Seat, acknowledged: int | None = None) -> SeatState:
+def build_seat_state(seat: Seat, acknowledged: int | None = None) -> SeatState:
     """Return the state of a seat. *acknowledged*: number of actions known here; None: all."""
     known_number = seat.acknowledged if acknowledged is None else acknowledged
     last_tick = seat.tick if known_number else 0  # a late seat may begin at the time of the class
@@ -124,8 +126,8 @@ def build_tile(
         group=seat.group,
         frozen=seat.frozen,
         stopped=pace.should_freeze(seat),
-        until_s=pace.until_s(seat),
-        ends_in_s=pace.ends_in_s(seat),
+        until_s=pace.get_limit_s(seat),
+        ends_in_s=pace.estimate_remaining_s(seat),
         over=seat.over,
         at_s=seat.tick / TICKS_PER_S,
         acknowledged=seat.acknowledged,

@@ -24,16 +24,16 @@ from websockets.exceptions import InvalidState
 from websockets.http11 import Request
 
 from app.classroom import certificate, discovery
-from app.classroom.addresses import reachable
+from app.classroom.addresses import list_reachable_addresses
 from app.classroom.bus import AGAIN_S, Bus, BusUnavailableError
 from app.classroom.class_port import ClassPort
 from app.classroom.code import (
     SECRET_LETTERS,
     Invitation,
-    address_of,
+    compute_fingerprint,
+    create_secret,
     dial_target,
-    fingerprint,
-    new_secret,
+    format_address,
 )
 from app.classroom.host import ClassHost
 from app.classroom.messages.codec import BYTES_MAX, PINGS_S, SIGNAL_S
@@ -41,11 +41,11 @@ from app.classroom.models import FROZEN, RUNNING, ClassPart
 from app.classroom.plan import LessonPlan
 from app.classroom.record import ClassRecord
 from app.files import own_certificate
-from app.files.generated_drills import any_seed
+from app.files.generated_drills import draw_seed
 from app.words.language import tr
 from engine.drill.authoring.problems import ScenarioError
-from engine.drill.authoring.scenario import Scenario, select_variant, sha256
-from engine.model import ticks
+from engine.drill.authoring.scenario import Scenario, compute_sha256, select_variant
+from engine.model import to_ticks
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +55,10 @@ GRACE_S: Final = 3
 """Time that connections have to end when the host stops, in seconds."""
 BACKLOG: Final = 2_048
 HANDSHAKE_S: Final = 15.0
-"""A connection that has not finished its TLS by then is closed; asyncio waits 60 s. Assumed."""
+"""Time limit for the TLS handshake; a slower connection is closed.
+
+The default of asyncio is 60 s. Assumed.
+"""
 TLS_BUFFER_BYTES: Final = 16_384
 """Buffer of asyncio per TLS connection. The default of 256 kB would need 256 MB for a class of a thousand.
 
@@ -78,20 +81,20 @@ class ClassMismatchError(Exception):
     """The database contains another class than the requested one."""
 
 
-def new_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -> list[ClassPart]:
+def create_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -> list[ClassPart]:
     """Return the parts of a new class with one code and certificate. *text*: the text of the plan."""
     certificate_text, key = certificate.create_certificate()
     code, secret = (
-        new_secret() + fingerprint(certificate.convert_to_der(certificate_text)),
+        create_secret() + compute_fingerprint(certificate.convert_to_der(certificate_text)),
         secrets.token_urlsafe(32),
     )
     class_parts: list[ClassPart] = []
-    for number, stage in enumerate(plan.parts(), 1):
+    for number, stage in enumerate(plan.list_parts(), 1):
         scenario = load(str(stage.scenario))
         seed = stage.seed
         if seed is None:
             seed = (
-                _drawn_seed(scenario) if stage.is_test else scenario.seed if plan.seed is None else plan.seed
+                _draw_seed(scenario) if stage.is_test else scenario.seed if plan.seed is None else plan.seed
             )
         class_parts.append(
             ClassPart(
@@ -105,12 +108,12 @@ def new_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -> l
                 address="",
                 scenario_name=scenario.name,
                 scenario_text=scenario.text,
-                scenario_hash=sha256(scenario.text),
+                scenario_hash=compute_sha256(scenario.text),
                 mode=stage.mode,
                 seed=seed,
                 plan=text,
                 state=FROZEN if plan.frozen else RUNNING,
-                until=None if plan.until is None else ticks(plan.until),
+                until=None if plan.until is None else to_ticks(plan.until),
                 clock_speed=plan.clock,
                 clock_tick=0,
                 clock_at=time.time(),
@@ -119,10 +122,10 @@ def new_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -> l
     return class_parts
 
 
-def _drawn_seed(scenario: Scenario) -> int:
+def _draw_seed(scenario: Scenario) -> int:
     """Draw a random seed with a usable variant, so that a test cannot be rehearsed."""
     for _ in range(DRAWS):
-        seed = any_seed()
+        seed = draw_seed()
         with suppress(ScenarioError):  # not every combination of variants is valid
             select_variant(scenario, seed)
             return seed
@@ -132,19 +135,20 @@ def _drawn_seed(scenario: Scenario) -> int:
 def find_or_begin_class(
     record: ClassRecord, wanted: Sequence[ClassPart], plan: LessonPlan | None
 ) -> ClassPart | None:
-    """Return the class of *record*, created as *wanted* if there is none; None if neither exists.
+    """Return the class of *record*.
 
-    Raises ClassMismatchError.
+    If the record is empty, create the class *wanted*; return None without *wanted*. Raises
+    ClassMismatchError.
     """
-    parts = record.parts()
+    parts = record.read_parts()
     if not parts:
         if not wanted:
             return None
         with suppress(IntegrityError):  # another host created it a moment before
-            record.begin(*wanted, instructions=plan.instructions() if plan is not None else ())
-        parts = record.parts()
+            record.store_new_class(*wanted, instructions=plan.list_instructions() if plan is not None else ())
+        parts = record.read_parts()
     drawn_part = (
-        {number for number, stage in enumerate(plan.parts(), 1) if stage.has_drawn_seed}
+        {number for number, stage in enumerate(plan.list_parts(), 1) if stage.has_drawn_seed}
         if plan is not None
         else set()
     )
@@ -156,7 +160,7 @@ def find_or_begin_class(
                 "the database contains a class on {scenario} ({mode}). Name another database for a new class."
             ).format(scenario=parts[0].scenario_name, mode=parts[0].mode)
         )
-    return record.the_class()
+    return record.read_class()
 
 
 def _identify_part(part: ClassPart, drawn_parts: Container[int]) -> tuple[str, str, str, int | None]:
@@ -164,7 +168,7 @@ def _identify_part(part: ClassPart, drawn_parts: Container[int]) -> tuple[str, s
     return part.part, part.scenario_hash, part.mode, None if part.id in drawn_parts else part.seed
 
 
-def serve(
+def serve_class(
     record: ClassRecord,
     the_class: ClassPart,
     listen: str | None,
@@ -183,20 +187,20 @@ def serve(
         )
     listening = open_socket(listen, "" if nats else the_class.address)
     address, port = listening.getsockname()[:2]
-    hosts = reachable(address)
-    own_address = address_of(hosts[0] if nats and hosts else address, port)
+    hosts = list_reachable_addresses(address)
+    own_address = format_address(hosts[0] if nats and hosts else address, port)
     record.change_addresses(
         lambda before: [*(address for address in before if nats and address != own_address), own_address]
     )
-    class_part = record.the_class()
+    class_part = record.read_class()
     assert class_part is not None, "it was taken up"
     invited = Invitation(
         class_part.code[:SECRET_LETTERS], class_part.code[SECRET_LETTERS:], hosts[0] if hosts else "", port,
-        (*(address_of(host, port) for host in hosts[1:]),
+        (*(format_address(host, port) for host in hosts[1:]),
          *(address for address in class_part.addresses if address != own_address)),
     )  # fmt: skip
     asyncio.run(
-        _serve(
+        _run_server(
             CurrentHost(record, nats, invited.fingerprint), class_part, listening, invited, show, owner_pipe
         )
     )
@@ -212,52 +216,54 @@ class CurrentHost:
         self._host: ClassHost | None = None
         self._is_ready = asyncio.Event()
         self._following: asyncio.Task[None] | None = None
-        self.app = Starlette(routes=[WebSocketRoute("/", self._meet)])
+        self.app = Starlette(routes=[WebSocketRoute("/", self._serve_connection)])
 
-    async def begin(self) -> None:
+    async def start(self) -> None:
         """Begin the service. Raises BusUnavailableError."""
-        the_class = self._record.the_class()
+        the_class = self._record.read_class()
         assert the_class is not None, "it was taken up"
         bus = None
         if self._nats is not None:
             bus = Bus(self._nats, f"{self._fingerprint}-{the_class.id}")
             await bus.dial()
-        self._host = ClassHost(self._record.select_part(the_class.id), the_class, bus, self._follow)
-        self._host.begin()
+        self._host = ClassHost(
+            self._record.select_part(the_class.id), the_class, bus, self._follow_part_change
+        )
+        self._host.start()
         self._is_ready.set()
 
-    async def end(self) -> None:
+    async def stop(self) -> None:
         """End the host of the current part."""
         if self._following is not None:
             await asyncio.gather(self._following, return_exceptions=True)
         if self._host is not None:
-            await self._host.end()
+            await self._host.stop()
 
-    async def _meet(self, socket: WebSocket) -> None:
+    async def _serve_connection(self, socket: WebSocket) -> None:
         await self._is_ready.wait()  # seats reconnect while one host replaces another
         assert self._host is not None
-        await self._host.meet(socket)
+        await self._host.serve_connection(socket)
 
-    def _follow(self) -> None:
+    def _follow_part_change(self) -> None:
         """Follow the class to another part."""
         if self._is_ready.is_set():
             self._is_ready.clear()
-            self._following = asyncio.get_running_loop().create_task(self._begin_again())
+            self._following = asyncio.get_running_loop().create_task(self._start_next_host())
 
-    async def _begin_again(self) -> None:
+    async def _start_next_host(self) -> None:
         assert self._host is not None
-        await self._host.hang_up()
-        await self._host.end()
+        await self._host.disconnect_all()
+        await self._host.stop()
         while True:
             try:
-                await self.begin()
+                await self.start()
                 return
             except (BusUnavailableError, SQLAlchemyError) as problem:
                 logger.error("class host: %s", problem)
                 await asyncio.sleep(AGAIN_S)
 
 
-async def _serve(
+async def _run_server(
     stage: CurrentHost,
     the_class: ClassPart,
     listening: socket.socket,
@@ -266,24 +272,26 @@ async def _serve(
     owner_pipe: TextIO | None,
 ) -> None:
     port = ClassPort.from_socket(listening)
-    server = server_of(stage.app, the_class.certificate, the_class.key, port)
+    server = build_server(stage.app, the_class.certificate, the_class.key, port)
     loop = asyncio.get_running_loop()
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), lambda *_: loop.call_soon_threadsafe(server.stop))
     if owner_pipe is not None:
         threading.Thread(target=_stop_at_end, args=(owner_pipe, loop, server), daemon=True).start()
-    await stage.begin()
+    await stage.start()
     show(str(invited))  # the port is open: new connections wait for the event loop
     listens_at = port.getsockname()[0]
     announced = asyncio.create_task(
-        discovery.announce(invited.fingerprint, listens_at, reachable(listens_at), invited.port)
+        discovery.announce(
+            invited.fingerprint, listens_at, list_reachable_addresses(listens_at), invited.port
+        )
     )
     try:
         await server.serve(sockets=[port])
     finally:
         announced.cancel()
         await asyncio.gather(announced, return_exceptions=True)
-        await stage.end()
+        await stage.stop()
 
 
 def _stop_at_end(owner_pipe: TextIO, loop: asyncio.AbstractEventLoop, server: _StoppableServer) -> None:
@@ -314,14 +322,14 @@ def has_live_host(the_class: ClassPart) -> bool:
     return False
 
 
-def server_of(
+def build_server(
     app: Starlette, certificate_pem: str, key: str, port: ClassPort | None = None
 ) -> _StoppableServer:
     """Build a server for *app* over TLS with this certificate and key in PEM.
 
     *port* is informed of joined connections.
     """
-    context = own_certificate.context(certificate_pem, key)
+    context = own_certificate.create_context(certificate_pem, key)
     sslproto.SSLProtocol.max_size = TLS_BUFFER_BYTES
     vars(constants)["SSL_HANDSHAKE_TIMEOUT"] = HANDSHAKE_S  # uvicorn has no setting for it
     return _StoppableServer(
@@ -355,7 +363,7 @@ class _Connection(WebSocketsSansIOProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         wire = transport.get_extra_info("socket")
         if self.port is not None and wire is not None:
-            self.port.joined(wire.fileno())
+            self.port.remove_joining(wire.fileno())
         super().connection_made(transport)
 
     def data_received(self, data: bytes) -> None:

@@ -12,7 +12,7 @@ STEM_LETTERS: Final = 5
 """Letters by which two forms of a word are compared: "synchronized" and "synchronizing". Assumed."""
 
 
-def _stems(text: str) -> set[str]:
+def _list_stems(text: str) -> set[str]:
     """Return the stems of significant words: words with four or more letters, and names with digits."""
     words = re.findall(r"[\w#@$]+", text.lower())
     return {word[:STEM_LETTERS] if word.isalpha() else word for word in words if len(word) > 3}
@@ -34,8 +34,8 @@ def suggest_answers(scenario: Scenario, question: str, met_goals: Container[str]
     ]
     notes = (scenario.facilitator or "").split("\n\n")
     texts = list(dict.fromkeys(text for passage in (*hints, *notes) if (text := " ".join(passage.split()))))
-    frequency = Counter(stem for text in texts for stem in _stems(text))
-    stems = _stems(question)
-    scores = {text: sum(1.0 / frequency[stem] for stem in stems & _stems(text)) for text in texts}
+    frequency = Counter(stem for text in texts for stem in _list_stems(text))
+    stems = _list_stems(question)
+    scores = {text: sum(1.0 / frequency[stem] for stem in stems & _list_stems(text)) for text in texts}
     candidates = sorted((text for text in texts if scores[text] > 0.0), key=lambda text: -scores[text])
     return (candidates or hints[:1])[:ANSWERS_MAX]

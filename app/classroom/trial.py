@@ -31,7 +31,7 @@ PEOPLE_MIN: Final = 2
 
 
 class Person(Struct, frozen=True):
-    """Scores of one person; None: test not taken, or without points."""
+    """Scores of one person; None: the test was not taken, or has no points."""
 
     name: str
     group: str
@@ -41,7 +41,7 @@ class Person(Struct, frozen=True):
 
     @property
     def gain(self) -> float | None:
-        """Return the points gained from the first to the second test; None without both."""
+        """Return the points gained from the first to the second test; None if one of them is missing."""
         return None if self.pre is None or self.post is None else self.post - self.pre
 
 
@@ -60,34 +60,39 @@ class GroupComparison(Struct, frozen=True):
     """Share of random divisions with an at least equal difference in either direction."""
 
 
-def people(lesson: Path, pre: Path, post: Path, retention: Path | None = None) -> list[Person]:
+def read_people(lesson: Path, pre: Path, post: Path, retention: Path | None = None) -> list[Person]:
     """Return all participants with a group in *lesson*, by name, from exported classes.
 
     Raises InvalidSeatLogError, also for altered files.
     """
-    groups = {log_check.name: log_check.group for log_check in _honest(lesson) if log_check.group}
+    groups = {
+        log_check.name: log_check.group for log_check in _read_unaltered_checks(lesson) if log_check.group
+    }
     if not groups:
         raise InvalidSeatLogError(tr("{file}: no seat has a group").format(file=lesson))
-    scores = [_scores(_honest(file)) if file is not None else {} for file in (pre, post, retention)]
+    scores = [
+        _map_scores(_read_unaltered_checks(file)) if file is not None else {}
+        for file in (pre, post, retention)
+    ]
     return [
         Person(name, groups[name], *(score.get(name.casefold()) for score in scores))
         for name in sorted(groups)
     ]
 
 
-def people_of(file: Path) -> list[Person]:
+def read_class_people(file: Path) -> list[Person]:
     """Return all participants of an exported class with several parts, by seat.
 
     Raises InvalidSeatLogError, also for altered files.
     """
-    log_checks = _honest(file)
+    log_checks = _read_unaltered_checks(file)
     if not any(log_check.part for log_check in log_checks):
         raise InvalidSeatLogError(
             tr("{file}: the class has only one part. Name at least three classes.").format(file=file)
         )
     seats = {log_check.seat: log_check for log_check in log_checks}
     scores = [
-        _scores((log_check for log_check in log_checks if log_check.part == kind), by_seat=True)
+        _map_scores((log_check for log_check in log_checks if log_check.part == kind), by_seat=True)
         for kind in MEASURED
     ]
     return [
@@ -96,7 +101,7 @@ def people_of(file: Path) -> list[Person]:
     ]
 
 
-def people_in(parts: Mapping[str, Sequence[SeatReview]]) -> list[Person]:
+def collect_people(parts: Mapping[str, Sequence[SeatReview]]) -> list[Person]:
     """Return all participants of the reviewed parts. A person who missed a part has no points there."""
     seats = {seat.number: seat for reviews in parts.values() for seat in reviews}
     scores = [{seat.number: seat.verdict["score"] for seat in parts.get(kind, ())} for kind in MEASURED]
@@ -118,11 +123,11 @@ def compare_groups(persons: Sequence[Person]) -> list[GroupComparison]:
         for group_pair in combinations(sorted(values), 2):
             first, second = (values[group] for group in group_pair)
             if min(len(first), len(second)) >= PEOPLE_MIN:
-                comparisons.append(_comparison(measure, group_pair, first, second))
+                comparisons.append(_compare_measure(measure, group_pair, first, second))
     return comparisons
 
 
-def people_csv(persons: Iterable[Person], names: bool) -> str:
+def format_people_csv(persons: Iterable[Person], names: bool) -> str:
     """Format the people as CSV, with names or numbers."""
     rows = (
         (
@@ -138,7 +143,7 @@ def people_csv(persons: Iterable[Person], names: bool) -> str:
     return as_csv(("person", "group", "pre", "post", "gain", "retention"), rows)
 
 
-def analysis_csv(comparisons: Iterable[GroupComparison]) -> str:
+def format_comparisons_csv(comparisons: Iterable[GroupComparison]) -> str:
     """Format the comparisons as CSV."""
     head = (
         "measure", "group", "other_group", "people", "other_people", "mean", "other_mean", "difference",
@@ -158,7 +163,7 @@ def analysis_csv(comparisons: Iterable[GroupComparison]) -> str:
 # --- private helpers ----------------------------------------------------------------------------------------
 
 
-def _honest(file: Path) -> list[LogCheck]:
+def _read_unaltered_checks(file: Path) -> list[LogCheck]:
     log_checks = list(check_file(file))
     problems = [f"{log_check.name}: {log_check.problem}" for log_check in log_checks if log_check.problem]
     if problems:
@@ -166,7 +171,7 @@ def _honest(file: Path) -> list[LogCheck]:
     return log_checks
 
 
-def _scores(checks: Iterable[LogCheck], by_seat: bool = False) -> Mapping[str, float]:
+def _map_scores(checks: Iterable[LogCheck], by_seat: bool = False) -> Mapping[str, float]:
     """Return the scores of participants; absent people have none."""
     return {
         str(check.seat) if by_seat else check.name.casefold(): score
@@ -177,7 +182,7 @@ def _scores(checks: Iterable[LogCheck], by_seat: bool = False) -> Mapping[str, f
     }
 
 
-def _comparison(
+def _compare_measure(
     measure: str, groups: tuple[str, str], first_scores: Sequence[float], second_scores: Sequence[float]
 ) -> GroupComparison:
     difference = fmean(second_scores) - fmean(first_scores)
@@ -199,11 +204,11 @@ def _comparison(
         (fmean(first_scores), fmean(second_scores)),
         difference,
         standardised,
-        _chance(first_scores, second_scores),
+        _estimate_chance(first_scores, second_scores),
     )
 
 
-def _chance(first_scores: Sequence[float], second_scores: Sequence[float]) -> float:
+def _estimate_chance(first_scores: Sequence[float], second_scores: Sequence[float]) -> float:
     """Return the probability by shuffling; the actual division counts as one sample [Phipson and Smyth 2010]."""
     everyone, chance = [*first_scores, *second_scores], random.Random(SEED)
     difference = abs(fmean(second_scores) - fmean(first_scores))

@@ -9,12 +9,12 @@ from typing import Final
 
 from app.classroom.log_entries import LogEntry, is_rewind
 from app.classroom.messages.replies import LogVerdict
-from app.files.guarded_player import OF_SEAT, Budget, GuardedPlayer, UnplayableError, guarded
+from app.files.guarded_player import OF_SEAT, Budget, GuardedPlayer, UnplayableError, convert_errors
 from app.words.localization import localize
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.report import availability_json
+from engine.drill.judging.report import build_availability_json
 from engine.drill.judging.shapes import BY_INSTRUCTOR
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
@@ -27,7 +27,7 @@ STUCK_S: Final = 120.0
 FINISH: Final = "finish"
 """Input line that ends a run."""
 NOT_IN_A_CLASS: Final = frozenset({"rewind"})
-"""Verbs that would shorten a log."""
+"""Verbs that a class refuses, because they set the clock back."""
 
 
 FAILURES_MAX: Final = 3
@@ -82,7 +82,7 @@ class LogReplay:
         return twin
 
     def play(self, acts: Iterable[LogEntry]) -> None:
-        """Continue with *acts*, which follow the ones already played.
+        """Continue with *acts*, the next actions of the log.
 
         The first unplayable action is recorded as the divergence.
         """
@@ -99,13 +99,13 @@ class LogReplay:
             if not self._is_stopped:
                 try:
                     yield from self._play_unaided(act)
-                    yield from self._play(act)
+                    yield from self._play_entry(act)
                 except UnplayableError as problem:
                     self._record_divergence(act, str(problem))
                     self._is_stopped = True
             self.acts = act.number
 
-    def _play(self, act: LogEntry) -> Iterator[None]:
+    def _play_entry(self, act: LogEntry) -> Iterator[None]:
         """Play entries. Raises UnplayableError if the run cannot continue."""
         self._hash = None
         yield from self._player.advance_in_slices(act.tick)
@@ -113,15 +113,15 @@ class LogReplay:
             self._record_divergence(act, "the run was over before")
             return
         if act.line:
-            yield from self._apply(act)
+            yield from self._apply_entry(act)
             if not act.instruction:
                 self._applied_count += 1
                 self._last_entry = act
             elif is_instructor_input(act):
                 self._instructor_inputs += 1
                 self._last_instructor_entry = act
-        with guarded():
-            self._hash = self.drill.state_hash() if act.digest else None
+        with convert_errors():
+            self._hash = self.drill.compute_state_hash() if act.digest else None
         if act.digest != (self._hash or ""):
             self._record_divergence(act, "another state")
 
@@ -147,7 +147,7 @@ class LogReplay:
             if state.is_reached and not unaided[name].is_reached
         ]
 
-    def _apply(self, act: LogEntry) -> Iterator[None]:
+    def _apply_entry(self, act: LogEntry) -> Iterator[None]:
         try:
             words = act.line.split(maxsplit=1)
             if not words:
@@ -158,9 +158,9 @@ class LogReplay:
         except InputError as problem:
             if act.instruction:  # an inject may be refused; the seat's own run refused it as well
                 return
-            self._record_divergence(act, f"{first_line(act.line)}: {localize(str(problem))}")
+            self._record_divergence(act, f"{get_first_line(act.line)}: {localize(str(problem))}")
         except UnplayableError as problem:
-            self._record_divergence(act, f"{first_line(act.line)}: {problem}")
+            self._record_divergence(act, f"{get_first_line(act.line)}: {problem}")
             self._failures += 1
             if self._failures > FAILURES_MAX or self._player.is_spent:
                 raise
@@ -193,21 +193,21 @@ class LogReplay:
         if self._parted is None:
             self._parted = (act.tick / TICKS_PER_S, reason)
 
-    def verdict(self) -> LogVerdict:
+    def build_verdict(self) -> LogVerdict:
         """Return the verdict on the run up to the point where it can be played."""
         try:
-            with guarded():
-                return self._verdict()
+            with convert_errors():
+                return self._build_verdict()
         except (UnplayableError, InputError) as problem:
             divergence = self._parted or (self.drill.tick / TICKS_PER_S, str(problem))
             return build_failed_verdict(self.acts, *divergence, goals=self.drill.goals)
 
-    def _verdict(self) -> LogVerdict:
+    def _build_verdict(self) -> LogVerdict:
         drill, last, helped = self.drill, self._last_entry, self._last_instructor_entry
         instructor_goals = self._find_instructor_goals()
         counts_all = not instructor_goals or drill.mode is not DrillMode.EXAM
-        score = drill.score() if counts_all else drill.score_without(instructor_goals)
-        goals = {name: _s(state.met_tick) for name, state in drill.goals.items()}
+        score = drill.compute_score() if counts_all else drill.compute_score_without(instructor_goals)
+        goals = {name: _convert_to_seconds(state.met_tick) for name, state in drill.goals.items()}
         last_progress_tick = max(
             [last.tick if last else 0, *(state.met_tick or 0 for state in drill.goals.values())]
         )
@@ -217,23 +217,23 @@ class LogReplay:
             t_s=drill.world.t_s,
             done=self._applied_count,
             sent_back=self._rewind_count,
-            last_act_t_s=_s(last.tick if last else None),
-            last_act=first_line(last.line) if last else "",
-            instructor_act_t_s=_s(helped.tick if helped else None),
-            instructor_act=first_line(helped.line) if helped else "",
-            stuck_since_s=_s(last_progress_tick) if is_stuck else None,
+            last_act_t_s=_convert_to_seconds(last.tick if last else None),
+            last_act=get_first_line(last.line) if last else "",
+            instructor_act_t_s=_convert_to_seconds(helped.tick if helped else None),
+            instructor_act=get_first_line(helped.line) if helped else "",
+            stuck_since_s=_convert_to_seconds(last_progress_tick) if is_stuck else None,
             goals=goals,
             instructor_inputs=self._instructor_inputs,
             instructor_goals=instructor_goals,
-            progress=_progress(drill),
+            progress=_compute_progress(drill),
             score=score.total if score.scored else None,
-            downtime_s=availability_json(drill.world)["downtime_s"],
+            downtime_s=build_availability_json(drill.world)["downtime_s"],
             ended_by=BY_INSTRUCTOR
             if drill.finished and any(entry.instruction and entry.line == FINISH for entry in self._log)
             else drill.ended_by.name.lower()
             if drill.ended_by
             else None,
-            state_hash=self._hash or drill.state_hash(),
+            state_hash=self._hash or drill.compute_state_hash(),
             parted_t_s=self._parted[0] if self._parted else None,
             parted=self._parted[1] if self._parted else "",
         )
@@ -273,27 +273,27 @@ def is_fault(line: str) -> bool:
     return verb is not None and verb.group in ("fault", "load", "remark")
 
 
-def first_line(text: str) -> str:
+def get_first_line(text: str) -> str:
     """Return the first line of a text, shortened."""
     return next(iter(text.splitlines()), "")
 
 
-def _s(tick: int | None) -> float | None:
+def _convert_to_seconds(tick: int | None) -> float | None:
     return None if tick is None else tick / TICKS_PER_S
 
 
-def _progress(drill: Drill) -> float | None:
+def _compute_progress(drill: Drill) -> float | None:
     goals = drill.scenario.goals
     if not goals:
         return None
-    met_weight = arithmetic.total(goal.weight for goal in goals if drill.goals[goal.name].is_reached)
-    return 100.0 * met_weight / arithmetic.total(goal.weight for goal in goals)
+    met_weight = arithmetic.add_in_order(goal.weight for goal in goals if drill.goals[goal.name].is_reached)
+    return 100.0 * met_weight / arithmetic.add_in_order(goal.weight for goal in goals)
 
 
-def verdict(
+def judge_log(
     scenario: Scenario, seed: int, mode: str, acts: Iterable[LogEntry], budget: Budget = OF_SEAT
 ) -> LogVerdict:
     """Judge the whole log at once."""
     run = LogReplay(scenario, seed, mode, budget=budget)
     run.play(acts)
-    return run.verdict()
+    return run.build_verdict()

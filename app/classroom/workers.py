@@ -42,7 +42,7 @@ _runs: dict[int, QueuedReplay] = {}
 _unevaluable: set[int] = set()
 """In a worker: seats whose evaluation was abandoned."""
 _unplayed: LogReplay | None = None
-"""In a worker: replay at the start of a run, which other replays are forked from."""
+"""In a worker: replay at the start of a run. Other replays are forks of it."""
 
 
 class QueuedReplay:
@@ -56,7 +56,7 @@ class QueuedReplay:
         self._slices: Iterator[None] = iter(())
 
     def receive(self, entries: Sequence[LogEntry]) -> None:
-        """Queue *entries*, which follow the ones received."""
+        """Queue *entries*, the next entries of the log."""
         self.received += len(entries)
         if not self._entries:
             self._slices = itertools.chain(self._slices, self.replay.play_in_slices(self._take_entries()))
@@ -72,7 +72,7 @@ class QueuedReplay:
             yield self._entries.popleft()
 
 
-def _begin(text: str, name: str, seed: int, mode: str) -> None:
+def _initialize_worker(text: str, name: str, seed: int, mode: str) -> None:
     global _unplayed
     for ignored in ("SIGINT", "SIGTERM"):  # the host ends its workers
         signal.signal(getattr(signal, ignored), signal.SIG_IGN)
@@ -81,11 +81,11 @@ def _begin(text: str, name: str, seed: int, mode: str) -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
 
-    def follow() -> None:
+    def watch_host() -> None:
         parent.join()
         os._exit(0)  # end the worker when its host was killed
 
-    threading.Thread(target=follow, daemon=True).start()
+    threading.Thread(target=watch_host, daemon=True).start()
     threading.Thread(target=_end_if_stuck, daemon=True).start()
     with suppress(AttributeError):  # not available on Windows
         os.nice(NICE)
@@ -104,14 +104,14 @@ def _replay_seats(
     _busy = True
     try:
         for seat, entries in logs.items():
-            _receive(seat, entries)
+            _receive_entries(seat, entries)
         runs = {seat: _runs[seat] for seat in (*logs, *unfinished) if seat in _runs}
-        return {seat: run.replay.verdict() if run.play_turn() else None for seat, run in runs.items()}
+        return {seat: run.replay.build_verdict() if run.play_turn() else None for seat, run in runs.items()}
     finally:
         _busy = False
 
 
-def _receive(seat: int, entries: Sequence[LogEntry]) -> None:
+def _receive_entries(seat: int, entries: Sequence[LogEntry]) -> None:
     """Give a seat's run its new entries. Forget the run if earlier entries are missing."""
     assert _unplayed is not None, "a worker begins with it"
     if not entries or entries[0].number == 1:
@@ -126,7 +126,7 @@ def _receive(seat: int, entries: Sequence[LogEntry]) -> None:
         del _runs[seat]
 
 
-def _reachable(seat: int) -> tuple[float, float] | None:
+def _compute_reachable_points(seat: int) -> tuple[float, float] | None:
     """Return a seat's position in seconds and its reachable points, computed in a worker; None if unknown."""
     from app.files import certificates
     from engine.drill.par.regret import search_value
@@ -137,7 +137,7 @@ def _reachable(seat: int) -> tuple[float, float] | None:
     drill = run.replay.drill if run else None
     if not isinstance(drill, SearchDrill) or not drill.scenario.scored or seat in _unevaluable:
         return None
-    plans = certificates.plans(drill)[:1]  # a class has many runs to judge, so one plan must do
+    plans = certificates.load_plans(drill)[:1]  # a class has many runs to judge, so one plan must do
     _show_progress()
     _busy = True
     begun_s = time.thread_time()
@@ -195,7 +195,7 @@ class Workers:
         pool = self._pools.get(worker)
         if pool is None:
             pool = self._pools[worker] = ProcessPoolExecutor(
-                1, multiprocessing.get_context("spawn"), _begin, self._assignment
+                1, multiprocessing.get_context("spawn"), _initialize_worker, self._assignment
             )
         try:
             return await asyncio.get_running_loop().run_in_executor(pool, _replay_seats, logs, unfinished)
@@ -203,7 +203,9 @@ class Workers:
             del self._pools[worker]
             return None
 
-    async def reachable(self, worker: int, seat: int) -> tuple[tuple[float, float] | None, bool]:
+    async def compute_reachable_points(
+        self, worker: int, seat: int
+    ) -> tuple[tuple[float, float] | None, bool]:
         """Return the position of a seat's run in its worker, and whether the worker has ended.
 
         The position is in seconds, with the points that are still reachable; it is None if that is unknown.
@@ -212,14 +214,17 @@ class Workers:
         if pool is None:
             return None, False
         try:
-            return await asyncio.get_running_loop().run_in_executor(pool, _reachable, seat), False
+            return await asyncio.get_running_loop().run_in_executor(
+                pool, _compute_reachable_points, seat
+            ), False
         except BrokenProcessPool:  # noticed again with the next actions
             return None, True
 
     def close(self) -> None:
-        """Stop the workers at once: all that they know follows from the record.
+        """Stop the workers at once.
 
-        The interpreter would wait for their present work at its end. Python 3.14 has `kill_workers` for this.
+        Nothing is lost, because the record contains the data of the workers. Without this call the
+        interpreter would wait for their present work at its end. Python 3.14 has `kill_workers` for this.
         """
         for pool in self._pools.values():
             workers = list((pool._processes or {}).values())

@@ -45,7 +45,7 @@ class RecordWriter:
         """Write all that waits, then stop."""
         self._thread.shutdown()
 
-    async def keep(self, write: Callable[What, Kept], *what: What.args, **named: What.kwargs) -> Kept:
+    async def write(self, write: Callable[What, Kept], *what: What.args, **named: What.kwargs) -> Kept:
         """Write to the record, one writer at a time. Raises RequestRefusedError on failure."""
         try:
             return await asyncio.get_running_loop().run_in_executor(
@@ -83,7 +83,7 @@ class RecordWriter:
         self._to_do.set()
         await future
 
-    async def run(self) -> None:
+    async def write_periodically(self) -> None:
         """Write all waiting data in one transaction, repeatedly."""
         while True:
             await self._to_do.wait()
@@ -95,15 +95,15 @@ class RecordWriter:
             if problem is not None and isinstance(problem.__cause__, IntegrityError):
                 # Another host has written the same seat; the other seats must still be written.
                 for joining_seat in joining.values():
-                    _answer(joining_seat[1], await self._write_transaction([joining_seat], []))
+                    _complete_future(joining_seat[1], await self._write_transaction([joining_seat], []))
                 for acts in waiting:
-                    _answer(acts[2], await self._write_transaction([], [acts]))
+                    _complete_future(acts[2], await self._write_transaction([], [acts]))
             for token_hash in joining:
                 del self._joining[token_hash]
             for write_result in [job[2] for job in waiting] + [
                 join_entry[1] for join_entry in joining.values()
             ]:
-                _answer(write_result, problem)
+                _complete_future(write_result, problem)
 
     async def _write_transaction(
         self, joining: Sequence[Joining], waiting: Sequence[Waiting]
@@ -111,13 +111,13 @@ class RecordWriter:
         """Write everything in one transaction; return the reason if nothing could be written."""
         seats, logs = [seat for seat, _ in joining], {number: new for number, new, _ in waiting}
         try:
-            await self.keep(self._record.keep, seats, logs)
+            await self.write(self._record.store, seats, logs)
         except RequestRefusedError as refused:
             return refused
         self._on_written(seats, logs)
         return None
 
 
-def _answer(future: asyncio.Future[None], problem: RequestRefusedError | None) -> None:
+def _complete_future(future: asyncio.Future[None], problem: RequestRefusedError | None) -> None:
     if not future.done():
         future.set_result(None) if problem is None else future.set_exception(problem)

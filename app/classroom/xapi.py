@@ -15,7 +15,7 @@ from uuid import NAMESPACE_URL, uuid5
 from app.classroom.debrief import ClassReview, SeatReview
 
 HOME: Final = "https://mirrordrill.invalid"
-"""A name, not a place [RFC 2606]: nothing is ever asked there."""
+"""Identifier in a reserved domain [RFC 2606]. No program ever contacts this address."""
 VERBS: Final = {
     True: ("http://adlnet.gov/expapi/verbs/completed", "completed"),
     False: ("http://adlnet.gov/expapi/verbs/attempted", "attempted"),
@@ -25,15 +25,15 @@ SIMULATION: Final = "http://adlnet.gov/expapi/activities/simulation"
 COURSE: Final = "https://w3id.org/xapi/profiles/cmi5/v1/CourseStructure.xsd"
 
 
-def statements(review: ClassReview, key: str, names: bool) -> list[dict[str, object]]:
+def build_statements(review: ClassReview, key: str, names: bool) -> list[dict[str, object]]:
     """Return one xAPI statement per seat.
 
     *key* identifies the class; the same class gives the same statements.
     """
-    return [_statement(review, seat, key, names) for seat in review.seats]
+    return [_build_statement(review, seat, key, names) for seat in review.seats]
 
 
-def _statement(review: ClassReview, seat: SeatReview, key: str, names: bool) -> dict[str, object]:
+def _build_statement(review: ClassReview, seat: SeatReview, key: str, names: bool) -> dict[str, object]:
     is_over = seat.verdict["ended_by"] is not None
     verb, word = VERBS[is_over]
     actor: dict[str, object] = {
@@ -54,7 +54,7 @@ def _statement(review: ClassReview, seat: SeatReview, key: str, names: bool) -> 
         "verb": {"id": verb, "display": {"en": word}},
         "object": {
             "objectType": "Activity",
-            "id": activity(review),
+            "id": build_activity_page(review),
             "definition": {"type": SIMULATION, "name": {"en": review.title}},
         },
         "result": result,
@@ -66,12 +66,12 @@ def _statement(review: ClassReview, seat: SeatReview, key: str, names: bool) -> 
     }
 
 
-def activity(review: ClassReview) -> str:
+def build_activity_page(review: ClassReview) -> str:
     """Return the web page of the course unit."""
     return f"{HOME}/drill/{review.scenario}"
 
 
-def cmi5(review: ClassReview, page: str) -> bytes:
+def build_cmi5_package(review: ClassReview, page: str) -> bytes:
     """Build a course with one unit, the class debrief, for a learning management system.
 
     The unit reports that it was read. The system adds its address, a token and the learner to the unit's URL
@@ -80,11 +80,11 @@ def cmi5(review: ClassReview, page: str) -> bytes:
     structure = (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<courseStructure xmlns="{COURSE}">\n'
-        f'  <course id="{activity(review)}/course">\n'
+        f'  <course id="{build_activity_page(review)}/course">\n'
         f'    <title><langstring lang="en">{escape(review.title)}</langstring></title>\n'
         '    <description><langstring lang="en">Mirrordrill: debrief of a class</langstring></description>\n'
         "  </course>\n"
-        f'  <au id="{activity(review)}/debrief" launchMethod="OwnWindow" moveOn="Completed">\n'
+        f'  <au id="{build_activity_page(review)}/debrief" launchMethod="OwnWindow" moveOn="Completed">\n'
         f'    <title><langstring lang="en">{escape(review.title)}</langstring></title>\n'
         '    <description><langstring lang="en">What the seats did, where they parted, and what that cost'
         "</langstring></description>\n"
@@ -104,4 +104,4 @@ def cmi5(review: ClassReview, page: str) -> bytes:
 
 def as_json(review: ClassReview, key: str, names: bool) -> str:
     """Return the xAPI statements of a class, with names or numbers."""
-    return json.dumps(statements(review, key, names), ensure_ascii=False, indent=1)
+    return json.dumps(build_statements(review, key, names), ensure_ascii=False, indent=1)

@@ -16,7 +16,7 @@ from app.exit_codes import UNUSABLE
 from app.files.scenario_files import ScenarioNotFoundError
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.judging.report import program_version
+from engine.drill.judging.report import get_program_version
 from engine.flow import compiled
 
 OpenWindow = Callable[[Scenario | None], int]
@@ -34,7 +34,7 @@ _TYPES: Final = {"int": int, "float": float}
 def main(arguments: Sequence[str], open_window: OpenWindow) -> int:
     """Execute the command *arguments* and return the exit code. Only *open_window* imports Qt."""
     try:
-        options = _parser().parse_args(list(arguments))
+        options = _build_parser().parse_args(list(arguments))
     except SystemExit as stop:  # argparse has printed the reason or its help
         return stop.code if isinstance(stop.code, int) else UNUSABLE
     try:
@@ -49,9 +49,9 @@ def main(arguments: Sequence[str], open_window: OpenWindow) -> int:
         compiled.report_fallback = _report_fallback
         return do(options)
     except ScenarioError as problems:
-        return _refuse(str(problems))
+        return _print_refusal(str(problems))
     except (UsageError, ScenarioNotFoundError) as problem:
-        return _refuse(f"mirrordrill: {problem}")
+        return _print_refusal(f"mirrordrill: {problem}")
 
 
 def _report_fallback(reason: str) -> None:
@@ -59,16 +59,16 @@ def _report_fallback(reason: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _refuse(text: str) -> int:
+def _print_refusal(text: str) -> int:
     print(text, file=sys.stderr)
     return UNUSABLE
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mirrordrill", description="Practice SQL Server failover. Without a command, the window opens."
     )
-    parser.add_argument("--version", action="version", version=f"mirrordrill {program_version()}")
+    parser.add_argument("--version", action="version", version=f"mirrordrill {get_program_version()}")
     groups = {"": parser.add_subparsers(dest="command", metavar="COMMAND")}
     table = tomllib.loads(files("app.cli").joinpath("commands.toml").read_text(encoding="utf-8"))
     for name, row in table.items():

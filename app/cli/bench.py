@@ -15,11 +15,11 @@ from msgspec.structs import asdict, replace
 
 from engine import simulator
 from engine.constants import TICKS_PER_S
-from engine.flow import Flow, SafetyMode, add_pair, kernel, run
-from engine.flow.advance import arrays
+from engine.flow import Flow, SafetyMode, add_pair, kernel, run_flow
+from engine.flow.advance import get_arrays
 from engine.flow.sites import NEC, WORKLOAD1
-from engine.published.clusters import group_world
-from engine.published.measure import lab, setup_of
+from engine.published.clusters import build_group_world
+from engine.published.measure import build_lab_world, build_setup
 
 DATABASES: Final = (1, 10, 100, 200)
 GROUPS: Final = ((1, 1), (5, 20))
@@ -28,10 +28,10 @@ GROUPS: Final = ((1, 1), (5, 20))
 PYTHON_DATABASES: Final = (1, 10, 100)
 COPIED_DATABASES: Final = (1, 100)
 AGAIN_S: Final = 3600.0
-"""Simulated time of a replay that a snapshot saves."""
+"""Simulated seconds of a replay that a restored snapshot avoids."""
 
 ROW_STEPS: Final = 4_000_000
-"""Rows times steps of one measurement of compiled code: some tenths of a second."""
+"""Number of rows times number of steps in one measurement of compiled code, which takes some tenths of a second."""
 
 PYTHON_ROW_STEPS: Final = 4_000
 SIMPY_DATABASE_S: Final = 100.0
@@ -42,7 +42,7 @@ SIMPY_WARM_S: Final = 0.1
 """Database seconds that the SimPy model plays before the measurement, so that its construction does not count."""
 
 CORES_EACH: Final = 8
-"""Cores per database: those of a test server, so that each can carry all of Workload1."""
+"""Cores per database, as in a test server: enough for the load of Workload1."""
 
 TIMES: Final = 5
 """Number of repetitions; the fastest counts, because other programs only ever add time."""
@@ -67,23 +67,23 @@ class BenchmarkFigure(Struct, frozen=True):
         return asdict(self)
 
 
-def bench_rows() -> Iterator[BenchmarkFigure]:
+def measure_figures() -> Iterator[BenchmarkFigure]:
     """Yield all figures as soon as each is measured, on one thread; takes about half a minute."""
-    engine = {count: _engine_rate(count) for count in DATABASES}
-    flow = {count: _flow_rate(count) for count in DATABASES}
+    engine = {count: _measure_engine_rate(count) for count in DATABASES}
+    flow = {count: _measure_flow_rate(count) for count in DATABASES}
     for count in DATABASES:
-        yield _figure(
+        yield _build_figure(
             f"engine, {count} databases", engine[count], "simulated s/s", "real time", engine[count]
         )
     for groups, group_rows in GROUPS:
         count = groups * group_rows
-        rate = _group_rate(groups, group_rows)
+        rate = _measure_group_rate(groups, group_rows)
         name = f"engine, {count} databases in {groups} groups"
-        yield _figure(
+        yield _build_figure(
             name, rate, "simulated s/s", "the same mirrored; three replicas in groups", rate / engine[count]
         )
     for count in DATABASES:
-        yield _figure(
+        yield _build_figure(
             f"flow alone, {count} databases",
             flow[count],
             "simulated s/s",
@@ -91,29 +91,29 @@ def bench_rows() -> Iterator[BenchmarkFigure]:
             flow[count] / engine[count],
         )
     for count in PYTHON_DATABASES:
-        python = _python_rate(count)
-        yield _figure(
+        python = _measure_python_rate(count)
+        yield _build_figure(
             f"plain Python, {count} databases",
             python,
             "simulated s/s",
             "flow alone is so many times faster",
             flow[count] / python,
         )
-    yield from _simpy(engine)
-    yield from _growth("engine", engine)
-    yield from _growth("flow alone", flow)
+    yield from _measure_simpy(engine)
+    yield from _list_growth_figures("engine", engine)
+    yield from _list_growth_figures("flow alone", flow)
     for count in COPIED_DATABASES:
-        yield from _copies(count)
-    yield from _first_step()
+        yield from _measure_copies(count)
+    yield from _report_first_step()
 
 
-def _figure(name: str, value: float, unit: str, baseline: str, ratio: float | None) -> BenchmarkFigure:
+def _build_figure(name: str, value: float, unit: str, baseline: str, ratio: float | None) -> BenchmarkFigure:
     return BenchmarkFigure(
         name, float(f"{value:.4g}"), unit, baseline, None if ratio is None else float(f"{ratio:.4g}")
     )
 
 
-def _fastest(work: Callable[[], object], times: int = TIMES) -> float:
+def _measure_fastest(work: Callable[[], object], times: int = TIMES) -> float:
     best = float("inf")
     for _ in range(times):
         start = perf_counter()
@@ -122,19 +122,19 @@ def _fastest(work: Callable[[], object], times: int = TIMES) -> float:
     return best
 
 
-def _engine_rate(count: int) -> float:
+def _measure_engine_rate(count: int) -> float:
     """Return simulated seconds per second of the whole engine, protocol included."""
-    world = lab(1, databases=count, cores=CORES_EACH * count)
+    world = build_lab_world(1, databases=count, cores=CORES_EACH * count)
     ticks = ROW_STEPS // count
-    simulator.advance(world, TICKS_PER_S)
-    seconds = _fastest(lambda: simulator.advance(world, world.tick + ticks), 3)
+    simulator.advance_world(world, TICKS_PER_S)
+    seconds = _measure_fastest(lambda: simulator.advance_world(world, world.tick + ticks), 3)
     return ticks / TICKS_PER_S / seconds
 
 
-def _group_rate(groups: int, databases: int) -> float:
+def _measure_group_rate(groups: int, databases: int) -> float:
     """Measure the rate of availability groups with that many databases, each with two secondaries, under load."""
     count = groups * databases
-    world = group_world(
+    world = build_group_world(
         ("auto", "auto", "async"),
         WORKLOAD1.name,
         groups=groups,
@@ -143,56 +143,60 @@ def _group_rate(groups: int, databases: int) -> float:
         witness=True,
     )
     ticks = ROW_STEPS // count
-    simulator.advance(world, TICKS_PER_S)
-    return ticks / TICKS_PER_S / _fastest(lambda: simulator.advance(world, world.tick + ticks), 3)
+    simulator.advance_world(world, TICKS_PER_S)
+    return (
+        ticks / TICKS_PER_S / _measure_fastest(lambda: simulator.advance_world(world, world.tick + ticks), 3)
+    )
 
 
-def _flow_of(count: int) -> Flow:
-    flow = Flow.empty()
+def _create_flow(count: int) -> Flow:
+    flow = Flow.create_empty()
     site = replace(NEC, cores=CORES_EACH * count)
     for _ in range(count):
-        add_pair(flow, setup_of(WORKLOAD1, SafetyMode.FULL, site))
-    run(flow, TICKS_PER_S)
+        add_pair(flow, build_setup(WORKLOAD1, SafetyMode.FULL, site))
+    run_flow(flow, TICKS_PER_S)
     return flow
 
 
-def _flow_rate(count: int) -> float:
-    flow, ticks = _flow_of(count), ROW_STEPS // count
-    return ticks / TICKS_PER_S / _fastest(lambda: run(flow, ticks), 3)
+def _measure_flow_rate(count: int) -> float:
+    flow, ticks = _create_flow(count), ROW_STEPS // count
+    return ticks / TICKS_PER_S / _measure_fastest(lambda: run_flow(flow, ticks), 3)
 
 
-def _python_rate(count: int) -> float:
+def _measure_python_rate(count: int) -> float:
     """Measure the rate of the same source as plain Python."""
-    flow = _flow_of(count)
+    flow = _create_flow(count)
     ticks = max(10, PYTHON_ROW_STEPS // count)
-    worked_on, room = arrays(flow), flow.sources[:0, :, None]
+    worked_on, room = get_arrays(flow), flow.sources[:0, :, None]
     start = perf_counter()
     kernel.advance(*worked_on, room, room, flow.clock, ticks, 0, flow.step_s)
     return ticks / TICKS_PER_S / (perf_counter() - start)
 
 
-def _simpy(engine: dict[int, float]) -> Iterator[BenchmarkFigure]:
+def _measure_simpy(engine: dict[int, float]) -> Iterator[BenchmarkFigure]:
     for count in DATABASES:
         name = f"SimPy model, {count} databases"
         try:
-            rate = _simpy_rate(count)
+            rate = _measure_simpy_rate(count)
         except ImportError:
             yield BenchmarkFigure(name, NO_SIMPY, "", "the engine with protocol", None)
             continue
-        yield _figure(name, rate, "simulated s/s", "the engine is so many times faster", engine[count] / rate)
+        yield _build_figure(
+            name, rate, "simulated s/s", "the engine is so many times faster", engine[count] / rate
+        )
 
 
-def _simpy_rate(count: int) -> float:
+def _measure_simpy_rate(count: int) -> float:
     simpy_model = import_module("tests.simpy_models").simpy_model
     play, seconds = simpy_model(count), SIMPY_DATABASE_S / count
     play(SIMPY_WARM_S)
-    return seconds / _fastest(lambda: play(seconds), 2)
+    return seconds / _measure_fastest(lambda: play(seconds), 2)
 
 
-def _growth(name: str, rates: dict[int, float]) -> Iterator[BenchmarkFigure]:
+def _list_growth_figures(name: str, rates: dict[int, float]) -> Iterator[BenchmarkFigure]:
     for count in DATABASES[2:]:
         ratio = (1.0 / rates[count] / count) / (1.0 / rates[10] / 10)
-        yield _figure(
+        yield _build_figure(
             f"{name}, cost of a database among {count}",
             1e6 / rates[count] / count,
             "us a simulated s",
@@ -201,20 +205,22 @@ def _growth(name: str, rates: dict[int, float]) -> Iterator[BenchmarkFigure]:
         )
 
 
-def _copies(count: int) -> Iterator[BenchmarkFigure]:
+def _measure_copies(count: int) -> Iterator[BenchmarkFigure]:
     """Measure fork, hash and snapshot of a world."""
-    world = lab(1, databases=count, cores=CORES_EACH * count)
-    simulator.advance(world, 10 * TICKS_PER_S)
-    fork_s = _fastest(lambda: [world.fork() for _ in range(100)]) / 100
-    deep_s = _fastest(lambda: copy.deepcopy(world), 2)
-    hash_s = _fastest(world.state_hash)
-    second_s = _fastest(lambda: simulator.advance(world.fork(), world.tick + round(AGAIN_S) * TICKS_PER_S), 1)
-    snapshot_s = _fastest(lambda: pickle.dumps(world.fork()))
+    world = build_lab_world(1, databases=count, cores=CORES_EACH * count)
+    simulator.advance_world(world, 10 * TICKS_PER_S)
+    fork_s = _measure_fastest(lambda: [world.fork() for _ in range(100)]) / 100
+    deep_s = _measure_fastest(lambda: copy.deepcopy(world), 2)
+    hash_s = _measure_fastest(world.compute_state_hash)
+    second_s = _measure_fastest(
+        lambda: simulator.advance_world(world.fork(), world.tick + round(AGAIN_S) * TICKS_PER_S), 1
+    )
+    snapshot_s = _measure_fastest(lambda: pickle.dumps(world.fork()))
     size_kb = len(pickle.dumps(world.fork())) / 1024
     name = f"world of {count} databases"
-    yield _figure(f"fork, {name}", 1e6 * fork_s, "us", "copying every object of it", deep_s / fork_s)
-    yield _figure(f"hash, {name}", 1e6 * hash_s, "us", "copying every object of it", deep_s / hash_s)
-    yield _figure(
+    yield _build_figure(f"fork, {name}", 1e6 * fork_s, "us", "copying every object of it", deep_s / fork_s)
+    yield _build_figure(f"hash, {name}", 1e6 * hash_s, "us", "copying every object of it", deep_s / hash_s)
+    yield _build_figure(
         f"snapshot of {size_kb:.0f} KB, {name}",
         1e6 * snapshot_s,
         "us",
@@ -225,14 +231,14 @@ def _copies(count: int) -> Iterator[BenchmarkFigure]:
 
 def measure_first_step() -> float:
     """Return the seconds of the first step in this process."""
-    flow = Flow.empty()
-    add_pair(flow, setup_of(WORKLOAD1, SafetyMode.FULL))
+    flow = Flow.create_empty()
+    add_pair(flow, build_setup(WORKLOAD1, SafetyMode.FULL))
     start = perf_counter()
-    run(flow, 1)
+    run_flow(flow, 1)
     return perf_counter() - start
 
 
-def _first_step() -> Iterator[BenchmarkFigure]:
+def _report_first_step() -> Iterator[BenchmarkFigure]:
     """Measure the first step of a process with the library, compared with plain Python, which needs none."""
     step = measure_first_step.__name__
     seconds = {
@@ -248,4 +254,4 @@ def _first_step() -> Iterator[BenchmarkFigure]:
         for choice in ("", "python")
     }
     ratio = seconds["python"] / seconds[""]
-    yield _figure("first step of a process", 1e3 * seconds[""], "ms", "plain Python", ratio)
+    yield _build_figure("first step of a process", 1e3 * seconds[""], "ms", "plain Python", ratio)

@@ -19,10 +19,10 @@ from app.files import bundle, bundle_store, scenario_files
 from app.files.bundle import Bundle, BundleError
 from app.files.bundle_store import BundleStoreError
 from app.files.content import UnreadableFileError, read_bytes
-from app.files.folders import default_folder
+from app.files.folders import get_default_folder
 from app.files.scenario_files import ScenarioNotFoundError
 from engine.drill.authoring import run_scenario
-from engine.drill.authoring.lint import lint
+from engine.drill.authoring.lint import list_warnings
 from engine.drill.authoring.problems import Problem, ScenarioError
 from engine.drill.authoring.scenario import escape_invisible
 
@@ -34,7 +34,7 @@ DIGITS_MIN: Final = 8
 """Minimum digits of a SHA-256 that identify a file."""
 
 
-def _run(do: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
+def _run_command(do: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
     try:
         return do(options)
     except (BundleError, ScenarioError, ScenarioNotFoundError, BundleStoreError) as problem:
@@ -42,31 +42,31 @@ def _run(do: Callable[[argparse.Namespace], int], options: argparse.Namespace) -
         return UNUSABLE
 
 
-def problems_of(file: Path) -> list[Problem]:
+def find_problems(file: Path) -> list[Problem]:
     """Return the problems of a bundle and of the drills in it, for `mirrordrill check`."""
     try:
         opened_bundle = bundle.read(file)
     except BundleError as refused:
         return list(refused.problems)
     problems: list[Problem] = []
-    for offer in bundle_store.offers(opened_bundle):
+    for offer in bundle_store.list_offers(opened_bundle):
         problems += offer.problems
         if offer.scenario is not None:
-            problems += lint(offer.scenario, f"{file}/scenarios/{offer.name}.toml")
-    for run_offer in bundle_store.run_offers(opened_bundle):
+            problems += list_warnings(offer.scenario, f"{file}/scenarios/{offer.name}.toml")
+    for run_offer in bundle_store.list_run_offers(opened_bundle):
         if not run_offer.usable:
             problems.append(Problem(str(file), 1, 1, f"runs/{run_offer.name}.json", run_offer.says))
     return problems
 
 
-def _make(options: argparse.Namespace) -> int:
+def _make_bundle(options: argparse.Namespace) -> int:
     path = Path(options.out)
     if path.suffix != bundle.SUFFIX:
         path = path.with_name(path.name + bundle.SUFFIX)
     scenarios, runs, title = dict[str, str](), dict[str, bytes](), options.title
     for part in options.parts:
         if part.endswith(".json"):
-            name, content = run_scenario.slug(Path(part).stem), _bytes(Path(part))
+            name, content = run_scenario.make_slug(Path(part).stem), _read_bytes(Path(part))
             if runs.setdefault(name, content) != content:
                 raise ScenarioNotFoundError(f"mirrordrill: two runs would have the name {name}")
             continue
@@ -87,7 +87,7 @@ def _make(options: argparse.Namespace) -> int:
     return AS_ASKED
 
 
-def _bytes(file: Path) -> bytes:
+def _read_bytes(file: Path) -> bytes:
     """Read the file. Raises ScenarioNotFoundError."""
     try:
         return read_bytes(file, bundle.KIND_MAX["runs"])
@@ -95,10 +95,10 @@ def _bytes(file: Path) -> bytes:
         raise ScenarioNotFoundError(f"mirrordrill: {error}") from error
 
 
-def _show(options: argparse.Namespace) -> int:
+def _show_bundle(options: argparse.Namespace) -> int:
     opened_bundle = bundle.read(Path(options.file))
     _print_head(opened_bundle)
-    for offer in bundle_store.offers(opened_bundle):
+    for offer in bundle_store.list_offers(opened_bundle):
         drill = offer.scenario
         if drill is None:
             print(f"  {offer.name}  {escape_invisible(offer.hindrance)}")
@@ -110,7 +110,7 @@ def _show(options: argparse.Namespace) -> int:
         )
         if offer.hindrance:
             print(f"    {escape_invisible(offer.hindrance)}")
-    for run_offer in bundle_store.run_offers(opened_bundle):
+    for run_offer in bundle_store.list_run_offers(opened_bundle):
         print(f"  run {run_offer.name}  {escape_invisible(run_offer.says)}")
     return AS_ASKED
 
@@ -127,9 +127,9 @@ def _print_head(opened_bundle: Bundle) -> None:
     print(f"  SHA-256  {opened_bundle.sha256}")
 
 
-def _add(options: argparse.Namespace) -> int:
+def _import_bundle(options: argparse.Namespace) -> int:
     opened_bundle = bundle.read(Path(options.file))
-    offers = list(bundle_store.offers(opened_bundle))
+    offers = list(bundle_store.list_offers(opened_bundle))
     unknown = sorted(set(options.only or ()) - {offer.name for offer in offers})
     if unknown:
         raise ScenarioNotFoundError(
@@ -139,7 +139,7 @@ def _add(options: argparse.Namespace) -> int:
     runs = (
         []
         if options.only
-        else [run_offer.name for run_offer in bundle_store.run_offers(opened_bundle) if run_offer.usable]
+        else [run_offer.name for run_offer in bundle_store.list_run_offers(opened_bundle) if run_offer.usable]
     )
     _print_head(opened_bundle)
     takeable = [offer.name for offer in offers_to_add if not offer.hindrance]
@@ -155,7 +155,7 @@ def _add(options: argparse.Namespace) -> int:
     )
 
 
-def _list(options: argparse.Namespace) -> int:
+def _list_bundles(options: argparse.Namespace) -> int:
     for item in bundle_store.list_imported_bundles():
         print(f"{item.key}  {item.title}{f', by {item.author}' if item.author else ''}")
         print(f"  drills: {', '.join(item.drills) or 'none'}")
@@ -164,7 +164,7 @@ def _list(options: argparse.Namespace) -> int:
     return AS_ASKED
 
 
-def _remove(options: argparse.Namespace) -> int:
+def _remove_bundle(options: argparse.Namespace) -> int:
     bundle_store.remove(options.key)
     print(f"{options.key} removed")
     return AS_ASKED
@@ -173,7 +173,7 @@ def _remove(options: argparse.Namespace) -> int:
 def _list_accepted(options: argparse.Namespace) -> int:
     from app.files import accepted_files  # imports the database layer
 
-    with _profile() as profile:
+    with _open_profile() as profile:
         texts = (
             accepted_files.list_foreign(accepted_files.list_accepted_texts(profile))
             if profile is not None
@@ -186,12 +186,12 @@ def _list_accepted(options: argparse.Namespace) -> int:
     return AS_ASKED
 
 
-def _forget(options: argparse.Namespace) -> int:
+def _forget_accepted(options: argparse.Namespace) -> int:
     from app.files import accepted_files
 
     if bool(options.sha256) == options.all:
         raise UsageError("give the SHA-256 of a file, as `bundle accepted` prints it, or --all")
-    with _profile() as profile:
+    with _open_profile() as profile:
         texts = accepted_files.list_accepted_texts(profile) if profile is not None else []
         accepted_texts = _select_by_digest(accepted_files.list_foreign(texts), options.sha256)
         if profile is not None and accepted_texts:
@@ -223,12 +223,12 @@ def _select_by_digest(entries: list[AcceptedText], beginnings: list[str]) -> lis
 
 
 @contextmanager
-def _profile() -> Iterator[Profile | None]:
+def _open_profile() -> Iterator[Profile | None]:
     """Open the profile; None if there is none, as reading creates none. Raises UsageError."""
     from app.storage import StorageError, open_profile
     from app.storage.database import FILE_NAME
 
-    folder = default_folder()
+    folder = get_default_folder()
     try:
         if (folder / FILE_NAME).exists():
             with open_profile(folder) as profile:
@@ -240,7 +240,7 @@ def _profile() -> Iterator[Profile | None]:
 
 
 _DO: Final = {
-    "make": _make, "show": _show, "add": _add, "list": _list, "remove": _remove, "accepted": _list_accepted,
-    "forget": _forget,
+    "make": _make_bundle, "show": _show_bundle, "add": _import_bundle, "list": _list_bundles,
+    "remove": _remove_bundle, "accepted": _list_accepted, "forget": _forget_accepted,
 }  # fmt: skip
-COMMANDS: Final = {f"bundle {name}": partial(_run, do) for name, do in _DO.items()}
+COMMANDS: Final = {f"bundle {name}": partial(_run_command, do) for name, do in _DO.items()}

@@ -8,14 +8,14 @@ from app.cli import bundles
 from app.cli.terms import UsageError, print_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import bundle, certificates, scenario_files
-from engine.drill.authoring.lint import lint
+from engine.drill.authoring.lint import list_warnings
 from engine.drill.authoring.problems import Problem, ScenarioError
-from engine.drill.authoring.scenario import schema
+from engine.drill.authoring.scenario import build_schema
 
 
-def _check(options: argparse.Namespace) -> int:
+def _run_check(options: argparse.Namespace) -> int:
     if options.schema:
-        print_json(schema())
+        print_json(build_schema())
         return AS_ASKED
     if not options.files:
         raise UsageError("check needs a FILE, or --schema")
@@ -23,7 +23,7 @@ def _check(options: argparse.Namespace) -> int:
     missing: list[str] = []
     for name in options.files:
         if name.endswith(bundle.SUFFIX):
-            found_problems += bundles.problems_of(Path(name))
+            found_problems += bundles.find_problems(Path(name))
             continue
         try:
             file = scenario_files.find(name)
@@ -32,9 +32,9 @@ def _check(options: argparse.Namespace) -> int:
             continue
         try:
             scenario = file.load()
-            found_problems += lint(scenario, file.file)
+            found_problems += list_warnings(scenario, file.file)
             if (certificate := certificates.load_certificate(scenario)) is not None:
-                found_problems += certificates.warnings(certificate, file.file)
+                found_problems += certificates.list_warnings(certificate, file.file)
         except ScenarioError as broken:
             found_problems += broken.problems
     if options.json:
@@ -43,16 +43,16 @@ def _check(options: argparse.Namespace) -> int:
         for problem in found_problems:
             print(problem)
         count = len(options.files) - len(missing)
-        problems = _count(len(found_problems), "problem") if found_problems else "no problem"
+        problems = _format_count(len(found_problems), "problem") if found_problems else "no problem"
         if count:
-            print(f"{_count(count, 'file')}: {problems}")
+            print(f"{_format_count(count, 'file')}: {problems}")
     if missing:
         raise UsageError("\n".join(missing))
     return ANSWER_IS_NO if found_problems else AS_ASKED
 
 
-def _count(number: int, noun: str) -> str:
+def _format_count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-COMMANDS: Final = {"check": _check}
+COMMANDS: Final = {"check": _run_check}

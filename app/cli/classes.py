@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 from app.cli.terms import UsageError, load_named_scenario, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import atomic_write
-from app.files.folders import default_folder
+from app.files.folders import get_default_folder
 from app.host.playback import SPEED_MAX, SPEED_MIN
 from app.words import language
 from app.words.language import tr
@@ -43,12 +43,12 @@ COMPARED: Final = ("lesson", "pre", "post", "retention")
 def _locate_database(options: argparse.Namespace) -> str:
     if options.database is not None:
         return str(options.database)
-    folder = default_folder()
+    folder = get_default_folder()
     folder.mkdir(parents=True, exist_ok=True)
     return str(folder / DATABASE)
 
 
-def _show(code: str) -> None:
+def _print_invitation(code: str) -> None:
     """Print the invitation as a line, in a terminal also as a QR code."""
     print(code, flush=True)
     if sys.stderr.isatty():
@@ -57,7 +57,7 @@ def _show(code: str) -> None:
         segno.make(code, micro=False).terminal(out=sys.stderr, compact=True)
 
 
-def _host(options: argparse.Namespace) -> int:
+def _run_host(options: argparse.Namespace) -> int:
     from app.classroom import service
     from app.classroom.bus import BusUnavailableError
     from app.classroom.plan import InvalidPlanError, LessonPlan, read
@@ -72,7 +72,7 @@ def _host(options: argparse.Namespace) -> int:
             plan, text = read(Path(options.plan))
         elif options.scenario is not None:
             plan = LessonPlan(scenario=options.scenario, mode=options.mode or "practice", seed=options.seed)
-        part_list = service.new_parts(plan, text, load_named_scenario) if plan is not None else []
+        part_list = service.create_parts(plan, text, load_named_scenario) if plan is not None else []
         with closing(ClassRecord(_locate_database(options))) as record:
             if options.nats is not None and not record.shared:
                 raise UsageError(
@@ -87,7 +87,9 @@ def _host(options: argparse.Namespace) -> int:
                     file=sys.stderr,
                 )
             input_stream = sys.stdin if options.end_with_input else None
-            service.serve(record, the_class, options.listen, _show, options.nats, input_stream)
+            service.serve_class(
+                record, the_class, options.listen, _print_invitation, options.nats, input_stream
+            )
     except (
         InvalidPlanError,
         RecordUnavailableError,
@@ -100,10 +102,10 @@ def _host(options: argparse.Namespace) -> int:
     return AS_ASKED
 
 
-def _team(options: argparse.Namespace) -> int:
-    from app.classroom.code import InvalidJoinCodeError, invitation
+def _run_team(options: argparse.Namespace) -> int:
+    from app.classroom.code import InvalidJoinCodeError, parse_invitation
     from app.classroom.join import JoinFailedError
-    from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog, folder_of
+    from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog, get_seat_folder
     from app.classroom.service import ListenAddressError
     from app.classroom.team import team_server
     from app.classroom.team import world as worlds
@@ -114,10 +116,10 @@ def _team(options: argparse.Namespace) -> int:
         if "@" in options.what:
             if options.mode is not None or options.seed is not None:
                 raise UsageError("mode and seed come from the class: omit them with its code")
-            invited, name = invitation(options.what), options.name or "Team"
-            folder = folder_of(invited) / f"team-{name.encode().hex()}"
+            invited, name = parse_invitation(options.what), options.name or "Team"
+            folder = get_seat_folder(invited) / f"team-{name.encode().hex()}"
             world = _build_team_world(folder, options)
-            attended = team_server.hold(
+            attended = team_server.run_team_server(
                 folder, world, lambda: worlds.play_in_class(invited, name, world, options.speed), options.listen,
                 partial(print, flush=True),
             )  # fmt: skip
@@ -128,10 +130,10 @@ def _team(options: argparse.Namespace) -> int:
             name = options.name or f"{datetime.now():%Y-%m-%d %H-%M-%S}"
             seed = scenario.seed if options.seed is None else options.seed
             seat = SeatAssignment(1, name, scenario.name, scenario.text, seed, options.mode or "practice")
-            folder = default_folder() / "teams" / scenario.name / name.encode().hex()
+            folder = get_default_folder() / "teams" / scenario.name / name.encode().hex()
             world = _build_team_world(folder, options)
             log = SeatLog(folder, name)
-            attended = team_server.hold(
+            attended = team_server.run_team_server(
                 folder, world, lambda: worlds.play_without_class(log, seat, world, options.speed), options.listen,
                 partial(print, flush=True),
             )  # fmt: skip
@@ -157,25 +159,25 @@ def _build_team_world(folder: Path, options: argparse.Namespace) -> TeamWorld:
 
     world = TeamWorld(RoleTable(folder / "roles.json"), options.wait)
     if options.end_with_input:
-        team_server.end_with(sys.stdin, world)
+        team_server.stop_on_pipe_end(sys.stdin, world)
     return world
 
 
-def _member(options: argparse.Namespace) -> int:
+def _run_member(options: argparse.Namespace) -> int:
     """Run `class join --role`: a role in the world of a team."""
-    from app.classroom.code import InvalidJoinCodeError, invitation
+    from app.classroom.code import InvalidJoinCodeError, parse_invitation
     from app.classroom.join import JoinFailedError
     from app.classroom.team.member import TeamMember, play_role
-    from app.cli.runs import input_lines
+    from app.cli.runs import read_input_lines
 
     if options.player is not None or options.speed is not None:
         raise UsageError("--player and --speed cannot be used with --role")
-    lines, problems = input_lines(options.inputs) if options.inputs is not None else ([], [])
+    lines, problems = read_input_lines(options.inputs) if options.inputs is not None else ([], [])
     if problems:
         raise UsageError("\n".join(f"{options.inputs}: {problem}" for problem in problems))
     output = sys.stderr if options.json == "-" else sys.stdout
     try:
-        member = TeamMember(invitation(options.code), options.name, options.role, options.take_over)
+        member = TeamMember(parse_invitation(options.code), options.name, options.role, options.take_over)
         member.start()
         noticed, verdict = play_role(
             member,
@@ -189,10 +191,10 @@ def _member(options: argparse.Namespace) -> int:
     return AS_ASKED
 
 
-def _join(options: argparse.Namespace) -> int:
+def _run_join(options: argparse.Namespace) -> int:
     if options.role is not None:
-        return _member(options)
-    from app.classroom.code import InvalidJoinCodeError, invitation
+        return _run_member(options)
+    from app.classroom.code import InvalidJoinCodeError, parse_invitation
     from app.classroom.join import JoinFailedError, take_part
     from app.classroom.players import SolutionNotFoundError
     from app.classroom.seat_log import InvalidSeatLogError, read_handout
@@ -203,9 +205,9 @@ def _join(options: argparse.Namespace) -> int:
     speed = options.speed if options.speed or options.inputs or options.player else 1.0
     try:
         attended = take_part(
-            read_handout(file) if (file := Path(options.code)).is_file() else invitation(options.code),
+            read_handout(file) if (file := Path(options.code)).is_file() else parse_invitation(options.code),
             options.name,
-            _player(options),
+            _build_player(options),
             speed,
             lambda message: print(message.text, file=output, flush=True),
             options.consent,
@@ -238,17 +240,17 @@ def _join(options: argparse.Namespace) -> int:
     return ANSWER_IS_NO if attended.unacknowledged_count or attended.refused else AS_ASKED
 
 
-def _player(options: argparse.Namespace) -> Player:
+def _build_player(options: argparse.Namespace) -> Player:
     from app.classroom import players
-    from app.cli.runs import input_lines
+    from app.cli.runs import read_input_lines
 
     if options.inputs is not None:
-        inputs, problems = input_lines(options.inputs)
+        inputs, problems = read_input_lines(options.inputs)
         if problems:
             raise UsageError("\n".join(f"{options.inputs}: {problem}" for problem in problems))
-        return players.inputs(inputs)
+        return players.create_input_player(inputs)
     if options.player is not None:
-        return players.reference
+        return players.play_reference
     return players.create_typing_player(
         sys.stdin, lambda message: print(message, file=sys.stderr, flush=True)
     )
@@ -264,7 +266,7 @@ def _format_report(report: SeatReport) -> list[str]:
     return lines
 
 
-def _verify(options: argparse.Namespace) -> int:
+def _run_verify(options: argparse.Namespace) -> int:
     from app.classroom.class_files import check_file
     from app.classroom.seat_log import InvalidSeatLogError
     from app.files.run_files import RunFileError
@@ -292,19 +294,19 @@ def _describe_verdict(verdict: LogVerdict | None) -> str:
     return f"matches its inputs, up to {format_run_time(verdict['t_s'], 2)}{score}"
 
 
-def _export(options: argparse.Namespace) -> int:
-    from app.classroom.class_files import archive
+def _run_export(options: argparse.Namespace) -> int:
+    from app.classroom.class_files import build_archive
 
-    return _write_output(options, lambda record: archive(record, options.seat))
+    return _write_output(options, lambda record: build_archive(record, options.seat))
 
 
-def _hand_out(options: argparse.Namespace) -> int:
+def _run_hand_out(options: argparse.Namespace) -> int:
     from app.classroom.class_files import build_handout
 
     return _write_output(options, build_handout)
 
 
-def _report(options: argparse.Namespace) -> int:
+def _run_report(options: argparse.Namespace) -> int:
     from joblib import Parallel, delayed
     from joblib.externals.loky import get_reusable_executor
 
@@ -315,7 +317,7 @@ def _report(options: argparse.Namespace) -> int:
     def review_part(
         record: ClassRecord, part: ClassPart, is_only_part: bool
     ) -> tuple[bytes, debrief.ClassReview] | None:
-        logs = debrief.logs(record, options.names, None if is_only_part else part)
+        logs = debrief.read_logs(record, options.names, None if is_only_part else part)
         if not logs:
             return None
         jobs = (
@@ -336,34 +338,34 @@ def _report(options: argparse.Namespace) -> int:
         key = part.code[SECRET_LETTERS:].lower() + ("" if is_only_part else f"/{part.id}")
         marks = debrief.list_marks(record, options.names, None if is_only_part else part)
         review = debrief.review_class(logs, seats, marks, part.clock_at)
-        return report.archive(review, key, options.names, options.pdf), review
+        return report.build_archive(review, key, options.names, options.pdf), review
 
     def build_report(record: ClassRecord) -> bytes:
-        the_class = record.the_class()
-        parts = record.parts()[: the_class.id] if the_class is not None else []
+        the_class = record.read_class()
+        parts = record.read_parts()[: the_class.id] if the_class is not None else []
         reviews = [(part, review) for part in parts if (review := review_part(record, part, not part.part))]
         if not reviews:
             raise InvalidSeatLogError("the class has no seats")
         if not parts[0].part:
             return reviews[0][1][0]
-        people = trial.people_in({part.part: review.seats for part, (_, review) in reviews})
+        people = trial.collect_people({part.part: review.seats for part, (_, review) in reviews})
         sheets = {
-            "people.csv": trial.people_csv(people, names=True),
-            "analysis.csv": trial.analysis_csv(trial.compare_groups(people)),
+            "people.csv": trial.format_people_csv(people, names=True),
+            "analysis.csv": trial.format_comparisons_csv(trial.compare_groups(people)),
         }
         return report.merge_archives(
             {f"{part.id}-{part.part}": zipped for part, (zipped, _) in reviews}, sheets
         )
 
-    before = language.current()
-    language.use(options.language)
+    before = language.get_current_language()
+    language.use_language(options.language)
     try:
         return _write_output(options, build_report)
     finally:
-        language.use(before)
+        language.use_language(before)
 
 
-def _compare(options: argparse.Namespace) -> int:
+def _run_compare(options: argparse.Namespace) -> int:
     from app.classroom import trial
     from app.classroom.seat_log import InvalidSeatLogError
     from app.files.run_files import RunFileError
@@ -374,10 +376,12 @@ def _compare(options: argparse.Namespace) -> int:
     if files and len(files.keys() - {"retention"}) < 3:
         raise UsageError("--pre, --lesson and --post are needed; a class of several parts is one file")
     try:
-        participants = trial.people(**files) if files else trial.people_of(Path(options.file))
-        atomic_write.write(Path(options.out), trial.analysis_csv(trial.compare_groups(participants)))
+        participants = trial.read_people(**files) if files else trial.read_class_people(Path(options.file))
+        atomic_write.write(
+            Path(options.out), trial.format_comparisons_csv(trial.compare_groups(participants))
+        )
         if options.people is not None:
-            atomic_write.write(Path(options.people), trial.people_csv(participants, options.names))
+            atomic_write.write(Path(options.people), trial.format_people_csv(participants, options.names))
     except (InvalidSeatLogError, RunFileError) as problem:
         raise UsageError(str(problem)) from problem
     except OSError as problem:
@@ -385,7 +389,7 @@ def _compare(options: argparse.Namespace) -> int:
     return AS_ASKED
 
 
-def _erase(options: argparse.Namespace) -> int:
+def _run_erase(options: argparse.Namespace) -> int:
     from app.classroom.record import ClassRecord, RecordUnavailableError
     from app.classroom.service import has_live_host
 
@@ -393,7 +397,7 @@ def _erase(options: argparse.Namespace) -> int:
         raise UsageError("give the numbers of seats, or --all")
     try:
         with closing(ClassRecord(_locate_database(options), new=False)) as record:
-            the_class, seats = record.the_class(), {seat.id: seat.name for seat in record.seats()}
+            the_class, seats = record.read_class(), {seat.id: seat.name for seat in record.read_seats()}
             seat_numbers = sorted(seats if options.all else set(options.seats))
             unknown = [number for number in seat_numbers if number not in seats]
             if the_class is None or unknown:
@@ -408,7 +412,7 @@ def _erase(options: argparse.Namespace) -> int:
                 if sys.stdin.readline().strip().lower() != "yes":
                     print("nothing was erased")
                     return ANSWER_IS_NO
-            record.erase(seat_numbers)
+            record.erase_people(seat_numbers)
     except RecordUnavailableError as problem:
         raise UsageError(str(problem)) from problem
     print(
@@ -433,24 +437,26 @@ def _write_output(options: argparse.Namespace, build_content: Callable[[ClassRec
     return AS_ASKED
 
 
-def _console(options: argparse.Namespace) -> int:
-    from app.classroom.console import HostUnavailableError, steer
+def _run_console(options: argparse.Namespace) -> int:
+    from app.classroom.console import HostUnavailableError, run_console
     from app.classroom.debrief import find_replay_moments
     from app.classroom.record import ClassRecord, RecordUnavailableError
 
     try:
         with closing(ClassRecord(_locate_database(options), new=False)) as record:
-            the_class = record.the_class()
+            the_class = record.read_class()
             if the_class is None:
                 raise UsageError("the database contains no class")
-            steer(the_class, sys.stdin, partial(print, flush=True), partial(find_replay_moments, record))
+            run_console(
+                the_class, sys.stdin, partial(print, flush=True), partial(find_replay_moments, record)
+            )
     except (RecordUnavailableError, HostUnavailableError) as problem:
         raise UsageError(str(problem)) from problem
     return AS_ASKED
 
 
 COMMANDS: Final = {
-    "class host": _host, "class join": _join, "class team": _team, "class console": _console,
-    "class hand-out": _hand_out, "class verify": _verify, "class export": _export, "class report": _report,
-    "class compare": _compare, "class erase": _erase,
+    "class host": _run_host, "class join": _run_join, "class team": _run_team, "class console": _run_console,
+    "class hand-out": _run_hand_out, "class verify": _run_verify, "class export": _run_export,
+    "class report": _run_report, "class compare": _run_compare, "class erase": _run_erase,
 }  # fmt: skip

@@ -15,8 +15,8 @@ NAME_WIDTH: Final = 26
 """Characters of the longest name in the course, and a space."""
 
 
-def _list(options: argparse.Namespace) -> int:
-    files, unreadable = scenario_files.all_files()
+def _run_list(options: argparse.Namespace) -> int:
+    files, unreadable = scenario_files.list_all_files()
     scenarios: list[tuple[Scenario, bool]] = []
     for file in files:
         try:
@@ -24,12 +24,14 @@ def _list(options: argparse.Namespace) -> int:
         except ScenarioError as problems:
             unreadable.append(str(problems))
     if options.course:
-        scenarios = [entry for entry in scenarios if entry[1] and entry[0].name in journal_file.lessons()]
+        scenarios = [
+            entry for entry in scenarios if entry[1] and entry[0].name in journal_file.load_lessons()
+        ]
         scenarios.sort(key=lambda pair: journal_file.get_position(pair[0].name))
     if options.json:
         print_json([_build_list_entry(scenario, shipped) for scenario, shipped in scenarios])
     elif options.course:
-        _tell_course([scenario for scenario, _ in scenarios])
+        _print_course([scenario for scenario, _ in scenarios])
     else:
         width = max(len(scenario.name) for scenario, _ in scenarios)
         for scenario, shipped in scenarios:
@@ -47,7 +49,7 @@ def _generate_drill(options: argparse.Namespace) -> int:
 
     scenarios = [scenario_files.find(name).load() for name in generated_drills.GENERATORS]
     work = generated_drills.generate_drill(
-        generated_drills.candidates(scenarios, options.level), options.level
+        generated_drills.draw_candidates(scenarios, options.level), options.level
     )
     drill = run_with_progress(
         work, lambda share: f"proving and measuring drill {1 + int(share * generated_drills.TRIES)}"
@@ -66,10 +68,10 @@ def _generate_drill(options: argparse.Namespace) -> int:
     return AS_ASKED if drill.difficulty == options.level else ANSWER_IS_NO
 
 
-def _tell_course(scenarios: list[Scenario]) -> None:
+def _print_course(scenarios: list[Scenario]) -> None:
     part = 0
     for scenario in scenarios:
-        lesson = journal_file.lessons()[scenario.name]
+        lesson = journal_file.load_lessons()[scenario.name]
         if lesson.part != part:
             part = lesson.part
             print(f"{part}. {lesson.part_title}")
@@ -89,35 +91,35 @@ def _build_list_entry(scenario: Scenario, shipped: bool) -> dict[str, object]:
         "scored": scenario.scored,
         "shipped": shipped,
         "technology": key,
-        "path": learning_paths.learning_paths()[key].title,
-        "path_place": learning_paths.place_in_path(scenario.name) if shipped else None,
+        "path": learning_paths.load_learning_paths()[key].title,
+        "path_place": learning_paths.get_position_in_path(scenario.name) if shipped else None,
         "version": learning_paths.find_version(scenario),
-        "course": journal_file.lessons()[scenario.name].place
-        if scenario.name in journal_file.lessons()
+        "course": journal_file.load_lessons()[scenario.name].place
+        if scenario.name in journal_file.load_lessons()
         else None,
     }
 
 
-def _progress(options: argparse.Namespace) -> int:
+def _show_progress(options: argparse.Namespace) -> int:
     from datetime import UTC, datetime
 
     from app.files import summaries
-    from app.files.folders import default_folder
+    from app.files.folders import get_default_folder
     from app.storage import ResultRow, StorageError, open_profile
     from app.storage.database import FILE_NAME
     from app.view_models import progress
     from engine.drill.judging.shapes import Row
 
-    folder, rows, answers = default_folder(), list[ResultRow](), list[Row]()
+    folder, rows, answers = get_default_folder(), list[ResultRow](), list[Row]()
     try:
         if (folder / FILE_NAME).exists():  # a listing must not create a profile
             with open_profile(folder) as profile:
-                rows, answers = profile.results(), profile.answers()
+                rows, answers = profile.list_results(), profile.list_answers()
     except StorageError as problem:
         raise UsageError(str(problem)) from problem
-    files, _ = scenario_files.all_files()
+    files, _ = scenario_files.list_all_files()
     scenario_summaries, _ = summaries.read(files, folder if rows else None)
-    learner_progress = progress.progress(rows, scenario_summaries, datetime.now(UTC), answers)
+    learner_progress = progress.compute_progress(rows, scenario_summaries, datetime.now(UTC), answers)
     titles = {summary.name: summary.title for summary in scenario_summaries}
     if options.json:
         print_json(progress.as_json(learner_progress, titles))
@@ -126,4 +128,4 @@ def _progress(options: argparse.Namespace) -> int:
     return AS_ASKED
 
 
-COMMANDS: Final = {"list": _list, "new": _generate_drill, "progress": _progress}
+COMMANDS: Final = {"list": _run_list, "new": _generate_drill, "progress": _show_progress}

@@ -25,7 +25,7 @@ def _rank(job: tuple[str, str, int | None]) -> Ranking:
     from engine.drill.judging import agents
 
     name, text, seed = job
-    return agents.rank(load_scenario(text, f"{name}.toml"), seed)
+    return agents.rank_agents(load_scenario(text, f"{name}.toml"), seed)
 
 
 def _rank_scenarios(scenarios: Sequence[Scenario], seed: int | None) -> Iterator[Ranking]:
@@ -39,11 +39,11 @@ def _rank_scenarios(scenarios: Sequence[Scenario], seed: int | None) -> Iterator
         yield from pool.map(_rank, jobs)
 
 
-def _agents(options: argparse.Namespace) -> int:
+def _run_agents(options: argparse.Namespace) -> int:
     from engine.drill.judging import agents
 
     check_seed(options.seed)
-    files = [scenario_files.find(name) for name in options.scenarios] or scenario_files.all_files()[0]
+    files = [scenario_files.find(name) for name in options.scenarios] or scenario_files.list_all_files()[0]
     scenarios = [scenario for file in files if (scenario := file.load()).scored]
     rankings = list(
         count_with_progress(_rank_scenarios(scenarios, options.seed), len(scenarios), "scenarios")
@@ -51,15 +51,15 @@ def _agents(options: argparse.Namespace) -> int:
     if options.json is not None:
         write_json([ranking.as_json() for ranking in rankings], options.json)
     else:
-        print(agents.table(rankings))
+        print(agents.format_table(rankings))
     return ANSWER_IS_NO if any(ranking.violations for ranking in rankings) else AS_ASKED
 
 
-def _fidelity(options: argparse.Namespace) -> int:
+def _run_fidelity(options: argparse.Namespace) -> int:
     from engine.published import fidelity
 
-    rows = fidelity.fidelity_rows()
-    counts = fidelity.summary(rows)
+    rows = fidelity.build_fidelity_rows()
+    counts = fidelity.summarize_rows(rows)
     if options.json is not None:
         write_json({"rows": [to_json_types(row.as_json()) for row in rows], "summary": counts}, options.json)
     else:
@@ -67,15 +67,15 @@ def _fidelity(options: argparse.Namespace) -> int:
     return ANSWER_IS_NO if counts["unexplained"] else AS_ASKED
 
 
-def _bench(options: argparse.Namespace) -> int:
+def _run_bench(options: argparse.Namespace) -> int:
     from app.cli import bench
 
     if options.json is not None:
         write_json(
-            {"figures": [to_json_types(figure.as_json()) for figure in bench.bench_rows()]}, options.json
+            {"figures": [to_json_types(figure.as_json()) for figure in bench.measure_figures()]}, options.json
         )
     else:
-        for figure in bench.bench_rows():
+        for figure in bench.measure_figures():
             ratio = f"x {figure.ratio:,.4g}" if figure.ratio is not None else ""
             value = f"{figure.value:,.4g}" if isinstance(figure.value, float) else figure.value
             print(
@@ -85,4 +85,4 @@ def _bench(options: argparse.Namespace) -> int:
     return AS_ASKED
 
 
-COMMANDS: Final = {"agents": _agents, "fidelity": _fidelity, "bench": _bench}
+COMMANDS: Final = {"agents": _run_agents, "fidelity": _run_fidelity, "bench": _run_bench}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from app.cli.processes import use_cluster
 from app.cli.terms import UsageError, check_seed, load_named_scenario, write_json
-from app.cli.waits import TerminalProgress, run_with_progress, stoppable
+from app.cli.waits import TerminalProgress, catch_interrupts, run_with_progress
 from app.exit_codes import AS_ASKED
 from app.files import certificates
 from app.files.content import UnreadableFileError, decode, read_bytes
@@ -43,7 +43,7 @@ LEAST: Final = 0.05
 """Minimum loss of a listed wait in points: less is below the printed precision."""
 
 
-def _par(options: argparse.Namespace) -> int:
+def _run_par(options: argparse.Namespace) -> int:
     scenario = load_named_scenario(options.scenario)
     check_seed(options.seed)
     if not 0.0 <= options.seconds <= SECONDS_MAX:
@@ -58,7 +58,7 @@ def _par(options: argparse.Namespace) -> int:
     earlier_certificate = (
         None if options.earlier is None else _read_certificate(Path(options.earlier), seed, text_hash)
     )
-    with use_cluster(options.on), _spread(scenario, seed, options) as spread:
+    with use_cluster(options.on), _distribute_work(scenario, seed, options) as spread:
         certificate = _search_certificate(scenario, seed, options.seconds, spread, earlier_certificate)
     certificate["hashes"]["scenario"] = text_hash
     if options.json is not None:
@@ -67,7 +67,7 @@ def _par(options: argparse.Namespace) -> int:
         print("\n".join(_format_certificate(certificate)))
     for problem in (
         *_find_refused_step(scenario, seed),
-        *certificates.warnings(certificate, options.scenario),
+        *certificates.list_warnings(certificate, options.scenario),
     ):
         print(problem, file=sys.stderr)
     return AS_ASKED
@@ -107,7 +107,7 @@ def _read_certificate(file: Path, seed: int, text_hash: str) -> ParCertificate:
     return certificate
 
 
-def _spread(
+def _distribute_work(
     scenario: Scenario, seed: int, options: argparse.Namespace
 ) -> AbstractContextManager[Spread | None]:
     """Return the distribution of work over processes; None if one process is enough."""
@@ -131,16 +131,17 @@ def _search_certificate(
     from engine.drill.par.certificate import CertificateBuilder
 
     work, progress = CertificateBuilder(scenario, seed, spread, earlier_certificate), TerminalProgress()
-    with stoppable() as stop:
+    with catch_interrupts() as stop:
 
         def is_time_over(share: float = 1.0) -> bool:
+            """-"""
             return stop() or progress.passed_s >= share * seconds
 
-        for share in work.steps():  # each search plays at least its seeds, even after the time is over
+        for share in work.run_steps():  # each search plays its initial plans, even after the time is over
             if is_time_over(share):
                 work.end_search()
             progress.report(_format_progress(work.now), f" of {seconds:g} s")
-        return work.certificate(is_time_over)
+        return work.build_certificate(is_time_over)
 
 
 def _format_progress(search: ParSearch) -> str:
@@ -148,15 +149,16 @@ def _format_progress(search: ParSearch) -> str:
     return f"{search.nodes} nodes of the {'fair' if search.fair else 'clairvoyant'} search{best}"
 
 
-def _regret(options: argparse.Namespace) -> int:
-    from app.cli.runs import recorded_run
+def _run_regret(options: argparse.Namespace) -> int:
+    from app.cli.runs import read_recorded_run
     from engine.drill.par.regret import build_account
 
-    _, drill = recorded_run(options.run)
+    _, drill = read_recorded_run(options.run)
     if not drill.scenario.scored:
         raise UsageError(f"{drill.scenario.name} is not scored, so no points can be lost")
     account = run_with_progress(
-        build_account(drill, certificates.plans(drill)), lambda _: "computing the cost of actions and waits"
+        build_account(drill, certificates.load_plans(drill)),
+        lambda _: "computing the cost of actions and waits",
     )
     print("\n".join(_format_account(account)))
     return AS_ASKED
@@ -173,14 +175,14 @@ def _format_account(account: Account) -> list[str]:
             )
     first_value, earned = (account.moves[0].before, account.moves[-1].after) if account.moves else (0.0, 0.0)
     rows.append(f"{first_value:.1f} points were possible at the start, {earned:.1f} were reached")
-    rows.append(_certainty(account.doubt))
+    rows.append(_format_certainty(account.doubt))
     rows.append(
         f"accuracy {account.accuracy:.1f} of 100: how close actions and waits came to the best choice"
     )
-    return rows + _better(account.last_chance, account.worst)
+    return rows + _format_better_action(account.last_chance, account.worst)
 
 
-def _certainty(doubt: BoundGap | None) -> str:
+def _format_certainty(doubt: BoundGap | None) -> str:
     if doubt is None:
         return "a higher score was not possible at any time"
     return (
@@ -189,7 +191,7 @@ def _certainty(doubt: BoundGap | None) -> str:
     )
 
 
-def _better(chance: LastChance | None, worst: RunSegment | None) -> list[str]:
+def _format_better_action(chance: LastChance | None, worst: RunSegment | None) -> list[str]:
     """Format the last chance and the better alternative, only once if both are the same."""
     rows = []
     if chance is not None and worst is not None and _is_same_advice(chance, worst):
@@ -231,4 +233,4 @@ def _format_certificate(certificate: ParCertificate) -> list[str]:
     return [*lines, *(certificate["par"]["plan"] or ["no action is needed"])]
 
 
-COMMANDS: Final = {"par": _par, "regret": _regret}
+COMMANDS: Final = {"par": _run_par, "regret": _run_regret}

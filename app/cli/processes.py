@@ -34,7 +34,7 @@ def use_cluster(scheduler: str) -> AbstractContextManager[object]:
         client = stack.enter_context(Client(f"tcp://{place}", timeout=WAIT_S))
     except OSError as error:
         raise UsageError(f"no Dask scheduler answers at {place}: {error}") from error
-    _check(client, place)
+    _check_cluster(client, place)
     stack.enter_context(parallel_config(backend="dask", client=client))
     return stack
 
@@ -52,7 +52,7 @@ class ClusterClient(Protocol):
         """Call the function at each worker."""
 
 
-def _check(client: ClusterClient, scheduler: str) -> None:
+def _check_cluster(client: ClusterClient, scheduler: str) -> None:
     """Check that the cluster works: jobs that scheduler or worker cannot read would never end."""
     try:
         client.wait_for_workers(1, timeout=WAIT_S)

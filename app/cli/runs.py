@@ -14,7 +14,7 @@ from typing import Final, TextIO
 
 from msgspec.structs import replace
 
-from app.cli.terms import UsageError, check_seed, load_named_scenario, write, write_json
+from app.cli.terms import UsageError, check_seed, load_named_scenario, write_file, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files.content import UnreadableFileError, decode
 from app.host import Host, NoRecorder, RequestResult
@@ -23,11 +23,11 @@ from engine import simulator
 from engine.constants import TICKS_PER_S, TIME_MAX_S
 from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill, play_inputs
-from engine.drill.running.solution import default_end, play_solution
+from engine.drill.running.solution import find_default_end, play_solution
 from engine.events import Event
 from engine.inputs import Input, InputError
-from engine.localization import LocalizableMessage, format_duration, format_run_time, say
-from engine.model import ticks
+from engine.localization import LocalizableMessage, build_message, format_duration, format_run_time
+from engine.model import to_ticks
 from engine.verbs.lines import parse_script
 
 FRAME_S: Final = 0.016
@@ -36,7 +36,7 @@ QUIET: Final = frozenset({"sql", "errorlog", "trace"})
 """Events that repeat others or the typed line."""
 
 
-def live(
+def play_live(
     drill: Drill, speed: float, until_s: float | None, lines: TextIO, show: Callable[[str], object]
 ) -> None:
     """Play *drill* at *speed* simulated seconds per second.
@@ -47,14 +47,16 @@ def live(
     wakeup = threading.Event()
     host = Host()
     host.inbox.wake = wakeup.set
-    host.happened.connect(lambda events: [show(_line(event)) for event in events if event.kind not in QUIET])
+    host.happened.connect(
+        lambda events: [show(_format_line(event)) for event in events if event.kind not in QUIET]
+    )
     host.open(drill, NoRecorder())
     host.set_speed(speed)
     reading = threading.Thread(target=_read, args=(host, lines, show), daemon=True)
     reading.start()
     host.play()
     last = time.perf_counter()
-    end = None if until_s is None else ticks(until_s)
+    end = None if until_s is None else to_ticks(until_s)
     while not drill.finished and (reading.is_alive() if end is None else drill.tick < end):
         wakeup.wait(FRAME_S)
         wakeup.clear()
@@ -68,16 +70,16 @@ def live(
 
 
 def _read(host: Host, lines: TextIO, show: Callable[[str], object]) -> None:
-    def say(future: Future[RequestResult]) -> None:
+    def print_result(future: Future[RequestResult]) -> None:
         if future.result().refused:
             show(future.result().refused)
 
     for line in lines:
         if line.strip():
-            host.inbox.post(line.strip()).answer.add_done_callback(say)
+            host.inbox.post(line.strip()).answer.add_done_callback(print_result)
 
 
-def _line(event: Event) -> str:
+def _format_line(event: Event) -> str:
     place = " ".join(name for name in (event.server, event.database) if name)
     return f"{event.tick / TICKS_PER_S:9.2f} s  {place:24} {event.text}"
 
@@ -86,7 +88,7 @@ INPUTS_MAX: Final = 4_000_000
 """Maximum bytes of a file of input lines; a busy hour has about 20 kB. Assumed."""
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run_scenario(options: argparse.Namespace) -> int:
     scenario = load_named_scenario(options.scenario)
     check_seed(options.seed)
     if options.until is not None and not 0.0 <= options.until <= TIME_MAX_S:
@@ -96,11 +98,11 @@ def _run(options: argparse.Namespace) -> int:
         raise UsageError(f"{scenario.name} has no reference solution")
     if options.speed is not None:
         _check_speed(options)
-    inputs = [] if options.solution or options.speed is not None else _inputs(options.inputs, drill)
+    inputs = [] if options.solution or options.speed is not None else _read_inputs(options.inputs, drill)
     try:
         if options.speed is not None:
             output = sys.stderr if options.json == "-" else sys.stdout
-            live(drill, options.speed, options.until, sys.stdin, partial(print, file=output, flush=True))
+            play_live(drill, options.speed, options.until, sys.stdin, partial(print, file=output, flush=True))
         elif options.solution:
             _play_solution(drill)
         else:
@@ -109,13 +111,13 @@ def _run(options: argparse.Namespace) -> int:
         raise
     except Exception:  # an internal error: keep the part of the run before it
         if options.json is not None:
-            write_json(drill.report(), options.json)
+            write_json(drill.build_report(), options.json)
         raise
-    _export(drill, options)
+    _export_debrief(drill, options)
     if options.json is None:
         print("\n".join(_format_run(drill)))
     else:
-        write_json(drill.report(), options.json)
+        write_json(drill.build_report(), options.json)
     goals_missed = any(not state.is_reached for state in drill.goals.values())
     return ANSWER_IS_NO if goals_missed else AS_ASKED
 
@@ -130,22 +132,22 @@ def _check_speed(options: argparse.Namespace) -> None:
         )
 
 
-def _inputs(file: str | None, drill: Drill) -> list[Input]:
+def _read_inputs(file: str | None, drill: Drill) -> list[Input]:
     """Return the input lines of *file*; report every line that is invalid or names an unknown object."""
     if file is None:
         return []
-    inputs, problems = input_lines(file)
+    inputs, problems = read_input_lines(file)
     for item in inputs:
         try:
-            simulator.resolve(drill.world, item)
+            simulator.resolve_names(drill.world, item)
         except InputError as problem:
-            problems.append(say("{input}: {why}", input=item.line, why=str(problem)))
+            problems.append(build_message("{input}: {why}", input=item.line, why=str(problem)))
     if problems:
         raise UsageError("\n".join(f"{file}: {problem}" for problem in problems))
     return inputs
 
 
-def input_lines(file: str) -> tuple[list[Input], list[LocalizableMessage]]:
+def read_input_lines(file: str) -> tuple[list[Input], list[LocalizableMessage]]:
     """Return the valid input lines of *file* and the problems of the others. Raises UsageError."""
     try:
         return parse_script(_read_lines(file))
@@ -166,7 +168,7 @@ def _read_lines(file: str) -> str:
 
 def _play_inputs(drill: Drill, inputs: Sequence[Input], until_s: float | None) -> None:
     last_tick = max((item.tick for item in inputs), default=0)
-    end = default_end(drill, last_tick) if until_s is None else ticks(until_s)
+    end = find_default_end(drill, last_tick) if until_s is None else to_ticks(until_s)
     due_inputs = [item for item in inputs if item.tick <= end]
     play_inputs(drill, due_inputs, lambda item, problem: print(f"{item.line}: {problem}", file=sys.stderr))
     drill.advance_to(end)
@@ -179,33 +181,35 @@ def _play_solution(drill: Drill) -> None:
         raise UsageError(f"the solution of {drill.scenario.name} cannot be played: {problem}") from problem
 
 
-def _export(drill: Drill, options: argparse.Namespace) -> None:
+def _export_debrief(drill: Drill, options: argparse.Namespace) -> None:
     """Export the debrief in all requested forms."""
     if not any((options.html, options.pdf, options.csv, options.runbook)):
         return
-    from app.export.page import page
-    from app.export.runbook import runbook
-    from app.export.sheets import sheets
-    from app.export.source import source_of
+    from app.export.page import build_page
+    from app.export.runbook import build_runbook
+    from app.export.sheets import build_sheets
+    from app.export.source import build_source
     from app.files import certificates
     from engine.drill.par.regret import build_account
     from engine.generators import run_to_completion
 
-    source = source_of(drill)
+    source = build_source(drill)
     if drill.scenario.scored:
-        source = replace(source, account=run_to_completion(build_account(drill, certificates.plans(drill))))
+        source = replace(
+            source, account=run_to_completion(build_account(drill, certificates.load_plans(drill)))
+        )
     if options.html:
-        write(page(source), Path(options.html))
+        write_file(build_page(source), Path(options.html))
     if options.runbook:
-        write(runbook(source), Path(options.runbook))
+        write_file(build_runbook(source), Path(options.runbook))
     if options.csv:
         folder = Path(options.csv)
         try:
             folder.mkdir(exist_ok=True)
         except OSError as error:
             raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
-        for name, content in sheets(source).items():
-            write(content, folder / name)
+        for name, content in build_sheets(source).items():
+            write_file(content, folder / name)
     if options.pdf:
         from app.export.pdf import PdfWriteError, write_pdf
 
@@ -217,7 +221,7 @@ def _export(drill: Drill, options: argparse.Namespace) -> None:
 
 def _format_run(drill: Drill) -> list[str]:
     """Format the run in a few lines for people."""
-    report = drill.report()
+    report = drill.build_report()
     reason = f" ({drill.ended_by.value})" if drill.ended_by else ""
     lines = [
         f"{report['scenario']}, seed {report['seed']}: ended after {format_duration(report['ended_at_s'])}{reason}"
@@ -253,7 +257,7 @@ def _format_run(drill: Drill) -> list[str]:
     return lines
 
 
-def recorded_run(file: str) -> tuple[Report, Drill]:
+def read_recorded_run(file: str) -> tuple[Report, Drill]:
     """Return the report in *file* and its replayed run."""
     from app.files import run_files
     from app.files.guarded_player import UnplayableError
@@ -268,37 +272,37 @@ def recorded_run(file: str) -> tuple[Report, Drill]:
     return report, drill
 
 
-def _replay(options: argparse.Namespace) -> int:
+def _run_replay(options: argparse.Namespace) -> int:
     from engine.drill.time import verify
 
-    report, drill = recorded_run(options.run)
-    divergence = verify.divergence(drill, report)
+    report, drill = read_recorded_run(options.run)
+    divergence = verify.find_divergence(drill, report)
     if divergence is not None:
         print(f"{options.run} differs from the recorded run: {divergence}")
         return ANSWER_IS_NO
     print(
         f"{options.run} reaches the same states: {len(drill.hashes)} compared, "
-        f"{len(drill.events)} events, up to {format_run_time(drill.world.t_s, 2)}, state {drill.state_hash()}"
+        f"{len(drill.events)} events, up to {format_run_time(drill.world.t_s, 2)}, state {drill.compute_state_hash()}"
     )
     return AS_ASKED
 
 
-def _record(options: argparse.Namespace) -> int:
+def _run_record(options: argparse.Namespace) -> int:
     from engine.drill.authoring import run_scenario
 
-    _, drill = recorded_run(options.run)
+    _, drill = read_recorded_run(options.run)
     target = Path(options.target)
     name = target.name.removesuffix(".toml")
-    if target.suffix != ".toml" or run_scenario.slug(name) != name:
+    if target.suffix != ".toml" or run_scenario.make_slug(name) != name:
         raise UsageError(
             f"{target.name} is not a valid name for a scenario; expected a lowercase name such as my-drill.toml"
         )
     try:
-        text = run_scenario.scenario_from_drill(drill, name)
+        text = run_scenario.build_scenario_text(drill, name)
     except run_scenario.ScenarioRecordingError as problem:
         print(problem, file=sys.stderr)
         return ANSWER_IS_NO
-    write(text, target)
+    write_file(text, target)
     prompt_count = len(list(run_scenario.find_prompts(tomllib.loads(text))))
     print(
         f"{target} written; {prompt_count} texts must still be replaced: `mirrordrill check {target}` lists them"
@@ -306,4 +310,4 @@ def _record(options: argparse.Namespace) -> int:
     return AS_ASKED
 
 
-COMMANDS: Final = {"run": _run, "replay": _replay, "record": _record}
+COMMANDS: Final = {"run": _run_scenario, "replay": _run_replay, "record": _run_record}

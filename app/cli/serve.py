@@ -9,7 +9,7 @@ from typing import Final
 
 import tomlkit
 
-from app.cli.terms import UsageError, check_seed, load_named_scenario, write, write_json
+from app.cli.terms import UsageError, check_seed, load_named_scenario, write_file, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files.journal_file import JournalFile
 from app.host import NoRecorder
@@ -20,9 +20,9 @@ from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
 
 
-def _serve(options: argparse.Namespace) -> int:
+def _run_serve(options: argparse.Namespace) -> int:
     from app.serve.listener import PortUnavailableError
-    from app.serve.service import serve
+    from app.serve.service import serve_run
 
     scenario = load_named_scenario(options.scenario)
     if options.sql_version is not None:
@@ -37,13 +37,13 @@ def _serve(options: argparse.Namespace) -> int:
     record = JournalFile(drill, options.record) if options.record not in (None, "-") else None
     try:
         asyncio.run(
-            serve(
+            serve_run(
                 drill,
                 options.speed,
                 options.port_base,
                 sys.stdin,
                 partial(print, flush=True),
-                partial(_hand_out, options.certificate),
+                partial(_write_certificate, options.certificate),
                 record or NoRecorder(),
                 options.browser,
                 (lambda: record.problem) if record is not None else lambda: False,
@@ -52,9 +52,9 @@ def _serve(options: argparse.Namespace) -> int:
     except PortUnavailableError as problem:  # nothing was played: keep an existing record of that name
         raise UsageError(f"{problem}; choose another --port-base, or no --browser") from problem
     except BaseException:
-        _keep(drill, options.record, record)
+        _save_report(drill, options.record, record)
         raise
-    _keep(drill, options.record, record)
+    _save_report(drill, options.record, record)
     goals_missed = any(not state.is_reached for state in drill.goals.values())
     return ANSWER_IS_NO if goals_missed else AS_ASKED
 
@@ -71,19 +71,19 @@ def set_version(scenario: Scenario, year: int) -> Scenario:
         raise UsageError(f"--sql-version {year}: {problem.problems[0]}") from problem
 
 
-def _hand_out(file: str | None, certificate: str) -> None:
+def _write_certificate(file: str | None, certificate: str) -> None:
     if file is not None:
-        write(certificate, Path(file))
+        write_file(certificate, Path(file))
 
 
-def _keep(drill: Drill, file: str | None, record: JournalFile | None) -> None:
+def _save_report(drill: Drill, file: str | None, record: JournalFile | None) -> None:
     """Write the report in place of the journal, unless the journal is incomplete."""
     if record is not None:
         record.close()
         if record.problem:
             raise UsageError(f"{file}: {record.problem} `mirrordrill replay` plays what was recorded before.")
     if file is not None:
-        write_json(drill.report(), file)
+        write_json(drill.build_report(), file)
 
 
-COMMANDS: Final = {"serve": _serve}
+COMMANDS: Final = {"serve": _run_serve}

@@ -9,7 +9,7 @@ from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import atomic_write
 
 
-def _doctor(options: argparse.Namespace) -> int:
+def _run_doctor(options: argparse.Namespace) -> int:
     from app import doctor, golden
     from app.files import support
     from app.storage import StorageError
@@ -33,7 +33,7 @@ def _doctor(options: argparse.Namespace) -> int:
         findings.append(finding)
     if options.bundle is not None:
         try:
-            with doctor.profile_if_any() as profile:
+            with doctor.open_existing_profile() as profile:
                 members = support.write_bundle(Path(options.bundle), findings, profile)
         except support.SupportBundleError as problem:
             raise UsageError(str(problem)) from problem
@@ -41,4 +41,4 @@ def _doctor(options: argparse.Namespace) -> int:
     return AS_ASKED if is_healthy else ANSWER_IS_NO
 
 
-COMMANDS: Final = {"doctor": _doctor}
+COMMANDS: Final = {"doctor": _run_doctor}

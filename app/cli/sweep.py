@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from app.cli.processes import use_cluster
-from app.cli.terms import UsageError, check_seed, load_named_scenario, write, write_json
-from app.cli.waits import count_with_progress, stoppable, unstoppable
+from app.cli.terms import UsageError, check_seed, load_named_scenario, write_file, write_json
+from app.cli.waits import catch_interrupts, count_with_progress, ignore_interrupts
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, INTERRUPTED
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.sweep import RunOutcome
@@ -42,7 +42,7 @@ TICKS: Final = 6
 """Maximum number of ticks on the lower axis."""
 
 
-def picture(outcomes: Sequence[RunOutcome], measure: str, limit: float | None = None) -> str:
+def draw_picture(outcomes: Sequence[RunOutcome], measure: str, limit: float | None = None) -> str:
     """Return an SVG: a line for each scenario and player, and a line across the plot at *limit*."""
     lines: dict[str, list[float]] = {}
     for outcome in outcomes:
@@ -52,9 +52,9 @@ def picture(outcomes: Sequence[RunOutcome], measure: str, limit: float | None = 
         [] if limit is None else [limit]
     )
     highest = max(values_with_limit, default=1.0) or 1.0
-    parts = [*_axes(measure, highest), *_limit(limit, highest)]
+    parts = [*_draw_axes(measure, highest), *_draw_limit(limit, highest)]
     for number, (name, values) in enumerate(lines.items()):
-        parts += _line(number, name, sorted(values), highest)
+        parts += _draw_line(number, name, sorted(values), highest)
     width = RIGHT + NAME + LETTER * max((len(_format_run_count(*line)) for line in lines.items()), default=0)
     height = max(HEIGHT, TOP + ROW * len(lines))
     return (
@@ -67,46 +67,46 @@ def _format_run_count(name: str, values: Sequence[float]) -> str:
     return f"{name} ({len(values)})"
 
 
-def _x(value: float, maximum: float) -> str:
+def _format_x(value: float, maximum: float) -> str:
     return f"{LEFT + (RIGHT - LEFT) * value / maximum:.1f}"
 
 
-def _y(share: float) -> str:
+def _format_y(share: float) -> str:
     return f"{HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share:.1f}"
 
 
-def _axes(measure: str, maximum: float) -> Iterator[str]:
+def _draw_axes(measure: str, maximum: float) -> Iterator[str]:
     for percent in range(0, 101, 25):
-        y = _y(percent / 100)
+        y = _format_y(percent / 100)
         yield f'<path d="M{LEFT} {y}H{RIGHT}" stroke="#ddd"/>'
         yield f'<text x="{LEFT - 6}" y="{y}" dy="4" text-anchor="end">{percent}%</text>'
-    step = _step(maximum)
+    step = _choose_tick_step(maximum)
     for mark in range(int(maximum / step) + 1):
         x, label_y = mark * step, HEIGHT - BOTTOM + 18
-        yield f'<text x="{_x(x, maximum)}" y="{label_y}" text-anchor="middle">{x:g}</text>'
+        yield f'<text x="{_format_x(x, maximum)}" y="{label_y}" text-anchor="middle">{x:g}</text>'
     name = f"{measure}: share of runs up to each value"
     yield f'<text x="{LEFT}" y="{HEIGHT - 8}">{escape(name)}</text>'
 
 
-def _step(maximum: float) -> float:
+def _choose_tick_step(maximum: float) -> float:
     """Return 1, 2 or 5 times a power of ten, for at most TICKS marks."""
     power = 10.0 ** math.floor(math.log10(maximum / TICKS))
     return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if maximum / (factor * power) <= TICKS)
 
 
-def _limit(limit: float | None, maximum: float) -> Iterator[str]:
+def _draw_limit(limit: float | None, maximum: float) -> Iterator[str]:
     if limit is not None:
-        x = _x(limit, maximum)
+        x = _format_x(limit, maximum)
         yield f'<path d="M{x} {TOP}V{HEIGHT - BOTTOM}" stroke="#555" stroke-dasharray="2 3"/>'
         yield f'<text x="{x}" y="{TOP - 8}" text-anchor="middle">{limit:g}</text>'
 
 
-def _line(number: int, name: str, values: Sequence[float], maximum: float) -> Iterator[str]:
+def _draw_line(number: int, name: str, values: Sequence[float], maximum: float) -> Iterator[str]:
     color = COLORS[number % len(COLORS)]
     dash = ' stroke-dasharray="6 3"' if number >= len(COLORS) else ""
-    path = f"M{_x(0.0, maximum)} {_y(0.0)}"
+    path = f"M{_format_x(0.0, maximum)} {_format_y(0.0)}"
     for index, value in enumerate(values, 1):
-        path += f"H{_x(value, maximum)}V{_y(index / len(values))}"
+        path += f"H{_format_x(value, maximum)}V{_format_y(index / len(values))}"
     if values:
         yield f'<path d="{path}H{RIGHT}" fill="none" stroke="{color}" stroke-width="2"{dash}/>'
     y, x = TOP + ROW * number, RIGHT + NAME - 24
@@ -120,27 +120,29 @@ Job = tuple[str, str, str, int]
 """Name and text of a scenario, player, seed."""
 
 
-def _sweep(options: argparse.Namespace) -> int:
+def _run_sweep(options: argparse.Namespace) -> int:
     from engine.drill.judging import sweep
 
     players = list(dict.fromkeys(name.strip() for name in options.players.split(",")))
     for name in players:
         if name not in sweep.PLAYERS:
             raise UsageError(f"there is no player {name!r}: {', '.join(sweep.PLAYERS)}")
-    scenarios, seeds = _load_scenarios(options.scenarios), seeds_of(options.seeds)
+    scenarios, seeds = _load_scenarios(options.scenarios), parse_seeds(options.seeds)
     count = len(scenarios) * len(players) * (seeds.stop - seeds.start)
     if count > RUNS_MAX:
         raise UsageError(f"{count} runs exceed the limit of {RUNS_MAX}")
-    jobs = jobs_of(scenarios, players, seeds)
-    limits = [limit_of(text) for text in options.within]
+    jobs = list_jobs(scenarios, players, seeds)
+    limits = [parse_limit(text) for text in options.within]
     check_measure(options.measure)
-    outcomes = outcomes_of(jobs, options.on)
+    outcomes = run_jobs(jobs, options.on)
     if options.plot is not None:
-        write(picture(outcomes, options.measure, dict(limits).get(options.measure)), Path(options.plot))
+        write_file(
+            draw_picture(outcomes, options.measure, dict(limits).get(options.measure)), Path(options.plot)
+        )
     if options.json is not None:
-        write_json(sweep.as_json(outcomes, limits), options.json)
+        write_json(sweep.build_sweep_json(outcomes, limits), options.json)
     else:
-        print("\n".join([sweep.table(outcomes), *sweep.format_limit_results(outcomes, limits)]))
+        print("\n".join([sweep.format_table(outcomes), *sweep.format_limit_results(outcomes, limits)]))
     if len(outcomes) < len(jobs):
         print(f"ended after {len(outcomes)} of {len(jobs)} runs", file=sys.stderr)
         return INTERRUPTED
@@ -162,7 +164,7 @@ def _load_scenarios(names: Iterable[str]) -> list[Scenario]:
     return list(scenarios.values())
 
 
-def limit_of(text: str) -> tuple[str, float]:
+def parse_limit(text: str) -> tuple[str, float]:
     """Parse a limit such as `failover_s=10`. Raises UsageError."""
     measure, _, number = text.partition("=")
     check_measure(measure)
@@ -183,7 +185,7 @@ def check_measure(name: str) -> None:
         raise UsageError(f"there is no measure {name!r}: {', '.join(MEASURES)}")
 
 
-def seeds_of(text: str) -> range:
+def parse_seeds(text: str) -> range:
     """Parse seeds such as `1-50`, or one seed. Raises UsageError."""
     first, dash, last = text.partition("-")
     last = last if dash else first
@@ -193,7 +195,7 @@ def seeds_of(text: str) -> range:
     return range(int(first), int(last) + 1)
 
 
-def jobs_of(scenarios: Iterable[Scenario], players: Sequence[str], seeds: range) -> list[Job]:
+def list_jobs(scenarios: Iterable[Scenario], players: Sequence[str], seeds: range) -> list[Job]:
     """Return a job for each scenario, player and seed."""
     return [
         (scenario.name, scenario.text, player, seed)
@@ -208,17 +210,15 @@ def play_job(job: Job) -> RunOutcome:
     from engine.drill.judging import sweep
 
     name, text, player, seed = job
-    return sweep.play_outcome(_scenario(name, text), player, seed)
+    return sweep.play_outcome(_load_scenario(name, text), player, seed)
 
 
 @lru_cache(maxsize=1)
-def _scenario(name: str, text: str) -> Scenario:
+def _load_scenario(name: str, text: str) -> Scenario:
     return load_scenario(text, f"{name}.toml")
 
 
-def outcomes_of(
-    jobs: Sequence[Job], scheduler: str = "local", workers: int | None = None
-) -> list[RunOutcome]:
+def run_jobs(jobs: Sequence[Job], scheduler: str = "local", workers: int | None = None) -> list[RunOutcome]:
     """Yield the results in the order of *jobs*.
 
     They run on *workers* processes of this computer (None: one per processor), or on a Dask cluster with
@@ -227,9 +227,9 @@ def outcomes_of(
     from joblib import Parallel, delayed
 
     processes = workers or min(len(jobs), os.cpu_count() or 1)
-    with use_cluster(scheduler), stoppable() as stop:
+    with use_cluster(scheduler), catch_interrupts() as stop:
         remaining_jobs = itertools.takewhile(lambda _: not stop(), jobs)
-        with unstoppable():  # processes start with the first jobs
+        with ignore_interrupts():  # processes start with the first jobs
             coming = Parallel(processes, return_as="generator")(
                 delayed(play_job)(job) for job in remaining_jobs
             )
@@ -237,4 +237,4 @@ def outcomes_of(
     return outcomes
 
 
-COMMANDS: Final = {"sweep": _sweep}
+COMMANDS: Final = {"sweep": _run_sweep}

@@ -49,7 +49,7 @@ def write_json(value: object, file: str) -> None:
     if file == "-":
         print_json(value)
     else:
-        write(_format_json(value) + "\n", Path(file))
+        write_file(_format_json(value) + "\n", Path(file))
 
 
 def check_file(file: str) -> None:
@@ -65,7 +65,7 @@ def check_file(file: str) -> None:
         raise UsageError(f"{file} cannot be written: {os.strerror(errno.EACCES)}")
 
 
-def write(content: str, file: Path) -> None:
+def write_file(content: str, file: Path) -> None:
     """Write the file. Raises UsageError."""
     try:
         if file.is_symlink() or is_special_file(

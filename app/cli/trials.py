@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
-from app.cli.waits import unstoppable
+from app.cli.waits import ignore_interrupts
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.search import Spread
-from engine.drill.par.trials import Decision, Part, Rules, Trial, Trials, trials_at, warm_up
+from engine.drill.par.trials import Decision, Part, Rules, Trial, Trials, run_trials, warm_up
 
 JOB_S: Final = 0.2
 """Approximate duration of a job: unfinished jobs are lost at the end. Assumed."""
@@ -48,21 +48,21 @@ Assumed: missed states are tried again and dropped.
 def distribute_search(scenario: Scenario, seed: int, workers: int | None) -> Iterator[Spread]:
     """Distribute the search over *workers* processes including this one, or over the open Dask cluster (None).
 
-    The others start before the search and get work when they are ready.
+    The other processes start before the search, and get work when they are ready.
     """
     if workers is None:
         from distributed import default_client
 
         yield SearchProcesses(
             scenario, seed, [HelperProcess(default_client().get_executor(pure=False), cluster=True)]
-        ).spread
+        ).run_round
         return
     from joblib.externals.loky import ProcessPoolExecutor
 
     helpers = [HelperProcess(ProcessPoolExecutor(1)) for _ in range(workers - 1)]
     crew = SearchProcesses(scenario, seed, helpers)
     try:
-        yield crew.spread
+        yield crew.run_round
     finally:
         crew.stop()
 
@@ -89,7 +89,7 @@ class Round(Struct):
     waiting_jobs: deque[TrialJob] = field(default_factory=deque)
     """Jobs of a split decision that no process has begun."""
 
-    def next_job(self, parts: int) -> TrialJob | None:
+    def take_next_job(self, parts: int) -> TrialJob | None:
         """Return the next job; None if all are assigned. The next decision is split into *parts*."""
         if not self.waiting_jobs and self.decisions:
             decision = self.decisions.popleft()
@@ -103,7 +103,7 @@ class HelperProcess(Struct):
 
     executor: Any
     cluster: bool = False
-    """True for a cluster, which divides its jobs among its own processes."""
+    """True for a Dask cluster, which distributes its jobs itself."""
     starting: Future[None] | None = None
     pending: list[tuple[TrialJob, Future[list[Trial]]]] = field(default_factory=list)
     known_counts: dict[Rules, int] = field(default_factory=dict)
@@ -143,12 +143,12 @@ class SearchProcesses:
         """States that the search has received, in order."""
         self._rounds: deque[tuple[Rules, int]] = deque(maxlen=ROUNDS_SENT)
         """Number of known states at the start of each of the last rounds."""
-        with unstoppable():
+        with ignore_interrupts():
             for helper in helpers:
                 if not helper.cluster:
                     helper.starting = helper.executor.submit(warm_up, self._drill)
 
-    def spread(
+    def run_round(
         self, decisions: Sequence[Decision], rules: Rules, known_states: Set[bytes]
     ) -> Iterator[Iterable[Trial | None]]:
         """Yield the trials of each decision of one round, in the order of *decisions*."""
@@ -157,7 +157,7 @@ class SearchProcesses:
         current_round = Round(rules, known_states, deque(decisions))
         jobs = self._run_jobs(current_round)
         for index in range(len(decisions)):
-            yield self._in_order(current_round, index, jobs, found_states)
+            yield self._iterate_in_order(current_round, index, jobs, found_states)
 
     def stop(self) -> None:
         """End the helper processes in any state."""
@@ -168,7 +168,7 @@ class SearchProcesses:
 
     # --- private helpers ----------------------------------------------------------------------------------------
 
-    def _in_order(
+    def _iterate_in_order(
         self, current_round: Round, index: int, job_runner: Iterator[None], found_states: list[bytes]
     ) -> Iterator[Trial | None]:
         """Yield the trials of a decision in order; None when there is only time to check the clock."""
@@ -197,15 +197,15 @@ class SearchProcesses:
         sent_states: set[bytes] = set()
         union = _StateUnion(current_round.known_hashes, sent_states)
         while True:
-            self._hand_out(current_round)
-            job = current_round.next_job(self._parts)
+            self._assign_jobs(current_round)
+            job = current_round.take_next_job(self._parts)
             if job is not None:
                 start_s = time.perf_counter()
                 for trial in self._trials.try_neighbors(job.decision, current_round.rules, union, job.part):
                     if trial is not None:
                         job.trials.append(trial)
                         sent_states.add(trial.state)
-                    self._hand_out(current_round)
+                    self._assign_jobs(current_round)
                     yield
                 seconds, job.is_collected = time.perf_counter() - start_s, True
                 self._decision_s += WEIGHT * (seconds * job.part[-1] - self._decision_s)
@@ -218,13 +218,13 @@ class SearchProcesses:
     def _parts(self) -> int:
         return max(1, min(PARTS_MAX, round(self._decision_s / JOB_S)))
 
-    def _hand_out(self, current_round: Round) -> None:
+    def _assign_jobs(self, current_round: Round) -> None:
         """Collect the results of the helpers and give them new jobs."""
         for helper in self._helpers:
             for job, future in [entry for entry in helper.pending if entry[1].done()]:
                 job.trials, job.is_collected = future.result(), True
                 helper.pending.remove((job, future))
-            while helper.has_capacity and (next_job := current_round.next_job(self._parts)) is not None:
+            while helper.has_capacity and (next_job := current_round.take_next_job(self._parts)) is not None:
                 call = (
                     self._search,
                     self._drill,
@@ -232,7 +232,7 @@ class SearchProcesses:
                     self._select_states(helper, current_round.rules),
                 )
                 trials_future = helper.executor.submit(
-                    trials_at, *call, next_job.decision, next_job.part, not helper.cluster
+                    run_trials, *call, next_job.decision, next_job.part, not helper.cluster
                 )
                 helper.pending.append((next_job, trials_future))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final, TypeVar
 
-from app.words.formatting import run_time
+from app.words.formatting import format_run_time
 from engine.drill.time.cooperative_tasks import Slices
 
 REPORT_INTERVAL_S: Final = 5.0
@@ -55,11 +55,11 @@ def count_with_progress(coming: Iterable[Each], count: int, label: str) -> Itera
             progress = TerminalProgress()
         else:
             left_s = progress.passed_s / before * (count - before - 1)
-            progress.report(f"{before + 1} of {count} {label}, about {run_time(left_s)} left")
+            progress.report(f"{before + 1} of {count} {label}, about {format_run_time(left_s)} left")
 
 
 @contextmanager
-def stoppable() -> Iterator[Callable[[], bool]]:
+def catch_interrupts() -> Iterator[Callable[[], bool]]:
     """Yield a function that returns whether Ctrl-C was pressed.
 
     The first Ctrl-C ends the work in order, a second at once.
@@ -73,7 +73,7 @@ def stoppable() -> Iterator[Callable[[], bool]]:
 
 
 @contextmanager
-def unstoppable() -> Iterator[None]:
+def ignore_interrupts() -> Iterator[None]:
     """Make processes started in this context ignore Ctrl-C.
 
     A terminal sends Ctrl-C to all of its processes, but only the starting process should react.

@@ -5,21 +5,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from app.export.course_svg import MARKS
-from app.export.source import ExportSource, read_choices, signature
+from app.export.source import ExportSource, format_signature, read_choices
 from app.view_models import value_curve
 from app.view_models.debrief.model import ENDED, find_grade, summarize
 from app.view_models.debrief.verdict import judge_run
 from app.words import formatting
-from app.words.formatting import moment
+from app.words.formatting import format_moment
 from app.words.language import mark, tr, trn
-from app.words.localization import cause, describe_input, localize
+from app.words.localization import describe_cause, describe_input, localize
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.mistakes import Mistake
 from engine.drill.judging.replay_timeline import HOLDS, Lanes, PreconditionHistory
 from engine.drill.judging.review import FailoverReview
 from engine.drill.judging.shapes import BY_INSTRUCTOR, Row
 from engine.drill.running.modes import DrillMode
-from engine.model import ticks
+from engine.model import to_ticks
 
 
 def escape_text(content: object) -> str:
@@ -27,17 +27,17 @@ def escape_text(content: object) -> str:
     return html.escape(str(content)).replace("\n", "<br>")
 
 
-def heading(level: int, content: str) -> str:
+def format_heading(level: int, content: str) -> str:
     """Return a heading of a level."""
     return f"<h{level}>{escape_text(content)}</h{level}>"
 
 
-def paragraph(content: str, kind: str = "") -> str:
+def format_paragraph(content: str, kind: str = "") -> str:
     """Return a paragraph, with a CSS class."""
     return f'<p class="{kind}">{escape_text(content)}</p>' if kind else f"<p>{escape_text(content)}</p>"
 
 
-def bullets(lines: Iterable[str]) -> str:
+def format_bullets(lines: Iterable[str]) -> str:
     """Return a bullet list."""
     return f"<ul>{''.join(f'<li>{escape_text(line)}</li>' for line in lines)}</ul>"
 
@@ -46,18 +46,18 @@ class Markup(str):
     """Complete HTML, which is not escaped again."""
 
 
-def link(url: str, content: str) -> Markup:
+def format_link(url: str, content: str) -> Markup:
     """Return a link."""
     return Markup(f'<a href="{html.escape(url)}">{escape_text(content)}</a>')
 
 
-def table(
+def format_table(
     caption: str, head: Sequence[str], rows: Iterable[Sequence[object]], fixed: Sequence[int] = ()
 ) -> str:
     """Return a table with marked headings. *fixed*: columns with code."""
     titles = "".join(f'<th scope="col" align="left">{escape_text(title)}</th>' for title in head)
     body = "".join(
-        f"<tr>{''.join(_cell(cell, n in fixed) for n, cell in enumerate(row))}</tr>" for row in rows
+        f"<tr>{''.join(_format_cell(cell, n in fixed) for n, cell in enumerate(row))}</tr>" for row in rows
     )
     return (
         f'<table width="100%" cellspacing="0" cellpadding="4"><caption>{escape_text(caption)}</caption>'
@@ -65,7 +65,7 @@ def table(
     )
 
 
-def _cell(value: object, code: bool) -> str:
+def _format_cell(value: object, code: bool) -> str:
     text = value if isinstance(value, Markup) else escape_text(value)
     return f"<td><code>{text}</code></td>" if code else f"<td>{text}</td>"
 
@@ -88,72 +88,72 @@ UNLIKE: Final = mark("no comparable figure is published")
 # --- page one -----------------------------------------------------------------------------------------------
 
 
-def first_page(source: ExportSource, figure: str, mistakes: int = MISTAKES_ON_PAGE) -> str:
+def build_first_page(source: ExportSource, figure: str, mistakes: int = MISTAKES_ON_PAGE) -> str:
     """Build the first page; *figure* is a placeholder for the drawing of the timeline."""
     return "".join(
         [
-            _head(source),
-            _verdict(source),
-            _figures(source),
+            _format_head(source),
+            _format_verdict(source),
+            _format_figures(source),
             figure,
-            heading(2, tr("Goals")),
-            _goals(source),
+            format_heading(2, tr("Goals")),
+            _format_goals(source),
             *_describe_instructor(source),
-            heading(2, tr("What happened, and why")),
+            format_heading(2, tr("What happened, and why")),
             _describe_causes(source),
-            heading(2, tr("Deductions")),
-            _costliest(source, mistakes),
+            format_heading(2, tr("Deductions")),
+            _format_costliest_mistakes(source, mistakes),
         ]
     )
 
 
-def _head(source: ExportSource) -> str:
+def _format_head(source: ExportSource) -> str:
     review, report = source.review, source.report
     score = tr("Free play, no points")
     total = review.total
     if source.instructor_goals and source.drill.mode is DrillMode.EXAM:
-        total = source.drill.score_without(source.instructor_goals).total
+        total = source.drill.compute_score_without(source.instructor_goals).total
     if total is not None:
-        score = tr("{points} of 100 points").format(points=formatting.plain_number(total))
+        score = tr("{points} of 100 points").format(points=formatting.format_plain_number(total))
         score += f" · {find_grade(total, report['score']['finished']).text}"
         score += "" if report["score"]["finished"] else " " + tr("(not finished)")
     facts = tr("{mode}, seed {seed}; {ended}, after {time}.").format(
-        mode=formatting.mode(report["mode"]),
+        mode=formatting.get_mode_name(report["mode"]),
         seed=report["seed"],
         ended=tr(ENDED[BY_INSTRUCTOR]) if report["ended_by"] == BY_INSTRUCTOR else localize(review.ended),
-        time=moment(source.drill.tick),
+        time=format_moment(source.drill.tick),
     )
-    signature_html = paragraph(signature(source)) if signature(source) else ""
+    signature_html = format_paragraph(format_signature(source)) if format_signature(source) else ""
     times = len(source.drill.rewinds)
     text = " " + trn("Rewound {n} time.", "Rewound {n} times.", times).format(n=times) if times else ""
     return (
-        heading(1, review.title)
-        + paragraph(score, "score")
+        format_heading(1, review.title)
+        + format_paragraph(score, "score")
         + signature_html
-        + paragraph(facts + text, "muted")
+        + format_paragraph(facts + text, "muted")
     )
 
 
-def _figures(source: ExportSource) -> str:
+def _format_figures(source: ExportSource) -> str:
     """Return the figures of this run, and those of the reference if there is one."""
     reference = source.review.reference
     theirs = {row.name: row.right for row in reference.outcomes} if reference is not None else {}
     head = ["", tr("this run"), *([tr("reference")] if theirs else [])]
     rows = []
     for figure in summarize(source.report, source.drill.scenario).figures:
-        other_figure = _figure(figure.key, theirs[figure.key]) if figure.key in theirs else ""
+        other_figure = _format_figure(figure.key, theirs[figure.key]) if figure.key in theirs else ""
         label = f"\u2003{figure.label}" if figure.detail else figure.label  # an em space
         rows.append([label, figure.value, *([other_figure] if theirs else [])])
-    return table(tr("Outcome"), head, rows)
+    return format_table(tr("Outcome"), head, rows)
 
 
-def _figure(name: str, value: float) -> str:
+def _format_figure(name: str, value: float) -> str:
     if name.endswith("_s"):
-        return formatting.seconds(value)
-    return formatting.kb(value) if name.endswith("_kb") else formatting.significant(value, 4)
+        return formatting.format_seconds(value)
+    return formatting.format_kb(value) if name.endswith("_kb") else formatting.format_significant(value, 4)
 
 
-def _verdict(source: ExportSource) -> str:
+def _format_verdict(source: ExportSource) -> str:
     """Return the biggest mistake and the best alternative, as on the first screen."""
     verdict = judge_run(source.report, source.review, source.account, source.lessons)
     if verdict is None:
@@ -162,19 +162,19 @@ def _verdict(source: ExportSource) -> str:
         f"{number}. {step.time_text}  {step.text}" for number, step in enumerate(verdict.steps, 1)
     )
     parts = [verdict.sentence, "\n".join(filter(None, (verdict.heading, steps))), *verdict.lines]
-    return heading(2, verdict.lead) + "".join(paragraph(text) for text in parts if text)
+    return format_heading(2, verdict.lead) + "".join(format_paragraph(text) for text in parts if text)
 
 
-def _goals(source: ExportSource) -> str:
+def _format_goals(source: ExportSource) -> str:
     lines = []
     for goal in source.report["goals"]:
         met_time = tr("not met")
         if goal["met"]:
-            met_time = tr("met at {moment}").format(moment=moment(ticks(goal["met_t_s"])))
+            met_time = tr("met at {moment}").format(moment=format_moment(to_ticks(goal["met_t_s"])))
             if goal["name"] in source.instructor_goals:
                 met_time += ", " + tr("by the instructor")
         lines.append(f"{'✓' if goal['met'] else '✗'} {goal['text']}: {met_time}")
-    return paragraph("\n".join(lines) or tr("Free play: no scored goals."))
+    return format_paragraph("\n".join(lines) or tr("Free play: no scored goals."))
 
 
 def _describe_instructor(source: ExportSource) -> Iterator[str]:
@@ -183,14 +183,14 @@ def _describe_instructor(source: ExportSource) -> Iterator[str]:
         return
     choices = read_choices(source)
     lines = [
-        f"{moment(item.tick)}  {describe_input(item.line_without_time, choices)}"
+        f"{format_moment(item.tick)}  {describe_input(item.line_without_time, choices)}"
         for item in source.instructor_inputs
     ]
-    yield heading(2, tr("What the instructor did in this run"))
-    yield paragraph("\n".join(lines))
+    yield format_heading(2, tr("What the instructor did in this run"))
+    yield format_paragraph("\n".join(lines))
     if source.instructor_goals:
         exam = source.drill.mode is DrillMode.EXAM
-        yield paragraph(
+        yield format_paragraph(
             tr("Goals that the run reached through these inputs do not count: this was an exam.")
             if exam
             else tr("Goals that the run reached through these inputs count here; in an exam they would not.")
@@ -200,7 +200,7 @@ def _describe_instructor(source: ExportSource) -> Iterator[str]:
 def _attempt_words(row: Row) -> str:
     failure_text = tr("The {kind} failover of {database} from {from_server} to {to_server} failed: {why}.")
     return failure_text.format(
-        **{**row, "kind": formatting.failover_kind(row["kind"]), "why": localize(row["why"])}
+        **{**row, "kind": formatting.get_failover_kind_name(row["kind"]), "why": localize(row["why"])}
     )
 
 
@@ -208,26 +208,26 @@ def _describe_causes(source: ExportSource) -> str:
     lines = [
         tr("{database} was down from {start} to {end}, {length}. {why}").format(
             database=outage.database,
-            start=moment(outage.span.from_tick),
-            end=moment(outage.span.to_tick),
-            length=formatting.seconds(outage.span.ticks / TICKS_PER_S, 1),
+            start=format_moment(outage.span.from_tick),
+            end=format_moment(outage.span.to_tick),
+            length=formatting.format_seconds(outage.span.ticks / TICKS_PER_S, 1),
             why=localize(outage.verdict),
         )
         for outage in source.review.outages
     ]
-    lines += [_failover_words(failover) for failover in source.review.failovers]
+    lines += [_format_failover(failover) for failover in source.review.failovers]
     lines += [_attempt_words(row) for row in source.report["attempts"]]
     lines += [
         tr("{count} committed transactions ({size}) of {database} were lost on {server} at {moment}.").format(
-            count=formatting.number(transactions.transactions),
-            size=formatting.kb(transactions.kb),
+            count=formatting.format_number(transactions.transactions),
+            size=formatting.format_kb(transactions.kb),
             database=transactions.database,
             server=transactions.server,
-            moment=moment(transactions.tick),
+            moment=format_moment(transactions.tick),
         )
         for transactions in source.review.lost
     ]
-    return bullets(lines) if lines else paragraph(tr("No downtime, no data loss."))
+    return format_bullets(lines) if lines else format_paragraph(tr("No downtime, no data loss."))
 
 
 WAYS: Final = {
@@ -238,47 +238,53 @@ WAYS: Final = {
 }
 
 
-def _failover_words(failover: FailoverReview) -> str:
+def _format_failover(failover: FailoverReview) -> str:
     direction = tr(WAYS[failover.kind]).format(
         database=failover.database, one=failover.from_server, other=failover.to_server
     )
     if failover.took_s is None:
         return tr("{way}, not completed.").format(way=direction)
-    duration_text = tr("{way} in {time}").format(way=direction, time=formatting.seconds(failover.took_s))
+    duration_text = tr("{way} in {time}").format(
+        way=direction, time=formatting.format_seconds(failover.took_s)
+    )
     if failover.published_s is None:
         return tr("{took}. Not compared with published times: {why}.").format(
-            took=duration_text, why=_unlike(failover)
+            took=duration_text, why=_format_difference_reason(failover)
         )
     return tr("{took}; published {time} ({reference}), {share}.").format(
         took=duration_text,
-        time=formatting.seconds(failover.published_s, 1),
+        time=formatting.format_seconds(failover.published_s, 1),
         reference=failover.published_ref,
-        share=formatting.percent(failover.took_s / failover.published_s - 1.0, 0, sign=True),
+        share=formatting.format_percent(failover.took_s / failover.published_s - 1.0, 0, sign=True),
     )
 
 
-def _unlike(failover: FailoverReview) -> str:
+def _format_difference_reason(failover: FailoverReview) -> str:
     return localize(failover.unlike) if failover.unlike else tr(UNLIKE)
 
 
-def _costliest(source: ExportSource, count: int) -> str:
+def _format_costliest_mistakes(source: ExportSource, count: int) -> str:
     mistakes = sorted(source.review.mistakes, key=lambda m: -m.points)[:count]
     if not mistakes:
-        return paragraph(tr("None.") if source.review.total is not None else tr("No score."))
+        return format_paragraph(tr("None.") if source.review.total is not None else tr("No score."))
     rows = [
         [
-            moment(m.tick),
-            f"−{formatting.plain_number(m.points)}",
+            format_moment(m.tick),
+            f"−{formatting.format_plain_number(m.points)}",
             f"{localize(m.what)} {_format_better_action(m.better)}",
         ]
         for m in mistakes
     ]
     omitted_count = len(source.review.mistakes) - len(mistakes)
     more_html = (
-        paragraph(tr("{n} more in the annex.").format(n=omitted_count), "muted") if omitted_count else ""
+        format_paragraph(tr("{n} more in the annex.").format(n=omitted_count), "muted")
+        if omitted_count
+        else ""
     )
     return (
-        table(tr("Biggest mistakes first"), [tr("at"), tr("points"), tr("item and better action")], rows)
+        format_table(
+            tr("Biggest mistakes first"), [tr("at"), tr("points"), tr("item and better action")], rows
+        )
         + more_html
     )
 
@@ -290,27 +296,27 @@ def _format_better_action(better: str) -> str:
 # --- annex --------------------------------------------------------------------------------------------------
 
 
-def annex(source: ExportSource, curve: str) -> Iterator[tuple[str, str]]:
+def build_annex(source: ExportSource, curve: str) -> Iterator[tuple[str, str]]:
     """Return (title, content) of each section that has content.
 
     *curve* is a placeholder for the drawing of the reachable score.
     """
     sections = (
-        (tr("Compared with the best possible"), _best(source, curve)),
-        (tr("Score by rule"), _score(source)),
-        (tr("Mistakes and retry points"), _mistakes(source.review.mistakes)),
-        (tr("Failovers by phase"), _phases(source.review.failovers)),
-        (tr("Preconditions of an automatic failover"), _preconditions(source)),
-        (tr("Questions"), _questions(source)),
-        (tr("Reference solution, step by step"), _reference(source)),
-        (tr("Commands"), _commands(source)),
-        (tr("Timeline of events"), _events(source)),
-        (tr("Fidelity"), _fidelity(source)),
+        (tr("Compared with the best possible"), _format_best_continuation(source, curve)),
+        (tr("Score by rule"), _format_score(source)),
+        (tr("Mistakes and retry points"), _format_mistakes(source.review.mistakes)),
+        (tr("Failovers by phase"), _format_phases(source.review.failovers)),
+        (tr("Preconditions of an automatic failover"), _format_preconditions(source)),
+        (tr("Questions"), _format_questions(source)),
+        (tr("Reference solution, step by step"), _format_reference(source)),
+        (tr("Commands"), _format_commands(source)),
+        (tr("Timeline of events"), _format_events(source)),
+        (tr("Fidelity"), _format_fidelity(source)),
     )
     return ((title, content) for title, content in sections if content)
 
 
-def _best(source: ExportSource, curve: str) -> str:
+def _format_best_continuation(source: ExportSource, curve: str) -> str:
     account = source.account
     if account is None:
         return ""
@@ -325,7 +331,7 @@ def _best(source: ExportSource, curve: str) -> str:
             value_curve.format_move(move, choices, chance, refused),
             value_curve.format_cost(move),
             "\n".join(
-                f"{moment(item.tick)}  {describe_input(item.line_without_time, choices)}"
+                f"{format_moment(item.tick)}  {describe_input(item.line_without_time, choices)}"
                 for item in move.best[:STEPS_SHOWN]
             )
             if move.regret >= value_curve.NOTED
@@ -339,69 +345,73 @@ def _best(source: ExportSource, curve: str) -> str:
         if chance is None
         else [value_curve.format_point_of_no_return(chance, choices), value_curve.format_missed_goals(chance)]
     )
-    table_of_moves = table(tr("All numbered actions and waits"), head, rows, [3]) if rows else ""
+    table_of_moves = format_table(tr("All numbered actions and waits"), head, rows, [3]) if rows else ""
     return (
-        paragraph(" ".join([*lines, value_curve.format_accuracy(account)]))
+        format_paragraph(" ".join([*lines, value_curve.format_accuracy(account)]))
         + curve
-        + paragraph(f"{value_curve.explain_curve()} {value_curve.format_certainty(account)}", "muted")
+        + format_paragraph(f"{value_curve.explain_curve()} {value_curve.format_certainty(account)}", "muted")
         + table_of_moves
     )
 
 
-def _score(source: ExportSource) -> str:
+def _format_score(source: ExportSource) -> str:
     items = source.report["score"]["items"]
     if not items:
         return ""
     rows = []
     for item in items:
-        points = formatting.plain_number(item["points"])
+        points = formatting.format_plain_number(item["points"])
         if item["max"]:
-            points = tr("{points} of {most}").format(points=points, most=formatting.plain_number(item["max"]))
+            points = tr("{points} of {most}").format(
+                points=points, most=formatting.format_plain_number(item["max"])
+            )
         better = f"\n{_format_better_action(item['better'])}" if item["better"] else ""
-        times_text = ", ".join(moment(ticks(at_s)) for at_s in list(dict.fromkeys(item["at_s"]))[:6])
+        times_text = ", ".join(
+            format_moment(to_ticks(at_s)) for at_s in list(dict.fromkeys(item["at_s"]))[:6]
+        )
         rows.append([localize(item["name"]), points, f"{localize(item['why'])}{better}", times_text])
-    return table(tr("Score rules with points"), [tr("rule"), tr("points"), tr("why"), tr("at")], rows)
+    return format_table(tr("Score rules with points"), [tr("rule"), tr("points"), tr("why"), tr("at")], rows)
 
 
-def _mistakes(mistakes: Sequence[Mistake]) -> str:
+def _format_mistakes(mistakes: Sequence[Mistake]) -> str:
     if not mistakes:
         return ""
     rows = [
         [
-            moment(m.tick),
+            format_moment(m.tick),
             tr(SIZES[m.size]),
-            f"−{formatting.plain_number(m.points)}",
+            f"−{formatting.format_plain_number(m.points)}",
             _describe_mistake(m),
-            moment(m.retry_tick),
+            format_moment(m.retry_tick),
         ]
         for m in mistakes
     ]
     heading = tr("item, cause and better action")
     head = [tr("at"), tr("size"), tr("points"), heading, tr("retry from")]
-    return table(tr("All deductions in chronological order"), head, rows)
+    return format_table(tr("All deductions in chronological order"), head, rows)
 
 
 def _describe_mistake(mistake: Mistake) -> str:
     return "\n".join(
-        filter(None, (localize(mistake.what), cause(mistake), _format_better_action(mistake.better)))
+        filter(None, (localize(mistake.what), describe_cause(mistake), _format_better_action(mistake.better)))
     )
 
 
-def _phases(failovers: Sequence[FailoverReview]) -> str:
+def _format_phases(failovers: Sequence[FailoverReview]) -> str:
     if not failovers:
         return ""
     rows = []
     for failover in failovers:
         direction = f"{failover.database}: {failover.from_server} → {failover.to_server}"
         spans = "\n".join(
-            f"{localize(phase.name)} {formatting.seconds((phase.to_tick - phase.from_tick) / TICKS_PER_S)}"
+            f"{localize(phase.name)} {formatting.format_seconds((phase.to_tick - phase.from_tick) / TICKS_PER_S)}"
             for phase in failover.phases
         )
-        published = tr("not compared: {why}").format(why=_unlike(failover))
+        published = tr("not compared: {why}").format(why=_format_difference_reason(failover))
         if failover.published_s:
-            published = f"{formatting.seconds(failover.published_s, 1)} ({failover.published_ref})"
-        kind = f"{formatting.failover_kind(failover.kind)}, {failover.cause}"
-        rows.append([direction, kind, spans, formatting.seconds(failover.took_s), published])
+            published = f"{formatting.format_seconds(failover.published_s, 1)} ({failover.published_ref})"
+        kind = f"{formatting.get_failover_kind_name(failover.kind)}, {failover.cause}"
+        rows.append([direction, kind, spans, formatting.format_seconds(failover.took_s), published])
     head = [
         tr("failover"),
         tr("kind and cause"),
@@ -409,35 +419,36 @@ def _phases(failovers: Sequence[FailoverReview]) -> str:
         tr("detection to role change"),
         tr("published"),
     ]
-    return table(tr("Time by phase"), head, rows)
+    return format_table(tr("Time by phase"), head, rows)
 
 
-def _preconditions(source: ExportSource) -> str:
-    return "".join(_guards(lanes) for lanes in source.review.lanes.values() if lanes.preconditions)
+def _format_preconditions(source: ExportSource) -> str:
+    return "".join(_format_guards(lanes) for lanes in source.review.lanes.values() if lanes.preconditions)
 
 
-def _guards(lanes: Lanes) -> str:
+def _format_guards(lanes: Lanes) -> str:
     rows = [
         [
             f"{guard.target}: {localize(guard.name)}" if guard.target else localize(guard.name),
-            _times(guard, True),
-            _times(guard, False),
+            _format_times(guard, True),
+            _format_times(guard, False),
             localize(guard.seen_in),
         ]
         for guard in lanes.preconditions
     ]
     title = tr("{database}: times when each precondition was met").format(database=lanes.database)
-    return table(title, [tr("precondition"), tr("met"), tr("not met"), tr("where to check")], rows)
+    return format_table(title, [tr("precondition"), tr("met"), tr("not met"), tr("where to check")], rows)
 
 
-def _times(guard: PreconditionHistory, holds: bool) -> str:
+def _format_times(guard: PreconditionHistory, holds: bool) -> str:
     spans = [span for span in guard.spans if (span.what == HOLDS) is holds]
     return (
-        ", ".join(f"{moment(span.from_tick)}–{moment(span.to_tick)}" for span in spans) or formatting.NOTHING
+        ", ".join(f"{format_moment(span.from_tick)}–{format_moment(span.to_tick)}" for span in spans)
+        or formatting.NOTHING
     )
 
 
-def _questions(source: ExportSource) -> str:
+def _format_questions(source: ExportSource) -> str:
     rows = []
     joint = " " + tr("or") + " "
     for question in source.report["questions"]:
@@ -449,62 +460,63 @@ def _questions(source: ExportSource) -> str:
         judgment = tr("correct") if question["correct"] else tr("wrong")
         rows.append([question["text"], answer, right, judgment, question["why"]])
     head = [tr("question"), tr("answer"), tr("correct"), tr("result"), tr("why")]
-    return table(tr("Questions and answers"), head, rows) if rows else ""
+    return format_table(tr("Questions and answers"), head, rows) if rows else ""
 
 
-def _reference(source: ExportSource) -> str:
+def _format_reference(source: ExportSource) -> str:
     reference = source.review.reference
     if reference is None:
         return ""
     choices = read_choices(source)
     rows = [
         [
-            moment(step.tick),
+            format_moment(step.tick),
             describe_input(step.line, choices),
             step.why,
-            moment(step.done_tick) if step.done_tick is not None else tr("never"),
+            format_moment(step.done_tick) if step.done_tick is not None else tr("never"),
         ]
         for step in reference.steps
     ]
     head = [tr("at"), tr("step"), tr("why"), tr("time of the action")]
-    steps = table(tr("Steps of the reference solution, and the times of your steps"), head, rows, [1])
+    steps = format_table(tr("Steps of the reference solution, and the times of your steps"), head, rows, [1])
     extra_lines = [
-        [moment(item.tick), describe_input(item.line_without_time, choices)] for item in reference.besides
+        [format_moment(item.tick), describe_input(item.line_without_time, choices)]
+        for item in reference.besides
     ]
     if not extra_lines:
         return steps
-    return steps + table(tr("Your other actions"), [tr("at"), tr("input")], extra_lines, [1])
+    return steps + format_table(tr("Your other actions"), [tr("at"), tr("input")], extra_lines, [1])
 
 
-def _commands(source: ExportSource) -> str:
+def _format_commands(source: ExportSource) -> str:
     rows = []
     for batch in source.report["sql"]:
         errors = [m for m in batch["messages"] if m["severity"] > 10]
         answer = "\n".join(f"Msg {m['number']}: {m['text']}" for m in errors) or tr("done")
-        rows.append([moment(ticks(batch["t_s"])), batch["server"], batch["batch"].strip(), answer])
+        rows.append([format_moment(to_ticks(batch["t_s"])), batch["server"], batch["batch"].strip(), answer])
     head = [tr("at"), tr("server"), tr("batch"), tr("answer")]
-    return table(tr("All batches and their results"), head, rows, [2]) if rows else ""
+    return format_table(tr("All batches and their results"), head, rows, [2]) if rows else ""
 
 
-def _events(source: ExportSource) -> str:
+def _format_events(source: ExportSource) -> str:
     rows = [
-        [moment(m.tick), tr(MARKS[m.kind][0]), m.server or "", m.database or "", localize(m.text)]
+        [format_moment(m.tick), tr(MARKS[m.kind][0]), m.server or "", m.database or "", localize(m.text)]
         for m in source.review.happened
     ]
     head = [tr("at"), tr("kind"), tr("server"), tr("database"), tr("what")]
-    return table(tr("Marked times"), head, rows) if rows else ""
+    return format_table(tr("Marked times"), head, rows) if rows else ""
 
 
-def _fidelity(source: ExportSource) -> str:
+def _format_fidelity(source: ExportSource) -> str:
     scenario = source.drill.scenario
     lines = [f"{publication.paper}: {publication.section}" for publication in scenario.sources]
-    parts = paragraph(tr(DISCLAIMER)) + (bullets(lines) if lines else "")
+    parts = format_paragraph(tr(DISCLAIMER)) + (format_bullets(lines) if lines else "")
     if scenario.fidelity is not None:
         rows = [[tr(word), getattr(scenario.fidelity, name)] for name, word in FIDELITY.items()]
-        parts += table(tr("Limits of the simulation in this drill"), ["", ""], rows)
+        parts += format_table(tr("Limits of the simulation in this drill"), ["", ""], rows)
     return parts
 
 
-def title(source: ExportSource) -> str:
+def format_title(source: ExportSource) -> str:
     """Return the title for the head of a document."""
     return escape_text(tr("Debrief: {title}").format(title=source.review.title))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from app.words import formatting
-from app.words.formatting import moment as at
+from app.words.formatting import format_moment as at
 from app.words.language import mark, tr
 from app.words.localization import localize
 from engine.constants import TICKS_PER_S
@@ -74,9 +74,9 @@ def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], end_tick: Tick) ->
     height = TOP + len(rows) * (LANE + GAP) + 22
     parts = [_DEFS]
     for number, (name, spans) in enumerate(rows):
-        parts.append(_lane(name, spans, TOP + number * (LANE + GAP), end_tick))
-    parts.append(axis(TOP + len(rows) * (LANE + GAP), end_tick))
-    parts += [_mark(moment, end_tick, height) for moment in marks if MARKS[moment.kind][2]]
+        parts.append(_draw_lane(name, spans, TOP + number * (LANE + GAP), end_tick))
+    parts.append(draw_axis(TOP + len(rows) * (LANE + GAP), end_tick))
+    parts += [_draw_marker(moment, end_tick, height) for moment in marks if MARKS[moment.kind][2]]
     title = html.escape(tr("Timeline of the run"))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
@@ -90,11 +90,11 @@ def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], end_tick: Tick) ->
 def select_lanes(lanes: Mapping[str, Lanes]) -> list[Lanes]:
     """Return the databases that are drawn, in their order."""
 
-    def bad(lane: Lanes) -> Tick:
+    def count_bad_ticks(lane: Lanes) -> Tick:
         spans = (*lane.service, *lane.protection)
         return sum(span.ticks for span in spans if span.what in (DOWN, EXPOSED))
 
-    worst = sorted(lanes, key=lambda name: bad(lanes[name]), reverse=True)[:DATABASES_MAX]
+    worst = sorted(lanes, key=lambda name: count_bad_ticks(lanes[name]), reverse=True)[:DATABASES_MAX]
     return [lane for name, lane in lanes.items() if name in worst]
 
 
@@ -124,15 +124,15 @@ def _format_span(span: StateSpan) -> str:
     return tr("{start} to {end}").format(start=at(span.from_tick), end=at(span.to_tick))
 
 
-def x_of(tick: Tick, end_tick: Tick) -> float:
+def compute_x(tick: Tick, end_tick: Tick) -> float:
     """Return the x coordinate of a tick in the drawing."""
     return LEFT + tick / max(1, end_tick) * (WIDTH - LEFT - RIGHT)
 
 
-def _lane(name: str, spans: Iterable[StateSpan], top: float, end_tick: Tick) -> str:
+def _draw_lane(name: str, spans: Iterable[StateSpan], top: float, end_tick: Tick) -> str:
     boxes = []
     for span in spans:
-        left, right = x_of(span.from_tick, end_tick), x_of(span.to_tick, end_tick)
+        left, right = compute_x(span.from_tick, end_tick), compute_x(span.to_tick, end_tick)
         words = html.escape(f"{localize(span.what)}, {_format_span(span)}")
         boxes.append(
             f'<rect x="{left:.1f}" y="{top}" width="{max(1.0, right - left):.1f}" height="{LANE}" '
@@ -142,28 +142,28 @@ def _lane(name: str, spans: Iterable[StateSpan], top: float, end_tick: Tick) -> 
     return label + "".join(boxes)
 
 
-def axis(top: float, end_tick: Tick) -> str:
+def draw_axis(top: float, end_tick: Tick) -> str:
     """Draw times of the run below a drawing that ends just above *top*."""
-    step = _step(end_tick)
+    step = _choose_time_step(end_tick)
     parts = []
     for tick in range(0, end_tick + 1, step):
-        x = x_of(tick, end_tick)
+        x = compute_x(tick, end_tick)
         parts.append(f'<path d="M{x:.1f},{top - GAP} v5" stroke="#525e6d"/>')
-        label = formatting.run_time(tick / TICKS_PER_S)
+        label = formatting.format_run_time(tick / TICKS_PER_S)
         parts.append(f'<text x="{x:.1f}" y="{top + 12}" text-anchor="middle" fill="#525e6d">{label}</text>')
     return "".join(parts)
 
 
-def _step(end_tick: Tick) -> Tick:
+def _choose_time_step(end_tick: Tick) -> Tick:
     for seconds in (5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600):
         if end_tick / (seconds * TICKS_PER_S) <= 12:
             return seconds * TICKS_PER_S
     return 7200 * TICKS_PER_S
 
 
-def _mark(moment: Marker, end_tick: Tick, height: int) -> str:
+def _draw_marker(moment: Marker, end_tick: Tick, height: int) -> str:
     label, color, shape = MARKS[moment.kind]
-    x = x_of(moment.tick, end_tick)
+    x = compute_x(moment.tick, end_tick)
     words = html.escape(f"{at(moment.tick)} {tr(label)}: {localize(moment.text)}")
     return (
         f'<g transform="translate({x:.1f},14)" stroke="{color}" fill="{color}"><title>{words}</title>'

@@ -4,7 +4,7 @@ import html
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from app.export.course_svg import LEFT, RIGHT, WIDTH, axis, x_of
+from app.export.course_svg import LEFT, RIGHT, WIDTH, compute_x, draw_axis
 from app.view_models import value_curve
 from app.view_models.value_curve import LEVELS, NOTED, TONES
 from app.words.language import tr
@@ -34,17 +34,17 @@ def draw(
     account: Account, choices: Mapping[str, Sequence[str]], refused: Container[tuple[Tick, str]] = ()
 ) -> str:
     """Build a stand-alone SVG. *choices*: question -> its choices. *refused*: as for `format_move`."""
-    end = value_curve.end(account)
+    end = value_curve.get_end_tick(account)
     bottom = TOP + HEIGHT
-    rows = list(_legend(bottom + 38))
+    rows = list(_draw_legend(bottom + 38))
     height = bottom + 38 + LEGEND_ROW * len(rows)
     parts = [
-        *_levels(),
-        axis(bottom + 5, end),
-        *_curve(account, end),
+        *_draw_levels(),
+        draw_axis(bottom + 5, end),
+        *_draw_curve(account, end),
         *_draw_point_of_no_return(account, end),
     ]
-    parts += [*_marks(account, end, choices, refused), *rows]
+    parts += [*_draw_marks(account, end, choices, refused), *rows]
     title, words = (
         html.escape(tr("Best score still possible")),
         html.escape(value_curve.describe_curve(account)),
@@ -63,15 +63,15 @@ def draw_small(account: Account, end_tick: Tick) -> str:
         x, y = point[0] / end_tick, 1.0 - point[1] / 100.0
         return f"{1.0 + (SMALL_WIDTH - 2.0) * x:.1f},{3.0 + (SMALL_HEIGHT - 6.0) * y:.1f}"
 
-    def line(points: Iterable[tuple[Tick, float]], tone: str, width: float) -> str:
+    def draw_line(points: Iterable[tuple[Tick, float]], tone: str, width: float) -> str:
         path = " ".join(map(format_point, points))
         return f'<polyline points="{path}" fill="none" stroke="{COLORS[tone]}" stroke-width="{width:g}"/>'
 
     parts = [
         f'<rect width="{SMALL_WIDTH}" height="{SMALL_HEIGHT}" fill="#f4f6f9"/>',
-        line(account.curve, "", 1.4),
+        draw_line(account.curve, "", 1.4),
     ]
-    parts += [line(points, tone, 2.4) for tone, points in value_curve.slopes(account)]
+    parts += [draw_line(points, tone, 2.4) for tone, points in value_curve.list_slopes(account)]
     for move in value_curve.find_stops(account):
         if move.line != WAITING:
             x, y = format_point((move.until, move.after)).split(",")
@@ -89,34 +89,34 @@ def draw_small(account: Account, end_tick: Tick) -> str:
 # --- private helpers ----------------------------------------------------------------------------------------
 
 
-def _y(points: float) -> float:
+def _compute_y(points: float) -> float:
     return TOP + HEIGHT * (1.0 - points / 100.0)
 
 
-def _levels() -> Iterator[str]:
+def _draw_levels() -> Iterator[str]:
     for points in LEVELS:
-        y = _y(points)
+        y = _compute_y(points)
         yield f'<path d="M{LEFT},{y:.1f} H{WIDTH - RIGHT}" stroke="#cbd3dc"/>'
         yield f'<text x="{LEFT - 6}" y="{y + 3.5:.1f}" text-anchor="end" fill="{GRAY}">{points}</text>'
     words = html.escape(tr("points"))
-    yield f'<text x="{LEFT - 30}" y="{_y(50) + 3.5:.1f}" text-anchor="end" fill="{GRAY}">{words}</text>'
+    yield f'<text x="{LEFT - 30}" y="{_compute_y(50) + 3.5:.1f}" text-anchor="end" fill="{GRAY}">{words}</text>'
 
 
-def _line(points: Iterable[tuple[Tick, float]], end_tick: Tick, color: str, width: float) -> str:
-    path = " ".join(f"{x_of(tick, end_tick):.1f},{_y(value):.1f}" for tick, value in points)
+def _draw_line(points: Iterable[tuple[Tick, float]], end_tick: Tick, color: str, width: float) -> str:
+    path = " ".join(f"{compute_x(tick, end_tick):.1f},{_compute_y(value):.1f}" for tick, value in points)
     return f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="{width:g}"/>'
 
 
-def _curve(account: Account, end_tick: Tick) -> Iterator[str]:
-    yield _line(account.curve, end_tick, LINE, 1.6)
-    for tone, points in value_curve.slopes(account):
-        yield _line(points, end_tick, COLORS[tone], 3.0)
+def _draw_curve(account: Account, end_tick: Tick) -> Iterator[str]:
+    yield _draw_line(account.curve, end_tick, LINE, 1.6)
+    for tone, points in value_curve.list_slopes(account):
+        yield _draw_line(points, end_tick, COLORS[tone], 3.0)
 
 
 def _draw_point_of_no_return(account: Account, end_tick: Tick) -> Iterator[str]:
     if account.point_of_no_return is None:
         return
-    x, red = x_of(account.point_of_no_return, end_tick), COLORS["bad"]
+    x, red = compute_x(account.point_of_no_return, end_tick), COLORS["bad"]
     words = html.escape(value_curve.format_no_return(account.point_of_no_return))
     room = len(words) * LETTER / 2
     middle = min(max(LEFT + room, x), WIDTH - RIGHT - room)
@@ -124,7 +124,7 @@ def _draw_point_of_no_return(account: Account, end_tick: Tick) -> Iterator[str]:
     yield f'<text x="{middle:.1f}" y="{TOP - 17}" text-anchor="middle" fill="{red}">{words}</text>'
 
 
-def _marks(
+def _draw_marks(
     account: Account,
     end_tick: Tick,
     choices: Mapping[str, Sequence[str]],
@@ -135,14 +135,14 @@ def _marks(
     used_xs: list[float] = []
     shown_numbers: set[int] = set()
     for number, move in sorted(stops, key=lambda segment: -segment[1].regret):
-        x = x_of(_middle(move), end_tick)
+        x = compute_x(_compute_middle(move), end_tick)
         if move.regret >= NOTED or all(abs(x - used_x) >= NUMBER_GAP for used_x in used_xs):
             used_xs.append(x)
             shown_numbers.add(number)
     for number, move in stops:
         x, y = (
-            x_of(_middle(move), end_tick),
-            _y((move.before + move.after) / 2 if move.line == WAITING else move.after),
+            compute_x(_compute_middle(move), end_tick),
+            _compute_y((move.before + move.after) / 2 if move.line == WAITING else move.after),
         )
         color = COLORS[TONES[move.label][1]]
         description = value_curve.format_move(move, choices, account.last_chance, refused)
@@ -160,14 +160,14 @@ def _marks(
         yield f'<g fill="{color}"><title>{words}</title>{dot}{text}</g>'
 
 
-def _middle(move: RunSegment) -> Tick:
+def _compute_middle(move: RunSegment) -> Tick:
     return (move.tick + move.until) // 2
 
 
-def _legend(top: float) -> Iterator[str]:
+def _draw_legend(top: float) -> Iterator[str]:
     """Yield the legend in as many rows as needed; each row is one text."""
     row, x, y = "", float(LEFT), top
-    for tone, words in value_curve.legend():
+    for tone, words in value_curve.list_legend_entries():
         room = SAMPLE + 6 + len(words) * LETTER + 16
         if row and x + room > WIDTH:
             yield row

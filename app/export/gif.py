@@ -24,12 +24,12 @@ class GifWriter:
         self._size = (width, height)
         self._palette, self._lookup = _make_palette(samples)
         self._previous_frame: NDArray[np.uint8] | None = None
-        self._parts = [self._header()]
+        self._parts = [self._build_header()]
         self._pending: tuple[bytes, int] | None = None
         """Last frame and its duration in hundredths of a second, which may still grow."""
 
-    def add(self, pixels: Pixels, hundredths: int) -> None:
-        """Show *pixels* for that time."""
+    def add_frame(self, pixels: Pixels, hundredths: int) -> None:
+        """Add a frame that shows *pixels* for *hundredths* of a second."""
         index = self._lookup[_reduce(pixels)]
         before, self._previous_frame = self._previous_frame, index
         changed_pixels = np.ones(index.shape, bool) if before is None else index != before
@@ -37,23 +37,23 @@ class GifWriter:
         if not rows.size and self._pending is not None:
             self._pending = (self._pending[0], self._pending[1] + hundredths)
             return
-        self._flush()
+        self._write_frame()
         top, bottom, left, right = rows[0], rows[-1] + 1, columns[0], columns[-1] + 1
         part = np.where(changed_pixels, index, CLEAR_INDEX)[top:bottom, left:right].astype(np.uint8)
         image = struct.pack("<BHHHHB", 0x2C, left, top, right - left, bottom - top, 0)
-        self._pending = (image + b"\x08" + _blocks(_compress(part.tobytes())), hundredths)
+        self._pending = (image + b"\x08" + _build_blocks(_compress(part.tobytes())), hundredths)
 
     def finish(self) -> bytes:
         """Return the complete file."""
-        self._flush()
+        self._write_frame()
         return b"".join((*self._parts, b"\x3b"))
 
-    def _header(self) -> bytes:
+    def _build_header(self) -> bytes:
         screen = b"GIF89a" + struct.pack("<HHBBB", *self._size, 0xF7, 0, 0)
         forever = b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00"
         return screen + self._palette.tobytes() + forever
 
-    def _flush(self) -> None:
+    def _write_frame(self) -> None:
         if self._pending is not None:
             image, hundredths = self._pending
             self._parts.append(
@@ -132,7 +132,7 @@ def _compress(data: bytes) -> bytes:
     return bytes(output)
 
 
-def _blocks(data: bytes) -> bytes:
+def _build_blocks(data: bytes) -> bytes:
     return b"".join(_iterate_blocks(data)) + b"\x00"
 
 

@@ -32,8 +32,8 @@ class Mp4Writer:
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
 
-    def add(self, pixels: Pixels, hundredths: int) -> None:
-        """Show *pixels* for that time."""
+    def add_frame(self, pixels: Pixels, hundredths: int) -> None:
+        """Add a frame that shows *pixels* for *hundredths* of a second."""
         assert self._process.stdin is not None
         data = pixels.tobytes()
         for _ in range(round(hundredths * FRAMES_PER_S / 100)):

@@ -4,7 +4,7 @@ from importlib import resources
 from typing import Final
 
 from app.export import body, course_svg, curve_svg
-from app.export.body import escape_text, paragraph
+from app.export.body import escape_text, format_paragraph
 from app.export.source import ExportSource, read_choices
 from app.view_models.value_curve import list_refused
 from app.words import language
@@ -13,13 +13,13 @@ from app.words.language import tr, trn
 STYLE: Final = resources.files("app.export").joinpath("page.css").read_text(encoding="utf-8")
 
 
-def page(source: ExportSource) -> str:
+def build_page(source: ExportSource) -> str:
     """Return the whole document."""
     drawing = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
-    text = f"<figure>{drawing}<figcaption>{_caption(source)}</figcaption></figure>"
+    text = f"<figure>{drawing}<figcaption>{_format_caption(source)}</figcaption></figure>"
     sections = [
         (f"annex-{number}", title, content)
-        for number, (title, content) in enumerate(body.annex(source, _curve(source)), 1)
+        for number, (title, content) in enumerate(body.build_annex(source, _draw_curve(source)), 1)
     ]
     index = "".join(f'<li><a href="#{anchor}">{escape_text(title)}</a></li>' for anchor, title, _ in sections)
     annex = "".join(
@@ -28,33 +28,33 @@ def page(source: ExportSource) -> str:
         for anchor, title, content in sections
     )
     title, skip = escape_text(tr("Annex")), escape_text(tr("To the annex"))
-    return document(
-        body.title(source),
+    return build_document(
+        body.format_title(source),
         f'<a class="skip" href="#annex">{skip}</a>'
-        f"<main>{body.first_page(source, text)}"
+        f"<main>{body.build_first_page(source, text)}"
         f'<div class="annex" id="annex"><nav aria-label="{title}">'
         f"<h2>{title}</h2><ol>{index}</ol></nav>{annex}</div>"
-        f"</main><footer>{paragraph(_format_origin(source), 'muted')}</footer>",
+        f"</main><footer>{format_paragraph(_format_origin(source), 'muted')}</footer>",
     )
 
 
-def document(title: str, content: str) -> str:
+def build_document(title: str, content: str) -> str:
     """Build a self-contained HTML file. *title* and *content* are HTML already."""
     return (
-        f'<!DOCTYPE html>\n<html lang="{_language_code()}"><head><meta charset="utf-8">'
+        f'<!DOCTYPE html>\n<html lang="{_get_language_code()}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{title}</title><style>{STYLE}</style></head><body>{content}</body></html>\n"
     )
 
 
-def _curve(source: ExportSource) -> str:
+def _draw_curve(source: ExportSource) -> str:
     if source.account is None:
         return ""
     return f"<figure>{curve_svg.draw(source.account, read_choices(source), list_refused(source.report))}</figure>"
 
 
-def _caption(source: ExportSource) -> str:
+def _format_caption(source: ExportSource) -> str:
     lanes = course_svg.select_lanes(source.review.lanes)
     omitted_count = len(source.review.lanes) - len(lanes)
     lines = [tr("Availability, protection and state of the copies."), course_svg.describe_lanes(lanes)]
@@ -67,9 +67,13 @@ def _caption(source: ExportSource) -> str:
     return escape_text(" ".join(lines))
 
 
-def _language_code() -> str:
+def _get_language_code() -> str:
     """Return the language code of the page, for browsers and screen readers."""
-    return language.current() if language.current() in language.LANGUAGES else language.ENGLISH
+    return (
+        language.get_current_language()
+        if language.get_current_language() in language.LANGUAGES
+        else language.ENGLISH
+    )
 
 
 def _format_origin(source: ExportSource) -> str:

@@ -25,12 +25,12 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgRenderer
 
 from app.export import body, course_svg, curve_svg
-from app.export.body import heading
-from app.export.source import ExportSource, read_choices, signature
+from app.export.body import format_heading
+from app.export.source import ExportSource, format_signature, read_choices
 from app.files import atomic_write
 from app.view_models.value_curve import list_refused
 from app.words.language import tr
-from engine.drill.judging.report import program_version
+from engine.drill.judging.report import get_program_version
 
 DOTS_PER_INCH: Final = 300
 MARGIN_MM: Final = 16.0
@@ -58,7 +58,7 @@ class PdfWriteError(Exception):
 
 def write_pdf(source: ExportSource, file: Path) -> int:
     """Write the debrief to *file* and return its number of pages. Raises PdfWriteError."""
-    content, pages = debrief(source)
+    content, pages = build_debrief(source)
     try:
         atomic_write.write(file, content)
     except OSError as error:
@@ -68,26 +68,26 @@ def write_pdf(source: ExportSource, file: Path) -> int:
     return pages
 
 
-def debrief(source: ExportSource) -> tuple[bytes, int]:
+def build_debrief(source: ExportSource) -> tuple[bytes, int]:
     """Return the debrief, and its number of pages. Raises PdfWriteError."""
     foot = tr("{title}, seed {seed}").format(title=source.review.title, seed=source.report["seed"])
     return _print_documents(
         tr("Debrief: {title}").format(title=source.review.title),
-        "   ·   ".join(filter(None, (foot, signature(source)))),
-        lambda writer: [_first_page(source, writer), _annex(source, writer)],
+        "   ·   ".join(filter(None, (foot, format_signature(source)))),
+        lambda writer: [_lay_out_first_page(source, writer), _lay_out_annex(source, writer)],
     )
 
 
-def document(title: str, html: str, svg: str, drawings: Mapping[str, str]) -> bytes:
+def write_document(title: str, html: str, svg: str, drawings: Mapping[str, str]) -> bytes:
     """Write the PDF with the title, the drawing *svg*, and *html*, which refers to *drawings* by name.
 
     Raises PdfWriteError.
     """
 
     def build_documents(writer: QPdfWriter) -> list[QTextDocument]:
-        images = {name: _drawing(drawing) for name, drawing in drawings.items()}
-        images[DRAWING] = _drawing(svg, _width(writer))
-        return [_document(heading(1, title) + _figure(writer) + html, writer, images)]
+        images = {name: _draw_image(drawing) for name, drawing in drawings.items()}
+        images[DRAWING] = _draw_image(svg, _compute_width(writer))
+        return [_build_document(format_heading(1, title) + _format_figure(writer) + html, writer, images)]
 
     return _print_documents(title, title, build_documents)[0]
 
@@ -96,13 +96,13 @@ def _print_documents(
     title: str, foot: str, documents: Callable[[QPdfWriter], list[QTextDocument]]
 ) -> tuple[bytes, int]:
     """Return the PDF of the *documents* for a writer, and the number of pages. Raises PdfWriteError."""
-    application = QGuiApplication.instance() or _application()
+    application = QGuiApplication.instance() or _create_application()
     target = QBuffer()
     target.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(target)
     writer.setResolution(DOTS_PER_INCH)
     writer.setTitle(title)
-    writer.setCreator(f"Mirrordrill {program_version()}")
+    writer.setCreator(f"Mirrordrill {get_program_version()}")
     margins = QMarginsF(MARGIN_MM, MARGIN_MM, MARGIN_MM, MARGIN_MM)
     writer.setPageLayout(
         QPageLayout(
@@ -118,14 +118,14 @@ def _print_documents(
     try:
         text_documents = documents(writer)
         pages = sum(document.pageCount() for document in text_documents)
-        _print(text_documents, writer, painter, foot, pages)
+        _print_pages(text_documents, writer, painter, foot, pages)
     finally:
         painter.end()
     assert application is not None, "fonts need an application for as long as something is drawn"
     return bytes(target.data().data()), pages
 
 
-def _application() -> QGuiApplication:
+def _create_application() -> QGuiApplication:
     """Create an application for fonts; without a display it shows nothing."""
     has_display = any(os.environ.get(name) for name in ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"))
     if sys.platform == "linux" and not has_display:
@@ -133,42 +133,44 @@ def _application() -> QGuiApplication:
     return QGuiApplication([])
 
 
-def _first_page(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
+def _lay_out_first_page(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
     """Lay out page one with as many mistakes as fit."""
     svg = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
-    drawing, figure_html = {DRAWING: _drawing(svg, _width(writer))}, _figure(writer)
+    drawing, figure_html = {DRAWING: _draw_image(svg, _compute_width(writer))}, _format_figure(writer)
     for mistakes in range(body.MISTAKES_ON_PAGE, -1, -1):
-        document = _document(body.first_page(source, figure_html, mistakes), writer, drawing)
+        document = _build_document(body.build_first_page(source, figure_html, mistakes), writer, drawing)
         if document.pageCount() == 1:
             return document
     return document
 
 
-def _annex(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
+def _lay_out_annex(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
     drawing, figure_html = dict[str, QImage](), ""
     if source.account is not None:
         svg = curve_svg.draw(source.account, read_choices(source), list_refused(source.report))
-        drawing, figure_html = {DRAWING: _drawing(svg, _width(writer))}, _figure(writer)
-    sections = "".join(f"{heading(2, title)}{content}" for title, content in body.annex(source, figure_html))
-    return _document(heading(1, tr("Annex")) + sections, writer, drawing)
+        drawing, figure_html = {DRAWING: _draw_image(svg, _compute_width(writer))}, _format_figure(writer)
+    sections = "".join(
+        f"{format_heading(2, title)}{content}" for title, content in body.build_annex(source, figure_html)
+    )
+    return _build_document(format_heading(1, tr("Annex")) + sections, writer, drawing)
 
 
-def _figure(writer: QPdfWriter) -> str:
-    """Return the place of the drawing of a document."""
-    return f'<p><img src="{DRAWING}" width="{round(_width(writer) / _dots_per_pixel())}"></p>'
+def _format_figure(writer: QPdfWriter) -> str:
+    """Return the HTML placeholder for the drawing of a document."""
+    return f'<p><img src="{DRAWING}" width="{round(_compute_width(writer) / _compute_dots_per_pixel())}"></p>'
 
 
-def _dots_per_pixel() -> float:
+def _compute_dots_per_pixel() -> float:
     """Return the dots per screen pixel, the unit of Qt's HTML."""
     return DOTS_PER_INCH / QGuiApplication.primaryScreen().logicalDotsPerInchX()
 
 
-def _drawing(svg: str, width: float | None = None) -> QImage:
+def _draw_image(svg: str, width: float | None = None) -> QImage:
     """Draw an image *width* dots wide; None: its own size in pixels."""
     renderer = QSvgRenderer(QByteArray(svg.encode()))
     size = renderer.defaultSize()
     if width is None:
-        width = size.width() * _dots_per_pixel()
+        width = size.width() * _compute_dots_per_pixel()
     image = QImage(round(width), round(width * size.height() / size.width()), QImage.Format.Format_ARGB32)
     image.fill(Qt.GlobalColor.white)
     painter = QPainter(image)
@@ -177,15 +179,15 @@ def _drawing(svg: str, width: float | None = None) -> QImage:
     return image
 
 
-def _width(writer: QPdfWriter) -> float:
+def _compute_width(writer: QPdfWriter) -> float:
     return float(writer.width())
 
 
-def _foot(writer: QPdfWriter) -> float:
+def _compute_foot_height(writer: QPdfWriter) -> float:
     return FOOT_MM / 25.4 * DOTS_PER_INCH
 
 
-def _document(html: str, writer: QPdfWriter, drawings: Mapping[str, QImage]) -> QTextDocument:
+def _build_document(html: str, writer: QPdfWriter, drawings: Mapping[str, QImage]) -> QTextDocument:
     document = QTextDocument()
     document.documentLayout().setPaintDevice(writer)
     font = QFont()
@@ -196,7 +198,7 @@ def _document(html: str, writer: QPdfWriter, drawings: Mapping[str, QImage]) -> 
     for name, drawing in drawings.items():
         document.addResource(QTextDocument.ResourceType.ImageResource, QUrl(name), drawing)
     document.setHtml(_CAPTION.sub(r'<p class="muted">\2</p>\1', html))
-    document.setPageSize(QSizeF(_width(writer), writer.height() - _foot(writer)))
+    document.setPageSize(QSizeF(_compute_width(writer), writer.height() - _compute_foot_height(writer)))
     _keep_together(document)
     return document
 
@@ -206,10 +208,10 @@ def _keep_together(document: QTextDocument) -> None:
     for table in document.rootFrame().childFrames():
         if isinstance(table, QTextTable):
             for row in range(table.rows()):
-                _keep_row(document, table, row)
+                _keep_row_whole(document, table, row)
     block = document.begin()
     while block.isValid():
-        if block.blockFormat().headingLevel() and _page_of(document, block) != _page_of(
+        if block.blockFormat().headingLevel() and _get_page(document, block) != _get_page(
             document, _find_block_after_heading(block)
         ):
             cursor = QTextCursor(block)
@@ -227,8 +229,8 @@ def _find_block_after_heading(heading: QTextBlock) -> QTextBlock:
     return block_after if is_table and QTextCursor(next_block).currentTable() is None else next_block
 
 
-def _page_of(document: QTextDocument, block: QTextBlock) -> int:
-    """Return the page of the end of its first line."""
+def _get_page(document: QTextDocument, block: QTextBlock) -> int:
+    """Return the page on which the first line of *block* ends."""
     if not block.isValid():
         return document.pageCount() - 1
     top = document.documentLayout().blockBoundingRect(block).top()
@@ -236,7 +238,7 @@ def _page_of(document: QTextDocument, block: QTextBlock) -> int:
     return int((top + (line.height() if line.isValid() else 0.0)) // document.pageSize().height())
 
 
-def _keep_row(document: QTextDocument, table: QTextTable, row: int) -> None:
+def _keep_row_whole(document: QTextDocument, table: QTextTable, row: int) -> None:
     """Add space above the row, so that it begins on the page on which it ends."""
     layout, height = document.documentLayout(), document.pageSize().height()
     cells = [table.cellAt(row, column) for column in range(table.columns())]
@@ -252,7 +254,7 @@ def _keep_row(document: QTextDocument, table: QTextTable, row: int) -> None:
         cell.setFormat(spaced)
 
 
-def _print(
+def _print_pages(
     documents: list[QTextDocument], writer: QPdfWriter, painter: QPainter, name: str, pages: int
 ) -> None:
     number = 0
@@ -264,9 +266,14 @@ def _print(
             number += 1
             painter.save()
             painter.translate(0, -page * height)
-            document.drawContents(painter, QRectF(0, page * height, _width(writer), height))
+            document.drawContents(painter, QRectF(0, page * height, _compute_width(writer), height))
             painter.restore()
-            foot = QRectF(0, height + _foot(writer) * 0.3, _width(writer), _foot(writer) * 0.7)
+            foot = QRectF(
+                0,
+                height + _compute_foot_height(writer) * 0.3,
+                _compute_width(writer),
+                _compute_foot_height(writer) * 0.7,
+            )
             painter.drawText(foot, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, name)
             place = tr("{page} of {pages}").format(page=number, pages=pages)
             painter.drawText(foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom, place)

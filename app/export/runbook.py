@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from app.export.source import ExportSource, read_choices
-from app.words.formatting import moment
+from app.words.formatting import format_moment
 from app.words.language import tr
 from app.words.localization import describe_input, localize
 from engine.inputs import Input
@@ -15,7 +15,7 @@ WIDTH: Final = 100
 """Width of a comment line in characters."""
 
 
-def runbook(source: ExportSource) -> str:
+def build_runbook(source: ExportSource) -> str:
     """List the inputs of the run in order. Accepted SQL stays SQL; all other inputs become comments."""
     refused = {
         (batch["t_s"], batch["window"]): next(m for m in batch["messages"] if m["severity"] > 10)
@@ -31,10 +31,13 @@ def runbook(source: ExportSource) -> str:
         tr("This is a simulation. Test every step on a test system before you use it in a real runbook."),
         source.drill.scenario.summary,
     ]
-    return "\n".join([*_comment(head), "", *_steps(source, source.drill.journal, {}, answers)]) + "\n"
+    return (
+        "\n".join([*_format_comment(head), "", *_format_steps(source, source.drill.journal, {}, answers)])
+        + "\n"
+    )
 
 
-def reference_runbook(source: ExportSource) -> str:
+def build_reference_runbook(source: ExportSource) -> str:
     """Return the steps of the reference solution with their reasons; only a note if the drill has no reference."""
     reference = source.review.reference
     head = [
@@ -42,13 +45,13 @@ def reference_runbook(source: ExportSource) -> str:
         source.drill.scenario.summary,
     ]
     if reference is None:
-        return "\n".join(_comment([*head, tr("This drill has no reference solution.")])) + "\n"
+        return "\n".join(_format_comment([*head, tr("This drill has no reference solution.")])) + "\n"
     steps = [parse_line(step.line, step.tick) for step in reference.steps]
     reasons = {number: step.why for number, step in enumerate(reference.steps)}
-    return "\n".join([*_comment(head), "", *_steps(source, steps, reasons, {})]) + "\n"
+    return "\n".join([*_format_comment(head), "", *_format_steps(source, steps, reasons, {})]) + "\n"
 
 
-def _steps(
+def _format_steps(
     source: ExportSource,
     items: Iterable[Input],
     reasons: Mapping[int, str],
@@ -65,11 +68,11 @@ def _steps(
             continue
         number += 1
         reason = f" {reasons[index]}" if index in reasons else ""
-        time_text = tr("At {moment}.").format(moment=moment(item.tick))
-        yield from _comment([f"{number}. {time_text}{reason}"])
+        time_text = tr("At {moment}.").format(moment=format_moment(item.tick))
+        yield from _format_comment([f"{number}. {time_text}{reason}"])
         if item.verb != "sql":
             words = tr("Note: {what}") if item.verb == "note" else tr("Manual step: {what}")
-            yield from _comment([f"   {words.format(what=_describe_step(item, choices))}"])
+            yield from _format_comment([f"   {words.format(what=_describe_step(item, choices))}"])
         else:
             yield from _build_sql_lines(item, answers.get((item.tick / 100, item.args[0])))
         yield ""
@@ -80,7 +83,7 @@ def _build_sql_lines(item: Input, refused: str | None) -> Iterator[str]:
     batch = item.args[1].strip().splitlines()
     if refused is not None:
         words = tr("Refused on {server}: {message}").format(server=server, message=refused)
-        yield from _comment([f"   {words}"])
+        yield from _format_comment([f"   {words}"])
         yield from (f"--   {line}" for line in batch)
         return
     yield f":CONNECT {server}"
@@ -93,7 +96,7 @@ def _describe_step(item: Input, choices: Mapping[str, Sequence[str]]) -> str:
     return item.args[0] if item.verb == "note" else describe_input(item.line_without_time, choices)
 
 
-def _comment(lines: Iterable[str]) -> Iterator[str]:
+def _format_comment(lines: Iterable[str]) -> Iterator[str]:
     """Yield line comments only: no text can end them."""
     for line in lines:
         for part in line.splitlines() or [""]:

@@ -25,7 +25,7 @@ FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
 """First characters that make a spreadsheet read a text as a formula."""
 
 
-def sheets(source: ExportSource) -> dict[str, str]:
+def build_sheets(source: ExportSource) -> dict[str, str]:
     """Return the sheets: file name -> content."""
     report = source.report
     table_rows = {
@@ -33,7 +33,7 @@ def sheets(source: ExportSource) -> dict[str, str]:
         "events.csv": as_csv(
             EVENT_COLUMNS, ([_read_event_cell(event, c) for c in EVENT_COLUMNS] for event in report["events"])
         ),
-        "readings.csv": _readings(report["readings"]),
+        "readings.csv": _format_readings(report["readings"]),
         "score.csv": as_csv(
             SCORE_COLUMNS,
             (
@@ -70,7 +70,7 @@ def _read_item_cell(item: Row, column: str) -> object:
     return localize(item[column]) if column in ("name", "why", "better") else item[column]
 
 
-def _readings(readings: Row) -> str:
+def _format_readings(readings: Row) -> str:
     """Return one row for each second and database."""
     databases = readings.get("databases") or {readings["database"]: readings}
     counters = [name for name, values in next(iter(databases.values())).items() if isinstance(values, list)]
@@ -88,11 +88,11 @@ def as_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(columns)
-    writer.writerows([_safe(value) for value in row] for row in rows)
+    writer.writerows([_escape_formula(value) for value in row] for row in rows)
     return buffer.getvalue()
 
 
-def _safe(value: object) -> object:
+def _escape_formula(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_SIGNS) else value
 
 

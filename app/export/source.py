@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from engine.drill.judging.review import Review, review
+from engine.drill.judging.review import Review, review_run
 from engine.drill.judging.shapes import Report, Row
 from engine.drill.par.account import Account, RunSegment
 from engine.drill.running.drill import Drill
@@ -32,9 +32,9 @@ class ExportSource(Struct, frozen=True):
     """Mistakes of the account, with plans at a person's pace."""
 
 
-def source_of(drill: Drill) -> ExportSource:
+def build_source(drill: Drill) -> ExportSource:
     """Replay the drill and its reference, in a fraction of a second."""
-    return ExportSource(drill, review(drill), drill.report())
+    return ExportSource(drill, review_run(drill), drill.build_report())
 
 
 def read_choices(source: ExportSource) -> dict[str, list[str]]:
@@ -47,7 +47,7 @@ def map_choices(questions: Iterable[Row]) -> dict[str, list[str]]:
     return {row["name"]: row["choices"] for row in questions}
 
 
-def signature(source: ExportSource) -> str:
+def format_signature(source: ExportSource) -> str:
     """Return the player's name and the date, as far as they are known."""
     return " · ".join(part for part in (source.player, source.played_at) if part)
 

@@ -31,7 +31,7 @@ class AcceptedText(Struct, frozen=True):
     on: str = ""
     """Date in UTC, such as 2026-11-21."""
     own: bool = False
-    """True if it was written here and not accepted; it is not listed."""
+    """True if the user wrote the text here instead of accepting it. Such texts are not listed."""
 
 
 def list_accepted_texts(profile: Profile) -> list[AcceptedText]:
@@ -44,7 +44,7 @@ def list_accepted_texts(profile: Profile) -> list[AcceptedText]:
     except ValueError:
         return []
     return (
-        [accepted_text for entry in document if (accepted_text := _read(entry)) is not None]
+        [accepted_text for entry in document if (accepted_text := _parse_entry(entry)) is not None]
         if isinstance(document, list)
         else []
     )
@@ -57,7 +57,7 @@ def list_foreign(entries: Iterable[AcceptedText]) -> list[AcceptedText]:
 
 def add_entry(entries: Iterable[AcceptedText], entry: AcceptedText) -> list[AcceptedText]:
     """Return *entries* with *entry*, dated today, which replaces an older one with the same text."""
-    dated = replace(entry, title=entry.title[:TEXT_MAX], author=entry.author[:TEXT_MAX], on=_today())
+    dated = replace(entry, title=entry.title[:TEXT_MAX], author=entry.author[:TEXT_MAX], on=_format_today())
     return [*(other_entry for other_entry in entries if other_entry.sha256 != entry.sha256), dated][
         -ACCEPTED_MAX:
     ]
@@ -70,15 +70,15 @@ def remove_entries(entries: Iterable[AcceptedText], digests: Iterable[str]) -> l
 
 
 def save_entries(profile: Profile, entries: Iterable[AcceptedText]) -> None:
-    """Save the entries. Raises StorageError, and then the former file is intact."""
+    """Save the entries. Raises StorageError; the former file is then unchanged."""
     profile.settings.set(ACCEPTED, json.dumps([asdict(entry) for entry in entries]))
 
 
-def _today() -> str:
+def _format_today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def _read(entry: object) -> AcceptedText | None:
+def _parse_entry(entry: object) -> AcceptedText | None:
     if isinstance(entry, str):
         entry = {"sha256": entry}
     if not isinstance(entry, dict):

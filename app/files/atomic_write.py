@@ -35,7 +35,7 @@ def write(file: Path, content: bytes | str) -> None:
         with suppress(OSError):
             aside.unlink()
         raise
-    _settle(file.parent)
+    _sync_folder(file.parent)
 
 
 def check(file: Path) -> None:
@@ -53,7 +53,7 @@ def write_all(contents: Mapping[Path, str]) -> None:
         write(file, content)
 
 
-def with_ending(chosen_file: str, ending: str, replace: bool = False) -> Path:
+def add_ending(chosen_file: str, ending: str, replace: bool = False) -> Path:
     """Return a file chosen in a dialog, with *ending* if it has none; *replace*: instead of another ending."""
     file = Path(chosen_file)
     if file.suffix and not (replace and file.suffix.lower() != ending):
@@ -68,12 +68,12 @@ def _prepare(file: Path) -> tuple[int | None, Path]:
     # The name contains the process ID, so that two concurrent writers do not mix. A file left by a killed
     # process does no harm.
     aside = file.with_name(f".{file.name[:40]}.{os.getpid()}{ENDING}")
-    mode = _mode(file)
+    mode = _read_mode(file)
     aside.unlink(missing_ok=True)
     return mode, aside
 
 
-def _mode(file: Path) -> int | None:
+def _read_mode(file: Path) -> int | None:
     """Return the permissions of the existing file, which the new file keeps; None if there is no file.
 
     Raises OSError.
@@ -85,7 +85,7 @@ def _mode(file: Path) -> int | None:
     return stat.S_IMODE(file.stat().st_mode)
 
 
-def _settle(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Make the rename survive a power cut, on systems that can sync folders."""
     if os.name == "nt":
         return

@@ -166,20 +166,20 @@ def parse(raw: bytes, file: str) -> Bundle:
     _check_end(raw, file)
     problems: list[Problem] = []
 
-    def add(member: str, text: str) -> None:
+    def add_problem(member: str, text: str) -> None:
         problems.append(Problem(file, 1, 1, _escape_name(member), text))
 
-    members = _members(raw, file, add)
+    members = _read_members(raw, file, add_problem)
     if MANIFEST not in members:
         if not any(problem.where == MANIFEST for problem in problems):
-            add(MANIFEST, tr("missing"))
+            add_problem(MANIFEST, tr("missing"))
         raise BundleError(problems)
-    manifest = _manifest(members.pop(MANIFEST), add)
+    manifest = _parse_manifest(members.pop(MANIFEST), add_problem)
     if manifest is not None:
         problem_places = {problem.where for problem in problems}
-        for name, text in _differences(manifest, members):
+        for name, text in _find_differences(manifest, members):
             if _escape_name(name) not in problem_places:
-                add(name, text)
+                add_problem(name, text)
     scenarios, runs = dict[str, str](), dict[str, bytes]()
     for name in sorted(members):
         folder, _, last = name.partition("/")
@@ -189,7 +189,7 @@ def parse(raw: bytes, file: str) -> Bundle:
         try:
             scenarios[last.removesuffix(".toml")] = members[name].decode("utf-8").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
-            add(name, tr("not UTF-8 text (byte {n})").format(n=error.start + 1))
+            add_problem(name, tr("not UTF-8 text (byte {n})").format(n=error.start + 1))
     if problems or manifest is None:
         raise BundleError(problems)
     return Bundle(file, hashlib.sha256(raw).hexdigest(), len(raw), manifest, scenarios, runs)
@@ -221,7 +221,7 @@ def _check_end(raw: bytes, file: str) -> None:
         raise _build_error(file, tr("the archive directory is not at its recorded offset"))
 
 
-def _members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
+def _read_members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
     """Return name -> bytes of all readable members; problems of the others go to *add*."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
@@ -236,7 +236,7 @@ def _members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
                     add(name, tr("several members have this name"))
                 elif folded[name.casefold()] > 1:
                     add(name, tr("another member has the same name in other letter case"))
-            ends = _ends(entries, archive.start_dir)
+            ends = _find_ends(entries, archive.start_dir)
             members, room = dict[str, bytes](), EXPANDED_MAX
             for entry in entries:
                 name = entry.orig_filename
@@ -258,7 +258,7 @@ def _members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
         ) from error
 
 
-def _ends(entries: list[zipfile.ZipInfo], end: int) -> dict[int, int]:
+def _find_ends(entries: list[zipfile.ZipInfo], end: int) -> dict[int, int]:
     """Return the start of each member -> the end that it must have. *end*: start of the directory."""
     begins = sorted({entry.header_offset for entry in entries})
     return dict(zip(begins, [*begins[1:], end], strict=True))
@@ -282,7 +282,9 @@ def _check_entry(entry: zipfile.ZipInfo, room: int) -> Iterator[str]:
         yield tr("not allowed in a bundle. Allowed: bundle.toml, scenarios/NAME.toml and runs/NAME.json; "
             "NAME consists of lowercase letters, digits, - and _")  # fmt: skip
     elif name != MANIFEST and (
-        not _SLUG.fullmatch(_stem(name)) or len(_stem(name)) > 60 or _RESERVED.fullmatch(_stem(name))
+        not _SLUG.fullmatch(_get_stem(name))
+        or len(_get_stem(name)) > 60
+        or _RESERVED.fullmatch(_get_stem(name))
     ):
         yield tr("invalid name for a scenario or a run")
     kind = stat.S_IFMT(entry.external_attr >> 16)
@@ -298,7 +300,7 @@ def _check_entry(entry: zipfile.ZipInfo, room: int) -> Iterator[str]:
         yield tr("unpacks to more than {n} times its size").format(n=RATIO_MAX)
 
 
-def _stem(name: str) -> str:
+def _get_stem(name: str) -> str:
     return name.partition("/")[2].rpartition(".")[0]
 
 
@@ -322,7 +324,7 @@ def _read_content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: i
     return content
 
 
-def _manifest(raw: bytes, add: Add) -> Manifest | None:
+def _parse_manifest(raw: bytes, add: Add) -> Manifest | None:
     """Parse `bundle.toml`; None if it has no usable content."""
     try:
         text = raw.decode("utf-8")
@@ -357,7 +359,7 @@ def _manifest(raw: bytes, add: Add) -> Manifest | None:
     return manifest
 
 
-def _differences(manifest: Manifest, members: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
+def _find_differences(manifest: Manifest, members: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
     """Yield name and message for each member that differs from its entry in `bundle.toml`."""
     listed = Counter(member.name for member in manifest.members)
     for name, times in listed.items():

@@ -19,7 +19,7 @@ from app.files.scenario_files import ScenarioFile, ScenarioNotFoundError
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.authoring.problems import Problem, ScenarioError
-from engine.drill.authoring.scenario import Scenario, load_scenario, verbs_of
+from engine.drill.authoring.scenario import Scenario, count_verbs, load_scenario
 from engine.inputs import InputError
 
 KEY_LENGTH: Final = 16
@@ -70,18 +70,20 @@ class ImportedBundle(Struct, frozen=True):
 # --- offers of a bundle -------------------------------------------------------------------------------------
 
 
-def offers(opened_bundle: Bundle) -> Iterator[DrillOffer]:
+def list_offers(opened_bundle: Bundle) -> Iterator[DrillOffer]:
     """Yield each drill of the bundle, checked on request and never run."""
-    present = {file.name: file for file in scenario_files.all_files()[0]}
+    present = {file.name: file for file in scenario_files.list_all_files()[0]}
     for name, text in opened_bundle.scenarios.items():
-        yield _offer(opened_bundle, name, text, present)
+        yield _build_offer(opened_bundle, name, text, present)
 
 
-def _offer(opened_bundle: Bundle, name: str, text: str, present: Mapping[str, ScenarioFile]) -> DrillOffer:
+def _build_offer(
+    opened_bundle: Bundle, name: str, text: str, present: Mapping[str, ScenarioFile]
+) -> DrillOffer:
     try:
         scenario = load_scenario(text, f"{opened_bundle.file}/scenarios/{name}.toml")
     except ScenarioError as problems:
-        reason = tr("Not playable: {why}").format(why=_short(problems.problems[0]))
+        reason = tr("Not playable: {why}").format(why=_shorten_problem(problems.problems[0]))
         return DrillOffer(name, text, None, problems.problems, reason)
     file = present.get(name)
     if file is None:
@@ -97,25 +99,25 @@ def _offer(opened_bundle: Bundle, name: str, text: str, present: Mapping[str, Sc
     return DrillOffer(name, text, scenario, (), reason.format(name=name, origin=file.origin))
 
 
-def _short(problem: Problem) -> str:
+def _shorten_problem(problem: Problem) -> str:
     place_prefix = f"{problem.where}: " if problem.where else ""
     return f"{problem.line}:{problem.column}: {place_prefix}{problem.text}"
 
 
-def run_offers(opened_bundle: Bundle) -> Iterator[RunOffer]:
+def list_run_offers(opened_bundle: Bundle) -> Iterator[RunOffer]:
     """Yield each run of the bundle with its own description; none is played."""
     for name, raw in opened_bundle.runs.items():
-        yield _run_offer(name, raw)
+        yield _build_run_offer(name, raw)
 
 
-def _run_offer(name: str, raw: bytes) -> RunOffer:
+def _build_run_offer(name: str, raw: bytes) -> RunOffer:
     try:
         report, _ = run_files.parse(raw, f"{name}.json")
-        does = ", ".join(f"{verb} × {count}" for verb, count in verbs_of(report["inputs"]))
+        does = ", ".join(f"{verb} × {count}" for verb, count in count_verbs(report["inputs"]))
     except (RunFileError, InputError) as problem:
         return RunOffer(name, str(problem), usable=False)
     says = tr("{scenario}, {time} simulated: {does}")
-    time = formatting.seconds(float(report["ended_at_s"]), 0)
+    time = formatting.format_seconds(float(report["ended_at_s"]), 0)
     return RunOffer(
         name, says.format(scenario=report["scenario"], time=time, does=does or tr("no actions")), usable=True
     )
@@ -132,27 +134,27 @@ def import_bundle(
 ) -> list[Path]:
     """Import these drills and runs of the bundle into the profile; return the new files.
 
-    *known_offers*: result of `offers`; None: call it. A drill with an obstacle must not be in *drills*
+    *known_offers*: result of `list_offers`; None: call it. A drill with an obstacle must not be in *drills*
     (ValueError). Raises BundleStoreError; files written before the error stay complete.
     """
     drill_names = list(drills)
     hindered = {
         offer.name
-        for offer in (offers(opened_bundle) if known_offers is None else known_offers)
+        for offer in (list_offers(opened_bundle) if known_offers is None else known_offers)
         if offer.hindrance and not offer.exists_here
     }
     if hindered & set(drill_names):
         raise ValueError(f"cannot be taken in: {sorted(hindered & set(drill_names))}")
-    folder = scenario_files.bundles_folder() / opened_bundle.sha256[:KEY_LENGTH]
+    folder = scenario_files.get_bundles_folder() / opened_bundle.sha256[:KEY_LENGTH]
     files = {folder / f"{name}.toml": opened_bundle.scenarios[name].encode() for name in drill_names}
     files |= {folder / "runs" / f"{name}.json": opened_bundle.runs[name] for name in runs}
     new = {file: raw for file, raw in files.items() if not file.exists()}
     if new:
-        _put_all(folder, {folder / scenario_files.LABEL: _label(opened_bundle), **new})
+        _write_all(folder, {folder / scenario_files.LABEL: _build_label(opened_bundle), **new})
     return list(new)
 
 
-def _put_all(folder: Path, files: Mapping[Path, bytes]) -> None:
+def _write_all(folder: Path, files: Mapping[Path, bytes]) -> None:
     try:
         for file, raw in files.items():
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -164,7 +166,7 @@ def _put_all(folder: Path, files: Mapping[Path, bytes]) -> None:
         ) from error
 
 
-def _label(opened_bundle: Bundle) -> bytes:
+def _build_label(opened_bundle: Bundle) -> bytes:
     manifest = opened_bundle.manifest
     facts = {
         "title": manifest.title,
@@ -180,12 +182,14 @@ def _label(opened_bundle: Bundle) -> bytes:
 
 def list_imported_bundles() -> list[ImportedBundle]:
     """Return all imported bundles, sorted by title."""
-    folders = (path for path in scenario_files.bundles_folder().glob("*") if _KEY.fullmatch(path.name))
+    folders = (path for path in scenario_files.get_bundles_folder().glob("*") if _KEY.fullmatch(path.name))
     return sorted(map(_read_imported_bundle, folders), key=lambda bundle: (bundle.title, bundle.key))
 
 
 def _read_imported_bundle(folder: Path) -> ImportedBundle:
-    labels = {key: value for key, value in scenario_files.label(folder).items() if isinstance(value, str)}
+    labels = {
+        key: value for key, value in scenario_files.read_label(folder).items() if isinstance(value, str)
+    }
     return ImportedBundle(
         key=folder.name,
         title=labels["title"],
@@ -202,7 +206,7 @@ def remove(key: str) -> None:
 
     Raises ScenarioNotFoundError for an unknown bundle, BundleStoreError.
     """
-    folder = scenario_files.bundles_folder() / key
+    folder = scenario_files.get_bundles_folder() / key
     if not _KEY.fullmatch(key) or not folder.is_dir() or folder.is_symlink():
         raise ScenarioNotFoundError(tr("Bundle {key} does not exist here.").format(key=key))
     try:

@@ -30,8 +30,8 @@ def load_certificate(scenario: Scenario) -> ParCertificate | None:
     return proof.load_certificate(scenario.name, scenario.text)
 
 
-def plans(drill: DrillState) -> list[list[Input]]:
-    """Return the best known plan for this drill and seed, and the one that may start last."""
+def load_plans(drill: DrillState) -> list[list[Input]]:
+    """Return two plans for this drill and seed: the best known plan, and the plan that may start last."""
     proved = load_certificate(drill.scenario)
     if proved is None or proved["seed"] != drill.seed:
         return []
@@ -39,7 +39,7 @@ def plans(drill: DrillState) -> list[list[Input]]:
     return [parse_script("\n".join(lines))[0] for lines in plan_lists if lines]
 
 
-def warnings(certificate: ParCertificate, file: str) -> list[Problem]:
+def list_warnings(certificate: ParCertificate, file: str) -> list[Problem]:
     """Return the problems of the drill in *file* that its certificate shows."""
     par, idle = certificate["par"]["score"], certificate["idle"]["score"]
     reference = certificate["reference"]["score"]
@@ -59,7 +59,7 @@ def warnings(certificate: ParCertificate, file: str) -> list[Problem]:
     if solved and idle > par - WORTH_MIN:
         text = tr("doing nothing earns {points:g} points, the best known plan {par:g}")
         sentences.append((text.format(points=idle, par=par), tr("Points require an action")))
-    for trap in certificate.get("traps", ()) if solved else ():  # otherwise no other trap can cost points
+    for trap in certificate.get("traps", ()) if solved else ():
         if trap["best"] is not None and trap["best"] > par - TRAP_MIN:
             text = tr(
                 "after the trap {trap!r}, {points:g} points are still possible; the best known "

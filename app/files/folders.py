@@ -42,7 +42,7 @@ def keep_private(file: Path) -> None:
         file.chmod(0o600)
 
 
-def default_folder() -> Path:
+def get_default_folder() -> Path:
     """Return the default folder of the profile: the user's data folder, unless a variable sets another."""
     chosen_folder = os.environ.get(FOLDER_VARIABLE)
     return Path(chosen_folder) if chosen_folder else user_data_path("mirrordrill", appauthor=False)

@@ -21,7 +21,7 @@ SEED_MAX: Final = 999_999
 """Largest seed, short enough to be read out to another person."""
 
 
-def any_seed() -> int:
+def draw_seed() -> int:
     """Return a random seed."""
     return 1 + secrets.randbelow(SEED_MAX)
 
@@ -33,7 +33,10 @@ NODES: Final = 50
 """Number of plans in the search for a better one than the reference. Assumed: half a second."""
 
 TRIES: Final = 8
-"""Number of drills tried for a difficulty before another one is offered. Assumed; each takes one to six seconds."""
+"""Number of attempts to generate a drill of the wanted difficulty.
+
+Then a drill of another difficulty is offered. Assumed; each attempt takes one to six seconds.
+"""
 
 DRAWN_MAX: Final = 200
 """Maximum number of seeds drawn in the search for different selections. Assumed: four times the largest generator."""
@@ -51,7 +54,7 @@ class GeneratedDrill(Struct, frozen=True):
     @property
     def difficulty(self) -> str:
         """Difficulty, one of LEVELS; empty if too little was tried."""
-        return proof.difficulty(self.proved)
+        return proof.get_difficulty(self.proved)
 
     @property
     def description(self) -> str:
@@ -67,8 +70,8 @@ class GeneratedDrill(Struct, frozen=True):
         )
 
 
-def candidates(
-    generators: Iterable[Scenario], wanted: str, draw_seed: Callable[[], int] = any_seed
+def draw_candidates(
+    generators: Iterable[Scenario], wanted: str, draw_seed: Callable[[], int] = draw_seed
 ) -> Iterator[tuple[Scenario, int]]:
     """Yield (scenario, seed) of different variants.
 
@@ -76,7 +79,9 @@ def candidates(
     """
     for generator in sorted(
         generators,
-        key=lambda candidate: _level_distance(proof.level(candidate.name) or candidate.level, wanted),
+        key=lambda candidate: _compute_level_distance(
+            proof.get_level(candidate.name) or candidate.level, wanted
+        ),
     ):
         known_scenarios = []
         for seed in (draw_seed() for _ in range(DRAWN_MAX)):
@@ -106,31 +111,33 @@ def generate_drill(
         proved = yield from _prove(variant, seed, number)
         if proved is None:
             continue
-        level = proof.difficulty(proved) or variant.level
+        level = proof.get_difficulty(proved) or variant.level
         drill = GeneratedDrill(variant.model_copy(update={"level": level}), seed, proved)
         if wanted in ("", drill.difficulty):
             return drill
         other_drills.append(drill)
     return min(
-        other_drills, key=lambda candidate: _level_distance(candidate.scenario.level, wanted), default=None
+        other_drills,
+        key=lambda candidate: _compute_level_distance(candidate.scenario.level, wanted),
+        default=None,
     )
 
 
-def _level_distance(level: str, wanted: str) -> int:
+def _compute_level_distance(level: str, wanted: str) -> int:
     return abs(LEVELS.index(level) - LEVELS.index(wanted))
 
 
 def _prove(scenario: Scenario, seed: int, number: int) -> Slices[ParCertificate | None]:
     search = ParSearch(scenario, seed)
-    for _ in itertools.takewhile(lambda _: search.nodes < NODES, search.steps()):
+    for _ in itertools.takewhile(lambda _: search.nodes < NODES, search.run_steps()):
         yield (number + 0.5 * min(1.0, search.nodes / NODES)) / TRIES
     best, reference = search.best, search.reference
     if best is None or reference is None or not (reference.fair and reference.reached):
         return None
-    blunders = search.blunders()
-    for share in blunders.steps():
+    blunders = search.build_blunder_test()
+    for share in blunders.run_steps():
         yield (number + 0.5 + 0.49 * share) / TRIES
-    measured = blunders.certificate_fields
+    measured = blunders.build_certificate_fields
     certificate: ParCertificate = {
         "par": {"score": best.score, "plan": best.lines},
         "reference": {"score": reference.score, "fair": reference.fair},
@@ -140,4 +147,4 @@ def _prove(scenario: Scenario, seed: int, number: int) -> Slices[ParCertificate 
         "choices": measured["choices"],
         "nodes": search.nodes + blunders.tried,
     }
-    return None if certificates.warnings(certificate, scenario.name) else certificate
+    return None if certificates.list_warnings(certificate, scenario.name) else certificate

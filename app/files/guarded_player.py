@@ -39,7 +39,7 @@ class Budget(Struct, frozen=True):
     """Maximum processor time of any run."""
     events_max: int = 2_000_000
 
-    def allowed_s(self, tick: Tick) -> float:
+    def compute_allowed_s(self, tick: Tick) -> float:
         """Return the processor time allowed for a run up to *tick*."""
         return min(self.most_s, self.base_s + self.share * tick / TICKS_PER_S)
 
@@ -72,12 +72,12 @@ class GuardedPlayer:
         self.drill = drill
         self.spent_s = spent_s
         self._budget = budget
-        self._resident = resident_bytes()
+        self._resident = read_resident_bytes()
 
     @property
     def is_spent(self) -> bool:
         """True if the processor time of the run is used up."""
-        return self.spent_s > self._budget.allowed_s(self.drill.tick)
+        return self.spent_s > self._budget.compute_allowed_s(self.drill.tick)
 
     def advance_to(self, tick: Tick) -> None:
         """Advance to *tick*, or to the end of the drill. Raises UnplayableError."""
@@ -88,16 +88,16 @@ class GuardedPlayer:
         """Advance to *tick*, or to the end of the drill. Yields after each slice. Raises UnplayableError."""
         if tick > self._budget.tick_max:
             raise UnplayableError(tr("the run exceeds the limit for simulated time"))
-        with self._metered():
+        with self._meter_budget():
             for _ in advance_in_slices(self.drill, tick):
-                self._check()
+                self._check_budget()
                 yield
-                self._begin()
+                self._start_meter()
 
     def apply(self, line: str) -> None:
         """Apply an input. Raises InputError if it is refused, UnplayableError if it cannot be played."""
-        with self._metered():
-            self.drill.do(line)
+        with self._meter_budget():
+            self.drill.apply_line(line)
 
     def play(self, inputs: Iterable[Input], tick: Tick) -> None:
         """Apply *inputs* at their times, skip refused ones, and continue to *tick*.
@@ -113,36 +113,36 @@ class GuardedPlayer:
         self.advance_to(tick)
 
     @contextmanager
-    def _metered(self) -> Iterator[None]:
-        self._begin()
-        with guarded():
+    def _meter_budget(self) -> Iterator[None]:
+        self._start_meter()
+        with convert_errors():
             try:
                 yield
             finally:
-                self._count()
-            self._check()
+                self._count_time()
+            self._check_budget()
 
-    def _begin(self) -> None:
+    def _start_meter(self) -> None:
         self._begun_s = time.thread_time()
 
-    def _count(self) -> None:
+    def _count_time(self) -> None:
         now_s = time.thread_time()
         self.spent_s += now_s - self._begun_s
         self._begun_s = now_s
 
-    def _check(self) -> None:
+    def _check_budget(self) -> None:
         """Raise UnplayableError where the budget is used up."""
-        self._count()
+        self._count_time()
         progress.at_s = time.process_time()
         if self.is_spent:
             raise UnplayableError(tr("the run exceeds the limit for processor time"))
-        grown = resident_bytes() - self._resident
+        grown = read_resident_bytes() - self._resident
         if len(self.drill.events) > self._budget.events_max or grown > MEMORY_MAX:
             raise UnplayableError(tr("the run exceeds the memory limit"))
 
 
 @contextmanager
-def guarded() -> Iterator[None]:
+def convert_errors() -> Iterator[None]:
     """Turn every exception but a refusal (InputError, ScenarioError) into an UnplayableError."""
     try:
         yield
@@ -154,7 +154,7 @@ def guarded() -> Iterator[None]:
         ) from problem
 
 
-def resident_bytes() -> int:
+def read_resident_bytes() -> int:
     """Return the memory of this process in bytes; 0 except on Linux, where the system reports it cheaply."""
     if sys.platform != "linux":
         return 0

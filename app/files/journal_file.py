@@ -34,8 +34,8 @@ class Lesson(Struct, frozen=True):
 
 
 @lru_cache(maxsize=1)
-def lessons() -> dict[str, Lesson]:
-    """Name of the drill -> its lesson, in the order of the course."""
+def load_lessons() -> dict[str, Lesson]:
+    """Return the lessons by drill name, in the order of the course."""
     parts = tomllib.loads(resources.files("engine.drill.judging").joinpath(FILE).read_text(encoding="utf-8"))[
         "part"
     ]
@@ -49,8 +49,8 @@ def lessons() -> dict[str, Lesson]:
 
 def get_position(drill: str) -> int:
     """Return the position of the drill in the course. Drills outside the course come after all others."""
-    lesson = lessons().get(drill)
-    return lesson.place if lesson is not None else len(lessons()) + 1
+    lesson = load_lessons().get(drill)
+    return lesson.place if lesson is not None else len(load_lessons()) + 1
 
 
 MARK: Final = b'{"begun": '
@@ -58,7 +58,7 @@ MARK: Final = b'{"begun": '
 
 
 CUT_OFF: Final = {"cut_off": True, "events": [], "availability": {}, "score": {}, "failovers": []}
-"""Empty parts of a report that a journal does not have; only a replay gives them."""
+"""Empty parts of the report that stands for a journal. Only a replay can compute these parts."""
 
 
 class JournalFile:
@@ -73,15 +73,15 @@ class JournalFile:
         """Reason, as a sentence, for which the recording stopped; empty if it continues."""
         self._file: IO[str] | None = None
 
-    def line(self, tick: int, line: str) -> None:
+    def record_input(self, tick: int, line: str) -> None:
         """Write an input line."""
         self._write_progress(tick, line)
 
-    def heartbeat(self, tick: int) -> None:
+    def record_position(self, tick: int) -> None:
         """Write the position of the run."""
         self._write_progress(tick)
 
-    def checkpoint(self, tick: int, state_hash: str) -> None:
+    def record_hash(self, tick: int, state_hash: str) -> None:
         """Write the new state hashes of the run."""
         self._write_progress(tick)
 

@@ -41,7 +41,7 @@ class LearningPath(Struct, frozen=True):
 
 
 @lru_cache(maxsize=1)
-def learning_paths() -> dict[str, LearningPath]:
+def load_learning_paths() -> dict[str, LearningPath]:
     """Return the paths by key, in the order of the start page."""
     text = resources.files("engine.drill.judging").joinpath(FILE).read_text(encoding="utf-8")
     return {
@@ -51,24 +51,24 @@ def learning_paths() -> dict[str, LearningPath]:
 
 
 @lru_cache(maxsize=1)
-def _places() -> dict[str, tuple[str, int]]:
-    """Name of a shipped drill -> key of its path, and its place there from 1 on."""
+def _list_positions() -> dict[str, tuple[str, int]]:
+    """Return the key of the path and the place in it, from 1, of each shipped drill."""
     return {
         name: (path.key, index)
-        for path in learning_paths().values()
+        for path in load_learning_paths().values()
         for index, name in enumerate(path.drills, start=1)
     }
 
 
-def place_in_path(drill: str) -> int:
-    """Return the place of *drill* in its path, from 1 on; after all others if no path contains it."""
-    return _places().get(drill, ("", len(_places()) + 1))[1]
+def get_position_in_path(drill: str) -> int:
+    """Return the place of *drill* in its path, from 1. Drills without a path come after all others."""
+    return _list_positions().get(drill, ("", len(_list_positions()) + 1))[1]
 
 
 def find_technology(scenario: Scenario, shipped: bool) -> str:
-    """Return the key of the path of *scenario*: the table's for shipped drills, else by contents."""
-    if shipped and scenario.name in _places():
-        return _places()[scenario.name][0]
+    """Return the key of the learning path: from the table for a shipped drill, otherwise from the contents."""
+    if shipped and scenario.name in _list_positions():
+        return _list_positions()[scenario.name][0]
     if scenario.team:
         return "team"
     if scenario.instances:

@@ -40,7 +40,9 @@ def create_certificate(subject: str, addresses: Sequence[str] = ()) -> tuple[str
     return signed.public_bytes(Encoding.PEM).decode(), secret.decode()
 
 
-def context(certificate: str, key: str, oldest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3) -> ssl.SSLContext:
+def create_context(
+    certificate: str, key: str, oldest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3
+) -> ssl.SSLContext:
     """Return a server's TLS context.
 
     OpenSSL reads certificate and key from a file, which exists only during this call.

@@ -63,32 +63,31 @@ def describe(name: str, text: str) -> str:
         sentences = [tr("A full score is possible.")]
     else:
         words = tr("A full score is possible if you act before {moment}.")
-        sentences = [words.format(moment=formatting.run_time(lost_s))]
+        sentences = [words.format(moment=formatting.format_run_time(lost_s))]
     if share is not None:
         words = tr("{share} of the possible actions are serious mistakes ({points} points or more).")
         sentences.append(words.format(share=f"{round(100 * share)}%", points=BLUNDER))
     return " ".join(sentences)
 
 
-def level(name: str) -> str:
+def get_level(name: str) -> str:
     """Return the measured difficulty of the shipped drill *name*, one of LEVELS; empty if unknown."""
     certificate = _load_shipped_certificate(name)
-    return "" if certificate is None else difficulty(certificate)
+    return "" if certificate is None else get_difficulty(certificate)
 
 
-def difficulty(certificate: ParCertificate) -> str:
+def get_difficulty(certificate: ParCertificate) -> str:
     """Return one of LEVELS; empty: too little was tried."""
-    measured = chance(certificate)
+    measured = compute_blunder_chance(certificate)
     return "" if measured is None else LEVELS[bisect(CHANCES, measured)]
 
 
-def chance(certificate: ParCertificate) -> float | None:
+def compute_blunder_chance(certificate: ParCertificate) -> float | None:
     """Return the chance that a random action is a blunder; None if too few actions were tried.
 
-    A random player acts as often as the reference solution acts or answers.
-
-    This measures without users how hard a drill is: the share of blunders among the offered actions predicts
-    human errors better than skill or time (Anderson, Kleinberg and Mullainathan, arXiv 1606.04956).
+    The random player acts as often as the reference solution. The figure measures without users how hard a
+    drill is: the share of blunders among the offered actions predicts human errors better than skill or time
+    (Anderson, Kleinberg and Mullainathan, arXiv 1606.04956).
     """
     share = certificate.get("blunder_share")
     if share is None or certificate["acts_tried"] < TRIED_MIN:

@@ -8,7 +8,7 @@ from typing import Final, cast
 from app.export.source import ExportSource, as_json
 from app.files import journal_file, scenario_files
 from app.files.content import UnreadableFileError, decode, read_bytes
-from app.files.guarded_player import OF_FILE, Budget, GuardedPlayer, guarded
+from app.files.guarded_player import OF_FILE, Budget, GuardedPlayer, convert_errors
 from app.files.scenario_files import ScenarioNotFoundError
 from app.words.language import tr
 from engine.drill.authoring.scenario import escape_invisible, load_scenario
@@ -18,7 +18,7 @@ from engine.drill.running.modes import DrillMode
 from engine.inputs import InputError
 from engine.json_text import parse_json
 from engine.localization import join_messages
-from engine.model import ticks
+from engine.model import to_ticks
 from engine.verbs.lines import parse_script
 
 BYTES_MAX: Final = 200_000_000
@@ -35,7 +35,7 @@ NESTS_MAX: Final = 2_000_000
 VALUES_MAX: Final = 20_000_000
 """Maximum number of values in a file, counted before parsing.
 
-Assumed: twice those of two hours with two hundred databases.
+Assumed: twice the number in a run of two hours with two hundred databases.
 """
 INPUTS_MAX: Final = 100_000
 """Maximum input lines of a run. Assumed: one per second for a day."""
@@ -87,16 +87,16 @@ def parse(raw: bytes, file: str) -> tuple[Report, str]:
     report = content.get("report", content) if isinstance(content, dict) else None
     if is_complete and isinstance(report, dict):
         report.pop("cut_off", None)  # all parts exist, and each of them is compared
-    problem = _problem(report, raw)
+    problem = _find_problem(report, raw)
     if problem or not isinstance(report, dict):
         raise RunFileError(
             tr("{file} is not a Mirrordrill run: {problem}.").format(file=file, problem=problem)
         )
     checked = cast(Report, report)
-    return checked, _text(file, checked)
+    return checked, _find_scenario_text(file, checked)
 
 
-def _problem(report: object, raw: bytes) -> str:
+def _find_problem(report: object, raw: bytes) -> str:
     """Return the reason why the JSON is no valid report; empty if it is valid."""
     if not isinstance(report, dict):
         return tr("it is not a JSON object")
@@ -121,7 +121,7 @@ def _problem(report: object, raw: bytes) -> str:
 
 
 _HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]")
-"""JSON escape of one surrogate of a character beyond U+FFFF; invalid without its partner."""
+"""JSON escape of half a surrogate pair (a character beyond U+FFFF). It is invalid without the other half."""
 
 
 def _is_text(report: object) -> bool:
@@ -157,21 +157,21 @@ def _is_figure(value: object, maximum: float) -> bool:
 
 
 def play(report: Report, text: str, budget: Budget = OF_FILE) -> Drill:
-    """Replay the run of *report* within *budget*; *text* is that of its scenario.
+    """Replay the run of *report* within *budget*; *text* is the text of its scenario.
 
     Raises ScenarioError, InputError for invalid lines, and UnplayableError.
     """
-    with guarded():
+    with convert_errors():
         scenario = load_scenario(text, f"{report['scenario']}.toml")
         inputs, problems = parse_script("\n".join(report["inputs"]))
         if problems:
             raise InputError(join_messages("; ", problems))
         player = GuardedPlayer(Drill(scenario, report["seed"], report["mode"]), budget)
-        player.play(inputs, ticks(report["ended_at_s"]))
+        player.play(inputs, to_ticks(report["ended_at_s"]))
         return player.drill
 
 
-def _text(file: str, report: Report) -> str:
+def _find_scenario_text(file: str, report: Report) -> str:
     """Return the scenario in the run; for older files find it by its name."""
     text = report.get("scenario_text")
     if isinstance(text, str):

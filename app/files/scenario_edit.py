@@ -31,7 +31,7 @@ class ScenarioEditError(ValueError):
     """The text is not TOML, or has nothing at the path; the text is a sentence for the user."""
 
 
-def value_at(text: str, path: Path) -> Any:
+def read_value(text: str, path: Path) -> Any:
     """Return the value at *path* in plain types; None if there is none.
 
     Raises ScenarioEditError if the text is not TOML.
@@ -40,10 +40,10 @@ def value_at(text: str, path: Path) -> Any:
         data = tomllib.loads(text)  # seven times as fast as tomlkit, which is needed only for changes
     except (ValueError, RecursionError) as error:
         raise create_toml_error(error) from error
-    return value_in(data, path)
+    return get_value(data, path)
 
 
-def value_in(data: Mapping[str, object], path: Path) -> Any:
+def get_value(data: Mapping[str, object], path: Path) -> Any:
     """Return the value at *path* of a scenario's data; None if there is none."""
     place: Any = data
     for step in path:
@@ -58,35 +58,35 @@ def set_value(text: str, path: Path, value: object) -> str:
     """Return *text* with *value* at *path*; None removes the value. Raises ScenarioEditError."""
     if value is None:
         return remove(text, path)
-    return _edit_own_table(text, path, lambda table, inner: _set(table, inner, value)) or _set(
+    return _edit_own_table(text, path, lambda table, inner: _set_value(table, inner, value)) or _set_value(
         text, path, value
     )
 
 
 def remove(text: str, path: Path) -> str:
     """Return *text* without the value at *path*. Raises ScenarioEditError."""
-    return _edit_own_table(text, path, _remove) or _remove(text, path)
+    return _edit_own_table(text, path, _remove_value) or _remove_value(text, path)
 
 
-def _set(text: str, path: Path, value: object) -> str:
-    document, place = _parent(text, path)
+def _set_value(text: str, path: Path, value: object) -> str:
+    document, place = _find_parent(text, path)
     if isinstance(value, str) and "\n" in value:
-        value = _lines(value)
+        value = _format_lines(value)
     elif isinstance(place, Mapping) and path[-1] in place and place[path[-1]] == value:
         return text
     place[path[-1]] = value
     return tomlkit.dumps(document)
 
 
-def _remove(text: str, path: Path) -> str:
-    document, place = _parent(text, path)
+def _remove_value(text: str, path: Path) -> str:
+    document, place = _find_parent(text, path)
     last: object = path[-1]
     try:
         del place[last]
     except (KeyError, IndexError):
         return text
     if isinstance(place, AoT) and not place:
-        return _remove(tomlkit.dumps(document), path[:-1])
+        return _remove_value(tomlkit.dumps(document), path[:-1])
     return tomlkit.dumps(document)
 
 
@@ -127,7 +127,9 @@ def _edit_own_table(text: str, path: Path, change: Callable[[str, Path], str]) -
 
 def add_table(text: str, name: str, values: Mapping[str, object]) -> str:
     """Return *text* with one more [[name]] after the existing ones, or at the end. Raises ScenarioEditError."""
-    document = _read(text if text.endswith("\n\n") or not text.strip() else text.rstrip("\n") + "\n\n")
+    document = _parse_document(
+        text if text.endswith("\n\n") or not text.strip() else text.rstrip("\n") + "\n\n"
+    )
     table = tomlkit.table()
     for key, value in values.items():
         table[key] = value
@@ -148,7 +150,7 @@ def add_inside(text: str, path: Path, values: Mapping[str, object]) -> str:
 
     Raises ScenarioEditError.
     """
-    document, place = _parent(text, path)
+    document, place = _find_parent(text, path)
     value = place.get(path[-1])
     if value is None:
         value = place[path[-1]] = tomlkit.aot()
@@ -167,13 +169,13 @@ def add_inside(text: str, path: Path, values: Mapping[str, object]) -> str:
     return tomlkit.dumps(document).rstrip("\n") + "\n"
 
 
-def _lines(value: str) -> Any:
+def _format_lines(value: str) -> Any:
     """Format a text of several lines as authors write it: between triple quotes, one line each."""
     quoted_text = tomlkit.string(value, multiline=True).as_string()
     return tomlkit.value(quoted_text if quoted_text.startswith('"""\n') else '"""\n' + quoted_text[3:])
 
 
-def _read(text: str) -> tomlkit.TOMLDocument:
+def _parse_document(text: str) -> tomlkit.TOMLDocument:
     try:
         return tomlkit.parse(text)
     except (TOMLKitError, ValueError, RecursionError) as error:
@@ -185,8 +187,8 @@ def create_toml_error(error: Exception) -> ScenarioEditError:
     return ScenarioEditError(tr("The text is not valid TOML: {reason}").format(reason=error))
 
 
-def _parent(text: str, path: Path) -> tuple[tomlkit.TOMLDocument, Any]:
-    document = _read(text)
+def _find_parent(text: str, path: Path) -> tuple[tomlkit.TOMLDocument, Any]:
+    document = _parse_document(text)
     place: Any = document
     for step in path[:-1]:
         try:
@@ -213,17 +215,17 @@ def move_entry(text: str, key: str, index: int, target: int) -> str:
     Raises ScenarioEditError.
     """
 
-    def order(entries: list[Entry]) -> None:
+    def reorder(entries: list[Entry]) -> None:
         entries.insert(target, entries.pop(index))
 
     lines, spans = _split_entries(text, key)
     if not (0 <= index < len(spans) and 0 <= target < len(spans)):
         raise ScenarioEditError(tr("This entry no longer exists in the list."))
     bodies = ["".join(lines[span.start : span.end]).rstrip("\n") + "\n" for span in spans]
-    order(bodies)
+    reorder(bodies)
     for span, body in reversed(list(zip(spans, bodies, strict=True))):
         lines[span.start : span.end] = [body]
-    return _check_change("".join(lines), text, key, order)
+    return _check_change("".join(lines), text, key, reorder)
 
 
 def copy_entry(text: str, key: str, index: int) -> str:
@@ -254,7 +256,7 @@ def add_entry(text: str, key: str, values: Mapping[str, object]) -> str:
 
     A following comment stays with the text below it.
     """
-    if not value_at(text, (key,)):
+    if not read_value(text, (key,)):
         return add_table(text, key, values)
     lines, spans = _split_entries(text, key)
     body = add_table("", key, values)

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from app.files.content import UnreadableFileError, decode, read_bytes
-from app.files.folders import default_folder, is_special_file
+from app.files.folders import get_default_folder, is_special_file
 from app.words.language import tr
 from engine.drill.authoring import limits
 from engine.drill.authoring.scenario import Scenario, load_scenario
@@ -49,25 +49,28 @@ class ScenarioFile(Struct, frozen=True):
         return load_scenario(self.text, self.file)
 
 
-def own_folder() -> Path:
+def get_own_folder() -> Path:
     """Return the folder of the user's own scenarios: `scenarios` in the profile's folder."""
-    return default_folder() / "scenarios"
+    return get_default_folder() / "scenarios"
 
 
-def bundles_folder() -> Path:
+def get_bundles_folder() -> Path:
     """Return the folder of scenarios from bundles.
 
     Each bundle has a subfolder, named after the start of its SHA-256.
     """
-    return own_folder() / "bundles"
+    return get_own_folder() / "bundles"
 
 
-def all_files() -> tuple[list[ScenarioFile], list[str]]:
-    """Return shipped files, the user's own, and those of bundles, by name; and a message for each unreadable one."""
+def list_all_files() -> tuple[list[ScenarioFile], list[str]]:
+    """Return shipped files, the user's own files and files of bundles, by name.
+
+    Also return a message for each unreadable file.
+    """
     files, problems = list(_list_shipped_files()), []
-    for path in (*sorted(own_folder().glob("*.toml")), *sorted(bundles_folder().glob("*/*.toml"))):
+    for path in (*sorted(get_own_folder().glob("*.toml")), *sorted(get_bundles_folder().glob("*/*.toml"))):
         try:
-            file = _read(path)
+            file = _read_file(path)
         except ScenarioNotFoundError as problem:
             problems.append(str(problem))
             continue
@@ -90,12 +93,14 @@ def find(name_or_path: str) -> ScenarioFile:
         if shipped.name == name_or_path:
             return shipped
     from_bundles = (
-        sorted(bundles_folder().glob(f"*/{name_or_path}.toml")) if _FILE_NAME.fullmatch(name_or_path) else []
+        sorted(get_bundles_folder().glob(f"*/{name_or_path}.toml"))
+        if _FILE_NAME.fullmatch(name_or_path)
+        else []
     )
-    for path in (own_folder() / f"{name_or_path}.toml", *from_bundles, Path(name_or_path)):
+    for path in (get_own_folder() / f"{name_or_path}.toml", *from_bundles, Path(name_or_path)):
         if _is_file(path):
-            return _read(path)
-    names = [file.name for file in all_files()[0]]
+            return _read_file(path)
+    names = [file.name for file in list_all_files()[0]]
     matches = difflib.get_close_matches(name_or_path, names, 1)
     hint = (
         tr("did you mean {name}?").format(name=matches[0])
@@ -116,7 +121,7 @@ def _list_shipped_files() -> Iterator[ScenarioFile]:
         yield ScenarioFile(name, file.name, file.read_text(encoding="utf-8"), shipped=True)
 
 
-def label(folder: Path) -> dict[str, object]:
+def read_label(folder: Path) -> dict[str, object]:
     """Return the label of a bundle's folder: title, author and origin; only the title if the label is incomplete."""
     fields: dict[str, object] = {}
     if not is_special_file(folder / LABEL):
@@ -132,10 +137,10 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _read(path: Path) -> ScenarioFile:
+def _read_file(path: Path) -> ScenarioFile:
     try:
         text = decode(read_bytes(path, BYTES_MAX), str(path)).replace("\r\n", "\n")
     except UnreadableFileError as error:
         raise ScenarioNotFoundError(str(error)) from error
-    origin = str(label(path.parent)["title"]) if path.parent.parent == bundles_folder() else ""
+    origin = str(read_label(path.parent)["title"]) if path.parent.parent == get_bundles_folder() else ""
     return ScenarioFile(path.stem, str(path), text, shipped=False, origin=origin)

@@ -35,7 +35,7 @@ def read(file: Path) -> str:
         raise ScriptFileError(tr("{file} is not text").format(file=name))
     if len(text) > CHARACTERS_MAX:
         message = tr("{file} has more than {n} characters")
-        raise ScriptFileError(message.format(file=name, n=formatting.number(CHARACTERS_MAX)))
+        raise ScriptFileError(message.format(file=name, n=formatting.format_number(CHARACTERS_MAX)))
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -43,16 +43,18 @@ Results = Sequence[tuple[Sequence[str], Sequence[Sequence[object]]]]
 """(columns, rows) of every result set."""
 
 
-def results_as_csv(results: Results) -> str:
+def format_results_as_csv(results: Results) -> str:
     """Return one table after the other, an empty line between two."""
-    return "\r\n".join(as_csv(columns, map(_cells, rows)) for columns, rows in results)
+    return "\r\n".join(as_csv(columns, map(_format_cells, rows)) for columns, rows in results)
 
 
-def results_as_text(results: Results, messages: Iterable[str]) -> str:
+def format_results_as_text(results: Results, messages: Iterable[str]) -> str:
     """Format results like "results to text", without a limit; then the messages."""
-    tables = (formatting.text_table(list(columns), [*map(_cells, rows)]) for columns, rows in results)
+    tables = (
+        formatting.format_text_table(list(columns), [*map(_format_cells, rows)]) for columns, rows in results
+    )
     return "\n\n".join((*tables, *messages)) + "\n"
 
 
-def _cells(row: Sequence[object]) -> list[str]:
-    return [formatting.cell(value) for value in row]
+def _format_cells(row: Sequence[object]) -> list[str]:
+    return [formatting.format_cell(value) for value in row]

@@ -22,7 +22,7 @@ from app.files.summary import FILE_NAME, ScenarioSummary, load_summaries
 from app.words.language import tr
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.judging.report import program_version
+from engine.drill.judging.report import get_program_version
 
 _PUNCTUATION: Final = ".,;:!?()[]'\"`“”*"
 """Characters that are stripped from both ends of a word in the search index."""
@@ -31,13 +31,14 @@ _PUNCTUATION: Final = ".,;:!?()[]'\"`“”*"
 def read(
     files: Iterable[ScenarioFile], folder: Path | None, memory: dict[str, ScenarioSummary] | None = None
 ) -> tuple[list[ScenarioSummary], list[str]]:
-    """Return a summary of each file, in order, and a message for each unplayable one.
+    """Return a summary of each file, in order, and a message for each unplayable file.
 
-    Known texts come from *folder* or *memory*; new ones are stored in both. None: nothing is stored there.
+    Summaries of known texts come from the cache in *folder* or *memory*; new summaries are added to both.
+    None: there is no such cache.
     """
     stored = load_summaries(folder) if folder is not None else {}
     summaries_by_file = {**(memory or {}), **stored}
-    version = program_version()
+    version = get_program_version()
     summaries: dict[str, ScenarioSummary] = {}
     problems: list[str] = []
     keys = {compute_key(file, version): file for file in files}
@@ -45,7 +46,9 @@ def read(
         summaries_by_file = {**load_summaries(Path(str(resources.files("assets")))), **summaries_by_file}
     for key, file in keys.items():
         try:
-            summaries[key] = summaries_by_file.get(key) or summary_of(file.load(), file.shipped, file.origin)
+            summaries[key] = summaries_by_file.get(key) or build_summary(
+                file.load(), file.shipped, file.origin
+            )
         except ScenarioError as problem:
             problems.append(
                 tr("{file} cannot be played: {why}").format(file=file.file, why=problem.problems[0])
@@ -58,7 +61,7 @@ def read(
     return list(summaries.values()), problems
 
 
-def summary_of(scenario: Scenario, shipped: bool, origin: str = "") -> ScenarioSummary:
+def build_summary(scenario: Scenario, shipped: bool, origin: str = "") -> ScenarioSummary:
     """Return the summary of a scenario for lists."""
     return ScenarioSummary(
         name=scenario.name,
@@ -79,7 +82,7 @@ def summary_of(scenario: Scenario, shipped: bool, origin: str = "") -> ScenarioS
 
 
 @lru_cache(maxsize=1)
-def error_numbers() -> dict[str, list[int]]:
+def read_error_numbers() -> dict[str, list[int]]:
     """Read error numbers of the reference solutions by drill name (`python -m tests.error_numbers`)."""
     text = resources.files("assets").joinpath("error_numbers.json").read_text(encoding="utf-8")
     numbers_by_drill: dict[str, list[int]] = json.loads(text)
@@ -89,7 +92,7 @@ def error_numbers() -> dict[str, list[int]]:
 def _list_search_words(scenario: Scenario, shipped: bool) -> str:
     """Return the error numbers and the distinct lowercase words of all texts that the search of drills covers."""
     texts = [
-        *(map(str, error_numbers().get(scenario.name, ())) if shipped else ()),
+        *(map(str, read_error_numbers().get(scenario.name, ())) if shipped else ()),
         scenario.brief,
         *(goal.text for goal in scenario.goals),
         *(text for inquiry in scenario.inquiries for text in (inquiry.text, *inquiry.texts)),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.files.folders import is_special_file
-from app.files.learning_paths import MIRRORING, learning_paths
+from app.files.learning_paths import MIRRORING, load_learning_paths
 from app.words.language import mark
 from engine.json_text import parse_json
 
@@ -61,17 +61,17 @@ def load_summaries(folder: Path) -> dict[str, ScenarioSummary]:
     try:
         with (folder / FILE_NAME).open("rb") as file:
             document = parse_json(file.read(BYTES_MAX))
-        return {key: _summary(entry) for key, entry in document.items()}
+        return {key: _read_summary(entry) for key, entry in document.items()}
     except (OSError, ValueError, AttributeError):
         return {}
 
 
-def _summary(entry: Mapping[str, Any]) -> ScenarioSummary:
+def _read_summary(entry: Mapping[str, Any]) -> ScenarioSummary:
     """Read a summary. Raises ValueError unless *entry* is one."""
     if {name: type(value) for name, value in entry.items()} != _IN_FILE:
         raise ValueError("not a summary")
     words = (*entry["skills"], *entry["sources"])
-    if entry["technology"] not in learning_paths():
+    if entry["technology"] not in load_learning_paths():
         raise ValueError("not a summary")
     if entry["level"] not in LEVELS or any(type(word) is not str for word in words):
         raise ValueError("not a summary")

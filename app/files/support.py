@@ -20,7 +20,7 @@ from app.files import atomic_write
 from app.files.accepted_files import ACCEPTED
 from app.storage import Profile, StorageError
 from app.words.language import tr
-from engine.drill.judging.report import program_version
+from engine.drill.judging.report import get_program_version
 from engine.inputs import InputError
 from engine.tsql.language.reserved_words import (
     COMMAND_PAIRS,
@@ -65,12 +65,12 @@ class NameMasks:
 
     def mask_name(self, name: str) -> str:
         """Return *name* if a shipped drill uses it, else a mask."""
-        if name.casefold() in shipped_names():
+        if name.casefold() in list_shipped_names():
             return name
         return f"name_{self._numbers.setdefault(name.casefold(), len(self._numbers) + 1)}"
 
 
-def sentence(text: str) -> str:
+def redact_finding(text: str) -> str:
     """Redact a finding: keep only the program's own words and numbers."""
     words = [word if _is_allowed(word) else HIDDEN for word in text.split()]
     return " ".join(
@@ -78,10 +78,10 @@ def sentence(text: str) -> str:
     )
 
 
-def act(line: str, names: NameMasks) -> str:
+def redact_input(line: str, names: NameMasks) -> str:
     """Redact a journal line: keep its time, the verb, and known arguments."""
     time, _, rest_of_line = line.partition(" ")
-    time = number(time)
+    time = redact_number(time)
     try:
         parsed_input = parse_line(rest_of_line)
     except InputError:
@@ -89,18 +89,18 @@ def act(line: str, names: NameMasks) -> str:
     arguments = zip(VERBS[parsed_input.verb].parameters, parsed_input.args, strict=False)
     if parsed_input.verb == "sql":
         window, text = parsed_input.args
-        shown_parts: tuple[str, ...] = (_window(window, names), sql(text, names))
+        shown_parts: tuple[str, ...] = (_redact_window(window, names), redact_sql(text, names))
     else:
-        shown_parts = tuple(_argument(parameter, word, names) for parameter, word in arguments)
+        shown_parts = tuple(_redact_argument(parameter, word, names) for parameter, word in arguments)
     return f"{time} {replace(parsed_input, args=shown_parts).line_without_time}"
 
 
-def number(text: str) -> str:
+def redact_number(text: str) -> str:
     """Return *text* if it is a number or a version, otherwise the mark for hidden words."""
     return text if _NUMBER.fullmatch(text) else HIDDEN
 
 
-def sql(text: str, names: NameMasks) -> str:
+def redact_sql(text: str, names: NameMasks) -> str:
     """Redact T-SQL: keep keywords, product names and numbers; drop texts, comments, and arguments of sqlcmd."""
     return "".join(_mask_token(token_match, names) for token_match in _SQL.finditer(text))
 
@@ -108,20 +108,20 @@ def sql(text: str, names: NameMasks) -> str:
 # --- private helpers ----------------------------------------------------------------------------------------
 
 
-def _window(token: str, names: NameMasks) -> str:
+def _redact_window(token: str, names: NameMasks) -> str:
     server, mark, place = token.partition("#")
-    return names.mask_name(server) + (mark and mark + number(place))
+    return names.mask_name(server) + (mark and mark + redact_number(place))
 
 
-def _argument(parameter: VerbParameter, token: str, names: NameMasks) -> str:
+def _redact_argument(parameter: VerbParameter, token: str, names: NameMasks) -> str:
     if parameter.kind == "window":
-        return _window(token, names)
+        return _redact_window(token, names)
     if parameter.kind == "rest":
-        return token if token.casefold() in shipped_names() else HIDDEN
+        return token if token.casefold() in list_shipped_names() else HIDDEN
     if parameter.choices:
         return token if token in parameter.choices else HIDDEN
     if parameter.kind == "number":
-        return number(token)
+        return redact_number(token)
     return names.mask_name(token)
 
 
@@ -151,17 +151,17 @@ def _mask_token(token_match: re.Match[str], names: NameMasks) -> str:
             inner = text[1:-1]
             return (
                 text[0]
-                + (inner if inner.upper() in _catalog_names() else names.mask_name(inner))
+                + (inner if inner.upper() in _list_catalog_names() else names.mask_name(inner))
                 + _CLOSES[text[0]]
             )
         case "sqlcmd":
             directive = text.strip().partition(" ")[0].lower()
             return (directive if directive in _DIRECTIVES else "!!") + f" {HIDDEN}"
         case "figure":
-            return number(text)
+            return redact_number(text)
         case "word":
             bare_name = text.lstrip("@#$")
-            is_kept = bare_name.upper() in _sql_words() or bare_name.casefold() in shipped_names()
+            is_kept = bare_name.upper() in _list_sql_words() or bare_name.casefold() in list_shipped_names()
             return text if is_kept else text[: len(text) - len(bare_name)] + names.mask_name(bare_name)
         case "sign":
             return text
@@ -176,7 +176,7 @@ _DIRECTIVES: Final = frozenset(
 
 
 @cache
-def _sql_words() -> frozenset[str]:
+def _list_sql_words() -> frozenset[str]:
     from engine.tsql.batches.environment import (  # imports most of T-SQL, which no start needs
         CONTEXT_FUNCTIONS,
         GLOBALS,
@@ -190,21 +190,21 @@ def _sql_words() -> frozenset[str]:
     called = {*FUNCTIONS, *CONTEXT_FUNCTIONS, *PROCEDURES, *(name.lstrip("@") for name in GLOBALS)}
     quoted = set(re.findall(r'"([A-Z_]+)"i', grammar)) | set(re.findall(r"\b[A-Z_]{2,}\b", grammar))
     words = KEYWORDS | STATEMENT_WORDS | COMMAND_WORDS | pairs | inner | quoted | set(_ALSO.split())
-    return frozenset(word.upper() for word in words | called) | _catalog_names()
+    return frozenset(word.upper() for word in words | called) | _list_catalog_names()
 
 
 @cache
-def _catalog_names() -> frozenset[str]:
+def _list_catalog_names() -> frozenset[str]:
     """Return views, their schemas and columns."""
     from engine.tsql.catalog import VIEWS
 
     parts = {part for name in VIEWS for part in name.split(".")}
-    columns = {column.name for view in VIEWS.values() for column in view.columns_in(9_999)}
+    columns = {column.name for view in VIEWS.values() for column in view.list_columns_in(9_999)}
     return frozenset(name.upper() for name in parts | columns)
 
 
 @cache
-def shipped_names() -> frozenset[str]:
+def list_shipped_names() -> frozenset[str]:
     """Return servers, databases, applications, jobs and questions of the shipped drills, in lowercase."""
     files = (file for file in resources.files("scenarios").iterdir() if file.name.endswith(".toml"))
     return frozenset(
@@ -226,7 +226,7 @@ def _is_allowed(token: str) -> bool:
     bare_token = token.strip(_MARKS)
     return (
         not bare_token
-        or bare_token in _our_words()
+        or bare_token in _list_message_words()
         or bool(_NUMBER.fullmatch(bare_token) or _LIBRARY.fullmatch(bare_token))
     )
 
@@ -235,7 +235,7 @@ _MARKS: Final = ".,;:!?()'\"“”„*#…-"
 
 
 @cache
-def _our_words() -> frozenset[str]:
+def _list_message_words() -> frozenset[str]:
     """Return the words of messages in findings, also in the language of the interface."""
     lines = [text for speaker in SPEAKERS for text in _read_string_literals(speaker)]
     texts = [*lines, *map(tr, lines), _SQLITE_SAYS]
@@ -274,9 +274,9 @@ def write_bundle(file: Path, findings: Iterable[CheckResult], profile: Profile |
     *profile* None: unreadable, as the findings report. Raises SupportBundleError.
     """
     members = {
-        "versions.json": json.dumps(versions(), indent=1),
+        "versions.json": json.dumps(read_versions(), indent=1),
         "findings.txt": "\n".join(
-            f"{'ok  ' if f.is_ok else 'FAIL'} {sentence(f'{f.name}: {f.text}')}" for f in findings
+            f"{'ok  ' if f.is_ok else 'FAIL'} {redact_finding(f'{f.name}: {f.text}')}" for f in findings
         ),
         **(_dump_profile(profile) if profile is not None else {}),
     }
@@ -291,24 +291,28 @@ def write_bundle(file: Path, findings: Iterable[CheckResult], profile: Profile |
     return list(members)
 
 
-def versions() -> dict[str, str]:
+def read_versions() -> dict[str, str]:
     """Return the versions of the program, its platform and its libraries, without the computer's name."""
     version_texts = {
-        "mirrordrill": program_version(),
+        "mirrordrill": get_program_version(),
         "python": platform.python_version(),
         "system": " ".join(
-            (_mask_system(platform.system()), _version(platform.release()), _mask_system(platform.machine()))
+            (
+                _mask_system(platform.system()),
+                _shorten_version(platform.release()),
+                _mask_system(platform.machine()),
+            )
         ),
     }
     for package in PACKAGES:
         try:
-            version_texts[package] = _version(metadata.version(package))
+            version_texts[package] = _shorten_version(metadata.version(package))
         except metadata.PackageNotFoundError:
             version_texts[package] = "not installed"
     return version_texts
 
 
-def _version(text: str) -> str:
+def _shorten_version(text: str) -> str:
     """Return the version without suffixes of a distribution or company."""
     version_match = re.match(r"\d{1,6}(?:\.\d{1,6}){0,3}", text)
     return version_match[0] if version_match is not None else HIDDEN
@@ -320,23 +324,23 @@ def _mask_system(name: str) -> str:
 
 def _dump_profile(profile: Profile) -> dict[str, str]:
     try:
-        settings = profile.settings.everything()
+        settings = profile.settings.read_all()
         names = NameMasks()
         known_values = {
-            key if key in SETTINGS else names.mask_name(key): _harmless(value)
+            key if key in SETTINGS else names.mask_name(key): _redact_value(value)
             for key, value in settings.items()
         }
         members = {"settings.json": json.dumps(known_values, indent=1)}
-        last_run = profile.last_run()
+        last_run = profile.find_last_run()
         if last_run is not None:
             members["journal.txt"] = "\n".join(
-                act(line.text, names) for line in profile.journal(last_run)[:LINES_MAX]
+                redact_input(line.text, names) for line in profile.read_journal(last_run)[:LINES_MAX]
             )
     except StorageError as problem:
-        return {"profile.txt": sentence(str(problem))}
+        return {"profile.txt": redact_finding(str(problem))}
     return members
 
 
-def _harmless(value: object) -> object:
+def _redact_value(value: object) -> object:
     """Return numbers and booleans unchanged; of a text, which may be a name or a path, only its length."""
     return value if isinstance(value, bool | int | float) else f"<text of {len(str(value))} characters>"

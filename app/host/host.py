@@ -5,10 +5,11 @@ The screen shows the live run, or a past moment of it that is read-only.
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, TypeVar
 
 from app.host import inbox
-from app.host.inbox import HostSignal, Inbox, Request, RequestResult, sentence
+from app.host.inbox import HostSignal, Inbox, Request, RequestResult, build_sentence
 from app.host.playback import (
     CONDITION_TICKS,
     EVENT_KINDS,
@@ -41,7 +42,7 @@ Done = TypeVar("Done")
 Stop = Callable[[Sequence[Event]], bool]
 
 BUDGET_S: Final = 0.010
-"""Maximum wall time of one frame in the engine; the rest is for drawing."""
+"""Maximum wall time of one frame in the engine. The rest of the frame is for drawing."""
 SLICE_TICKS: Final = 50
 """Ticks between two checks of the clock; at 5 us per tick well below a millisecond."""
 SQL_TICKS: Final = 5
@@ -112,30 +113,30 @@ class Host:
 
     def open(self, run: Drill | History, recorder: Recorder) -> None:
         """Show *run*, paused; further inputs go to *recorder*."""
-        self._take_up(run, recorder)
+        self._adopt_run(run, recorder)
         self._show_playback(None)
         if self.history is not None and self.history.drill.finished:
-            self._finish(self.history.drill)
+            self._finish_run(self.history.drill)
 
     def watch(self, run: History, at_each_input: bool = False, tick: Tick = 0) -> None:
         """Show a finished run from *tick* on, read-only. *at_each_input*: pause after each input."""
-        self._take_up(run, NoRecorder())
+        self._adopt_run(run, NoRecorder())
         self._show_playback(
             Playback(run, run.seek(tick, before_inputs=True), stays=True, at_each_input=at_each_input)
         )
 
-    def _take_up(self, run: Drill | History, recorder: Recorder) -> None:
+    def _adopt_run(self, run: Drill | History, recorder: Recorder) -> None:
         self._halt()
-        self.inbox.drop(tr(inbox.OVER))
+        self.inbox.refuse_all(tr(inbox.OVER))
         self.history = run if isinstance(run, History) else History(run)
         self._record = RecordingSchedule(recorder)
         self._pace.reset()
-        self._say_lag()
+        self._report_lag()
 
     def close(self) -> None:
         """Release the run; its record is unchanged."""
         self._halt()
-        self.inbox.drop(tr(inbox.OVER))
+        self.inbox.refuse_all(tr(inbox.OVER))
         self.history = None
         self._record = RecordingSchedule(NoRecorder())
         if self._playback is not None:
@@ -161,11 +162,11 @@ class Host:
         if work is not None and self._sought == (tick, before_inputs):
             return True
         try:
-            slices = history.seeking(tick, before_inputs)
+            slices = history.seek_in_slices(tick, before_inputs)
         except InputError as problem:
-            self._refuse(problem)
+            self._report_refusal(problem)
             return False
-        self.work(slices, lambda snapshot: self._show_moment(history, snapshot, before_inputs))
+        self.run_task(slices, lambda snapshot: self._show_moment(history, snapshot, before_inputs))
         self._sought = (tick, before_inputs) if self._work is not None else None
         return True
 
@@ -208,11 +209,10 @@ class Host:
         """
         slices = replay_inputs(History(Drill(scenario, seed, mode)), inputs, tick, hashes, lenient)
         text = tr("The journal cannot be replayed: {problem}")
-        self.work(
-            slices, self.loaded.emit, on_error=lambda fault: self._refuse(fault, text), at_once_s=at_once_s
-        )
+        on_error = partial(self._report_refusal, template=text)
+        self.run_task(slices, self.loaded.emit, on_error=on_error, at_once_s=at_once_s)
 
-    def work(
+    def run_task(
         self,
         slices: Slices[Done],
         on_result: Callable[[Done], None],
@@ -228,17 +228,17 @@ class Host:
         """
         self._halt()
         work = self._work = BackgroundTask(
-            slices, on_result, on_cancel, on_error or self._refuse, (InputError, BranchError)
+            slices, on_result, on_cancel, on_error or self._report_refusal, (InputError, BranchError)
         )
         at_once_s = self.at_once_s if at_once_s is None else at_once_s
         if at_once_s > 0.0:
-            self._go_on_working(work, at_once_s)
+            self._continue_task(work, at_once_s)
         if self._work is work:
             self.progress.emit(work.share)
             self.frames_due.emit(self._running or self.busy)
 
-    def _refuse(self, problem: Exception, template: str = "{problem}") -> None:
-        self.refused.emit(sentence(template.format(problem=said_of(str(problem)))))
+    def _report_refusal(self, problem: Exception, template: str = "{problem}") -> None:
+        self.refused.emit(build_sentence(template.format(problem=said_of(str(problem)))))
 
     # --- time -----------------------------------------------------------------------------------------------
 
@@ -273,7 +273,7 @@ class Host:
         """Stop the time."""
         if self._running:
             self._set_running(False)
-            self._beat()
+            self._record_progress()
 
     def toggle(self) -> None:
         """Pause when it runs or searches, run when it is paused."""
@@ -294,7 +294,7 @@ class Host:
         self.pause()
         if self.drill is not None and not self._refuse_question(self.drill) and self._may_advance():
             self._advance(1, SLICE_TICKS)
-            self._beat()
+            self._record_progress()
 
     def run_to_event(self) -> None:
         """Run at full speed until any event happens."""
@@ -315,11 +315,11 @@ class Host:
             return
         try:
             rewind.require_visible_truth(drill)
-            if drill.holds(condition):
+            if drill.is_condition_met(condition):
                 self.refused.emit(tr("The condition is already met: {condition}").format(condition=condition))
                 return
         except (ConditionError, InputError) as problem:
-            self._refuse(problem)
+            self._report_refusal(problem)
             return
         self._begin_search(frozenset(), condition=condition)
 
@@ -344,7 +344,7 @@ class Host:
         if self.busy:
             work, self._work, self._search, self._sought = self._work, None, None, None
             if work is not None:
-                work.give_up()
+                work.cancel()
             self.progress.emit(-1.0)
             self.frames_due.emit(self._running or self.busy)
 
@@ -355,12 +355,12 @@ class Host:
 
         It is on disk before its effects are shown. Return False, with `refused`, if that fails.
         """
-        problem = self._do(line)
+        problem = self._apply_line(line)
         if problem:
             self.refused.emit(problem)
         return not problem
 
-    def _do(self, line: str, request: Request | None = None) -> str:
+    def _apply_line(self, line: str, request: Request | None = None) -> str:
         """Apply a line as `do` does; return the reason of a refusal, or "".
 
         *request* is answered when the input is done.
@@ -370,17 +370,17 @@ class Host:
             return tr(inbox.NO_RUN)
         if self._playback is not None:
             reason = inbox.OVER if self._playback.stays else inbox.READ_ONLY
-            return tr(reason).format(moment=formatting.run_time(self._playback.drill.world.t_s))
+            return tr(reason).format(moment=formatting.format_run_time(self._playback.drill.world.t_s))
         if self._work is not None:
             return tr(inbox.NOT_YET)
         drill = history.drill
         event_count = len(drill.events)
         try:
-            item = history.do(line)
+            item = history.apply_line(line)
         except InputError as problem:
-            return sentence(said_of(str(problem)))
+            return build_sentence(said_of(str(problem)))
         try:
-            self._record.recorder.line(item.tick, item.line)
+            self._record.recorder.record_input(item.tick, item.line)
         except RecordingError as problem:
             self._set_running(False)
             history.undo_last_input()
@@ -391,7 +391,7 @@ class Host:
                 self.inbox.await_end(request, item)
             else:
                 request.answer.set_result(RequestResult(item))
-        self._show(drill.events[event_count:])
+        self._show_events(drill.events[event_count:])
         if self._is_held and not self._is_waiting_for_answer(drill):
             self.play()
         return ""
@@ -401,7 +401,7 @@ class Host:
         deadline = self._clock() + BUDGET_S
         for request in self.inbox.take_requests():
             try:
-                problem = self._do(request.line, request)
+                problem = self._apply_line(request.line, request)
             # an internal error: also reported to the caller that waits for the result
             except Exception as fault:
                 request.answer.set_exception(fault)
@@ -418,14 +418,16 @@ class Host:
         """Process the inbox, then the work due after *elapsed_ms* of wall time, within the budget of a frame."""
         self.process_inbox()
         if self._work is not None:
-            self._go_on_working(self._work)
+            self._continue_task(self._work)
         elif self._search is not None:
-            self._go_on_searching(self._search)
-            self._beat(elapsed_ms)
+            self._continue_search(self._search)
+            self._record_progress(elapsed_ms)
         elif self._running:
-            due_ticks = self._pace.due_ticks(elapsed_ms)
-            self._say_lag(self._pace.reached(self._advance_recorded(due_ticks), due_ticks, elapsed_ms))
-            self._beat(elapsed_ms)
+            due_ticks = self._pace.compute_due_ticks(elapsed_ms)
+            self._report_lag(
+                self._pace.record_done_ticks(self._advance_recorded(due_ticks), due_ticks, elapsed_ms)
+            )
+            self._record_progress(elapsed_ms)
 
     def _advance_recorded(self, ticks: int, slice_ticks: int = SLICE_TICKS, stop: Stop | None = None) -> int:
         """Run `_advance`; in an exam, write each second to disk before the next one."""
@@ -440,7 +442,7 @@ class Host:
             self._since_recorded_ticks += step
             if self._since_recorded_ticks >= TICKS_PER_S:
                 self._since_recorded_ticks = 0
-                self._beat()
+                self._record_progress()
             if step < step_ticks or not running or self._clock() >= deadline:
                 break
         return done_ticks
@@ -455,7 +457,7 @@ class Host:
         # A search for kinds of events ends exactly at the event.
         to_event = self._search is not None and bool(self._search.kinds)
         events: list[Event] = []
-        while drill.tick < start + ticks and not self._at_the_end():
+        while drill.tick < start + ticks and not self._is_at_end():
             second = (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S  # questions are asked at whole seconds
             busy = any(batch.waiting == "busy" for batch in drill.world.batches.values())
             stride = min(slice_ticks, SQL_TICKS) if busy else slice_ticks
@@ -471,16 +473,16 @@ class Host:
                 break
             if self._clock() >= deadline or (stop is not None and stop(new)):
                 break
-        self._show(events)
-        return ticks if self._at_the_end() else drill.tick - start
+        self._show_events(events)
+        return ticks if self._is_at_end() else drill.tick - start
 
-    def _at_the_end(self) -> bool:
+    def _is_at_end(self) -> bool:
         """Return whether the shown run is at its end."""
         if self._playback is not None:
             return self._playback.has_finished
         return self.history is None or self.history.drill.finished
 
-    def _show(self, events: list[Event]) -> None:
+    def _show_events(self, events: list[Event]) -> None:
         drill = self.drill
         assert drill is not None
         if events:
@@ -492,12 +494,12 @@ class Host:
             if not self._playback.stays:
                 self._show_playback(None)
         elif self._playback is None and drill.finished:
-            self._finish(drill)
+            self._finish_run(drill)
 
-    def _finish(self, drill: Drill) -> None:
+    def _finish_run(self, drill: Drill) -> None:
         self._set_running(False)
         self._drop()
-        report = drill.report()
+        report = drill.build_report()
         try:
             self._record.recorder.finish(report)
         except RecordingError as problem:
@@ -508,7 +510,7 @@ class Host:
     def _is_waiting_for_answer(self, drill: Drill) -> bool:
         """Return whether time stands still until a question is answered."""
         holding = {inquiry.name for inquiry in drill.scenario.inquiries if inquiry.pause}
-        return self._playback is None and any(question.name in holding for question in drill.open_questions())
+        return self._playback is None and any(item.name in holding for item in drill.list_open_questions())
 
     def _refuse_question(self, drill: Drill) -> bool:
         """Report that time waits for an answer, if it does; return whether it does."""
@@ -517,7 +519,7 @@ class Host:
         return holds
 
     def _may_advance(self) -> bool:
-        return self.history is not None and not self._at_the_end() and not self.busy
+        return self.history is not None and not self._is_at_end() and not self.busy
 
     # --- searching ------------------------------------------------------------------------------------------
 
@@ -531,7 +533,7 @@ class Host:
         if not self._may_advance() or self.drill is None or self._refuse_question(self.drill):
             return
         if to_tick is None and self.drill.is_truth_hidden:  # the stop time would reveal what happened
-            self.refused.emit(sentence(said_of(rewind.SECRET)))
+            self.refused.emit(build_sentence(said_of(rewind.SECRET)))
             return
         self.pause()
         start = self.drill.tick
@@ -540,16 +542,16 @@ class Host:
         self.progress.emit(0.0)
         self.frames_due.emit(self._running or self.busy)
 
-    def _go_on_searching(self, search: EventSearch) -> None:
+    def _continue_search(self, search: EventSearch) -> None:
         assert self.drill is not None
         remaining_ticks = search.until_tick - self.drill.tick
         slice_ticks = CONDITION_TICKS if search.condition else SLICE_TICKS
-        self._advance_recorded(remaining_ticks, slice_ticks, lambda new: search.finds(new, self.drill))
+        self._advance_recorded(remaining_ticks, slice_ticks, lambda new: search.is_satisfied(new, self.drill))
         if self._search is None:
             return  # the drill ended meanwhile
         if search.is_found or self.drill.tick >= search.until_tick:
             self._drop()
-            self._beat()
+            self._record_progress()
             if search.condition and not search.is_found:
                 self.refused.emit(tr("The condition was not met within an hour of simulated time."))
             elif search.kinds and not search.is_found:
@@ -560,18 +562,18 @@ class Host:
 
     # --- background tasks -----------------------------------------------------------------------------------
 
-    def _go_on_working(self, work: BackgroundTask[object], budget_s: float = BUDGET_S) -> None:
+    def _continue_task(self, work: BackgroundTask[object], budget_s: float = BUDGET_S) -> None:
         deadline = self._clock() + budget_s
         if work.run_slices(lambda: self._clock() < deadline):
             self._drop()
-            work.deliver()
+            work.deliver_result()
         else:
             self.progress.emit(work.share)
 
     # --- record ---------------------------------------------------------------------------------------------
 
-    def _beat(self, elapsed_ms: float | None = None) -> None:
-        """Report the position of the run to the recorder: now, or when *elapsed_ms* more of wall time make it due."""
+    def _record_progress(self, elapsed_ms: float | None = None) -> None:
+        """Report the position of the run to the recorder: now, or if *elapsed_ms* more of wall time make it due."""
         drill = self.live
         if drill is None or drill.finished:
             return
@@ -589,10 +591,10 @@ class Host:
         self._pace.reset()
         self.frames_due.emit(self._running or self.busy)
         if not running:
-            self._say_lag()
+            self._report_lag()
         self.running_changed.emit(running)
 
-    def _say_lag(self, reached: float = 0.0) -> None:
+    def _report_lag(self, reached: float = 0.0) -> None:
         if reached or self._lagging:
             self._lagging = reached > 0.0
             self.lagging.emit(reached)

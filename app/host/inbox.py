@@ -22,7 +22,7 @@ NOT_YET: Final = mark("A run is being replayed. Wait, or cancel it.")
 ANSWER_FIRST: Final = mark("The clock is paused until you answer the question in the brief.")
 
 
-def sentence(text: str) -> str:
+def build_sentence(text: str) -> str:
     """Begin *text* with a capital letter and end it with a period; the name of a verb keeps its spelling."""
     text = text.strip()
     begins_with_verb = text.partition(" ")[0].rstrip(":") in VERBS
@@ -120,12 +120,13 @@ class Inbox:
             if isinstance(end, SqlDoneData | SessionData) and (
                 waiting := self._waiting.get((end.kind, end.window))
             ):
-                # an event without a run (0) is sent at once; the others wait for their run
+                # a batch without a run number (0) completes its own request; the others complete in the order
+                # of their requests
                 in_turn = isinstance(end, SqlDoneData) and end.run
                 request, item = waiting.popleft() if in_turn else waiting.pop()
                 request.answer.set_result(RequestResult(item, end))
 
-    def drop(self, reason: str) -> None:
+    def refuse_all(self, reason: str) -> None:
         """Refuse every waiting request like a broken connection, because the run is gone."""
         for request in self.take_requests():
             request.answer.set_result(RequestResult(refused=reason))

@@ -40,7 +40,7 @@ class BackgroundTask(Generic[Result_co]):
     def run_slices(self, in_time: Callable[[], bool]) -> bool:
         """Run at least one slice, and more while *in_time* is true; return True when done.
 
-        Then `deliver` passes the result on.
+        Then `deliver_result` passes the result on.
         """
         try:
             self.share = next(self._slices)
@@ -54,12 +54,12 @@ class BackgroundTask(Generic[Result_co]):
             self._deliver_result = lambda: self._failed(problem)
         return self._deliver_result is not None
 
-    def deliver(self) -> None:
+    def deliver_result(self) -> None:
         """Pass the result on."""
         assert self._deliver_result is not None
         self._deliver_result()
 
-    def give_up(self) -> None:
+    def cancel(self) -> None:
         """Stop before the next slice and release resources."""
         self._slices.close()
 
@@ -92,12 +92,12 @@ class RunPace:
         """Reset the time owed."""
         self._owed_ticks = 0.0
 
-    def due_ticks(self, elapsed_ms: float) -> int:
+    def compute_due_ticks(self, elapsed_ms: float) -> int:
         """Return the whole ticks due after *elapsed_ms* more of wall time; at most ELAPSED_MS_MAX count."""
         self._owed_ticks += min(elapsed_ms, ELAPSED_MS_MAX) / 1000.0 * self.speed * TICKS_PER_S
         return int(self._owed_ticks)
 
-    def reached(self, done_ticks: int, due_ticks: int, elapsed_ms: float) -> float:
+    def record_done_ticks(self, done_ticks: int, due_ticks: int, elapsed_ms: float) -> float:
         """Subtract *done_ticks* from *due_ticks*; return the reached speed if the run lags, else 0."""
         self._owed_ticks = 0.0 if done_ticks < due_ticks else self._owed_ticks - due_ticks
         elapsed_s = min(elapsed_ms, ELAPSED_MS_MAX) / 1000.0
@@ -136,7 +136,7 @@ class Playback:
                 drill.advance_to(end, to_event)
             if drill.tick < end or not input_due:
                 return drill.events[event_count:]
-            drill.do(self._remaining_inputs.pop(0).line_without_time)
+            drill.apply_line(self._remaining_inputs.pop(0).line_without_time)
             self._input_applied = True
             if self.at_each_input:
                 return drill.events[event_count:]
@@ -157,7 +157,10 @@ EVENT_KINDS: Final[frozenset[str]] = STATE_KINDS | {kind for kind, info in KINDS
 """Kinds at which "next event" stops. Log lines and traces only repeat these."""
 
 ALARM_SEVERITY: Final = 16
-"""Lowest severity that rings: SQL Server Agent alerts usually start there. Documented (severities)."""
+"""Lowest severity of an alarm: alerts of SQL Server Agent usually start at this severity.
+
+Documented (severities).
+"""
 
 
 def is_alarm(event: Event) -> bool:
@@ -180,9 +183,11 @@ class EventSearch:
     is_found: bool = False
     """True after a matching event occurred."""
 
-    def finds(self, events: Sequence[Event], drill: Drill | None) -> bool:
+    def is_satisfied(self, events: Sequence[Event], drill: Drill | None) -> bool:
         """Return whether the latest events or the present state match the search."""
         is_found = any(event.kind in self.kinds and self.wanted(event) for event in events)
-        is_found = is_found or (bool(self.condition) and drill is not None and drill.holds(self.condition))
+        is_found = is_found or (
+            bool(self.condition) and drill is not None and drill.is_condition_met(self.condition)
+        )
         self.is_found = self.is_found or is_found
         return is_found

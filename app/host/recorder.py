@@ -11,15 +11,18 @@ class RecordingError(Exception):
 
 
 class Recorder(Protocol):
-    """Recorder of one run. Every call may raise RecordingError; on return its content is safe."""
+    """Recorder of one run.
 
-    def line(self, tick: int, line: str) -> None:
+    Every call may raise RecordingError. When a call returns, its content is stored.
+    """
+
+    def record_input(self, tick: int, line: str) -> None:
         """Record that an input line, with its time, was applied at *tick*."""
 
-    def heartbeat(self, tick: int) -> None:
+    def record_position(self, tick: int) -> None:
         """Record that the run has reached *tick*."""
 
-    def checkpoint(self, tick: int, state_hash: str) -> None:
+    def record_hash(self, tick: int, state_hash: str) -> None:
         """Record the world's hash at *tick*."""
 
     def finish(self, report: Report) -> None:
@@ -29,13 +32,13 @@ class Recorder(Protocol):
 class NoRecorder:
     """Recorder of a run that is not stored."""
 
-    def line(self, tick: int, line: str) -> None:
+    def record_input(self, tick: int, line: str) -> None:
         """Record nothing."""
 
-    def heartbeat(self, tick: int) -> None:
+    def record_position(self, tick: int) -> None:
         """Record nothing."""
 
-    def checkpoint(self, tick: int, state_hash: str) -> None:
+    def record_hash(self, tick: int, state_hash: str) -> None:
         """Record nothing."""
 
     def finish(self, report: Report) -> None:
@@ -59,17 +62,17 @@ class RecordingSchedule:
     def advance(self, drill: Drill, elapsed_ms: float | None) -> None:
         """Count *elapsed_ms* more of wall time; None: write a heartbeat now."""
         if elapsed_ms is None:
-            self.beat(drill)
+            self.write_heartbeat(drill)
             return
         self._since_heartbeat_ms += elapsed_ms
         self._since_checkpoint_ms += elapsed_ms
         if self._since_checkpoint_ms >= CHECKPOINT_MS:
             self._since_checkpoint_ms = self._since_heartbeat_ms = 0.0
-            self.recorder.checkpoint(drill.tick, drill.state_hash())
+            self.recorder.record_hash(drill.tick, drill.compute_state_hash())
         elif self._since_heartbeat_ms >= HEARTBEAT_MS:
-            self.beat(drill)
+            self.write_heartbeat(drill)
 
-    def beat(self, drill: Drill) -> None:
+    def write_heartbeat(self, drill: Drill) -> None:
         """Write a heartbeat now."""
         self._since_heartbeat_ms = 0.0
-        self.recorder.heartbeat(drill.tick)
+        self.recorder.record_position(drill.tick)

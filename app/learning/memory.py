@@ -11,7 +11,7 @@ from typing import Final
 from fsrs import Card, Rating, Scheduler
 from msgspec import Struct
 
-from engine.drill.judging.skills import Skill, skills
+from engine.drill.judging.skills import Skill, load_skills
 from engine.drill.running.modes import DrillMode
 
 INTERVAL_DAYS_MAX: Final = 180
@@ -58,7 +58,7 @@ class PracticedRun(Struct, frozen=True):
     scenario: str
     mode: DrillMode
     score: float
-    """0 to 100."""
+    """Score of the run, 0 to 100."""
     hints: int
     """Number of opened hint layers."""
     ended_at: datetime
@@ -98,7 +98,7 @@ class SkillStanding(Struct, frozen=True):
 
     skill: Skill
     mastery: float
-    """0 to 100: the skill shown in the runs, times the probability that the learner still has it."""
+    """Mastery from 0 to 100: skill shown in the runs, times the probability that the learner still has it."""
     runs: int
     successes: int
     """Spaced successes since the last lapse."""
@@ -157,12 +157,12 @@ def estimate_skills(
 
     All times are in one zone. Runs later than *current_time* (a clock was changed) count as runs of that time.
     """
-    by_skill: dict[str, list[PracticedRun]] = {skill.key: [] for skill in skills()}
+    by_skill: dict[str, list[PracticedRun]] = {skill.key: [] for skill in load_skills()}
     for run in sorted(runs, key=lambda run: run.ended_at):
         for key in dict.fromkeys(trained.get(run.scenario, ())):
             if run.mode in WEIGHTS and run.is_evidence and key in by_skill:
                 by_skill[key].append(run)
-    return [_estimate_skill(skill, by_skill[skill.key], current_time) for skill in skills()]
+    return [_estimate_skill(skill, by_skill[skill.key], current_time) for skill in load_skills()]
 
 
 def _estimate_skill(skill: Skill, runs: Sequence[PracticedRun], current_time: datetime) -> SkillStanding:

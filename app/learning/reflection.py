@@ -10,4 +10,4 @@ class Reflection(Struct, frozen=True):
     otherwise: str
     """Changes that the person would make next time."""
     expected_score: float | None
-    """0 to 100."""
+    """Score that the person expects, 0 to 100."""

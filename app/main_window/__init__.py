@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
 from app import pyside_import_hook  # noqa: F401  # before all others
 from app.main_window.appearance import apply_theme, enlarge_on_wide_screen
 from app.main_window.slot_errors import SlotErrors
-from app.main_window.start import Preload, Start, StartCanceledError, speak
+from app.main_window.start import Preload, Start, StartCanceledError, set_start_language
 from app.main_window.window import TITLE, MainWindow
 from app.settings import WindowSettings
 from app.widgets.interfaces import register_scroll_areas
-from app.widgets.number_locale import plain_locale
+from app.widgets.number_locale import reset_c_locale
 from app.words.language import tr
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ __all__ = ["MainWindow", "open_window"]
 def open_window(scenario: Scenario | None) -> int:
     """Show the window, with *scenario* if one is given, until it is closed; return the exit code."""
     app = QApplication.instance() or QApplication(sys.argv[:1])
-    plain_locale()
+    reset_c_locale()
     assert isinstance(app, QApplication)
     app.setApplicationName("mirrordrill")
     app.setApplicationDisplayName(TITLE)
     store = WindowSettings()
-    speak(app, store)
+    set_start_language(app, store)
     enlarge_on_wide_screen(store, app.primaryScreen().availableGeometry().width())
     apply_theme(store)
     register_scroll_areas()
@@ -45,9 +45,9 @@ def open_window(scenario: Scenario | None) -> int:
     sys.excepthook = SlotErrors(window, before, is_recorded=lambda: bool(profiles))
     with ExitStack() as at_the_end:
         at_the_end.callback(setattr, sys, "excepthook", before)
-        gc.disable()  # until all parts are loaded, see `settle` in start.py
+        gc.disable()  # no garbage collection until all parts are loaded, see `freeze_objects` in start.py
         at_the_end.callback(gc.enable)
-        start = Start(window, lambda: _profile(at_the_end, profiles))
+        start = Start(window, lambda: _open_profile(at_the_end, profiles))
         at_the_end.callback(start.end)
         preload = Preload(window)
         at_the_end.callback(preload.end)
@@ -58,7 +58,7 @@ def open_window(scenario: Scenario | None) -> int:
             app.setOverrideCursor(Qt.CursorShape.WaitCursor)
             for signal in (window.ready, window.closing):
                 signal.connect(app.restoreOverrideCursor)
-            window.when_ready(lambda: window.scenario_given.emit(scenario))
+            window.call_when_ready(lambda: window.scenario_given.emit(scenario))
         start.begin()
         return app.exec()
 
@@ -67,17 +67,17 @@ def _show_fallback(window: MainWindow) -> None:
     """Report that the flow model runs as slow plain Python although this was not requested."""
     from engine.flow import compiled  # only after the start page is on screen
 
-    if reason := compiled.kernel().reason:
+    if reason := compiled.load_kernel().reason:
         text = tr(
             "The flow model runs as plain Python. Results are the same, but the simulation is slow: {reason}"
         )
         window.statusBar().addPermanentWidget(QLabel(text.format(reason=reason)))
 
 
-def _profile(at_the_end: ExitStack, profiles: list[Profile]) -> Profile | None:
-    """Open the learner's profile, add it to *profiles* and close it *at_the_end*.
+def _open_profile(at_the_end: ExitStack, profiles: list[Profile]) -> Profile | None:
+    """Open the learner's profile, add it to *profiles*, and close it *at_the_end*.
 
-    Return None to play without one. Raises StartCanceledError if the user refuses that.
+    Return None to play without a profile. Raises StartCanceledError if the user does not want that.
     """
     from app.storage import StorageError, open_profile  # imports the database layer
 

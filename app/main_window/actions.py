@@ -25,7 +25,7 @@ ONLY_ON_DESK: Final = {
     "view.say",
     "view.zoom",
 } | {f"view.{name}" for name in docks.NAMES}
-"""Actions without meaning outside a drill, in addition to those of time and faults."""
+"""Actions that only work during a drill, in addition to the actions on time and faults."""
 ICONS: Final = {
     "drill.open": "home",
     "drill.restart": "retry",
@@ -73,7 +73,7 @@ class Actions(QObject):
     def show_theme(self, colors: ThemeTokens) -> None:
         """Show icons in the colors of the current theme, and tooltips that name the keys."""
         for name, drawing in ICONS.items():
-            self.by_name[name].setIcon(theme.icon(drawing, colors))
+            self.by_name[name].setIcon(theme.load_icon(drawing, colors))
         show_keys(self.by_name.values())
 
 
@@ -101,7 +101,9 @@ class DeskKeys(QObject):
         """
         super().__init__(window)
         self._wanted = wanted
-        self._acts = {key: do for name, do in acts.items() for key in keys.keys_of(keys.SSMS).get(name, ())}
+        self._acts = {
+            key: do for name, do in acts.items() for key in keys.resolve_keys(keys.SSMS).get(name, ())
+        }
         for widget in (window, desk_page):
             widget.installEventFilter(self)
 
@@ -170,7 +172,10 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
         "help.check", "help.bundle", "view.say",
     ),
 }  # fmt: skip
-"""Menu -> its entries; the desk fills that of faults. At 150% text each fits a screen of 768 pixels."""
+"""Menu -> its entries.
+
+The desk fills the menu of faults. Every menu fits a screen of 768 pixels at 150% text.
+"""
 
 
 def fill_bar(

@@ -7,12 +7,12 @@ from PySide6.QtGui import QAccessible
 
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.view_models.debrief.model import describe_result
-from app.view_models.picture import hide_unknown, picture_of
-from app.views.briefing import goal_state
-from app.views.transport import speed_text
+from app.view_models.picture import build_picture, hide_unknown
+from app.views.briefing import describe_goal_state
+from app.views.transport import format_speed_text
 from app.widgets.reader import announce
 from app.words import formatting
-from app.words.announcements import select_announced_kinds, sentences
+from app.words.announcements import describe_events, select_announced_kinds
 from app.words.language import tr
 from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill
@@ -40,9 +40,9 @@ class Announcer(WindowPart):
         self._searching = False
         self._gap = QTimer(self, singleShot=True, interval=GAP_MS)
         self._gap.timeout.connect(self._announce_pending)
-        session.happened.connect(self._add)
+        session.happened.connect(self._add_events)
         session.running_changed.connect(self._show_running)
-        session.speed_changed.connect(lambda speed: self._announce_time(speed_text(speed)))
+        session.speed_changed.connect(lambda speed: self._announce_time(format_speed_text(speed)))
         session.progress.connect(self._show_progress)
         session.drill_changed.connect(lambda _: self._announce_shown_moment())
         session.finished.connect(self._show_end)
@@ -50,7 +50,7 @@ class Announcer(WindowPart):
 
     # --- texts to announce ----------------------------------------------------------------------------------
 
-    def _add(self, events: list[Event]) -> None:
+    def _add_events(self, events: list[Event]) -> None:
         drill = self._session.drill
         if drill is not None and QAccessible.isActive():
             kinds = select_announced_kinds(drill.terms)
@@ -64,7 +64,9 @@ class Announcer(WindowPart):
         if drill is None or drill.finished:
             return
         if running:
-            self._announce_time(tr("Time runs, {speed}.").format(speed=speed_text(self._session.speed)))
+            self._announce_time(
+                tr("Time runs, {speed}.").format(speed=format_speed_text(self._session.speed))
+            )
         else:
             self._announce_time(_describe_pause(drill))
 
@@ -79,7 +81,9 @@ class Announcer(WindowPart):
         drill, live = self._session.drill, self._session.live
         if self._session.looking_back and drill is not None and live is not None:
             text = tr("Looking back at {moment} of {now}.")
-            moment, live_moment = (formatting.run_time(shown_run.world.t_s, 1) for shown_run in (drill, live))
+            moment, live_moment = (
+                formatting.format_run_time(shown_run.world.t_s, 1) for shown_run in (drill, live)
+            )
             self._announce_time(text.format(moment=moment, now=live_moment))
 
     def _show_end(self, report: Report) -> None:
@@ -89,7 +93,12 @@ class Announcer(WindowPart):
         words = describe_result(report)
         if score["scored"] and score["total"] is not None:
             words = " ".join(
-                (tr("{points} of 100 points.").format(points=formatting.plain_number(score["total"])), words)
+                (
+                    tr("{points} of 100 points.").format(
+                        points=formatting.format_plain_number(score["total"])
+                    ),
+                    words,
+                )
             )
         self._announce_time(words)
 
@@ -106,7 +115,7 @@ class Announcer(WindowPart):
 
     def _announce_pending(self) -> None:
         """Announce all events since the last announcement, and the latest state of the clock."""
-        parts = [sentences(self._events), self._time]
+        parts = [describe_events(self._events), self._time]
         words = " ".join(part for part in parts if part)
         self._events, self._time = [], ""
         if words:
@@ -128,18 +137,18 @@ class Announcer(WindowPart):
 
 
 def _describe_pause(drill: Drill) -> str:
-    return tr("Paused at {time}.").format(time=formatting.run_time(drill.world.t_s, 1))
+    return tr("Paused at {time}.").format(time=formatting.format_run_time(drill.world.t_s, 1))
 
 
 def describe_state(drill: Drill, running: bool) -> str:
     """Describe time, questions, visible goals, and everything that the picture shows."""
-    moment = formatting.run_time(drill.world.t_s, 1)
+    moment = formatting.format_run_time(drill.world.t_s, 1)
     parts = [tr("{time}, running.").format(time=moment) if running else _describe_pause(drill)]
-    parts += [tr("Question: {text}").format(text=question.text) for question in drill.open_questions()]
+    parts += [tr("Question: {text}").format(text=question.text) for question in drill.list_open_questions()]
     if drill.terms.progress:
         for goal in drill.scenario.goals:
-            words = goal_state(goal, drill.goals[goal.name], drill.tick)[2] or tr("open")
+            words = describe_goal_state(goal, drill.goals[goal.name], drill.tick)[2] or tr("open")
             parts.append(tr("Goal: {goal}, {state}.").format(goal=goal.text, state=words))
-    picture = picture_of(drill.world)
+    picture = build_picture(drill.world)
     parts.append((picture if drill.terms.truth else hide_unknown(picture)).spoken)
     return " ".join(parts)

@@ -62,20 +62,20 @@ class Appearance(QObject):
 
     def fill_layout(self, menu: QMenu) -> None:
         """Add the choice of a layout to the View menu."""
-        self._choices(menu, "layout", tr("&Layout"), LAYOUTS, self.set_layout)
-        self._tick("layout", self.layout)
+        self._add_choices(menu, "layout", tr("&Layout"), LAYOUTS, self.set_layout)
+        self._check_menu_entry("layout", self.layout)
 
     def fill_menu(self, menu: QMenu) -> None:
         """Add the choices on appearance to their menu."""
-        self._choices(menu, "theme", tr("&Theme"), THEMES, self.set_theme)
-        self._choices(menu, "language", tr("Lan&guage (from the next start)"), TONGUES, self.set_language)
-        self._choices(menu, "moment", tr("&Staged failovers"), STAGED, self.set_failover_moment)
+        self._add_choices(menu, "theme", tr("&Theme"), THEMES, self.set_theme)
+        self._add_choices(menu, "language", tr("Lan&guage (from the next start)"), TONGUES, self.set_language)
+        self._add_choices(menu, "moment", tr("&Staged failovers"), STAGED, self.set_failover_moment)
         menu.addAction(self._motion)
-        self._tick("theme", self._store.get(settings.THEME))
-        self._tick("language", self._store.get(settings.LANGUAGE))
-        self._tick("moment", self._store.get(settings.FAILOVER_MOMENT))
+        self._check_menu_entry("theme", self._store.get(settings.THEME))
+        self._check_menu_entry("language", self._store.get(settings.LANGUAGE))
+        self._check_menu_entry("moment", self._store.get(settings.FAILOVER_MOMENT))
 
-    def _choices(
+    def _add_choices(
         self,
         parent_menu: QMenu,
         group_name: str,
@@ -93,7 +93,7 @@ class Appearance(QObject):
             self._groups[group_name].addAction(action)
             menu.addAction(action)
 
-    def _tick(self, group_name: str, name: str) -> None:
+    def _check_menu_entry(self, group_name: str, name: str) -> None:
         for action in self._groups[group_name].actions() if group_name in self._groups else ():
             action.setChecked(action.data() == name)
 
@@ -107,20 +107,20 @@ class Appearance(QObject):
     def set_theme(self, choice: str) -> None:
         """Set and store the theme."""
         self._store.set(settings.THEME, choice)
-        self._tick("theme", choice)
+        self._check_menu_entry("theme", choice)
         self.apply()
 
     def set_language(self, choice: str) -> None:
         """Store the language for the next start; shown texts stay."""
         self._store.set(settings.LANGUAGE, choice)
-        self._tick("language", choice)
+        self._check_menu_entry("language", choice)
 
     def set_failover_moment(self, choice: str) -> None:
         """Set and store how failovers are shown."""
         self._store.set(settings.FAILOVER_MOMENT, choice)
-        self._tick("moment", choice)
+        self._check_menu_entry("moment", choice)
 
-    def next_theme(self) -> None:
+    def select_next_theme(self) -> None:
         """Set the next theme of the list."""
         choices = list(theme.CHOICES)
         index = choices.index(self.theme) if self.theme in choices else 0
@@ -174,21 +174,21 @@ class Appearance(QObject):
     @property
     def key_changes(self) -> dict[str, tuple[str, ...]]:
         """Return the user's changes to the key scheme."""
-        return keys.from_text(self._store.get(KEY_CHANGES))
+        return keys.parse_changes(self._store.get(KEY_CHANGES))
 
     @property
     def keys_now(self) -> dict[str, tuple[str, ...]]:
         """Return the keys of all commands."""
-        return keys.keys_of(self.key_scheme, self.key_changes)
+        return keys.resolve_keys(self.key_scheme, self.key_changes)
 
     def set_keys(self, scheme: str, changes: keys.Keys) -> None:
         """Set and store the key scheme and its changes."""
         self._store.set(KEY_SCHEME, scheme)
-        self._store.set(KEY_CHANGES, keys.to_text(changes))
+        self._store.set(KEY_CHANGES, keys.format_changes(changes))
         self.bind_keys()
         self.changed.emit()
 
-    def bind(self, actions: Mapping[str, QAction]) -> None:
+    def bind_actions(self, actions: Mapping[str, QAction]) -> None:
         """Assign keys to more actions, now and whenever keys change."""
         self._actions.update(actions)
         keys.bind(actions, self.keys_now)
@@ -210,25 +210,25 @@ class Appearance(QObject):
         with show_busy_cursor():
             self.keep_layout()
             self._store.set(settings.LAYOUT_PROFILE, profile)
-            self._tick("layout", profile)
+            self._check_menu_entry("layout", profile)
             self.restore_layout()
 
     def restore_layout(self) -> None:
         """Restore the stored layout for this screen size."""
-        self._desk.restore(self._store.get(self._key(self._desk.is_short_of_room)), self.layout)
+        self._desk.restore(self._store.get(self._build_layout_key(self._desk.is_short_of_room)), self.layout)
 
     @show_busy_cursor()
     def reset_layout(self) -> None:
         """Move every panel to its default position."""
-        self._store.remove(self._key(self._desk.is_short_of_room))
+        self._store.remove(self._build_layout_key(self._desk.is_short_of_room))
         self._desk.arrange(self.layout)
 
     def keep_layout(self) -> None:
         """Store the layout for this screen size."""
         if self._desk.has_been_visible:
-            self._store.set(self._key(self._desk.narrow), self._desk.state())
+            self._store.set(self._build_layout_key(self._desk.narrow), self._desk.save_state())
 
-    def _key(self, narrow: bool) -> settings.WindowSettingKey[QByteArray]:
+    def _build_layout_key(self, narrow: bool) -> settings.WindowSettingKey[QByteArray]:
         """Return the settings key of the layout for this screen size.
 
         A profile has a layout for each screen size, and a second one for a narrow desk, because the layout of
@@ -236,7 +236,7 @@ class Appearance(QObject):
         """
         screen = self._desk.screen().size()
         kind = f"{self.layout}-narrow" if narrow else self.layout
-        return settings.layout_key(f"{kind} {screen.width()}x{screen.height()}")
+        return settings.build_layout_key(f"{kind} {screen.width()}x{screen.height()}")
 
     def _change_room(self) -> None:
         self.keep_layout()

@@ -52,14 +52,14 @@ from app.views.console import Console
 from app.views.debrief import Debrief
 from app.views.history import RunHistoryPage
 from app.views.input_line import InputLine
-from app.views.transport import next_speed
+from app.views.transport import find_next_speed
 from app.widgets import docks, keys, theme
 from app.widgets.busy_cursor import show_busy_cursor
 from app.words.fuzzy import ALSO
 from app.words.language import mark, tr
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.running.drill import Drill
-from engine.model import ticks
+from engine.model import to_ticks
 
 if TYPE_CHECKING:
     from app.main_window.classes import Classes
@@ -70,14 +70,14 @@ if TYPE_CHECKING:
     from app.views.object_explorer import ObjectExplorer
 
 
-def steps(
+def assemble_window(
     window: MainWindow,
     profile: Profile | None,
     use_timer: bool = True,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Iterator[None]:
     """Build the missing parts of the window; between two steps it may process events."""
-    return Assembly(window, profile, use_timer, clock).steps()
+    return Assembly(window, profile, use_timer, clock).build_parts()
 
 
 class Assembly(QObject):
@@ -109,7 +109,7 @@ class Assembly(QObject):
         self._ports: ClientPorts | None = None
         self._teams: Teams | None = None
 
-    def steps(self) -> Iterator[None]:
+    def build_parts(self) -> Iterator[None]:
         """Yield after each part, in the order in which the parts depend on each other."""
         yield
         self._brief, self._debrief, self._history = BriefPage(), Debrief(), RunHistoryPage()
@@ -140,13 +140,13 @@ class Assembly(QObject):
         yield
         self._connect_window()
         self._navigation.show_home()
-        class_offers.offer(
+        class_offers.offer_return(
             self._store,
             self._notice,
-            lambda database: self._classes_of_window().reopen_class(database),
+            lambda database: self._import_classes().reopen_class(database),
             self._return_to_class,
         )
-        self._window.be_ready()
+        self._window.run_waiting_requests()
 
     # --- parts ------------------------------------------------------------------------------------------------
 
@@ -159,12 +159,12 @@ class Assembly(QObject):
         for name in ("topology", "console"):
             desk.view(name)
             yield
-        self._topology, self._console = self._desk_page.topology, desk.part(Console)
+        self._topology, self._console = self._desk_page.topology, desk.get_view_of(Console)
         queries = {f"query.{name}": action for name, action in self._console.tools.items()}
         bindable = self._actions.by_name | {name: queries[name] for name in queries if name in keys.BY_NAME}
         self._appearance = Appearance(self._store, desk, bindable, self._window)
         self._appearance.bind_keys()
-        desk.when_created(self._bind_tools, "explorer", "ledger")
+        desk.connect_when_created(self._bind_tools, "explorer", "ledger")
         self._input_line, self._run_facts = InputLine(), RunFacts(self._play)
         self._window.statusBar().insertWidget(0, self._input_line, 1)
         self._window.statusBar().addPermanentWidget(self._run_facts)
@@ -173,7 +173,7 @@ class Assembly(QObject):
             line.hide()
 
     def _bind_tools(self, view: ObjectExplorer | FaultLedger) -> None:
-        self._appearance.bind(view.tools)
+        self._appearance.bind_actions(view.tools)
 
     def _connect_navigation(self) -> None:
         """Connect the navigation between pages, and what is stored on the way."""
@@ -186,17 +186,17 @@ class Assembly(QObject):
         self._choice = DrillChoice(self._shared, self._brief, self._navigation)
         self._play.message_ready.connect(self._notice.warn)
         self._drafts.message_ready.connect(self._notice.warn)
-        self._play.began.connect(self._begin)
+        self._play.began.connect(self._begin_run)
         self._play.recorded.connect(
             lambda _: self._notice.show_info(tr("This run is recorded now, from its beginning."))
         )
 
-    def _begin(self, drill: Drill) -> None:
+    def _begin_run(self, drill: Drill) -> None:
         """Begin to show a run."""
-        self._drafts.begin(drill)
+        self._drafts.open_run_windows(drill)
         self._notice.clear()
-        self._desk.part(Briefing).unscored = self._play.practicing
-        self._cards.put(drill)
+        self._desk.get_view_of(Briefing).unscored = self._play.practicing
+        self._cards.restore_positions(drill)
         title = tr("Watch a failover") if self._play.introducing else drill.scenario.title
         self._navigation.open_desk(title)
 
@@ -216,10 +216,10 @@ class Assembly(QObject):
         self._connection = DeskConnection(self._shared, page, self._input_line)
         ViewConnection(self._shared, self._desk)
         self._scripts = Scripts(self._shared, self._console)
-        desk.when_created(self._scripts.add_table, "error_log", "trace", "events")
+        desk.connect_when_created(self._scripts.add_table, "error_log", "trace", "events")
         self._moments = TimeSelection(self._shared)
-        self._moments.add(page.timeline)
-        desk.when_created(self._moments.add)
+        self._moments.connect_view(page.timeline)
+        desk.connect_when_created(self._moments.connect_view)
         self._notes = TopologyNotes(self._shared, self._topology, self._pages)
         self._presenter_mode = PresenterMode(self._shared, self._appearance, self._topology)
         self._full_screen = FullScreen(desk, window)
@@ -273,30 +273,30 @@ class Assembly(QObject):
         entries: dict[str, tuple[str, Callable[[], object]]] = {
             actions.PLANNER: (mark("&Link planner"), self._tools.show_planner),
             actions.FIDELITY: (mark("&Fidelity to the papers"), self._tools.show_fidelity),
-            actions.JOIN_CLASS: (mark("&Join a class…"), lambda: self._classes_of_window().ask_to_join()),
+            actions.JOIN_CLASS: (mark("&Join a class…"), lambda: self._import_classes().ask_to_join()),
             actions.RETURN_CLASS: (mark("Ret&urn to your class"), self._return_to_class),
-            actions.HOLD_TEAM: (mark("Start a &team…"), lambda: self._teams_of_window().ask_to_hold()),
+            actions.HOLD_TEAM: (mark("Start a &team…"), lambda: self._import_teams().ask_to_hold()),
             actions.TAKE_ROLE: (
                 mark("Take a r&ole in a team…"),
-                lambda: self._teams_of_window().ask_for_role(),
+                lambda: self._import_teams().ask_for_role(),
             ),
-            actions.CLIENTS: (mark("Let &SQL clients connect…"), lambda: self._client_ports().show()),
+            actions.CLIENTS: (mark("Let &SQL clients connect…"), lambda: self._import_client_ports().show()),
             actions.RAISE_HAND: (
                 mark("&Raise or lower my hand…"),
-                lambda: self._classes_of_window().ask_to_raise_hand(),
+                lambda: self._import_classes().ask_to_raise_hand(),
             ),
             actions.ALLOW_LOOKS: (
                 mark("&Allow or forbid watching my screen"),
-                lambda: self._classes_of_window().allow_looks(),
+                lambda: self._import_classes().allow_looks(),
             ),
             actions.PROGRESS: (mark("&Progress"), self._progress.show),
         }
         other_menus: dict[str, Callable[[QMenu], object]] = {
-            actions.START_CLASS: self._put_start_class,
+            actions.START_CLASS: self._add_start_class_entry,
             actions.RECENT: lambda menu: menu.addMenu(self._recent.menu),
             actions.LAYOUT: self._appearance.fill_layout,
             actions.LOOKS: self._appearance.fill_menu,
-            **{name: partial(_put, text=text, do=do) for name, (text, do) in entries.items()},
+            **{name: partial(_add_entry, text=text, do=do) for name, (text, do) in entries.items()},
         }
         queries = {f"query.{name}": action for name, action in self._console.tools.items()}
         actions.fill_bar(self._window.menus, self._actions.by_name | queries, other_menus)
@@ -306,12 +306,14 @@ class Assembly(QObject):
             | self._connect_view_actions()
             | self._connect_help_actions()
         )
-        self._actions.connect_to({name: self._irrevocable.guarded(name, do) for name, do in acts.items()})
+        self._actions.connect_to(
+            {name: self._irrevocable.add_confirmation(name, do) for name, do in acts.items()}
+        )
 
     def _connect_run_actions(self) -> dict[str, Callable[[], object]]:
         return {
             "drill.open": self._navigation.show_home,
-            "drill.open_file": self._files.ask,
+            "drill.open_file": self._files.choose_file,
             "drill.open_run": self._files.ask_for_run,
             "drill.restart": self._choice.restart,
             "drill.branches": self._branches.show,
@@ -322,7 +324,7 @@ class Assembly(QObject):
             "drill.accepted": self._gate.show_accepted,
             "drill.export_bundle": self._bundling.export,
             "drill.hint": lambda: self._desk.focus_view("brief"),
-            "drill.note": lambda: dialogs.ask_note(self._window, self._connection.do),
+            "drill.note": lambda: dialogs.ask_note(self._window, self._connection.apply_input),
             "drill.act": self._input_line.setFocus,
             "drill.finish": lambda: self._session.do("finish"),
             "drill.quit": self._window.close,
@@ -339,16 +341,16 @@ class Assembly(QObject):
             "time.run_to": self._ask_for_moment,
             "time.until": lambda: dialogs.ask_until(session, self._window),
             "time.next_alarm": session.run_to_alarm,
-            "time.faster": lambda: session.set_speed(next_speed(session.speed, faster=True)),
-            "time.slower": lambda: session.set_speed(next_speed(session.speed, faster=False)),
+            "time.faster": lambda: session.set_speed(find_next_speed(session.speed, faster=True)),
+            "time.slower": lambda: session.set_speed(find_next_speed(session.speed, faster=False)),
             "time.normal": lambda: session.set_speed(1.0),
-            "time.back": lambda: replay.to_mark(forward=False),
-            "time.forward": lambda: replay.to_mark(forward=True),
+            "time.back": lambda: replay.go_to_mark(forward=False),
+            "time.forward": lambda: replay.go_to_mark(forward=True),
             "time.now": session.show_latest,
             "time.go_on": replay.continue_from_moment,
             "time.moment": self._failover_moment.watch,
             "time.why_not": self._failover_moment.explain,
-            "time.all": self._moments.forget,
+            "time.all": self._moments.clear,
         }
 
     def _connect_view_actions(self) -> dict[str, Callable[[], object]]:
@@ -359,15 +361,15 @@ class Assembly(QObject):
             "view.larger": lambda: appearance.step_font(1),
             "view.smaller": lambda: appearance.step_font(-1),
             "view.usual_size": lambda: appearance.set_font_scale(1.0),
-            "view.theme": appearance.next_theme,
+            "view.theme": appearance.select_next_theme,
             "view.contrast": appearance.toggle_contrast,
             "view.present": self._presenter_mode.toggle,
-            "view.zoom": lambda: desk.zoom(desk.panel_with_keys() or "console"),
+            "view.zoom": lambda: desk.zoom(desk.get_focused_panel() or "console"),
             "view.save_charts": self._save_charts,
             "view.reset_layout": self._reset_layout,
             "teach.note": topology.add_note,
-            "teach.spotlight": topology.spotlight,
-            "teach.bright": lambda: topology.light(()),
+            "teach.spotlight": topology.toggle_spotlight,
+            "teach.bright": lambda: topology.highlight_only(()),
             "teach.find": topology.find_thing,
         }
 
@@ -384,7 +386,7 @@ class Assembly(QObject):
         }
 
     def _connect_desk(self) -> None:
-        self._desk.when_created(self._connect_charts, "charts")
+        self._desk.connect_when_created(self._connect_charts, "charts")
         self._appearance.motion_changed.connect(self._topology.set_reduced_motion)
         self._topology.set_reduced_motion(self._store.get(settings.REDUCED_MOTION))
         self._replay.left.connect(self._debriefing.return_to_debrief)
@@ -400,11 +402,11 @@ class Assembly(QObject):
         self._history.left.connect(self._navigation.show_home)
         self._history.opened.connect(self._debriefing.show_stored)
         self._debriefing.drill_wanted.connect(self._choice.choose)
-        self._pages.currentChanged.connect(lambda _: self._debriefing.moment.drop())
+        self._pages.currentChanged.connect(lambda _: self._debriefing.moment.cancel())
         self._pages.currentChanged.connect(lambda _: self._first_run.show_page())
         self._pages.currentChanged.connect(lambda _: self._failover_moment.close())
         self._pages.currentChanged.connect(lambda _: self._debriefing.show_page())
-        self._pages.currentChanged.connect(lambda _: self._replay.forget_where())
+        self._pages.currentChanged.connect(lambda _: self._replay.forget_position())
         self._pages.went_to.connect(lambda *_: self._show_page())
         self._navigation.desk_wanted.connect(self._show_line)
         self._session.progress.connect(lambda _: self._window.show_status_bar())
@@ -413,34 +415,34 @@ class Assembly(QObject):
         """Connect the requests of the window and its start page; this comes last."""
         window, picker = self._window, self._picker
         picker.chosen.connect(self._choice.choose)
-        picker.fresh_wanted.connect(self._choice.make_new)
+        picker.fresh_wanted.connect(self._choice.generate_drill)
         picker.watch_wanted.connect(self._first_run.start)
         self._first_run.finished.connect(partial(self._choice.choose, FIRST_DRILL))
-        picker.resumed.connect(self._start_page.resume)
+        picker.resumed.connect(self._start_page.resume_run)
         picker.given_up.connect(self._start_page.ask_to_give_up)
         picker.history_wanted.connect(self._navigation.show_history)
         picker.progress_wanted.connect(self._progress.show)
-        picker.file_wanted.connect(self._files.ask)
+        picker.file_wanted.connect(self._files.choose_file)
         picker.edit_wanted.connect(self._editing.edit)
         FileDropHandler(window).dropped.connect(self._files.open)
-        window.scenario_given.connect(self._admit)
+        window.scenario_given.connect(self._admit_scenario)
         window.theme_changed.connect(self._appearance.follow_system)
         window.failed.connect(self._session.stop)
-        window.last_inputs = self._session.last_inputs
-        window.ready.connect(self._settings_writer.begin)
+        window.last_inputs = self._session.list_last_inputs
+        window.ready.connect(self._settings_writer.write_at_start)
         window.close_wanted.connect(self._closing.close)
         for stop in (
-            self._notes.keep,
+            self._notes.save_notes,
             self._presenter_mode.stop,
             self._tools.stop,
             self._doctor.stop,
             self._editing.stop,
-            self._settings_writer.stop,
+            self._settings_writer.stop_writing,
             self._stop_classes,
         ):
             window.closing.connect(stop)
 
-    def _admit(self, scenario: Scenario) -> None:
+    def _admit_scenario(self, scenario: Scenario) -> None:
         self._gate.admit(scenario, f"{scenario.name}.toml", lambda: self._choice.show(scenario))
 
     def _show_page(self) -> None:
@@ -458,7 +460,7 @@ class Assembly(QObject):
         self._window.show_status_bar()
 
     def _show_theme(self) -> None:
-        self._actions.show_theme(theme.tokens(QApplication.palette()))
+        self._actions.show_theme(theme.get_tokens(QApplication.palette()))
         self._desk_page.show_running(self._session.running)
 
     def _reset_layout(self) -> None:
@@ -468,7 +470,7 @@ class Assembly(QObject):
     def _save_charts(self) -> None:
         save_charts(cast("Charts", self._desk.view("charts")), self._notice, self._window)
 
-    def _classes_of_window(self) -> Classes:
+    def _import_classes(self) -> Classes:
         """Import classes on first use, as few starts need a network."""
         if self._classes is None:
             from app.main_window.classes import Classes
@@ -486,7 +488,7 @@ class Assembly(QObject):
             self._classes.help_wanted.connect(lambda: self._help.open_page("classes"))
         return self._classes
 
-    def _teams_of_window(self) -> Teams:
+    def _import_teams(self) -> Teams:
         """Import teams on first use, as few starts need them."""
         if self._teams is None:
             from app.main_window.teams import Teams
@@ -502,29 +504,29 @@ class Assembly(QObject):
             return "quit_class"
         return "quit_team" if self._teams is not None and self._teams.is_holding else ""
 
-    def _put_start_class(self, menu: QMenu) -> None:
+    def _add_start_class_entry(self, menu: QMenu) -> None:
         """Add the entry that starts a class, or opens the station of the running class."""
         text = mark("&Start a class…")
-        action = _put(menu, text, self._start_class)
+        action = _add_entry(menu, text, self._start_class)
 
-        def name_entry() -> None:
+        def rename_entry() -> None:
             holds = self._classes is not None and self._classes.is_holding
             action.setText(tr("Instructor &station") if holds else tr(text))
 
-        menu.aboutToShow.connect(name_entry)
+        menu.aboutToShow.connect(rename_entry)
 
     def _start_class(self) -> None:
-        card = self._picker.current()
-        self._classes_of_window().ask_to_start(card.name if card is not None else "")
+        card = self._picker.get_current_card()
+        self._import_classes().ask_to_start(card.name if card is not None else "")
 
     def _return_to_class(self) -> None:
-        self._classes_of_window().return_to_class()
+        self._import_classes().return_to_class()
 
     def _stop_classes(self) -> None:
         if self._classes is not None:
             self._classes.stop()
 
-    def _client_ports(self) -> ClientPorts:
+    def _import_client_ports(self) -> ClientPorts:
         """Import client ports on first use, as few starts need them."""
         if self._ports is None:
             from app.main_window.sql_clients import ClientPorts
@@ -542,10 +544,10 @@ class Assembly(QObject):
     def _ask_for_moment(self) -> None:
         drill = self._session.drill
         if drill is not None:
-            dialogs.ask_moment(self._window, drill.world.t_s, lambda t_s: self._session.run_to(ticks(t_s)))
+            dialogs.ask_moment(self._window, drill.world.t_s, lambda t_s: self._session.run_to(to_ticks(t_s)))
 
 
-def _put(menu: QMenu, text: str, do: Callable[[], object]) -> QAction:
+def _add_entry(menu: QMenu, text: str, do: Callable[[], object]) -> QAction:
     """Add an entry without a name or key; the palette also finds its English text."""
     action = menu.addAction(tr(text), do)
     action.setProperty(ALSO, text.replace("&", ""))

@@ -39,7 +39,7 @@ class BundleDialogs(WindowPart):
 
     def export(self) -> None:
         """Select drills to export, and enter a title for them."""
-        self._library.read()
+        self._library.read_scenarios()
         drills = [
             (summary.name, summary.title)
             for summary in self._library.summaries.values()
@@ -60,7 +60,9 @@ class BundleDialogs(WindowPart):
 
     def _ask_where(self) -> None:
         assert self.maker is not None
-        suggested = str(Path.home() / f"{run_scenario.slug(self.maker.title_field.text())}{bundle.SUFFIX}")
+        suggested = str(
+            Path.home() / f"{run_scenario.make_slug(self.maker.title_field.text())}{bundle.SUFFIX}"
+        )
         kinds = tr("Bundles (*.mirrordrill)")
         chosen_file, _ = QFileDialog.getSaveFileName(self._window, tr("Export as a bundle"), suggested, kinds)
         if chosen_file:
@@ -77,7 +79,7 @@ class BundleDialogs(WindowPart):
         maker = self.maker
         assert maker is not None
         try:
-            scenarios = {name: scenario_files.find(name).text for name in maker.names()}
+            scenarios = {name: scenario_files.find(name).text for name in maker.list_names()}
             written_bundle = bundle.write(
                 file,
                 maker.title_field.text(),
@@ -105,12 +107,12 @@ class BundleDialogs(WindowPart):
         dialog.run_wanted.connect(self.run_wanted)
         dialog.removal_wanted.connect(self._ask_removal)
         dialog.finished.connect(dialog.deleteLater)
-        self._fill()
+        self._fill_list()
         dialog.open()
 
-    def _fill(self) -> None:
+    def _fill_list(self) -> None:
         assert self.dialog is not None
-        self._library.read()
+        self._library.read_scenarios()
         self.dialog.show_bundles(
             [
                 self._build_bundle_row(imported_bundle)
@@ -119,7 +121,7 @@ class BundleDialogs(WindowPart):
         )
 
     def _build_bundle_row(self, imported: ImportedBundle) -> BundleRow:
-        drills = [(name, self._library.title(name)) for name in imported.drills]
+        drills = [(name, self._library.get_title(name)) for name in imported.drills]
         runs = [(str(file), tr("Recorded run {name}").format(name=file.stem)) for file in imported.runs]
         return BundleRow(
             imported.key,
@@ -149,6 +151,6 @@ class BundleDialogs(WindowPart):
         except (ScenarioNotFoundError, BundleStoreError) as problem:
             self._notice.warn(str(problem))
         if self.dialog is not None:
-            self._fill()
-        if self._navigation.shows(self._picker):
+            self._fill_list()
+        if self._navigation.is_shown(self._picker):
             self._navigation.show_home()

@@ -41,7 +41,7 @@ def keep_seat(store: WindowSettings, seat: SeatKey) -> None:
     store.sync()  # needed even if the window crashes
 
 
-def offer(
+def offer_return(
     store: WindowSettings, notice: NoticeBar, hold: Callable[[Path], object], join: Callable[[], object]
 ) -> None:
     """Offer to reopen the class that this window held, or to return to its seat."""
@@ -68,12 +68,12 @@ def _describe_class(database: Path) -> str:
     except RecordUnavailableError:
         return ""
     try:
-        part, seats, parts = record.the_class(), record.seats(), record.parts()
+        part, seats, parts = record.read_class(), record.read_seats(), record.read_parts()
     finally:
         record.close()
     if part is None or (part.state == OVER and part.id == parts[-1].id):
         return ""
-    time = formatting.run_time(max((seat.tick for seat in seats), default=0) / TICKS_PER_S)
+    time = formatting.format_run_time(max((seat.tick for seat in seats), default=0) / TICKS_PER_S)
     title = parse_scenario(part.scenario_text, part.scenario_name).title
     facts = trn("{n} seat", "{n} seats", len(seats)).format(n=len(seats))
     return tr("Your class was interrupted: {title}, at {time}, {seats}.").format(

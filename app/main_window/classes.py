@@ -18,9 +18,9 @@ from app import settings
 from app.classroom import class_files
 from app.classroom.addresses import EVERYWHERE, list_addresses, select_port
 from app.classroom.code import PORT as JOIN_PORT
-from app.classroom.code import InvalidJoinCodeError, invitation
+from app.classroom.code import InvalidJoinCodeError, parse_invitation
 from app.classroom.gui_seat import GuiSeat
-from app.classroom.log_entries import effective
+from app.classroom.log_entries import list_effective_entries
 from app.classroom.messages.replies import (
     TO_INSTRUCTOR,
     DashboardUpdate,
@@ -41,7 +41,7 @@ from app.classroom.seat_phase import SeatPhase
 from app.classroom.seat_sheet import build_sheet
 from app.classroom.suggested_answers import suggest_answers
 from app.files import atomic_write
-from app.files.folders import default_folder
+from app.files.folders import get_default_folder
 from app.main_window import signature
 from app.main_window.class_offers import SeatKey, keep_seat, load_seat
 from app.main_window.confirmations import Confirmations
@@ -129,17 +129,17 @@ class Classes(QObject):
             self.board.activateWindow()
             return None
         drills = [(summary.name, summary.title) for summary in self._library.summaries.values()]
-        folder = str(default_folder() / "classes")
+        folder = str(get_default_folder() / "classes")
         titles = sorted(drills, key=lambda drill: drill[1])
         dialog = StartClass(titles, folder, self._parent, list_addresses())
         dialog.choose(name)
-        dialog.wanted.connect(self.start)
+        dialog.wanted.connect(self.start_class)
         dialog.continued.connect(lambda file: self.reopen_class(Path(file)))
         QShortcut(QKeySequence("F1"), dialog, self.help_wanted.emit)
         dialog.open()
         return dialog
 
-    def start(
+    def start_class(
         self,
         name: str,
         mode: str,
@@ -154,7 +154,7 @@ class Classes(QObject):
         *tests*: before the lesson, after it, and again some weeks later. *reflect*: people assess themselves
         before points are shown. *late_rule*: rule for late seats.
         """
-        folder = default_folder() / "classes"
+        folder = get_default_folder() / "classes"
         folder.mkdir(parents=True, exist_ok=True)
         database = folder / f"{datetime.now():%Y-%m-%d %H-%M-%S}.sqlite"
         plan = database.with_suffix(".toml")
@@ -167,14 +167,14 @@ class Classes(QObject):
         }
         options_text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in class_options.items())
         plan.write_text(options_text + (TESTS if tests else ""), encoding="utf-8")
-        self._hold(database, "--plan", str(plan), address=address)
+        self._host_class(database, "--plan", str(plan), address=address)
 
     def reopen_class(self, database: Path) -> None:
         """Reopen the class of *database* at its last state."""
-        self._hold(database)
+        self._host_class(database)
 
-    def _hold(self, database: Path, *words: str, address: str = EVERYWHERE[0]) -> None:
-        """Hold the class of *database*, an earlier or a new one; listen on *address*."""
+    def _host_class(self, database: Path, *words: str, address: str = EVERYWHERE[0]) -> None:
+        """Host the class of *database*, which is new or was held before; listen on *address*."""
         self._database = database
         self._store.set(settings.CLASS_HELD, str(database))
         self.board = ClassBoard()
@@ -185,7 +185,7 @@ class Classes(QObject):
         self.board.help_wanted.connect(self.help_wanted)
         self.board.sheet_wanted.connect(lambda name: self._save_sheet(Path(name)))
         self.board.hand_out_wanted.connect(lambda name: self._export_seat_file(Path(name)))
-        self.board.report_wanted.connect(self._report)
+        self.board.report_wanted.connect(self._build_report)
         self.board.lobby.check_wanted.connect(self._check_room)
         self.board.end_wanted.connect(lambda: self._irrevocable.confirm("close_class", self.stop_host))
         replay = ReplayPage(Topology)
@@ -193,12 +193,14 @@ class Classes(QObject):
         self.board.set_replay(replay)
         self.board.showMaximized()
         listen = f"{address}:{select_port(address, int(PORT))}"
-        self._host = self._process("host", self._open_console, *words, "--listen", listen, "--end-with-input")
+        self._host = self._start_process(
+            "host", self._open_console, *words, "--listen", listen, "--end-with-input"
+        )
 
     def _check_room(self) -> None:
         """Check the network of the room in a thread, because unreachable addresses take seconds."""
         if self.board is not None:
-            invited = invitation(self.board.code.text())
+            invited = parse_invitation(self.board.code.text())
             QThreadPool.globalInstance().start(lambda: self._room_checked.emit(check_room(invited)))
 
     def _show_room(self, findings: list[RoomFinding]) -> None:
@@ -212,11 +214,11 @@ class Classes(QObject):
         if self.is_holding:
             self._notice.offer(tr("The class continues."), tr("Instructor station"), self.ask_to_start)
 
-    def _process(self, command: str, on_line: Callable[[str], None], *words: str) -> QProcess:
+    def _start_process(self, command: str, on_line: Callable[[str], None], *words: str) -> QProcess:
         """Start `mirrordrill class` in a process; *on_line* receives each line of its standard output."""
         process = QProcess(self)
 
-        def read() -> None:
+        def read_output() -> None:
             text = bytes(process.readAllStandardOutput().data()).decode("utf-8", errors="replace")
             *complete_lines, self._partial_lines[command] = (self._partial_lines[command] + text).split("\n")
             for line in complete_lines:
@@ -231,12 +233,12 @@ class Classes(QObject):
                 self.board.show_problem(reason or tr("The class has ended."))
 
         self._partial_lines[command] = ""
-        process.readyReadStandardOutput.connect(read)
+        process.readyReadStandardOutput.connect(read_output)
         process.finished.connect(lambda *_: on_process_finished())
-        self._start(process, command, *words)
+        self._start_host_process(process, command, *words)
         return process
 
-    def _start(self, process: QProcess, command: str, *words: str) -> None:
+    def _start_host_process(self, process: QProcess, command: str, *words: str) -> None:
         """Start `mirrordrill class` for the class that this window holds."""
         process.setWorkingDirectory(str(Path(__file__).parents[2]))
         process.start(
@@ -247,7 +249,7 @@ class Classes(QObject):
         if self.board is not None and self._console is None:
             self.board.show_code(code)
             self._show_class(self.board)
-            self._console = self._process("console", self._process_host_message)
+            self._console = self._start_process("console", self._process_host_message)
 
     def _process_host_message(self, line: str) -> None:
         if self.board is None:
@@ -276,7 +278,7 @@ class Classes(QObject):
         """Show the drill on the station, and the events that it and its servers offer."""
         try:
             with closing(ClassRecord(str(self._database), new=False)) as record:
-                part, prepared = record.the_class(), record.instructions()
+                part, prepared = record.read_class(), record.read_instructions()
         except RecordUnavailableError as problem:
             board.show_problem(str(problem))
             return
@@ -302,9 +304,9 @@ class Classes(QObject):
             return
         try:
             with closing(ClassRecord(str(self._database), new=False)) as record:
-                part = record.the_class()
-                names = {seat.id: seat.name for seat in record.seats()}
-                logs = {number: effective(record.acts(number)) for number in seats}
+                part = record.read_class()
+                names = {seat.id: seat.name for seat in record.read_seats()}
+                logs = {number: list_effective_entries(record.read_entries(number)) for number in seats}
         except RecordUnavailableError as problem:
             self._show_on_dashboard(str(problem))
             return
@@ -313,7 +315,7 @@ class Classes(QObject):
         for number, acts in logs.items():
             history = History(Drill(scenario, part.seed, DrillMode.PRACTICE))
             apply_actions(history, acts, 0)
-            runs.append((self.board.title_seat(number, names[number]), history))
+            runs.append((self.board.describe_seat(number, names[number]), history))
         self.board.replay.show_runs(runs)
 
     def _show_divergences(self, moments: Sequence[ReplayMoment]) -> None:
@@ -347,20 +349,20 @@ class Classes(QObject):
             self._picture.requested.connect(self.board.send_to_watched)
             self.board.set_view(self._picture)
         self._picture.show_drill(history.drill)
-        self._name_watched(message.seat, history.drill)
+        self._show_watched_seat(message.seat, history.drill)
 
     def _update_seat_view(self, message: ObservedRunUpdate) -> None:
         if self._shown_history is None or self._picture is None or self.board is None:
             return
         apply_actions(self._shown_history, message.acts, message.tick)
         self._picture.show_world(self._shown_history.drill.world)
-        self._name_watched(message.seat, self._shown_history.drill)
+        self._show_watched_seat(message.seat, self._shown_history.drill)
 
-    def _name_watched(self, seat: int, drill: Drill) -> None:
+    def _show_watched_seat(self, seat: int, drill: Drill) -> None:
         """Show which seat is watched, its time and its commands."""
         if self.board is not None:
             lines = [
-                f"{formatting.run_time(item.tick / TICKS_PER_S)}  {item.line_without_time}"
+                f"{formatting.format_run_time(item.tick / TICKS_PER_S)}  {item.line_without_time}"
                 for item in drill.journal
             ]
             self.board.show_watched(seat, drill.world.t_s, lines)
@@ -399,12 +401,12 @@ class Classes(QObject):
                 tr("Saved {file}. Participants open it with Class ▸ Join a class.").format(file=file)
             )
 
-    def _report(self, name: str, names: bool) -> None:
+    def _build_report(self, name: str, names: bool) -> None:
         """Build the debrief of the class in a separate process, which replays every run."""
         process = QProcess(self)
         report_lines = [""]
 
-        def read() -> None:
+        def read_output() -> None:
             report_lines[0] = (
                 bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace").strip()
             )
@@ -419,10 +421,14 @@ class Classes(QObject):
             )
             process.deleteLater()
 
-        process.readyReadStandardError.connect(read)
+        process.readyReadStandardError.connect(read_output)
         process.finished.connect(lambda code, _: on_report_finished(code))
-        spoken = ["--language", language.current()] if language.current() in language.LANGUAGES else []
-        self._start(process, "report", "--out", name, *spoken, *(["--names"] if names else []))
+        spoken = (
+            ["--language", language.get_current_language()]
+            if language.get_current_language() in language.LANGUAGES
+            else []
+        )
+        self._start_host_process(process, "report", "--out", name, *spoken, *(["--names"] if names else []))
 
     def _show_on_dashboard(self, text: str) -> None:
         if self.board is not None:
@@ -450,8 +456,10 @@ class Classes(QObject):
     def ask_to_join(self) -> JoinClass:
         """Open the dialog with the code and the name of the last class."""
         seat = load_seat(self._store)
-        dialog = JoinClass(seat.name or signature.player(self._store), self._parent, seat.code, seat.consent)
-        dialog.wanted.connect(self.join)
+        dialog = JoinClass(
+            seat.name or signature.get_player_name(self._store), self._parent, seat.code, seat.consent
+        )
+        dialog.wanted.connect(self.join_class)
         dialog.canceled.connect(self._cancel_join)
         QShortcut(QKeySequence("F1"), dialog, self.help_wanted.emit)
         self._dialog = dialog
@@ -490,7 +498,7 @@ class Classes(QObject):
         seat = load_seat(self._store)
         keep_seat(self._store, replace(seat, open=False))
 
-    def join(self, code: str, name: str, consent: bool = False, part: int | None = None) -> None:
+    def join_class(self, code: str, name: str, consent: bool = False, part: int | None = None) -> None:
         """Take the seat; the drill is loaded when the host has responded.
 
         *part*: current part of the class, if known.
@@ -498,7 +506,7 @@ class Classes(QObject):
         self._leave_seat()
         try:
             file = Path(code)
-            target = read_handout(file) if file.suffix == SUFFIX or file.is_file() else invitation(code)
+            target = read_handout(file) if file.suffix == SUFFIX or file.is_file() else parse_invitation(code)
             attendance = GuiSeat(target, name, consent, part)
         except (InvalidJoinCodeError, InvalidSeatLogError) as problem:
             self._show_join_problem(str(problem))
@@ -510,7 +518,7 @@ class Classes(QObject):
         seat.failed.connect(self._show_join_problem)
         seat.joined.connect(self._on_joined)
         seat.class_over.connect(self._on_class_over)
-        seat.another_part.connect(lambda number, consent: self.join(code, name, consent, number))
+        seat.another_part.connect(lambda number, consent: self.join_class(code, name, consent, number))
 
     def ask_to_raise_hand(self) -> QInputDialog | None:
         """Ask for a question and send it to the instructor. Lower the hand if it is raised."""

@@ -29,13 +29,16 @@ class CloseGuard(WindowPart):
         self._drafts = drafts
         self._navigation, self._appearance = navigation, appearance
         self._find_hosted, self._hosted_may_end = find_hosted, False
-        """Question about what this window hosts; empty: nothing."""
+        """Question about a hosted class or team (empty: none), and whether the user has agreed to end it."""
 
     def close(self, event: QCloseEvent) -> None:
-        """Ignore the *event* if a question is open first; else store queries, cards, layout and run."""
-        asked_from_outside = event.spontaneous() and not _session_ends()
+        """Ignore the *event* if the user must answer a question first.
+
+        Otherwise store queries, cards, layout and run.
+        """
+        asked_from_outside = event.spontaneous() and not _is_session_ending()
         hosted = self._find_hosted()
-        if hosted and not self._hosted_may_end and not _session_ends():
+        if hosted and not self._hosted_may_end and not _is_session_ending():
             event.ignore()
             hide = self._window.hide if hosted == "quit_class" else None  # the board stays open
             self._irrevocable.confirm(hosted, self._close_with_hosted, hide)
@@ -44,7 +47,7 @@ class CloseGuard(WindowPart):
             event.ignore()
             self._irrevocable.confirm_if_needed("quit", self._window.close)
             return
-        self._drafts.close()
+        self._drafts.save_and_close()
         self._navigation.pause_run()
         self._appearance.keep_layout()
         self._navigation.leave_run()
@@ -54,7 +57,7 @@ class CloseGuard(WindowPart):
         self._window.close()
 
 
-def _session_ends() -> bool:
+def _is_session_ending() -> bool:
     """Return whether the desktop session is ending; no program should ask a question then."""
     app = QApplication.instance()
     return isinstance(app, QApplication) and app.isSavingSession()
@@ -81,12 +84,12 @@ class SettingsWriter(WindowPart):
             self._notice.warn(problem)
         self._is_reported = bool(problem)
 
-    def stop(self) -> None:
+    def stop_writing(self) -> None:
         """Stop writing on changes, because the window writes its final settings itself."""
         self._write_timer.stop()
         self._store.changed = lambda: None
 
-    def begin(self) -> None:
+    def write_at_start(self) -> None:
         """Write at the start, when a problem can still be fixed."""
         self._store.set(settings.GEOMETRY, self._window.saveGeometry())
         self.write()

@@ -17,7 +17,7 @@ from app.views.console import Console
 from app.views.palette import Palette, strip_mnemonic
 from app.views.topology import Topology
 from app.widgets import keys
-from app.widgets.shared_actions import put_heading
+from app.widgets.shared_actions import add_heading
 from app.words.fuzzy import ALSO
 from app.words.language import tr
 from engine.model import World
@@ -30,7 +30,7 @@ def list_targets(world: World, open_database: str = "") -> list[tuple[str, list[
     links = [ActionTarget("link", (a, b)) for index, a in enumerate(names) for b in names[index + 1 :]]
     links += [ActionTarget("link", (client, server)) for client in world.clients for server in names]
     clients = [ActionTarget("client", (name,)) for name in world.clients]
-    names_there = world.databases()
+    names_there = world.list_databases()
     has_many = len(names_there) > DATABASES_OFFERED
     databases = [
         ActionTarget("database", (name,)) for name in names_there if name == open_database or not has_many
@@ -58,17 +58,17 @@ class FaultMenu(QObject):
         if drill is not None:
             for kind, targets in list_targets(drill.world, self._topology.acts.opened):
                 if targets:
-                    put_heading(menu, kind)
+                    add_heading(menu, kind)
                 for target in targets:
                     submenu = menu.addMenu(target.title)
                     submenu.aboutToShow.connect(
-                        lambda submenu=submenu, target=target: _refill(submenu, target, fill_one)
+                        lambda submenu=submenu, target=target: _refill_menu(submenu, target, fill_one)
                     )
         menu.addSeparator()
         menu.addAction(self._revert_all)
 
 
-def _refill(menu: QMenu, target: ActionTarget, fill_one: Callable[[QMenu, ActionTarget], None]) -> None:
+def _refill_menu(menu: QMenu, target: ActionTarget, fill_one: Callable[[QMenu, ActionTarget], None]) -> None:
     menu.clear()
     fill_one(menu, target)
 
@@ -92,16 +92,16 @@ class PaletteCommands(WindowPart):
     ) -> None:
         super().__init__(shared)
         self._actions, self._menus = actions.by_name, menus
-        self._console, self._topology = desk.part(Console), desk.part(Topology)
+        self._console, self._topology = desk.get_view_of(Console), desk.get_view_of(Topology)
         self._choice = choice
         self._palette = Palette(shared.window)
 
     def open(self) -> None:
         """Show the palette with the available commands."""
-        self._palette.offer(self.groups())
+        self._palette.offer(self.list_groups())
         self._palette.open()
 
-    def groups(self) -> Iterator[Group]:
+    def list_groups(self) -> Iterator[Group]:
         """Yield a title each, and the actions under it."""
         yield "", _add_english_texts(self._actions.items())
         tools = {f"query.{name}": action for name, action in self._console.tools.items()}
@@ -110,18 +110,21 @@ class PaletteCommands(WindowPart):
         if drill is not None:
             for _, targets in list_targets(drill.world, self._topology.acts.opened):
                 for target in targets:
-                    yield target.title, self._topology.actions_for(target)
+                    yield target.title, self._topology.list_actions(target)
         offered = {*self._actions.values(), *self._console.tools.values()}
         for title, menu in self._menus.items():
             if title not in FILLED_LATER:
                 yield from _collect_menu_only_entries(menu, offered)
-        yield tr("Open a drill…").rstrip("…"), self._drills()
+        yield tr("Open a drill…").rstrip("…"), self._list_drill_actions()
 
-    def _drills(self) -> list[QAction]:
+    def _list_drill_actions(self) -> list[QAction]:
         """Return one entry for each drill, the same object each time, so that recent choices can be listed first."""
-        return [self._drill(summary.name, summary.title) for summary in self._library.summaries.values()]
+        return [
+            self._get_drill_action(summary.name, summary.title)
+            for summary in self._library.summaries.values()
+        ]
 
-    def _drill(self, name: str, title: str) -> QAction:
+    def _get_drill_action(self, name: str, title: str) -> QAction:
         owner = self._palette
         action = owner.findChild(QAction, name)
         if action is None:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
-from app.widgets.input_guard import guard
+from app.widgets.input_guard import get_guard
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.tables import read_table
@@ -90,7 +90,7 @@ class Confirmations(QObject):
         drill = self._session.live
         return drill is not None and not drill.finished and not self._watching()
 
-    def guarded(self, name: str, do: Callable[[], object]) -> Callable[[], object]:
+    def add_confirmation(self, name: str, do: Callable[[], object]) -> Callable[[], object]:
         """Return a callback that runs the action *name*, after its confirmation if it has one."""
         act = ACTIONS.get(name)
         return do if act is None else lambda: self.confirm_if_needed(act, do)
@@ -109,7 +109,9 @@ class Confirmations(QObject):
         if not self.is_run_at_risk or verb not in LINES or cost == 0.0:
             callback(line)
         else:
-            self.confirm(LINES[verb], lambda: callback(line), points=formatting.plain_number(cost or 0.0))
+            self.confirm(
+                LINES[verb], lambda: callback(line), points=formatting.format_plain_number(cost or 0.0)
+            )
 
     def confirm_class_input(self, line: str, audience: str, callback: Callable[[str], object]) -> None:
         """Send a dashboard line to *audience*, after a question if seats could not continue from their state."""
@@ -166,12 +168,12 @@ class Confirmations(QObject):
         box.finished.connect(on_answered)
         box.open()
         other_button.setFocus()
-        guard().appeared(box)
+        get_guard().record_appearance(box)
 
 
 def _hint_cost(drill: Drill | None, arguments: str) -> float:
     """Return the present cost of that level of a hint; 0 if hints are free or do not exist."""
     layer = arguments.split()[-1:] or [""]
-    if drill is None or not layer[0].isdigit() or drill.next_hint() is None:
+    if drill is None or not layer[0].isdigit() or drill.find_next_hint() is None:
         return 0.0
-    return drill.hint_cost(int(layer[0]))
+    return drill.get_hint_cost(int(layer[0]))

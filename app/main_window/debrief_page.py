@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.export import runbook, sheets
-from app.export.page import page
+from app.export.page import build_page
 from app.export.pdf import PdfWriteError, write_pdf
 from app.export.source import ExportSource
 from app.files import atomic_write, certificates, run_files
-from app.files.learning_paths import learning_paths
+from app.files.learning_paths import load_learning_paths
 from app.files.run_files import RunFileError
 from app.learning.reflection import Reflection
 from app.main_window import signature
@@ -26,18 +26,18 @@ from app.settings import REFLECT_FIRST
 from app.storage import RunId, StorageError
 from app.view_models.debrief.model import DebriefModel, describe_result
 from app.views.debrief import Debrief
-from app.widgets.input_guard import guard
+from app.widgets.input_guard import get_guard
 from app.widgets.notice import NoticeBar
 from app.widgets.save_file import ask_file, confirm_replacement
 from app.words.language import tr
 from app.words.localization import localize as said_of
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario, load_scenario
-from engine.drill.judging.report import program_version
-from engine.drill.judging.review import Review, reviewing
+from engine.drill.judging.report import get_program_version
+from engine.drill.judging.review import Review, build_review
 from engine.drill.judging.shapes import BY_INSTRUCTOR, Report
 from engine.drill.par.account import Account, Best, RunSegment
-from engine.drill.par.lessons import blame_command, find_lessons, pace_plan, reference_inputs
+from engine.drill.par.lessons import blame_command, convert_reference_steps, find_lessons, use_reference_times
 from engine.drill.par.regret import EXTRA_PLANS, LONGER_SEARCH_FACTOR, build_account, exclude_finish
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill, DrillEnd
@@ -70,22 +70,24 @@ class FinishMoment(QObject):
         """Return whether the end of the run is shown before the debrief."""
         return self._on_done is not None
 
-    def hold(self, reason: str, callback: Callable[[], object]) -> None:
+    def show_reason(self, reason: str, callback: Callable[[], object]) -> None:
         """Show the *reason* that ended the drill, and call *callback* after a while."""
         self._on_done = callback
         if WAIT_S <= 0.0:
-            self.proceed()
+            self.open_debrief()
             return
         text = tr("{what} The debrief opens in {n} s or when you stop typing.")
-        self._notice.offer(text.format(what=reason, n=round(WAIT_S)), tr("Show the debrief"), self.proceed)
+        self._notice.offer(
+            text.format(what=reason, n=round(WAIT_S)), tr("Show the debrief"), self.open_debrief
+        )
         self._timer.start(round(1000 * WAIT_S))
 
-    def drop(self) -> None:
+    def cancel(self) -> None:
         """Cancel, because the desk was left another way."""
         self._timer.stop()
         self._on_done = None
 
-    def proceed(self) -> None:
+    def open_debrief(self) -> None:
         """Open the debrief now."""
         callback, self._on_done = self._on_done, None
         self._timer.stop()
@@ -94,11 +96,11 @@ class FinishMoment(QObject):
             callback()
 
     def _proceed_when_quiet(self) -> None:
-        left_s = QUIET_S - guard().quiet_s
+        left_s = QUIET_S - get_guard().quiet_s
         if left_s > 0.0:
             self._timer.start(round(1000 * left_s) + 1)
         else:
-            self.proceed()
+            self.open_debrief()
 
 
 REVIEW_AT_ONCE_S: Final = 0.02
@@ -142,7 +144,7 @@ class DebriefPage(WindowPart):
         self._next_scenario = ""
         """Name of the drill that is suggested next."""
         self.moment = FinishMoment(shared.notice, self)
-        shared.play.began.connect(self.moment.drop)
+        shared.play.began.connect(self.moment.cancel)
         shared.session.finished.connect(self._show_finished)
         page.retry_wanted.connect(shared.play.retry)
         page.fresh_wanted.connect(self._begin_with_new_seed)
@@ -150,7 +152,7 @@ class DebriefPage(WindowPart):
         page.watch_wanted.connect(self._replay_from)
         page.account_wanted.connect(self._search_longer)
         page.next_wanted.connect(lambda: self.drill_wanted.emit(self._next_scenario))
-        page.learn_wanted.connect(self._learn)
+        page.learn_wanted.connect(self._start_lessons)
         page.best_wanted.connect(self._watch_best)
         page.reflected.connect(self._on_reflected)
         page.reflect_first.connect(partial(shared.store.set, REFLECT_FIRST))
@@ -190,7 +192,7 @@ class DebriefPage(WindowPart):
             self._notice.clear()
             self._show(report)
         else:
-            self.moment.hold(describe_result(report), lambda: self._show(report))
+            self.moment.show_reason(describe_result(report), lambda: self._show(report))
 
     def show_stored(self, run_id: int) -> None:
         """Show the debrief of a finished run of the profile."""
@@ -199,17 +201,17 @@ class DebriefPage(WindowPart):
         if profile is None:
             return
         try:
-            report = json.loads(profile.report(RunId(run_id)))
-            text = profile.scenario_text(RunId(run_id))
+            report = json.loads(profile.read_report(RunId(run_id)))
+            text = profile.read_scenario_text(RunId(run_id))
         except StorageError as problem:
             self._notice.warn(str(problem))
             return
-        altered = profile.altered(RunId(run_id))
+        altered = profile.find_contradictions(RunId(run_id))
 
         def report_differences() -> None:
             if altered:
                 self._notice.warn(" ".join(altered))
-            elif report.get("version") == program_version():
+            elif report.get("version") == get_program_version():
                 self._compare(report, RunId(run_id))
 
         self._replay_and_show(report, text, RunId(run_id), report_differences)
@@ -228,9 +230,9 @@ class DebriefPage(WindowPart):
             message = tr("This version cannot read the scenario of that run ({problem}).")
             self._notice.warn(message.format(problem=said_of(str(problem.problems[0]))))
             return
-        self._gate.admit_run(report, scenario, str(file), partial(self._open, report, text))
+        self._gate.admit_run(report, scenario, str(file), partial(self._open_report, report, text))
 
-    def _open(self, report: Report, text: str) -> None:
+    def _open_report(self, report: Report, text: str) -> None:
         self._replay_and_show(report, text, None, partial(self._compare, report))
 
     def _compare(self, report: Report, run_id: RunId | None = None) -> None:
@@ -249,7 +251,7 @@ class DebriefPage(WindowPart):
                 text = tr("The replay differs from the recorded run: {problem}.")
                 self._notice.warn(text.format(problem=said_of(str(divergence))))
 
-        self._session.work(verify.diverging(drill, report), compared)
+        self._session.work(verify.find_divergence_in_slices(drill, report), compared)
 
     def _replay_and_show(
         self, report: Report, text: str, run_id: RunId | None, callback: Callable[[], None] = lambda: None
@@ -273,9 +275,9 @@ class DebriefPage(WindowPart):
             if drill is None:  # the reason has already been shown
                 self._navigation.show_home()
                 return
-            report = drill.report()
+            report = drill.build_report()
         elif drill is not None:
-            report = _take_localizable_parts(report, drill.report())
+            report = _select_localizable_parts(report, drill.build_report())
         self._show(report, callback)
 
     def return_to_debrief(self) -> None:
@@ -298,13 +300,13 @@ class DebriefPage(WindowPart):
             self._forget_analysis()
         self._report = report
         self._next_scenario = self._suggest_next(report)
-        self._page.show_run(self._model(), self._asks, self._store.get(REFLECT_FIRST))
+        self._page.show_run(self._build_model(), self._asks, self._store.get(REFLECT_FIRST))
         self._navigation.show_page(self._page, str(report.get("title") or report["scenario"]))
         self._page.take_focus()
         callback()
         self._analyze()
 
-    def _model(self) -> DebriefModel:
+    def _build_model(self) -> DebriefModel:
         assert self._report is not None
         source = self._source
         return DebriefModel(
@@ -315,8 +317,8 @@ class DebriefPage(WindowPart):
             self._lessons,
             self._provisional,
             self._analysis.running or self._is_pending(),
-            self._reflection(),
-            self._library.title(self._next_scenario) if self._next_scenario else "",
+            self._read_reflection(),
+            self._library.get_title(self._next_scenario) if self._next_scenario else "",
         )
 
     def _is_pending(self) -> bool:
@@ -330,10 +332,10 @@ class DebriefPage(WindowPart):
         if self._play.attending:
             return ""
         name = report["scenario"]
-        recommendation = self._library.recommended(self._library.cards())
+        recommendation = self._library.find_recommended_drill(self._library.build_cards())
         if recommendation is not None and recommendation.card.name != name:
             return recommendation.card.name
-        path = next((path.drills for path in learning_paths().values() if name in path.drills), ())
+        path = next((path.drills for path in load_learning_paths().values() if name in path.drills), ())
         later_drills = path[path.index(name) + 1 :] if path else ()
         return next((drill for drill in later_drills if drill in self._library.summaries), "")
 
@@ -347,7 +349,7 @@ class DebriefPage(WindowPart):
 
     def show_page(self) -> None:
         """Cancel the analysis when another page than the debrief is shown."""
-        if self._navigation.shows(self._page) or not self._analysis.running:
+        if self._navigation.is_shown(self._page) or not self._analysis.running:
             return
         self._analysis.cancel()
         self._provisional = self._account is not None
@@ -359,23 +361,25 @@ class DebriefPage(WindowPart):
         if drill is None:
             return
         if source is None:
-            self._analysis.start(reviewing(drill), partial(self._take_review, drill), REVIEW_AT_ONCE_S)
+            self._analysis.start(build_review(drill), partial(self._receive_review, drill), REVIEW_AT_ONCE_S)
         elif source.report["score"]["scored"] and (self._account is None or self._provisional):
-            self._analysis.start(self._weigh(drill, source.review, EXTRA_PLANS), self._take_account)
-        self._page.update_run(self._model())
+            self._analysis.start(
+                self._compute_account(drill, source.review, EXTRA_PLANS), self._receive_account
+            )
+        self._page.update_run(self._build_model())
 
-    def _take_review(self, drill: Drill, review: Review) -> None:
-        self._source = ExportSource(drill, review, drill.report())
+    def _receive_review(self, drill: Drill, review: Review) -> None:
+        self._source = ExportSource(drill, review, drill.build_report())
         if not self._source.report["score"]["scored"]:
             self._finish_analysis()
         else:
             self._analyze()
 
-    def _weigh(
+    def _compute_account(
         self, drill: Drill, review: Review, effort: int
     ) -> Slices[tuple[Account, tuple[RunSegment, ...]]]:
         """Compute the account of the run, then for each lesson a plan that a person can carry out in time."""
-        plans = list(certificates.plans(drill))
+        plans = list(certificates.load_plans(drill))
         if effort > EXTRA_PLANS and self._account is not None:
             # the continuation must not require that the faults injected by the run are injected again
             own_lines = {item.line for item in drill.journal}
@@ -383,16 +387,18 @@ class DebriefPage(WindowPart):
             plans += [[item for item in best if item.line not in own_lines] for best in known_moves]
             work = build_account(drill, plans, node_limit=effort)
         else:
-            work = build_account(drill, plans, on_progress=self._draw, node_limit=effort)
+            work = build_account(drill, plans, on_progress=self._show_partial_account, node_limit=effort)
         account = yield from scale_progress(work, 0.0, 0.95)
         steps = review.reference.steps if review.reference is not None else ()
-        reference = reference_inputs([(step.tick, step.line) for step in steps])
+        reference = convert_reference_steps([(step.tick, step.line) for step in steps])
         account, lessons = self._exclude_foreign_end(account), []
         new = partial(SearchDrill, drill.scenario, drill.seed)
         for loss in find_lessons(account):
             blamed = blame_command(new(), loss, account, drill.journal)
             lesson = yield from scale_progress(blamed, 0.95, 1.0)
-            lessons.append((yield from scale_progress(pace_plan(new(), lesson, reference), 0.95, 1.0)))
+            lessons.append(
+                (yield from scale_progress(use_reference_times(new(), lesson, reference), 0.95, 1.0))
+            )
         return account, tuple(lessons)
 
     def _exclude_foreign_end(self, account: Account) -> Account:
@@ -400,18 +406,18 @@ class DebriefPage(WindowPart):
         is_foreign = self._report is not None and self._report["ended_by"] == BY_INSTRUCTOR
         return exclude_finish(account) if is_foreign else account
 
-    def _draw(self, account: Account) -> None:
+    def _show_partial_account(self, account: Account) -> None:
         """Show the partial result before the search is complete."""
         self._account, self._provisional = self._exclude_foreign_end(account), True
-        self._page.update_run(self._model())
+        self._page.update_run(self._build_model())
 
-    def _take_account(self, result: tuple[Account, tuple[RunSegment, ...]]) -> None:
+    def _receive_account(self, result: tuple[Account, tuple[RunSegment, ...]]) -> None:
         self._account, self._lessons = result
         self._provisional = False
         self._finish_analysis()
 
     def _finish_analysis(self) -> None:
-        self._page.update_run(self._model())
+        self._page.update_run(self._build_model())
         self._write_waiting()
 
     def _search_longer(self) -> None:
@@ -420,16 +426,18 @@ class DebriefPage(WindowPart):
         if drill is None or source is None or self._analysis.running:
             return
         self._search_effort *= LONGER_SEARCH_FACTOR
-        self._analysis.start(self._weigh(drill, source.review, self._search_effort), self._take_account)
-        self._page.update_run(self._model())
+        self._analysis.start(
+            self._compute_account(drill, source.review, self._search_effort), self._receive_account
+        )
+        self._page.update_run(self._build_model())
 
     # --- reflection -----------------------------------------------------------------------------------------
 
-    def _reflection(self) -> Reflection | None:
+    def _read_reflection(self) -> Reflection | None:
         if self._profile is None or self._run_id is None:
             return None
         try:
-            return self._profile.reflection(self._run_id)
+            return self._profile.read_reflection(self._run_id)
         except StorageError:
             return None
 
@@ -439,11 +447,11 @@ class DebriefPage(WindowPart):
         self._play.reflected.emit(reflection)
         if reflection is not None and self._profile is not None and self._run_id is not None:
             try:
-                self._profile.keep_reflection(self._run_id, reflection)
+                self._profile.store_reflection(self._run_id, reflection)
             except StorageError as problem:
                 self._notice.warn(str(problem))
         if self._report is not None:
-            self._page.show_run(self._model(), False, self._store.get(REFLECT_FIRST))
+            self._page.show_run(self._build_model(), False, self._store.get(REFLECT_FIRST))
             self._page.take_focus()
 
     # --- actions ----------------------------------------------------------------------------------------------
@@ -457,10 +465,10 @@ class DebriefPage(WindowPart):
         if self._scenario is not None and self._report is not None:
             self._play.watch(self._scenario, int(self._report["seed"]))
 
-    def _learn(self) -> None:
+    def _start_lessons(self) -> None:
         """Go through the mistakes one by one."""
-        model = self._model()
-        verdict = model.verdict()
+        model = self._build_model()
+        verdict = model.build_verdict()
         if self._drill is not None and verdict is not None and verdict.lessons:
             self.lessons_wanted.emit(model, verdict.lessons)
 
@@ -484,27 +492,27 @@ class DebriefPage(WindowPart):
             return
         needed_part = self._account if kind in WITH_CURVE else self._source
         if self._analysis.running and (needed_part is None or self._provisional):
-            self._waiting.append(partial(self._write, kind, file))
+            self._waiting.append(partial(self._write_export, kind, file))
             self._notice.show_info(tr("The file is written when the analysis is finished."))
         else:
-            self._write(kind, file)
+            self._write_export(kind, file)
 
     def _write_waiting(self) -> None:
         waiting, self._waiting = self._waiting, []
         for write in waiting:
             write()
 
-    def _write(self, kind: str, file: Path) -> None:
+    def _write_export(self, kind: str, file: Path) -> None:
         if self._source is None:
             self._notice.warn(tr("The analysis was canceled, so the file was not written."))
             return
-        player, finish_time = signature.player(self._store), self._format_finish_time()
+        player, finish_time = signature.get_player_name(self._store), self._format_finish_time()
         source = replace(
             self._source, player=player, played_at=finish_time, account=self._account, lessons=self._lessons
         )
         _, write = EXPORTS[kind]
         if kind == "csv" and not confirm_replacement(
-            self._window, tr("Save the debrief"), _files(kind, source, file)
+            self._window, tr("Save the debrief"), _list_files(kind, source, file)
         ):
             return
         try:
@@ -515,13 +523,15 @@ class DebriefPage(WindowPart):
         except PdfWriteError as problem:
             self._notice.warn(f"{problem}.")
         else:
-            paths_text = ", ".join(str(path) for path in _files(kind, source, file))
+            paths_text = ", ".join(str(path) for path in _list_files(kind, source, file))
             text = tr("Saved under the name {name}: {file}").format(name=source.player, file=paths_text)
-            self._notice.offer(text, tr("Change name…"), lambda: signature.ask(self._window, self._store))
+            self._notice.offer(
+                text, tr("Change name…"), lambda: signature.ask_for_name(self._window, self._store)
+            )
 
     def _format_finish_time(self) -> str:
         """Format the end time of the run: from the profile, or the present time if it has just ended."""
-        rows = [run for run in self._library.runs() if run.run_id == self._run_id]
+        rows = [run for run in self._library.list_finished_runs() if run.run_id == self._run_id]
         if rows:
             return signature.format_time(rows[0].finished_at)
         live = self._session.live
@@ -540,23 +550,23 @@ def _is_same_run(first_drill: Drill, second_drill: Drill) -> bool:
     return (
         names
         and first_drill.tick == second_drill.tick
-        and first_drill.state_hash() == second_drill.state_hash()
+        and first_drill.compute_state_hash() == second_drill.compute_state_hash()
     )
 
 
-def _files(kind: str, source: ExportSource, file: Path) -> list[Path]:
+def _list_files(kind: str, source: ExportSource, file: Path) -> list[Path]:
     """Return the files that the export writes.
 
     Tables are several files, and the chosen name is the prefix of their names.
     """
     if kind != "csv":
         return [file]
-    return [file.with_name(f"{file.stem}-{name}") for name in sheets.sheets(source)]
+    return [file.with_name(f"{file.stem}-{name}") for name in sheets.build_sheets(source)]
 
 
 def _write_tables(source: ExportSource, file: Path) -> None:
     atomic_write.write_all(
-        dict(zip(_files("csv", source, file), sheets.sheets(source).values(), strict=True))
+        dict(zip(_list_files("csv", source, file), sheets.build_sheets(source).values(), strict=True))
     )
 
 
@@ -564,7 +574,7 @@ def _write_pdf(source: ExportSource, file: Path) -> None:
     write_pdf(source, file)
 
 
-def _take_localizable_parts(recorded: Report, replayed: Report) -> Report:
+def _select_localizable_parts(recorded: Report, replayed: Report) -> Report:
     """Return *recorded*, with equal parts of *replayed*, because messages read from a file exist only in English."""
     report: Mapping[str, object] = replayed
     fields = {name: report[name] if report.get(name) == part else part for name, part in recorded.items()}
@@ -572,12 +582,15 @@ def _take_localizable_parts(recorded: Report, replayed: Report) -> Report:
 
 
 EXPORTS: Final[dict[str, tuple[str, Callable[[ExportSource, Path], None]]]] = {
-    "html": (".html", lambda source, file: atomic_write.write(file, page(source))),
+    "html": (".html", lambda source, file: atomic_write.write(file, build_page(source))),
     "pdf": (".pdf", _write_pdf),
     "csv": (".csv", _write_tables),
     "json": (".json", lambda source, file: atomic_write.write(file, run_files.as_text(source))),
-    "runbook": (".sql", lambda source, file: atomic_write.write(file, runbook.runbook(source))),
-    "reference": (".sql", lambda source, file: atomic_write.write(file, runbook.reference_runbook(source))),
+    "runbook": (".sql", lambda source, file: atomic_write.write(file, runbook.build_runbook(source))),
+    "reference": (
+        ".sql",
+        lambda source, file: atomic_write.write(file, runbook.build_reference_runbook(source)),
+    ),
 }
 """Kind -> file extension and writer."""
 

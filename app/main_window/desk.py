@@ -69,7 +69,7 @@ EXPLORER_SHARE: Final = 0.55
 """Share of the left area's height for Object Explorer below the brief: a tree needs more rows than a text."""
 
 
-def widget(view: DeskView) -> QWidget:
+def get_widget(view: DeskView) -> QWidget:
     """Return the view as the widget on the screen."""
     assert isinstance(view, QWidget)
     return view
@@ -124,7 +124,7 @@ class Desk(QMainWindow):
         self._shares_due = True
         """True if the current sizes were chosen by the user or a layout and must be stored."""
         self._settling = QTimer(self, singleShot=True, interval=0)
-        self._settling.timeout.connect(self._settle)
+        self._settling.timeout.connect(self._finish_layout)
         self._stored_layouts: dict[str, tuple[QByteArray, QSize]] = {}
         """Profile -> its last layout, and the size of the desk at that time."""
         self._pending_restore: tuple[QByteArray, QSize] | None = None
@@ -142,12 +142,12 @@ class Desk(QMainWindow):
         """Layout of the desk before a stage replaced it."""
         self._taken: set[str] = set()
         """Panels that the run has closed."""
-        theme.follow(self, theme.FONT, self._keep_left_readable, self._size_titles, self._check_room)
-
+        on_new_font = self._keep_left_readable, self._set_title_sizes, self._check_room
+        theme.call_after_events(self, theme.FONT, *on_new_font)
         for dock_spec in PLACES:
             self._add_dock(dock_spec)
 
-    def part(self, kind: type[Kind]) -> Kind:
+    def get_view_of(self, kind: type[Kind]) -> Kind:
         """Return the view of that class."""
         view = self.view(next(dock.name for dock in DOCKS if dock.view.endswith(f":{kind.__name__}")))
         assert isinstance(view, kind)
@@ -160,17 +160,17 @@ class Desk(QMainWindow):
             if name in self.docks:
                 container = self.docks[name].widget()
                 assert isinstance(container, ScrollContainer)
-                container.set_content(widget(view))
-                widget(view).show()
+                container.set_content(get_widget(view))
+                get_widget(view).show()
             else:
-                self._middle = widget(view)
+                self._middle = get_widget(view)
                 self.setCentralWidget(self._middle)
             view.requested.connect(self.requested)
-            self._give(name, view)
-            self.view_created.emit(name, widget(view))
+            self._update_view(name, view)
+            self.view_created.emit(name, get_widget(view))
         return self.views[name]
 
-    def when_created(self, connect: Callable[[Kind], object], *names: str) -> None:
+    def connect_when_created(self, connect: Callable[[Kind], object], *names: str) -> None:
         """Call *connect* with each of these views, or with every view without *names*, as soon as it exists."""
         chosen_names = names or NAMES
         for name in chosen_names:
@@ -205,16 +205,16 @@ class Desk(QMainWindow):
         self._close_and_open()
         for name, view in self.views.items():
             if not is_shown_drill or self._is_in_front(name):
-                self._give(name, view)
+                self._update_view(name, view)
 
     def show_moment(self, drill: Drill) -> None:
         """Show a past moment; hidden panels are updated when they are opened."""
         self._world, self._drill, self._parts = drill.world, drill, iter(())
         for name, view in self.views.items():
             if self._is_in_front(name):
-                self._give(name, view)
+                self._update_view(name, view)
 
-    def _give(self, name: str, view: DeskView) -> None:
+    def _update_view(self, name: str, view: DeskView) -> None:
         if self._drill is not None:
             self._shown_drills[name] = self._drill
             view.show_drill(self._drill)
@@ -227,7 +227,7 @@ class Desk(QMainWindow):
         """
         self._world = world
         views = [view for name, view in self.views.items() if self._is_in_front(name)]
-        if self._fast and len(world.databases()) >= TURNS_DATABASES and views:
+        if self._fast and len(world.list_databases()) >= TURNS_DATABASES and views:
             self._show_next(views, world)
         else:
             self._parts = iter(())
@@ -238,7 +238,7 @@ class Desk(QMainWindow):
         """Return whether the view *name* is on screen. Qt moves docks behind other tabs to negative coordinates."""
         dock = self.docks.get(name)
         is_off_screen = dock is not None and not dock.isFloating() and dock.geometry().right() < 0
-        return widget(self.views[name]).isVisible() and not is_off_screen
+        return get_widget(self.views[name]).isVisible() and not is_off_screen
 
     def set_covered(self, covered: bool) -> None:
         """Hide the desk while a stage replaces it; afterwards every panel has its place and the latest world."""
@@ -249,7 +249,7 @@ class Desk(QMainWindow):
             state, self._covered = self._covered, None
             self.show()
             if state.isEmpty() or not self.restoreState(state, LAYOUT_VERSION):
-                self._share_out()
+                self._distribute_sizes()
             self._show_title_bars()
             if self._world is not None:
                 self.show_world(self._world)
@@ -310,7 +310,7 @@ class Desk(QMainWindow):
             name = self.sender().objectName()
             view = self.view(name)
             if self._shown_drills.get(name) is not self._drill:
-                self._give(name, view)
+                self._update_view(name, view)
             if self._world is not None:
                 view.show_world(self._world)
 
@@ -321,7 +321,7 @@ class Desk(QMainWindow):
         if reason:
             self.message_ready.emit(reason)
             return
-        if not widget(self.view(name)).isVisible():
+        if not get_widget(self.view(name)).isVisible():
             self.unzoom()
         if dock is not None:
             is_opened = dock.isHidden()
@@ -332,11 +332,11 @@ class Desk(QMainWindow):
                 self.resizeDocks([self.docks["brief"], dock], shares, Qt.Orientation.Vertical)
                 width = max(dock.width(), round(EXPLORER_UNITS * self.fontMetrics().height()))
                 self.resizeDocks([dock], [width], Qt.Orientation.Horizontal)
-        find_key_receiver(widget(self.view(name))).setFocus(Qt.FocusReason.ShortcutFocusReason)
+        find_key_receiver(get_widget(self.view(name))).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def panel_with_keys(self) -> str | None:
+    def get_focused_panel(self) -> str | None:
         """Return the view that has the keyboard."""
-        return next((name for name, view in self.views.items() if has_keys(widget(view))), None)
+        return next((name for name, view in self.views.items() if has_keys(get_widget(view))), None)
 
     def zoom(self, name: str) -> None:
         """Show the panel *name* over the whole desk; a second call restores the layout."""
@@ -405,15 +405,15 @@ class Desk(QMainWindow):
                     self.docks[front].raise_()
         self._close_and_open()
         self._show_title_bars()
-        self._share_out()
+        self._distribute_sizes()
 
-    def _share_out(self) -> None:
+    def _distribute_sizes(self) -> None:
         self._shares_due = True
-        self._shares = {}  # a resize before the panels settle must not restore the former sizes
+        self._shares = {}  # a resize before the panels have settled must not restore the former sizes
         left, right, bottom, upper = SHARES[self._profile]
         by_name = self.docks
         width, height = self.width(), self.height()
-        left = max(left, self._left_px() / max(1, width)) if left else left
+        left = max(left, self._compute_left_px() / max(1, width)) if left else left
         if self.narrow:
             right, upper = NARROW_SHARE, 1.0
         heads = [
@@ -443,10 +443,10 @@ class Desk(QMainWindow):
             None,
         )
 
-    def _left_px(self) -> int:
+    def _compute_left_px(self) -> int:
         return round(min(LEFT_UNITS * self.fontMetrics().height(), LEFT_SHARE_MAX * self.width()))
 
-    def _size_titles(self) -> None:
+    def _set_title_sizes(self) -> None:
         """Set the font size of dock titles. Qt would keep the size that the font had at the start."""
         for dock in self.docks.values():
             dock.setFont(theme.resize_font(self.font(), ALMOST_ONE))
@@ -463,7 +463,7 @@ class Desk(QMainWindow):
         """Widen the left area for larger text, also in a restored layout."""
         for dock in PLACES:
             if dock.area == _LEFT:
-                width_min = 0 if self.narrow else self._left_px()
+                width_min = 0 if self.narrow else self._compute_left_px()
                 self.docks[dock.name].widget().setMinimumWidth(width_min)
 
     @override
@@ -480,9 +480,9 @@ class Desk(QMainWindow):
             self._close_and_open()
             self._forget()
         elif leap and self._sized and self.isVisible():
-            self._keep_shares()
+            self._restore_shares()
 
-    def _keep_shares(self) -> None:
+    def _restore_shares(self) -> None:
         """Give each panel its stored share of a maximized window.
 
         By default the picture would take all of the space. A small window shrinks panels to their minimum
@@ -508,7 +508,7 @@ class Desk(QMainWindow):
             self._settling.start()
         return super().eventFilter(watched, event)
 
-    def _settle(self) -> None:
+    def _finish_layout(self) -> None:
         if self._shares_due and self._sized and self.isVisible() and self._zoomed is None:
             self._shares_due = False
             width, height = max(1, self.width()), max(1, self.height())
@@ -545,7 +545,7 @@ class Desk(QMainWindow):
         """Return whether the desk has been on screen, so that its positions are valid."""
         return self._sized
 
-    def state(self) -> QByteArray:
+    def save_state(self) -> QByteArray:
         """Return the layout of the desk for `restore`. Panels that the run has closed count as open."""
         self.unzoom()
         for name in self._taken:
@@ -583,7 +583,7 @@ class Desk(QMainWindow):
         super().showEvent(event)
         if not self._sized:
             self._sized = True
-            self._share_out()
+            self._distribute_sizes()
         self._check_room()
 
     def _check_room(self) -> None:

@@ -24,7 +24,7 @@ from app.views.topology.view import MOVING_SPEED_MAX
 from app.views.transport import Transport
 from app.widgets import theme
 from app.widgets.layouts import lay_column
-from app.widgets.tables import plain_tip
+from app.widgets.tables import escape_tip
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.running.drill import Drill
@@ -68,7 +68,7 @@ class DeskPage(QWidget):
         self._two_rows: bool | None = None
         self._column = lay_column(bar, desk, parent=self, margins=0, spacing=0)
         self._fit()
-        theme.follow(self, theme.SIZE, self._fit)
+        theme.call_after_events(self, theme.SIZE, self._fit)
 
     def _fit(self) -> None:
         """Move the timeline to a row below the clock if it would be too short next to it."""
@@ -92,7 +92,7 @@ class DeskPage(QWidget):
     @property
     def topology(self) -> Topology:
         """The view in the middle."""
-        return self.desk.part(Topology)
+        return self.desk.get_view_of(Topology)
 
     def insert_bar(self, bar: QWidget) -> None:
         """Insert *bar* between the time bar and the desk."""
@@ -117,8 +117,8 @@ class DeskPage(QWidget):
         """Set the button to "Run" or "Pause"."""
         action = self._play_action
         action.setText(tr("Pause") if running else tr("Run"))
-        colors = theme.tokens(self.palette())
-        action.setIcon(theme.icon("pause" if running else "play", colors, colors.on_accent))
+        colors = theme.get_tokens(self.palette())
+        action.setIcon(theme.load_icon("pause" if running else "play", colors, colors.on_accent))
         actions.show_keys([action])
 
 
@@ -171,13 +171,13 @@ class RunFacts(QLabel):
         seed = [tr("seed {number}").format(number=drill.seed)]
         if self._play.attending and drill.mode is DrillMode.EXAM:
             seed = []  # with the seed the same drill could be rehearsed next to the exam
-        mode = formatting.mode(drill.mode.value)
+        mode = formatting.get_mode_name(drill.mode.value)
         if self._play.watching:
             mode = tr("best possible") if self._play.best is not None else tr("reference solution")
         if self._play.introducing:
             mode = tr("introduction")
         self.setText("  ·  ".join((mode, *seed, *parts)))
-        self.setToolTip(plain_tip(self.text()))
+        self.setToolTip(escape_tip(self.text()))
 
 
 class DeskConnection(WindowPart):
@@ -187,13 +187,18 @@ class DeskConnection(WindowPart):
         super().__init__(shared)
         session = shared.session
         self._page, self._input_line = page, input_line
-        desk, topology, console, transport = page.desk, page.topology, page.desk.part(Console), page.transport
+        desk, topology, console, transport = (
+            page.desk,
+            page.topology,
+            page.desk.get_view_of(Console),
+            page.transport,
+        )
         session.drill_changed.connect(self._show_moment)
         for view in (desk, transport, input_line):
             session.world_changed.connect(view.show_world)
         session.happened.connect(desk.add_events)
-        input_line.requested.connect(self.do_command_line)
-        desk.requested.connect(self.do)
+        input_line.requested.connect(self.apply_command_line)
+        desk.requested.connect(self.apply_input)
         session.happened.connect(self._show_questions)
         topology.acts.connection_wanted.connect(self._edit_connection)
         session.refused.connect(shared.notice.warn)
@@ -217,31 +222,31 @@ class DeskConnection(WindowPart):
             return
         editor = ConnectionEditor(client, self._page)
         editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        editor.requested.connect(self.do)
+        editor.requested.connect(self.apply_input)
 
-        def follow(_: object) -> None:
+        def follow_drill(_: object) -> None:
             if self._session.drill is not None:
                 editor.show_drill(self._session.drill)
 
-        self._session.world_changed.connect(follow)
-        editor.finished.connect(lambda _: self._session.world_changed.disconnect(follow))
+        self._session.world_changed.connect(follow_drill)
+        editor.finished.connect(lambda _: self._session.world_changed.disconnect(follow_drill))
         editor.show_drill(drill)
         editor.show()
 
-    def do(self, line: str) -> None:
+    def apply_input(self, line: str) -> None:
         """Apply the input that a view requests, after a confirmation if the input cannot be undone."""
-        self._irrevocable.confirm_input(line, self.do_typed)
+        self._irrevocable.confirm_input(line, self.apply_typed_input)
 
-    def do_typed(self, line: str) -> None:
+    def apply_typed_input(self, line: str) -> None:
         """Apply a typed line, and remove an outdated notice."""
         self._notice.clear()
         self._session.do(line)
 
-    def do_command_line(self, line: str) -> None:
+    def apply_command_line(self, line: str) -> None:
         """Apply a line of the command line; results of `sql` and `ps` appear in a tab."""
-        console = self._page.desk.part(Console)
-        console.expect(line)
-        self.do_typed(line)
+        console = self._page.desk.get_view_of(Console)
+        console.prepare_window(line)
+        self.apply_typed_input(line)
         console.clear_expected()
 
     def _show_moment(self, drill: Drill) -> None:
@@ -267,8 +272,8 @@ class ViewConnection(WindowPart):
     def __init__(self, shared: SharedParts, desk: Desk) -> None:
         super().__init__(shared)
         self._desk = desk
-        topology = desk.part(Topology)
-        self._console = desk.part(Console)
+        topology = desk.get_view_of(Topology)
+        self._console = desk.get_view_of(Console)
         self._console.message_ready.connect(shared.notice.show_info)
         self._console.zoom_wanted.connect(lambda: desk.zoom("console"))
         self._console.tabs.text_closed.connect(self._offer_text_back)
@@ -277,10 +282,10 @@ class ViewConnection(WindowPart):
         topology.opened.connect(self._console.open_any)
         topology.acts.shell_wanted.connect(self._open_shell)
         self._console.result_expected.connect(self._show_console)
-        desk.when_created(self._connect_explorer, "explorer")
-        desk.when_created(self._connect_table, "table")
-        desk.when_created(self._connect_selection, "charts", "monitor")
-        desk.when_created(self._connect_server, "error_log", "dashboard", "cluster")
+        desk.connect_when_created(self._connect_explorer, "explorer")
+        desk.connect_when_created(self._connect_table, "table")
+        desk.connect_when_created(self._connect_selection, "charts", "monitor")
+        desk.connect_when_created(self._connect_server, "error_log", "dashboard", "cluster")
 
     def _connect_explorer(self, explorer: ObjectExplorer) -> None:
         explorer.query_wanted.connect(self._open_query)
@@ -289,7 +294,7 @@ class ViewConnection(WindowPart):
         explorer.dashboard_wanted.connect(self._open_dashboard)
 
     def _connect_selection(self, view: Charts | Monitor) -> None:
-        topology = self._desk.part(Topology)
+        topology = self._desk.get_view_of(Topology)
         topology.database_chosen.connect(view.show_database)
         if topology.opened_database:
             view.show_database(topology.opened_database)
@@ -301,16 +306,16 @@ class ViewConnection(WindowPart):
             if target is not None and target.kind == "server":
                 view.show_server(target.names[0])
 
-        topology = self._desk.part(Topology)
+        topology = self._desk.get_view_of(Topology)
         topology.chosen.connect(show_target)
-        show_target(topology.target())
+        show_target(topology.get_target())
 
     def _connect_table(self, table: TopologyTable) -> None:
-        topology = self._desk.part(Topology)
-        table.share(topology.acts)
+        topology = self._desk.get_view_of(Topology)
+        table.use_actions(topology.acts)
         topology.chosen.connect(table.choose)
         table.chosen.connect(topology.choose)
-        table.choose(topology.target())
+        table.choose(topology.get_target())
 
     def _offer_text_back(self, name: str) -> None:
         text = tr("{window} is closed. “New query” lists its text.").format(window=name)
@@ -321,7 +326,7 @@ class ViewConnection(WindowPart):
         self._irrevocable.confirm("close_busy", lambda: tabs.close_window(query), window=query.window_id)
 
     def _open_query(self, server: str, text: str) -> None:
-        self._console.new_query(server, text)
+        self._console.open_query(server, text)
         self._desk.focus_view("console")
 
     def _open_shell(self, node: str) -> None:
@@ -337,14 +342,14 @@ class ViewConnection(WindowPart):
     def _open_log(self, server: str) -> None:
         from app.views.error_log import ErrorLog  # only with the view
 
-        self._desk.part(ErrorLog).show_server(server)
+        self._desk.get_view_of(ErrorLog).show_server(server)
         self._desk.focus_view("error_log")
 
     def _open_dashboard(self, server: str, group: str) -> None:
         self._desk.focus_view("dashboard")
         from app.views.dashboard import Dashboard  # only with the view
 
-        self._desk.part(Dashboard).show_group(server, group)
+        self._desk.get_view_of(Dashboard).show_group(server, group)
 
     def _open_monitor(self, _: str, database: str) -> None:
         cast("Monitor", self._desk.view("monitor")).show_database(database)

@@ -6,14 +6,14 @@ from typing import Final
 
 from PySide6.QtCore import QProcess
 
-from app.doctor import PROFILE, CheckResult, from_line
+from app.doctor import PROFILE, CheckResult, parse_check_result
 from app.files import support
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.storage import StorageError
 from app.views.diagnostics import Diagnostics, LogLine
 from app.widgets.save_file import ask_file
 from app.words.language import tr
-from engine.localization import say
+from engine.localization import build_message
 
 COMMAND: Final = ["-m", "app", "doctor", "--lines"]
 """Command of the same check on the command line."""
@@ -53,8 +53,8 @@ class Doctor(WindowPart):
             str(Path(__file__).parents[2])
         )  # a program that runs from a folder without installation
         process.readyReadStandardOutput.connect(self._read_output)
-        process.finished.connect(lambda *_: self._end())
-        process.errorOccurred.connect(self._failed)
+        process.finished.connect(lambda *_: self._end_check())
+        process.errorOccurred.connect(self._on_failed)
         process.start(sys.executable, COMMAND)
 
     def save_bundle(self) -> None:
@@ -93,7 +93,7 @@ class Doctor(WindowPart):
         *complete_lines, self._partial_line = self._partial_line.split("\n")
         for line in complete_lines:
             try:
-                finding = from_line(line)
+                finding = parse_check_result(line)
             except ValueError:  # the finding is only a remark of a library
                 continue
             if finding.name != PROFILE:  # the profile is open here: see _own
@@ -104,7 +104,7 @@ class Doctor(WindowPart):
         if self.page is not None:
             self.page.add(LogLine(finding.is_ok, finding.name, finding.text))
 
-    def _end(self) -> None:
+    def _end_check(self) -> None:
         if self._process is None:
             return
         self._read_output()
@@ -115,10 +115,10 @@ class Doctor(WindowPart):
         if self.page is not None:
             self.page.end()
 
-    def _failed(self, error: QProcess.ProcessError) -> None:
+    def _on_failed(self, error: QProcess.ProcessError) -> None:
         if error is QProcess.ProcessError.FailedToStart and self._process is not None:
-            self._add(CheckResult(say("check"), False, tr("The check could not be started.")))
-            self._end()
+            self._add(CheckResult(build_message("check"), False, tr("The check could not be started.")))
+            self._end_check()
 
     def _check_profile(self) -> list[CheckResult]:
         """Check the profile that this window has open: SQLite's full check and the journals' checksums."""
@@ -130,7 +130,7 @@ class Doctor(WindowPart):
                 )
             ]
         try:
-            faults = profile.faults()
+            faults = profile.find_faults()
         except StorageError as problem:
             faults = [str(problem)]
         return [

@@ -50,12 +50,12 @@ def show_sheet(parent: QWidget, appearance: Appearance) -> ShortcutSheet:
     sheet.show_keys(appearance.key_scheme, appearance.keys_now)
     sheet.change_wanted.connect(lambda: edit_keys(sheet, appearance))
 
-    def follow() -> None:
+    def update_sheet() -> None:
         sheet.show_keys(appearance.key_scheme, appearance.keys_now)
 
-    appearance.changed.connect(follow)
+    appearance.changed.connect(update_sheet)
     # the sheet is deleted when it is finished
-    sheet.finished.connect(lambda _: appearance.changed.disconnect(follow))
+    sheet.finished.connect(lambda _: appearance.changed.disconnect(update_sheet))
     sheet.open()
     return sheet
 
@@ -70,10 +70,10 @@ def edit_keys(parent: QWidget, appearance: Appearance) -> KeyEditor:
     return editor
 
 
-def examples(drill: Drill) -> list[str]:
+def list_examples(drill: Drill) -> list[str]:
     """Return conditions about this drill's objects, without the goals' own."""
     world = drill.world
-    databases, servers = world.databases(), list(world.instances)
+    databases, servers = world.list_databases(), list(world.instances)
     example_list = [f"{database} is SYNCHRONIZED" for database in databases[:1]]
     example_list += [f"redo_queue_kb({database}) == 0" for database in databases[:1]]
     example_list += [f"not {database} is serving" for database in databases[:1]]
@@ -81,14 +81,14 @@ def examples(drill: Drill) -> list[str]:
         f"{database} on {servers[1]} is PRINCIPAL" for database in databases[:1] if len(servers) > 1
     ]
     example_list += [f"downtime_s({database}) > 30" for database in databases[:1]]
-    return [text for text in example_list if not _problem(drill, text)]
+    return [text for text in example_list if not _find_problem(drill, text)]
 
 
-def _problem(drill: Drill, text: str) -> str:
+def _find_problem(drill: Drill, text: str) -> str:
     if not text.strip():
         return tr("Enter a condition.")
     try:
-        drill.holds(text)
+        drill.is_condition_met(text)
     except ConditionError as problem:
         return localize(str(problem))
     return ""
@@ -102,7 +102,7 @@ def ask_until(session: HostSession, parent: QWidget) -> None:
     if drill.is_truth_hidden:
         session.run_until("")  # shows the reason
         return
-    box = ConditionDialog(examples(drill), lambda text: _problem(drill, text), parent)
+    box = ConditionDialog(list_examples(drill), lambda text: _find_problem(drill, text), parent)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     box.wanted.connect(session.run_until)
     box.open()

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from app.files.generated_drills import GENERATORS, GeneratedDrill, candidates, generate_drill
+from app.files.generated_drills import GENERATORS, GeneratedDrill, draw_candidates, generate_drill
 from app.main_window.navigation import Navigation
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.views.briefing import BriefPage
@@ -20,16 +20,16 @@ class DrillChoice(WindowPart):
         self._brief, self._navigation = brief, navigation
         self.scenario: Scenario | None = None
         self._seed = 0
-        shared.play.began.connect(self._note)
+        shared.play.began.connect(self._remember_drill)
         brief.started.connect(self.start)
 
-    def _note(self, drill: Drill) -> None:
+    def _remember_drill(self, drill: Drill) -> None:
         self.scenario = drill.scenario
 
     @show_busy_cursor()
     def choose(self, name: str) -> None:
         """Show the brief of the scenario *name*."""
-        scenario = self._library.scenario(name)
+        scenario = self._library.find_scenario(name)
         if scenario is not None:
             self.show(scenario)
         else:
@@ -43,30 +43,30 @@ class DrillChoice(WindowPart):
         """Show the brief of *scenario*."""
         self._navigation.leave_run()
         self._library.scenarios[scenario.name] = scenario
-        self._show(*self._play.prepared(scenario))
+        self._show_brief(*self._play.choose_variant(scenario))
 
-    def _show(self, scenario: Scenario, seed: int) -> None:
+    def _show_brief(self, scenario: Scenario, seed: int) -> None:
         self.scenario, self._seed = scenario, seed
         self._brief.show_scenario(scenario)
         self._navigation.show_page(self._brief, scenario.title)
 
-    def make_new(self, level: str) -> None:
+    def generate_drill(self, level: str) -> None:
         """Show the brief of a generated drill, which is proved first, between frames."""
         scenarios = [
-            scenario for name in GENERATORS if (scenario := self._library.scenario(name)) is not None
+            scenario for name in GENERATORS if (scenario := self._library.find_scenario(name)) is not None
         ]
 
-        def show(generated: GeneratedDrill | None) -> None:
+        def show_generated(generated: GeneratedDrill | None) -> None:
             if generated is None:
                 self._notice.warn(tr("Could not generate a drill. Try again."))
                 return
             self._navigation.leave_run()
-            self._show(generated.scenario, generated.seed)
+            self._show_brief(generated.scenario, generated.seed)
             other_text = tr("No new drill of level {level} could be generated. This is an existing one.")
             missed = [] if generated.difficulty == level else [other_text.format(level=tr(level))]
             self._notice.show_info(" ".join((*missed, generated.description)))
 
-        self._session.work(generate_drill(candidates(scenarios, level), level), show)
+        self._session.work(generate_drill(draw_candidates(scenarios, level), level), show_generated)
 
     @show_busy_cursor()
     def start(self, mode: str) -> None:

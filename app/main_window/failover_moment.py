@@ -37,7 +37,7 @@ from app.views.failover_stage.stage import (
     draw_view,
 )
 from app.widgets import theme
-from app.widgets.input_guard import guard
+from app.widgets.input_guard import get_guard
 from app.widgets.notice import NoticeBar
 from app.widgets.save_file import ask_file
 from app.words import formatting
@@ -70,14 +70,14 @@ def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar)
         return
     file = str(film)
 
-    def report(problem: OSError) -> None:
+    def report_problem(problem: OSError) -> None:
         text = tr("{file} cannot be written: {reason}.")
         notice.warn(text.format(file=file, reason=problem.strerror))
 
     try:
         atomic_write.check(film)
     except OSError as problem:
-        report(problem)
+        report_problem(problem)
         return
     encoder = find_encoder() if file.endswith(".mp4") else None
     if file.endswith(".mp4") and encoder is None:
@@ -87,10 +87,10 @@ def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar)
     runner = TaskRunner(stage)
     button.setEnabled(False)
     runner.progress.connect(
-        lambda share: button.setText(tr("Exporting {share}").format(share=formatting.percent(share)))
+        lambda share: button.setText(tr("Exporting {share}").format(share=formatting.format_percent(share)))
     )
 
-    def write(data: bytes | None) -> None:
+    def write_film(data: bytes | None) -> None:
         button.setText(words)
         button.setEnabled(True)
         if data is None:
@@ -99,11 +99,13 @@ def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar)
         try:
             atomic_write.write(film, data)
         except OSError as problem:
-            report(problem)
+            report_problem(problem)
             return
         notice.show_info(tr("Saved as {file}.").format(file=file))
 
-    runner.start(encode_film(replay, theme.tokens(stage.palette()), stage.canvas.far, encoder), write)
+    runner.start(
+        encode_film(replay, theme.get_tokens(stage.palette()), stage.canvas.far, encoder), write_film
+    )
 
 
 def encode_film(
@@ -112,22 +114,24 @@ def encode_film(
     """Return the film of a replay as a GIF, or as an MP4 by *encoder*; None if it fails. A slice is a frame."""
     samples = []
     for number in range(replay.begun_count):
-        samples.append(_pixels(replay.view_of(number), colors, large_text))
+        samples.append(_render_pixels(replay.view_of(number), colors, large_text))
         yield 0.0
     frame_s = 1.0 / FRAMES_PER_S if encoder else FRAME_S
     count = max(1, round(replay.length_s / frame_s))
     try:
         writer = Mp4Writer(encoder, SIZE.width(), SIZE.height()) if encoder else GifWriter(samples)
         for number in range(count):
-            writer.add(_pixels(replay.view_at(number * frame_s), colors, large_text), round(100 * frame_s))
+            writer.add_frame(
+                _render_pixels(replay.view_at(number * frame_s), colors, large_text), round(100 * frame_s)
+            )
             yield number / count
-        writer.add(samples[-1], round(100 * LAST_S))
+        writer.add_frame(samples[-1], round(100 * LAST_S))
         return writer.finish()
     except (OSError, subprocess.TimeoutExpired):
         return None
 
 
-def _pixels(view: StageView, colors: theme.ThemeTokens, large_text: bool) -> Pixels:
+def _render_pixels(view: StageView, colors: theme.ThemeTokens, large_text: bool) -> Pixels:
     picture = draw_view(view, SIZE, colors, large_text).convertToFormat(QImage.Format.Format_RGB888)
     rows = np.frombuffer(picture.constBits(), np.uint8).reshape(picture.height(), picture.bytesPerLine())
     return rows[:, : 3 * picture.width()].reshape(picture.height(), picture.width(), 3).copy()
@@ -168,7 +172,7 @@ class FailoverMoment(WindowPart):
         self._facts: StageFacts | None = None
         self._replay: MomentReplay | None = None
         self._number: int | None = None
-        """Failover of the run on stage; None while it is only expected."""
+        """Number of the failover on stage; None while the failover is only expected."""
         self._expected: tuple[Failover, str] | None = None
         self._shown_count = 0
         """Number of the phase on screen."""
@@ -192,7 +196,7 @@ class FailoverMoment(WindowPart):
         self._elapsed = QElapsedTimer()
         self._gone_s = 0.0
         """Wall time of the replay before it was paused."""
-        self.stage.wanted.connect(self._press)
+        self.stage.wanted.connect(self._handle_button)
         self.stage.phase_wanted.connect(self._show_phase)
         session.happened.connect(self._on_events)
         session.world_changed.connect(lambda _: self._follow_run())
@@ -224,7 +228,8 @@ class FailoverMoment(WindowPart):
             self._facts = None  # capture the facts of the stage again
             return
         number = next(
-            (n for n in reversed(range(len(drill.world.failovers))) if _runs(drill.world.failovers[n])), None
+            (n for n in reversed(range(len(drill.world.failovers))) if _is_running(drill.world.failovers[n])),
+            None,
         )
         began = [
             e
@@ -261,12 +266,15 @@ class FailoverMoment(WindowPart):
         self._number, self._expected, self._facts, self._replay = number, expected, None, None
         self._shown_count, self._before_kb, self._base_votes = 0, 0.0, ()
         self._held_phase = None
-        self._open()
+        self._open_stage()
         self.state = LIVE
         self._follow_run()
 
     def hold_phase(self, number: int | None) -> None:
-        """Keep a phase on stage while a caption explains it, -1: the last one; None: follow the run again."""
+        """Keep phase *number* on stage while a caption explains it; -1: the last phase.
+
+        None: follow the run again.
+        """
         self._held_phase = number
         self._follow_run()
 
@@ -283,11 +291,11 @@ class FailoverMoment(WindowPart):
             self._notice.show_info(tr("No failover has happened in this run yet."))
             return
         number = len(failovers) - 1
-        if _runs(failovers[number]) and not self._session.looking_back:
+        if _is_running(failovers[number]) and not self._session.looking_back:
             self._begin_live(drill, number, None)
             return
         self._number, self._expected = number, None
-        self._open()
+        self._open_stage()
         self._session.pause()
         self._start_replay()
 
@@ -311,12 +319,12 @@ class FailoverMoment(WindowPart):
         self._why = explain_failover(history)
         if self._why is None:
             return
-        self._open()
+        self._open_stage()
         self._session.pause()
         self.state = WHY
         has_reduced_motion = bool(self._store.get(settings.REDUCED_MOTION))
         self._reveal_to(len(self._why.rows) if has_reduced_motion else 0)
-        self._run_reveal(not has_reduced_motion)
+        self._set_reveal_running(not has_reduced_motion)
 
     def _reveal_to(self, count: int) -> None:
         if self.state != WHY or self._why is None:
@@ -325,9 +333,9 @@ class FailoverMoment(WindowPart):
         self._why = self._why.reveal(count)
         self.stage.show_view(self._why)
         if self._why.is_complete:
-            self._run_reveal(False)
+            self._set_reveal_running(False)
 
-    def _run_reveal(self, running: bool) -> None:
+    def _set_reveal_running(self, running: bool) -> None:
         self._reveal.start() if running else self._reveal.stop()
         self.stage.show_running(running)
 
@@ -335,17 +343,17 @@ class FailoverMoment(WindowPart):
         """Handle a key or button while requirements are on stage."""
         assert self._why is not None
         if name in (BACK, FORTH):
-            self._run_reveal(False)
+            self._set_reveal_running(False)
             self._reveal_to(self._why.revealed + (1 if name == FORTH else -1))
         elif name == REPLAY:
             self._reveal_to(0)
-            self._run_reveal(True)
+            self._set_reveal_running(True)
         elif name == GO and not self._why.is_complete:
-            self._run_reveal(not self._reveal.isActive())
+            self._set_reveal_running(not self._reveal.isActive())
         elif name in (GO, LEAVE):
             self.leave()
 
-    def _open(self) -> None:
+    def _open_stage(self) -> None:
         session = self._session
         self._resume = (session.speed, session.running)
         self._keys = QApplication.focusWidget()
@@ -355,7 +363,7 @@ class FailoverMoment(WindowPart):
         self.stage.show_running(session.running)
         self._page.show_stage(True)
         self.stage.canvas.setFocus()
-        guard().appeared(self.stage)
+        get_guard().record_appearance(self.stage)
 
     def show_appearance(self) -> None:
         """Follow text size, presenter mode and motion, also while the stage is on screen."""
@@ -394,7 +402,7 @@ class FailoverMoment(WindowPart):
         drill = self._session.live
         if self.state != LIVE or drill is None or self._hold.isActive():
             return
-        moment = self._follow(drill)
+        moment = self._update_moment(drill)
         if moment is None:
             return
         target = moment.phase_at(drill.tick)
@@ -405,24 +413,28 @@ class FailoverMoment(WindowPart):
             self._shown_count += 1
             phase = moment.phases[self._shown_count]
             if self._shown_count < target and times.is_short(phase):
-                self._show(drill, moment, self._shown_count)
+                self._show_stage(drill, moment, self._shown_count)
                 self._session.pause()
                 self._hold.start(times.HOLD_MS)
                 return
-        self._show(drill, moment, self._shown_count)
-        if moment.is_complete or drill.tick > self._deadline(moment):
+        self._show_stage(drill, moment, self._shown_count)
+        if moment.is_complete or drill.tick > self._compute_deadline(moment):
             self._pause_after_failover()
         elif self._session.running:
             self._session.set_speed(times.live_speed(moment.phases[self._shown_count], drill.tick))
 
-    def _follow(self, drill: Drill) -> Moment | None:
+    def _update_moment(self, drill: Drill) -> Moment | None:
         """Return the current state of the failover; None if an expected failover is no longer possible.
 
         An expected failover that has begun becomes the staged one.
         """
         if self._number is None:
             self._number = next(
-                (n for n in reversed(range(len(drill.world.failovers))) if _runs(drill.world.failovers[n])),
+                (
+                    n
+                    for n in reversed(range(len(drill.world.failovers)))
+                    if _is_running(drill.world.failovers[n])
+                ),
                 None,
             )
         if self._number is not None:
@@ -436,15 +448,15 @@ class FailoverMoment(WindowPart):
         return self._moment
 
     @staticmethod
-    def _deadline(moment: Moment) -> Tick:
+    def _compute_deadline(moment: Moment) -> Tick:
         """Return the tick after which the stage gives up."""
         ticks = [p.start_tick for p in moment.phases if p.start_tick is not None]
         return max(ticks) + round(GIVE_UP_S * TICKS_PER_S)
 
-    def _show(self, drill: Drill, moment: Moment, number: int) -> None:
+    def _show_stage(self, drill: Drill, moment: Moment, number: int) -> None:
         if self._facts is None:
             votes = self._base_votes
-            self._facts = capture_facts(drill.world, moment.failover, moment.technology).with_voters(votes)
+            self._facts = capture_facts(drill.world, moment.failover, moment.technology).replace_voters(votes)
             self._base_votes = votes if votes else self._facts.votes
         redo_kb = find_redo_kb(drill.world, moment.failover)
         facts = self._facts if redo_kb is None else replace(self._facts, redo_kb=redo_kb)
@@ -508,7 +520,7 @@ class FailoverMoment(WindowPart):
 
     # --- keys and buttons -----------------------------------------------------------------------------------
 
-    def _press(self, name: str) -> None:
+    def _handle_button(self, name: str) -> None:
         if self._play.introducing:
             self.abandoned.emit()
             return
@@ -521,9 +533,9 @@ class FailoverMoment(WindowPart):
         acts = {
             BACK: lambda: self._show_phase(max(0, self._shown_count - 1)),
             FORTH: self._step_forward,
-            GO: self._go,
+            GO: self._toggle_animation,
             REPLAY: self._start_replay,
-            EXPORT: self._export,
+            EXPORT: self._export_film,
             LEAVE: self.leave,
         }
         acts[name]()
@@ -542,7 +554,7 @@ class FailoverMoment(WindowPart):
         self._session.play()
         self._follow_run()
 
-    def _go(self) -> None:
+    def _toggle_animation(self) -> None:
         """Pause or continue the animation; at the end return to the desk."""
         if self.state == OVER:
             self.leave()
@@ -565,7 +577,7 @@ class FailoverMoment(WindowPart):
         if self.state == LIVE and not self._hold.isActive():
             self.stage.show_running(running)
 
-    def _export(self) -> None:
+    def _export_film(self) -> None:
 
         replay = self._prepare_replay()
         if replay is not None:
@@ -573,11 +585,11 @@ class FailoverMoment(WindowPart):
             export_moment(replay, self.stage, self._notice)
 
 
-def _runs(failover: Failover) -> bool:
+def _is_running(failover: Failover) -> bool:
     return failover.online_tick is None and not failover.canceled
 
 
 def _is_typing() -> bool:
     """Return whether a person is typing now."""
     text = isinstance(QApplication.focusWidget(), (QLineEdit, QPlainTextEdit, QTextEdit))
-    return text and guard().quiet_s < TYPING_S
+    return text and get_guard().quiet_s < TYPING_S

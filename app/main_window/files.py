@@ -23,11 +23,11 @@ from app.main_window.quarantine import QuarantineGate
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.settings import WindowSettings
 from app.views.console import Console
-from app.views.console.outcome import message_lines
+from app.views.console.outcome import list_message_lines
 from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.event_table import EventTable
 from app.widgets.save_file import ask_file
-from app.widgets.tables import plain_tip
+from app.widgets.tables import escape_tip
 from app.words import formatting
 from app.words.language import tr
 from app.words.localization import localize
@@ -42,19 +42,19 @@ class Scripts(WindowPart):
     def __init__(self, shared: SharedParts, console: Console) -> None:
         super().__init__(shared)
         self._console = console
-        console.file_wanted.connect(self.act)
+        console.file_wanted.connect(self.execute_request)
 
     def add_table(self, table: EventTable) -> None:
         """Connect a list of events."""
         table.save_wanted.connect(partial(self.save_rows, table))
 
-    def act(self, request: str) -> None:
+    def execute_request(self, request: str) -> None:
         """Execute a request of the SQL windows: "open", "save" or "results"."""
-        {"open": self.ask, "save": self.save, "results": self.save_results}[request]()
+        {"open": self.choose_script, "save": self.save, "results": self.save_results}[request]()
 
-    def ask(self) -> None:
+    def choose_script(self) -> None:
         """Let the user choose a script, and open it."""
-        name, _ = QFileDialog.getOpenFileName(self._window, tr("Open a script"), "", _sql())
+        name, _ = QFileDialog.getOpenFileName(self._window, tr("Open a script"), "", _format_sql_filter())
         if name:
             self.open(Path(name))
 
@@ -70,18 +70,20 @@ class Scripts(WindowPart):
             self._notice.warn(str(problem))
             return
         server = console.current.server if console.current is not None else next(iter(drill.world.instances))
-        window = console.new_query(server, text)
+        window = console.open_query(server, text)
         if window is not None:
-            console.tabs.name_after(window, escape_invisible(file.name))
+            console.tabs.show_file_name(window, escape_invisible(file.name))
 
     def save(self) -> None:
         """Save the text of the front window."""
         window = self._console.current
         if window is not None:
             text = window.editor.toPlainText()
-            path = self._write(tr("Save the script"), f"{window.server}.sql", _sql(), lambda _: text)
+            path = self._write(
+                tr("Save the script"), f"{window.server}.sql", _format_sql_filter(), lambda _: text
+            )
             if path is not None:
-                self._console.tabs.name_after(window, escape_invisible(path.name))
+                self._console.tabs.show_file_name(window, escape_invisible(path.name))
 
     def save_results(self) -> None:
         """Save the results of the batch in the front window: its result sets as a table, or all its output as text."""
@@ -91,19 +93,19 @@ class Scripts(WindowPart):
             self._notice.show_info(tr("Nothing has been executed in this SQL window yet."))
             return
         results = [(result.columns, result.rows) for result in outcome.results]
-        messages = [text for text, _, _ in message_lines(outcome)]
+        messages = [text for text, _, _ in list_message_lines(outcome)]
         kinds = ";;".join((tr("Text (*.txt)"), tr("Values (*.csv)")))
 
         def content(file: Path) -> str:
             if file.suffix.lower() == ".csv":
-                return sql_files.results_as_csv(results)
-            return sql_files.results_as_text(results, messages)
+                return sql_files.format_results_as_csv(results)
+            return sql_files.format_results_as_text(results, messages)
 
         self._write(tr("Save the results"), f"{window.server}.txt", kinds, content)
 
     def save_rows(self, rows: EventTable) -> None:
         """Save the rows that a log or another list of events shows now, for a spreadsheet or a mail."""
-        columns, listed = rows.listed()
+        columns, listed = rows.list_shown_rows()
         if not listed:
             self._notice.show_info(tr("No rows to save."))
             return
@@ -112,7 +114,7 @@ class Scripts(WindowPart):
         def content(file: Path) -> str:
             if file.suffix.lower() == ".csv":
                 return as_csv(columns, listed)
-            return formatting.text_table(columns, listed) + "\n"
+            return formatting.format_text_table(columns, listed) + "\n"
 
         self._write(tr("Save these rows"), f"{rows.file_name}.csv", kinds, content)
 
@@ -135,7 +137,7 @@ class Scripts(WindowPart):
         return None
 
 
-def _sql() -> str:
+def _format_sql_filter() -> str:
     return tr("Scripts (*.sql)")
 
 
@@ -163,7 +165,7 @@ class Files(WindowPart):
         self._scripts, self._debriefing, self._choice = scripts, debriefing, choice
         self._gate = gate
 
-    def ask(self) -> None:
+    def choose_file(self) -> None:
         """Let the user choose a file, and open it."""
         name = dialogs.ask_file(self._window)
         if name:
@@ -186,10 +188,10 @@ class Files(WindowPart):
         if Path(name).suffix.lower() == sql_files.SUFFIX:
             self._scripts.open(Path(name))
         else:
-            self._irrevocable.confirm_if_needed("leave", lambda: self._open(name))
+            self._irrevocable.confirm_if_needed("leave", lambda: self._open_by_kind(name))
 
     @show_busy_cursor()
-    def _open(self, name: str) -> None:
+    def _open_by_kind(self, name: str) -> None:
         kind = Path(name).suffix.lower()
         if kind == bundle.SUFFIX:
             self._open_bundle(Path(name))
@@ -203,11 +205,11 @@ class Files(WindowPart):
             self._notice.warn(escape_invisible(localize(str(problem))))
             return
 
-        def show() -> None:
+        def show_scenario() -> None:
             self._choice.show(scenario)
             self.opened.emit(name)
 
-        self._gate.admit(scenario, name, show)
+        self._gate.admit(scenario, name, show_scenario)
 
     def _open_bundle(self, file: Path) -> None:
         try:
@@ -267,33 +269,35 @@ class RecentFiles(QObject):
         self.menu = QMenu(tr("Recent &files"), parent, toolTipsVisible=True)
         self.menu.aboutToShow.connect(self._fill)
 
-    def files(self) -> list[Path]:
+    def list_files(self) -> list[Path]:
         """Return recent files that still exist, newest first."""
-        document = self._store.json(settings.RECENT)
+        document = self._store.read_json(settings.RECENT)
         names = document[:KEPT] if isinstance(document, list) else []
         return [Path(name) for name in names if isinstance(name, str) and "\0" not in name]
 
     def add(self, file: str) -> None:
         """Add *file*, which was opened."""
         path = Path(file).resolve()
-        self._keep([path, *(other_path for other_path in self.files() if other_path != path)][:KEPT])
+        self._save_files(
+            [path, *(other_path for other_path in self.list_files() if other_path != path)][:KEPT]
+        )
 
     def clear(self) -> None:
         """Remove all entries."""
-        self._keep([])
+        self._save_files([])
 
-    def _keep(self, files: list[Path]) -> None:
+    def _save_files(self, files: list[Path]) -> None:
         self._store.set(settings.RECENT, json.dumps([str(file) for file in files]))
 
     def _fill(self) -> None:
         """Add one entry per file, with its folder if names are equal."""
-        menu, files = self.menu, self.files()
+        menu, files = self.menu, self.list_files()
         menu.clear()
         names = [file.name for file in files]
         for number, file in enumerate(files, start=1):
             text = file.name if names.count(file.name) == 1 else f"{file.name}  –  {file.parent}"
             action = menu.addAction(f"&{number % 10}  {escape_invisible(text).replace('&', '&&')}")
-            action.setToolTip(plain_tip(escape_invisible(str(file))))
+            action.setToolTip(escape_tip(escape_invisible(str(file))))
             action.setEnabled(file.is_file())
             action.triggered.connect(lambda _=False, file=file: self.file_wanted.emit(str(file)))
         if files:

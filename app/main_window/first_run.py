@@ -50,13 +50,13 @@ class FirstRun(WindowPart):
         """The run of the introduction; None while there is none."""
         self._shown_count = 0
         """Captions that were shown."""
-        self._step: Callable[[], object] = self._next_caption
+        self._step: Callable[[], object] = self._show_next_caption
         """Function of the coach mark's button."""
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self._resume_clock)
         shared.session.happened.connect(self._process_events)
         shared.session.world_changed.connect(lambda _: self._check_time())
-        shared.play.began.connect(self._note)
+        shared.play.began.connect(self._on_drill_changed)
 
     # --- beginning and end ----------------------------------------------------------------------------------
 
@@ -67,19 +67,19 @@ class FirstRun(WindowPart):
     @show_busy_cursor()
     def start(self) -> None:
         """Play the lab from just before the failure."""
-        scenario = self._library.scenario(first_run.SCENARIO)
+        scenario = self._library.find_scenario(first_run.SCENARIO)
         if scenario is None:
             return
         self._store.set(settings.INTRODUCTION_SEEN, True)
-        self._shown_count, self._step = 0, self._next_caption
-        self._play.introduce(scenario, first_run.START_TICK)
+        self._shown_count, self._step = 0, self._show_next_caption
+        self._play.start_first_run(scenario, first_run.START_TICK)
 
     def show_page(self) -> None:
         """React to a change of the page: the introduction is over when its desk is left."""
         if self._drill is not None and not self._navigation.on_desk:
             self._forget()
 
-    def _note(self, drill: Drill) -> None:
+    def _on_drill_changed(self, drill: Drill) -> None:
         """React to another run on screen, which ends the introduction."""
         self._forget()
         if self._play.introducing:
@@ -127,32 +127,32 @@ class FirstRun(WindowPart):
             self._show_end()
         elif (
             self._shown_count < CAPTIONS
-            and len(self._captions()) > self._shown_count
+            and len(self._build_captions()) > self._shown_count
             and self.mark.isHidden()
         ):
             self._session.pause()
             self._show_caption()
 
-    def _captions(self) -> list[RunCaption]:
+    def _build_captions(self) -> list[RunCaption]:
         drill = self._drill
         if drill is None:
             return []
         is_back = any(map(first_run.is_client_back, drill.events))
-        return make_captions(drill.events, drill.report() if is_back else None)
+        return make_captions(drill.events, drill.build_report() if is_back else None)
 
     def _show_caption(self) -> None:
-        caption = self._captions()[self._shown_count]
+        caption = self._build_captions()[self._shown_count]
         self._shown_count += 1
-        self._step = self._next_caption
+        self._step = self._show_next_caption
         self._moment.hold_phase(caption.phase)
         count = tr("{number} of {count}").format(number=self._shown_count, count=CAPTIONS)
-        self._point(caption.part, caption.title, caption.text, tr("Next"), tr("Skip"), count)
+        self._point_at_part(caption.part, caption.title, caption.text, tr("Next"), tr("Skip"), count)
 
-    def _next_caption(self) -> None:
+    def _show_next_caption(self) -> None:
         """Show the next caption if its event has happened; otherwise let time continue."""
         if self._shown_count == CAPTIONS:
             self._hand_over()
-        elif len(self._captions()) > self._shown_count:
+        elif len(self._build_captions()) > self._shown_count:
             self._show_caption()
         else:
             self.mark.withdraw()
@@ -173,7 +173,7 @@ class FirstRun(WindowPart):
         action = tr(label)
         words = text.format(server=PRINCIPAL, database=first_run.DATABASE, action=action)
         self._step = partial(self._session.do, first_run.POWER_ON)
-        self._point(PRINCIPAL, title, words, action, tr("Leave"))
+        self._point_at_part(PRINCIPAL, title, words, action, tr("Leave"))
 
     def _watch_return(self) -> None:
         self._session.set_speed(FAST)
@@ -185,7 +185,7 @@ class FirstRun(WindowPart):
         words = text.format(mirror=first_run.MIRROR, speed=f"{FAST:g}", seconds=9)
         self._step = self.mark.withdraw
         title = tr("{server} returns as the mirror").format(server=PRINCIPAL)
-        self._point(PRINCIPAL, title, words, tr("Hide"), tr("Leave"))
+        self._point_at_part(PRINCIPAL, title, words, tr("Hide"), tr("Leave"))
 
     def _show_end(self) -> None:
         self._session.pause()
@@ -195,7 +195,9 @@ class FirstRun(WindowPart):
         )
         self._step = self._finish
         words = text.format(server=PRINCIPAL)
-        self._point(PRINCIPAL, tr("Protected again"), words, tr("Open the first drill"), tr("Start page"))
+        self._point_at_part(
+            PRINCIPAL, tr("Protected again"), words, tr("Open the first drill"), tr("Start page")
+        )
 
     def _finish(self) -> None:
         self._forget()
@@ -206,8 +208,12 @@ class FirstRun(WindowPart):
 
     # --- positions ------------------------------------------------------------------------------------------
 
-    def _point(self, name: str, title: str, text: str, button: str, skip: str, count: str = "") -> None:
-        self.mark.point(partial(self._find_card_rect, name), title, text, button, skip, count, self._places)
+    def _point_at_part(
+        self, name: str, title: str, text: str, button: str, skip: str, count: str = ""
+    ) -> None:
+        self.mark.point_at(
+            partial(self._find_card_rect, name), title, text, button, skip, count, self._list_obstacles
+        )
 
     def _find_card_rect(self, name: str) -> QRect:
         """Return the place of a card in the window, on the stage or in the topology."""
@@ -219,9 +225,9 @@ class FirstRun(WindowPart):
         """Return the picture that is on screen, and the places of its parts."""
         if self._stage.isVisible():
             return self._stage.canvas, self._stage.canvas.find_part_rects()
-        return self._topology, dict(self._topology.card_places())
+        return self._topology, dict(self._topology.list_card_rects())
 
-    def _places(self) -> list[QRect]:
+    def _list_obstacles(self) -> list[QRect]:
         """Return the rectangles that the caption should not cover: cards, and everything around the picture."""
         window = self._window.rect()
         widget, rects = self._find_parts()

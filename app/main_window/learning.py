@@ -32,11 +32,11 @@ class Learning(WindowPart):
         """Number of inputs that belong to the position or were judged already."""
         self._open = False
         """True while the player may answer."""
-        self.bar.pressed.connect(self._press)
+        self.bar.pressed.connect(self._handle_button)
         debriefing.lessons_wanted.connect(self.start)
         shared.session.world_changed.connect(lambda _: self._judge_answer())
         shared.session.happened.connect(lambda _: self._judge_answer())
-        shared.play.began.connect(lambda _: self._hide())
+        shared.play.began.connect(lambda _: self._hide_bar())
 
     # --- lessons --------------------------------------------------------------------------------------------
 
@@ -49,20 +49,20 @@ class Learning(WindowPart):
         """Show the position before a mistake, and ask for a better action."""
         self._at = number
         self._task.cancel()
-        self._play.practice(self._drill(), self._lesson(), self._ask)
+        self._play.open_practice(self._get_drill(), self._get_lesson(), self._ask_question)
 
-    def _ask(self) -> None:
+    def _ask_question(self) -> None:
         model, live = self._model, self._session.live
         if model is None or live is None:
             return
         self._seen_count, self._open = len(live.journal), True
         count = len(self._lessons)
-        self.bar.show_card(cards.ask_lesson(self._lesson(), self._at + 1, count, model.choices))
+        self.bar.show_card(cards.ask_lesson(self._get_lesson(), self._at + 1, count, model.choices))
 
-    def _lesson(self) -> RunSegment:
+    def _get_lesson(self) -> RunSegment:
         return self._lessons[self._at]
 
-    def _drill(self) -> Drill:
+    def _get_drill(self) -> Drill:
         drill = self._debriefing.drill
         assert drill is not None, "lessons are those of a run that could be replayed"
         return drill
@@ -83,58 +83,58 @@ class Learning(WindowPart):
             return
         self._session.pause()
         self.bar.show_checking()
-        self._task.start(judge_action(live.fork(), self._plans(live)), self._answer)
+        self._task.start(judge_action(live.fork(), self._list_plans(live)), self._show_judgment)
 
-    def _plans(self, live: Drill) -> list[Sequence[Input]]:
-        return [self._lesson().best, *certificates.plans(live)]
+    def _list_plans(self, live: Drill) -> list[Sequence[Input]]:
+        return [self._get_lesson().best, *certificates.load_plans(live)]
 
-    def _answer(self, judgment: Judgment) -> None:
+    def _show_judgment(self, judgment: Judgment) -> None:
         model = self._model
         if model is None:
             return
         card = cards.judge_answer(
-            self._lesson(), judgment, self._has_another_lesson, model.review, model.choices
+            self._get_lesson(), judgment, self._has_another_lesson, model.review, model.choices
         )
         self._open = card.tone != "ok" and judgment.idle
         self.bar.show_card(card)
 
     # --- buttons --------------------------------------------------------------------------------------------
 
-    def _press(self, name: str) -> None:
+    def _handle_button(self, name: str) -> None:
         model, live = self._model, self._session.live
         if model is None:
             return
         if name == cards.HINT:
-            self.bar.show_hint(cards.find_hint(self._lesson(), model.choices))
+            self.bar.show_hint(cards.find_hint(self._get_lesson(), model.choices))
         elif name == cards.WAIT and live is not None:
             self._open = False
             self.bar.show_checking()
-            self._task.start(judge_wait(live.fork(), self._plans(live)), self._answer)
+            self._task.start(judge_wait(live.fork(), self._list_plans(live)), self._show_judgment)
         elif name == cards.ANSWER:
             self._task.cancel()
             self._open = False
             self.bar.show_card(
-                cards.reveal_answer(self._lesson(), self._has_another_lesson, model.review, model.choices)
+                cards.reveal_answer(self._get_lesson(), self._has_another_lesson, model.review, model.choices)
             )
         elif name == cards.AGAIN:
             self._show(self._at)
         elif name == cards.WATCH:
-            drill = self._drill()
-            self._play.watch_best(drill.scenario, drill.seed, self._lesson())
+            drill = self._get_drill()
+            self._play.watch_best(drill.scenario, drill.seed, self._get_lesson())
         elif name == cards.PLAY:
             self._play.record_practice()
         elif name in (cards.SKIP, cards.NEXT) and self._has_another_lesson:
             self._show(self._at + 1)
         else:
-            self._leave()
+            self._leave_lessons()
 
-    def _leave(self) -> None:
+    def _leave_lessons(self) -> None:
         self._task.cancel()
         self._open = False
         self.bar.hide()
         self._debriefing.return_to_debrief()
 
-    def _hide(self) -> None:
+    def _hide_bar(self) -> None:
         if not self._play.practicing:
             self._task.cancel()
             self._open = False

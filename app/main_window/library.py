@@ -17,7 +17,7 @@ from app.words.language import tr, trn
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.judging.report import calibration
+from engine.drill.judging.report import compute_calibration
 from engine.drill.judging.shapes import Calibration
 
 INTERRUPTED_SHOWN: Final = 3
@@ -37,9 +37,9 @@ class Library:
         self._read: dict[str, ScenarioSummary] = {}
         """Summaries of this window: without a profile no file keeps them."""
 
-    def read(self) -> None:
+    def read_scenarios(self) -> None:
         """Search for scenarios (again)."""
-        files, self.problems = scenario_files.all_files()
+        files, self.problems = scenario_files.list_all_files()
         folder = self._profile.file.parent if self._profile is not None else None
         scenario_summaries, problems = summaries.read(files, folder, self._read)
         self.summaries = {summary.name: summary for summary in scenario_summaries}
@@ -51,7 +51,7 @@ class Library:
                 self._report_problem(problem)
         self.scenarios = {}
 
-    def scenario(self, name: str) -> Scenario | None:
+    def find_scenario(self, name: str) -> Scenario | None:
         """Return the scenario with that name if it can be found and read."""
         if name not in self.scenarios:
             try:
@@ -60,32 +60,34 @@ class Library:
                 return None
         return self.scenarios[name]
 
-    def title(self, name: str) -> str:
+    def get_title(self, name: str) -> str:
         """Return the title of a scenario, or its name."""
         scenario = self.scenarios.get(name) or self.summaries.get(name)
         return scenario.title if scenario is not None else name
 
-    def cards(self) -> list[Card]:
+    def build_cards(self) -> list[Card]:
         """Return all that can be played, in order."""
         order = sorted(self.summaries.values(), key=sort_key)
-        standing, begun_scenarios = self.progress(), self._load_begun_scenarios()
-        return [self._card(summary, standing, begun_scenarios) for summary in order]
+        standing, begun_scenarios = self.read_progress(), self._load_begun_scenarios()
+        return [self._build_card(summary, standing, begun_scenarios) for summary in order]
 
-    def progress(self, current_time: datetime | None = None) -> LearnerProgress:
+    def read_progress(self, current_time: datetime | None = None) -> LearnerProgress:
         """Return the learner's progress at *current_time* (None: now)."""
-        return progress.progress(self._results(), self.summaries.values(), current_time or datetime.now(UTC))
+        return progress.compute_progress(
+            self._read_results(), self.summaries.values(), current_time or datetime.now(UTC)
+        )
 
-    def calibration(self) -> Calibration | None:
+    def read_calibration(self) -> Calibration | None:
         """Return the learner's confidence in all answers, compared with the share of correct answers."""
         try:
-            return calibration(self._profile.answers()) if self._profile is not None else None
+            return compute_calibration(self._profile.list_answers()) if self._profile is not None else None
         except StorageError as problem:
             self._report_problem(problem)
             return None
 
-    def _results(self) -> list[ResultRow]:
+    def _read_results(self) -> list[ResultRow]:
         try:
-            return self._profile.results() if self._profile is not None else []
+            return self._profile.list_results() if self._profile is not None else []
         except StorageError as problem:
             self._report_problem(problem)
             return []
@@ -103,7 +105,7 @@ class Library:
             self._report_problem(problem)
             return frozenset()
 
-    def _card(
+    def _build_card(
         self, summary: ScenarioSummary, standing: LearnerProgress, begun_scenarios: frozenset[str]
     ) -> Card:
         record = standing.records.get(summary.name)
@@ -118,30 +120,30 @@ class Library:
             begun=summary.name in begun_scenarios,
         )
 
-    def recommended(self, cards: Sequence[Card]) -> NextDrill | None:
+    def find_recommended_drill(self, cards: Sequence[Card]) -> NextDrill | None:
         """Return the recommended next drill."""
-        return recommend(cards, self.progress())
+        return recommend(cards, self.read_progress())
 
     def is_new_user(self) -> bool:
         """Return whether no run was ever started."""
         return not self._load_begun_scenarios()
 
-    def interrupted(self) -> list[InterruptedRun]:
+    def list_interrupted_runs(self) -> list[InterruptedRun]:
         """Return runs that can be continued, newest first; runs whose clock never ran are excluded."""
         try:
-            runs = self._profile.unfinished() if self._profile is not None else []
+            runs = self._profile.list_unfinished_runs() if self._profile is not None else []
         except StorageError as problem:
             self._report_problem(problem)
             return []
         unfinished_runs = [run for run in runs if run.tick > 0 or run.lines or run.problem]
-        return [self._interrupted(run) for run in unfinished_runs[:INTERRUPTED_SHOWN]]
+        return [self._describe_interrupted_run(run) for run in unfinished_runs[:INTERRUPTED_SHOWN]]
 
-    def _interrupted(self, run: UnfinishedRun) -> InterruptedRun:
+    def _describe_interrupted_run(self, run: UnfinishedRun) -> InterruptedRun:
         summary = self.summaries.get(run.scenario_name)
         return InterruptedRun(
             run_id=run.run_id,
             name=run.scenario_name,
-            title=self.title(run.scenario_name),
+            title=self.get_title(run.scenario_name),
             technology=summary.technology if summary is not None else MIRRORING,
             mode=run.mode,
             t_s=run.tick / TICKS_PER_S,
@@ -163,13 +165,13 @@ class Library:
             met=goals[0], n=goals[1]
         )
 
-    def runs(self) -> list[FinishedRun]:
+    def list_finished_runs(self) -> list[FinishedRun]:
         """Return finished runs, newest first."""
         return [
             FinishedRun(
                 run_id=row.run_id,
                 finished_at=row.finished_at,
-                title=self.title(row.scenario_name),
+                title=self.get_title(row.scenario_name),
                 mode=row.mode,
                 score=row.score,
                 downtime_s=row.downtime_s,
@@ -177,5 +179,5 @@ class Library:
                 scenario=row.scenario_name,
                 retried=row.retried,
             )
-            for row in self._results()
+            for row in self._read_results()
         ]

@@ -10,7 +10,7 @@ from app.main_window.shared_parts import SharedParts, WindowPart
 from app.views.history import RunHistoryPage
 from app.views.scenario_picker import ScenarioPicker
 from app.widgets.busy_cursor import show_busy_cursor
-from app.widgets.input_guard import guard
+from app.widgets.input_guard import get_guard
 from app.widgets.scroll_container import Pages
 from app.words.language import tr
 
@@ -24,27 +24,27 @@ class StartPage(WindowPart):
 
     def fill(self) -> None:
         """Read the drills again, and show them."""
-        self._library.read()
-        cards = self._library.cards()
+        self._library.read_scenarios()
+        cards = self._library.build_cards()
         self.picker.show_cards(cards, self._library.problems)
         newcomer = self._library.is_new_user() and not self._store.get(settings.INTRODUCTION_SEEN)
-        self.picker.show_recommendation(self._library.recommended(cards), newcomer)
-        self.picker.show_interrupted(self._library.interrupted())
+        self.picker.show_recommendation(self._library.find_recommended_drill(cards), newcomer)
+        self.picker.show_interrupted(self._library.list_interrupted_runs())
 
     @show_busy_cursor()
-    def resume(self, run_id: int) -> None:
+    def resume_run(self, run_id: int) -> None:
         """Continue an interrupted run."""
-        for run in self._play.unfinished():
+        for run in self._play.list_unfinished_runs():
             if run.run_id == run_id:
                 self._play.resume(run)
 
     def ask_to_give_up(self, run_id: int) -> None:
         """End an interrupted run without a result, after a question."""
-        self._irrevocable.confirm("give_up", lambda: self._give_up(run_id))
+        self._irrevocable.confirm("give_up", lambda: self._give_up_run(run_id))
 
-    def _give_up(self, run_id: int) -> None:
+    def _give_up_run(self, run_id: int) -> None:
         self._play.give_up(run_id)
-        self.picker.show_interrupted(self._library.interrupted())
+        self.picker.show_interrupted(self._library.list_interrupted_runs())
 
 
 class Navigation(WindowPart):
@@ -69,9 +69,9 @@ class Navigation(WindowPart):
     @property
     def on_desk(self) -> bool:
         """True if a drill is on screen."""
-        return self.shows(self._desk_page)
+        return self.is_shown(self._desk_page)
 
-    def shows(self, page: QWidget) -> bool:
+    def is_shown(self, page: QWidget) -> bool:
         """Return whether *page* is shown."""
         return self._pages.currentWidget() is page
 
@@ -97,7 +97,7 @@ class Navigation(WindowPart):
 
     def guard_desk(self) -> None:
         """Ignore clicks on the new desk that were meant for the previous page."""
-        guard().appeared(self._desk_page)
+        get_guard().record_appearance(self._desk_page)
 
     def return_from_page(self) -> None:
         """Go back from a page to the run, or to the drills if there is no run."""
@@ -110,7 +110,7 @@ class Navigation(WindowPart):
     @show_busy_cursor()
     def show_history(self) -> None:
         """Show the page of finished runs."""
-        self._history.show_runs(self._library.runs())
+        self._history.show_runs(self._library.list_finished_runs())
         self._pages.show_page(self._history, tr("History"))
 
     def show_page(self, page: QWidget, title: str) -> None:
@@ -126,4 +126,4 @@ class Navigation(WindowPart):
         """Pause the run and store the card positions before another page is shown."""
         if self._session.drill is not None:
             self._session.pause()
-            self._cards.keep(self._session.drill)
+            self._cards.save_positions(self._session.drill)

@@ -26,21 +26,23 @@ class TopologyLayout(WindowPart):
         super().__init__(shared)
         self._topology = topology
 
-    def put(self, drill: Drill) -> None:
+    def restore_positions(self, drill: Drill) -> None:
         """Restore the card positions of the drill."""
-        places = _places(self._store).get(drill.scenario.name, {})
-        self._topology.put({name: (float(x), float(y)) for name, (x, y) in places.items()})
+        places = _read_positions(self._store).get(drill.scenario.name, {})
+        self._topology.place_cards({name: (float(x), float(y)) for name, (x, y) in places.items()})
 
-    def keep(self, drill: Drill) -> None:
+    def save_positions(self, drill: Drill) -> None:
         """Store the card positions of the drill."""
-        places = _places(self._store)
-        places[drill.scenario.name] = {name: list(place) for name, place in self._topology.places().items()}
+        places = _read_positions(self._store)
+        places[drill.scenario.name] = {
+            name: list(place) for name, place in self._topology.list_moved_positions().items()
+        }
         self._store.set(settings.PLACES, json.dumps({name: cards for name, cards in places.items() if cards}))
 
 
-def _places(store: WindowSettings) -> dict[str, dict[str, list[float]]]:
+def _read_positions(store: WindowSettings) -> dict[str, dict[str, list[float]]]:
     """Return the stored positions without the invalid ones; nothing if the setting is invalid."""
-    document = store.json(settings.PLACES)
+    document = store.read_json(settings.PLACES)
     if not isinstance(document, dict):
         return {}
     return {
@@ -79,18 +81,18 @@ class FullScreen(QObject):
         """Enter or leave full screen."""
         desk, window_state = self._desk, Qt.WindowState.WindowFullScreen
         if not self._window.windowState() & window_state:
-            self._previous_layout = (self._state(), desk.size()) if desk.has_been_visible else None
+            self._previous_layout = (self._save_state(), desk.size()) if desk.has_been_visible else None
             self._full_screen_layout = None
             self._rest_timer.start()
-        elif self._previous_layout is not None and self._full_screen_layout in (None, self._state()):
+        elif self._previous_layout is not None and self._full_screen_layout in (None, self._save_state()):
             desk.expect_restore(*self._previous_layout)
         self._window.setWindowState(self._window.windowState() ^ window_state)
 
     def store_sizes(self) -> None:
         """Store the present sizes; later changes come from the user."""
-        self._full_screen_layout = self._state()
+        self._full_screen_layout = self._save_state()
 
-    def _state(self) -> QByteArray:
+    def _save_state(self) -> QByteArray:
         return self._desk.saveState(LAYOUT_VERSION)
 
 
@@ -118,9 +120,9 @@ class PresenterMode(WindowPart):
     def toggle(self) -> None:
         """Begin to present, or stop."""
         with show_busy_cursor():
-            self._toggle()
+            self._toggle_mode()
 
-    def _toggle(self) -> None:
+    def _toggle_mode(self) -> None:
         if self.is_active:
             self.stop()
             return
@@ -142,12 +144,14 @@ class PresenterMode(WindowPart):
         self._store.set(settings.BEFORE_PRESENTING, "")
         layout, _, scale = before.partition(" ")
         self._window.setWindowState(self._window.windowState() & ~Qt.WindowState.WindowFullScreen)
-        self._appearance.set_font_scale(_scale(scale))  # set first, because large text makes panels wider
+        self._appearance.set_font_scale(
+            _parse_scale(scale)
+        )  # set first, because large text makes panels wider
         self._appearance.set_layout(layout if layout in PROFILES else PROFILES[0])
-        self._topology.light(())
+        self._topology.highlight_only(())
 
 
-def _scale(text: str) -> float:
+def _parse_scale(text: str) -> float:
     scales_by_text = {str(scale): scale for scale in settings.FONT_SCALES}
     return scales_by_text.get(text, 1.0)
 
@@ -159,31 +163,31 @@ class TopologyNotes(WindowPart):
         super().__init__(shared)
         self._topology = topology
         self._scenario = ""
-        shared.play.began.connect(self._put)
-        shared.session.finished.connect(lambda _: self.keep())
-        shared.session.drill_changed.connect(lambda _: self.keep())
-        pages.currentChanged.connect(lambda _: self.keep())
+        shared.play.began.connect(self._show_notes)
+        shared.session.finished.connect(lambda _: self.save_notes())
+        shared.session.drill_changed.connect(lambda _: self.save_notes())
+        pages.currentChanged.connect(lambda _: self.save_notes())
 
-    def _put(self, drill: Drill) -> None:
+    def _show_notes(self, drill: Drill) -> None:
         """Show the notes of this scenario and clear spotlights of another one."""
         self._scenario = drill.scenario.name
-        self._topology.put_notes(_notes(self._store).get(self._scenario, []))
-        self._topology.light(())
+        self._topology.show_notes(_read_notes(self._store).get(self._scenario, []))
+        self._topology.highlight_only(())
 
-    def keep(self) -> None:
+    def save_notes(self) -> None:
         """Store the notes of the scenario."""
         if not self._scenario:
             return
-        kept_notes = _notes(self._store)
-        kept_notes[self._scenario] = self._topology.notes()
+        kept_notes = _read_notes(self._store)
+        kept_notes[self._scenario] = self._topology.list_notes()
         self._store.set(
             settings.NOTES, json.dumps({name: notes for name, notes in kept_notes.items() if notes})
         )
 
 
-def _notes(store: WindowSettings) -> dict[str, list[Note]]:
+def _read_notes(store: WindowSettings) -> dict[str, list[Note]]:
     """Return the stored notes without the invalid ones."""
-    document = store.json(settings.NOTES)
+    document = store.read_json(settings.NOTES)
     if not isinstance(document, dict):
         return {}
     return {

@@ -14,12 +14,18 @@ from app.main_window.navigation import Navigation
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.storage import StorageError
 from app.views.accepted_files import AcceptedFile, AcceptedFiles
-from app.views.quarantine import BundleItem, Fact, Quarantine, facts_of
+from app.views.quarantine import BundleItem, Fact, Quarantine, list_facts
 from app.views.scenario_picker import ScenarioPicker
 from app.words import formatting
 from app.words.language import tr, trn
 from app.words.localization import localize
-from engine.drill.authoring.scenario import Scenario, contents, escape_invisible, sha256, verbs_of
+from engine.drill.authoring.scenario import (
+    Scenario,
+    compute_sha256,
+    count_verbs,
+    escape_invisible,
+    summarize_contents,
+)
 from engine.drill.judging.shapes import Report
 from engine.drill.time.cooperative_tasks import Slices
 from engine.inputs import InputError
@@ -34,11 +40,11 @@ class QuarantineGate(WindowPart):
     """Gate that lets a foreign file open only after the user has reviewed it."""
 
     def __init__(self, shared: SharedParts, navigation: Navigation, picker: ScenarioPicker) -> None:
-        """Create the guard; *picker* then lists the drills of an accepted bundle."""
+        """Create the gate. *picker*: start page, which lists the drills of an accepted bundle."""
         super().__init__(shared)
         self._navigation, self._picker = navigation, picker
         self._page: Quarantine | None = None
-        self._accepted = self._remembered()
+        self._accepted = self._read_accepted()
         self._pending_request: tuple[AcceptedText, Callable[[], None]] | None = None
         """File on the page, and the callback after its acceptance."""
         self._bundle: Bundle | None = None
@@ -49,32 +55,38 @@ class QuarantineGate(WindowPart):
 
     def admit(self, scenario: Scenario, file: str, callback: Callable[[], None]) -> None:
         """Call *callback* at once for a known scenario, else after the user has reviewed and accepted it."""
-        if self.knows(scenario.text):
+        if self.is_known(scenario.text):
             callback()
         else:
-            accepted_text = AcceptedText(sha256(scenario.text), scenario.title, scenario.author or "")
-            self._ask(file, facts_of(contents(scenario)), scenario.text, accepted_text, callback)
+            accepted_text = AcceptedText(compute_sha256(scenario.text), scenario.title, scenario.author or "")
+            self._ask_user(
+                file, list_facts(summarize_contents(scenario)), scenario.text, accepted_text, callback
+            )
 
     def admit_run(self, report: Report, scenario: Scenario, file: str, callback: Callable[[], None]) -> None:
         """Admit a recorded run; those that this profile has finished are known."""
         lines: list[str] = report["inputs"]
         replay_text = _join_replay_text(report, scenario.text)
-        if self._finished_here(str(report.get("state_hash", ""))) or self._knows_hash(sha256(replay_text)):
+        if self._is_finished_here(str(report.get("state_hash", ""))) or self._is_known_hash(
+            compute_sha256(replay_text)
+        ):
             callback()
             return
         try:
-            does = ", ".join(f"{verb} × {count}" for verb, count in verbs_of(lines))
+            does = ", ".join(f"{verb} × {count}" for verb, count in count_verbs(lines))
         except InputError as problem:
             does = localize(str(problem))
         facts = [
             Fact(tr("Recorded run"), tr("replayed for review")),
-            Fact(tr("Simulated time"), formatting.seconds(float(report["ended_at_s"]), 0)),
-            Fact(tr("Inputs"), formatting.number(len(lines))),
+            Fact(tr("Simulated time"), formatting.format_seconds(float(report["ended_at_s"]), 0)),
+            Fact(tr("Inputs"), formatting.format_number(len(lines))),
             Fact(tr("Actions"), escape_invisible(does) or tr("none")),
-            *facts_of(contents(scenario)),
+            *list_facts(summarize_contents(scenario)),
         ]
-        accepted_text = AcceptedText(sha256(replay_text), _run_title(scenario), scenario.author or "")
-        self._ask(file, facts, "\n".join((*lines, "", scenario.text)), accepted_text, callback)
+        accepted_text = AcceptedText(
+            compute_sha256(replay_text), _format_run_title(scenario), scenario.author or ""
+        )
+        self._ask_user(file, facts, "\n".join((*lines, "", scenario.text)), accepted_text, callback)
 
     def admit_bundle(self, bundle: Bundle) -> None:
         """Show the contents of a bundle before its import.
@@ -98,10 +110,12 @@ class QuarantineGate(WindowPart):
         drills = [name.removeprefix(_DRILL) for name in names if name.startswith(_DRILL)]
         runs = [name.removeprefix(_RUN) for name in names if name.startswith(_RUN)]
 
-        def put(looked_at: tuple[list[DrillOffer], list[AcceptedText]]) -> None:
+        def store_checked(looked_at: tuple[list[DrillOffer], list[AcceptedText]]) -> None:
             self._store_selected(bundle, drills, runs, *looked_at)
 
-        self._session.work(_check_selection(bundle, drills, runs), put, on_cancel=self._navigation.show_home)
+        self._session.work(
+            _check_selection(bundle, drills, runs), store_checked, on_cancel=self._navigation.show_home
+        )
 
     def _store_selected(
         self,
@@ -117,7 +131,7 @@ class QuarantineGate(WindowPart):
         except (BundleStoreError, ValueError) as problem:  # a drill of that name was created meanwhile
             self._notice.warn(str(problem))
             return
-        self._remember(newly_accepted)
+        self._remember_accepted(newly_accepted)
         self._navigation.show_home()
         if drills:
             self._picker.choose_card(drills[0])
@@ -132,14 +146,14 @@ class QuarantineGate(WindowPart):
 
     def trust(self, text: str) -> None:
         """Trust *text*, which the user wrote here."""
-        self._remember([AcceptedText(sha256(text), own=True)])
+        self._remember_accepted([AcceptedText(compute_sha256(text), own=True)])
 
-    def knows(self, text: str) -> bool:
+    def is_known(self, text: str) -> bool:
         """Return whether a scenario's text is shipped, is the user's own, or was accepted."""
-        digest = sha256(text)
-        return self._knows_hash(digest) or digest in _collect_local_hashes()
+        digest = compute_sha256(text)
+        return self._is_known_hash(digest) or digest in _collect_local_hashes()
 
-    def _ask(
+    def _ask_user(
         self, file: str, facts: list[Fact], text: str, candidate: AcceptedText, callback: Callable[[], None]
     ) -> None:
         page = self._show_page()
@@ -152,39 +166,39 @@ class QuarantineGate(WindowPart):
         self._navigation.leave_run()
         if self._page is None:
             self._page = Quarantine()
-            self._page.accepted.connect(self._accept)
-            self._page.declined.connect(self._decline)
+            self._page.accepted.connect(self._accept_file)
+            self._page.declined.connect(self._decline_file)
         return self._page
 
-    def _accept(self) -> None:
+    def _accept_file(self) -> None:
         request, self._pending_request = self._pending_request, None
         bundle, self._bundle = self._bundle, None
         if request is not None:
-            self._remember([request[0]])
+            self._remember_accepted([request[0]])
             request[1]()
         elif bundle is not None and self._page is not None:
-            self._import_selected(bundle, self._page.items.names())
+            self._import_selected(bundle, self._page.items.list_names())
 
-    def _decline(self) -> None:
+    def _decline_file(self) -> None:
         self._pending_request = self._bundle = None
         self._navigation.show_home()
 
     # --- accepted files -------------------------------------------------------------------------------------
 
-    def _knows_hash(self, digest: str) -> bool:
+    def _is_known_hash(self, digest: str) -> bool:
         return any(accepted_text.sha256 == digest for accepted_text in self._accepted)
 
-    def _finished_here(self, state_hash: str) -> bool:
+    def _is_finished_here(self, state_hash: str) -> bool:
         profile = self._profile
         if profile is None:
             return False
         try:
-            return profile.finished_with(state_hash)
+            return profile.has_run_with_state(state_hash)
         except StorageError as problem:
             self._notice.warn(str(problem))
             return False
 
-    def _remembered(self) -> list[AcceptedText]:
+    def _read_accepted(self) -> list[AcceptedText]:
         profile = self._profile
         if profile is None:
             return []
@@ -192,13 +206,13 @@ class QuarantineGate(WindowPart):
             return accepted_files.list_accepted_texts(profile)
         return []
 
-    def _remember(self, newly_accepted: Iterable[AcceptedText]) -> None:
+    def _remember_accepted(self, newly_accepted: Iterable[AcceptedText]) -> None:
         texts = self._accepted
         for accepted_text in newly_accepted:
             texts = accepted_files.add_entry(texts, accepted_text)
-        self._keep(texts)
+        self._save_accepted(texts)
 
-    def _keep(self, accepted: list[AcceptedText]) -> None:
+    def _save_accepted(self, accepted: list[AcceptedText]) -> None:
         """Save the accepted files. If they cannot be written, they are valid until this window closes."""
         self._accepted = accepted
         profile = self._profile
@@ -213,7 +227,7 @@ class QuarantineGate(WindowPart):
     def show_accepted(self) -> None:
         """List the accepted files."""
         listed = self.listed = AcceptedFiles(self._window)
-        listed.forget_wanted.connect(self.forget)
+        listed.forget_wanted.connect(self.forget_texts)
         listed.finished.connect(self._close_list)
         self._fill()
         listed.open()
@@ -223,9 +237,9 @@ class QuarantineGate(WindowPart):
             self.listed.deleteLater()
             self.listed = None
 
-    def forget(self, digests: list[str]) -> None:
+    def forget_texts(self, digests: list[str]) -> None:
         """Forget the texts with these SHA-256, so that they are shown again before they open."""
-        self._keep(accepted_files.remove_entries(self._accepted, digests))
+        self._save_accepted(accepted_files.remove_entries(self._accepted, digests))
         self._fill()
         remaining_count = len(set(digests) & _collect_local_hashes())
         if remaining_count:
@@ -251,7 +265,7 @@ class QuarantineGate(WindowPart):
 
 def _collect_local_hashes() -> set[str]:
     """Return the SHA-256 of each shipped drill and of those in the profile's folder."""
-    return {sha256(file.text) for file in scenario_files.all_files()[0]}
+    return {compute_sha256(file.text) for file in scenario_files.list_all_files()[0]}
 
 
 def _check_selection(
@@ -262,23 +276,25 @@ def _check_selection(
     author = bundle.manifest.author or ""
     offered: list[DrillOffer] = []
     texts: list[AcceptedText] = []
-    for offer in bundle_store.offers(bundle):
+    for offer in bundle_store.list_offers(bundle):
         offered.append(offer)
         if offer.name in drills and offer.scenario is not None:
             texts.append(
-                AcceptedText(sha256(offer.text), offer.scenario.title, offer.scenario.author or author)
+                AcceptedText(
+                    compute_sha256(offer.text), offer.scenario.title, offer.scenario.author or author
+                )
             )
         yield len(offered) / count
     for number, name in enumerate(runs, start=1):
         with suppress(RunFileError):
             report, text = run_files.parse(bundle.runs[name], name)
             title = tr("Recorded run {name}").format(name=name)
-            texts.append(AcceptedText(sha256(_join_replay_text(report, text)), title, author))
+            texts.append(AcceptedText(compute_sha256(_join_replay_text(report, text)), title, author))
         yield (len(offered) + number) / count
     return offered, texts
 
 
-def _run_title(scenario: Scenario) -> str:
+def _format_run_title(scenario: Scenario) -> str:
     return tr("Recorded run of {title}").format(title=scenario.title)
 
 
@@ -300,8 +316,8 @@ def _build_bundle_facts(bundle: Bundle) -> list[Fact]:
 
 def _build_items(bundle: Bundle) -> Slices[list[BundleItem]]:
     """Return the items of a bundle, and build one item per slice."""
-    drills = (_build_drill_item(bundle, offer) for offer in bundle_store.offers(bundle))
-    runs = (_build_run_item(bundle, offer) for offer in bundle_store.run_offers(bundle))
+    drills = (_build_drill_item(bundle, offer) for offer in bundle_store.list_offers(bundle))
+    runs = (_build_run_item(bundle, offer) for offer in bundle_store.list_run_offers(bundle))
     items: list[BundleItem] = []
     for item in chain(drills, runs):
         items.append(item)
@@ -319,7 +335,7 @@ def _build_drill_item(bundle: Bundle, offer: DrillOffer) -> BundleItem:
     return BundleItem(
         _DRILL + offer.name,
         scenario.title,
-        [*facts_of(contents(scenario)), *_build_bundle_facts(bundle)],
+        [*list_facts(summarize_contents(scenario)), *_build_bundle_facts(bundle)],
         offer.text,
         level=scenario.level,
         minutes=str(scenario.minutes),

@@ -10,7 +10,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.storage import StorageError
 from app.views.console import Console
-from app.views.console.tabs import ClosedWindow, server_of
+from app.views.console.tabs import ClosedWindow, get_server
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -37,7 +37,7 @@ class DebounceTimer(QTimer):
         self.setSingleShot(True)
         self._changing = QElapsedTimer()
 
-    def changed(self) -> None:
+    def restart_pause(self) -> None:
         """Restart the pause after a change."""
         if not self.isActive():
             self._changing.start()
@@ -71,24 +71,24 @@ class QueryDrafts(WindowPart):
     def restore(self) -> None:
         """Offer the closed windows of the last session again; from now on texts are stored."""
         drafts = self._load_drafts()
-        self._resumable = {str(run.run_id) for run in self._play.unfinished()}
+        self._resumable = {str(run.run_id) for run in self._play.list_unfinished_runs()}
         closed_drafts = [
-            ClosedWindow(server_of(key.rpartition("/")[2]), text)
+            ClosedWindow(get_server(key.rpartition("/")[2]), text)
             for key, text in drafts.items()
             if key.partition("/")[0] != OF_A_RUN and text.strip()
         ]
-        self._console.tabs.keep_closed(closed_drafts)
-        self._console.drafts_changed.connect(self._save_pause.changed)
+        self._console.tabs.store_closed(closed_drafts)
+        self._console.drafts_changed.connect(self._save_pause.restart_pause)
 
-    def begin(self, drill: Drill) -> None:
+    def open_run_windows(self, drill: Drill) -> None:
         """Open the windows of another run with their texts; a branch of the same run keeps its own."""
         tree = self._play.branches
         if tree is not None and tree is self._of:
             return
         self.save()
-        left_drafts = self._console.drafts() if self._of is not None or self._title else {}
+        left_drafts = self._console.list_drafts() if self._of is not None or self._title else {}
         closed_drafts = [
-            ClosedWindow(server_of(name), text, self._title)
+            ClosedWindow(get_server(name), text, self._title)
             for name, text in left_drafts.items()
             if text.strip()
         ]
@@ -98,7 +98,7 @@ class QueryDrafts(WindowPart):
         stored_drafts = {
             key.removeprefix(run): text for key, text in self._load_drafts().items() if key.startswith(run)
         }
-        self._resumable = {str(run.run_id) for run in self._play.unfinished()}
+        self._resumable = {str(run.run_id) for run in self._play.list_unfinished_runs()}
         self._console.begin_run(drill.world, stored_drafts, closed_drafts)
 
     @property
@@ -112,7 +112,7 @@ class QueryDrafts(WindowPart):
         if self._profile is None:
             return {}
         try:
-            return {key: self._profile.drafts.load(key) or "" for key in self._keys()}
+            return {key: self._profile.drafts.load(key) or "" for key in self._list_keys()}
         except StorageError as problem:
             self.message_ready.emit(str(problem))
             return {}
@@ -126,7 +126,7 @@ class QueryDrafts(WindowPart):
             yield f"{CLOSED}/{number}/{closed_window.server}", closed_window.text
         prefix = f"{OF_A_RUN}/{self._run}/"
         if self._of is not None:
-            for name, text in self._console.drafts().items():
+            for name, text in self._console.list_drafts().items():
                 yield f"{prefix}{name}", text
         for key in saved_keys:
             belongs_to_other = key.startswith(f"{OF_A_RUN}/") and not (self._of and key.startswith(prefix))
@@ -140,7 +140,7 @@ class QueryDrafts(WindowPart):
             return
         drafts = self._profile.drafts
         try:
-            known_keys = self._keys()
+            known_keys = self._list_keys()
             wanted_drafts = dict(self._select_drafts(known_keys))
             for key in set(known_keys) - set(wanted_drafts):
                 drafts.delete(key)
@@ -154,12 +154,12 @@ class QueryDrafts(WindowPart):
         else:
             self._reported_problem = ""
 
-    def _keys(self) -> list[str]:
+    def _list_keys(self) -> list[str]:
         assert self._profile is not None
         drafts = self._profile.drafts
-        return [key for key in drafts.keys() if key != EDITOR_DRAFT]  # noqa: SIM118  # it is no mapping
+        return [key for key in drafts.list_keys() if key != EDITOR_DRAFT]  # it is no mapping
 
-    def close(self) -> None:
+    def save_and_close(self) -> None:
         """Save, and nothing more after that: the profile is about to be closed."""
         self.save()
-        self._console.drafts_changed.disconnect(self._save_pause.changed)
+        self._console.drafts_changed.disconnect(self._save_pause.restart_pause)

@@ -9,7 +9,7 @@ from app.host import Recorder, RecordingError
 from app.storage import JournalLine, Profile, RunId, StorageError
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.report import program_version
+from engine.drill.judging.report import get_program_version
 from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill
 
@@ -21,20 +21,20 @@ class ProfileRecorder:
         self.run_id = run_id
         self._profile = profile
 
-    def line(self, tick: int, line: str) -> None:
+    def record_input(self, tick: int, line: str) -> None:
         """Store an input line."""
         with _translate_storage_errors():
             self._profile.append(self.run_id, tick, line)
 
-    def heartbeat(self, tick: int) -> None:
+    def record_position(self, tick: int) -> None:
         """Store the position of the run."""
         with _translate_storage_errors():
-            self._profile.heartbeat(self.run_id, tick)
+            self._profile.store_position(self.run_id, tick)
 
-    def checkpoint(self, tick: int, state_hash: str) -> None:
+    def record_hash(self, tick: int, state_hash: str) -> None:
         """Store the world's hash."""
         with _translate_storage_errors():
-            self._profile.checkpoint(self.run_id, tick, state_hash)
+            self._profile.store_hash(self.run_id, tick, state_hash)
 
     def finish(self, report: Report) -> None:
         """Store the report."""
@@ -51,7 +51,7 @@ class ProfileRecorder:
             raise RecordingError(text.format(problem=problem)) from problem
 
 
-def begin(profile: Profile, drill: Drill) -> ProfileRecorder:
+def begin_recording(profile: Profile, drill: Drill) -> ProfileRecorder:
     """Record a new run in *profile* for *drill*, with its journal so far. Raises RecordingError."""
     text = drill.scenario.text
     with _translate_storage_errors():
@@ -60,7 +60,7 @@ def begin(profile: Profile, drill: Drill) -> ProfileRecorder:
             scenario_text=text,
             scenario_hash=hashlib.sha256(text.encode()).hexdigest(),
             seed=drill.seed,
-            engine_version=program_version(),
+            engine_version=get_program_version(),
             mode=drill.mode.value,
             journal=[JournalLine(item.tick, item.line) for item in drill.journal],
             tick=drill.tick,
@@ -73,12 +73,13 @@ class ClassRunRecorder:
 
     def __init__(self, seat: Recorder, profile: Profile, drill: Drill) -> None:
         self._seat, self._profile, self._drill = seat, profile, drill
-        self.line, self.heartbeat, self.checkpoint = seat.line, seat.heartbeat, seat.checkpoint
+        self.record_input, self.record_position = seat.record_input, seat.record_position
+        self.record_hash = seat.record_hash
 
     def finish(self, report: Report) -> None:
         """Record the end in the class, then the run in the profile."""
         self._seat.finish(report)
-        begin(self._profile, self._drill).finish(report)
+        begin_recording(self._profile, self._drill).finish(report)
 
 
 class LateRecorder:
@@ -89,26 +90,26 @@ class LateRecorder:
         self._begin = begin
         self._run: ProfileRecorder | None = None
 
-    def line(self, tick: int, line: str) -> None:
+    def record_input(self, tick: int, line: str) -> None:
         """Start recording and store an input line."""
         if self._run is not None:
-            self._run.line(tick, line)
+            self._run.record_input(tick, line)
         else:
             self._start_recording()
 
-    def heartbeat(self, tick: int) -> None:
+    def record_position(self, tick: int) -> None:
         """Store the position if recording has started."""
         if self._run is not None:
-            self._run.heartbeat(tick)
+            self._run.record_position(tick)
         else:
             self._start_recording()
 
-    def checkpoint(self, tick: int, state_hash: str) -> None:
+    def record_hash(self, tick: int, state_hash: str) -> None:
         """Store the world's hash if recording has started."""
         if self._run is None:
             self._start_recording()
         if self._run is not None:
-            self._run.checkpoint(tick, state_hash)
+            self._run.record_hash(tick, state_hash)
 
     def finish(self, report: Report) -> None:
         """Record the end. Raises RecordingError if it is too late."""

@@ -22,7 +22,7 @@ from app.words.localization import describe_input
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
 from engine.events import Event
-from engine.model import World, ticks
+from engine.model import World, to_ticks
 
 
 class TimeSelection(WindowPart):
@@ -34,9 +34,9 @@ class TimeSelection(WindowPart):
         self.span: Span | None = None
         self._views: list[TimeRangeView] = []
         shared.session.drill_changed.connect(self._restore_selection)
-        shared.play.began.connect(lambda _: self.forget())
+        shared.play.began.connect(lambda _: self.clear())
 
-    def add(self, view: object) -> None:
+    def connect_view(self, view: object) -> None:
         """Connect *view* if it shows or selects a time by the protocols of `app.widgets.docks`."""
         if isinstance(view, TimeRangeView):
             self._views.append(view)
@@ -62,7 +62,7 @@ class TimeSelection(WindowPart):
                 view.show_between(span)
 
     @Slot()
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Clear the selection."""
         self.choose_span(None)
         self.point_at(None)
@@ -112,10 +112,10 @@ class LoadingBar(QWidget):
         self.stop.setText(tr("Cancel"))
         self.stop.clicked.connect(self._session.cancel)
         lay_row(words, self.bar, self.stop, parent=self, margins=(8, 0, 0, 0))
-        self._session.progress.connect(self._show)
+        self._session.progress.connect(self._show_progress)
         self.hide()
 
-    def _show(self, share: float) -> None:
+    def _show_progress(self, share: float) -> None:
         self.bar.setMaximum(1000 if share > 0.0 else 0)  # an indeterminate bar until progress is known
         self.bar.setValue(round(share * 1000))
         self.words.setVisible(self.window().width() >= ROOM_LINES * self.fontMetrics().height())
@@ -161,33 +161,33 @@ class ReplayControls(WindowPart):
         session.world_changed.connect(self._show_world)
         session.happened.connect(self._add_events)
         session.looking.connect(lambda looking: self._show_world(None))
-        self._timeline.moment_chosen.connect(self._choose)
-        self._timeline.scrubbed.connect(self._drag)
+        self._timeline.moment_chosen.connect(self._choose_moment)
+        self._timeline.scrubbed.connect(self._drag_to_moment)
         self.bar.now_wanted.connect(session.show_latest)
         self.bar.go_on_wanted.connect(self.continue_from_moment)
         self.bar.step_wanted.connect(self.step)
         self.bar.left.connect(self.left)
         self._play.branches_changed.connect(lambda: self._show_world(None))
         self._play.went_back.connect(self._announce_position)
-        session.running_changed.connect(lambda running: self.forget_where() if running else None)
+        session.running_changed.connect(lambda running: self.forget_position() if running else None)
 
     # --- navigation in time ---------------------------------------------------------------------------------
 
     def show_moment(self, t_s: float) -> None:
         """Show the run at *t_s* seconds."""
-        if self._session.show_moment(ticks(t_s)):
+        if self._session.show_moment(to_ticks(t_s)):
             self._notice.clear()
 
-    def _choose(self, t_s: float) -> None:
+    def _choose_moment(self, t_s: float) -> None:
         self._scrub.stop()
         self.show_moment(t_s)
 
-    def _drag(self, t_s: float) -> None:
+    def _drag_to_moment(self, t_s: float) -> None:
         self._wanted_s = t_s
         if not self._scrub.isActive():
             self._scrub.start()
 
-    def to_mark(self, forward: bool) -> None:
+    def go_to_mark(self, forward: bool) -> None:
         """Go to the next or the previous mark of the timeline.
 
         A held key repeats faster than moments can be shown, so only the last pending request is served.
@@ -245,11 +245,11 @@ class ReplayControls(WindowPart):
     def _announce_position(self, tick: int, details: str) -> None:
         """Announce the position; *details*: additional text."""
         text = tr("Resumed at {moment}, paused. Press Run when ready.")
-        text_here = text.format(moment=formatting.run_time(tick / TICKS_PER_S, 1))
+        text_here = text.format(moment=formatting.format_run_time(tick / TICKS_PER_S, 1))
         self._last_announcement = f"{text_here} {details}".rstrip()
         self._notice.show_info(self._last_announcement, for_ms=0)
 
-    def forget_where(self) -> None:
+    def forget_position(self) -> None:
         """Forget the position, because the clock runs or the desk was left."""
         if self._last_announcement and self._notice.text == self._last_announcement:
             self._notice.clear()

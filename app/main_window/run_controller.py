@@ -7,7 +7,7 @@ from typing import Final
 
 from PySide6.QtCore import QObject, Signal
 
-from app.files.generated_drills import any_seed
+from app.files.generated_drills import draw_seed
 from app.host import NoRecorder, Recorder, RecordingError
 from app.main_window import recorder
 from app.main_window.recorder import ClassRunRecorder, LateRecorder, ProfileRecorder
@@ -22,20 +22,20 @@ from engine.drill.par.account import Best
 from engine.drill.par.regret import find_retry_start
 from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.modes import TERMS
-from engine.drill.running.solution import default_end, solving
+from engine.drill.running.solution import find_default_end, play_solution_in_slices
 from engine.drill.time.branches import Branch, BranchError, Branches, Root
 from engine.drill.time.cooperative_tasks import replay_inputs
 from engine.drill.time.history import History
 from engine.events import Event
 from engine.inputs import InputError
-from engine.model import Tick, ticks
+from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
 
 TRIES: Final = 20
 """Number of seeds tried to find a usable variant before the file's own seed is used."""
 
 RETRY_SPEED_MAX: Final = 1.0
-"""Simulated seconds in a second of wall time when a run is tried again: the moment of a mistake is seconds away."""
+"""Maximum speed after a retry, in simulated seconds per second: the mistake is only seconds away."""
 
 
 class RunController(QObject):
@@ -80,7 +80,7 @@ class RunController(QObject):
         self.reflects = False
         """True if the class asks for a self-assessment before the points are shown."""
         self.attending = False
-        """The run is a seat's of a class, which has it in its record."""
+        """True if the run belongs to a seat of a class. The class records such a run."""
         self.is_ended_by_instructor = False
         """The instructor of the class has ended the run."""
         session.loaded.connect(self._on_loaded)
@@ -88,14 +88,14 @@ class RunController(QObject):
 
     @property
     def run_id(self) -> RunId | None:
-        """The run of the profile that the current branch is."""
+        """ID of the current branch's run in the profile."""
         return self._runs.get(self.branches.current) if self.branches is not None else None
 
     @property
     def first_run_id(self) -> RunId | None:
-        """Id, in the profile, of the run that all other runs of this tree branched from."""
+        """ID, in the profile, of the first run of the tree. All other runs of the tree branched from it."""
         tree = self.branches
-        return self._runs.get(tree.names()[0]) if tree is not None else None
+        return self._runs.get(tree.list_names()[0]) if tree is not None else None
 
     def _store_goals(self, events: Sequence[Event]) -> None:
         """Store the met goals of a recorded run after each change; they are no secret outside of exams."""
@@ -109,15 +109,16 @@ class RunController(QObject):
 
     # --- start of a run -------------------------------------------------------------------------------------
 
-    def seed_for(self, scenario: Scenario) -> int:
-        """Return the seed of a new run: that of the file for free play and the first run, else a random one.
+    def choose_seed(self, scenario: Scenario) -> int:
+        """Return the seed of a new run.
 
-        So all members of a class start with equal numbers, and a repeated drill differs.
+        Free play and the first run use the seed of the file; later runs use a random seed. So all members of
+        a class start with equal numbers, and a repeated drill differs.
         """
         if not scenario.scored or not self._has_earlier_run(scenario.name):
             return scenario.seed
         for _ in range(TRIES):
-            seed = any_seed()
+            seed = draw_seed()
             try:
                 select_variant(scenario, seed)
             except ScenarioError:
@@ -125,23 +126,25 @@ class RunController(QObject):
             return seed
         return scenario.seed
 
-    def prepared(self, scenario: Scenario) -> tuple[Scenario, int]:
+    def choose_variant(self, scenario: Scenario) -> tuple[Scenario, int]:
         """Return the variant of *scenario* that a new run would have, and its seed."""
-        seed = self.seed_for(scenario)
+        seed = self.choose_seed(scenario)
         return select_variant(scenario, seed), seed
 
     def begin(self, scenario: Scenario, mode: str, seed: int | None = None) -> None:
         """Start a run of *scenario*.
 
-        *seed* None: as `seed_for` selects; an equal seed repeats the numbers of a run.
+        *seed* None: as `choose_seed` selects; an equal seed repeats the numbers of a run.
         """
         self.leave()
-        history = History(Drill(scenario, self.seed_for(scenario) if seed is None else seed, DrillMode(mode)))
+        history = History(
+            Drill(scenario, self.choose_seed(scenario) if seed is None else seed, DrillMode(mode))
+        )
         self._begun_scenarios.add(scenario.name)
         self.branches = Branches(history)
-        self._open(history, self._record(history.drill))
+        self._open_run(history, self._create_run(history.drill))
 
-    def attend(self, history: History, recorder: Recorder, reflects: bool = False) -> None:
+    def start_class_run(self, history: History, recorder: Recorder, reflects: bool = False) -> None:
         """Start a run of a class, which *recorder* records and which cannot be rewound.
 
         The profile receives the finished run, but not that of an exam: its class reports the result.
@@ -152,7 +155,7 @@ class RunController(QObject):
         self.leave()
         self.attending, self.reflects = True, reflects
         self.is_ended_by_instructor = False
-        self._open(history, recorder)
+        self._open_run(history, recorder)
 
     def resume(self, run: UnfinishedRun) -> None:
         """Continue an interrupted run at the tick that it had reached."""
@@ -192,12 +195,12 @@ class RunController(QObject):
             callback(None)
             return
 
-        def reopened(history: History) -> None:
-            self._take_tree(history, run_id)
+        def on_reopened(history: History) -> None:
+            self._load_tree(history, run_id)
             callback(history.drill)
 
-        self._then = reopened
-        tick = ticks(report["ended_at_s"])
+        self._then = on_reopened
+        tick = to_ticks(report["ended_at_s"])
         mode = DrillMode(report["mode"])
         self._session.load(scenario, int(report["seed"]), mode, inputs, tick, lenient=True, at_once_s=None)
 
@@ -208,14 +211,16 @@ class RunController(QObject):
         if self.branches is None:
             return
 
-        def forked(history: History) -> None:
-            self._open(history, self._record(history.drill))
-            self._keep_tree()
+        def on_forked(history: History) -> None:
+            self._open_run(history, self._create_run(history.drill))
+            self._store_tree()
             self.branches_changed.emit()
             self.went_back.emit(history.drill.tick, message)
 
         self._session.work(
-            self.branches.forking(tick, before_inputs=before_inputs), forked, on_error=self._report_problem
+            self.branches.fork_in_slices(tick, before_inputs=before_inputs),
+            on_forked,
+            on_error=self._report_problem,
         )
 
     def retry(self, t_s: float, message: str = "") -> None:
@@ -231,7 +236,7 @@ class RunController(QObject):
             mode = drill.mode if TERMS[drill.mode].rewind else DrillMode.PRACTICE
             self.begin(drill.scenario, mode, drill.seed)
         else:
-            self.branch_at(ticks(t_s), before_inputs=True, message=message)
+            self.branch_at(to_ticks(t_s), before_inputs=True, message=message)
 
     # --- branches -------------------------------------------------------------------------------------------
 
@@ -249,25 +254,25 @@ class RunController(QObject):
                 return
             run_id = self._runs.get(name)
             is_over = history.drill.finished or run_id is None
-            self._open(history, NoRecorder() if is_over or run_id is None else self._recorder_of(run_id))
+            self._open_run(history, NoRecorder() if is_over or run_id is None else self._get_recorder(run_id))
             self.branches_changed.emit()
 
-        self._session.work(tree.recalling(name), open_branch, on_error=self._report_problem)
+        self._session.work(tree.replay_stored_branches(name), open_branch, on_error=self._report_problem)
 
     def rename(self, name: str, new_name: str) -> None:
         """Rename a branch of the run."""
         self._change(lambda tree: tree.rename(name, new_name))
-        if name in self._runs and self.branches is not None and name not in self.branches.names():
+        if name in self._runs and self.branches is not None and name not in self.branches.list_names():
             self._runs[" ".join(new_name.split())] = self._runs.pop(name)
-        self._keep_tree()
+        self._store_tree()
 
     def prune(self, name: str) -> None:
         """Remove a branch and its descendants; their runs stay in the history."""
         self._change(lambda tree: tree.prune(name))
-        names = self.branches.names() if self.branches is not None else []
+        names = self.branches.list_names() if self.branches is not None else []
         for run in [name for name in self._runs if name not in names]:
             run_id = self._runs.pop(run)
-            self._write(partial(_give_up_branch, run_id=run_id))
+            self._write_to_profile(partial(_give_up_branch, run_id=run_id))
 
     def _change(self, change: Callable[[Branches], None]) -> None:
         if self.branches is None:
@@ -278,17 +283,19 @@ class RunController(QObject):
             self._report_problem(problem)
         self.branches_changed.emit()
 
-    def _keep_tree(self) -> None:
+    def _store_tree(self) -> None:
         """Store the parents of all branches; a run without branches needs no entry."""
         tree = self.branches
         if tree is None or len(self._runs) < 2:
             return
-        first_run = self._runs.get(tree.names()[0])
+        first_run = self._runs.get(tree.list_names()[0])
         for name, run_id in self._runs.items():
-            root = tree.root(name)
+            root = tree.get_root(name)
             parent = self._runs.get(root.parent or "")
             if first_run is not None:
-                self._write(partial(_keep_branch, ids=(run_id, first_run, parent), name=name, root=root))
+                self._write_to_profile(
+                    partial(_store_branch, ids=(run_id, first_run, parent), name=name, root=root)
+                )
 
     # --- watching -------------------------------------------------------------------------------------------
 
@@ -297,26 +304,26 @@ class RunController(QObject):
         history = History(Drill(scenario, seed, DrillMode.GUIDED))
 
         def start_watching(_: None) -> None:
-            self.leave()  # not earlier: a canceled start must keep the run on screen
+            self.leave()  # only now, because a canceled start must keep the run on screen
             self.watching = True
             self.began.emit(history.drill)
             self._session.watch(history, at_each_input=True)
 
         text = tr("The reference solution cannot be played: {problem}.")
         self._session.work(
-            solving(history),
+            play_solution_in_slices(history),
             start_watching,
             on_error=lambda problem: self.message_ready.emit(text.format(problem=said_of(str(problem)))),
         )
 
-    def introduce(self, scenario: Scenario, tick: Tick) -> None:
+    def start_first_run(self, scenario: Scenario, tick: Tick) -> None:
         """Open *scenario* at *tick* with its own seed, for the first run; nothing is recorded."""
         history = History(Drill(scenario, scenario.seed, DrillMode.LAB))
 
         def open_run(_: History) -> None:
             self.leave()
             self.introducing = True
-            self._open(history, NoRecorder())
+            self._open_run(history, NoRecorder())
 
         self._session.work(replay_inputs(history, (), tick), open_run, on_error=self._report_problem)
 
@@ -327,7 +334,7 @@ class RunController(QObject):
         """
         history = History(Drill(scenario, seed, DrillMode.PRACTICE))
         begin, due_tick = find_retry_start(best)  # the person who takes over needs time to act
-        end = default_end(history.drill, max([due_tick, *(item.tick for item in best.plan)]))
+        end = find_default_end(history.drill, max([due_tick, *(item.tick for item in best.plan)]))
 
         def start_watching(_: History) -> None:
             self.leave()
@@ -341,7 +348,7 @@ class RunController(QObject):
             on_error=self._report_problem,
         )
 
-    def practice(self, drill: Drill, best: Best, callback: Callable[[], None]) -> None:
+    def open_practice(self, drill: Drill, best: Best, callback: Callable[[], None]) -> None:
         """Open the position before a mistake, where the player tries another action; *callback* is called."""
         history = History(Drill(drill.scenario, drill.seed, DrillMode.PRACTICE))
         self._slow_down()
@@ -367,7 +374,7 @@ class RunController(QObject):
             return
         self.practicing = False
         self.branches = Branches(history)
-        self._open(history, self._record(history.drill))
+        self._open_run(history, self._create_run(history.drill))
         self.went_back.emit(history.drill.tick, "")
 
     def take_over(self, tick: Tick) -> None:
@@ -377,13 +384,13 @@ class RunController(QObject):
             return
         self._slow_down()
 
-        def forked(history: History) -> None:
+        def on_forked(history: History) -> None:
             self.leave()
             self.branches = Branches(history)
-            self._open(history, self._record(history.drill))
+            self._open_run(history, self._create_run(history.drill))
             self.went_back.emit(history.drill.tick, "")
 
-        self._session.work(watched.forking(tick), forked, on_error=self._report_problem)
+        self._session.work(watched.fork_in_slices(tick), on_forked, on_error=self._report_problem)
 
     def _slow_down(self) -> None:
         """Slow down to a speed at which a person can act.
@@ -413,12 +420,12 @@ class RunController(QObject):
 
     def give_up(self, run_id: int) -> None:
         """End an interrupted run without a result."""
-        self._write(lambda profile: profile.abandon(RunId(run_id)))
+        self._write_to_profile(lambda profile: profile.abandon(RunId(run_id)))
 
-    def unfinished(self) -> Sequence[UnfinishedRun]:
+    def list_unfinished_runs(self) -> Sequence[UnfinishedRun]:
         """Return the runs that can be resumed."""
         try:
-            return self._profile.unfinished() if self._profile is not None else ()
+            return self._profile.list_unfinished_runs() if self._profile is not None else ()
         except StorageError as problem:
             self.message_ready.emit(str(problem))
             return ()
@@ -440,27 +447,29 @@ class RunController(QObject):
             callback(history)
 
     def _on_resumed(self, history: History, run_id: RunId) -> None:
-        self._take_tree(history, run_id)
-        self._open(history, self._recorder_of(run_id))
+        self._load_tree(history, run_id)
+        self._open_run(history, self._get_recorder(run_id))
 
-    def _take_tree(self, history: History, run_id: RunId | None) -> None:
+    def _load_tree(self, history: History, run_id: RunId | None) -> None:
         """Load the tree of a run of the profile, with *history* as its current branch."""
         stored: list[StoredBranch] = []
         if run_id is not None and self._profile is not None:
             try:
-                stored = self._profile.branches(run_id)
+                stored = self._profile.list_branches(run_id)
             except StorageError as problem:
                 self.message_ready.emit(str(problem))
         names = {branch.run_id: branch.name for branch in stored}
         if run_id is not None and run_id in names:
-            self.branches = Branches(history, [_branch(branch, names) for branch in stored], names[run_id])
+            self.branches = Branches(
+                history, [_build_branch(branch, names) for branch in stored], names[run_id]
+            )
             self._runs = {name: branch_id for branch_id, name in names.items()}
         else:
             self.branches = Branches(history)
             self._runs = {self.branches.current: run_id} if run_id is not None else {}
         self.branches_changed.emit()
 
-    def _record(self, drill: Drill) -> Recorder:
+    def _create_run(self, drill: Drill) -> Recorder:
         """Create a run of the profile for the current branch."""
         assert self.branches is not None
         if self._profile is None:
@@ -474,28 +483,28 @@ class RunController(QObject):
 
     def _create_recorder(self, profile: Profile, drill: Drill) -> ProfileRecorder:
         assert self.branches is not None
-        run = recorder.begin(profile, drill)
+        run = recorder.begin_recording(profile, drill)
         self._runs[self.branches.current] = run.run_id
         return run
 
     def _record_late(self, profile: Profile, history: History) -> ProfileRecorder:
         run = self._create_recorder(profile, history.drill)
-        self._keep_tree()
+        self._store_tree()
         self.recorded.emit(history.drill)
         return run
 
-    def _recorder_of(self, run_id: RunId) -> Recorder:
+    def _get_recorder(self, run_id: RunId) -> Recorder:
         return ProfileRecorder(self._profile, run_id) if self._profile is not None else NoRecorder()
 
-    def _open(self, history: History, run: Recorder) -> None:
+    def _open_run(self, history: History, run: Recorder) -> None:
         self.watching, self.best = False, None
         self.began.emit(history.drill)
         self._session.open(history, run)
         notice, self._unrecorded = self._unrecorded, ""
-        if notice:  # not earlier: a new run clears the message about the last one
+        if notice:  # only now, because the start of a run clears the message about the last one
             self.message_ready.emit(notice)
 
-    def _write(self, change: Callable[[Profile], None]) -> None:
+    def _write_to_profile(self, change: Callable[[Profile], None]) -> None:
         try:
             if self._profile is not None:
                 change(self._profile)
@@ -508,17 +517,17 @@ class RunController(QObject):
 
 
 def _give_up_branch(profile: Profile, run_id: RunId) -> None:
-    profile.forget_branch(run_id)
-    if any(run.run_id == run_id for run in profile.unfinished()):
+    profile.remove_branch(run_id)
+    if any(run.run_id == run_id for run in profile.list_unfinished_runs()):
         profile.abandon(run_id)
 
 
-def _keep_branch(profile: Profile, ids: tuple[RunId, RunId, RunId | None], name: str, root: Root) -> None:
+def _store_branch(profile: Profile, ids: tuple[RunId, RunId, RunId | None], name: str, root: Root) -> None:
     """Store a branch; *ids*: of the run, of the first run of its tree, of its parent."""
-    profile.keep_branch(*ids, name, root.tick, root.inputs)
+    profile.store_branch(*ids, name, root.tick, root.inputs)
 
 
-def _branch(stored: StoredBranch, names: Mapping[RunId, str]) -> Branch:
+def _build_branch(stored: StoredBranch, names: Mapping[RunId, str]) -> Branch:
     root = Root(
         names.get(stored.parent_id) if stored.parent_id is not None else None, stored.tick, stored.inputs
     )

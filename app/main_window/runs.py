@@ -29,7 +29,7 @@ class FinishedRuns(WindowPart):
         self._navigation = navigation
         self.page: RunComparison | None = None
         history.compared.connect(self.compare)
-        history.deleted.connect(self._ask)
+        history.deleted.connect(self._ask_for_deletion)
 
     def compare(self, left_run_id: int, right_run_id: int) -> None:
         """Compare two runs of the profile."""
@@ -37,7 +37,9 @@ class FinishedRuns(WindowPart):
         if profile is None:
             return
         try:
-            reports = [json.loads(profile.report(RunId(run_id))) for run_id in (left_run_id, right_run_id)]
+            reports = [
+                json.loads(profile.read_report(RunId(run_id))) for run_id in (left_run_id, right_run_id)
+            ]
         except StorageError as problem:
             self._notice.warn(str(problem))
             return
@@ -46,30 +48,30 @@ class FinishedRuns(WindowPart):
 
             self.page = RunComparison()
             self.page.left.connect(self._navigation.show_history)
-        runs = {run.run_id: run for run in self._library.runs()}
-        names = _name(runs[left_run_id]), _name(runs[right_run_id])
+        runs = {run.run_id: run for run in self._library.list_finished_runs()}
+        names = _format_name(runs[left_run_id]), _format_name(runs[right_run_id])
         if names[0] == names[1]:
-            names = _name(runs[left_run_id], "%H:%M:%S"), _name(runs[right_run_id], "%H:%M:%S")
-        titles = dict.fromkeys(self._library.title(str(report["scenario"])) for report in reports)
+            names = _format_name(runs[left_run_id], "%H:%M:%S"), _format_name(runs[right_run_id], "%H:%M:%S")
+        titles = dict.fromkeys(self._library.get_title(str(report["scenario"])) for report in reports)
         left_report, right_report = reports
         self._navigation.show_page(self.page, tr("Two runs side by side"))
         self.page.show_pair(
             " / ".join(titles),
             names,
-            run_comparison.remark(left_report, right_report),
-            run_comparison.figures(left_report, right_report)
-            + run_comparison.points(left_report, right_report),
+            run_comparison.format_remark(left_report, right_report),
+            run_comparison.list_figures(left_report, right_report)
+            + run_comparison.list_score_items(left_report, right_report),
             run_comparison.list_compared_actions(left_report, right_report),
         )
 
-    def _ask(self, runs: Sequence[FinishedRun]) -> None:
+    def _ask_for_deletion(self, runs: Sequence[FinishedRun]) -> None:
         box = QMessageBox(self._window)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle(tr("Delete runs"))
         box.setTextFormat(Qt.TextFormat.PlainText)  # a title may contain HTML
         if len(runs) == 1:
             question = tr("Delete the run of {date}, “{drill}”, permanently?")
-            box.setText(question.format(date=_name(runs[0]), drill=runs[0].title))
+            box.setText(question.format(date=_format_name(runs[0]), drill=runs[0].title))
         else:
             box.setText(
                 trn("Delete {n} run permanently?", "Delete {n} runs permanently?", len(runs)).format(
@@ -108,7 +110,7 @@ class FinishedRuns(WindowPart):
         self._navigation.show_history()
 
 
-def _name(run: FinishedRun, time: str = "%H:%M") -> str:
+def _format_name(run: FinishedRun, time: str = "%H:%M") -> str:
     """Return the end time of a run, which identifies the run for people."""
     return run.finished_at.astimezone().strftime(f"%Y-%m-%d {time}")
 
@@ -146,7 +148,7 @@ class BranchViews(WindowPart):
             self.page.pruned.connect(self._play.prune)
             self.page.left.connect(self._leave)
         self._session.pause()
-        if not self._navigation.shows(self.page):
+        if not self._navigation.is_shown(self.page):
             self._from_desk = self._navigation.on_desk
         self._navigation.show_page(self.page, tr("Branches"))
         self._refresh()
@@ -154,11 +156,11 @@ class BranchViews(WindowPart):
 
     def _refresh(self) -> None:
         tree = self._play.branches
-        if self.page is None or tree is None or not self._navigation.shows(self.page):
+        if self.page is None or tree is None or not self._navigation.is_shown(self.page):
             return
         page, text = self.page, tr("This branch cannot be replayed: {problem}.")
         self._session.work(
-            tree.recalling(),
+            tree.replay_stored_branches(),
             lambda _: page.show_tree(tree),
             on_error=lambda problem: self._notice.warn(text.format(problem=said_of(str(problem)))),
         )

@@ -42,13 +42,13 @@ class ScenarioSaver(WindowPart):
         super().__init__(shared)
         self._gate = gate
 
-    def ask(self, title: str, suggested: str, current: Path | None = None) -> Path | None:
+    def ask_for_file(self, title: str, suggested: str, current: Path | None = None) -> Path | None:
         """Ask for a file, initially in the user's own folder; return None if canceled.
 
-        The name is made valid for a scenario. If it belongs to another existing file than *current*, the
-        dialog asks again.
+        The name is made valid for a scenario. The dialog asks again if the name belongs to another existing
+        file than *current*.
         """
-        folder = scenario_files.own_folder()
+        folder = scenario_files.get_own_folder()
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError:
@@ -59,13 +59,13 @@ class ScenarioSaver(WindowPart):
         if not chosen_file:
             return None
         path = Path(chosen_file)
-        named_file = path.with_name(f"{run_scenario.slug(path.stem)}.toml")
+        named_file = path.with_name(f"{run_scenario.make_slug(path.stem)}.toml")
         needs_no_question = named_file in (path, current)
         if needs_no_question or confirm_replacement(self._window, title, [named_file]):
             return named_file
         return None
 
-    def write(self, file: Path, text: str) -> bool:
+    def write_file(self, file: Path, text: str) -> bool:
         """Write *text* to *file*, completely or not at all, and mark it as accepted.
 
         Report the reason and return False if that fails.
@@ -96,7 +96,7 @@ def check_story_visible(drill: Drill, notice: NoticeBar) -> bool:
     return True
 
 
-def suggested_name(drill: Drill) -> str:
+def suggest_name(drill: Drill) -> str:
     """Return the default name of a scenario from this run."""
     return f"my-{drill.scenario.name}"[:NAME_MAX].rstrip("-_")
 
@@ -118,18 +118,18 @@ class RunAsScenario(WindowPart):
         if not check_story_visible(drill, self._notice):
             return
         self._session.pause()
-        file = self._saver.ask(tr("Save this run as a scenario"), f"{suggested_name(drill)}.toml")
+        file = self._saver.ask_for_file(tr("Save this run as a scenario"), f"{suggest_name(drill)}.toml")
         if file is not None:
             self._write(drill, file)
 
     def _write(self, drill: Drill, file: Path) -> None:
         """Write *drill* to *file*, completely or not at all; report an obstacle."""
         try:
-            text = run_scenario.scenario_from_drill(drill, file.stem)
+            text = run_scenario.build_scenario_text(drill, file.stem)
         except run_scenario.ScenarioRecordingError as problem:
             self._notice.warn(localize(str(problem)))
             return
-        if self._saver.write(file, text):
+        if self._saver.write_file(file, text):
             message = tr("Saved: {file}. Replace the texts that begin with “{mark}”; Check lists them.")
             self._notice.show_info(message.format(file=file, mark=run_scenario.TO_WRITE.strip()))
 
@@ -166,10 +166,10 @@ class EditorLauncher(WindowPart):
         self._page: ScenarioEditor | None = None
         self._reported_problem = ""
         self._save_pause = DebounceTimer(DRAFT_MS, self)
-        self._save_pause.timeout.connect(self.keep_draft)
+        self._save_pause.timeout.connect(self.save_draft)
         self._last_run: Drill | None = None
         """Drill that was on the desk last. The editor has replaced it there."""
-        shared.play.began.connect(self._note_run)
+        shared.play.began.connect(self._remember_run)
 
     @property
     def page(self) -> ScenarioEditor:
@@ -179,17 +179,17 @@ class EditorLauncher(WindowPart):
             from app.views.editor import ScenarioEditor
 
             page = self._page = ScenarioEditor(BriefPage())
-            self._appearance.bind(page.tools)
+            self._appearance.bind_actions(page.tools)
             page.new_wanted.connect(self.create_scenario)
             page.open_wanted.connect(self.open)
             page.save_wanted.connect(self.save)
             page.save_as_wanted.connect(self.save_as)
-            page.recording_wanted.connect(self.take_last_run)
+            page.recording_wanted.connect(self.load_last_run)
             page.play_wanted.connect(self._play_draft)
             page.closed.connect(self._navigation.return_from_page)
             if not self._restore_draft(page):
-                page.show_text(_template(), None)
-            page.draft_changed.connect(self._save_pause.changed)
+                page.show_text(_build_template(), None)
+            page.draft_changed.connect(self._save_pause.restart_pause)
         return self._page
 
     @show_busy_cursor()
@@ -204,13 +204,13 @@ class EditorLauncher(WindowPart):
     def create_scenario(self) -> None:
         """Open a new scenario."""
         if self._may_leave():
-            self.page.show_text(_template(), None)
+            self.page.show_text(_build_template(), None)
 
     def open(self) -> None:
         """Ask for a scenario file and open it."""
         if not self._may_leave():
             return
-        folder = scenario_files.own_folder()
+        folder = scenario_files.get_own_folder()
         start = str(folder if folder.is_dir() else Path.home())
         kinds = tr("Scenarios (*.toml)")
         chosen_file, _ = QFileDialog.getOpenFileName(self._window, tr("Open a scenario"), start, kinds)
@@ -252,11 +252,11 @@ class EditorLauncher(WindowPart):
         if self._may_leave():
             self.page.show_text(scenario.text, None, saved=False, name=_copy_name(scenario.name))
 
-    def _note_run(self, drill: Drill) -> None:
+    def _remember_run(self, drill: Drill) -> None:
         if not self._play.watching:
             self._last_run = drill
 
-    def take_last_run(self) -> None:
+    def load_last_run(self) -> None:
         """Build a scenario from the last run: faults become the timeline, repairs the solution."""
         drill = self._last_run
         if drill is None:
@@ -264,9 +264,9 @@ class EditorLauncher(WindowPart):
             return
         if not check_story_visible(drill, self._notice) or not self._may_leave():
             return
-        name = suggested_name(drill)
+        name = suggest_name(drill)
         try:
-            text = run_scenario.scenario_from_drill(drill, name)
+            text = run_scenario.build_scenario_text(drill, name)
         except run_scenario.ScenarioRecordingError as problem:
             self._notice.warn(said_of(str(problem)))
         else:
@@ -286,19 +286,19 @@ class EditorLauncher(WindowPart):
         page = self.page
         page.form.finish()
         has_name = page.file is not None or page.draft_name
-        suggested = page.file_name if has_name else f"{_title(page.text.toPlainText()) or NEW}.toml"
-        file = self._saver.ask(tr("Save the scenario"), suggested, page.file)
+        suggested = page.file_name if has_name else f"{_format_title(page.text.toPlainText()) or NEW}.toml"
+        file = self._saver.ask_for_file(tr("Save the scenario"), suggested, page.file)
         if file is not None:
             self.write(file)
 
     def write(self, file: Path) -> None:
         """Write the text to *file*, completely or not at all."""
         self.page.form.finish()
-        if not self._saver.write(file, self.page.text.toPlainText()):
+        if not self._saver.write_file(file, self.page.text.toPlainText()):
             return
         self.page.mark_saved(file)
         self.file_opened.emit(str(file))
-        self.keep_draft()
+        self.save_draft()
         self._notice.show_info(tr("Saved: {file}.").format(file=file))
 
     def _may_leave(self) -> bool:
@@ -319,7 +319,7 @@ class EditorLauncher(WindowPart):
 
     # --- drafts ---------------------------------------------------------------------------------------------
 
-    def keep_draft(self) -> None:
+    def save_draft(self) -> None:
         """Save the text in the editor and the path of its file as a draft in the profile."""
         self._save_pause.stop()
         profile, page = self._profile, self._page
@@ -353,41 +353,41 @@ class EditorLauncher(WindowPart):
             text, file, name = str(draft["text"]), str(draft["file"]), str(draft.get("name", ""))
         except (ValueError, KeyError, TypeError, AttributeError):
             return False
-        page.show_text(text, Path(file) if file else None, saved=False, name=run_scenario.slug(name))
+        page.show_text(text, Path(file) if file else None, saved=False, name=run_scenario.make_slug(name))
         message = tr("{file} is open with your unsaved changes.")
         self._notice.show_info(message.format(file=page.file_name))
         return True
 
     def _play_draft(self, scenario: Scenario) -> None:
-        self.keep_draft()
+        self.save_draft()
         self._gate.trust(scenario.text)
         self._irrevocable.confirm_if_needed("leave", lambda: self._choice.show(scenario))
 
     def stop(self) -> None:
         """Store the draft and stop, because the profile is about to be closed."""
-        self.keep_draft()
+        self.save_draft()
         if self._page is not None:
-            self._page.draft_changed.disconnect(self._save_pause.changed)
+            self._page.draft_changed.disconnect(self._save_pause.restart_pause)
             self._page.stop()
 
 
 def _copy_name(name: str) -> str:
     """Return the default name for a copy of the drill *name*. No other drill has this name."""
-    candidate = base_name = f"{run_scenario.slug(name)[:NAME_KEPT]}-copy"
-    folder, number = scenario_files.own_folder(), 1
+    candidate = base_name = f"{run_scenario.make_slug(name)[:NAME_KEPT]}-copy"
+    folder, number = scenario_files.get_own_folder(), 1
     while scenario_files.is_shipped_name(candidate) or (folder / f"{candidate}.toml").exists():
         number += 1
         candidate = f"{base_name}-{number}"
     return candidate
 
 
-def _title(text: str) -> str:
+def _format_title(text: str) -> str:
     """Return the scenario's title as a file name; empty if it has none or it is unreadable."""
     try:
-        return run_scenario.slug(str(tomllib.loads(text).get("title", "")))
+        return run_scenario.make_slug(str(tomllib.loads(text).get("title", "")))
     except ValueError:
         return ""
 
 
-def _template() -> str:
+def _build_template() -> str:
     return (files("assets") / "new_scenario.toml").read_text(encoding="utf-8")

@@ -65,7 +65,7 @@ class HostSession(QObject):
         self._posted.connect(lambda: host.on_frame(0.0), Qt.ConnectionType.QueuedConnection)
 
         self.open, self.watch, self.close, self.load = host.open, host.watch, host.close, host.load
-        self.show_moment, self.show_latest, self.work = host.show_moment, host.show_latest, host.work
+        self.show_moment, self.show_latest, self.work = host.show_moment, host.show_latest, host.run_task
         self.play, self.pause, self.toggle, self.step = host.play, host.pause, host.toggle, host.step
         self.set_speed, self.do, self.cancel, self.on_frame = (
             host.set_speed,
@@ -102,7 +102,7 @@ class HostSession(QObject):
             self.host.cancel()
         self.host.pause()
 
-    def last_inputs(self, count: int) -> list[str]:
+    def list_last_inputs(self, count: int) -> list[str]:
         """Return up to *count* input lines of the run, the last one last."""
         live = self.host.live
         return [item.line for item in live.journal[-count:]] if live is not None else []

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from app.settings import WindowSettings
 
 
-def player(store: WindowSettings) -> str:
+def get_player_name(store: WindowSettings) -> str:
     """Return the entered name, or else the name of the account."""
     chosen_name = store.get(settings.PLAYER)
     if chosen_name:
@@ -27,9 +27,11 @@ def player(store: WindowSettings) -> str:
         return ""
 
 
-def ask(parent: QWidget, store: WindowSettings) -> None:
+def ask_for_name(parent: QWidget, store: WindowSettings) -> None:
     """Choose the name for this and later debriefs."""
-    name = ask_text(parent, tr("Name on debriefs"), tr("Your name on exported debriefs:"), player(store))
+    name = ask_text(
+        parent, tr("Name on debriefs"), tr("Your name on exported debriefs:"), get_player_name(store)
+    )
     if name is not None:
         store.set(settings.PLAYER, " ".join(name.split()))
 

@@ -57,17 +57,17 @@ class SlotErrors:
             return
         details = "".join(traceback.format_exception(kind, error, trace))
         self._window.failed.emit()  # pauses the run before its inputs are read
-        path = self._write(details)
+        path = self._append_to_log(details)
         if not self._window.is_ready:
-            self._stop(error, details)
+            self._stop_program(error, details)
             return
         location = _format_location(trace)
         if self._box is not None or monotonic() - self._shown_times.get(location, -REPEAT_S) < REPEAT_S:
             return
         self._shown_times[location] = monotonic()
-        self._show(error, details, path)
+        self._show_error(error, details, path)
 
-    def _show(self, error: BaseException, details: str, log_path: Path | None) -> None:
+    def _show_error(self, error: BaseException, details: str, log_path: Path | None) -> None:
         text = tr("An internal error occurred: {error!r}.").format(error=error)
         box = self._box = QMessageBox(QMessageBox.Icon.Critical, TITLE, text, parent=self._window)
         box.setTextFormat(Qt.TextFormat.PlainText)
@@ -86,7 +86,7 @@ class SlotErrors:
             self._box.deleteLater()
         self._box = None
 
-    def _stop(self, error: BaseException, details: str) -> None:
+    def _stop_program(self, error: BaseException, details: str) -> None:
         """Show a message and end with code 1: the window is useless without its parts."""
         sys.excepthook = self._original_hook
         text = tr("Mirrordrill stops because of an internal error: {error!r}.").format(error=error)
@@ -95,12 +95,12 @@ class SlotErrors:
         box.exec()
         QApplication.exit(1)
 
-    def _write(self, details: str) -> Path | None:
+    def _append_to_log(self, details: str) -> Path | None:
         """Append the error and the last inputs to the log; None if that is impossible."""
         inputs = "\n".join(self._window.last_inputs(INPUTS_LOGGED))
         text = f"{datetime.now(UTC).isoformat()}\n{details}last inputs:\n{inputs}\n\n"
         try:
-            log = self._log or folders.default_folder() / LOG_NAME
+            log = self._log or folders.get_default_folder() / LOG_NAME
             log.parent.mkdir(parents=True, exist_ok=True)
             is_full = log.exists() and log.stat().st_size + len(text) > LOG_BYTES_MAX
             with log.open("w" if is_full else "a", encoding="utf-8") as file:

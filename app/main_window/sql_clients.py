@@ -43,7 +43,7 @@ class ClientPorts(WindowPart):
         self._turning = False
         self._looks = 0
         self._timer = QTimer(self, interval=TURN_MS)
-        self._timer.timeout.connect(self.turn)
+        self._timer.timeout.connect(self.process_requests)
         session.speed_changed.connect(lambda _: self._keep_real_time())
         session.progress.connect(self._refuse_to_jump)
         session.drill_changed.connect(lambda _: self._follow_run())
@@ -58,7 +58,9 @@ class ClientPorts(WindowPart):
         if self.listener is None and not self._open():
             return
         if self.window is None:
-            self.window = SqlClients(TOOLS, self._string, self._databases, self._window)
+            self.window = SqlClients(
+                TOOLS, self._format_connection_string, self._list_databases, self._window
+            )
             self.window.end_wanted.connect(self.close)
         self.show_now()
         self.window.show()
@@ -85,9 +87,9 @@ class ClientPorts(WindowPart):
         self._session.happened.disconnect(self._add_events)
         closing = self._loop.create_task(listener.close())
         while not closing.done():  # the record must contain the end of each open connection
-            self._turn_loop()
+            self._run_event_loop()
             self._session.host.process_inbox()
-        listener.forget()
+        listener.stop_following()
         if self.window is not None:
             self.window.close()
             self.window.deleteLater()
@@ -99,22 +101,22 @@ class ClientPorts(WindowPart):
         self._loop.close()
 
     def _follow_run(self) -> None:
-        """Follow a change of the run, or a past time of this one, during which no server responds."""
+        """Follow another run, or a past time of this run. While the past is shown, no server responds."""
         if self.listener is not None and self._session.history is not self._history:
             self.close()
 
     # --- time
 
-    def turn(self) -> None:
+    def process_requests(self) -> None:
         """Process all requests that have arrived, and send the responses."""
         if self.listener is None or self._turning:
             return
         self._turning = True  # a dialog of the window may run a nested event loop
         try:
-            self._loop.run_until_complete(self.listener.follow())
-            self._turn_loop()
+            self._loop.run_until_complete(self.listener.update_ports())
+            self._run_event_loop()
             self._session.host.process_inbox()
-            self._turn_loop()
+            self._run_event_loop()
         finally:
             self._turning = False
         self._looks += 1
@@ -122,17 +124,17 @@ class ClientPorts(WindowPart):
             self._keep_real_time()
             self.show_now()
 
-    def _turn_loop(self) -> None:
-        self._loop.run_until_complete(_turns())
+    def _run_event_loop(self) -> None:
+        self._loop.run_until_complete(_run_event_loop_turns())
 
     def _keep_real_time(self) -> None:
-        if self._connections() and self._session.speed != 1.0:
+        if self._list_connections() and self._session.speed != 1.0:
             self._session.set_speed(1.0)
             self._notice.show_info(tr("SQL clients are connected, so the run stays in real time."))
 
     def _refuse_to_jump(self, share: float) -> None:
         """Refuse to search, because a search would skip hours at once."""
-        if share >= 0.0 and not self._session.loading and self._connections():
+        if share >= 0.0 and not self._session.loading and self._list_connections():
             self._session.cancel()
             self._notice.warn(tr("SQL clients are connected, so the run stays in real time."))
 
@@ -143,9 +145,9 @@ class ClientPorts(WindowPart):
         if self.window is None or self.listener is None:
             return
         self.window.show_servers(self.listener.ports)
-        self.window.show_connected(self._connections(), self._session.running)
+        self.window.show_connected(self._list_connections(), self._session.running)
 
-    def _connections(self) -> Sequence[OpenConnection]:
+    def _list_connections(self) -> Sequence[OpenConnection]:
         if self.listener is None:
             return ()
         sessions = self.listener.world.sessions
@@ -166,12 +168,12 @@ class ClientPorts(WindowPart):
         if self.window is not None:
             self.window.add_inputs(entries)
 
-    def _string(self, tool: str, server: str, database: str) -> str:
+    def _format_connection_string(self, tool: str, server: str, database: str) -> str:
         assert self.listener is not None
         address = Address(HOST, self.listener.ports[server], LOGIN, self.listener.password, database)
         return format_connection_string(tool, address)
 
-    def _databases(self, server: str) -> Sequence[str]:
+    def _list_databases(self, server: str) -> Sequence[str]:
         assert self.listener is not None
         world = self.listener.world
         instance = world.listeners.get(server) or server
@@ -194,6 +196,6 @@ def _read_client_input(event: Event) -> ClientInput | None:
     return None
 
 
-async def _turns() -> None:
+async def _run_event_loop_turns() -> None:
     for _ in range(TURNS):
         await asyncio.sleep(0)

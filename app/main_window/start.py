@@ -46,18 +46,21 @@ class StartCanceledError(Exception):
 
 
 class Start(QObject):
-    """Start of the window in steps, between which it processes events.
+    """Start of the window in steps, between which the window processes events.
 
-    Qt classes are created only in the window's thread. Created in another thread while the window handles
-    events, they crashed one start of sixteen (PySide 6.11.3).
+    Qt classes are created only in the window's thread. When another thread created them while the window
+    processed events, one start of sixteen crashed (PySide 6.11.3).
     """
 
     def __init__(self, window: MainWindow, profile: Callable[[], Profile | None]) -> None:
-        """Create the start; *profile* is called once the database can be opened, and may raise StartCanceledError."""
+        """Create the start.
+
+        *profile* opens the profile after its modules are imported; it may raise StartCanceledError.
+        """
         super().__init__(window)
         self._window, self._profile = window, profile
         self._importing: threading.Thread | None = None
-        self._steps = self._all_steps()
+        self._steps = self._run_all_steps()
         self._is_running = False
         self._hurried = False
         self._timer = QTimer(self)
@@ -106,32 +109,32 @@ class Start(QObject):
         finally:
             self._is_running = False
 
-    def _all_steps(self) -> Iterator[None]:
+    def _run_all_steps(self) -> Iterator[None]:
         yield from self._import_in_thread(BESIDE)
-        for name in windows_modules():
+        for name in iterate_window_modules():
             import_module(name)
             yield
         from app.main_window import assembly
 
         profile = self._profile()
         yield
-        yield from assembly.steps(self._window, profile)
+        yield from assembly.assemble_window(self._window, profile)
 
     def _import_in_thread(self, names: Sequence[str]) -> Iterator[None]:
         """Import modules in a thread; the window's own import raises their errors again."""
-        self._importing = threading.Thread(target=_import, args=(names,), daemon=True)
+        self._importing = threading.Thread(target=_import_modules, args=(names,), daemon=True)
         self._importing.start()
         while self._importing.is_alive() and not self._hurried:
             yield
         self._importing.join()
 
 
-def _import(names: Sequence[str]) -> None:
+def _import_modules(names: Sequence[str]) -> None:
     for name in names:
         import_module(name)
 
 
-def windows_modules() -> Iterator[str]:
+def iterate_window_modules() -> Iterator[str]:
     """Yield the modules of the window's parts in small groups.
 
     Plot modules are excluded: pyqtgraph takes 120 ms and is imported with the first plot.
@@ -199,11 +202,11 @@ class Preload(QObject):
         if any(thread.is_alive() for thread in self._threads):
             return
         self._looking.stop()
-        settle()
+        freeze_objects()
         self.done.emit()
 
 
-def settle() -> None:
+def freeze_objects() -> None:
     """Freeze all present objects and enable the garbage collector, so that it never scans them.
 
     A scan takes 100 ms in the middle of a frame, and repeats while modules load.
@@ -212,14 +215,14 @@ def settle() -> None:
     gc.enable()
 
 
-def speak(app: QApplication, store: WindowSettings) -> None:
+def set_start_language(app: QApplication, store: WindowSettings) -> None:
     """Set the language of this start: from the environment, else from the menu, else from the system."""
     requested_language = os.environ.get(language.ENVIRONMENT, "")
-    language.use(
+    language.use_language(
         language.choose_language(requested_language, store.get(settings.LANGUAGE), QLocale.system().name())
     )
-    if language.current() not in (language.ENGLISH, language.PSEUDO):
+    if language.get_current_language() not in (language.ENGLISH, language.PSEUDO):
         words = QTranslator(app)
         folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
-        if words.load(f"qtbase_{language.current()}", folder):
+        if words.load(f"qtbase_{language.get_current_language()}", folder):
             app.installTranslator(words)

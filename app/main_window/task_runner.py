@@ -27,7 +27,7 @@ class TaskRunner(QObject):
         super().__init__(parent)
         self._task: BackgroundTask[object] | None = None
         self._timer = QTimer(self, interval=0)
-        self._timer.timeout.connect(self._take_turn)
+        self._timer.timeout.connect(self._run_turn)
 
     @property
     def running(self) -> bool:
@@ -41,7 +41,7 @@ class TaskRunner(QObject):
         self.cancel()
         self._task = BackgroundTask(slices, callback, lambda: None, lambda _: None, (InputError,))
         if at_once_s > 0.0:
-            self._take_turn(at_once_s)
+            self._run_turn(at_once_s)
         if self._task is not None:
             self._timer.start()
 
@@ -50,9 +50,9 @@ class TaskRunner(QObject):
         task, self._task = self._task, None
         self._timer.stop()
         if task is not None:
-            task.give_up()
+            task.cancel()
 
-    def _take_turn(self, turn_s: float = TURN_S) -> None:
+    def _run_turn(self, turn_s: float = TURN_S) -> None:
         task, deadline_s = self._task, time.perf_counter() + turn_s
         if task is None:
             return
@@ -64,6 +64,6 @@ class TaskRunner(QObject):
                 self._task = None
                 self._timer.stop()
         if is_over:
-            task.deliver()
+            task.deliver_result()
         else:
             self.progress.emit(task.share)

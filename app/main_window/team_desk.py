@@ -53,7 +53,7 @@ class TeamDesk(QWidget):
         self.setWindowTitle(f"{welcome.title}: {welcome.role_name}")
         self.title, self.time, self.state = QLabel(welcome.role_name), QLabel(), QLabel()
         self.title.setFont(theme.resize_font(self.title.font(), TITLE_POINTS, bold=True))
-        self.time.setFont(theme.fixed_font(CLOCK_POINTS))
+        self.time.setFont(theme.build_fixed_font(CLOCK_POINTS))
         self.leave = QPushButton(tr("&Leave the team"))
         self.leave.setAutoDefault(False)
         self.leave.clicked.connect(self.close)
@@ -68,7 +68,7 @@ class TeamDesk(QWidget):
         self.topology.limit = lambda picture, world: limit_to_role(picture, world, self.replica.role)
         self.topology.acts.find_refusal = self._find_refusal
         self.topology.requested.connect(self._send)
-        self.topology.opened.connect(self.console.new_query)
+        self.topology.opened.connect(self.console.open_query)
         self.console.requested.connect(self._send)
         self.console.message_ready.connect(self.panel.show_answer)
         self.no_sql = QLabel(
@@ -129,9 +129,9 @@ class TeamDesk(QWidget):
 
     def show_view(self, message: RoleView) -> None:
         """Show the world of the team at one time."""
-        if self.replica.follow(message.acts, message.tick):
+        if self.replica.apply_entries(message.acts, message.tick):
             self._show_start()
-        world, news = self.replica.drill.world, self.replica.take_news()
+        world, news = self.replica.drill.world, self.replica.take_new_events()
         self.topology.show_world(world)
         self.console.show_world(world)
         self.console.add_events(news)
@@ -139,7 +139,7 @@ class TeamDesk(QWidget):
         self.panel.show_view(message)
         view = message.view
         self._show_duties([(goal["text"], goal["met"]) for goal in view["goals"]], view["questions"])
-        self.time.setText(formatting.run_time(view["t_s"]))
+        self.time.setText(formatting.format_run_time(view["t_s"]))
         vacant = message.waits_for
         state = tr("Finished.") if view["over"] else tr("The class is frozen.") if message.frozen else ""
         self._state = tr("Waiting for the start.") if vacant else state

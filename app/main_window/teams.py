@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QProcess, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QWidget
 
-from app.classroom.code import InvalidJoinCodeError, invitation
+from app.classroom.code import InvalidJoinCodeError, parse_invitation
 from app.classroom.link import OTHER_VERSION
 from app.classroom.messages.team import (
     END_LINE,
@@ -84,16 +84,16 @@ class Teams(QObject):
             if summary.name.startswith("team-")
         ]
         dialog = HoldTeam(sorted(drills, key=lambda drill: drill[1]), self._parent)
-        dialog.wanted.connect(self.hold)
-        self._open(dialog)
+        dialog.wanted.connect(self.start_team)
+        self._open_dialog(dialog)
         return dialog
 
-    def _open(self, dialog: QDialog) -> None:
+    def _open_dialog(self, dialog: QDialog) -> None:
         """Open a dialog whose F1 key opens the help."""
         QShortcut(QKeySequence("F1"), dialog, self.help_wanted.emit)
         dialog.open()
 
-    def hold(self, source: str, name: str) -> None:
+    def start_team(self, source: str, name: str) -> None:
         """Run the world of a team in a process; its code arrives some seconds later and opens the choice of a role."""
         self._stop_process()
         process = self._process = QProcess(self)
@@ -135,18 +135,18 @@ class Teams(QObject):
     def ask_for_role(self, code: str = "") -> TakeRole:
         """Show the dialog for taking a role, with the code of the team that this window holds."""
         code = code or (self._code.join_code if self._code is not None else "")
-        dialog = TakeRole(signature.player(self._store), self._parent, code)
-        dialog.roles_wanted.connect(lambda code, name: self._ask(dialog, code, name))
-        dialog.wanted.connect(self.take)
-        self._open(dialog)
+        dialog = TakeRole(signature.get_player_name(self._store), self._parent, code)
+        dialog.roles_wanted.connect(lambda code, name: self._ask_for_roles(dialog, code, name))
+        dialog.wanted.connect(self.take_role)
+        self._open_dialog(dialog)
         if code:
-            self._ask(dialog, code, dialog.name.text())
+            self._ask_for_roles(dialog, code, dialog.name.text())
         return dialog
 
-    def _ask(self, dialog: TakeRole, code: str, name: str) -> None:
+    def _ask_for_roles(self, dialog: TakeRole, code: str, name: str) -> None:
         """Ask the team for its roles."""
         try:
-            member = TeamMember(invitation(code), name or "?", "")
+            member = TeamMember(parse_invitation(code), name or "?", "")
         except InvalidJoinCodeError as problem:
             dialog.show_problem(str(problem))
             return
@@ -154,10 +154,10 @@ class Teams(QObject):
         member.start()
         self._timer.start()
 
-    def take(self, code: str, name: str, role: str, instead: bool = False) -> None:
+    def take_role(self, code: str, name: str, role: str, instead: bool = False) -> None:
         """Take *role* in the team, *instead* of a disconnected member; its window opens with the first response."""
-        self._leave()
-        self._member = TeamMember(invitation(code), name, role, instead)
+        self._leave_team()
+        self._member = TeamMember(parse_invitation(code), name, role, instead)
         self._member.start()
         self._timer.start()
 
@@ -200,19 +200,19 @@ class Teams(QObject):
             self.seat = desk = TeamDesk(welcome, self._parent)
         except ScenarioError:  # a host before 1.1 does not send the world
             self._notice.warn(tr(OTHER_VERSION))
-            self._leave()
+            self._leave_team()
             return
-        desk.line_sent.connect(member.do)
-        desk.panel.hand_raised.connect(member.ask)
+        desk.line_sent.connect(member.send_input)
+        desk.panel.hand_raised.connect(member.raise_hand)
         desk.panel.start_wanted.connect(member.start_team)
-        desk.left.connect(self._leave)
+        desk.left.connect(self._leave_team)
         desk.help_wanted.connect(self.help_wanted)
         desk.showMaximized()
 
-    def _leave(self) -> None:
+    def _leave_team(self) -> None:
         if self._member is not None:
             self._timer.stop()
-            self._member.end()
+            self._member.disconnect()
             self._member = None
         if self.seat is not None:
             self.seat.deleteLater()
@@ -235,7 +235,7 @@ class Teams(QObject):
 
     def stop(self) -> None:
         """Stop when the window closes; all inputs are on disk."""
-        self._leave()
+        self._leave_team()
         self._stop_process()
 
 

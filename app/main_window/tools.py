@@ -75,15 +75,15 @@ class ProgressPages(WindowPart):
             self.page.left.connect(navigation.return_from_page)
             self.page.history_wanted.connect(navigation.show_history)
             self.page.started.connect(self._choice.ask_to_choose)
-        self._library.read()
-        progress = self._library.progress()
+        self._library.read_scenarios()
+        progress = self._library.read_progress()
         titles = {name: summary.title for name, summary in self._library.summaries.items()}
         self.page.show_progress(
             progress.skills,
             progress.recommendations,
             titles,
             progress.computed_at,
-            self._library.calibration(),
+            self._library.read_calibration(),
         )
         navigation.show_page(self.page, tr("Progress"))
         self.page.take_focus()
@@ -100,7 +100,7 @@ class HelpKey(QObject):
 
     def show(self) -> None:
         """Open the help page about the focused widget."""
-        self.open_page(PAGE_OF.get(self._panel_with_keys(), "start"))
+        self.open_page(PAGE_OF.get(self._get_focused_panel(), "start"))
 
     def open_page(self, page: str) -> None:
         """Open the help at *page*."""
@@ -109,7 +109,7 @@ class HelpKey(QObject):
         help.show()
         help.raise_()
 
-    def _panel_with_keys(self) -> str:
+    def _get_focused_panel(self) -> str:
         focus, page = QApplication.focusWidget(), self._pages.currentWidget()
         panels = {**self._panels, page.objectName(): page} if page is not None else self._panels
         for name, view in panels.items():

@@ -14,10 +14,10 @@ from app.main_window.actions import MENUS
 from app.settings import WindowSettings
 from app.view_models.start_page import Card
 from app.views.scenario_picker import ScenarioPicker
-from app.widgets.input_guard import guard
+from app.widgets.input_guard import get_guard
 from app.widgets.layouts import lay_column
 from app.widgets.notice import NoticeBar
-from app.widgets.scroll_container import Pages, fit_on_screen, keep_readable, scrolling
+from app.widgets.scroll_container import Pages, fit_on_screen, keep_readable, wrap_in_scroll_area
 from app.words.language import tr
 from engine.overrides import override
 
@@ -33,7 +33,7 @@ class ScreenFitter(QObject):
         self._window, self._looked = window, False
         self._looks = [QTimer(self, singleShot=True, interval=after_ms) for after_ms in LOOKS_MS]
         for look in self._looks:
-            look.timeout.connect(self.fit)
+            look.timeout.connect(self.fit_to_screen)
         window.installEventFilter(self)
 
     @override
@@ -48,7 +48,7 @@ class ScreenFitter(QObject):
                 look.stop()
         return False
 
-    def fit(self) -> None:
+    def fit_to_screen(self) -> None:
         """Fit the window into the available screen."""
         window = self._window
         if window.isMaximized() or window.isFullScreen() or not window.isVisible():
@@ -103,7 +103,7 @@ class MainWindow(QMainWindow):
     def __init__(self, store: WindowSettings) -> None:
         """Create the start page with the known drills."""
         super().__init__()
-        guard()  # Enter presses buttons from the start page on
+        get_guard()  # Enter presses buttons from the start page on
         self.store = store
         self.is_ready = False
         self.last_inputs: Callable[[int], list[str]] = lambda _: []
@@ -117,12 +117,12 @@ class MainWindow(QMainWindow):
         self.pages.went_to.connect(self._show_title)
         middle = QWidget()
         self.notice = NoticeBar(middle)
-        lay_column(scrolling(self.pages), parent=middle, margins=0, spacing=0)
+        lay_column(wrap_in_scroll_area(self.pages), parent=middle, margins=0, spacing=0)
         self.setCentralWidget(middle)
         self.setWindowTitle(TITLE)
         self.statusBar().hide()
         self.statusBar().messageChanged.connect(lambda _: self.show_status_bar())
-        self._size()
+        self._set_size()
         for signal in (self.picker.chosen, self.picker.edit_wanted, self.picker.fresh_wanted):
             signal.connect(lambda name, signal_chosen=signal: self._repeat_when_ready(signal_chosen, name))
         picker = self.picker
@@ -133,11 +133,13 @@ class MainWindow(QMainWindow):
             picker.watch_wanted,
         ):
             wanted_signal.connect(partial(self._repeat_when_ready, wanted_signal))
-        summaries = sorted(summary.load_summaries(folders.default_folder()).values(), key=summary.sort_key)
+        summaries = sorted(
+            summary.load_summaries(folders.get_default_folder()).values(), key=summary.sort_key
+        )
         self.picker.show_cards([Card.from_summary(scenario_summary) for scenario_summary in summaries], [])
         self.picker.take_focus()
 
-    def _size(self) -> None:
+    def _set_size(self) -> None:
         geometry = self.store.get(settings.GEOMETRY)
         if geometry.isEmpty() or not self.restoreGeometry(geometry):
             fit_on_screen(self, *SIZE_MAX)
@@ -147,9 +149,9 @@ class MainWindow(QMainWindow):
     def _repeat_when_ready(self, wanted: SignalInstance, *said: str) -> None:
         """Repeat a request of the start page when all parts are loaded, if nothing could receive it before."""
         if not self.is_ready:
-            self.when_ready(partial(wanted.emit, *said))
+            self.call_when_ready(partial(wanted.emit, *said))
 
-    def when_ready(self, do: Callable[[], None]) -> None:
+    def call_when_ready(self, do: Callable[[], None]) -> None:
         """Call *do* now, or as soon as all parts are loaded."""
         if self.is_ready:
             do()
@@ -157,7 +159,7 @@ class MainWindow(QMainWindow):
             self._pending_calls.append(do)
             self.statusBar().showMessage(tr("Mirrordrill is still loading. Try again in a moment."))
 
-    def be_ready(self) -> None:
+    def run_waiting_requests(self) -> None:
         """Execute requests that waited for the window's parts."""
         self.is_ready = True
         self.statusBar().clearMessage()

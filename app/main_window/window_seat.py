@@ -38,7 +38,7 @@ from app.views.topology import Topology
 from app.widgets.notice import NoticeBar
 from app.words import formatting
 from app.words.language import tr
-from engine.drill.judging.report import program_version
+from engine.drill.judging.report import get_program_version
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.time.cooperative_tasks import Slices, replay_inputs
@@ -59,7 +59,7 @@ def apply_actions(history: History, actions: Iterable[LogEntry], tick: int) -> N
         history.advance_to(act.tick)
         if act.line and not history.drill.finished:
             with suppress(InputError):  # the seat refused it as well
-                history.do(act.line)
+                history.apply_line(act.line)
     if tick > history.drill.tick and not history.drill.finished:
         history.advance_to(tick)
 
@@ -96,7 +96,7 @@ class WindowSeat(QObject):
         self._points = ""
         """Points reported by the host, held back until the person has answered."""
         self.form: QDialog | None = None
-        """Form for the reflection, where no debrief asks for it."""
+        """Form for the reflection, in drills without a debrief that asks for it."""
         self._history: History | None = None
         self.replay: SeatReplay | None = None
         """Window with runs that the instructor shows to all."""
@@ -114,15 +114,15 @@ class WindowSeat(QObject):
         self._timer.start()
         QTimer.singleShot(0, self, self._emit_state)
         session.running_changed.connect(self._keep_frozen)
-        play.reflected.connect(self._reflect)
+        play.reflected.connect(self._send_reflection)
 
     def leave(self) -> None:
         """Disconnect; the run continues with the same code and name."""
         self._timer.stop()
         self._session.running_changed.disconnect(self._keep_frozen)
-        self._play.reflected.disconnect(self._reflect)
+        self._play.reflected.disconnect(self._send_reflection)
         self._return_to_own_run()
-        self._attendance.end()
+        self._attendance.disconnect()
         self.state_shown.emit("")
 
     @property
@@ -195,7 +195,7 @@ class WindowSeat(QObject):
             self._label = label
             self.state_shown.emit(label)
 
-    def _show(self, message: RunShown) -> None:
+    def _show_shared_runs(self, message: RunShown) -> None:
         """Show the runs of other seats over the desk, which waits; without a name the participant's run continues."""
         history = self._history
         if history is None or (message.name is None and self.replay is None):
@@ -240,14 +240,14 @@ class WindowSeat(QObject):
             return
         if self._attendance.phase is SeatPhase.JOINING:
             self.trying.emit(self._describe_attempt())
-        self._attendance.move(
+        self._attendance.change_phase(
             SeatEvent.CONNECT if self._attendance.link.is_answering else SeatEvent.DISCONNECT
         )
         self._emit_state()
         if self.replay is not None:  # nobody can end it while the host is away
             self.replay.leave.setVisible(not self._attendance.link.is_answering)
         if self._history is not None and self._session.history is not self._history:
-            self._attendance.move(SeatEvent.END)  # another run is on screen
+            self._attendance.change_phase(SeatEvent.END)  # another run is on screen
             if self._attendance.is_delivered:
                 self._give_up()
             return
@@ -264,7 +264,7 @@ class WindowSeat(QObject):
             self._end_class()
         link = self._attendance.link
         if link.over and self._reflects and self._exam and self.form is None:
-            self._ask()
+            self._ask_for_reflection()
         if link.over and not (link.has_host or self._is_reported):
             self._is_reported = True
             self._notice.show_info(tr("Hand in your log: {file}").format(file=self._attendance.file))
@@ -274,33 +274,33 @@ class WindowSeat(QObject):
             self.another_part.emit(message.part, self._attendance.link.consent)
             return
         was_frozen, was_watched = self._orders.is_frozen, self._orders.is_watched
-        self._orders.apply(message)
+        self._orders.apply_message(message)
         match message:
             case SeatWelcome():
-                self._follow_state(was_frozen)
+                self._apply_state(was_frozen)
                 if self._history is None:
-                    self._begin(message)
+                    self._begin_run(message)
             case PaceState():
-                self._follow_state(was_frozen)
+                self._apply_state(was_frozen)
                 self._announce_break(message)
             case Attention():
                 self._announce_attention(was_watched)
             case HandLowered():
                 self.raise_hand(None)
             case RunShown():
-                self._show(message)
+                self._show_shared_runs(message)
             case ShownPosition() if self.replay is not None:
                 self.replay.show_time(message.tick)
             case VerdictMessage():
                 score = message.verdict["score"]
                 if score is not None:
                     text = tr("The host verified your run: {score} of 100 points.")
-                    self._points = text.format(score=formatting.plain_number(score))
+                    self._points = text.format(score=formatting.format_plain_number(score))
                     self._announce_points()
             case SeatRefusal():
                 self._give_up(tr("The class host rejected this seat: {why}.").format(why=message.text))
 
-    def _ask(self) -> None:
+    def _ask_for_reflection(self) -> None:
         """Ask for the person's self-assessment of the run. In an exam no debrief asks for it."""
         self.form = dialog = QDialog(QApplication.activeWindow())
         form = ReflectionForm()
@@ -312,9 +312,9 @@ class WindowSeat(QObject):
         dialog.rejected.connect(lambda: self._play.reflected.emit(None))
         dialog.open()
 
-    def _reflect(self, reflection: Reflection | None) -> None:
+    def _send_reflection(self, reflection: Reflection | None) -> None:
         if reflection is not None and self._reflects:
-            self._attendance.reflect(reflection)
+            self._attendance.send_reflection(reflection)
         self._thought = True
         self._announce_points()
 
@@ -322,13 +322,13 @@ class WindowSeat(QObject):
         if self._points and (self._thought or not self._reflects):
             self._notice.show_info(self._points)
 
-    def _begin(self, welcome: SeatWelcome) -> None:
-        history, inputs, tick = self._attendance.begin(welcome)
+    def _begin_run(self, welcome: SeatWelcome) -> None:
+        history, inputs, tick = self._attendance.prepare_run(welcome)
         self._history, self._reflects = history, welcome.reflect
         self.joined.emit()
 
         def attend_class(history: History) -> None:
-            self._play.attend(history, self._attendance, self._reflects)
+            self._play.start_class_run(history, self._attendance, self._reflects)
             self._notice.show_info(self._describe_seat(welcome))
             self._ran = True
             self._follow_instructor()
@@ -344,10 +344,10 @@ class WindowSeat(QObject):
         if self._orders.is_frozen and not self._is_run_started:
             lines.append(tr("The instructor starts the clock for all."))
         version = welcome.version
-        if version != program_version():
+        if version != get_program_version():
             lines.append(
                 tr("The host has version {host}, this computer {own}: install the same version.").format(
-                    host=version or tr("(older)"), own=program_version()
+                    host=version or tr("(older)"), own=get_program_version()
                 )
             )
         lines += [tr("Instructor: {text}").format(text=message.text) for message in self._attendance.missed]
@@ -370,7 +370,7 @@ class WindowSeat(QObject):
 
         def on_replayed(history: History) -> None:
             if self._is_replaying:  # the class was not left meanwhile
-                self._attendance.move(SeatEvent.REPLAYED)
+                self._attendance.change_phase(SeatEvent.REPLAYED)
                 self._emit_state()
                 callback(history)
 
@@ -384,7 +384,7 @@ class WindowSeat(QObject):
     def _give_up(self, reason: str = "") -> None:
         """End the seat, because its run could no longer be recorded."""
         self._timer.stop()
-        self._attendance.end()
+        self._attendance.disconnect()
         if self._session.history is self._history:
             self._session.pause()
         self._emit_state()
@@ -402,7 +402,7 @@ class WindowSeat(QObject):
 
     def _end_class(self) -> None:
         """Open the debrief of the run that the instructor has ended; unsent inputs are sent to the host."""
-        self._attendance.move(SeatEvent.END)
+        self._attendance.change_phase(SeatEvent.END)
         self._emit_state()
         self.class_over.emit()
         debriefed = self._history is not None and self._history.drill.finished and not self._exam
@@ -410,7 +410,7 @@ class WindowSeat(QObject):
             tr("The class is over. Here is your debrief.") if debriefed else tr("The class has ended.")
         )
 
-    def _follow_state(self, was_frozen: bool) -> None:
+    def _apply_state(self, was_frozen: bool) -> None:
         """Apply the state of the class: frozen, running or over."""
         if self._orders.is_frozen != was_frozen:
             if was_frozen:
@@ -452,7 +452,7 @@ class WindowSeat(QObject):
         live = self._session.live
         if live is None or self._session.history is not self._history:
             return
-        at_limit, limit = self._orders.is_at_limit(live.tick), self._orders.latest_tick()
+        at_limit, limit = self._orders.is_at_limit(live.tick), self._orders.get_latest_tick()
         if at_limit != self._at_limit:
             self._at_limit = at_limit
             if at_limit:
@@ -471,7 +471,7 @@ class WindowSeat(QObject):
 
         def resume_class(replayed_run: History) -> None:
             self._attendance.finish_rewind(instruction.number)
-            self._play.attend(replayed_run, self._attendance, self._reflects)
+            self._play.start_class_run(replayed_run, self._attendance, self._reflects)
             self._notice.show_info(format_rewind(tick, instruction.text))
             self._ran = True
             self._follow_instructor()
@@ -500,4 +500,4 @@ class WindowSeat(QObject):
                 self._attendance.apply_inject(message.number, message.text, self._session.do)
             else:
                 self._notice.show_info(tr("Instructor: {text}").format(text=message.text))
-                self._attendance.read(message.number)
+                self._attendance.record_read_message(message.number)

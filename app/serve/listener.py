@@ -15,7 +15,7 @@ from typing import Final
 from app.files.folders import raise_file_limit
 from app.host import Host, RequestResult
 from app.serve.session import TdsSession
-from app.serve.wire import Pipe, tls
+from app.serve.wire import Pipe, create_tls
 from engine.constants import PRODUCT
 from engine.events import Event, SessionData, select_data
 from engine.model import Role, World
@@ -84,9 +84,8 @@ HOST: Final = "127.0.0.1"
 USERS_MAX: Final = 1_000
 """Maximum logged-in connections to all instances together; each needs a descriptor.
 
-Assumed: a few hundred twice over.
-
-A real instance accepts 32,767 [Server configuration: user connections].
+Assumed: twice the few hundred that a class needs. A real instance accepts 32,767 [Server configuration: user
+connections].
 """
 LOGINS_MAX: Final = 500
 """Maximum connections before login. One more replaces the oldest, so that silent ones exclude nobody. Assumed."""
@@ -112,7 +111,7 @@ class PortUnavailableError(Exception):
     """A port is not available; the text names it."""
 
 
-def state(world: World, name: str) -> PortState:
+def get_port_state(world: World, name: str) -> PortState:
     """Return the state of the instance, or listener, for clients; an offline listener has no address."""
     server = world.listeners.get(name, name)
     if server is None:
@@ -151,9 +150,9 @@ class Listener:
 
     def __init__(self, host: Host) -> None:
         self.password = secrets.token_hex(12)
-        self.tls = tls(HOST)
+        self.tls = create_tls(HOST)
         self.ports: dict[str, int] = {}
-        self.browser = Browser(self._running)
+        self.browser = Browser(self._list_known_instances)
         self._host = host
         self._last_number = 0
         self._open: dict[str, asyncio.Server] = {}
@@ -161,7 +160,7 @@ class Listener:
         self._base = 0
         self._users_max = USERS_MAX
         self._states: dict[str, tuple[PortState, str | None]] = {}
-        """State of each port, and the instance that answers there."""
+        """State of each port, and the instance that answers on it."""
         self._changed = asyncio.Condition()
         self._sessions: dict[str, TdsSession] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -174,13 +173,13 @@ class Listener:
 
         Raises PortUnavailableError.
         """
-        planner.load()
+        planner.load_planner()
         files = raise_file_limit(USERS_MAX + LOGINS_MAX + SPARE_FILES)
         self._users_max = max(1, min(USERS_MAX, files - LOGINS_MAX - SPARE_FILES))
         self._base = base
-        await self.follow()
+        await self.update_ports()
 
-    def _running(self) -> Known:
+    def _list_known_instances(self) -> Known:
         """Return port and product version of each instance that the browser service lists.
 
         Its service must run on a powered computer.
@@ -189,12 +188,12 @@ class Listener:
             server: (self.ports[server], PRODUCT[self.world.instances[server].version][0])
             for server in self._open
             if server in self.world.instances
-            if state(self.world, server) is not PortState.DARK
+            if get_port_state(self.world, server) is not PortState.DARK
         }
 
-    async def _listen(self, name: str) -> None:
+    async def _open_port(self, name: str) -> None:
         def accept() -> Pipe:
-            return Pipe(lambda pipe: self._accept(name, pipe))
+            return Pipe(lambda pipe: self._accept_client(name, pipe))
 
         port = self.ports.get(name, self._base + len(self.ports) if self._base else 0)
         try:
@@ -206,17 +205,17 @@ class Listener:
         self.ports[name] = server.sockets[0].getsockname()[1]
         self._open[name] = server
 
-    async def follow(self) -> None:
-        """Let every port follow its instance, and that of a listener the instance on its node."""
+    async def update_ports(self) -> None:
+        """Update the state of every port: from its instance, or for a listener from the instance on its node."""
         world = self.world
         self._drop_packets()
         for name in (*world.instances, *world.listeners):
-            current_state = self._state(name), world.listeners.get(name, name)
+            current_state = self._get_port_state(name), world.listeners.get(name, name)
             if current_state == self._states.get(name):
                 continue
             self._states[name] = current_state
             if name not in self.ports:
-                await self._listen(name)
+                await self._open_port(name)
             dark = current_state[0] is PortState.DARK and sys.platform == "linux"
             if name in self._holes and not dark:
                 self._holes.pop(name).close()
@@ -225,11 +224,13 @@ class Listener:
             if dark and name not in self._holes:
                 self._holes[name] = BlackholePort(self.ports[name])
             elif current_state[0] is PortState.REFUSES:
-                self._break(session for session in self.sessions if name in (session.server, session.name))
+                self._reset_sessions(
+                    session for session in self.sessions if name in (session.server, session.name)
+                )
             elif not dark and name not in self._open:
-                await self._listen(name)
-            self._break(
-                session for session in self.sessions if session.name == name and self._moved_from(session)
+                await self._open_port(name)
+            self._reset_sessions(
+                session for session in self.sessions if session.name == name and self._has_moved(session)
             )
             async with self._changed:
                 self._changed.notify_all()
@@ -237,19 +238,19 @@ class Listener:
     def _drop_packets(self) -> None:
         """Drop packets of a computer without power or network, also in open connections."""
         for session in self.sessions:
-            session.drop_packets(state(self.world, session.server or session.name) is PortState.DARK)
+            session.drop_packets(get_port_state(self.world, session.server or session.name) is PortState.DARK)
 
-    def _moved_from(self, session: TdsSession) -> bool:
+    def _has_moved(self, session: TdsSession) -> bool:
         """Return whether the client's listener has moved to another instance."""
         owner = session.server and self.world.listeners.get(session.name, session.server)
-        return owner != session.server and self._state(session.server) is PortState.ANSWERS
+        return owner != session.server and self._get_port_state(session.server) is PortState.ANSWERS
 
-    def _state(self, name: str) -> PortState:
+    def _get_port_state(self, name: str) -> PortState:
         """Return the state; a paused run answers no client."""
-        return state(self.world, name) if self._host.running else PortState.SILENT
+        return get_port_state(self.world, name) if self._host.running else PortState.SILENT
 
     @staticmethod
-    def _break(sessions: Iterable[TdsSession]) -> None:
+    def _reset_sessions(sessions: Iterable[TdsSession]) -> None:
         for session in sessions:
             session.reset()
 
@@ -265,18 +266,18 @@ class Listener:
             server.close()
         for hole in self._holes.values():
             hole.close()
-        self._break(self.sessions)
+        self._reset_sessions(self.sessions)
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def forget(self) -> None:
+    def stop_following(self) -> None:
         """Stop following the run."""
         self._host.happened.disconnect(self._end_lost_sessions)
 
     # --- connections
 
-    def _accept(self, name: str, pipe: Pipe) -> None:
+    def _accept_client(self, name: str, pipe: Pipe) -> None:
         waiting = [tds_session for tds_session in self.sessions if not tds_session.logged_in]
         if len(waiting) >= LOGINS_MAX:
             waiting[0].reset()
@@ -284,7 +285,7 @@ class Listener:
         self._last_number += 1
         number = f"tds{self._last_number}"
         session = self._sessions[number] = TdsSession(self, name, number, pipe)
-        session.users_max = self._users_reached
+        session.users_max = self._get_reached_user_limit
         task = asyncio.ensure_future(session.run())
         self._tasks.add(task)
 
@@ -308,7 +309,7 @@ class Listener:
         assert self._host.live is not None
         return self._host.live.world
 
-    def _users_reached(self) -> int | None:
+    def _get_reached_user_limit(self) -> int | None:
         """Return the maximum number of logged-in connections if it is reached, otherwise None."""
         users = sum(session.logged_in for session in self._sessions.values())
         return self._users_max if users >= self._users_max else None
@@ -322,18 +323,18 @@ class Listener:
         future.set_result(answer.result())
         return future
 
-    async def answering(self, name: str) -> str:
+    async def wait_until_answering(self, name: str) -> str:
         """Wait while the port is silent; then return the instance that responds under a name, or "" if none does."""
-        if self._state(name) in QUIET:
+        if self._get_port_state(name) in QUIET:
             async with self._changed:
-                await self._changed.wait_for(lambda: self._state(name) not in QUIET)
+                await self._changed.wait_for(lambda: self._get_port_state(name) not in QUIET)
         return self.world.listeners.get(name, name) or name
 
-    def address(self, server: str) -> tuple[str, int]:
+    def get_address(self, server: str) -> tuple[str, int]:
         """Return host and port of a server."""
         return HOST, self.ports[server]
 
-    def partner(self, server: str, database: str) -> str:
+    def get_partner_address(self, server: str, database: str) -> str:
         r"""Return the address at which a driver on this computer reaches the mirror [MS-TDS 2.2.7.9].
 
         This is the name of the instance (`127.0.0.1\SERVER_B`) if the browser answers, else `127.0.0.1,14332`. It is

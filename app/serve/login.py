@@ -58,12 +58,12 @@ class TdsMessage(Struct, frozen=True):
     """True if it exceeded the limit, so that its body was skipped."""
 
 
-def packet(kind: PacketKind, body: bytes) -> bytes:
+def build_packet(kind: PacketKind, body: bytes) -> bytes:
     """Return the only packet of a message."""
     return HEADER.pack(kind, END, HEADER.size + len(body), 0, 0, 0) + body
 
 
-def packets(body: bytes, size: int = SIZE, spid: int = 0) -> bytes:
+def build_packets(body: bytes, size: int = SIZE, spid: int = 0) -> bytes:
     """Return a response in packets of *size* bytes at most."""
     step = size - HEADER.size
     parts = [body[index : index + step] for index in range(0, len(body), step)] or [b""]
@@ -135,25 +135,25 @@ class PacketReader:
         """Return the number of unread bytes."""
         return len(self.data) - self.at
 
-    def take(self, count: int) -> bytes:
+    def read_bytes(self, count: int) -> bytes:
         """Return the next *count* bytes. Raises MalformedPacketError if there are fewer."""
         if count < 0 or count > self.remaining_bytes:
             raise MalformedPacketError(f"{count} bytes expected at {self.at} of {len(self.data)}")
         self.at += count
         return self.data[self.at - count : self.at]
 
-    def number(self, form: str) -> int:
+    def read_number(self, form: str) -> int:
         """Return one number in the notation of struct, little-endian."""
-        (value,) = struct.unpack(f"<{form}", self.take(struct.calcsize(f"<{form}")))
+        (value,) = struct.unpack(f"<{form}", self.read_bytes(struct.calcsize(f"<{form}")))
         return int(value)
 
-    def text(self, characters: int) -> str:
+    def read_text(self, characters: int) -> str:
         """Read so many UTF-16 characters."""
-        return self.take(2 * characters).decode("utf-16-le", "replace")
+        return self.read_bytes(2 * characters).decode("utf-16-le", "replace")
 
-    def short_text(self) -> str:
+    def read_short_text(self) -> str:
         """Read B_VARCHAR [MS-TDS 2.2.5.1.2]."""
-        return self.text(self.number("B"))
+        return self.read_text(self.read_number("B"))
 
 
 VERSION, ENCRYPTION, INSTANCE, THREAD, MARS = range(5)
@@ -207,16 +207,16 @@ def read_prelogin(body: bytes) -> tuple[int, bool]:
     A message without the option has no TLS. Raises MalformedPacketError.
     """
     reader, encryption, mars = PacketReader(body), int(Encryption.NONE), False
-    while (option := reader.number("B")) != 0xFF:
-        offset, length = struct.unpack(">HH", reader.take(4))
-        value = PacketReader(body, offset).take(length)
+    while (option := reader.read_number("B")) != 0xFF:
+        offset, length = struct.unpack(">HH", reader.read_bytes(4))
+        value = PacketReader(body, offset).read_bytes(length)
         if option == ENCRYPTION and value:
             encryption = value[0]
         mars = mars or (option == MARS and value == b"\1")
     return encryption, mars
 
 
-def prelogin_answer(encryption: Encryption, build: str, mars: bool = False) -> bytes:
+def build_prelogin_answer(encryption: Encryption, build: str, mars: bool = False) -> bytes:
     """Return the response of a server with product version *build* (9.00.5000.00) to a PRELOGIN."""
     major, minor, number = build_of(build)
     options = (
@@ -271,7 +271,7 @@ _LENGTHS: Final = (
 def read_login(body: bytes) -> LoginPacket:
     """Parse a login packet. Raises MalformedPacketError."""
     reader = PacketReader(body)
-    length, tds, size = reader.number("I"), reader.number("I"), reader.number("I")
+    length, tds, size = reader.read_number("I"), reader.read_number("I"), reader.read_number("I")
     if length != len(body) or length < 86:
         raise MalformedPacketError(f"a login of {length} bytes in {len(body)}")
     windows, kind, flags = body[25:28]
@@ -282,7 +282,7 @@ def read_login(body: bytes) -> LoginPacket:
             continue
         if count > NAME_MAX:
             raise MalformedPacketError(f"{count} characters of {name} in a login")
-        raw = PacketReader(body, offset).take(2 * count)
+        raw = PacketReader(body, offset).read_bytes(2 * count)
         if name == "password":
             raw = bytes(_unscramble(byte) for byte in raw)
         texts[name] = raw.decode("utf-16-le", "replace")

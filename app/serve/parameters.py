@@ -44,18 +44,20 @@ def quote(text: str) -> str:
 
 def read_typed(reader: PacketReader) -> TypedValue:
     """TYPE_INFO and value of a parameter. Raises MalformedPacketError."""
-    token = reader.number("B")
+    token = reader.read_number("B")
     if token in _FIXED_READ:
         name, form = _FIXED_READ[token]
-        return _number(name, struct.unpack(f"<{form}", reader.take(struct.calcsize(f"<{form}")))[0])
+        return _read_number(
+            name, struct.unpack(f"<{form}", reader.read_bytes(struct.calcsize(f"<{form}")))[0]
+        )
     if token == 0x1F:
         return TypedValue("int", "NULL")
     if token in (0x26, 0x68, 0x6D, 0x6E, 0x6F, 0x24):
         return _read_short(token, reader)
     if token in (0x6A, 0x6C):
-        reader.take(1)
-        precision, scale = reader.take(2)
-        raw = reader.take(reader.number("B"))
+        reader.read_bytes(1)
+        precision, scale = reader.read_bytes(2)
+        raw = reader.read_bytes(reader.read_number("B"))
         if not scale <= precision <= 38 or len(raw) > 17:
             raise InvalidValueError("numeric")
         units = Decimal(int.from_bytes(raw[1:], "little") * (1 if raw[:1] == b"\1" else -1))
@@ -66,17 +68,17 @@ def read_typed(reader: PacketReader) -> TypedValue:
     if token in _BY_TOKEN:
         return _read_text(_BY_TOKEN[token], reader)
     if token in (0x23, 0x63, 0x22):
-        reader.take(4 if token == 0x22 else 9)
-        size = reader.number("i")
+        reader.read_bytes(4 if token == 0x22 else 9)
+        size = reader.read_number("i")
         name = {0x23: "varchar", 0x63: "nvarchar", 0x22: "varbinary"}[token]
-        return _text(name, "max", None if size < 0 else reader.take(size))
+        return _build_text_value(name, "max", None if size < 0 else reader.read_bytes(size))
     if token == 0xF1:
-        if reader.number("B"):
+        if reader.read_number("B"):
             raise UnreadableValueError("XML with a schema as a parameter")
-        return _text("nvarchar", "max", _long(reader))
+        return _build_text_value("nvarchar", "max", _read_long_value(reader))
     if token == 0x62:
-        reader.take(4)
-        return _read_variant(PacketReader(reader.take(reader.number("I"))))
+        reader.read_bytes(4)
+        return _read_variant(PacketReader(reader.read_bytes(reader.read_number("I"))))
     raise UnreadableValueError(_NOT_READ.get(token, f"a parameter of type {token:#04x}"))
 
 
@@ -101,8 +103,8 @@ def _read_variant(reader: PacketReader) -> TypedValue:
     """Read a value with its base type [MS-TDS 2.2.5.5.4], which differs from the usual form in its order."""
     if not reader.remaining_bytes:
         return TypedValue("sql_variant", "NULL")
-    base, properties = reader.number("B"), reader.take(reader.number("B"))
-    data = reader.take(reader.remaining_bytes)
+    base, properties = reader.read_number("B"), reader.read_bytes(reader.read_number("B"))
+    data = reader.read_bytes(reader.remaining_bytes)
     if len(data) > (VARIANT_TEXT_MAX if base in _BY_TOKEN else 255):
         raise MalformedPacketError(f"{len(data)} bytes of a sql_variant of type {base:#04x}")
     if base in _VARIANT_AS:
@@ -122,7 +124,7 @@ def _read_variant(reader: PacketReader) -> TypedValue:
     return TypedValue("sql_variant", f"CAST({inner.literal} AS {inner.type})")
 
 
-def _number(name: str, value: float) -> TypedValue:
+def _read_number(name: str, value: float) -> TypedValue:
     literal = f"{value:.17e}" if name in ("float", "real") else str(value)
     return TypedValue(name, literal, value)
 
@@ -136,19 +138,19 @@ _OLD_DAYS: Final = range(-53_690, 2_958_464)
 
 
 def _read_short(token: int, reader: PacketReader) -> TypedValue:
-    length_max, size = reader.number("B"), reader.number("B")
+    length_max, size = reader.read_number("B"), reader.read_number("B")
     if size not in _SIZES[token]:
         raise MalformedPacketError(f"{size} bytes of a value of type {token:#04x}")
-    raw = reader.take(size)
+    raw = reader.read_bytes(size)
     if token == 0x26:
         name = {1: "tinyint", 2: "smallint", 4: "int", 8: "bigint"}.get(length_max, "bigint")
         return (
-            _number(name, int.from_bytes(raw, "little", signed=length_max > 1))
+            _read_number(name, int.from_bytes(raw, "little", signed=length_max > 1))
             if raw
             else TypedValue(name, "NULL")
         )
     if token == 0x68:
-        return _number("bit", raw[0]) if raw else TypedValue("bit", "NULL")
+        return _read_number("bit", raw[0]) if raw else TypedValue("bit", "NULL")
     if token == 0x6D:
         name = "real" if length_max == 4 else "float"
         if not raw:
@@ -156,7 +158,7 @@ def _read_short(token: int, reader: PacketReader) -> TypedValue:
         number = struct.unpack("<d" if size == 8 else "<f", raw)[0]
         if not isfinite(number):
             raise InvalidValueError(name)
-        return _number(name, number)
+        return _read_number(name, number)
     if token == 0x24:
         return TypedValue("uniqueidentifier", f"'{UUID(bytes_le=raw)}'" if len(raw) == 16 else "NULL")
     if token == 0x6E:
@@ -179,16 +181,16 @@ def _read_short(token: int, reader: PacketReader) -> TypedValue:
 
 def _read_moment(token: int, reader: PacketReader) -> TypedValue:
     name = next(type_name for type_name, code in TIME_TOKENS.items() if code == token)
-    scale = reader.number("B") if name != "date" else 0
+    scale = reader.read_number("B") if name != "date" else 0
     type_text = name if name == "date" else f"{name}({scale})"
-    raw = PacketReader(reader.take(reader.number("B")))
+    raw = PacketReader(reader.read_bytes(reader.read_number("B")))
     if not raw.remaining_bytes:
         return TypedValue(type_text, "NULL")
     units = int.from_bytes(
-        raw.take({"date": 0}.get(name, 3 if scale < 3 else 4 if scale < 5 else 5)), "little"
+        raw.read_bytes({"date": 0}.get(name, 3 if scale < 3 else 4 if scale < 5 else 5)), "little"
     )
-    days = int.from_bytes(raw.take(0 if name == "time" else 3), "little")
-    offset = raw.number("h") if name == "datetimeoffset" else 0
+    days = int.from_bytes(raw.read_bytes(0 if name == "time" else 3), "little")
+    offset = raw.read_number("h") if name == "datetimeoffset" else 0
     seconds, fraction = divmod(units, 10**scale)
     if scale > 7 or days > 3_652_058 or seconds >= 86_400 or abs(offset) > 840:
         raise InvalidValueError(name)
@@ -209,27 +211,29 @@ def _read_moment(token: int, reader: PacketReader) -> TypedValue:
 
 
 def _read_text(name: str, reader: PacketReader) -> TypedValue:
-    length_max = reader.number("H")
+    length_max = reader.read_number("H")
     if "binary" not in name:
-        reader.take(len(COLLATION))
+        reader.read_bytes(len(COLLATION))
     if length_max == 0xFFFF:
-        return _text(name, "max", _long(reader))
-    size = reader.number("H")
+        return _build_text_value(name, "max", _read_long_value(reader))
+    size = reader.read_number("H")
     wide = 2 if name in ("nchar", "nvarchar") else 1
-    return _text(name, str(max(1, length_max // wide)), None if size == 0xFFFF else reader.take(size))
+    return _build_text_value(
+        name, str(max(1, length_max // wide)), None if size == 0xFFFF else reader.read_bytes(size)
+    )
 
 
-def _long(reader: PacketReader) -> bytes | None:
-    """Return a value in parts [MS-TDS 2.2.5.2.3]."""
-    if reader.number("Q") == 0xFFFFFFFFFFFFFFFF:
+def _read_long_value(reader: PacketReader) -> bytes | None:
+    """Read a value that is sent in parts [MS-TDS 2.2.5.2.3]; None: NULL."""
+    if reader.read_number("Q") == 0xFFFFFFFFFFFFFFFF:
         return None
     output = bytearray()
-    while size := reader.number("I"):
-        output += reader.take(size)
+    while size := reader.read_number("I"):
+        output += reader.read_bytes(size)
     return bytes(output)
 
 
-def _text(name: str, length: str, raw: bytes | None) -> TypedValue:
+def _build_text_value(name: str, length: str, raw: bytes | None) -> TypedValue:
     type_text = f"{name}({length})"
     if raw is None:
         return TypedValue(type_text, "NULL")

@@ -76,7 +76,10 @@ class ApiCursor(Struct):
         return len(self.result["rows"])
 
     def fetch(self, direction: int, row: int, count: int) -> int:
-        """Move; `block` then has the rows. Returns the return status of the procedure."""
+        """Move to the requested block, and return the return status of the procedure.
+
+        The rows are then in `block`.
+        """
         size, status, start = self.size, 0, self.start
         match direction:
             case FetchDirection.FIRST:
@@ -164,10 +167,10 @@ def open_cursor(
     number = cursors.open(result)
     cursor = cursors.open_cursors[number]
     status, rows = 0, cursor.size
-    columns = types.columns_of_cursor(result, tds)
+    columns = types.encode_cursor_columns(result, tds)
     if opening.scroll & Scroll.AUTO_FETCH:
         cursor.fetch(FetchDirection.NEXT, 0, opening.rows or ROWS_AT_ONCE)
-        columns += types.rows_of_cursor(result, cursor.block, tds)
+        columns += types.encode_cursor_rows(result, cursor.block, tds)
         rows = cursor.fetched_count
         if opening.scroll & Scroll.AUTO_CLOSE and cursor.fetched_count == cursor.size:
             del cursors.open_cursors[number]
@@ -207,8 +210,8 @@ def fetch_rows(cursors: Cursors, fetch: FetchRequest, tds: int, more_results: bo
             output += types.encode_return_value(position, "", "int", value, tds)
     else:
         status = cursor.fetch(method, fetch.row, fetch.count)
-        output += types.columns_of_cursor(cursor.result, tds)
-        output += types.rows_of_cursor(cursor.result, cursor.block, tds)
+        output += types.encode_cursor_columns(cursor.result, tds)
+        output += types.encode_cursor_rows(cursor.result, cursor.block, tds)
         output += types.encode_done(
             types.DONE_IN_PROC, types.MORE, cursor.fetched_count, tds
         ) + types.encode_return_status(status)
@@ -254,18 +257,18 @@ class InvalidParameterError(Exception):
     """A parameter's value does not fit its type: number, name and type for message 8023."""
 
 
-def _past_headers(reader: PacketReader, tds: int) -> None:
+def _skip_headers(reader: PacketReader, tds: int) -> None:
     """Skip ALL_HEADERS [MS-TDS 2.2.5.3] of TDS 7.2 and later, which are not needed here."""
     if tds >= TDS_7_2:
-        length = reader.number("I")
-        reader.take(length - 4)
+        length = reader.read_number("I")
+        reader.read_bytes(length - 4)
 
 
 def read_batch(body: bytes, tds: int) -> SqlRequest:
     """Parse SQLBatch. Raises MalformedPacketError."""
     reader = PacketReader(body)
-    _past_headers(reader, tds)
-    return SqlRequest(reader.text(reader.remaining_bytes // 2))
+    _skip_headers(reader, tds)
+    return SqlRequest(reader.read_text(reader.remaining_bytes // 2))
 
 
 _ISOLATION: Final = {
@@ -281,17 +284,17 @@ _BEGIN, _COMMIT, _ROLLBACK, _SAVE = 5, 7, 8, 9
 def read_transaction(body: bytes, tds: int) -> SqlRequest:
     """Return a transaction manager request. Raises MalformedPacketError, UnsupportedRequestError."""
     reader = PacketReader(body)
-    _past_headers(reader, tds)
-    number = reader.number("H")
+    _skip_headers(reader, tds)
+    number = reader.read_number("H")
     if number == _BEGIN:
         return SqlRequest(_build_begin_transaction(reader))
     if number not in (_COMMIT, _ROLLBACK, _SAVE):
         raise UnsupportedRequestError("distributed transactions")
-    name = reader.text(reader.number("B") // 2)
+    name = reader.read_text(reader.read_number("B") // 2)
     if number == _SAVE:
-        return SqlRequest(f"SAVE TRANSACTION {_name(name)}")
-    text = "COMMIT TRANSACTION" if number == _COMMIT else f"ROLLBACK TRANSACTION {_name(name)}".rstrip()
-    if reader.remaining_bytes and reader.number("B") & 1:
+        return SqlRequest(f"SAVE TRANSACTION {_quote_name(name)}")
+    text = "COMMIT TRANSACTION" if number == _COMMIT else f"ROLLBACK TRANSACTION {_quote_name(name)}".rstrip()
+    if reader.remaining_bytes and reader.read_number("B") & 1:
         text += f"; {_build_begin_transaction(reader)}"
     return SqlRequest(
         f"IF @@TRANCOUNT > 0 {text}" if number == _ROLLBACK and not name and ";" not in text else text
@@ -299,13 +302,13 @@ def read_transaction(body: bytes, tds: int) -> SqlRequest:
 
 
 def _build_begin_transaction(reader: PacketReader) -> str:
-    level = _ISOLATION.get(reader.number("B"), "")
-    name = reader.text(reader.number("B") // 2) if reader.remaining_bytes else ""
+    level = _ISOLATION.get(reader.read_number("B"), "")
+    name = reader.read_text(reader.read_number("B") // 2) if reader.remaining_bytes else ""
     set_level = f"SET TRANSACTION ISOLATION LEVEL {level}; " if level else ""
-    return f"{set_level}BEGIN TRANSACTION {_name(name)}".rstrip()
+    return f"{set_level}BEGIN TRANSACTION {_quote_name(name)}".rstrip()
 
 
-def _name(name: str) -> str:
+def _quote_name(name: str) -> str:
     return f"[{name.replace(']', ']]')}]" if name else ""
 
 
@@ -367,29 +370,29 @@ def read_calls(body: bytes, tds: int, prepared: PreparedStatements) -> list[SqlR
     Raises MalformedPacketError, UnsupportedRequestError.
     """
     reader = PacketReader(body)
-    _past_headers(reader, tds)
+    _skip_headers(reader, tds)
     requests = [_read_call(reader, prepared)]
     while reader.remaining_bytes:
-        reader.take(1)
+        reader.read_bytes(1)
         if reader.remaining_bytes:
             requests.append(_read_call(reader, prepared))
     return requests
 
 
 def _read_call(reader: PacketReader, prepared: PreparedStatements) -> SqlRequest:
-    length = reader.number("H")
+    length = reader.read_number("H")
     if length == 0xFFFF:
-        number = reader.number("H")
+        number = reader.read_number("H")
         name = _PROCEDURES.get(number, "")
         if not name:
             raise MalformedPacketError(f"a call of the procedure with number {number}")
     else:
-        name = reader.text(length)
-    reader.take(2)
+        name = reader.read_text(length)
+    reader.read_bytes(2)
     parameters: list[RpcParameter] = []
     while reader.remaining_bytes and reader.data[reader.at] not in _BETWEEN:
-        called = reader.short_text()
-        status = reader.number("B")
+        called = reader.read_short_text()
+        status = reader.read_number("B")
         try:
             typed_value = read_typed(reader)
         except UnreadableValueError as problem:
@@ -405,17 +408,23 @@ def _build_request(name: str, parameters: list[RpcParameter], prepared: Prepared
     try:
         match plain_name:
             case "sp_executesql":
-                declared = _text(parameters[1]) if len(parameters) > 1 else ""
-                return _build_execute(_text(parameters[0]), declared, parameters, 2)
+                declared = _format_text(parameters[1]) if len(parameters) > 1 else ""
+                return _build_execute(_format_text(parameters[0]), declared, parameters, 2)
             case "sp_prepare":
-                handle = prepared.store(PreparedStatement(_text(parameters[1]), _text(parameters[2])))
+                handle = prepared.store(
+                    PreparedStatement(_format_text(parameters[1]), _format_text(parameters[2]))
+                )
                 return SqlRequest("", call=True, handle=handle)
             case "sp_prepexec":
-                handle = prepared.store(PreparedStatement(_text(parameters[1]), _text(parameters[2])))
-                return _build_execute(_text(parameters[2]), _text(parameters[1]), parameters, 3, handle)
+                handle = prepared.store(
+                    PreparedStatement(_format_text(parameters[1]), _format_text(parameters[2]))
+                )
+                return _build_execute(
+                    _format_text(parameters[2]), _format_text(parameters[1]), parameters, 3, handle
+                )
             case "sp_prepexecrpc":
-                handle = prepared.store(PreparedStatement("", _text(parameters[1]), procedure=True))
-                return _build_call(_text(parameters[1]), parameters, 2, handle)
+                handle = prepared.store(PreparedStatement("", _format_text(parameters[1]), procedure=True))
+                return _build_call(_format_text(parameters[1]), parameters, 2, handle)
             case "sp_execute":
                 prepared_text = prepared.find(parameters[0].typed_value.value)
                 if prepared_text is None:
@@ -433,7 +442,9 @@ def _build_request(name: str, parameters: list[RpcParameter], prepared: Prepared
             case "sp_cursorfetch":
                 return SqlRequest("", call=True, fetch=_build_fetch(parameters))
             case "sp_cursorclose":
-                return SqlRequest("", call=True, fetch=FetchRequest(_number(parameters, 0), close=True))
+                return SqlRequest(
+                    "", call=True, fetch=FetchRequest(_compute_number(parameters, 0), close=True)
+                )
             case "sp_cursoroption":
                 return SqlRequest("", call=True)
             case "sp_cursorunprepare":
@@ -457,9 +468,9 @@ _OF_CURSOR: Final = {
     "sp_cursorexecute": ("handle", "cursor", "scroll", "concurrency", "rows"),
     "sp_cursorprepexec": ("handle", "cursor", "declared", "text", "scroll", "concurrency", "rows"),
 }
-"""Parameters of the procedures that prepare and open cursors, in order; those of the statement follow.
+"""Parameters of the procedures that prepare and open cursors, in order. The parameters of the statement follow.
 
-[DOC: sp_cursoropen (Transact-SQL)] and related pages; drivers show the order of sp_cursorprepexec.
+[DOC: sp_cursoropen (Transact-SQL)] and related pages. The order for sp_cursorprepexec is that of drivers.
 """
 
 
@@ -469,8 +480,8 @@ def _build_cursor_request(
     """Build the call of one of `_OF_CURSOR`. Raises IndexError without its first parameters."""
     names = _OF_CURSOR[procedure]
     place = {name: number for number, name in enumerate(names) if number < len(parameters)}
-    declared = _text(parameters[place["declared"]]) if "declared" in place else ""
-    text = _text(parameters[names.index("text")]) if "text" in names else ""
+    declared = _format_text(parameters[place["declared"]]) if "declared" in place else ""
+    text = _format_text(parameters[names.index("text")]) if "text" in names else ""
     handle = 0
     if procedure == "sp_cursorprepare":
         return SqlRequest("", call=True, handle=prepared.store(PreparedStatement(declared, text)))
@@ -485,8 +496,8 @@ def _build_cursor_request(
     outputs = {name: number for name, number in place.items() if parameters[number].output}
     opening = CursorOpenResponse(
         outputs,
-        _number(parameters, place.get("scroll", -1)),
-        max(0, _number(parameters, place.get("rows", -1))),
+        _compute_number(parameters, place.get("scroll", -1)),
+        max(0, _compute_number(parameters, place.get("rows", -1))),
         handle,
     )
     return replace(request, text=request.text if declared else text, opening=opening)
@@ -494,23 +505,23 @@ def _build_cursor_request(
 
 def _build_fetch(parameters: list[RpcParameter]) -> FetchRequest:
     outputs = tuple(place for place in (2, 3) if len(parameters) > place and parameters[place].output)
-    count = _number(parameters, 3, ROWS_AT_ONCE)
+    count = _compute_number(parameters, 3, ROWS_AT_ONCE)
     return FetchRequest(
-        _number(parameters, 0),
-        _number(parameters, 1, FetchDirection.NEXT),
-        _number(parameters, 2),
+        _compute_number(parameters, 0),
+        _compute_number(parameters, 1, FetchDirection.NEXT),
+        _compute_number(parameters, 2),
         max(0, count),
         outputs,
     )
 
 
-def _number(parameters: list[RpcParameter], index: int, default: int = 0) -> int:
+def _compute_number(parameters: list[RpcParameter], index: int, default: int = 0) -> int:
     """Return the integer of a parameter; *default* if it is missing."""
     value = parameters[index].typed_value.value if 0 <= index < len(parameters) else None
     return value if isinstance(value, int) else default
 
 
-def _text(parameter: RpcParameter) -> str:
+def _format_text(parameter: RpcParameter) -> str:
     value = parameter.typed_value.value
     return value if isinstance(value, str) else ""
 
@@ -521,7 +532,7 @@ def _build_execute(
     """Build the request; the statement's own parameters start at index *first_index*."""
     if not declared:
         return SqlRequest(f"EXEC sp_executesql {quote(text)}", call=True, handle=handle)
-    before, arguments, outputs = _arguments(parameters, first_index)
+    before, arguments, outputs = _list_arguments(parameters, first_index)
     call = ", ".join((f"EXEC sp_executesql {quote(text)}", quote(declared), *arguments))
     return SqlRequest(before + call + _build_output_select(outputs), tuple(outputs), call=True, handle=handle)
 
@@ -530,13 +541,13 @@ def _build_call(
     name: str, parameters: list[RpcParameter], first_index: int = 0, handle: int | None = None
 ) -> SqlRequest:
     """Build the request; the procedure's parameters start at index *first_index*."""
-    before, arguments, outputs = _arguments(parameters, first_index)
+    before, arguments, outputs = _list_arguments(parameters, first_index)
     call = f"DECLARE {OUTPUT}r int; {before}EXEC {OUTPUT}r = {name} {', '.join(arguments)}".rstrip()
     text = call + _build_output_select(outputs, f"{OUTPUT}r AS [{OUTPUT}r]")
     return SqlRequest(text, tuple(outputs), returns=True, call=True, handle=handle)
 
 
-def _arguments(
+def _list_arguments(
     parameters: list[RpcParameter], first_index: int = 0
 ) -> tuple[str, list[str], list[tuple[int, str, str]]]:
     """Return the declarations of the output variables, the arguments, and the outputs.

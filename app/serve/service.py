@@ -27,7 +27,7 @@ GARBAGE: Final = 10_000
 """Objects between two garbage collections: batches leave few objects, and hardly any in cycles. Assumed."""
 
 
-async def serve(
+async def serve_run(
     drill: Drill,
     speed: float,
     port_base: int,
@@ -54,14 +54,14 @@ async def serve(
             with suppress(RuntimeError):  # the run may have ended before its input was applied
                 loop.call_soon_threadsafe(host.process_inbox)
 
-    def frame(elapsed_ms: float) -> None:
+    def run_frame(elapsed_ms: float) -> None:
         host.on_frame(elapsed_ms)
         if unwritten_lines:  # one write for all events: thousands of single writes a second are too slow
             show("\n".join(unwritten_lines))
             unwritten_lines.clear()
 
     host.inbox.wake = wake
-    host.happened.connect(lambda events: unwritten_lines.extend(map(_line, events)))
+    host.happened.connect(lambda events: unwritten_lines.extend(map(_format_event_line, events)))
     host.open(drill, recorder)
     host.set_speed(speed)
     listener = Listener(host)
@@ -77,7 +77,7 @@ async def serve(
     hand_out(listener.tls.certificate)
     gc.freeze()  # objects that exist now stay: scanning them takes 0.2 s, in which no client gets a response
     gc.set_threshold(GARBAGE)
-    show(json.dumps(addresses(listener)))
+    show(json.dumps(list_addresses(listener)))
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), lambda *_: loop.call_soon_threadsafe(end_event.set))
     threading.Thread(target=_read, args=(host, lines, show, loop, end_event), daemon=True).start()
@@ -86,18 +86,18 @@ async def serve(
     while not (drill.finished or end_event.is_set() or broken()):
         await asyncio.sleep(FRAME_S)
         now_s = time.perf_counter()
-        frame((now_s - last) * 1000.0)
+        run_frame((now_s - last) * 1000.0)
         last = now_s
-        await listener.follow()
+        await listener.update_ports()
     closing = asyncio.ensure_future(listener.close())
     while not closing.done():  # the record must contain the end of each open connection
         await asyncio.sleep(FRAME_S)
-        frame(0.0)
-    frame(0.0)
+        run_frame(0.0)
+    run_frame(0.0)
     host.close()
 
 
-def addresses(listener: Listener) -> dict[str, object]:
+def list_addresses(listener: Listener) -> dict[str, object]:
     """Return the address of each instance and of each availability group listener."""
     login = {"host": HOST, "login": LOGIN, "password": listener.password}
     addresses_by_name = {name: {**login, "port": port} for name, port in listener.ports.items()}
@@ -115,20 +115,20 @@ def _read(
     loop: asyncio.AbstractEventLoop,
     stop_event: asyncio.Event,
 ) -> None:
-    """Post each line; at the last one the run is over."""
+    """Post each line. The run is over after the last line."""
 
-    def say(line: str, future: Future[RequestResult]) -> None:
+    def print_result(line: str, future: Future[RequestResult]) -> None:
         if future.result().refused:
             show(json.dumps({"kind": "refused", "line": line, "text": future.result().refused}))
 
     for line in map(str.strip, lines):
         if line:
-            host.inbox.post(line).answer.add_done_callback(partial(say, line))
+            host.inbox.post(line).answer.add_done_callback(partial(print_result, line))
     with suppress(RuntimeError):  # the run may have ended before its input was applied
         loop.call_soon_threadsafe(stop_event.set)
 
 
-def _line(event: Event) -> str:
+def _format_event_line(event: Event) -> str:
     """Return an event as the report has it; the rows of a batch are in the record alone."""
     row = event.as_json()
     if isinstance(event.data, SqlDoneData):

@@ -39,10 +39,10 @@ from app.serve.wire import CLIENT_HELLO, Pipe, Tls, Wire
 from engine.constants import PRODUCT
 from engine.drill.judging.shapes import Row
 from engine.events import SessionData, SqlDoneData
-from engine.messages import fill_message, wording
+from engine.messages import fill_message, find_wording
 from engine.model import World
 from engine.tsql.batches.data import SqlSession as SqlSession
-from engine.tsql.scalars.settings import settings_of
+from engine.tsql.scalars.settings import build_settings
 
 OutputRow = Row
 """Message or result in the form of the event `sql_done`."""
@@ -60,10 +60,10 @@ def encode_answer(
     more_results: bool = False,
     ends: Sequence[OutputRow] = (),
 ) -> bytes:
-    """Encode the complete response to a request; *changes* of the connection (ENVCHANGE) precede the last DONE.
+    """Encode the complete response to a request.
 
-    *more_results*: responses to further calls of the same message follow. *ends* are those of statements without
-    messages and result sets.
+    *changes* of the connection (ENVCHANGE) precede the last DONE. *more_results*: responses to further calls
+    of the same message follow. *ends*: ends of statements without messages and result sets.
     """
     inner = types.DONE_IN_PROC if request.call else types.DONE
     return_value: OutputRow | None = None
@@ -84,7 +84,7 @@ def encode_answer(
             output.extend(end.encode(inner, types.MORE, tds))
             end = None
 
-    for part in in_order(messages, results, ends):
+    for part in iterate_output(messages, results, ends):
         if "text" in part and not results and _is_unsupported(part):
             part = {**part, "number": 50000, "severity": 16}  # a client that waits for a result must get one
         if "after_results" in part:
@@ -97,7 +97,7 @@ def encode_answer(
                 failed = False
         elif "columns" in part:
             flush_end()
-            output += types.grid(part, tds)
+            output += types.encode_grid(part, tds)
             end = StatementEnd(shows=True, fails=bool(part.get("failed")))
         elif part.get("rows") is not None:
             if end is None or not end.shows:
@@ -142,7 +142,7 @@ class StatementEnd(NamedTuple):
     """True for the call of a procedure in a batch."""
 
     def encode(self, kind: int, more_flag: int, tds: int) -> bytes:
-        """Encode the result; the last of a batch has its count, too, because FreeTDS reads no other."""
+        """Encode the end; FreeTDS reads only the row count of the last statement of a batch."""
         kind = types.DONE_PROC if self.calls else kind
         return types.encode_done(kind, self.status | more_flag, self.rows, tds, changes=self.changes)
 
@@ -158,7 +158,7 @@ def _encode_return_values(request: SqlRequest, result: OutputRow | None, tds: in
     return output
 
 
-def in_order(
+def iterate_output(
     messages: Sequence[OutputRow], results: Sequence[OutputRow], ends: Sequence[OutputRow] = ()
 ) -> Iterator[OutputRow]:
     """Yield messages, grids and ends of statements as one stream, see `Result.after_messages`."""
@@ -198,7 +198,7 @@ def _is_client_message(message: OutputRow) -> bool:
     if number == 0:
         return bool(message["severity"] > 10)
     try:
-        return wording(number).source == "client"
+        return find_wording(number).source == "client"
     except KeyError:
         return False
 
@@ -226,13 +226,13 @@ class ServerContext(Protocol):
     def send_input(self, line: str) -> asyncio.Future[RequestResult]:
         """Send *line* to the run; if it completes at once, the result is available at once."""
 
-    async def answering(self, name: str) -> str:
+    async def wait_until_answering(self, name: str) -> str:
         """Wait until the instance responds to clients of this instance or listener; return the instance."""
 
-    def address(self, server: str) -> tuple[str, int]:
+    def get_address(self, server: str) -> tuple[str, int]:
         """Host and port of an instance."""
 
-    def partner(self, server: str, database: str) -> str:
+    def get_partner_address(self, server: str, database: str) -> str:
         """Return the address of the mirror of a principal; empty for none."""
 
 
@@ -261,7 +261,7 @@ class TdsSession:
         self._assembler = Assembler()
         self._messages: list[TdsMessage] = []
         self._reading: asyncio.Task[TdsMessage] | None = None
-        """Next message during a batch: its cancellation, or the end of the connection."""
+        """Next message that arrives during a batch: a cancellation, or the end of the connection."""
         self._prepared = PreparedStatements()
         self._cursors = Cursors()
         self._tds, self._size, self._spid = logins.TDS_7_4, SIZE, 0
@@ -282,8 +282,8 @@ class TdsSession:
                 self.logged_in = await self._log_in()
             self._assembler.most = MESSAGE_MAX
             while self.logged_in:
-                await self._serve(await self._await_message())
-                await asyncio.sleep(0)  # a client that sends much must not block the others
+                await self._serve_message(await self._await_message())
+                await asyncio.sleep(0)  # a client that sends much must not block other clients
         except (ConnectionClosedError, ConnectionError, MalformedPacketError, TimeoutError):
             pass
         finally:
@@ -312,13 +312,13 @@ class TdsSession:
         """Return the next message. Raises ConnectionClosedError when either side closes the connection."""
         reading, self._reading = self._reading, None
         try:
-            return await (reading or self._read())
+            return await (reading or self._read_message())
         except ConnectionClosedError:
             if self.ended:
                 await self._end_lost_session()
             raise
 
-    async def _read(self) -> TdsMessage:
+    async def _read_message(self) -> TdsMessage:
         while not self._messages:
             data = await self._wire.read()
             if not data:
@@ -328,12 +328,12 @@ class TdsSession:
 
     async def _end_lost_session(self) -> None:
         """End the lost session, at once or as soon as the instance responds. Raises ConnectionClosedError."""
-        await self.context.answering(self.server)
+        await self.context.wait_until_answering(self.server)
         self.reset()
         raise ConnectionClosedError
 
     async def _send(self, body: bytes) -> None:
-        await self.context.answering(self.server)
+        await self.context.wait_until_answering(self.server)
         await self._wire.send(body, self._size, self._spid)
 
     # --- login
@@ -346,13 +346,13 @@ class TdsSession:
         else:
             self._messages += self._assembler.feed(data)
         message = await self._await_message()
-        self.server = await self.context.answering(self.name)
+        self.server = await self.context.wait_until_answering(self.name)
         build = PRODUCT[self.context.world.instances[self.server].version][0]
         encryption, mars = Encryption.NONE, False
         if message.kind is PacketKind.PRELOGIN:
             prelogin, mars = logins.read_prelogin(message.body)
             encryption = logins.negotiate_encryption(prelogin)
-            await self._send(logins.prelogin_answer(encryption, build, mars))
+            await self._send(logins.build_prelogin_answer(encryption, build, mars))
             if encryption is not Encryption.NONE and not self._wire.hidden:
                 await self._wire.begin_tls(self.context.tls.prelogin_context, in_prelogin=True)
             else:
@@ -366,27 +366,27 @@ class TdsSession:
         self._tds = logins.negotiate_version(login.tds, self.context.world.instances[self.server].version)
         if login.windows:
             severity, text = fill_message(18452, version=self.context.world.instances[self.server].version)
-            await self._send(self._failed(18452, text, severity))
+            await self._send(self._encode_failure(18452, text, severity))
             return False
         if (
             mars or login.new_password
         ):  # a driver whose request is refused before the login does not report the reason
             feature = "MARS (several results at once)" if mars else "another password on the way in"
-            await self._send(self._failed(50000, f"Not simulated: {feature}."))
+            await self._send(self._encode_failure(50000, f"Not simulated: {feature}."))
             return False
         if (users_max := self.users_max()) is not None:
             severity, text = fill_message(
                 17809, users_max, version=self.context.world.instances[self.server].version
             )
-            await self._send(self._failed(17809, text, severity))
+            await self._send(self._encode_failure(17809, text, severity))
             return False
-        result = await self.context.send_input(f"connect {self.window} {self._as_line(login)}")
+        result = await self.context.send_input(f"connect {self.window} {self._format_login_line(login)}")
         change = result.end_data
         if not isinstance(change, SessionData):
             raise ConnectionClosedError
         if change.what == "routed":
             output = self._acknowledge_login(login, build)
-            output += types.encode_routing(*self.context.address(change.to or ""))
+            output += types.encode_routing(*self.context.get_address(change.to or ""))
             await self._send(output + types.encode_done(tds=self._tds))
             return False
         if change.what != "connected":
@@ -395,10 +395,10 @@ class TdsSession:
             )
             await self._send(output + types.encode_done(status=types.ERROR, tds=self._tds))
             return False
-        await self._welcome(login, build)
+        await self._answer_login(login, build)
         return True
 
-    def _as_line(self, login: LoginPacket) -> str:
+    def _format_login_line(self, login: LoginPacket) -> str:
         """Return the journal line of a login.
 
         It has the names, and whether the password is that of the run or of the login.
@@ -424,14 +424,14 @@ class TdsSession:
         }
         return json.dumps({name: value for name, value in fields.items() if value or name == "login"})
 
-    async def _welcome(self, login: LoginPacket, build: str) -> None:
-        session = self._session()
+    async def _answer_login(self, login: LoginPacket, build: str) -> None:
+        session = self._get_session()
         self._database, self._spid = session.database, session.spid
-        partner = self.context.partner(self.server, session.database)
+        partner = self.context.get_partner_address(self.server, session.database)
         output = types.encode_environment(types.DATABASE, session.database, "master")
         output += self._encode_info(5701, f"Changed database context to '{session.database}'.")
-        output += types.collation()
-        self._language = language_of(session)
+        output += types.get_collation()
+        self._language = get_language(session)
         output += types.encode_environment(types.LANGUAGE, self._language)
         output += self._encode_info(5703, f"Changed language setting to {self._language}.")
         output += self._acknowledge_login(login, build)
@@ -448,7 +448,7 @@ class TdsSession:
         message = {"number": number, "severity": 10, "state": 1, "line": 1, "text": text}
         return types.encode_message(message, self.server, self._tds)
 
-    def _session(self) -> SqlSession:
+    def _get_session(self) -> SqlSession:
         """Return the session in the world. Raises ConnectionClosedError if it no longer exists."""
         window = self.context.world.sessions.get(self.window)
         if window is None or window.session is None:
@@ -458,34 +458,36 @@ class TdsSession:
 
     # --- requests
 
-    async def _serve(self, message: TdsMessage) -> None:
+    async def _serve_message(self, message: TdsMessage) -> None:
         if message.kind is PacketKind.ATTENTION:  # too late: the batch has already ended
             await self._send(types.encode_done(status=types.ATTENTION, tds=self._tds))
             return
-        await self.context.answering(self.server)  # while the server hangs or time stands still, input waits
+        await self.context.wait_until_answering(
+            self.server
+        )  # while the server hangs or time stands still, input waits
         if message.too_large:
             version = self.context.world.instances[self.server].version
             severity, text = fill_message(TOO_LARGE, "default", version=version)
-            await self._send(self._failed(TOO_LARGE, text, severity))
+            await self._send(self._encode_failure(TOO_LARGE, text, severity))
             return
         output = b""
         if message.resets:
-            await self._reset()
+            await self._reset_session()
             output = types.encode_environment(types.RESET_DONE, b"", b"")
         try:
             requests = self._parse_requests(message)
         except UnsupportedRequestError as problem:
-            await self._send(output + self._failed(50000, f"Not simulated: {problem}."))
+            await self._send(output + self._encode_failure(50000, f"Not simulated: {problem}."))
             return
         except InvalidParameterError as problem:
             severity, text = fill_message(8023, *problem.args)
-            await self._send(output + self._failed(8023, text, severity))
+            await self._send(output + self._encode_failure(8023, text, severity))
             return
         for index, request in enumerate(requests, start=1):
             answer = await self._execute_request(request, more_results=index < len(requests))
             if answer is None:
                 await self._send(
-                    output + self._changes("") + types.encode_done(status=types.ERROR, tds=self._tds)
+                    output + self._encode_changes("") + types.encode_done(status=types.ERROR, tds=self._tds)
                 )
                 await self._send(types.encode_done(status=types.ATTENTION, tds=self._tds))
                 return
@@ -505,13 +507,13 @@ class TdsSession:
             return [read_transaction(message.body, self._tds)]
         raise MalformedPacketError(f"a message of type {message.kind:#04x} after the login")
 
-    def _failed(self, number: int, text: str, severity: int = 16) -> bytes:
+    def _encode_failure(self, number: int, text: str, severity: int = 16) -> bytes:
         message = {"number": number, "severity": severity, "state": 1, "line": 1, "text": text}
         return types.encode_message(message, self.server, self._tds) + types.encode_done(
             status=types.ERROR, tds=self._tds
         )
 
-    async def _reset(self) -> None:
+    async def _reset_session(self) -> None:
         self._prepared.clear()
         self._cursors.open_cursors.clear()
         await self.context.send_input(f"reset {self.window}")
@@ -522,14 +524,14 @@ class TdsSession:
         *more_results*: further responses follow.
         """
         if request.resets:
-            await self._reset()
+            await self._reset_session()
         if request.fetch is not None:
             try:
                 return fetch_rows(self._cursors, request.fetch, self._tds, more_results)
             except CursorNotFoundError:
-                return self._failed(16909, NO_CURSOR.format(request.fetch.cursor))
+                return self._encode_failure(16909, NO_CURSOR.format(request.fetch.cursor))
         if not request.text.strip():
-            return self._changes("") + encode_answer(
+            return self._encode_changes("") + encode_answer(
                 request, (), (), self.server, self._tds, more_results=more_results
             )
         running = self.context.send_input(f"batch {self.window} {json.dumps(request.text)}")
@@ -542,7 +544,7 @@ class TdsSession:
             return None
         messages, results = sql_done.messages, sql_done.results
         failed = any(message["severity"] > 10 for message in messages)
-        changes = b"" if self.ended else self._changes(request.text, failed)
+        changes = b"" if self.ended else self._encode_changes(request.text, failed)
         if request.opening is not None and results:
             return changes + open_cursor(self._cursors, request.opening, results[0], self._tds, more_results)
         return encode_answer(
@@ -554,7 +556,7 @@ class TdsSession:
 
         Raises ConnectionClosedError if the client has disconnected.
         """
-        self._reading = self._reading or asyncio.ensure_future(self._read())
+        self._reading = self._reading or asyncio.ensure_future(self._read_message())
         awaitables: set[asyncio.Future[RequestResult] | asyncio.Future[TdsMessage]] = {running, self._reading}
         await asyncio.wait(awaitables, return_when=asyncio.FIRST_COMPLETED)
         if running.done() or self.ended:
@@ -565,19 +567,19 @@ class TdsSession:
         await self.context.send_input(f"cancel {self.window}")
         return True
 
-    def _changes(self, text: str, failed: bool = False) -> bytes:
+    def _encode_changes(self, text: str, failed: bool = False) -> bytes:
         """Encode the changes by a request with this *text*: database, language, open transaction.
 
         *failed*: an error ended a transaction, if one has ended.
         """
-        session, output = self._session(), b""
+        session, output = self._get_session(), b""
         used = _USE.match(text)
         is_unchanged = used is not None and used[1].lower() == session.database.lower()
         if session.database != self._database or is_unchanged:
             output += types.encode_environment(types.DATABASE, session.database, self._database)
             output += self._encode_info(5701, f"Changed database context to '{session.database}'.")
             self._database = session.database
-        language = language_of(session)
+        language = get_language(session)
         if language != self._language:
             output += types.encode_environment(types.LANGUAGE, language, self._language)
             self._language = language
@@ -592,6 +594,6 @@ class TdsSession:
         return output
 
 
-def language_of(session: SqlSession) -> str:
+def get_language(session: SqlSession) -> str:
     """Return the language of a session."""
-    return settings_of(session.options).culture.language.name
+    return build_settings(session.options).culture.language.name

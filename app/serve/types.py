@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from app.serve.login import TDS_7_2, TDS_7_3
 from engine.drill.judging.shapes import Row
-from engine.tsql.scalars.types import ANY_DIGITS, MAX, SqlType, code_page, type_of
+from engine.tsql.scalars.types import ANY_DIGITS, MAX, SqlType, encode_code_page, read_type
 from engine.tsql.scalars.values import Scalar
 
 COLLATION: Final = bytes.fromhex("0904d00034")
@@ -34,7 +34,7 @@ _OLD: Final = {"varchar": 0x23, "nvarchar": 0x63, "varbinary": 0x22}
 _POINTER: Final = b"\x10" + bytes(16) + bytes(8)
 """Text pointer and timestamp, which no program uses here."""
 _AS: Final = {"text": "varchar", "ntext": "nvarchar", "image": "varbinary"}
-"""Wire types of large values: those of the types with max, without text pointers."""
+"""Wire types of large values: the types with max, without text pointers."""
 _VARIANT_MAX: Final = 8009
 """Maximum bytes of a sql_variant with its properties."""
 _VARIANTS: Final = {
@@ -81,11 +81,11 @@ class WireColumn(Struct, frozen=True):
             return bytes([0x6C, 17, kind.precision, kind.scale])
         return _FIXED[name]
 
-    def value(self, value: Scalar) -> bytes:
+    def encode_value(self, value: Scalar) -> bytes:
         """Encode a value without its type information. Raises ValueError if it does not match the type."""
         name = self.kind.name
         if name in TEXT_TOKENS or name == "xml":
-            return self._of_text(value)
+            return self._encode_text(value)
         if name == "sql_variant":
             return _encode_variant(self.kind.base, value)
         if value is None:
@@ -97,7 +97,7 @@ class WireColumn(Struct, frozen=True):
         raw = _encode_value(self.kind, value)
         return bytes([len(raw)]) + raw
 
-    def _of_text(self, value: Scalar) -> bytes:
+    def _encode_text(self, value: Scalar) -> bytes:
         if value is None:
             return b"\0" if self.by_pointer else _NULL_LONG if self.long else b"\xff\xff"
         if "binary" in self.kind.name:
@@ -105,7 +105,7 @@ class WireColumn(Struct, frozen=True):
         elif self.kind.name.startswith("n") or self.kind.name == "xml":
             raw = str(value).encode("utf-16-le", "surrogatepass")
         else:
-            raw = code_page(str(value))
+            raw = encode_code_page(str(value))
         if self.by_pointer:
             return _POINTER + struct.pack("<I", len(raw)) + raw
         if self.long:
@@ -122,7 +122,7 @@ _FIXED: Final = {
 
 
 _UNBOUNDED: Final = {"sql_variant": b"\x62" + struct.pack("<I", _VARIANT_MAX), "xml": b"\xf1\0"}
-"""TYPE_INFO of types without a length of their own; XML is without a schema."""
+"""TYPE_INFO of types that have no length. XML has no schema here."""
 
 
 def _encode_variant(base: SqlType | None, value: Scalar) -> bytes:
@@ -132,14 +132,14 @@ def _encode_variant(base: SqlType | None, value: Scalar) -> bytes:
     kind = base or _guess_type([value])
     name = kind.name
     if name in TEXT_TOKENS:
-        data = WireColumn(kind).value(value)[2:]
+        data = WireColumn(kind).encode_value(value)[2:]
         size = struct.pack("<H", min(kind.length * (2 if name.startswith("n") else 1), _BYTES_MAX))
         head = bytes([TEXT_TOKENS[name]]), (b"" if "binary" in name else COLLATION) + size
     elif name in TIME_TOKENS:
         data = _encode_value(kind, value)
         head = bytes([TIME_TOKENS[name]]), b"" if name == "date" else bytes([kind.scale])
     else:
-        data = WireColumn(kind).value(value)[1:]
+        data = WireColumn(kind).encode_value(value)[1:]
         head = bytes([_VARIANTS[name]]), bytes([kind.precision, kind.scale]) if name == "numeric" else b""
     body = head[0] + bytes([len(head[1])]) + head[1] + data
     return struct.pack("<I", len(body)) + body
@@ -152,21 +152,21 @@ def _encode_value(kind: SqlType, value: int | float | str | bytes) -> bytes:
     if name in ("float", "real"):
         return struct.pack("<d" if name == "float" else "<f", float(value))
     if name in ("money", "smallmoney"):
-        units = _units(value, 4)
+        units = _convert_to_units(value, 4)
         return (
             struct.pack("<iI", units >> 32, units & 0xFFFFFFFF)
             if name == "money"
             else struct.pack("<i", units)
         )
     if name == "numeric":
-        units = _units(value, kind.scale)
+        units = _convert_to_units(value, kind.scale)
         return (b"\1" if units >= 0 else b"\0") + abs(units).to_bytes(16, "little")
     if name == "uniqueidentifier":
         return UUID(str(value)).bytes_le
-    return _moment(kind, str(value))
+    return _encode_moment(kind, str(value))
 
 
-def _units(value: object, scale: int) -> int:
+def _convert_to_units(value: object, scale: int) -> int:
     """Return the number in units of its last digit. Raises ValueError if it is not a number."""
     try:
         return int(ANY_DIGITS.scaleb(Decimal(str(value)), scale).to_integral_value())
@@ -174,7 +174,7 @@ def _units(value: object, scale: int) -> int:
         raise ValueError(f"{value!r} is no number") from None
 
 
-def _moment(kind: SqlType, text: str) -> bytes:
+def _encode_moment(kind: SqlType, text: str) -> bytes:
     """Encode a date or time [MS-TDS 2.2.5.5.1.7 to 2.2.5.5.1.11]: old types from 1900, new ones from year 1."""
     name = kind.name
     if name in ("datetime", "smalldatetime"):
@@ -202,13 +202,13 @@ def _moment(kind: SqlType, text: str) -> bytes:
     return output + (struct.pack("<h", offset) if name == "datetimeoffset" else b"")
 
 
-def column(type_name: str, values: Sequence[Scalar], tds: int, parameter: bool = False) -> WireColumn:
+def build_column(type_name: str, values: Sequence[Scalar], tds: int, parameter: bool = False) -> WireColumn:
     """Return the wire column of a T-SQL type for a version of TDS.
 
     For an unknown type, the *values* decide. *parameter*: before TDS 7.2 a returned value has at
     most 8,000 bytes.
     """
-    kind = _guess_type(values) if type_name in ("", "null") else type_of(type_name)
+    kind = _guess_type(values) if type_name in ("", "null") else read_type(type_name)
     kind = _wire_type(kind, tds)
     if kind.base is not None:
         kind = replace(kind, base=_wire_type(kind.base, tds))
@@ -219,7 +219,7 @@ def column(type_name: str, values: Sequence[Scalar], tds: int, parameter: bool =
     wire_column = WireColumn(kind, long, by_pointer)
     try:
         for value in values:
-            wire_column.value(value)
+            wire_column.encode_value(value)
     except (
         ValueError,
         OverflowError,
@@ -272,7 +272,7 @@ TEXT_MAX: Final = 8000
 """Maximum characters of a message on the wire: a token has 65,535 bytes."""
 
 
-def short(text: str) -> bytes:
+def encode_short_text(text: str) -> bytes:
     """Encode B_VARCHAR [MS-TDS 2.2.5.1.2]."""
     raw = text[:255].encode("utf-16-le", "surrogatepass")
     return bytes([len(raw) // 2]) + raw
@@ -306,7 +306,7 @@ def encode_message(message_row: Row, server: str, tds: int) -> bytes:
         message_row["severity"] % 10 if not error else message_row["severity"],
     )
     procedure = message_row.get("procedure", "")
-    body += _write_long(message_row["text"]) + short(server) + short(procedure)
+    body += _write_long(message_row["text"]) + encode_short_text(server) + encode_short_text(procedure)
     line = message_row["line"] or (0 if procedure else 1)  # 0: the call of the procedure failed
     body += struct.pack("<I" if tds >= TDS_7_2 else "<H", min(line, 65_535))
     return struct.pack("<BH", 0xAA if error else 0xAB, len(body)) + body
@@ -323,60 +323,67 @@ def encode_environment(kind: int, new_value: str | bytes, old_value: str | bytes
     """Encode ENVCHANGE [MS-TDS 2.2.7.9]; bytes are values of B_VARBYTE, text of B_VARCHAR."""
     body = bytes([kind])
     for value in (new_value, old_value):
-        body += short(value) if isinstance(value, str) else bytes([len(value)]) + value
+        body += encode_short_text(value) if isinstance(value, str) else bytes([len(value)]) + value
     return struct.pack("<BH", 0xE3, len(body)) + body
 
 
 def encode_login_ack(tds: int, build: tuple[int, int, int]) -> bytes:
     """Encode LOGINACK [MS-TDS 2.2.7.14]."""
-    body = b"\x01" + struct.pack(">I", tds) + short("Microsoft SQL Server") + struct.pack(">BBH", *build)
+    body = (
+        b"\x01"
+        + struct.pack(">I", tds)
+        + encode_short_text("Microsoft SQL Server")
+        + struct.pack(">BBH", *build)
+    )
     return struct.pack("<BH", 0xAD, len(body)) + body
 
 
-def collation() -> bytes:
+def get_collation() -> bytes:
     """Return the default collation [MS-TDS 2.2.5.1.2]."""
     return encode_environment(SQL_COLLATION, COLLATION, b"")
 
 
-def columns_of(result: Row, tds: int) -> list[WireColumn]:
+def build_columns(result: Row, tds: int) -> list[WireColumn]:
     """Return the columns of a result as `sql_done` has it."""
     rows: Sequence[Sequence[Scalar]] = result["rows"]
     types = result["types"] or [""] * len(result["columns"])
-    return [column(type_name, [row[index] for row in rows], tds) for index, type_name in enumerate(types)]
+    return [
+        build_column(type_name, [row[index] for row in rows], tds) for index, type_name in enumerate(types)
+    ]
 
 
-def grid(result: Row, tds: int) -> bytes:
+def encode_grid(result: Row, tds: int) -> bytes:
     """Encode COLMETADATA [MS-TDS 2.2.7.4] and its rows."""
-    columns = columns_of(result, tds)
-    return _metadata(result["columns"], columns, tds) + _rows(columns, result["rows"], tds)
+    columns = build_columns(result, tds)
+    return _encode_metadata(result["columns"], columns, tds) + _encode_rows(columns, result["rows"], tds)
 
 
-def _metadata(names: Sequence[str], columns: Sequence[WireColumn], tds: int, hidden: int = 0) -> bytes:
+def _encode_metadata(names: Sequence[str], columns: Sequence[WireColumn], tds: int, hidden: int = 0) -> bytes:
     """Encode COLMETADATA; the last *hidden* columns are for the driver alone."""
     output = bytearray(struct.pack("<BH", 0x81, len(columns)))
     for index, (name, wire_column) in enumerate(zip(names, columns, strict=True)):
         flags = HIDDEN if index >= len(columns) - hidden else NULLABLE
         output += struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, flags) + wire_column.info
         output += b"\0\0" if wire_column.by_pointer else b""  # name of the table
-        output += short("" if name == NAMELESS else name)
+        output += encode_short_text("" if name == NAMELESS else name)
     return bytes(output)
 
 
-def _rows(columns: Sequence[WireColumn], rows: Sequence[Sequence[Scalar]], tds: int) -> bytes:
+def _encode_rows(columns: Sequence[WireColumn], rows: Sequence[Sequence[Scalar]], tds: int) -> bytes:
     """Encode each row as ROW [MS-TDS 2.2.7.20], or as NBCROW [2.2.7.15] where that is shorter."""
     output = bytearray()
     for row in rows:
         nulls = sum(value is None for value in row)
         if tds >= NBCROW_SINCE and nulls > 1 and nulls * 8 > len(row):
-            output += b"\xd2" + _bits(row)
+            output += b"\xd2" + _pack_null_bits(row)
             output += b"".join(
-                wire_column.value(value)
+                wire_column.encode_value(value)
                 for wire_column, value in zip(columns, row, strict=True)
                 if value is not None
             )
         else:
             output += b"\xd1" + b"".join(
-                wire_column.value(value) for wire_column, value in zip(columns, row, strict=True)
+                wire_column.encode_value(value) for wire_column, value in zip(columns, row, strict=True)
             )
     return bytes(output)
 
@@ -387,14 +394,16 @@ HIDDEN: Final = 0x2000
 _EXPRESSION, _OF_DRIVER = 0x04, 0x10
 
 
-def columns_of_cursor(result: Row, tds: int) -> bytes:
-    """Encode the columns of a cursor and the hidden last column that shows whether the row exists.
+def encode_cursor_columns(result: Row, tds: int) -> bytes:
+    """Encode the columns of a cursor, and a hidden last column that shows whether the row exists.
 
-    TABNAME and COLINFO [MS-TDS 2.2.7.22, 2.2.7.3] state that no column belongs to a table, and which one is
-    hidden.
+    TABNAME and COLINFO [MS-TDS 2.2.7.22, 2.2.7.3] state that no column belongs to a table, and that the last
+    column is hidden.
     """
     names = [*result["columns"], ROW_STATUS]
-    metadata = _metadata(names, [*columns_of(result, tds), _status_column(tds)], tds, hidden=1)
+    metadata = _encode_metadata(
+        names, [*build_columns(result, tds), _build_status_column(tds)], tds, hidden=1
+    )
     columns = b"".join(
         bytes([index & 0xFF, 0, _EXPRESSION | (_OF_DRIVER if index == len(names) else 0)])
         for index in range(1, len(names) + 1)
@@ -402,14 +411,14 @@ def columns_of_cursor(result: Row, tds: int) -> bytes:
     return metadata + struct.pack("<BH", 0xA4, 0) + struct.pack("<BH", 0xA5, len(columns)) + columns
 
 
-def rows_of_cursor(result: Row, rows: Sequence[Sequence[Scalar]], tds: int) -> bytes:
+def encode_cursor_rows(result: Row, rows: Sequence[Sequence[Scalar]], tds: int) -> bytes:
     """Encode rows of a cursor, with the hidden status column."""
-    columns = [*columns_of(result, tds), _status_column(tds)]
-    return _rows(columns, [[*row, FETCHED] for row in rows], tds)
+    columns = [*build_columns(result, tds), _build_status_column(tds)]
+    return _encode_rows(columns, [[*row, FETCHED] for row in rows], tds)
 
 
-def _status_column(tds: int) -> WireColumn:
-    return column("int", [FETCHED], tds)
+def _build_status_column(tds: int) -> WireColumn:
+    return build_column("int", [FETCHED], tds)
 
 
 NAMELESS: Final = "(No column name)"
@@ -417,7 +426,7 @@ NAMELESS: Final = "(No column name)"
 NBCROW_SINCE: Final = 0x730B0003
 
 
-def _bits(row: Sequence[object]) -> bytes:
+def _pack_null_bits(row: Sequence[object]) -> bytes:
     """Return one bit a column, the lowest first: set where the value is NULL."""
     number = sum(1 << index for index, value in enumerate(row) if value is None)
     return number.to_bytes(-(-len(row) // 8), "little")
@@ -430,11 +439,11 @@ def encode_return_status(status: int) -> bytes:
 
 def encode_return_value(ordinal: int, name: str, type_name: str, value: Scalar, tds: int) -> bytes:
     """Encode RETURNVALUE [MS-TDS 2.2.7.19] of an output parameter."""
-    wire_column = column(type_name, [value], tds, parameter=True)
-    head = struct.pack("<BH", 0xAC, ordinal) + short(name) + b"\x01"
+    wire_column = build_column(type_name, [value], tds, parameter=True)
+    head = struct.pack("<BH", 0xAC, ordinal) + encode_short_text(name) + b"\x01"
     return (
         head
         + struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, 0)
         + wire_column.info
-        + wire_column.value(value)
+        + wire_column.encode_value(value)
     )

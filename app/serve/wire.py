@@ -15,7 +15,7 @@ from typing import Final, cast
 from msgspec import Struct
 
 from app.files import own_certificate
-from app.serve.login import MalformedPacketError, PacketKind, packet, packets
+from app.serve.login import MalformedPacketError, PacketKind, build_packet, build_packets
 from engine.overrides import override
 
 READ: Final = 65_536
@@ -36,12 +36,12 @@ class Tls(Struct, frozen=True):
     """Context for TDS 8.0, where TLS comes first."""
 
 
-def tls(address: str) -> Tls:
+def create_tls(address: str) -> Tls:
     """Create TLS with a new certificate, for clients that connect to *address*."""
     certificate, key = own_certificate.create_certificate("Mirrordrill simulated SQL Server", [address])
-    context = own_certificate.context(certificate, key, ssl.TLSVersion.TLSv1_2)
+    context = own_certificate.create_context(certificate, key, ssl.TLSVersion.TLSv1_2)
     context.maximum_version = ssl.TLSVersion.TLSv1_2
-    strict = own_certificate.context(certificate, key, ssl.TLSVersion.TLSv1_2)
+    strict = own_certificate.create_context(certificate, key, ssl.TLSVersion.TLSv1_2)
     strict.set_alpn_protocols([STRICT_PROTOCOL])
     return Tls(certificate, context, strict)
 
@@ -71,7 +71,7 @@ class Wire:
 
     async def send(self, body: bytes, size: int, spid: int) -> None:
         """Send a response in packets of up to *size* bytes; with TLS each is one record."""
-        data = packets(body, size, spid)
+        data = build_packets(body, size, spid)
         if self._tls is not None:
             for index in range(0, len(data), size):
                 self._tls.write(data[index : index + size])
@@ -98,7 +98,7 @@ class Wire:
                 raise MalformedPacketError(f"TLS: {problem.reason}") from None
             output = self._outgoing.read()
             if output:
-                await self._pipe.write(packet(PacketKind.PRELOGIN, output) if in_prelogin else output)
+                await self._pipe.write(build_packet(PacketKind.PRELOGIN, output) if in_prelogin else output)
             if is_over:
                 break
             data = await self._pipe.read()

@@ -16,7 +16,7 @@ from app.storage.problems import (
     ProblemKind,
     StorageError,
     build_missing_error,
-    problem_from,
+    build_problem,
     refuse_special_files,
 )
 from app.storage.tables import LONG, NULLABLE, RUNNING, TABLES
@@ -31,23 +31,23 @@ DRIVE_REMOTE: Final = 4
 """GetDriveTypeW: "The drive is a remote (network) drive"."""
 
 
-def network_system(folder: Path) -> str | None:
+def find_network_system(folder: Path) -> str | None:
     """Return the kind of network drive on which *folder* is or will be; None for a local disk or if unknown."""
     path = folder.absolute()
     if sys.platform == "win32":
-        return _windows_drive(path)
+        return _get_windows_drive(path)
     try:
         mounts = MOUNTS.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    kind = _kind_of_mount(path.resolve(), mounts)
+    kind = _find_mount_kind(path.resolve(), mounts)
     return kind if kind in NETWORK_SYSTEMS else None
 
 
-def _kind_of_mount(folder: Path, mounts: str) -> str | None:
+def _find_mount_kind(folder: Path, mounts: str) -> str | None:
     """Return the file system of the innermost mount point around *folder*.
 
-    Of several on the same folder, the last one counts, because it covers the others.
+    If several file systems are mounted there, the last one counts, because it covers the others.
     """
     best, kind = -1, None
     for line in mounts.splitlines():
@@ -61,7 +61,7 @@ def _kind_of_mount(folder: Path, mounts: str) -> str | None:
     return kind
 
 
-def _windows_drive(folder: Path) -> str | None:
+def _get_windows_drive(folder: Path) -> str | None:
     if folder.drive.startswith("\\\\"):
         return "share"
     if sys.platform != "win32":
@@ -90,7 +90,10 @@ _WRONG: Final = {
 }
 """Type of a column -> condition for a value of another type."""
 _IN_PLAY: Final = f"run_id IN (SELECT id FROM run WHERE status = '{RUNNING}')"
-"""Rows of long tables that are checked; the others are read only on request."""
+"""Condition for the checked rows of long tables: rows of runs in play.
+
+Other rows are checked only on request.
+"""
 
 
 def list_foreign_objects(connection: sqlite3.Connection) -> list[str]:
@@ -104,7 +107,9 @@ def list_foreign_objects(connection: sqlite3.Connection) -> list[str]:
 
 def find_schema_faults(connection: sqlite3.Connection) -> Iterator[str]:
     """Yield the differences from the newest version's schema and value types."""
-    missing = [name for name, columns in TABLES.items() if not columns.keys() <= _columns(connection, name)]
+    missing = [
+        name for name, columns in TABLES.items() if not columns.keys() <= _list_columns(connection, name)
+    ]
     if missing:
         yield f"its table {missing[0]} is missing or another"
         return
@@ -115,7 +120,7 @@ def find_schema_faults(connection: sqlite3.Connection) -> Iterator[str]:
             yield f"a row of its table {table} holds what cannot be"
 
 
-def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
+def _list_columns(connection: sqlite3.Connection, table: str) -> set[str]:
     return {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
 
 
@@ -148,10 +153,10 @@ class ProfileDatabase(Struct, frozen=True):
     """Identity (device, inode) of the file that was opened under this name."""
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def run_transaction(self) -> Iterator[sqlite3.Connection]:
         """Run a transaction; errors of file and disk become StorageProblems."""
         # a file that was replaced is written to, but never found again
-        if _identity(self.file) != self.identity:
+        if _read_identity(self.file) != self.identity:
             raise build_missing_error(self.file)
         with _translate_errors(self.file):
             self.connection.execute("BEGIN IMMEDIATE")
@@ -170,7 +175,7 @@ def open_database(folder: Path) -> ProfileDatabase:
     Raises StorageError if the folder, the file or its version prevents that.
     """
     file = folder / FILE_NAME
-    system = network_system(folder)
+    system = find_network_system(folder)
     if system is not None:
         sentence = tr(
             "The profile folder {folder} is on a network drive ({system}), where two programs "
@@ -191,15 +196,15 @@ def open_database(folder: Path) -> ProfileDatabase:
         connection = _connect(file)
         try:
             _migrate(connection, file)
-            _refuse(next(find_schema_faults(connection), None), file)
+            _raise_for_fault(next(find_schema_faults(connection), None), file)
         except BaseException:
             connection.close()
             raise
     connection.row_factory = sqlite3.Row
-    return ProfileDatabase(file, connection, _identity(file))
+    return ProfileDatabase(file, connection, _read_identity(file))
 
 
-def backup_files(file: Path) -> list[Path]:
+def list_backup_files(file: Path) -> list[Path]:
     """Return the paths of the backups of *file*, newest first. They may not exist yet."""
     return [file.with_name(f"{file.stem}-backup-{age}{file.suffix}") for age in range(1, BACKUPS_KEPT + 1)]
 
@@ -214,7 +219,7 @@ def write_backup(connection: sqlite3.Connection, file: Path) -> Path:
     keep_private(unfinished)
     with closing(sqlite3.connect(unfinished)) as target:
         connection.backup(target)
-    newest, *older = backup_files(file)
+    newest, *older = list_backup_files(file)
     for younger, elder in reversed(list(zip([newest, *older], older, strict=False))):
         if younger.exists():
             younger.replace(elder)
@@ -226,12 +231,12 @@ def _translate_errors(file: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        problem = problem_from(error, file)
+        problem = build_problem(error, file)
         if problem is None:
             raise
         raise problem from error
     except UnicodeDecodeError:  # SQLite quotes a damaged name in its message
-        _refuse("malformed database schema", file)
+        _raise_for_fault("malformed database schema", file)
 
 
 def _connect(file: Path) -> sqlite3.Connection:
@@ -254,7 +259,7 @@ def _connect(file: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         if ended_badly:
-            _refuse(next(iter(check(connection, "quick_check")), None), file)
+            _raise_for_fault(next(iter(check_integrity(connection, "quick_check")), None), file)
     except BaseException:
         connection.close()
         raise
@@ -279,10 +284,10 @@ def _refuse_a_stranger(connection: sqlite3.Connection, file: Path) -> None:
         raise StorageError(ProblemKind.NOT_A_PROFILE, sentence)
 
 
-def _refuse(fault: str | None, file: Path) -> None:
+def _raise_for_fault(fault: str | None, file: Path) -> None:
     """Refuse a damaged profile because of *fault*; None: the profile is valid."""
     if fault is not None:
-        backups = [backup for backup in backup_files(file) if backup.exists()]
+        backups = [backup for backup in list_backup_files(file) if backup.exists()]
         remedy = (
             tr("replace it with the backup {backup}").format(backup=backups[0])
             if backups
@@ -294,7 +299,7 @@ def _refuse(fault: str | None, file: Path) -> None:
         raise StorageError(ProblemKind.DAMAGED, sentence)
 
 
-def check(connection: sqlite3.Connection, pragma: str = "integrity_check") -> list[str]:
+def check_integrity(connection: sqlite3.Connection, pragma: str = "integrity_check") -> list[str]:
     """Return the errors that SQLite finds by `quick_check` or the thorough `integrity_check`."""
     try:
         results = [row[0] for row in connection.execute(f"PRAGMA {pragma}")]
@@ -305,7 +310,7 @@ def check(connection: sqlite3.Connection, pragma: str = "integrity_check") -> li
     return [] if results == ["ok"] else results
 
 
-def _identity(file: Path) -> tuple[int, int] | None:
+def _read_identity(file: Path) -> tuple[int, int] | None:
     """Return the identity of a file, which distinguishes it from another file of the same name; None if missing."""
     try:
         status = file.stat()
@@ -314,15 +319,15 @@ def _identity(file: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def revision_of(migration: Path) -> str:
+def parse_revision(migration: Path) -> str:
     """Return the version of the schema that a file of SQL leads to."""
     return migration.stem.partition("_")[0]
 
 
-def _revision(connection: sqlite3.Connection) -> str | None:
-    """Return the version of the schema in the file; None before its first table.
+def _read_revision(connection: sqlite3.Connection) -> str | None:
+    """Return the version of the schema in the file; None before the first table exists.
 
-    The table is named as that of Alembic, which wrote it in earlier versions of the program.
+    The version table has the name that Alembic gave it in earlier versions of the program.
     """
     tables = connection.execute("SELECT name FROM sqlite_master WHERE name = 'alembic_version'").fetchall()
     row = connection.execute("SELECT version_num FROM alembic_version").fetchone() if tables else None
@@ -330,8 +335,8 @@ def _revision(connection: sqlite3.Connection) -> str | None:
 
 
 def _migrate(connection: sqlite3.Connection, file: Path) -> None:
-    migrations, revision = sorted(MIGRATIONS.glob("[0-9]*.sql")), _revision(connection)
-    revisions = [revision_of(migration) for migration in migrations]
+    migrations, revision = sorted(MIGRATIONS.glob("[0-9]*.sql")), _read_revision(connection)
+    revisions = [parse_revision(migration) for migration in migrations]
     newest = revisions[-1]
     if revision == newest:
         return
@@ -351,7 +356,7 @@ def _migrate(connection: sqlite3.Connection, file: Path) -> None:
                 ProblemKind.CANNOT_OPEN, sentence.format(file=file, why=error.strerror)
             ) from error
     for migration in migrations:
-        if revision is None or revision_of(migration) > revision:
+        if revision is None or parse_revision(migration) > revision:
             _run_migration(connection, migration)
 
 
@@ -361,7 +366,7 @@ def _run_migration(connection: sqlite3.Connection, migration: Path) -> None:
     try:
         connection.executescript(
             f"BEGIN IMMEDIATE;\n{script}\nDELETE FROM alembic_version;\n"
-            f"INSERT INTO alembic_version VALUES ('{revision_of(migration)}');\nCOMMIT;"
+            f"INSERT INTO alembic_version VALUES ('{parse_revision(migration)}');\nCOMMIT;"
         )
     except BaseException:
         if connection.in_transaction:

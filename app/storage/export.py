@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from app.files import atomic_write
-from app.storage.database import APPLICATION_ID, check
-from app.storage.problems import ProblemKind, StorageError, problem_from, refuse_special_files
+from app.storage.database import APPLICATION_ID, check_integrity
+from app.storage.problems import ProblemKind, StorageError, build_problem, refuse_special_files
 from app.words.language import tr
 
 FORMAT: Final = "mirrordrill profile export"
@@ -28,10 +28,10 @@ def export_profile(file: Path, target: Path) -> int:
             tempfile.TemporaryDirectory() as folder,
             closing(_open_copy(_copy_database(file, Path(folder)))) as copy,
         ):
-            _refuse(copy, file)
-            tables = {name: _rows(copy, name) for name in _tables(copy)}
+            _refuse_invalid_copy(copy, file)
+            tables = {name: _list_rows(copy, name) for name in _list_tables(copy)}
     except sqlite3.Error as error:
-        problem = problem_from(error, file)
+        problem = build_problem(error, file)
         if problem is None:
             raise
         raise problem from error
@@ -79,13 +79,13 @@ def _open_copy(copy: Path) -> sqlite3.Connection:
     return connection
 
 
-def _refuse(copy: sqlite3.Connection, file: Path) -> None:
+def _refuse_invalid_copy(copy: sqlite3.Connection, file: Path) -> None:
     (application_id,) = copy.execute("PRAGMA application_id").fetchone()
     if application_id != APPLICATION_ID:
         raise StorageError(
             ProblemKind.NOT_A_PROFILE, tr("The file {file} is not a Mirrordrill profile.").format(file=file)
         )
-    faults = check(copy, "quick_check")
+    faults = check_integrity(copy, "quick_check")
     if faults:
         raise StorageError(
             ProblemKind.DAMAGED,
@@ -93,13 +93,13 @@ def _refuse(copy: sqlite3.Connection, file: Path) -> None:
         )
 
 
-def _tables(copy: sqlite3.Connection) -> list[str]:
+def _list_tables(copy: sqlite3.Connection) -> list[str]:
     """Return ordinary tables only: a view or virtual table could run code of another program."""
     cursor = copy.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name")
     return [name for name, sql in cursor if sql and "VIRTUAL" not in sql.upper()[:20]]
 
 
-def _rows(copy: sqlite3.Connection, table: str) -> list[dict[str, object]]:
+def _list_rows(copy: sqlite3.Connection, table: str) -> list[dict[str, object]]:
     quoted = table.replace('"', '""')
     cursor = copy.execute(f'SELECT * FROM "{quoted}"')
     names = [column[0] for column in cursor.description]

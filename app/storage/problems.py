@@ -58,15 +58,15 @@ _BY_SQLITE_CODE: Final = {
     getattr(sqlite3, row["code"]): (ProblemKind[row["kind"]], row["text"])
     for row in read_table("app.storage", "sqlite_errors.tsv")
 }
-"""Result code -> kind and text; SQLITE_IOERR_LOCK is that of an exclusive lock on a read-only file."""
+"""Result code of SQLite -> kind and text. SQLITE_IOERR_LOCK means an exclusive lock on a read-only file."""
 
 
 _OTHER_TABLES = re.compile(r"no such (table|column)|already exists|duplicate column|has no column")
 """SQLite's messages if the tables do not match the file's version. A bug of the program would fail in every test."""
 
 
-def problem_from(error: BaseException | None, file: Path) -> StorageError | None:
-    """Return the problem for an SQLite *error*; None if it is a defect of the program."""
+def build_problem(error: BaseException | None, file: Path) -> StorageError | None:
+    """Return the problem for an SQLite *error*; None if the error is a defect of the program."""
     if not isinstance(error, sqlite3.Error):
         return None
     code = getattr(error, "sqlite_errorcode", None)  # missing if the driver itself raised the error

@@ -9,10 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from app.files.folders import default_folder
+from app.files.folders import get_default_folder
 from app.learning.reflection import Reflection
 from app.storage import problems, results, runs
-from app.storage.database import ProfileDatabase, check, open_database
+from app.storage.database import ProfileDatabase, check_integrity, open_database
 from app.storage.results import ResultRow
 from app.storage.runs import JournalLine, RunId, StoredBranch, UnfinishedRun
 from app.storage.settings import DraftStore, ProfileSettings, SettingKey
@@ -21,7 +21,7 @@ from engine.drill.judging.shapes import Row
 
 def open_profile(folder: Path | None = None) -> Profile:
     """Open the profile in *folder*; create or migrate it as needed. Raises StorageError with a message."""
-    return Profile(open_database(folder or default_folder()))
+    return Profile(open_database(folder or get_default_folder()))
 
 
 GOALS_MET: Final = SettingKey("runs/goals_met", "{}")
@@ -60,8 +60,8 @@ class Profile:
         A run in progress is recorded with its *journal* and current *tick*, or not at all. Raises ValueError
         unless 0 <= *seed* < 2**63.
         """
-        with self._database.transaction() as db:
-            run_id = runs.begin(
+        with self._database.run_transaction() as db:
+            run_id = runs.create_run(
                 db,
                 scenario_name=scenario_name,
                 scenario_text=scenario_text,
@@ -71,30 +71,30 @@ class Profile:
                 mode=mode,
             )
             for line in journal:
-                runs.append(db, run_id, line.tick, line.text)
-            runs.reach(db, run_id, tick)
+                runs.append_lines(db, run_id, line.tick, line.text)
+            runs.store_position(db, run_id, tick)
         if journal:
             problems.write(self.file.parent, run_id, len(journal))
         return run_id
 
     def append(self, run_id: RunId, tick: int, line: str) -> None:
         """Write one input line. When this returns it survives a power cut, so show its effect only then."""
-        with self._database.transaction() as db:
-            lines = runs.append(db, run_id, tick, line)
+        with self._database.run_transaction() as db:
+            lines = runs.append_lines(db, run_id, tick, line)
         problems.write(self.file.parent, run_id, lines)
 
-    def checkpoint(self, run_id: RunId, tick: int, state_hash: str) -> None:
+    def store_hash(self, run_id: RunId, tick: int, state_hash: str) -> None:
         """Store the world's hash at *tick*; a resumed run is compared with it."""
-        with self._database.transaction() as db:
-            runs.checkpoint(db, run_id, tick, state_hash)
+        with self._database.run_transaction() as db:
+            runs.store_hash(db, run_id, tick, state_hash)
 
-    def heartbeat(self, run_id: RunId, tick: int) -> None:
+    def store_position(self, run_id: RunId, tick: int) -> None:
         """Store that *tick* was reached.
 
         This survives a crash of the process; a power failure may lose the latest values.
         """
-        with self._unsynchronized(), self._database.transaction() as db:
-            runs.reach(db, run_id, tick)
+        with self._suspend_synchronization(), self._database.run_transaction() as db:
+            runs.store_position(db, run_id, tick)
 
     def finish(
         self, run_id: RunId, tick: int, state_hash: str, report_json: str, score: float | None
@@ -104,18 +104,18 @@ class Profile:
         The report is that of `run --json`: its "availability" contains the total downtime_s and
         lost_transactions.
         """
-        with self._database.transaction() as db:
-            results.finish(db, run_id, tick, state_hash, report_json, score)
+        with self._database.run_transaction() as db:
+            results.store_result(db, run_id, tick, state_hash, report_json, score)
 
     def abandon(self, run_id: RunId) -> None:
         """End a run without a result; its journal stays."""
-        with self._database.transaction() as db:
-            runs.abandon(db, run_id)
+        with self._database.run_transaction() as db:
+            runs.abandon_run(db, run_id)
 
     def delete_finished(self, run_ids: Iterable[RunId]) -> None:
         """Delete finished runs, all or none. Raises ValueError if one of them is not finished."""
         doomed = list(run_ids)
-        with self._database.transaction() as db:
+        with self._database.run_transaction() as db:
             for run_id in doomed:
                 runs.delete_finished(db, run_id)
             mark = problems.read(self.file.parent)
@@ -126,12 +126,12 @@ class Profile:
         if self._stored_mark is not None and self._stored_mark.run_id in doomed:
             self._stored_mark = None
 
-    def unfinished(self) -> list[UnfinishedRun]:
+    def list_unfinished_runs(self) -> list[UnfinishedRun]:
         """Return the runs of killed processes, newest first; of a tree only the newest.
 
         To resume one, append to its ID.
         """
-        with self._database.transaction() as db:
+        with self._database.run_transaction() as db:
             superseded_runs = runs.find_superseded_runs(db)
             return [
                 run
@@ -162,96 +162,96 @@ class Profile:
         """Return a message if the last run in progress is missing in the database; empty otherwise."""
         if self._stored_mark is None:
             return []
-        with self._database.transaction() as db:
+        with self._database.run_transaction() as db:
             return runs.find_lost_runs(db, self._stored_mark)
 
-    def journal(self, run_id: RunId) -> tuple[JournalLine, ...]:
+    def read_journal(self, run_id: RunId) -> tuple[JournalLine, ...]:
         """Return the input lines of any run, in their order."""
-        with self._database.transaction() as db:
-            return runs.journal(db, run_id)
+        with self._database.run_transaction() as db:
+            return runs.read_journal(db, run_id)
 
-    def last_run(self) -> RunId | None:
-        """Return the run that was started last; None before the first one."""
-        with self._database.transaction() as db:
+    def find_last_run(self) -> RunId | None:
+        """Return the number of the run that was started last; None before the first run."""
+        with self._database.run_transaction() as db:
             return runs.find_last_run_id(db)
 
-    def results(self) -> list[ResultRow]:
+    def list_results(self) -> list[ResultRow]:
         """Return every finished run, newest first."""
-        with self._database.transaction() as db:
-            return results.history(db)
+        with self._database.run_transaction() as db:
+            return results.list_finished_runs(db)
 
-    def answers(self) -> list[Row]:
+    def list_answers(self) -> list[Row]:
         """Return the questions of all finished runs that have an answer with a confidence."""
-        with self._database.transaction() as db:
-            return results.answers(db)
+        with self._database.run_transaction() as db:
+            return results.list_answers(db)
 
-    def best(self, scenario_name: str) -> ResultRow | None:
+    def find_best_run(self, scenario_name: str) -> ResultRow | None:
         """Return the best scored run of a scenario: most points, then least downtime."""
-        with self._database.transaction() as db:
-            return results.best(db, scenario_name)
+        with self._database.run_transaction() as db:
+            return results.find_best_run(db, scenario_name)
 
-    def finished_with(self, state_hash: str) -> bool:
+    def has_run_with_state(self, state_hash: str) -> bool:
         """Return whether a run of this profile ended in that state."""
-        with self._database.transaction() as db:
-            return results.finished_with(db, state_hash)
+        with self._database.run_transaction() as db:
+            return results.has_run_with_state(db, state_hash)
 
-    def report(self, run_id: RunId) -> str:
+    def read_report(self, run_id: RunId) -> str:
         """Return the JSON report of a finished run."""
-        with self._database.transaction() as db:
-            return results.report(db, run_id)
+        with self._database.run_transaction() as db:
+            return results.read_report(db, run_id)
 
-    def altered(self, run_id: RunId) -> list[str]:
+    def find_contradictions(self, run_id: RunId) -> list[str]:
         """Return the contradictions in a finished run's record, as sentences; empty if there are none."""
-        with self._database.transaction() as db:
+        with self._database.run_transaction() as db:
             return results.list_altered_runs(db, run_id)
 
     def has_run_of(self, scenario_name: str) -> bool:
         """Return whether a run of that scenario was ever started."""
-        with self._database.transaction() as db:
+        with self._database.run_transaction() as db:
             return runs.has_run_of(db, scenario_name)
 
     def list_started_scenarios(self) -> frozenset[str]:
         """Return names of the scenarios of which a run was ever begun."""
-        with self._database.transaction() as db:
+        with self._database.run_transaction() as db:
             return runs.list_started_scenarios(db)
 
-    def scenario_text(self, run_id: RunId) -> str:
+    def read_scenario_text(self, run_id: RunId) -> str:
         """Return the scenario file that a run was played with."""
-        with self._database.transaction() as db:
-            return runs.text_of(db, run_id)
+        with self._database.run_transaction() as db:
+            return runs.read_scenario_text(db, run_id)
 
-    def keep_branch(
+    def store_branch(
         self, run_id: RunId, tree_id: RunId, parent_id: RunId | None, name: str, tick: int, inputs: int
     ) -> None:
         """Record that a run left its parent at *tick* and shares *inputs* lines; also renames a branch."""
-        with self._database.transaction() as db:
-            runs.keep(db, run_id, tree_id, parent_id, name, tick, inputs)
+        with self._database.run_transaction() as db:
+            runs.store_branch(db, run_id, tree_id, parent_id, name, tick, inputs)
 
-    def forget_branch(self, run_id: RunId) -> None:
+    def remove_branch(self, run_id: RunId) -> None:
         """Take a run out of its tree."""
-        with self._database.transaction() as db:
-            runs.forget(db, run_id)
+        with self._database.run_transaction() as db:
+            runs.remove_branch(db, run_id)
 
-    def branches(self, run_id: RunId) -> list[StoredBranch]:
+    def list_branches(self, run_id: RunId) -> list[StoredBranch]:
         """Return the runs of the tree to which a run belongs, parents first; empty without a tree."""
-        with self._database.transaction() as db:
-            return runs.tree(db, run_id)
+        with self._database.run_transaction() as db:
+            return runs.list_branches(db, run_id)
 
-    def keep_reflection(self, run_id: RunId, reflection: Reflection) -> None:
+    def store_reflection(self, run_id: RunId, reflection: Reflection) -> None:
         """Save the person's reflection on a run, made before its points were shown."""
-        with self._database.transaction() as db:
-            runs.keep_reflection(db, run_id, reflection)
+        with self._database.run_transaction() as db:
+            runs.store_reflection(db, run_id, reflection)
 
-    def reflection(self, run_id: RunId) -> Reflection | None:
+    def read_reflection(self, run_id: RunId) -> Reflection | None:
         """Return the reflection; None if the person was not asked or skipped it."""
-        with self._database.transaction() as db:
-            return runs.reflection_of(db, run_id)
+        with self._database.run_transaction() as db:
+            return runs.read_reflection(db, run_id)
 
-    def faults(self) -> list[str]:
+    def find_faults(self) -> list[str]:
         """Return everything wrong with the stored data, by SQLite's full check and the journals' checksums."""
-        problems_found = check(self._database.connection)
+        problems_found = check_integrity(self._database.connection)
         if not problems_found:  # reading rows of a broken file is useless
-            with self._database.transaction() as db:
+            with self._database.run_transaction() as db:
                 problems_found = [*runs.list_damaged_runs(db), *results.list_altered_runs(db)]
         return problems_found
 
@@ -268,7 +268,7 @@ class Profile:
         self.close()
 
     @contextmanager
-    def _unsynchronized(self) -> Iterator[None]:
+    def _suspend_synchronization(self) -> Iterator[None]:
         """Commit without waiting for the disk, for frequent writes of which a loss does little harm."""
         self._database.connection.execute("PRAGMA synchronous = NORMAL")
         try:

@@ -9,11 +9,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from app.storage.runs import RunId, end
-from app.storage.tables import FINISHED, format_utc_now, time_of
+from app.storage.runs import RunId, end_run
+from app.storage.tables import FINISHED, format_utc_now, parse_time
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring.scenario import sha256
+from engine.drill.authoring.scenario import compute_sha256
 from engine.drill.judging.shapes import Row
 
 
@@ -53,8 +53,8 @@ class ScenarioResults(Struct, frozen=True):
         return self.runs[-1]
 
 
-def records(newest_first: Iterable[ResultRow]) -> dict[str, ScenarioResults]:
-    """Return the record of each finished scenario, from rows in the form of `history`."""
+def compute_records(newest_first: Iterable[ResultRow]) -> dict[str, ScenarioResults]:
+    """Return the record of each finished scenario, from rows in the form of `list_finished_runs`."""
     runs: dict[str, list[ResultRow]] = {}
     for row in newest_first:
         runs.setdefault(row.scenario_name, []).append(row)
@@ -67,7 +67,7 @@ _RESULTS: Final = (
 )
 
 
-def finish(
+def store_result(
     db: sqlite3.Connection, run_id: RunId, tick: int, state_hash: str, report_json: str, score: float | None
 ) -> None:
     """Store the result of a finished run."""
@@ -76,7 +76,7 @@ def finish(
     is_branch = db.execute(
         "SELECT 1 FROM branch WHERE run_id = ? AND parent_id IS NOT NULL", (run_id,)
     ).fetchone()
-    end(db, run_id, tick, FINISHED)
+    end_run(db, run_id, tick, FINISHED)
     row = {
         "run_id": run_id,
         "finished_at": format_utc_now(),
@@ -91,28 +91,28 @@ def finish(
     db.execute(f"INSERT INTO result ({', '.join(row)}) VALUES ({', '.join(':' + name for name in row)})", row)
 
 
-def history(db: sqlite3.Connection) -> list[ResultRow]:
+def list_finished_runs(db: sqlite3.Connection) -> list[ResultRow]:
     """Return every finished run, newest first."""
-    return [_row(row) for row in db.execute(f"{_RESULTS} ORDER BY run_id DESC")]
+    return [_build_row(row) for row in db.execute(f"{_RESULTS} ORDER BY run_id DESC")]
 
 
-def best(db: sqlite3.Connection, scenario_name: str) -> ResultRow | None:
+def find_best_run(db: sqlite3.Connection, scenario_name: str) -> ResultRow | None:
     """Return the run with the most points and no rewind; among equals the shortest downtime, then the earliest."""
     row = db.execute(
         f"{_RESULTS} WHERE scenario_name = ? AND score IS NOT NULL AND NOT retried"
         " ORDER BY score DESC, downtime_s, run_id LIMIT 1",
         (scenario_name,),
     ).fetchone()
-    return _row(row) if row else None
+    return _build_row(row) if row else None
 
 
-def finished_with(db: sqlite3.Connection, state_hash: str) -> bool:
+def has_run_with_state(db: sqlite3.Connection, state_hash: str) -> bool:
     """Return whether any run ended in that state."""
     cursor = db.execute("SELECT 1 FROM result WHERE state_hash = ? LIMIT 1", (state_hash,))
     return cursor.fetchone() is not None
 
 
-def answers(db: sqlite3.Connection) -> list[Row]:
+def list_answers(db: sqlite3.Connection) -> list[Row]:
     """Return the rows of `questions` with a confidence in all reports of runs without a rewind."""
     query = "SELECT report_json FROM result WHERE NOT retried AND instr(report_json, ?) ORDER BY run_id"
     rows: list[Row] = []
@@ -123,7 +123,7 @@ def answers(db: sqlite3.Connection) -> list[Row]:
     return rows
 
 
-def report(db: sqlite3.Connection, run_id: RunId) -> str:
+def read_report(db: sqlite3.Connection, run_id: RunId) -> str:
     """Return the JSON report of a finished run. LookupError if it is not finished."""
     row = db.execute("SELECT report_json FROM result WHERE run_id = ?", (run_id,)).fetchone()
     if row is None:
@@ -162,15 +162,15 @@ def _list_contradictions(row: sqlite3.Row) -> list[str]:
         (tr("the final state"), row["state_hash"], report.get("state_hash", row["state_hash"])),
         (tr("the mode"), row["mode"], report.get("mode", row["mode"])),
         (tr("the seed"), row["seed"], report.get("seed", row["seed"])),
-        (tr("the scenario"), row["scenario_hash"], sha256(row["scenario_text"])),
+        (tr("the scenario"), row["scenario_hash"], compute_sha256(row["scenario_text"])),
     )
     return [name for name, value, stored_value in pairs if value != stored_value]
 
 
-def _row(row: sqlite3.Row) -> ResultRow:
+def _build_row(row: sqlite3.Row) -> ResultRow:
     return ResultRow(
         run_id=RunId(row["run_id"]),
-        finished_at=time_of(row["finished_at"]),
+        finished_at=parse_time(row["finished_at"]),
         scenario_name=row["scenario_name"],
         mode=row["mode"],
         score=row["score"],

@@ -10,7 +10,7 @@ from msgspec.structs import astuple
 
 from app.learning.reflection import Reflection
 from app.storage.problems import Mark
-from app.storage.tables import ABANDONED, FINISHED, RUNNING, format_utc_now, time_of
+from app.storage.tables import ABANDONED, FINISHED, RUNNING, format_utc_now, parse_time
 from app.words.language import tr
 
 RunId = NewType("RunId", int)
@@ -53,7 +53,7 @@ TICK_MAX: Final = 100_000_000
 """Last possible tick, a million seconds: a replay to a corrupted tick far beyond would never end."""
 
 
-def begin(
+def create_run(
     db: sqlite3.Connection,
     *,
     scenario_name: str,
@@ -75,12 +75,12 @@ def begin(
     return RunId(cursor.fetchone()["id"])
 
 
-def append(db: sqlite3.Connection, run_id: RunId, tick: int, text: str) -> int:
+def append_lines(db: sqlite3.Connection, run_id: RunId, tick: int, text: str) -> int:
     """Append lines; return the number of lines of the run."""
-    reach(db, run_id, tick)
+    store_position(db, run_id, tick)
     run = db.execute("SELECT line_count, line_chain FROM run WHERE id = ?", (run_id,)).fetchone()
     count: int = run["line_count"] + 1
-    chain = _link(run["line_chain"], tick, text)
+    chain = _extend_chain(run["line_chain"], tick, text)
     db.execute("UPDATE run SET line_count = ?, line_chain = ? WHERE id = ?", (count, chain, run_id))
     db.execute(
         "INSERT INTO line (run_id, number, tick, text) VALUES (?, ?, ?, ?)", (run_id, count, tick, text)
@@ -88,37 +88,37 @@ def append(db: sqlite3.Connection, run_id: RunId, tick: int, text: str) -> int:
     return count
 
 
-def reach(db: sqlite3.Connection, run_id: RunId, tick: int) -> None:
+def store_position(db: sqlite3.Connection, run_id: RunId, tick: int) -> None:
     """Record that an unfinished run reached *tick*.
 
     Raises ValueError if it has ended: its history would change.
     """
-    status = status_of(db, run_id)
+    status = read_status(db, run_id)
     if status != RUNNING:
         raise ValueError(f"run {run_id} is {status}")
     db.execute("UPDATE run SET tick = max(tick, ?) WHERE id = ?", (tick, run_id))
 
 
-def checkpoint(db: sqlite3.Connection, run_id: RunId, tick: int, state_hash: str) -> None:
+def store_hash(db: sqlite3.Connection, run_id: RunId, tick: int, state_hash: str) -> None:
     """Store the world's hash at a tick."""
-    reach(db, run_id, tick)
+    store_position(db, run_id, tick)
     db.execute(
         "REPLACE INTO checkpoint (run_id, tick, state_hash) VALUES (?, ?, ?)", (run_id, tick, state_hash)
     )
 
 
-def end(db: sqlite3.Connection, run_id: RunId, tick: int, status: str) -> None:
+def end_run(db: sqlite3.Connection, run_id: RunId, tick: int, status: str) -> None:
     """End a run that was at *tick*: FINISHED or ABANDONED. ValueError if it has ended."""
-    reach(db, run_id, tick)
+    store_position(db, run_id, tick)
     db.execute("UPDATE run SET status = ? WHERE id = ?", (status, run_id))
 
 
-def abandon(db: sqlite3.Connection, run_id: RunId) -> None:
+def abandon_run(db: sqlite3.Connection, run_id: RunId) -> None:
     """Mark a run as abandoned."""
-    end(db, run_id, 0, ABANDONED)
+    end_run(db, run_id, 0, ABANDONED)
 
 
-def status_of(db: sqlite3.Connection, run_id: RunId) -> str:
+def read_status(db: sqlite3.Connection, run_id: RunId) -> str:
     """Return the status. Raises LookupError for an unknown run."""
     row = db.execute("SELECT status FROM run WHERE id = ?", (run_id,)).fetchone()
     if row is None:
@@ -129,7 +129,7 @@ def status_of(db: sqlite3.Connection, run_id: RunId) -> str:
 def list_unfinished_runs(db: sqlite3.Connection, mark: Mark | None = None) -> list[UnfinishedRun]:
     """Return runs that can be resumed, newest first; a run shorter than its *mark* has a problem."""
     runs = db.execute("SELECT * FROM run WHERE status = ? ORDER BY id DESC", (RUNNING,)).fetchall()
-    return [_read(db, run, mark) for run in runs]
+    return [_read_run(db, run, mark) for run in runs]
 
 
 def find_lost_runs(db: sqlite3.Connection, mark: Mark) -> list[str]:
@@ -155,7 +155,7 @@ def list_started_scenarios(db: sqlite3.Connection) -> frozenset[str]:
     return frozenset(row["scenario_name"] for row in db.execute("SELECT DISTINCT scenario_name FROM run"))
 
 
-def text_of(db: sqlite3.Connection, run_id: RunId) -> str:
+def read_scenario_text(db: sqlite3.Connection, run_id: RunId) -> str:
     """Return the scenario text of a run. Raises LookupError for an unknown run."""
     row = db.execute("SELECT scenario_text FROM run WHERE id = ?", (run_id,)).fetchone()
     if row is None:
@@ -164,12 +164,12 @@ def text_of(db: sqlite3.Connection, run_id: RunId) -> str:
 
 
 def find_last_run_id(db: sqlite3.Connection) -> RunId | None:
-    """Return the run that was started last; None before the first one."""
+    """Return the number of the run that was started last; None before the first run."""
     (last_run_id,) = db.execute("SELECT max(id) FROM run").fetchone()
     return None if last_run_id is None else RunId(last_run_id)
 
 
-def journal(db: sqlite3.Connection, run_id: RunId) -> tuple[JournalLine, ...]:
+def read_journal(db: sqlite3.Connection, run_id: RunId) -> tuple[JournalLine, ...]:
     """Return the input lines of a run."""
     cursor = db.execute("SELECT tick, text FROM line WHERE run_id = ? ORDER BY number", (run_id,))
     return tuple(JournalLine(line["tick"], line["text"]) for line in cursor)
@@ -178,13 +178,13 @@ def journal(db: sqlite3.Connection, run_id: RunId) -> tuple[JournalLine, ...]:
 def list_damaged_runs(db: sqlite3.Connection) -> list[str]:
     """Return a message for each run whose journal was changed."""
     runs = db.execute("SELECT id, scenario_name, seed, tick, line_count, line_chain FROM run").fetchall()
-    problems = [_problem(run, journal(db, RunId(run["id"]))) for run in runs]
+    problems = [_find_problem(run, read_journal(db, RunId(run["id"]))) for run in runs]
     return [problem for problem in problems if problem]
 
 
-def _read(db: sqlite3.Connection, run: sqlite3.Row, mark: Mark | None) -> UnfinishedRun:
+def _read_run(db: sqlite3.Connection, run: sqlite3.Row, mark: Mark | None) -> UnfinishedRun:
     run_id = RunId(run["id"])
-    lines = journal(db, run_id)
+    lines = read_journal(db, run_id)
     hashes = db.execute("SELECT tick, state_hash FROM checkpoint WHERE run_id = ? ORDER BY tick", (run_id,))
     return UnfinishedRun(
         run_id=run_id,
@@ -194,23 +194,23 @@ def _read(db: sqlite3.Connection, run: sqlite3.Row, mark: Mark | None) -> Unfini
         seed=run["seed"],
         engine_version=run["engine_version"],
         mode=run["mode"],
-        started_at=time_of(run["started_at"]),
+        started_at=parse_time(run["started_at"]),
         tick=run["tick"],
         lines=lines,
         checkpoints=tuple(CheckpointHash(row["tick"], row["state_hash"]) for row in hashes),
-        problem=_problem(run, lines, mark.lines if mark is not None and mark.run_id == run_id else 0),
+        problem=_find_problem(run, lines, mark.lines if mark is not None and mark.run_id == run_id else 0),
     )
 
 
-def _link(chain: int, tick: int, text: str) -> int:
+def _extend_chain(chain: int, tick: int, text: str) -> int:
     """Return the chain's next value: the CRC of everything so far and this line."""
     return crc32(f"{tick} {text}\n".encode(), chain)
 
 
-def _problem(run: sqlite3.Row, lines: tuple[JournalLine, ...], minimum_lines: int = 0) -> str | None:
-    """Return the problem of a changed journal.
+def _find_problem(run: sqlite3.Row, lines: tuple[JournalLine, ...], minimum_lines: int = 0) -> str | None:
+    """Return the problem of a journal that was changed; None if it is intact.
 
-    It is refused, because it would silently play another drill.
+    A changed journal is refused, because its replay would be another drill without a warning.
     """
     place = tr("The journal of run {id} ({scenario})").format(id=run["id"], scenario=run["scenario_name"])
     line_count = max(run["line_count"], minimum_lines)
@@ -220,7 +220,7 @@ def _problem(run: sqlite3.Row, lines: tuple[JournalLine, ...], minimum_lines: in
         )
     chain = 0
     for line in lines:
-        chain = _link(chain, line.tick, line.text)
+        chain = _extend_chain(chain, line.tick, line.text)
     if chain != run["line_chain"] or run["seed"] < 0 or not 0 <= run["tick"] <= TICK_MAX:
         return tr("{where} differs from the written version: the file was damaged or changed.").format(
             where=place
@@ -234,16 +234,16 @@ def delete_finished(db: sqlite3.Connection, run_id: RunId) -> None:
     Runs that branched from it stay complete, as each has its journal from the start. Raises ValueError for an
     unfinished run, because it can still be continued.
     """
-    status = status_of(db, run_id)
+    status = read_status(db, run_id)
     if status != FINISHED:
         raise ValueError(f"run {run_id} is {status}")
-    _leave_tree(db, run_id)
+    _detach_from_tree(db, run_id)
     for table in ("line", "checkpoint", "result", "reflection"):
         db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
     db.execute("DELETE FROM run WHERE id = ?", (run_id,))
 
 
-def _leave_tree(db: sqlite3.Connection, run_id: RunId) -> None:
+def _detach_from_tree(db: sqlite3.Connection, run_id: RunId) -> None:
     """Attach the branches of a run to its parent, at the earlier of the two branch points.
 
     Without a parent the eldest branch becomes the first of the tree, as all share its history up to that time.
@@ -278,7 +278,7 @@ def _abandon(db: sqlite3.Connection, run_ids: list[int]) -> None:
         db.execute("UPDATE run SET status = ? WHERE id = ? AND status = ?", (ABANDONED, run_id, RUNNING))
 
 
-def keep_reflection(db: sqlite3.Connection, run_id: RunId, reflection: Reflection) -> None:
+def store_reflection(db: sqlite3.Connection, run_id: RunId, reflection: Reflection) -> None:
     """Store the reflection of a run."""
     db.execute(
         "REPLACE INTO reflection (run_id, happened, otherwise, expected_score) VALUES (?, ?, ?, ?)",
@@ -286,7 +286,7 @@ def keep_reflection(db: sqlite3.Connection, run_id: RunId, reflection: Reflectio
     )
 
 
-def reflection_of(db: sqlite3.Connection, run_id: RunId) -> Reflection | None:
+def read_reflection(db: sqlite3.Connection, run_id: RunId) -> Reflection | None:
     """Return the reflection of a run; None if there is none."""
     row = db.execute("SELECT * FROM reflection WHERE run_id = ?", (run_id,)).fetchone()
     return None if row is None else Reflection(row["happened"], row["otherwise"], row["expected_score"])
@@ -309,7 +309,7 @@ class StoredBranch(Struct, frozen=True):
     """Journal from the start, including the common past."""
 
 
-def keep(
+def store_branch(
     db: sqlite3.Connection,
     run_id: RunId,
     tree_id: RunId,
@@ -325,12 +325,12 @@ def keep(
     )
 
 
-def forget(db: sqlite3.Connection, run_id: RunId) -> None:
+def remove_branch(db: sqlite3.Connection, run_id: RunId) -> None:
     """Remove a run from its tree; it stays as a separate run."""
     db.execute("DELETE FROM branch WHERE run_id = ?", (run_id,))
 
 
-def tree(db: sqlite3.Connection, run_id: RunId) -> list[StoredBranch]:
+def list_branches(db: sqlite3.Connection, run_id: RunId) -> list[StoredBranch]:
     """Return the runs of the tree of *run_id*, in the order in which they began; empty without a tree."""
     cursor = db.execute(
         "SELECT branch.*, run.mode, run.tick AS until_tick FROM branch JOIN run ON run.id = branch.run_id"
@@ -346,7 +346,7 @@ def tree(db: sqlite3.Connection, run_id: RunId) -> list[StoredBranch]:
             inputs=row["inputs"],
             mode=row["mode"],
             until_tick=row["until_tick"],
-            lines=journal(db, RunId(row["run_id"])),
+            lines=read_journal(db, RunId(row["run_id"])),
         )
         for row in cursor.fetchall()
     ]

@@ -24,21 +24,21 @@ class ProfileSettings(Struct, frozen=True):
 
     def get(self, key: SettingKey[Value]) -> Value:
         """Return the stored value; the default if it is missing, unreadable or of another type."""
-        with self._database.transaction() as db:
+        with self._database.run_transaction() as db:
             row = db.execute("SELECT value_json FROM setting WHERE key = ?", (key.name,)).fetchone()
         value = _read(row["value_json"]) if row else key.default
         return value if type(value) is type(key.default) else key.default
 
-    def everything(self) -> dict[str, object]:
+    def read_all(self) -> dict[str, object]:
         """Return all stored values by name, None for an unreadable one, for the support bundle."""
-        with self._database.transaction() as db:
+        with self._database.run_transaction() as db:
             return {row["key"]: _read(row["value_json"]) for row in db.execute("SELECT * FROM setting")}
 
     def set(self, key: SettingKey[Value], value: Value) -> None:
         """Store the value of a setting."""
         if type(value) is not type(key.default):
             raise TypeError(f"setting {key.name} is {type(key.default).__name__}, not {type(value).__name__}")
-        with self._database.transaction() as db:
+        with self._database.run_transaction() as db:
             db.execute("REPLACE INTO setting (key, value_json) VALUES (?, ?)", (key.name, json.dumps(value)))
 
 
@@ -57,21 +57,21 @@ class DraftStore(Struct, frozen=True):
 
     def save(self, key: str, text: str) -> None:
         """Store a draft."""
-        with self._database.transaction() as db:
+        with self._database.run_transaction() as db:
             db.execute("REPLACE INTO draft (key, text) VALUES (?, ?)", (key, text))
 
     def load(self, key: str) -> str | None:
         """Return a draft; None if there is none."""
-        with self._database.transaction() as db:
+        with self._database.run_transaction() as db:
             row = db.execute("SELECT text FROM draft WHERE key = ?", (key,)).fetchone()
         return row["text"] if row else None
 
     def delete(self, key: str) -> None:
         """Delete a draft."""
-        with self._database.transaction() as db:
+        with self._database.run_transaction() as db:
             db.execute("DELETE FROM draft WHERE key = ?", (key,))
 
-    def keys(self) -> list[str]:
+    def list_keys(self) -> list[str]:
         """Return the keys of all drafts."""
-        with self._database.transaction() as db:
+        with self._database.run_transaction() as db:
             return [row["key"] for row in db.execute("SELECT key FROM draft ORDER BY key")]

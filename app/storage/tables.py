@@ -24,7 +24,7 @@ TABLES: Final[Mapping[str, Mapping[str, type]]] = {
     },
     # One input line of a run's journal, numbered from 1.
     "line": {"run_id": int, "number": int, "tick": int, "text": str},
-    # State hash of the world at a tick: a resumed run must produce the same one.
+    # State hash of the world at a tick. A resumed run must produce the same hash.
     "checkpoint": {"run_id": int, "tick": int, "state_hash": str},
     # Point where a run left its parent, whose past it shares. The first run of a tree has no parent.
     "branch": {
@@ -70,6 +70,6 @@ def format_utc_now() -> str:
     return datetime.now(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
 
 
-def time_of(stored: str) -> datetime:
+def parse_time(stored: str) -> datetime:
     """Parse a stored time with its zone. Raises ValueError for an invalid one."""
     return datetime.fromisoformat(stored).replace(tzinfo=UTC)

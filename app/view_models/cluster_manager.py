@@ -39,7 +39,7 @@ class Action(Struct, frozen=True):
     """Text of the confirmation before an irreversible action."""
 
 
-def nodes(world: World) -> list[str]:
+def list_nodes(world: World) -> list[str]:
     """Return the computers on which Failover Cluster Manager can open: nodes with power and a network."""
     return [name for name in world.nodes if world.computers[name].powered and world.computers[name].nic_up]
 
@@ -50,7 +50,7 @@ def find_running_node(world: World, name: str) -> Node | None:
     return node if node is not None and config.is_running(world, node) and node.partition else None
 
 
-def title(world: World, name: str) -> str:
+def format_title(world: World, name: str) -> str:
     """Return the cluster and its quorum in the node's knowledge."""
     node = world.nodes.get(name)
     if node is None:
@@ -72,17 +72,17 @@ def title(world: World, name: str) -> str:
     return f"{node.cluster}: {votes_text}, {witness}{forced}"
 
 
-def rows(world: World, name: str) -> list[ClusterRow]:
+def list_rows(world: World, name: str) -> list[ClusterRow]:
     """Return the nodes, roles with resources and witness that node *name* knows; without a cluster only itself."""
     node = world.nodes.get(name)
     if node is None:
         return []
     if find_running_node(world, name) is None:
         return [ClusterRow("node", name, tr("Down"), "bad", "", "")]
-    return list(_rows(world, node))
+    return list(_list_rows(world, node))
 
 
-def _rows(world: World, node: Node) -> Iterator[ClusterRow]:
+def _list_rows(world: World, node: Node) -> Iterator[ClusterRow]:
     known_config = node.config
     for name, weight in known_config.weights:
         state = config.read_node_state(world, node.name, name)
@@ -111,10 +111,10 @@ def _rows(world: World, node: Node) -> Iterator[ClusterRow]:
             preferred,
         )
         for resource in role.resources:
-            yield _resource(world, node.name, role, resource)
+            yield _build_resource_row(world, node.name, role, resource)
 
 
-def _resource(world: World, node: str, role: ClusterRole, resource: Resource) -> ClusterRow:
+def _build_resource_row(world: World, node: str, role: ClusterRole, resource: Resource) -> ClusterRow:
     state = config.read_resource_state(world, role, resource)
     possible = tr("possible owners {nodes}").format(nodes=", ".join(resource.owners) or formatting.NOTHING)
     return ClusterRow(
@@ -133,7 +133,7 @@ FORCED: Final = mark(
 )
 
 
-def actions(world: World, name: str, row: ClusterRow) -> list[Action]:
+def list_actions(world: World, name: str, row: ClusterRow) -> list[Action]:
     """Return the actions that the manager on node *name* offers for *row*, including harmful actions."""
     node = world.nodes.get(name)
     if node is None:
@@ -160,7 +160,7 @@ def _list_node_actions(node: Node, name: str, is_member: bool) -> Iterator[Actio
     yield Action(tr("Start the cluster service"), f"start-cluster {name}")
     yield Action(tr("Force quorum"), f"force-quorum {name}", tr(FORCED).format(name=name))
     if is_member:
-        weight = 1 - node.config.weight(name)
+        weight = 1 - node.config.get_weight(name)
         words = tr("Assign a vote") if weight else tr("Remove the vote")
         yield Action(words, f"set-weight {name} {weight}")
         yield Action(tr("Evict"), f"evict {name}", tr(EVICTED).format(name=name))

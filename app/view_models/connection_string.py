@@ -64,7 +64,7 @@ def _parse(text: str) -> dict[str, tuple[str, str]]:
 def read_driver_log(events: Iterable[Event], client: str) -> list[str]:
     """Return the lines of the driver of *client*, the oldest first."""
     return [
-        f"{formatting.run_time(event.t_s, 2)}  {localize(event.text)}"
+        f"{formatting.format_run_time(event.t_s, 2)}  {localize(event.text)}"
         for event, change in select_data(events, ClientData)
         if change.client == client
     ]

@@ -13,7 +13,7 @@ from app.words.language import mark
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.report import ClientService, DatabaseClients
 from engine.drill.judging.shapes import Report, Row
-from engine.localization import join_messages, say
+from engine.localization import build_message, join_messages
 from engine.verbs import VERBS
 from engine.verbs.lines import describe_line
 
@@ -87,27 +87,28 @@ class RunTimeline:
         self._server: dict[str, str | None] = dict.fromkeys(self._serving)
         self._states: dict[tuple[str, str], str] = {}
         self._grouped: dict[str, bool] = {}
-        """Databases of availability groups -> whether a secondary is synchronized; the state of one copy does not show
-        it.
+        """Databases of availability groups -> whether a secondary is synchronized.
+
+        The state of one copy does not show this.
         """
         self._start_states = dict.fromkeys(self._serving, "NONE")
         self._start_states |= dict.fromkeys(mirrored, "SYNCHRONIZED")
         self._service = [(0.0, SERVING)]
-        self._protection = [(0.0, self._protection_now())]
+        self._protection = [(0.0, self._get_protection_state())]
 
     def add(self, events: Iterable[Row]) -> None:
         """Add events in their order."""
         for event in events:
-            self._follow(event)
-            marker = marker_of(event)
+            self._apply_event(event)
+            marker = build_marker(event)
             if marker is not None:
-                self._mark(marker)
+                self._merge_marker(marker)
 
     def add_marker(self, marker: TimelineMarker) -> None:
         """Add a marker without an event."""
         insort(self.markers, marker, key=lambda marker: marker.t_s)
 
-    def _mark(self, marker: TimelineMarker) -> None:
+    def _merge_marker(self, marker: TimelineMarker) -> None:
         """Add a marker; simultaneous transitions are merged, however many databases change."""
         place = self._latest.get(marker.kind)
         last_marker = None if place is None else self.markers[place]
@@ -122,24 +123,24 @@ class RunTimeline:
                 last_marker.t_s, last_marker.kind, join_messages("\n", (last_marker.text, marker.text))
             )
 
-    def service(self, until_s: float) -> list[TimelineSpan]:
+    def list_service_spans(self, until_s: float) -> list[TimelineSpan]:
         """Return the spans in which all databases were open and their clients worked, until *until_s*."""
-        return _spans(self._service, until_s)
+        return _list_spans(self._service, until_s)
 
     @property
     def has_clients(self) -> bool:
         """Return whether clients are followed, whose service differs from the database's."""
         return self._clients.has_users
 
-    def protection(self, until_s: float) -> list[TimelineSpan]:
+    def list_protection_spans(self, until_s: float) -> list[TimelineSpan]:
         """Return the spans that show whether the serving copy had a synchronized mirror or secondary."""
-        return _spans(self._protection, until_s)
+        return _list_spans(self._protection, until_s)
 
-    def _follow(self, event: Row) -> None:
+    def _apply_event(self, event: Row) -> None:
         database, server = event.get("database"), event.get("server")
-        self._clients.follow(event)
+        self._clients.apply_event(event)
         if event["kind"] == "client":
-            _append_change(self._service, float(event["t_s"]), self._service_now())
+            _append_change(self._service, float(event["t_s"]), self._get_service_state())
         if database not in self._serving:
             return
         if event["kind"] == "availability" and event.get("serving") is not None:
@@ -159,25 +160,25 @@ class RunTimeline:
         else:
             return
         t_s = float(event["t_s"])
-        _append_change(self._service, t_s, self._service_now())
-        _append_change(self._protection, t_s, self._protection_now())
+        _append_change(self._service, t_s, self._get_service_state())
+        _append_change(self._protection, t_s, self._get_protection_state())
 
-    def _service_now(self) -> str:
+    def _get_service_state(self) -> str:
         if not all(self._serving.values()):
             return DOWN
         return SERVING if all(map(self._clients.is_working, self._serving)) else CLIENTS_IDLE
 
-    def _protection_now(self) -> str:
+    def _get_protection_state(self) -> str:
         serving = [database for database, serves in self._serving.items() if serves]
         if not serving:
             return UNSERVED
         if not self.has_protection:
             return SERVING
-        if not all(self._in_step(database) for database in serving):
+        if not all(self._is_synchronized(database) for database in serving):
             return EXPOSED
         return ASYNCHRONOUS if self._asynchronous.intersection(serving) else PROTECTED
 
-    def _in_step(self, database: str) -> bool:
+    def _is_synchronized(self, database: str) -> bool:
         """Return whether the open copy is SYNCHRONIZED, or unknown, as at the start."""
         if database in self._grouped:
             return self._grouped[database]
@@ -191,7 +192,10 @@ class RunTimeline:
 
 
 def find_synchronized_databases(scenario: Scenario) -> tuple[str, ...]:
-    """Return the databases that begin with a synchronized mirror or secondary, including each one of a count."""
+    """Return the databases that begin with a synchronized mirror or secondary.
+
+    A numbered series counts as single databases.
+    """
     names_by_database = {database.name: database.names for database in scenario.databases}
     mirrored = [session.database for session in scenario.sessions if session.state == "SYNCHRONIZED"]
     for group in scenario.groups:
@@ -201,8 +205,11 @@ def find_synchronized_databases(scenario: Scenario) -> tuple[str, ...]:
     return tuple(name for database in mirrored for name in names_by_database.get(database, (database,)))
 
 
-def asynchronous(scenario: Scenario) -> tuple[str, ...]:
-    """Return the mirrored databases that begin with safety OFF, including each one of a count."""
+def list_asynchronous_databases(scenario: Scenario) -> tuple[str, ...]:
+    """Return the mirrored databases that begin with safety OFF.
+
+    A numbered series counts as single databases.
+    """
     databases = {session.database for session in scenario.sessions if session.safety == "OFF"}
     return tuple(
         name for database in scenario.databases if database.name in databases for name in database.names
@@ -243,13 +250,13 @@ def start_timeline(
     return RunTimeline(
         names,
         set(names).intersection(find_synchronized_databases(scenario)),
-        set(names).intersection(asynchronous(scenario)),
+        set(names).intersection(list_asynchronous_databases(scenario)),
         clients,
         find_protection(scenario) not in UNSHARED,
     )
 
 
-def course_of(
+def build_timeline(
     events: Iterable[Row],
     databases: Iterable[str],
     mirrored: Iterable[str],
@@ -261,7 +268,7 @@ def course_of(
     return course
 
 
-def clients_of(report: Report) -> dict[str, DatabaseClients]:
+def list_clients(report: Report) -> dict[str, DatabaseClients]:
     """Return the clients of a recorded run; older reports have none."""
     rows = report["clients"]["databases"] if "clients" in report else {}
     return {name: DatabaseClients(tuple(row["names"]), row["server"]) for name, row in rows.items()}
@@ -276,7 +283,7 @@ def _append_change(changes: list[tuple[float, str]], t_s: float, state: str) -> 
         changes.append((t_s, state))
 
 
-def _spans(changes: list[tuple[float, str]], until_s: float) -> list[TimelineSpan]:
+def _list_spans(changes: list[tuple[float, str]], until_s: float) -> list[TimelineSpan]:
     ends = [*(t_s for t_s, _ in changes[1:]), max(until_s, changes[-1][0])]
     return [TimelineSpan(t_s, end_s, text) for (t_s, text), end_s in zip(changes, ends, strict=True)]
 
@@ -287,9 +294,9 @@ _SEVERITY_OF_ERRORS: Final = 11
 """Lowest severity of an error message. Documented."""
 
 
-def marker_of(event: Row) -> TimelineMarker | None:
+def build_marker(event: Row) -> TimelineMarker | None:
     """Return the marker of an event, if it has one."""
-    marker = next(iter(_marker(event)), None)
+    marker = next(iter(_classify_event(event)), None)
     return TimelineMarker(float(event["t_s"]), *marker) if marker else None
 
 
@@ -300,7 +307,7 @@ CHARTED_KINDS: Final = (
 """Kinds of events that affect a timeline or have a marker."""
 
 
-def _marker(event: Row) -> Iterator[tuple[str, str]]:
+def _classify_event(event: Row) -> Iterator[tuple[str, str]]:
     kind, text = event["kind"], str(event["text"])
     if kind == "fault" and not event.get("no_effect"):
         verb = VERBS.get(str(event.get("verb")))
@@ -325,15 +332,15 @@ def _marker(event: Row) -> Iterator[tuple[str, str]]:
     elif kind == "question":
         yield "question", text
     elif kind == "hint":
-        yield "hint", say("hint opened: {hint}", hint=text)
+        yield "hint", build_message("hint opened: {hint}", hint=text)
     elif kind == "note" and not event.get("refused") and "ended_by" not in event:
         yield "note", text
 
 
 def _has_failed(event: Row) -> bool:
-    return any(_severity(message) >= _SEVERITY_OF_ERRORS for message in event.get("messages") or ())
+    return any(_get_severity(message) >= _SEVERITY_OF_ERRORS for message in event.get("messages") or ())
 
 
-def _severity(message: object) -> int:
+def _get_severity(message: object) -> int:
     severity = message.get("severity", 0) if isinstance(message, Mapping) else getattr(message, "severity", 0)
     return int(severity or 0)

@@ -79,7 +79,7 @@ class Positions:
         self._world, self._group = world, group
         self._rows: dict[tuple[str, str], dict[str, Scalar]] = {}
 
-    def row(self, database: str, replica: str) -> dict[str, Scalar]:
+    def find_row(self, database: str, replica: str) -> dict[str, Scalar]:
         """Return the row by column names; empty if the server has no such row."""
         place = (database, replica)
         if place not in self._rows:
@@ -93,11 +93,13 @@ class Positions:
         from engine.tsql.scalars.values import format_value
 
         context = Context(self._world, SqlSession(server=self.server, spid=0, login=""))
-        for replica_database in group_databases.databases(context, self._group):
+        for replica_database in group_databases.list_databases(context, self._group):
             if (replica_database.copy.database, replica_database.replica.server) == (database, replica):
                 return {
                     name: format_value(value)
-                    for name, value in group_databases.database_state(context, replica_database).items()
+                    for name, value in group_databases.build_database_state_row(
+                        context, replica_database
+                    ).items()
                 }
         return {}
 
@@ -116,13 +118,13 @@ class DatabaseRow(Struct, frozen=True):
     @property
     def positions(self) -> dict[str, Scalar]:
         """Return the log positions of the row by column name."""
-        return self.server_rows.row(self.name, self.replica)
+        return self.server_rows.find_row(self.name, self.replica)
 
     @property
     def data_loss_s(self) -> float | None:
-        """last_commit_time of the primary minus that of the replica, if the server knows both."""
+        """Seconds by which the last_commit_time of the replica is behind the primary's; None if unknown."""
         lead_kb, last_commit = (
-            self.server_rows.row(self.name, server_name).get("last_commit_time")
+            self.server_rows.find_row(self.name, server_name).get("last_commit_time")
             for server_name in (self.server_rows.server, self.replica)
         )
         if self.server_rows.server == self.replica or lead_kb is None or last_commit is None:
@@ -163,10 +165,10 @@ class GroupDashboard(Struct, frozen=True):
             issues += replica.issues
         for database in self.databases:
             issues += database.issues
-        return worst(issues)
+        return get_worst_issue(issues)
 
 
-def worst(issues: list[Issue] | tuple[Issue, ...]) -> str:
+def get_worst_issue(issues: list[Issue] | tuple[Issue, ...]) -> str:
     """Return the worst issue, or HEALTHY without any."""
     healths = {health for health, _ in issues}
     return next((health for health in (CRITICAL, WARNING) if health in healths), HEALTHY)
@@ -177,7 +179,7 @@ def format_issues(issues: tuple[Issue, ...]) -> str:
     return " ".join(tr(words) for _, words in issues)
 
 
-def servers(world: World) -> list[str]:
+def list_servers(world: World) -> list[str]:
     """Return the instances with a replica, in the order of the drill."""
     hosts = {server for server, _ in world.replicas}
     return [name for name in world.instances if name in hosts]
@@ -188,25 +190,25 @@ Known = tuple[AvailabilityGroup, ReplicaState]
 
 def find_groups(world: World, server: str) -> dict[str, Known]:
     """Return the groups of *server* by name with the state of its replica; none while the server does not answer."""
-    if server not in world.instances or not tsql.reachable(world, server) or world.instances[server].hung:
+    if server not in world.instances or not tsql.is_reachable(world, server) or world.instances[server].hung:
         return {}
     groups = (
-        (replicas.group_of(world, server, replica_state.guid), replica_state)
+        (replicas.find_group_config(world, server, replica_state.guid), replica_state)
         for replica_state in replicas.list_replica_states(world, server)
     )
     return {group.name: (group, state) for group, state in groups if group is not None}
 
 
-def board(world: World, group: AvailabilityGroup, state: ReplicaState) -> GroupDashboard:
+def build_dashboard(world: World, group: AvailabilityGroup, state: ReplicaState) -> GroupDashboard:
     """Return the dashboard of one group of a server."""
     server, leads = state.server, state.role is ReplicaRole.PRIMARY
-    quorum, node = config.has_quorum(world, server), config.node_of(world, server)
+    quorum, node = config.has_quorum(world, server), config.find_node_of(world, server)
     issues: list[Issue] = [] if quorum else [NO_CLUSTER]
     if state.role is ReplicaRole.RESOLVING:
         issues.append(OFFLINE)
     if leads:
         issues += _list_primary_issues(world, group)
-    own_replica = group.replica(group.primary)
+    own_replica = group.find_replica(group.primary)
     listener = group.listener
     visible_replicas = (
         group.replicas if quorum else [replica for replica in group.replicas if replica.server == server]
@@ -215,23 +217,23 @@ def board(world: World, group: AvailabilityGroup, state: ReplicaState) -> GroupD
         server=server,
         group=group.name,
         primary=state.primary or formatting.NOTHING,
-        failover=_mode(own_replica),
+        failover=_format_mode(own_replica),
         cluster=node.cluster if node is not None else formatting.NOTHING,
-        quorum=_quorum(quorum, node is not None and node.config.forced),
+        quorum=_format_quorum(quorum, node is not None and node.config.forced),
         listener=f"{listener.name}:{listener.port}" if listener is not None else formatting.NOTHING,
         issues=tuple(issues),
-        replicas=tuple(_replica(world, group, state, replica) for replica in visible_replicas),
-        databases=tuple(_databases(world, group, state)),
+        replicas=tuple(_build_replica_row(world, group, state, replica) for replica in visible_replicas),
+        databases=tuple(_list_databases(world, group, state)),
     )
 
 
-def _quorum(normal: bool, forced: bool) -> str:
+def _format_quorum(normal: bool, forced: bool) -> str:
     if not normal:
         return tr("Unknown")
     return tr("Forced quorum") if forced else tr("Normal quorum")
 
 
-def _mode(replica: Replica | None) -> str:
+def _format_mode(replica: Replica | None) -> str:
     if replica is None:
         return formatting.NOTHING
     return tr("Automatic") if replica.failover is FailoverMode.AUTOMATIC else tr("Manual")
@@ -240,12 +242,16 @@ def _mode(replica: Replica | None) -> str:
 def _list_primary_issues(world: World, group: AvailabilityGroup) -> Iterator[Issue]:
     """Yield the issues of policies that only the primary can evaluate."""
     other_replicas = [replica for replica in group.replicas if replica.server != group.primary]
-    targets = [replica for replica in other_replicas if failover.automatic_target(group, replica.server)]
-    if targets and not any(failover.ready(group, target.server) for target in targets):
+    targets = [replica for replica in other_replicas if failover.is_automatic_target(group, replica.server)]
+    if targets and not any(failover.is_failover_ready(group, target.server) for target in targets):
         yield NOT_READY
     synchronous = [replica for replica in other_replicas if replica.mode is CommitMode.SYNCHRONOUS_COMMIT]
-    copies = replicas.copies(world, group.primary, group.guid)
-    if any(c.availability.peer(o.server) is not SyncState.SYNCHRONIZED for o in synchronous for c in copies):
+    copies = replicas.list_group_copies(world, group.primary, group.guid)
+    if any(
+        c.availability.get_peer_state(o.server) is not SyncState.SYNCHRONIZED
+        for o in synchronous
+        for c in copies
+    ):
         yield NOT_IN_STEP
 
 
@@ -264,12 +270,14 @@ def _is_connected(world: World, state: ReplicaState, replica: Replica) -> bool:
     return contact is not None and contact.connected
 
 
-def _replica(world: World, group: AvailabilityGroup, state: ReplicaState, replica: Replica) -> ReplicaRow:
+def _build_replica_row(
+    world: World, group: AvailabilityGroup, state: ReplicaState, replica: Replica
+) -> ReplicaRow:
     is_own = replica.server == state.server
     role, sync, issues = "", tr("Unknown"), list[Issue]()
     if _is_visible(state, replica):
         role = (state.role if is_own else ReplicaRole.SECONDARY).name.capitalize()
-        states = [sync_state for _, sync_state in _states(world, group, state, replica)]
+        states = [sync_state for _, sync_state in _list_states(world, group, state, replica)]
         sync = STATES[min(states)] if states else formatting.NOTHING
         issues += [NO_ROLE] if is_own and state.role is ReplicaRole.RESOLVING else []
         issues += [] if _is_connected(world, state, replica) else [DISCONNECTED]
@@ -279,29 +287,32 @@ def _replica(world: World, group: AvailabilityGroup, state: ReplicaState, replic
         if replica.mode is CommitMode.SYNCHRONOUS_COMMIT
         else tr("Asynchronous commit")
     )
-    return ReplicaRow(replica.server, role or tr("Unknown"), mode, _mode(replica), sync, tuple(issues))
+    return ReplicaRow(replica.server, role or tr("Unknown"), mode, _format_mode(replica), sync, tuple(issues))
 
 
-def _states(
+def _list_states(
     world: World, group: AvailabilityGroup, state: ReplicaState, replica: Replica
 ) -> list[tuple[str, SyncState]]:
     is_own = replica.server == state.server
-    copies = replicas.copies(world, state.server, group.guid)
+    copies = replicas.list_group_copies(world, state.server, group.guid)
     return [
-        (copy.database, copy.availability.state if is_own else copy.availability.peer(replica.server))
+        (
+            copy.database,
+            copy.availability.state if is_own else copy.availability.get_peer_state(replica.server),
+        )
         for copy in copies
         if is_own or (copy.database, replica.server) in group.joined
     ]
 
 
-def _databases(world: World, group: AvailabilityGroup, state: ReplicaState) -> Iterator[DatabaseRow]:
+def _list_databases(world: World, group: AvailabilityGroup, state: ReplicaState) -> Iterator[DatabaseRow]:
     positions = Positions(world, group, state.server)
     for replica in group.replicas:
         if not _is_visible(state, replica):
             continue
         synchronous = replica.mode is CommitMode.SYNCHRONOUS_COMMIT
         aim = SyncState.SYNCHRONIZED if synchronous else SyncState.SYNCHRONIZING
-        for database, sync_state in _states(world, group, state, replica):
+        for database, sync_state in _list_states(world, group, state, replica):
             paused = _describe_suspension(world, state, replica, database)
             issues = [] if sync_state in (aim, SyncState.SYNCHRONIZED) else [NOT_HEALTHY]
             issues += [SUSPENDED] if paused else []

@@ -39,17 +39,17 @@ class QueueFace(Struct, frozen=True):
     @property
     def text(self) -> str:
         """Return the text next to the bar."""
-        return formatting.kb(self.kb)
+        return formatting.format_kb(self.kb)
 
     @property
     def share(self) -> float:
         """Filled share of the bar, which ends at the next round limit."""
-        return max(0.0, self.kb) / formatting.round_limit_kb(self.kb)
+        return max(0.0, self.kb) / formatting.compute_round_limit_kb(self.kb)
 
     @property
     def scale_text(self) -> str:
         """Size and limit of the bar: "13.8 / 20 MB"."""
-        size, limit = self.text, formatting.kb(formatting.round_limit_kb(self.kb))
+        size, limit = self.text, formatting.format_kb(formatting.compute_round_limit_kb(self.kb))
         has_same_unit = size.rpartition(" ")[2] == limit.rpartition(" ")[2]
         return f"{size.rpartition(' ')[0] if has_same_unit else size} / {limit}"
 

@@ -9,16 +9,16 @@ from app.view_models.failover_moment import phases
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.judging.shapes import Report
-from engine.events import ClientData, Event, FailoverData, FaultData, StateData, data_of
-from engine.model import Tick, ticks
+from engine.events import ClientData, Event, FailoverData, FaultData, StateData, get_data
+from engine.model import Tick, to_ticks
 
 SCENARIO: Final = "lab"
 """Shipped lab, whose failover takes as long as the paper's (docs/accuracy.md)."""
 PRINCIPAL, MIRROR, WITNESS, CLIENT, DATABASE = "SERVER_A", "SERVER_B", "SERVER_W", "APP", "Sales"
 
-START_TICK: Final[Tick] = ticks(4.0)
+START_TICK: Final[Tick] = to_ticks(4.0)
 """Start time of the clock."""
-POWER_OFF_TICK: Final[Tick] = ticks(6.0)
+POWER_OFF_TICK: Final[Tick] = to_ticks(6.0)
 POWER_OFF: Final = f"power-off {PRINCIPAL}"
 POWER_ON: Final = f"power-on {PRINCIPAL}"
 CAPTIONS: Final = 5
@@ -30,7 +30,7 @@ class RunCaption(Struct, frozen=True):
     part: str
     """Name of the part."""
     phase: int
-    """Number of the phase that it explains; -1: the last one."""
+    """Number of the explained phase; -1: the last phase."""
     title: str
     text: str
 
@@ -75,7 +75,7 @@ def _iterate_captions(events: Sequence[Event], report: Report | None) -> Iterato
         "database": DATABASE,
     }
 
-    def caption(target: str, phase: int, title: str, text: str, **figures: str) -> RunCaption:
+    def build_caption(target: str, phase: int, title: str, text: str, **figures: str) -> RunCaption:
         return RunCaption(target, phase, title, tr(text).format(**names, **figures))
 
     for event in events:
@@ -85,47 +85,53 @@ def _iterate_captions(events: Sequence[Event], report: Report | None) -> Iterato
         elif failed_s is None:
             continue
         elif event.kind == "detected" and event.server == MIRROR:
-            yield caption(
-                phases.TO, 0, tr("Who detected the failure?"), NOTICED, seconds=_seconds(event.t_s - failed_s)
+            yield build_caption(
+                phases.TO,
+                0,
+                tr("Who detected the failure?"),
+                NOTICED,
+                seconds=_format_seconds(event.t_s - failed_s),
             )
             detected_s = event.t_s
         elif isinstance(change, FailoverData) and change.step == "redo done":
-            yield caption(
-                phases.TO, 1, tr("What was redone?"), REDONE, seconds=_seconds(event.t_s - detected_s)
+            yield build_caption(
+                phases.TO, 1, tr("What was redone?"), REDONE, seconds=_format_seconds(event.t_s - detected_s)
             )
         elif isinstance(change, FailoverData) and change.step == "decided":
-            yield caption(phases.VOTES, 2, tr("Who voted?"), VOTED, seconds=_seconds(event.t_s - failed_s))
+            yield build_caption(
+                phases.VOTES, 2, tr("Who voted?"), VOTED, seconds=_format_seconds(event.t_s - failed_s)
+            )
         elif isinstance(change, FailoverData) and change.step == "online":
             online_s = event.t_s - failed_s
         elif isinstance(change, ClientData) and change.what == "connected" and report is not None:
             failover = report["failovers"][0]
-            figures = {"online": _seconds(online_s), "lost": str(failover["lost_transactions"])}
-            seconds = _seconds(event.t_s - failed_s)
-            yield caption(
+            figures = {"online": _format_seconds(online_s), "lost": str(failover["lost_transactions"])}
+            seconds = _format_seconds(event.t_s - failed_s)
+            yield build_caption(
                 phases.CLIENT, -1, tr("When did the clients return?"), RETURNED, seconds=seconds, **figures
             )
-            yield caption(
+            yield build_caption(
                 phases.PANEL,
                 -1,
                 tr("How long should it take?"),
                 MEASURED,
-                seconds=_seconds(failover["failover_s"]),
-                published=formatting.plain_number(failover["published_s"]),
+                seconds=_format_seconds(failover["failover_s"]),
+                published=formatting.format_plain_number(failover["published_s"]),
             )
             return
 
 
 def is_client_back(event: Event) -> bool:
     """Return whether the client has connected to the new principal."""
-    change = data_of(event, ClientData)
+    change = get_data(event, ClientData)
     return change is not None and change.what == "connected" and event.server == MIRROR
 
 
 def is_protected(event: Event) -> bool:
     """Return whether the old principal is a synchronized mirror again."""
-    change = data_of(event, StateData)
+    change = get_data(event, StateData)
     return change is not None and change.new == "SYNCHRONIZED" and event.server == PRINCIPAL
 
 
-def _seconds(value: float) -> str:
-    return formatting.number(value, 2)
+def _format_seconds(value: float) -> str:
+    return formatting.format_number(value, 2)

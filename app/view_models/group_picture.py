@@ -45,24 +45,24 @@ def can_be_mirrored(world: World) -> bool:
     return not world.clusters or any(group.kind == "mirroring" for group in world.groups.values())
 
 
-def role(copy: DatabaseCopy) -> StatusSign | None:
+def get_role_sign(copy: DatabaseCopy) -> StatusSign | None:
     """Return the role of a copy in its availability group; None without a group."""
     return None if copy.availability.guid is None else _ROLE[copy.availability.role]
 
 
-def state(copy: DatabaseCopy) -> StatusSign | None:
+def get_state_sign(copy: DatabaseCopy) -> StatusSign | None:
     """Return the synchronization state of a copy in its availability group; None without a group."""
     if copy.availability.guid is None:
         return None
     return _SUSPENDED if copy.availability.suspended is not None else _STATE[copy.availability.state]
 
 
-def signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
+def list_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
     """Yield a sign that shows whether the cluster allows a secondary to take over without data loss."""
     guid = copy.availability.guid
     if guid is None or copy.availability.role is not ReplicaRole.SECONDARY:
         return
-    group = replicas.group_of(world, copy.server, guid)
+    group = replicas.find_group_config(world, copy.server, guid)
     ready = group is not None and (copy.database, copy.server) in group.ready
     yield StatusSign(
         mark("failover ready") if ready else mark("not failover ready"),
@@ -73,7 +73,7 @@ def signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
         yield StatusSign(mark("readable"), "idle", "dot")
 
 
-def kind(world: World, server: Instance) -> str:
+def get_kind(world: World, server: Instance) -> str:
     """Return the kind of a server in a cluster or a group; "" if it is in neither."""
     if server.clustered:
         return "instance"
@@ -82,14 +82,14 @@ def kind(world: World, server: Instance) -> str:
 
 def format_node(world: World, server: Instance) -> str:
     """Return the node of a failover cluster instance, or the one it moves to; "" for a standalone instance."""
-    role = instances.role_of(world, server.name) if server.clustered else None
+    role = instances.find_instance_role(world, server.name) if server.clustered else None
     if role is None:
         return ""
     words = tr("on {node}") if role.owner == server.computer else tr("moving to {node}")
     return words.format(node=role.owner)
 
 
-def listeners(world: World, server: Instance) -> Iterator[StatusSign]:
+def list_listener_signs(world: World, server: Instance) -> Iterator[StatusSign]:
     """Yield the listeners on the instance's node, online or in the state of their role."""
     for _, cluster_role in roles.iterate_roles(world):
         group = (
@@ -109,13 +109,13 @@ def listeners(world: World, server: Instance) -> Iterator[StatusSign]:
         )
 
 
-def notes(world: World, server: Instance) -> Iterator[str]:
+def list_notes(world: World, server: Instance) -> Iterator[str]:
     """Yield the unusual facts about the cluster node that hosts an instance."""
     if not server.clustered and server.computer in world.nodes:
-        yield from _node_notes(world, server.computer)
+        yield from _list_node_notes(world, server.computer)
 
 
-def _node_notes(world: World, name: str) -> Iterator[str]:
+def _list_node_notes(world: World, name: str) -> Iterator[str]:
     node = world.nodes[name]
     if not config.is_running(world, node):
         if world.computers[name].powered:
@@ -129,7 +129,7 @@ def _node_notes(world: World, name: str) -> Iterator[str]:
             yield tr("no vote")
 
 
-def computer_faces(world: World) -> Iterator[ServerFace]:
+def list_computer_faces(world: World) -> Iterator[ServerFace]:
     """Yield computers without their own instance: file servers, and nodes of failover cluster instances."""
     with_instance = {instance.name for instance in world.instances.values()}
     computers = [computer for computer in world.computers.values() if computer.name not in with_instance]
@@ -153,7 +153,7 @@ def _list_faults(world: World, computer: Computer) -> Iterator[str]:
     if not computer.nic_up:
         yield tr("network cables unplugged")
     if computer.name in world.nodes:
-        yield from _node_notes(world, computer.name)
+        yield from _list_node_notes(world, computer.name)
 
 
 def _is_share(world: World, computer: str) -> Iterator[bool]:
@@ -178,7 +178,7 @@ def _list_owned_roles(world: World, computer: Computer) -> Iterator[StatusSign]:
             )
 
 
-def pairs(world: World) -> Iterator[tuple[str, str, str]]:
+def list_pairs(world: World) -> Iterator[tuple[str, str, str]]:
     """Yield the pairs that a link connects: primary and secondary, node and computer of the file share witness."""
     leading = {name for (name, _), state in world.replicas.items() if state.role is ReplicaRole.PRIMARY}
     for guid, server, peer in sorted(world.contacts) if leading else ():
@@ -193,9 +193,9 @@ def pairs(world: World) -> Iterator[tuple[str, str, str]]:
             yield instance.name, instance.computer, "witness"
 
 
-def synchronous(world: World, a: str, b: str) -> bool:
+def is_synchronous(world: World, a: str, b: str) -> bool:
     """Return whether commits on *a* can wait for *b*."""
     copies = [
         copy for copy in world.copies.values() if copy.server == a and copy.availability.guid is not None
     ]
-    return any(movement.synchronous(world, copy, b) for copy in copies)
+    return any(movement.is_synchronous_pair(world, copy, b) for copy in copies)

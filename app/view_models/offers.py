@@ -17,7 +17,7 @@ from engine.inputs import InputError
 from engine.model import World
 from engine.verbs import VERBS
 from engine.verbs.lines import execute_input, parse_line
-from engine.verbs.verb import Args, Verb, VerbParameter, other_servers
+from engine.verbs.verb import Args, Verb, VerbParameter, list_other_servers
 
 
 class ActionTarget(Struct, frozen=True):
@@ -74,20 +74,20 @@ def list_offers(
     repair_offers: list[ActionOffer] = []
     for verb in VERBS.values():
         offered = verb.group in _ORDER and verb.name not in EDITED
-        for args in _arguments(world, verb, target, truth, open_database) if offered else ():
+        for args in _list_arguments(world, verb, target, truth, open_database) if offered else ():
             if not truth or verb.sensible(world, args):
-                offers += _offers_of(world, verb, args)
+                offers += _list_offers(world, verb, args)
             if verb.back_label is not None and (not truth or not verb.sensible(world, args)):
                 name, _, options = verb.reverse.partition(" ")
                 line, label = " ".join((name, *args, options)), verb.back_label(args)
                 repair_offers.append(ActionOffer(line, tr(label), "repair", "mend", english=label))
     offers += repair_offers
     if truth:
-        offers = [offer for offer in offers if _works(world, offer.line)]
+        offers = [offer for offer in offers if _is_effective(world, offer.line)]
     return sorted(offers, key=lambda offer: (_ORDER.index(offer.group), bool(offer.section), offer.section))
 
 
-def _offers_of(world: World, verb: Verb, args: Args) -> Iterator[ActionOffer]:
+def _list_offers(world: World, verb: Verb, args: Args) -> Iterator[ActionOffer]:
     words = tr(verb.label or verb.help)
     words = words[:1].upper() + words[1:]
     for text, options in verb.variants(world, args):
@@ -101,10 +101,10 @@ def _offers_of(world: World, verb: Verb, args: Args) -> Iterator[ActionOffer]:
         )
 
 
-def _works(world: World, line: str) -> bool:
+def _is_effective(world: World, line: str) -> bool:
     copy = world.fork()
     try:
-        item = simulator.resolve(copy, parse_line(line, copy.tick))
+        item = simulator.resolve_names(copy, parse_line(line, copy.tick))
         execute_input(copy, item)  # no notes for this copy: they take long with 200 databases
     except InputError:
         return False
@@ -114,7 +114,7 @@ def _works(world: World, line: str) -> bool:
 # --- arguments of verbs -------------------------------------------------------------------------------------
 
 
-def _arguments(
+def _list_arguments(
     world: World, verb: Verb, target: ActionTarget, truth: bool, open_database: str
 ) -> Iterator[Args]:
     """Yield all arguments of the verb that name the target first."""
@@ -127,10 +127,10 @@ def _arguments(
         for name in OF_NODE[verb.kinds[0]](world, target.names[0]):
             if verb.kinds in ((verb.kinds[0],), (verb.kinds[0], "node")):
                 yield (name, target.names[0])[: len(verb.kinds)]
-    elif _accepts_target(world, verb, target):
+    elif _is_target_accepted(world, verb, target):
         parameters = [parameter for parameter in verb.parameters if not parameter.optional]
         argument_choices = [
-            list(_values(world, parameter, target, truth, open_database)) for parameter in parameters[1:]
+            list(_list_values(world, parameter, target, truth, open_database)) for parameter in parameters[1:]
         ]
         for values in product(*argument_choices):
             yield (target.names[0], *values)
@@ -149,7 +149,7 @@ OF_NODE: Final[dict[str, Callable[[World, str], Iterable[str]]]] = {
 """Kind of a parameter -> cluster objects that the menu of a node offers; names with spaces must be typed."""
 
 
-def _accepts_target(world: World, verb: Verb, target: ActionTarget) -> bool:
+def _is_target_accepted(world: World, verb: Verb, target: ActionTarget) -> bool:
     """Return whether the verb accepts the target as its first parameter.
 
     A node or a computer without an instance counts as a server.
@@ -161,20 +161,20 @@ def _accepts_target(world: World, verb: Verb, target: ActionTarget) -> bool:
     return target.kind != "server" or target.names[0] in world.instances or verb.parameters[0].computer
 
 
-def _values(
+def _list_values(
     world: World, parameter: VerbParameter, target: ActionTarget, truth: bool, open_database: str
 ) -> Iterable[str]:
     name = target.names[0]
     if parameter.values is not None:
         return parameter.values(world, name, truth)
     if parameter.kind == "server":
-        return other_servers(world, name, truth)
+        return list_other_servers(world, name, truth)
     if parameter.kind == "database":
-        return _databases_offered(world, name, truth, open_database)
+        return _list_offered_databases(world, name, truth, open_database)
     return parameter.choices
 
 
-def _databases_offered(world: World, server: str, truth: bool, open_database: str) -> list[str]:
+def _list_offered_databases(world: World, server: str, truth: bool, open_database: str) -> list[str]:
     copies_here = {
         database: copy for (copy_server, database), copy in world.copies.items() if copy_server == server
     }

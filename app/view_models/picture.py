@@ -60,28 +60,28 @@ class HasTerms(HasWorld, Protocol):
         """Return the limits of the mode."""
 
 
-def picture_of(world: World, open_database: str = "") -> Picture:
+def build_picture(world: World, open_database: str = "") -> Picture:
     """Return the faces of all objects in *world*; copies of *open_database* are always shown in full."""
     return Picture(
-        servers=tuple(server_faces(world, open_database)),
-        clients=tuple(client_faces(world)),
-        links=tuple(_link_faces(world)),
+        servers=tuple(build_server_faces(world, open_database)),
+        clients=tuple(build_client_faces(world)),
+        links=tuple(_list_link_faces(world)),
     )
 
 
-def server_faces(world: World, open_database: str = "") -> Iterator[ServerFace]:
+def build_server_faces(world: World, open_database: str = "") -> Iterator[ServerFace]:
     """Yield the faces of instances and then of computers."""
     for index, server in enumerate(world.instances.values()):
-        yield _server_face(world, server, index, open_database)
-    yield from group_picture.computer_faces(world)
+        yield _build_server_face(world, server, index, open_database)
+    yield from group_picture.list_computer_faces(world)
 
 
-def client_faces(world: World) -> Iterator[ClientFace]:
+def build_client_faces(world: World) -> Iterator[ClientFace]:
     """Yield the faces of all clients."""
-    return (_client_face(world, client) for client in world.clients.values())
+    return (_build_client_face(world, client) for client in world.clients.values())
 
 
-def all_copies(world: World, truth: bool = True) -> list[CopyFace]:
+def list_all_copies(world: World, truth: bool = True) -> list[CopyFace]:
     """Return the faces of all copies, including those in cells; without *truth* in the form of `hide_unknown`."""
     faces = [_copy_face(world, copy) for copy in world.copies.values()]
     return faces if truth else [_hide_copy_state(face) for face in faces]
@@ -145,22 +145,22 @@ _COMPLAINING: Final = StatusSign(mark("users complain"), "bad", "warning")
 BOOTING: Final = StatusSign(mark("booting"), "warn", "hourglass")
 
 
-def status_of(world: World, server: Instance) -> StatusSign:
+def get_status_sign(world: World, server: Instance) -> StatusSign:
     """Return power, service and responsiveness as one sign."""
     if not world.computers[server.computer].powered:
         return NODE_DOWN if server.clustered else OFF
     if server.hung:
         return HUNG
-    if server.service is Service.STOPPED and _boot_ends(world, server.name):
+    if server.service is Service.STOPPED and _has_boot_timer(world, server.name):
         return BOOTING
     return _SERVICE[server.service]
 
 
-def _boot_ends(world: World, name: str) -> bool:
+def _has_boot_timer(world: World, name: str) -> bool:
     return any(handler == "service.start" and args[0] == name for _, _, handler, args in world.timers)
 
 
-def _server_face(world: World, server: Instance, index: int, open_database: str) -> ServerFace:
+def _build_server_face(world: World, server: Instance, index: int, open_database: str) -> ServerFace:
     copies = [copy for copy in world.copies.values() if copy.server == server.name]
     duties = [
         StatusSign(
@@ -169,34 +169,34 @@ def _server_face(world: World, server: Instance, index: int, open_database: str)
             "check" if sees_partner else "cross",
             partner,
         )
-        for partner, sees_partner in _seen_by_witness(world, server)
+        for partner, sees_partner in _list_witness_views(world, server)
     ]
     shows_all = len(copies) <= COPIES_IN_FULL
     return ServerFace(
         name=server.name,
-        kind=group_picture.kind(world, server) or ("witness" if not copies else "partner"),
+        kind=group_picture.get_kind(world, server) or ("witness" if not copies else "partner"),
         color=index,
-        status=status_of(world, server),
+        status=get_status_sign(world, server),
         version=server.version,
         copies=tuple(
             _copy_face(world, copy) for copy in copies if shows_all or copy.database == open_database
         ),
         grid=() if shows_all else tuple((copy.database, _copy_state(world, copy)) for copy in copies),
         duties=tuple(duties),
-        troubles=(*group_picture.notes(world, server), *_list_faults(world.computers[server.computer])),
+        troubles=(*group_picture.list_notes(world, server), *_list_faults(world.computers[server.computer])),
         host_node=group_picture.format_node(world, server),
-        listeners=tuple(group_picture.listeners(world, server)),
+        listeners=tuple(group_picture.list_listener_signs(world, server)),
     )
 
 
-def _seen_by_witness(world: World, server: Instance) -> list[tuple[str, bool]]:
+def _list_witness_views(world: World, server: Instance) -> list[tuple[str, bool]]:
     if not server.answering:
         return []
     seen_partners: dict[str, bool] = {}
     for (witness, guid), record in sorted(world.witnesses.items()):
         if witness == server.name:
             for partner in sorted((record.principal, record.mirror)):
-                sees_partner = quorum.contact(world, guid, witness, partner).connected
+                sees_partner = quorum.get_contact(world, guid, witness, partner).connected
                 seen_partners[partner] = seen_partners.get(partner, True) and sees_partner
     return list(seen_partners.items())
 
@@ -210,7 +210,9 @@ def _list_faults(computer: Computer) -> Iterator[str]:
         (tr("processors"), computer.cpu_factor),
     ):
         if factor > 1.0:
-            yield tr("{what} {factor}× slower").format(what=name, factor=formatting.significant(factor))
+            yield tr("{what} {factor}× slower").format(
+                what=name, factor=formatting.format_significant(factor)
+            )
     for port in computer.blocked_ports:
         yield tr("firewall blocks port {port}").format(port=port)
 
@@ -242,7 +244,7 @@ _NO_INSTANCE: Final = StatusSign(mark("instance is down"), "idle", "bar")
 
 
 def _copy_face(world: World, copy: DatabaseCopy) -> CopyFace:
-    role = group_picture.role(copy) or _ROLE[copy.mirroring.role]
+    role = group_picture.get_role_sign(copy) or _ROLE[copy.mirroring.role]
     if role is _ROLE[None] and not group_picture.can_be_mirrored(world):
         role = replace(role, text="")  # no server reports its role
     running = world.instances[copy.server].running
@@ -259,26 +261,30 @@ def _copy_face(world: World, copy: DatabaseCopy) -> CopyFace:
         server=copy.server,
         database=copy.database,
         role=role,
-        state=_state(copy),
+        state=_get_state_sign(copy),
         db_state=_DB_STATE[copy.db_state],
         safety=copy.mirroring.safety.name
         if copy.mirroring.guid is not None and copy.mirroring.safety is not Safety.UNKNOWN
         else None,
         signs=tuple(_copy_signs(world, copy)),
-        queue=_queue(world, copy),
+        queue=_build_queue_face(world, copy),
     )
 
 
-def _state(copy: DatabaseCopy) -> StatusSign | None:
+def _get_state_sign(copy: DatabaseCopy) -> StatusSign | None:
     """Return the state of the copy in its group; None without a group."""
-    return _STATE[copy.mirroring.state] if copy.mirroring.state is not None else group_picture.state(copy)
+    return (
+        _STATE[copy.mirroring.state]
+        if copy.mirroring.state is not None
+        else group_picture.get_state_sign(copy)
+    )
 
 
 def _copy_state(world: World, copy: DatabaseCopy) -> StatusSign:
     """Return the single sign of a copy that is only a cell of a grid."""
     if not world.instances[copy.server].running:
         return _NO_INSTANCE
-    return _state(copy) or _DB_STATE[copy.db_state]
+    return _get_state_sign(copy) or _DB_STATE[copy.db_state]
 
 
 def _copy_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
@@ -286,8 +292,8 @@ def _copy_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
         copy.group is None and copy.db_state is DbState.RESTORING
     )  # a restored copy outside any group
     if copy.stream is None and copy.mirroring.role is not Role.MIRROR and not is_unjoined:
-        yield _service_sign(world, copy)
-    yield from group_picture.signs(world, copy)
+        yield _build_service_sign(world, copy)
+    yield from group_picture.list_signs(world, copy)
     if copy.mirroring.guid is not None and copy.mirroring.witness is not None:
         agreed = quorum.has_quorum(world, copy)
         yield StatusSign(
@@ -303,16 +309,16 @@ def _copy_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
         )
 
 
-def _service_sign(world: World, copy: DatabaseCopy) -> StatusSign:
+def _build_service_sign(world: World, copy: DatabaseCopy) -> StatusSign:
     if copy.log_full:
         return StatusSign(mark("log full"), "bad", "warning")
     if not serving.is_serving(world, copy.key):
         return StatusSign(mark("down"), "bad", "bar")
-    if copy.group_kind and not groups.policy(copy).has_synchronized_copy(copy):
+    if copy.group_kind and not groups.get_policy(copy).has_synchronized_copy(copy):
         return StatusSign(mark("unprotected"), "warn", "warning")
     if copy.mirroring.role is Role.PRINCIPAL and copy.mirroring.safety is Safety.OFF:
-        queue = _queue(world, copy)
-        queue_text = formatting.kb(round(queue.kb)) if queue is not None and queue.kb >= 1.0 else ""
+        queue = _build_queue_face(world, copy)
+        queue_text = formatting.format_kb(round(queue.kb)) if queue is not None and queue.kb >= 1.0 else ""
         words = (
             tr("asynchronous, {size} behind").format(size=queue_text) if queue_text else mark("asynchronous")
         )
@@ -320,20 +326,20 @@ def _service_sign(world: World, copy: DatabaseCopy) -> StatusSign:
     return StatusSign(mark("in service"), "ok", "dot")
 
 
-def _queue(world: World, copy: DatabaseCopy) -> QueueFace | None:
+def _build_queue_face(world: World, copy: DatabaseCopy) -> QueueFace | None:
     flow = world.flow
     if copy.source is not None and (copy.mirroring.role is Role.PRINCIPAL or copy.availability.peers):
-        queues = [flow.stream_reading(stream).send_queue_kb for stream in flow.streams_of(copy.source)]
+        queues = [flow.read_stream(stream).send_queue_kb for stream in flow.list_streams_of(copy.source)]
         return QueueFace(SEND_QUEUE, max(queues, default=0.0))
     if copy.stream is not None:
-        return QueueFace(REDO_QUEUE, flow.stream_reading(copy.stream).redo_queue_kb)
+        return QueueFace(REDO_QUEUE, flow.read_stream(copy.stream).redo_queue_kb)
     return None
 
 
 # --- clients ------------------------------------------------------------------------------------------------
 
 
-def _client_face(world: World, client: Client) -> ClientFace:
+def _build_client_face(world: World, client: Client) -> ClientFace:
     if client.connected_to is None:
         looking = any(h == "client.try" and args[0] == client.name for _, _, h, args in world.timers)
         status = (
@@ -345,7 +351,9 @@ def _client_face(world: World, client: Client) -> ClientFace:
     copies = [world.copies.get((client.connected_to, database)) for database in client.databases]
     sources = [copy.source for copy in copies if copy is not None and copy.source is not None]
     rate = (
-        0.0 if client.read_only else sum(world.flow.reading(source).transactions_per_s for source in sources)
+        0.0
+        if client.read_only
+        else sum(world.flow.read_source(source).transactions_per_s for source in sources)
     )
     is_disconnected = client.lost_since is not None
     status = (
@@ -357,7 +365,7 @@ def _client_face(world: World, client: Client) -> ClientFace:
 
 
 def _show_rate(client: Client, status: StatusSign, rate: float) -> ClientFace:
-    number = formatting.number(rate)
+    number = formatting.format_number(rate)
     text, short = tr("{rate} transactions/s"), tr("{rate}/s")
     return ClientFace(client.name, status, text.format(rate=number), short.format(rate=number))
 
@@ -365,30 +373,30 @@ def _show_rate(client: Client, status: StatusSign, rate: float) -> ClientFace:
 # --- links --------------------------------------------------------------------------------------------------
 
 
-def _link_faces(world: World) -> Iterator[LinkFace]:
+def _list_link_faces(world: World) -> Iterator[LinkFace]:
     drawn_links: set[tuple[str, str]] = set()
     believed: dict[tuple[str, str], list[bool]] = {}
     for (_, server, peer), contact in world.contacts.items():
-        believed.setdefault(_ends(server, peer), []).append(contact.connected)
+        believed.setdefault(_sort_ends(server, peer), []).append(contact.connected)
     pairs = (
-        *_session_pairs(world),
-        *group_picture.pairs(world),
-        *_client_pairs(world),
-        *_changed_pairs(world),
+        *_list_session_pairs(world),
+        *group_picture.list_pairs(world),
+        *_list_client_pairs(world),
+        *_list_changed_pairs(world),
     )
     for a, b, kind in pairs:
-        ends = _ends(a, b)
+        ends = _sort_ends(a, b)
         if ends not in drawn_links:
             drawn_links.add(ends)
-            yield _link_face(world, a, b, kind, believed.get(ends, []))
+            yield _build_link_face(world, a, b, kind, believed.get(ends, []))
 
 
-def _ends(a: str, b: str) -> tuple[str, str]:
+def _sort_ends(a: str, b: str) -> tuple[str, str]:
     """Return the key of a link, independent of its direction."""
     return (a, b) if a < b else (b, a)
 
 
-def _session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
+def _list_session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
     """Yield the session pairs, partners first.
 
     Pairs with the witness follow, so that partners take precedence.
@@ -401,26 +409,26 @@ def _session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
         for peer, pairs in ((copy.mirroring.partner, partners), (copy.mirroring.witness, witnesses)):
             if peer in world.instances and pairs.get((copy.server, str(peer))) != SERVING:
                 server_pair = (copy.server, str(peer))
-                pairs[server_pair] = min(_precedence(world, copy), pairs.get(server_pair, NOT_PRINCIPAL))
+                pairs[server_pair] = min(_get_precedence(world, copy), pairs.get(server_pair, NOT_PRINCIPAL))
     for kind, pairs in (("mirroring", partners), ("witness", witnesses)):
         for a, b in sorted(pairs, key=pairs.__getitem__):
             yield a, b, kind
 
 
 SERVING, PRINCIPAL, NOT_PRINCIPAL = range(3)
-"""Ranks that order the ends of a session: the open copy, any other principal, the rest."""
+"""Ranks that order the ends of a session: the open copy, another principal, all other copies."""
 
 
-def _precedence(world: World, copy: DatabaseCopy) -> int:
+def _get_precedence(world: World, copy: DatabaseCopy) -> int:
     if copy.mirroring.role is not Role.PRINCIPAL:
         return NOT_PRINCIPAL
     return SERVING if serving.is_serving(world, copy.key) else PRINCIPAL
 
 
-def _client_pairs(world: World) -> Iterator[tuple[str, str, str]]:
+def _list_client_pairs(world: World) -> Iterator[tuple[str, str, str]]:
     for client in world.clients.values():
         target_server = (
-            client.connected_to or clients.find_login_arrival(world, client, client.data_source)[0]
+            client.connected_to or clients.resolve_client_login(world, client, client.data_source)[0]
         )
         source_server = client.data_source if client.data_source in world.instances else target_server
         for server in (source_server, target_server, client.failover_partner, client.known_partner):
@@ -428,7 +436,7 @@ def _client_pairs(world: World) -> Iterator[tuple[str, str, str]]:
                 yield client.name, str(server), "client"
 
 
-def _changed_pairs(world: World) -> Iterator[tuple[str, str, str]]:
+def _list_changed_pairs(world: World) -> Iterator[tuple[str, str, str]]:
     """Yield links that the user has changed, even if no session uses them."""
     for a, b in sorted(world.links):
         if world.links[a, b] != Link() or world.links.get((b, a), Link()) != Link():
@@ -439,14 +447,14 @@ LOGGED: Final = ("mirroring", "replica")
 """Kinds of links that carry log."""
 
 
-def _link_face(world: World, a: str, b: str, kind: str, believed: list[bool]) -> LinkFace:
+def _build_link_face(world: World, a: str, b: str, kind: str, believed: list[bool]) -> LinkFace:
     """Return the display data of a link.
 
     *believed*: for each end of each session, whether it considers the other connected.
     """
-    status = _link_status(world, a, b)
+    status = _get_link_status(world, a, b)
     passing = status.tone != "bad"
-    log_kb_per_s = _log_stream(world, a, b) if kind in LOGGED and passing else 0.0
+    log_kb_per_s = _get_log_stream(world, a, b) if kind in LOGGED and passing else 0.0
     if kind == "client":
         active = world.clients[a].connected_to == b if a in world.clients else False
     else:
@@ -462,23 +470,23 @@ def _link_face(world: World, a: str, b: str, kind: str, believed: list[bool]) ->
         b=b,
         kind=kind,
         status=status,
-        notes=tuple(_link_notes(world, a, b, kind, passing and active, log_kb_per_s)),
-        measured=_format_link_properties(network.link(world, a, b)) if passing else tr("no traffic"),
+        notes=tuple(_list_link_notes(world, a, b, kind, passing and active, log_kb_per_s)),
+        measured=_format_link_properties(network.get_link(world, a, b)) if passing else tr("no traffic"),
         active=active,
         log_kb_per_s=log_kb_per_s,
         acknowledged=log_kb_per_s > 0.0
-        and (_safety(world, a, b) is Safety.FULL or group_picture.synchronous(world, a, b)),
+        and (_get_safety(world, a, b) is Safety.FULL or group_picture.is_synchronous(world, a, b)),
         pinged=kind != "client" and passing and all(believed) and bool(believed),
     )
 
 
-def _link_status(world: World, a: str, b: str) -> StatusSign:
-    link, reverse_link = network.link(world, a, b), network.link(world, b, a)
+def _get_link_status(world: World, a: str, b: str) -> StatusSign:
+    link, reverse_link = network.get_link(world, a, b), network.get_link(world, b, a)
     for end in (a, b):
         is_shown_end = end in world.instances or end in world.computers
-        if is_shown_end and not world.computer_named(end).powered:
+        if is_shown_end and not world.get_computer(end).powered:
             return StatusSign(mark("power off"), "bad", "cross")
-        if not network.nic_up(world, end):
+        if not network.has_cables(world, end):
             return StatusSign(mark("cable pulled"), "bad", "cross")
     if not (link.up and reverse_link.up):
         return StatusSign(mark("cut"), "bad", "cross")
@@ -490,47 +498,51 @@ def _link_status(world: World, a: str, b: str) -> StatusSign:
             "bad",
             "bar",
         )
-    if any(_was_degraded(world, a, b)):
+    if any(_list_degraded_flags(world, a, b)):
         return StatusSign(mark("degraded"), "warn", "warning")
     return StatusSign(mark("ok"), "ok", "check")
 
 
-def _was_degraded(world: World, a: str, b: str) -> Iterator[bool]:
+def _list_degraded_flags(world: World, a: str, b: str) -> Iterator[bool]:
     for fault in world.faults:
         if fault.verb == "degrade" and fault.reverted_tick is None:
             yield {a, b} == set(fault.args[:2])
 
 
-def _link_notes(world: World, a: str, b: str, kind: str, active: bool, log_kb_per_s: float) -> Iterator[str]:
+def _list_link_notes(
+    world: World, a: str, b: str, kind: str, active: bool, log_kb_per_s: float
+) -> Iterator[str]:
     if kind == "mirroring" and active:
-        yield tr("safety {safety}").format(safety=_safety(world, a, b).name)
+        yield tr("safety {safety}").format(safety=_get_safety(world, a, b).name)
     if kind == "replica" and active:
-        yield tr("synchronous") if group_picture.synchronous(world, a, b) else tr("asynchronous")
-    measured = _format_link_properties(network.link(world, a, b))
+        yield tr("synchronous") if group_picture.is_synchronous(world, a, b) else tr("asynchronous")
+    measured = _format_link_properties(network.get_link(world, a, b))
     if kind in LOGGED and active:
-        yield f"{measured} · " + tr("log {rate}").format(rate=formatting.kb_per_s(round(log_kb_per_s)))
-    elif active and any(_was_degraded(world, a, b)):
+        yield f"{measured} · " + tr("log {rate}").format(rate=formatting.format_kb_per_s(round(log_kb_per_s)))
+    elif active and any(_list_degraded_flags(world, a, b)):
         yield measured
 
 
 def _format_link_properties(link: Link) -> str:
-    parts = [f"{formatting.significant(link.rtt_ms, 2)} ms"]
+    parts = [f"{formatting.format_significant(link.rtt_ms, 2)} ms"]
     if link.bandwidth_mbps != Link().bandwidth_mbps:
-        parts.append(f"{formatting.significant(link.bandwidth_mbps)} Mbit/s")
+        parts.append(f"{formatting.format_significant(link.bandwidth_mbps)} Mbit/s")
     if link.loss:
-        parts.append(tr("{share} lost").format(share=formatting.percent(link.loss, 1)))
+        parts.append(tr("{share} lost").format(share=formatting.format_percent(link.loss, 1)))
     return " · ".join(parts)
 
 
-def _log_stream(world: World, a: str, b: str) -> float:
+def _get_log_stream(world: World, a: str, b: str) -> float:
     return sum(
-        world.flow.stream_reading(stream).log_send_kb_per_s
+        world.flow.read_stream(stream).log_send_kb_per_s
         for stream, receiver in world.streams.items()
-        if receiver is not None and receiver[0] == b and world.sources[world.flow.source_of(stream)][0] == a
+        if receiver is not None
+        and receiver[0] == b
+        and world.sources[world.flow.get_source_of(stream)][0] == a
     )
 
 
-def _safety(world: World, a: str, b: str) -> Safety:
+def _get_safety(world: World, a: str, b: str) -> Safety:
     return next(
         (c.mirroring.safety for c in world.copies.values() if c.server == a and c.mirroring.partner == b),
         Safety.UNKNOWN,

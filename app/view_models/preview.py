@@ -10,7 +10,7 @@ from msgspec.structs import fields
 
 from app.view_models.faces import ClientFace, LinkFace, Picture, ServerFace
 from app.view_models.offers import ActionTarget
-from app.view_models.picture import all_copies, picture_of
+from app.view_models.picture import build_picture, list_all_copies
 from app.words import formatting
 from app.words.language import trn
 from engine import simulator
@@ -35,65 +35,69 @@ class ImpactPreview(Struct, frozen=True):
         """All affected objects in one line; many databases as a count."""
         has_many = len(self.databases) > DATABASES_NAMED
         count = trn("{n} database", "{n} databases", len(self.databases)).format(
-            n=formatting.number(len(self.databases))
+            n=formatting.format_number(len(self.databases))
         )
         databases = [count] if has_many else self.databases
         return ", ".join([*(target.title for target in self.targets), *databases])
 
 
-def preview(world: World, line: str, truth: bool = True) -> ImpactPreview:
+def preview_impact(world: World, line: str, truth: bool = True) -> ImpactPreview:
     """Return the objects that *line* would affect now.
 
     Without *truth*, return only the objects that it names, as in an exam.
     """
     item = parse_line(line, world.tick)
-    before = picture_of(world)
+    before = build_picture(world)
     named_objects = set(item.args)
     if not truth:
         return ImpactPreview(
-            tuple(target for target in _targets(before) if named_objects & set(target.names)), ()
+            tuple(target for target in _list_targets(before) if named_objects & set(target.names)), ()
         )
     copy = world.fork()
     try:
         simulator.apply_input(copy, item)
     except InputError:
         return ImpactPreview((), ())
-    new_picture = picture_of(copy)
+    new_picture = build_picture(copy)
     changed_targets = {
-        target for target, face in _faces(before).items() if _faces(new_picture).get(target) != face
+        target
+        for target, face in _collect_faces(before).items()
+        if _collect_faces(new_picture).get(target) != face
     }
-    changed_targets |= {ActionTarget("link", link_pair) for link_pair in _pairs(new_picture) - _pairs(before)}
+    changed_targets |= {
+        ActionTarget("link", link_pair) for link_pair in _list_pairs(new_picture) - _list_pairs(before)
+    }
     targets = [
         target
-        for target in _targets(before)
+        for target in _list_targets(before)
         if target in changed_targets
         or (target.kind in ("server", "client") and target.names[0] in named_objects)
     ]
-    copies_before, copies_after = all_copies(world), all_copies(copy)
+    copies_before, copies_after = list_all_copies(world), list_all_copies(copy)
     databases = dict.fromkeys(a.database for a, b in zip(copies_before, copies_after, strict=False) if a != b)
-    databases |= dict.fromkeys(name for name in world.databases() if name in named_objects)
+    databases |= dict.fromkeys(name for name in world.list_databases() if name in named_objects)
     return ImpactPreview(tuple(targets), tuple(databases))
 
 
-def _faces(picture: Picture) -> dict[ActionTarget, tuple[object, ...]]:
+def _collect_faces(picture: Picture) -> dict[ActionTarget, tuple[object, ...]]:
     """Return the appearance of each object on the canvas, without constantly changing figures."""
     faces: dict[ActionTarget, tuple[object, ...]] = {}
     for server in picture.servers:
-        faces[ActionTarget("server", (server.name,))] = _content(server)
+        faces[ActionTarget("server", (server.name,))] = _collect_content(server)
     for client in picture.clients:
-        faces[ActionTarget("client", (client.name,))] = _content(client)
+        faces[ActionTarget("client", (client.name,))] = _collect_content(client)
     for link in picture.links:
-        faces[ActionTarget("link", (link.a, link.b))] = _content(link)
+        faces[ActionTarget("link", (link.a, link.b))] = _collect_content(link)
     return faces
 
 
-def _content(face: ServerFace | ClientFace | LinkFace) -> tuple[object, ...]:
+def _collect_content(face: ServerFace | ClientFace | LinkFace) -> tuple[object, ...]:
     return tuple(getattr(face, field.name) for field in fields(face))
 
 
-def _targets(picture: Picture) -> list[ActionTarget]:
-    return list(_faces(picture))
+def _list_targets(picture: Picture) -> list[ActionTarget]:
+    return list(_collect_faces(picture))
 
 
-def _pairs(picture: Picture) -> set[tuple[str, str]]:
+def _list_pairs(picture: Picture) -> set[tuple[str, str]]:
     return {(link.a, link.b) for link in picture.links}

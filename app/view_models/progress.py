@@ -8,8 +8,8 @@ from msgspec import Struct
 from app.files.summary import LEVELS, ScenarioSummary
 from app.learning.memory import PracticedRun, SkillStanding, estimate_skills
 from app.learning.next_drills import DrillCandidate, Recommendation, recommend_drills
-from app.storage import ResultRow, ScenarioResults, records
-from engine.drill.judging.report import calibration
+from app.storage import ResultRow, ScenarioResults, compute_records
+from engine.drill.judging.report import compute_calibration
 from engine.drill.judging.shapes import Calibration, Row
 from engine.drill.running.modes import DrillMode
 
@@ -35,7 +35,7 @@ class LearnerProgress(Struct, frozen=True):
         )
 
 
-def practiced_runs(rows: Iterable[ResultRow]) -> list[PracticedRun]:
+def list_practiced_runs(rows: Iterable[ResultRow]) -> list[PracticedRun]:
     """Return the runs that give evidence for skills: scored, in a known mode, without rewinding."""
     known_modes = {mode.value for mode in DrillMode}
     return [
@@ -47,7 +47,7 @@ def practiced_runs(rows: Iterable[ResultRow]) -> list[PracticedRun]:
     ]
 
 
-def progress(
+def compute_progress(
     newest_first: Sequence[ResultRow],
     summaries: Iterable[ScenarioSummary],
     current_time: datetime,
@@ -55,15 +55,15 @@ def progress(
 ) -> LearnerProgress:
     """Return the progress at *current_time* of a learner with these results and *answers*."""
     scored = [summary for summary in summaries if summary.scored]
-    runs = practiced_runs(newest_first)
+    runs = list_practiced_runs(newest_first)
     courses = [DrillCandidate(s.name, s.skills, LEVELS.index(s.level), s.minutes) for s in scored]
     trained = {summary.name: summary.skills for summary in scored}
     return LearnerProgress(
         current_time,
         tuple(estimate_skills(runs, trained, current_time)),
         tuple(recommend_drills(runs, courses, current_time)),
-        records(newest_first),
-        calibration(answers),
+        compute_records(newest_first),
+        compute_calibration(answers),
     )
 
 
@@ -80,8 +80,8 @@ def as_json(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> dic
                 "runs": standing.runs,
                 "spaced_successes": standing.successes,
                 "proved": standing.proved,
-                "last": _time(standing.last_time),
-                "due": _time(standing.due_time),
+                "last": _format_time(standing.last_time),
+                "due": _format_time(standing.due_time),
                 "is_due": standing.is_review_due(learner_progress.computed_at),
             }
             for standing in learner_progress.skills
@@ -91,7 +91,7 @@ def as_json(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> dic
                 "scenario": recommendation.scenario,
                 "title": titles.get(recommendation.scenario, recommendation.scenario),
                 "skills": [skill.key for skill in recommendation.skills],
-                "due_since": _time(recommendation.due_time),
+                "due_since": _format_time(recommendation.due_time),
             }
             for recommendation in learner_progress.recommendations
         ],
@@ -102,7 +102,7 @@ def as_json(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> dic
                 "runs": len(record.runs),
                 "best": record.best.score if record.best is not None else None,
                 "last": record.latest_run.score,
-                "last_at": _time(record.latest_run.finished_at),
+                "last_at": _format_time(record.latest_run.finished_at),
             }
             for name, record in sorted(learner_progress.records.items())
         ],
@@ -148,5 +148,5 @@ def format_lines(learner_progress: LearnerProgress, titles: Mapping[str, str]) -
     return lines
 
 
-def _time(moment: datetime | None) -> str | None:
+def _format_time(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat(timespec="seconds")

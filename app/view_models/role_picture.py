@@ -9,7 +9,7 @@ from app.view_models.faces import ClientFace, LinkFace, Picture, ServerFace, Sta
 from app.view_models.picture import HUNG, WITHOUT_POWER
 from app.words.language import mark, tr
 from engine.drill.authoring.schema import StoryRole
-from engine.drill.team.view import answers
+from engine.drill.team.view import is_responding
 from engine.model import World
 
 UNSEEN: Final = StatusSign(mark("not visible"), "idle", "ring")
@@ -29,14 +29,14 @@ def limit_to_role(picture: Picture, world: World, role: StoryRole) -> Picture:
 def _limit_server(face: ServerFace, world: World, role: StoryRole) -> ServerFace:
     is_own = face.name in role.servers
     power, queries = is_own and "power" in role.sees, is_own and "databases" in role.sees
-    answering = queries and answers(world, face.name)
+    answering = queries and is_responding(world, face.name)
     if power and face.status in WITHOUT_POWER:
         status = face.status
     elif queries:
         status = face.status if answering else HUNG
     else:
         status = _ON if power else UNSEEN
-    unplugged = power and face.name in world.instances and not world.computer_named(face.name).nic_up
+    unplugged = power and face.name in world.instances and not world.get_computer(face.name).nic_up
     instance = world.instances.get(face.name)
     copies = (
         face.copies if "queues" in role.sees else tuple(replace(copy, queue=None) for copy in face.copies)
@@ -48,7 +48,7 @@ def _limit_server(face: ServerFace, world: World, role: StoryRole) -> ServerFace
         grid=face.grid if answering else (),
         duties=face.duties if answering else (),
         troubles=(
-            *(group_picture.notes(world, instance) if answering and instance is not None else ()),
+            *(group_picture.list_notes(world, instance) if answering and instance is not None else ()),
             *((tr("network cables unplugged"),) if unplugged else ()),
         ),
         listeners=face.listeners if answering else (),

@@ -48,18 +48,18 @@ class _Figure(Struct, frozen=True):
     """Function that reads the figure from a report."""
     write: Callable[[float], str]
     more_is_better: bool | None = False
-    """None: neither more nor less is better."""
+    """True if a higher value is better; None: neither is better."""
 
 
-def _sum(name: str) -> Callable[[Report], float]:
+def _create_sum_reader(name: str) -> Callable[[Report], float]:
     return lambda report: float(report["availability"][name])
 
 
-def _count(value: float) -> str:
-    return formatting.number(round(value))
+def _format_count(value: float) -> str:
+    return formatting.format_number(round(value))
 
 
-def _longest_failover(report: Report) -> float | None:
+def _find_longest_failover_s(report: Report) -> float | None:
     times = [row["failover_s"] for row in report["failovers"] if row["failover_s"] is not None]
     return max(times, default=None)
 
@@ -68,39 +68,45 @@ FIGURES: Final = (
     _Figure(
         mark("points"),
         lambda report: report["score"]["total"] if report["score"]["scored"] else None,
-        formatting.plain_number,
+        formatting.format_plain_number,
         more_is_better=True,
     ),
     _Figure(
         mark("goals met"),
         lambda report: sum(bool(goal["met"]) for goal in report["goals"]) if report["goals"] else None,
-        _count,
+        _format_count,
         more_is_better=True,
     ),
-    _Figure(mark("downtime"), _sum("downtime_s"), formatting.seconds),
-    _Figure(mark("unprotected"), _sum("exposed_s"), formatting.seconds),
-    _Figure(mark("committed transactions lost"), _sum("lost_transactions"), _count),
-    _Figure(mark("log lost"), _sum("lost_kb"), formatting.kb),
-    _Figure(mark("failovers"), lambda report: len(report["failovers"]), _count, more_is_better=None),
-    _Figure(mark("longest failover"), _longest_failover, formatting.seconds),
-    _Figure(mark("hints"), lambda report: sum(event["kind"] == "hint" for event in report["events"]), _count),
-    _Figure(mark("rewound"), lambda report: len(report["rewinds"]), _count),
-    _Figure(mark("commands and actions"), lambda report: len(report["inputs"]), _count, more_is_better=None),
+    _Figure(mark("downtime"), _create_sum_reader("downtime_s"), formatting.format_seconds),
+    _Figure(mark("unprotected"), _create_sum_reader("exposed_s"), formatting.format_seconds),
+    _Figure(mark("committed transactions lost"), _create_sum_reader("lost_transactions"), _format_count),
+    _Figure(mark("log lost"), _create_sum_reader("lost_kb"), formatting.format_kb),
+    _Figure(mark("failovers"), lambda report: len(report["failovers"]), _format_count, more_is_better=None),
+    _Figure(mark("longest failover"), _find_longest_failover_s, formatting.format_seconds),
+    _Figure(
+        mark("hints"),
+        lambda report: sum(event["kind"] == "hint" for event in report["events"]),
+        _format_count,
+    ),
+    _Figure(mark("rewound"), lambda report: len(report["rewinds"]), _format_count),
+    _Figure(
+        mark("commands and actions"), lambda report: len(report["inputs"]), _format_count, more_is_better=None
+    ),
     _Figure(
         mark("length of the run"),
         lambda report: float(report["ended_at_s"]),
-        formatting.seconds,
+        formatting.format_seconds,
         more_is_better=None,
     ),
 )
 """Figures that are compared for any two runs. `tr` translates their names."""
 
 
-def figures(left_report: Report, right_report: Report) -> list[ComparisonRow]:
+def list_figures(left_report: Report, right_report: Report) -> list[ComparisonRow]:
     """Return the figures of both runs. A figure that neither run has is omitted."""
     rows = [
         ComparisonRow(
-            tr("mode"), *(formatting.mode(report["mode"]) for report in (left_report, right_report))
+            tr("mode"), *(formatting.get_mode_name(report["mode"]) for report in (left_report, right_report))
         ),
         ComparisonRow(tr("seed"), *(str(report["seed"]) for report in (left_report, right_report))),
     ]
@@ -111,21 +117,21 @@ def figures(left_report: Report, right_report: Report) -> list[ComparisonRow]:
                 tr("drill"), *(str(report.get("title", "")) for report in (left_report, right_report))
             ),
         )
-    return rows + [row for figure in FIGURES for row in _row(figure, left_report, right_report)]
+    return rows + [row for figure in FIGURES for row in _compare_figure(figure, left_report, right_report)]
 
 
-def _row(figure: _Figure, left_report: Report, right_report: Report) -> Iterator[ComparisonRow]:
+def _compare_figure(figure: _Figure, left_report: Report, right_report: Report) -> Iterator[ComparisonRow]:
     left_value, right_value = figure.read(left_report), figure.read(right_report)
     if left_value is not None or right_value is not None:
         left_text, right_text = (
             formatting.NOTHING if value is None else figure.write(value)
             for value in (left_value, right_value)
         )
-        difference, verdict = _difference(left_value, right_value, figure.write, figure.more_is_better)
+        difference, verdict = _format_difference(left_value, right_value, figure.write, figure.more_is_better)
         yield ComparisonRow(tr(figure.name), left_text, right_text, difference, verdict)
 
 
-def points(left_report: Report, right_report: Report) -> list[ComparisonRow]:
+def list_score_items(left_report: Report, right_report: Report) -> list[ComparisonRow]:
     """Return every score item of either run, in the order of the left one."""
     items = [
         {item["name"]: item for item in report["score"]["items"]} for report in (left_report, right_report)
@@ -136,7 +142,9 @@ def points(left_report: Report, right_report: Report) -> list[ComparisonRow]:
         left_points, right_points = (
             None if item is None else float(item["points"]) for item in (left_item, right_item)
         )
-        difference, verdict = _difference(left_points, right_points, formatting.plain_number, True)
+        difference, verdict = _format_difference(
+            left_points, right_points, formatting.format_plain_number, True
+        )
         rows.append(
             ComparisonRow(
                 said_of(DEDUCTIONS.get(name, name)),
@@ -153,15 +161,15 @@ def _format_item(item: ItemJson | None) -> str:
     if item is None:
         return formatting.NOTHING
     points_max = float(item["max"])
-    earned_text = formatting.plain_number(float(item["points"]))
+    earned_text = formatting.format_plain_number(float(item["points"]))
     return (
-        tr("{points} of {most}").format(points=earned_text, most=formatting.plain_number(points_max))
+        tr("{points} of {most}").format(points=earned_text, most=formatting.format_plain_number(points_max))
         if points_max
         else earned_text
     )
 
 
-def _difference(
+def _format_difference(
     left_value: float | None,
     right_value: float | None,
     write: Callable[[float], str],
@@ -192,7 +200,7 @@ def _list_actions(report: Report) -> Iterator[tuple[float, str]]:
         yield float(time), describe_input(act, choices_by_question)
 
 
-def remark(left_report: Report, right_report: Report) -> str:
+def format_remark(left_report: Report, right_report: Report) -> str:
     """Return the remark to read before the comparison; empty if there is none."""
     if left_report["scenario"] != right_report["scenario"]:
         return tr("Two different drills: only common figures are compared.")

@@ -22,7 +22,7 @@ PIXELS_PER_TIME: Final = 70
 
 
 ALL_DATABASES = "*"
-"""Replaces a database name; no database can have this name without brackets."""
+"""Name that stands for all databases. No database can have this name without brackets."""
 HIGHEST = frozenset({"commit_delay_ms", "response_s", "principal_cpu_percent", "mirror_cpu_percent"})
 """Counters that are combined by their maximum over many databases; all others are summed."""
 QUEUES = [COUNTERS.index("send_queue_kb"), COUNTERS.index("redo_queue_kb")]
@@ -64,8 +64,11 @@ class Columns:
         """values[entry, counter]; 0 without a log."""
         return self._values[: self.count]
 
-    def agree(self, samples: Samples, count: int) -> int:
-        """Return how many of the first *count* entries of *samples* are known; `add` takes the others."""
+    def count_known_samples(self, samples: Samples, count: int) -> int:
+        """Return the number of known entries among the first *count* entries of *samples*.
+
+        `add` appends the unknown entries.
+        """
         if self.samples is None or samples is not self.samples:
             self.count = (
                 0 if self.samples is None else min(self.count, samples.count_common_entries(self.samples))
@@ -87,7 +90,7 @@ class Columns:
     ) -> tuple[Array, Array]:
         """Return sources and values of the entries since *start_index*."""
         assert self.samples is not None, "agree comes first"
-        sources, numbers = _numbers(places)
+        sources, numbers = _stack_numbers(places)
         values: Array = self.samples.read_entries(start_index, sources, numbers)
         for source in np.unique(sources).tolist():
             stream_numbers = streams.get(source, ())
@@ -123,48 +126,51 @@ class Columns:
             self._values = np.resize(self._values, (2 * count, len(COUNTERS)))
 
 
-def _numbers(places: Sequence[StreamNumbers]) -> Array:
+def _stack_numbers(places: Sequence[StreamNumbers]) -> Array:
     """Return sources and streams of *places* as two rows."""
     numbers: Array = np.array(places, dtype=np.int64).reshape(-1, 2).T
     return numbers
 
 
-def _places_of(logs: Sequence[Mapping[str, StreamNumbers | None]], database: str) -> list[StreamNumbers]:
+def _list_stream_numbers(
+    logs: Sequence[Mapping[str, StreamNumbers | None]], database: str
+) -> list[StreamNumbers]:
     return [places.get(database) or NOWHERE for places in logs]
 
 
 class CounterHistory:
-    """Counters of one database over the run, always from the principal's log of the time.
+    """Counters of one database over the run, always from the log of the principal at that time.
 
-    For ALL_DATABASES they are sums; times and shares are maxima, because their sum has no meaning.
+    For ALL_DATABASES the counters are sums. Times and shares are maxima, because their sums have no meaning.
     """
 
     def __init__(self) -> None:
         self._database: str | None = None
         self._columns = Columns()
 
-    def follow(
+    def add_samples(
         self,
         samples: Samples,
         logs: Sequence[Mapping[str, StreamNumbers | None]],
         database: str,
         streams: Streams = NO_STREAMS,
     ) -> bool:
-        """Add the new entries of *samples*; *logs* has the log and stream of each database per sample.
+        """Add the new entries of *samples*, and return True if there are any.
 
-        *streams* are those of each log: with several secondaries, the longest queue counts. Return True if
-        anything is new. After a change of run, moment or database only different entries are read again.
+        *logs*: log and stream of each database per sample. *streams*: streams of each log; with several
+        secondaries, the longest queue counts. After a change of run, moment or database only different
+        entries are read again.
         """
         if database != self._database:
             self._database, self._columns = database, Columns()
         count, before = min(samples.count, len(logs)), self._columns.count
-        agreed_count = self._columns.agree(samples, count)
+        agreed_count = self._columns.count_known_samples(samples, count)
         new_logs = logs[agreed_count:count]
         if database == ALL_DATABASES:
             names = dict.fromkeys(name for places in new_logs for name in places)
-            self._columns.add_together([_places_of(new_logs, name) for name in names], streams)
+            self._columns.add_together([_list_stream_numbers(new_logs, name) for name in names], streams)
         else:
-            self._columns.add(_places_of(new_logs, database), streams)
+            self._columns.add(_list_stream_numbers(new_logs, database), streams)
         return agreed_count != before or count != before
 
     @property
@@ -172,7 +178,7 @@ class CounterHistory:
         """Time of the last sample; 0 without samples."""
         return float(self._ticks[-1]) / TICKS_PER_S if self._columns.count else 0.0
 
-    def window(self, counter: str, from_s: float, to_s: float, bins: int) -> tuple[Array, Array]:
+    def get_window(self, counter: str, from_s: float, to_s: float, bins: int) -> tuple[Array, Array]:
         """Return times and values from *from_s* to *to_s* and one sample beyond each end, in at most *bins* bins.
 
         Each bin keeps its lowest and highest value, so that no spike is lost. NaN where nothing ran.
@@ -181,42 +187,42 @@ class CounterHistory:
         last = min(
             self._columns.count, int(np.searchsorted(self._ticks, to_s * TICKS_PER_S, side="right")) + 1
         )
-        width = bin_width((to_s - from_s) / max(1, bins))
+        width = choose_bin_width((to_s - from_s) / max(1, bins))
         t_s = self._ticks[first:last] / TICKS_PER_S
-        return peaks(t_s, self._values(counter, first, last), width)
+        return find_peaks(t_s, self._get_values(counter, first, last), width)
 
-    def samples(self, counter: str, from_s: float, to_s: float) -> tuple[Array, Array]:
+    def get_samples(self, counter: str, from_s: float, to_s: float) -> tuple[Array, Array]:
         """Return every time and value from *from_s* to *to_s*; NaN where no instance ran."""
-        first, last = self._places(from_s, to_s)
-        return self._ticks[first:last] / TICKS_PER_S, self._values(counter, first, last)
+        first, last = self._find_index_range(from_s, to_s)
+        return self._ticks[first:last] / TICKS_PER_S, self._get_values(counter, first, last)
 
-    def rows(
+    def iterate_rows(
         self, counters: Sequence[str], from_s: float, to_s: float
     ) -> Iterator[tuple[float, *tuple[float | None, ...]]]:
         """Yield the time and the value of each counter, sample by sample; None where no instance ran."""
-        columns = [self.samples(counter, from_s, to_s)[1] for counter in counters]
-        first, last = self._places(from_s, to_s)
+        columns = [self.get_samples(counter, from_s, to_s)[1] for counter in counters]
+        first, last = self._find_index_range(from_s, to_s)
         for index, tick in enumerate(self._ticks[first:last]):
             values = (float(column[index]) for column in columns)
             yield float(tick) / TICKS_PER_S, *(None if np.isnan(value) else value for value in values)
 
-    def _places(self, from_s: float, to_s: float) -> tuple[int, int]:
+    def _find_index_range(self, from_s: float, to_s: float) -> tuple[int, int]:
         first = int(np.searchsorted(self._ticks, from_s * TICKS_PER_S - 0.5))
         return first, int(np.searchsorted(self._ticks, to_s * TICKS_PER_S + 0.5, side="right"))
 
     def find_value(self, counter: str, t_s: float) -> float | None:
-        """Return the last value up to *t_s*; None before the first sample and where no instance ran."""
+        """Return the last value up to *t_s*; None before the first sample, and while no instance ran."""
         index = int(np.searchsorted(self._ticks, t_s * TICKS_PER_S + 0.5, side="right")) - 1
         if index < 0:
             return None
-        value = float(self._values(counter, index, index + 1)[0])
+        value = float(self._get_values(counter, index, index + 1)[0])
         return None if np.isnan(value) else value
 
-    def summary(self, counter: str, from_s: float, to_s: float) -> SeriesSummary | None:
+    def summarize(self, counter: str, from_s: float, to_s: float) -> SeriesSummary | None:
         """Return last, mean, lowest and highest value of that time range; None without samples."""
         first = int(np.searchsorted(self._ticks, from_s * TICKS_PER_S))
         last = int(np.searchsorted(self._ticks, to_s * TICKS_PER_S + 0.5, side="right"))
-        values = self._values(counter, first, last)
+        values = self._get_values(counter, first, last)
         values = values[~np.isnan(values)]
         if not len(values):
             return None
@@ -229,13 +235,13 @@ class CounterHistory:
         samples = self._columns.samples
         return samples.ticks[: self._columns.count] if samples is not None else np.zeros(0)
 
-    def _values(self, counter: str, start_index: int, end_index: int) -> Array:
+    def _get_values(self, counter: str, start_index: int, end_index: int) -> Array:
         values = self._columns.values[start_index:end_index, COUNTERS.index(counter)]
         sources = self._columns.sources[start_index:end_index]
         return np.where(sources < 0, np.nan, values) if (sources < 0).any() else values
 
 
-def bin_width(minimum: float) -> float:
+def choose_bin_width(minimum: float) -> float:
     """Return the smallest of 1, 2, 5 times a power of ten that is at least *minimum*."""
     if minimum <= 0.0:
         return 0.0
@@ -243,15 +249,16 @@ def bin_width(minimum: float) -> float:
     return next(float(step * power) for step in (*_NICE, 10.0) if step * power >= minimum * (1 - 1e-9))
 
 
-def time_step_s(span_s: float, pixels: float) -> float:
+def choose_time_step_s(span_s: float, pixels: float) -> float:
     """Return the distance between two labels of a time axis."""
     step_min = span_s * PIXELS_PER_TIME / max(pixels, 1.0)
     return next(
-        (step for step in TIME_STEPS_S if step >= step_min), TIME_STEPS_S[-1] * bin_width(step_min / 86_400)
+        (step for step in TIME_STEPS_S if step >= step_min),
+        TIME_STEPS_S[-1] * choose_bin_width(step_min / 86_400),
     )
 
 
-def peaks(x: Array, y: Array, width: float) -> tuple[Array, Array]:
+def find_peaks(x: Array, y: Array, width: float) -> tuple[Array, Array]:
     """Return the lowest and highest *y* of each bin of *width*, or the unchanged data if that has no more points."""
     if width <= 0.0 or len(x) < 3:
         return x, y
@@ -282,8 +289,8 @@ def pace_kb_per_s(t_s: Array, kb: Array) -> float | None:
     return float((centered * (kb - kb.mean())).sum() / (centered * centered).sum())
 
 
-def until_empty_s(t_s: Array, kb: Array) -> float | None:
-    """Return the seconds until a queue is empty; 0 for an empty one, None if it does not shrink."""
+def estimate_s_until_empty(t_s: Array, kb: Array) -> float | None:
+    """Return the estimated seconds until a queue is empty; 0 for an empty queue, None if the queue does not shrink."""
     pace = pace_kb_per_s(t_s, kb)
     if pace is None:
         return None
@@ -292,8 +299,8 @@ def until_empty_s(t_s: Array, kb: Array) -> float | None:
     return float(kb[-1]) / -pace if pace < -STILL_KB_PER_S else None
 
 
-def until_full_s(t_s: Array, kb: Array, room_kb: float) -> float | None:
-    """Return the seconds until *room_kb* are used; 0 if they are, None if the value does not grow."""
+def estimate_s_until_full(t_s: Array, kb: Array, room_kb: float) -> float | None:
+    """Return the estimated seconds until *room_kb* are used; 0 if they are used, None if the value does not grow."""
     pace = pace_kb_per_s(t_s, kb)
     if pace is None:
         return None

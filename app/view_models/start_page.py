@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, Unpack
 
 from msgspec import Struct
 
-from app.files.learning_paths import LearningPath, learning_paths, place_in_path
+from app.files.learning_paths import LearningPath, get_position_in_path, load_learning_paths
 from app.files.summary import LEVELS, ScenarioSummary
 from app.words import formatting
 from app.words.language import mark, tr, trn
@@ -85,28 +85,33 @@ class Card(ScenarioSummary):
 
     @property
     def failed(self) -> bool:
-        """True if the last run missed the pass mark and no earlier one reached it."""
+        """True if the last run missed the pass mark, and no earlier run reached it."""
         return self.scored and self.last is not None and not self.passed
 
     @property
     def path_order(self) -> tuple[int, int, int, str]:
         """Sort key: path and place in it. The user's own drills follow, by level and title."""
-        position = place_in_path(self.name) if self.shipped else 1_000
-        return list(learning_paths()).index(self.technology), position, LEVELS.index(self.level), self.title
+        position = get_position_in_path(self.name) if self.shipped else 1_000
+        return (
+            list(load_learning_paths()).index(self.technology),
+            position,
+            LEVELS.index(self.level),
+            self.title,
+        )
 
     @property
     def facts(self) -> str:
         """Technology, version, minutes and difficulty, with the origin of drills from other authors."""
-        return self._facts(f"SQL {self.version}" if self.version else "")
+        return self._format_facts(f"SQL {self.version}" if self.version else "")
 
     @property
     def short_facts(self) -> str:
         """Facts without the version, for narrow cards."""
-        return self._facts("")
+        return self._format_facts("")
 
-    def _facts(self, version: str) -> str:
+    def _format_facts(self, version: str) -> str:
         parts = [tr(SHORT_LABELS[self.technology]), version]
-        parts += [tr("{minutes} min").format(minutes=self.minutes), level_title(self.level)]
+        parts += [tr("{minutes} min").format(minutes=self.minutes), get_level_title(self.level)]
         parts += [] if self.shipped else [self.origin or tr("yours")]
         return " · ".join(filter(None, parts))
 
@@ -120,17 +125,17 @@ class Card(ScenarioSummary):
         if self.last is None:
             return State(tr("Started") if self.begun else tr("Not started"), "muted")
         if self.passed:
-            points = formatting.plain_number(self.best or 0.0)
+            points = formatting.format_plain_number(self.best or 0.0)
             text = tr("✓ Passed, {points} · due") if self.due else tr("✓ Passed, {points}")
             return State(text.format(points=points), "warn" if self.due else "ok")
         best = self.best if self.best is not None else self.last
-        return State(tr("{points} of 100, retry").format(points=formatting.plain_number(best)), "warn")
+        return State(tr("{points} of 100, retry").format(points=formatting.format_plain_number(best)), "warn")
 
     @cached_property
     def search_text(self) -> str:
         """Text for the search, in lowercase: names in English and as shown, and the texts of the drill."""
-        path = learning_paths()[self.technology].title
-        titles = [skills.title_of(key) for key in self.skills]
+        path = load_learning_paths()[self.technology].title
+        titles = [skills.get_skill_title(key) for key in self.skills]
         words = (
             self.name,
             self.title,
@@ -143,7 +148,7 @@ class Card(ScenarioSummary):
         return " ".join(words).lower()
 
 
-def level_title(level: str) -> str:
+def get_level_title(level: str) -> str:
     """Return the difficulty in the wording of menus and cards."""
     words = tr(level)
     return words[:1].upper() + words[1:]
@@ -179,14 +184,14 @@ class Filters(Struct, frozen=True):
     technology: str | None = None
     version: str | None = None
     duration: int | None = None
-    """Index into DURATIONS."""
+    """Index into DURATIONS; None: any duration."""
     level: str | None = None
     not_passed: bool = False
     search: str = ""
     order: int = 0
     """Index into ORDERS."""
 
-    def accepts(self, card: Card) -> bool:
+    def is_match(self, card: Card) -> bool:
         """Return whether *card* matches every filter; `filter_cards` does the search."""
         _, duration_min, greatest = DURATIONS[self.duration] if self.duration is not None else ("", 0, 10_000)
         return (
@@ -198,7 +203,7 @@ class Filters(Struct, frozen=True):
         )
 
 
-def stem(term: str) -> str:
+def stem_word(term: str) -> str:
     """Return an English word without its ending, so that "stopped" and "commits" find "stop" and "commit"."""
     for ending in ("ing", "ed", "es", "s"):
         start = term.removesuffix(ending)
@@ -238,7 +243,7 @@ class SearchWord:
     """Word of a search, in the cases in which it matches a text."""
 
     def __init__(self, term: str) -> None:
-        beginning = stem(term)
+        beginning = stem_word(term)
         others = [group for group in SYNONYMS if any(term.startswith(start) for start in group)]
         self._exact = _compile([beginning])
         self._similar = _compile([beginning, *chain.from_iterable(others)])
@@ -271,7 +276,7 @@ def filter_cards(cards: Sequence[Card], filters: Filters) -> list[Card]:
 
     If no card matches all words of the search, return those with the most matches.
     """
-    matching = sorted(filter(filters.accepts, cards), key=ORDERS[filters.order][1])
+    matching = sorted(filter(filters.is_match, cards), key=ORDERS[filters.order][1])
     words = _read_search(filters.search)
     if not words:
         return matching
@@ -301,13 +306,13 @@ class PathProgress(Struct, frozen=True):
     passed: int
     total: int
     next_card: Card | None
-    """First drill of the path that is not passed yet; None if all are."""
+    """First drill of the path that is not passed; None if all are passed."""
 
 
 def list_path_progress(cards: Sequence[Card]) -> list[PathProgress]:
     """Return every learning path with its progress."""
     path_progress = []
-    for path in learning_paths().values():
+    for path in load_learning_paths().values():
         drills = [card for card in cards if card.technology == path.key and card.scored]
         remaining_cards = sorted(
             (card for card in drills if not card.passed), key=lambda card: card.path_order
@@ -344,20 +349,20 @@ def recommend(cards: Sequence[Card], progress: LearnerProgress) -> NextDrill | N
         )
     for recommendation in progress.recommendations:
         if recommendation.due_time is not None and recommendation.scenario in by_name:
-            return NextDrill(by_name[recommendation.scenario], _due_reason(recommendation, progress))
+            return NextDrill(by_name[recommendation.scenario], _format_due_reason(recommendation, progress))
     for card in taken_cards:
         if card.failed and card.last is not None:
-            points = formatting.plain_number(card.last)
+            points = formatting.format_plain_number(card.last)
             return NextDrill(card, tr("You scored {points} of 100 last time.").format(points=points))
-    return _next_in_path(cards, taken_cards)
+    return _find_next_in_path(cards, taken_cards)
 
 
-def _due_reason(recommendation: Recommendation, progress: LearnerProgress) -> str:
+def _format_due_reason(recommendation: Recommendation, progress: LearnerProgress) -> str:
     skill = recommendation.skills[0]
     last_time = next(
         (standing.last_time for standing in progress.skills if standing.skill.key == skill.key), None
     )
-    days = _days_between(last_time, progress.computed_at) if last_time is not None else 0
+    days = _count_days(last_time, progress.computed_at) if last_time is not None else 0
     if days <= 0:
         return tr("“{skill}” is due.").format(skill=tr(skill.title))
     return trn(
@@ -367,12 +372,12 @@ def _due_reason(recommendation: Recommendation, progress: LearnerProgress) -> st
     ).format(skill=tr(skill.title), n=days)
 
 
-def _days_between(start: datetime, end: datetime) -> int:
+def _count_days(start: datetime, end: datetime) -> int:
     """Return the number of calendar days from *start* to *end* in this computer's time zone."""
     return (end.astimezone().date() - start.astimezone().date()).days
 
 
-def _next_in_path(cards: Sequence[Card], finished_cards: Sequence[Card]) -> NextDrill | None:
+def _find_next_in_path(cards: Sequence[Card], finished_cards: Sequence[Card]) -> NextDrill | None:
     paths = {progress.path.key: progress for progress in list_path_progress(cards)}
     recent = dict.fromkeys(card.technology for card in finished_cards)
     for key in (*recent, *(key for key in paths if key not in recent)):
@@ -382,7 +387,7 @@ def _next_in_path(cards: Sequence[Card], finished_cards: Sequence[Card]) -> Next
             text = reason.format(path=tr(path.path.title), passed=path.passed, total=path.total)
             return NextDrill(path.next_card, text)
     weakest = min(finished_cards, key=lambda card: card.best or 0.0)
-    points = formatting.plain_number(weakest.best or 0.0)
+    points = formatting.format_plain_number(weakest.best or 0.0)
     return NextDrill(weakest, tr("Your lowest score: {points} of 100.").format(points=points))
 
 

@@ -7,14 +7,14 @@ from typing import Final
 from msgspec.structs import replace
 
 from app.words import formatting
-from app.words.formatting import moment
+from app.words.formatting import format_moment
 from app.words.language import mark, tr
-from app.words.localization import describe_input, short
+from app.words.localization import describe_input, shorten_line
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.shapes import Report
 from engine.drill.par.account import LABELS, WAITING, Account, LastChance, RunSegment
 from engine.inputs import Input
-from engine.model import Tick, ticks
+from engine.model import Tick, to_ticks
 
 LOSSES: Final = {name: points for points, name in LABELS}
 NOTED: Final = LOSSES["good"]
@@ -42,15 +42,15 @@ LEVELS: Final = (0, 25, 50, 75, 100)
 
 def format_points(points: float) -> str:
     """Format points with one decimal if needed."""
-    return formatting.plain_number(round(points, 1))
+    return formatting.format_plain_number(round(points, 1))
 
 
 # --- the curve ----------------------------------------------------------------------------------------------
 
 
-def legend() -> tuple[tuple[str, str], ...]:
+def list_legend_entries() -> tuple[tuple[str, str], ...]:
     """Return tone and text of each color of the curve; no tone where nothing is lost."""
-    labels = {name: formatting.plain_number(points) for points, name in LABELS}
+    labels = {name: formatting.format_plain_number(points) for points, name in LABELS}
     return (
         ("", tr("no loss")),
         ("ok", tr("best, minor loss: fewer than {inaccuracy} points lost").format(**labels)),
@@ -82,7 +82,7 @@ def find_stops(account: Account) -> list[RunSegment]:
     return [move for move in merge_waits(account.moves) if move.line != WAITING or move.regret >= NOTED]
 
 
-def slopes(account: Account) -> Iterator[tuple[str, list[tuple[Tick, float]]]]:
+def list_slopes(account: Account) -> Iterator[tuple[str, list[tuple[Tick, float]]]]:
     """Yield tone and points of each falling part of the curve."""
     waits = [move for move in account.moves if move.line == WAITING]
     for stop in find_stops(account):
@@ -92,7 +92,7 @@ def slopes(account: Account) -> Iterator[tuple[str, list[tuple[Tick, float]]]]:
             yield TONES[stop.label][1], list(chain(*ends))
 
 
-def end(account: Account) -> Tick:
+def get_end_tick(account: Account) -> Tick:
     """Return the end of the curve, which is always after its start."""
     return max((tick for tick, _ in account.curve), default=1) or 1
 
@@ -101,7 +101,9 @@ def describe_curve(account: Account) -> str:
     """Return a text for screen readers: the start of the curve and each change."""
     text = tr("{moment}: {points} points")
     falls = [point for n, point in enumerate(account.curve) if not n or point[1] != account.curve[n - 1][1]]
-    return "; ".join(text.format(moment=moment(tick), points=format_points(value)) for tick, value in falls)
+    return "; ".join(
+        text.format(moment=format_moment(tick), points=format_points(value)) for tick, value in falls
+    )
 
 
 def explain_curve() -> str:
@@ -126,14 +128,14 @@ def format_certainty(account: Account) -> str:
         return tr("Proven: no higher score than shown was possible at any time.")
     text = tr("At {moment} the best known score is {known} points; up to {most} may be possible.")
     points_text = text.format(
-        moment=moment(doubt.tick), known=format_points(doubt.known), most=format_points(doubt.most)
+        moment=format_moment(doubt.tick), known=format_points(doubt.known), most=format_points(doubt.most)
     )
     return f"{format_uncertainty()} {points_text}"
 
 
 def format_no_return(tick: Tick) -> str:
     """Format the point of no return."""
-    return tr("point of no return {moment}").format(moment=moment(tick))
+    return tr("point of no return {moment}").format(moment=format_moment(tick))
 
 
 # --- actions and waits --------------------------------------------------------------------------------------
@@ -141,7 +143,9 @@ def format_no_return(tick: Tick) -> str:
 
 def format_accuracy(account: Account) -> str:
     """Format the accuracy in percent."""
-    return tr("Accuracy {accuracy}%.").format(accuracy=formatting.plain_number(round(account.accuracy)))
+    return tr("Accuracy {accuracy}%.").format(
+        accuracy=formatting.format_plain_number(round(account.accuracy))
+    )
 
 
 def format_cost(move: RunSegment) -> str:
@@ -162,19 +166,21 @@ def format_move(
     *refused*: time and line of each command that a server refused.
     """
     if move.line != WAITING:
-        text = f"{moment(move.tick)}  {format_line(move.line, choices_by_question)}"
+        text = f"{format_moment(move.tick)}  {format_line(move.line, choices_by_question)}"
         if (move.tick, move.line) in refused:
             return tr("{command}, refused by the server").format(command=text)
         return text
     if chance is not None and is_last_chance(move, chance):
-        return tr("{moment}  last chance missed").format(moment=moment(move.tick))
-    return tr("{start} to {end}  waiting").format(start=moment(move.tick), end=moment(move.until))
+        return tr("{moment}  last chance missed").format(moment=format_moment(move.tick))
+    return tr("{start} to {end}  waiting").format(
+        start=format_moment(move.tick), end=format_moment(move.until)
+    )
 
 
 def list_refused(report: Report) -> frozenset[tuple[Tick, str]]:
     """List time and line of the batches that a server refused: they ended with an error and without a result."""
     return frozenset(
-        (ticks(row["t_s"]), Input(0, "sql", (row["window"], row["batch"])).line_without_time)
+        (to_ticks(row["t_s"]), Input(0, "sql", (row["window"], row["batch"])).line_without_time)
         for row in report.get("sql") or ()
         if not row.get("results")
         and any(message["severity"] > INFO_MAX for message in row.get("messages") or ())
@@ -191,7 +197,7 @@ def format_point_of_no_return(chance: LastChance, choices_by_question: Mapping[s
     text = tr("Point of no return: {moment}. After it, the goals were out of reach. Your action: {act}.")
     if chance.line == WAITING:
         text = tr("Point of no return: {moment}. After it, the goals were out of reach. Last chance: {act}.")
-    return text.format(moment=moment(chance.tick), act=format_last_chance(chance, choices_by_question))
+    return text.format(moment=format_moment(chance.tick), act=format_last_chance(chance, choices_by_question))
 
 
 def format_last_chance(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
@@ -208,7 +214,9 @@ def format_missed_goals(chance: LastChance) -> str:
     goals = ", ".join(
         f"“{goal}”"
         if last_tick is None
-        else tr("“{goal}” by {moment}").format(goal=goal, moment=formatting.run_time(last_tick / TICKS_PER_S))
+        else tr("“{goal}” by {moment}").format(
+            goal=goal, moment=formatting.format_run_time(last_tick / TICKS_PER_S)
+        )
         for goal, last_tick in chance.missed
     )
     if chance.line == WAITING:
@@ -232,4 +240,4 @@ def format_input(item: Input, choices_by_question: Mapping[str, Sequence[str]]) 
 
 def format_line(line: str, choices_by_question: Mapping[str, Sequence[str]]) -> str:
     """Describe an input line for people."""
-    return short(describe_input(line, choices_by_question), LINE_LENGTH_MAX)
+    return shorten_line(describe_input(line, choices_by_question), LINE_LENGTH_MAX)

@@ -27,9 +27,9 @@ from PySide6.QtWidgets import (
 
 from app.widgets import theme
 from app.widgets.ask_text import ask_text
-from app.widgets.axes import TimeAxis, ValueAxis, value_range
+from app.widgets.axes import TimeAxis, ValueAxis, compute_value_range
 from app.widgets.layouts import lay_column, lay_row
-from app.widgets.reader import follow_selection, name_box
+from app.widgets.reader import follow_selection, set_box_name
 from app.words import formatting
 from app.words.formatting import KB, PER_S
 from app.words.language import mark, tr
@@ -37,7 +37,7 @@ from app.words.localization import describe_input, localize
 from engine.constants import TICKS_PER_S
 from engine.drill.judging import difference
 from engine.drill.judging.difference import CounterCurve, FirstDifference, OutcomeRow
-from engine.drill.judging.report import availability_json
+from engine.drill.judging.report import build_availability_json
 from engine.drill.running.drill import Drill
 from engine.drill.time.branches import Branches
 from engine.events import Event
@@ -60,24 +60,24 @@ class BranchRow(Struct, frozen=True):
     points: str
 
 
-def rows_of(tree: Branches) -> list[BranchRow]:
+def list_branch_rows(tree: Branches) -> list[BranchRow]:
     """Return every branch, after its parent."""
-    return [_row(tree, name, tree.history_of(name).drill) for name in tree.names()]
+    return [_build_row(tree, name, tree.get_history(name).drill) for name in tree.list_names()]
 
 
-def _row(tree: Branches, name: str, drill: Drill) -> BranchRow:
-    root, sums, score = tree.root(name), availability_json(drill.world), drill.score()
-    time = formatting.run_time(drill.world.t_s)
+def _build_row(tree: Branches, name: str, drill: Drill) -> BranchRow:
+    root, sums, score = tree.get_root(name), build_availability_json(drill.world), drill.compute_score()
+    time = formatting.format_run_time(drill.world.t_s)
     is_shown = score.scored and (drill.finished or drill.terms.progress)
     return BranchRow(
         name=name,
         parent=root.parent,
         current=name == tree.current,
-        from_text=formatting.run_time(root.tick / TICKS_PER_S, 1) if root.parent is not None else "",
+        from_text=formatting.format_run_time(root.tick / TICKS_PER_S, 1) if root.parent is not None else "",
         time_text=tr("{moment}, ended").format(moment=time) if drill.finished else time,
-        downtime=formatting.seconds(sums["downtime_s"], 1),
-        lost_time=formatting.number(sums["lost_transactions"]),
-        points=formatting.plain_number(score.total) if is_shown else formatting.NOTHING,
+        downtime=formatting.format_seconds(sums["downtime_s"], 1),
+        lost_time=formatting.format_number(sums["lost_transactions"]),
+        points=formatting.format_plain_number(score.total) if is_shown else formatting.NOTHING,
     )
 
 
@@ -93,43 +93,45 @@ OUTCOMES = {
 """Name of a figure -> label."""
 
 
-def outcome_cells(row: OutcomeRow) -> tuple[str, str, str, str]:
+def format_outcome_cells(row: OutcomeRow) -> tuple[str, str, str, str]:
     """Return name, left value, right value, and the excess of the right value."""
     name = tr(OUTCOMES.get(row.name, row.name))
     sign = "+" if row.delta > 0 else "−" if row.delta < 0 else ""
-    delta = f"{sign}{_figure(row.name, abs(row.delta))}" if row.delta else "="
-    return name, _figure(row.name, row.left), _figure(row.name, row.right), delta
+    delta = f"{sign}{_format_figure(row.name, abs(row.delta))}" if row.delta else "="
+    return name, _format_figure(row.name, row.left), _format_figure(row.name, row.right), delta
 
 
-def _figure(name: str, value: float) -> str:
+def _format_figure(name: str, value: float) -> str:
     if name.endswith("_s"):
-        return formatting.seconds(value, 1)
+        return formatting.format_seconds(value, 1)
     if name.endswith("_kb"):
-        return formatting.kb(value)
-    return formatting.number(round(value)) if name != "score" else formatting.plain_number(value)
+        return formatting.format_kb(value)
+    return (
+        formatting.format_number(round(value)) if name != "score" else formatting.format_plain_number(value)
+    )
 
 
 def format_first_difference(difference: FirstDifference | None, left_name: str, right_name: str) -> str:
     """Describe the first difference of two runs, with a sentence for each run."""
     if difference is None:
         return tr("The runs are identical for their common length.")
-    moment = formatting.run_time(difference.tick / TICKS_PER_S, 2)
+    moment = formatting.format_run_time(difference.tick / TICKS_PER_S, 2)
     return tr("The runs diverge at {moment}.\n{left}: {one}\n{right}: {other}").format(
         moment=moment,
         left=left_name,
-        one=_event(difference.left),
+        one=_format_event(difference.left),
         right=right_name,
-        other=_event(difference.right),
+        other=_format_event(difference.right),
     )
 
 
-def _event(event: Event | None) -> str:
+def _format_event(event: Event | None) -> str:
     if event is None:
         return tr("no further events")
     server_prefix = f"{event.server}: " if event.server else ""
     words = describe_input(event.text, {}) if event.kind == "fault" else localize(event.text)
     text = " ".join(words.split())
-    return f"{server_prefix}{text[:200]} ({formatting.run_time(event.t_s, 2)})"
+    return f"{server_prefix}{text[:200]} ({formatting.format_run_time(event.t_s, 2)})"
 
 
 TITLES: Final = {
@@ -155,7 +157,7 @@ class BranchCurves(QWidget):
         lay_column(self._view, parent=self, margins=0)
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._show_theme()
-        theme.follow(self, theme.LOOKS, self._redraw_timer.start)
+        theme.call_after_events(self, theme.LOOKS, self._redraw_timer.start)
 
     def show_curves(self, curves: Sequence[CounterCurve]) -> None:
         """Show the curves of one database, in their order."""
@@ -163,7 +165,7 @@ class BranchCurves(QWidget):
         self._draw()
 
     def _draw(self) -> None:
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         self._view.clear()
         first, small = None, theme.resize_font(self.font(), 0.9)
         metrics = QFontMetrics(small)
@@ -185,10 +187,12 @@ class BranchCurves(QWidget):
             plot.setMouseEnabled(x=False, y=False)
             plot.hideButtons()
             dashed = pg.mkPen(colors.text, width=1.4, style=Qt.PenStyle.DashLine)
-            plot.plot(*_points(curve.right), pen=pg.mkPen(colors.series[number], width=2.4), connect="finite")
-            plot.plot(*_points(curve.left), pen=dashed, connect="finite")
+            plot.plot(
+                *_list_points(curve.right), pen=pg.mkPen(colors.series[number], width=2.4), connect="finite"
+            )
+            plot.plot(*_list_points(curve.left), pen=dashed, connect="finite")
             curve_values = [value for value in (*curve.left, *curve.right) if value is not None]
-            plot.setYRange(*value_range(np.array(curve_values), unit, False, LEAST_TOP), padding=0.0)
+            plot.setYRange(*compute_value_range(np.array(curve_values), unit, False, LEAST_TOP), padding=0.0)
             if first is None:
                 first = plot
             else:
@@ -196,11 +200,11 @@ class BranchCurves(QWidget):
             time_axis.setStyle(showValues=number == len(self._curves) - 1)
 
     def _show_theme(self) -> None:
-        self._view.setBackground(theme.tokens(self.palette()).surface)
+        self._view.setBackground(theme.get_tokens(self.palette()).surface)
         self._draw()
 
 
-def _points(values: Sequence[float | None]) -> tuple[Array, Array]:
+def _list_points(values: Sequence[float | None]) -> tuple[Array, Array]:
     y = np.array([np.nan if value is None else value for value in values], dtype=float)
     return np.arange(1.0, len(y) + 1.0), y
 
@@ -221,30 +225,32 @@ class BranchComparison(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._tree: Branches | None = None
         self.left, self.right, self.database = QComboBox(), QComboBox(), QComboBox()
-        name_box(self.left, tr("Left branch"))
-        name_box(self.right, tr("Right branch"))
-        name_box(self.database, tr("Database shown in the charts"))
+        set_box_name(self.left, tr("Left branch"))
+        set_box_name(self.right, tr("Right branch"))
+        set_box_name(self.database, tr("Database shown in the charts"))
         for box in (self.left, self.right):
             box.activated.connect(lambda _: self._show())
         self.database.activated.connect(lambda _: self._show_curves())
 
         self.curves = BranchCurves()
-        self._legend = _label("", muted=True)
-        self._parted = _label("")
+        self._legend = _build_label("", muted=True)
+        self._parted = _build_label("")
         self._tables = QVBoxLayout()
         self._lay_out()
 
     def _lay_out(self) -> None:
         widget = QWidget()
         column = lay_column(parent=widget, margins=(8, 14, 18, 14), spacing=12)
-        row = lay_row(_label(tr("Side by side"), 1.15, bold=True), 0)
+        row = lay_row(_build_label(tr("Side by side"), 1.15, bold=True), 0)
         for box in (self.left, self.right):
             box.setMinimumContentsLength(8)
             row.addWidget(box)
         column.addLayout(row)
         column.addWidget(self._parted)
         column.addLayout(self._tables)
-        layout = lay_row(_label(tr("Queues and load"), 1.05, bold=True), (self._legend, 1), self.database)
+        layout = lay_row(
+            _build_label(tr("Queues and load"), 1.05, bold=True), (self._legend, 1), self.database
+        )
         column.addLayout(layout)
         column.addWidget(self.curves)
         column.addStretch()
@@ -256,7 +262,7 @@ class BranchComparison(QScrollArea):
         self._tree = tree
         for box, name in ((self.left, left_name), (self.right, right_name)):
             box.clear()
-            box.addItems(tree.names())
+            box.addItems(tree.list_names())
             box.setCurrentText(name)
         names = list(tree.history.drill.world.availability)
         before = self.database.currentText()
@@ -270,7 +276,7 @@ class BranchComparison(QScrollArea):
         if self._tree is None:
             return
         names = self.left.currentText(), self.right.currentText()
-        left, right = (self._tree.history_of(name).drill for name in names)
+        left, right = (self._tree.get_history(name).drill for name in names)
         while self._tables.count():
             item = self._tables.takeAt(0)
             widget = item.widget() if item is not None else None
@@ -283,26 +289,28 @@ class BranchComparison(QScrollArea):
             self._parted.setText(
                 format_first_difference(difference.find_first_difference(left, right), *names)
             )
-        outcomes = [outcome_cells(row) for row in difference.compare_outcomes(left, right)]
-        self._tables.addWidget(_table(tr("Outcome"), ("", *names, tr("difference")), outcomes, numbers=True))
+        outcomes = [format_outcome_cells(row) for row in difference.compare_outcomes(left, right)]
+        self._tables.addWidget(
+            _build_table(tr("Outcome"), ("", *names, tr("difference")), outcomes, numbers=True)
+        )
         states = sorted(difference.compare_states(left, right), key=lambda row: row.is_equal)[:STATES_MAX]
         rows = [
             (localize(row.what), localize(row.left), localize(row.right), "" if row.is_equal else "≠")
             for row in states
         ]
-        self._tables.addWidget(_table(tr("Current state"), ("", *names, ""), rows))
+        self._tables.addWidget(_build_table(tr("Current state"), ("", *names, ""), rows))
         self._legend.setText(tr("dashed: {left}, solid: {right}").format(left=names[0], right=names[1]))
         self._show_curves()
 
     def _show_curves(self) -> None:
         if self._tree is None:
             return
-        left, right = (self._tree.history_of(box.currentText()).drill for box in (self.left, self.right))
+        left, right = (self._tree.get_history(box.currentText()).drill for box in (self.left, self.right))
         curves = difference.compare_curves(left, right)
         self.curves.show_curves([curve for curve in curves if curve.database == self.database.currentText()])
 
 
-def _label(text: str, scale: float = 1.0, bold: bool = False, muted: bool = False) -> QLabel:
+def _build_label(text: str, scale: float = 1.0, bold: bool = False, muted: bool = False) -> QLabel:
     label = QLabel(text, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
     label.setFont(theme.resize_font(label.font(), scale, bold))
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -311,20 +319,20 @@ def _label(text: str, scale: float = 1.0, bold: bool = False, muted: bool = Fals
     return label
 
 
-def _table(
+def _build_table(
     title: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]], numbers: bool = False
 ) -> QFrame:
     """Return rows under a title; those that differ are bold."""
     card = QFrame()
     card.setProperty("card", "true")
-    layout = lay_column(_label(title, 1.05, bold=True), parent=card, margins=(14, 10, 14, 12))
+    layout = lay_column(_build_label(title, 1.05, bold=True), parent=card, margins=(14, 10, 14, 12))
     grid = QGridLayout()
     grid.setHorizontalSpacing(20)
     grid.setVerticalSpacing(4)
     grid.setColumnStretch(0, 3)
     alignment = Qt.AlignmentFlag.AlignRight if numbers else Qt.AlignmentFlag.AlignLeft
     for column, text in enumerate(head):
-        label = _label(text, muted=True)
+        label = _build_label(text, muted=True)
         label.setAlignment(alignment if column else Qt.AlignmentFlag.AlignLeft)
         grid.addWidget(label, 0, column)
         if column and (numbers or column < 3):
@@ -332,7 +340,7 @@ def _table(
     for number, row in enumerate(rows, start=1):
         differs = row[-1] not in ("", "=")
         for column, text in enumerate(row):
-            label = _label(text, bold=differs and column > 0)
+            label = _build_label(text, bold=differs and column > 0)
             label.setAlignment(alignment if column else Qt.AlignmentFlag.AlignLeft)
             grid.addWidget(label, number, column)
     layout.addLayout(grid)
@@ -379,16 +387,16 @@ class BranchPage(QWidget):
         self.tree.currentItemChanged.connect(lambda *_: self._show_chosen())
         self.tree.itemActivated.connect(lambda *_: self._switch_to_selected())
         self.comparison = BranchComparison()
-        self.go_on = self._button(tr("Continue branch"), self._switch_to_selected, tr("Enter"))
+        self.go_on = self._build_button(tr("Continue branch"), self._switch_to_selected, tr("Enter"))
         self.go_on.setProperty("primary", "true")
-        self.rename = self._button(tr("Rename…"), self._ask_for_name, "F2")
-        self.prune = self._button(tr("Remove"), self._prune, tr("Del"))
-        self.back = self._button(tr("Back"), self.left.emit, "Esc")
+        self.rename = self._build_button(tr("Rename…"), self._ask_for_name, "F2")
+        self.prune = self._build_button(tr("Remove"), self._prune, tr("Del"))
+        self.back = self._build_button(tr("Back"), self.left.emit, "Esc")
         self._note = QLabel(wordWrap=True)
         self._note.setProperty("muted", "true")
         self._lay_out()
 
-    def _button(self, text: str, do: Callable[[], object], key: str) -> QPushButton:
+    def _build_button(self, text: str, do: Callable[[], object], key: str) -> QPushButton:
         button = QPushButton(text)
         button.setToolTip(f"{text.rstrip('…')} ({key})")
         button.clicked.connect(lambda _=False: do())
@@ -415,11 +423,11 @@ class BranchPage(QWidget):
     def show_tree(self, tree: Branches) -> None:
         """Show every branch of *tree*, the current one chosen."""
         self._tree = tree
-        rows = rows_of(tree)
+        rows = list_branch_rows(tree)
         items: dict[str, QTreeWidgetItem] = {}
         self.tree.clear()
         for row in rows:
-            item = items[row.name] = QTreeWidgetItem(_cells(row))
+            item = items[row.name] = QTreeWidgetItem(_format_cells(row))
             item.setData(0, Qt.ItemDataRole.UserRole, row.name)
             for column in range(1, len(COLUMNS)):
                 item.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -471,8 +479,8 @@ class BranchPage(QWidget):
             return
         current = name == tree.current
         self.go_on.setText(tr("Continue") if current else tr("Continue branch"))
-        self.prune.setEnabled(not current and tree.root(name).parent is not None)
-        other_branch = tree.current if not current else tree.root(name).parent
+        self.prune.setEnabled(not current and tree.get_root(name).parent is not None)
+        other_branch = tree.current if not current else tree.get_root(name).parent
         self.comparison.show_pair(tree, other_branch or name, name)
 
     # --- requests -------------------------------------------------------------------------------------------
@@ -505,6 +513,6 @@ class BranchPage(QWidget):
             self.pruned.emit(self.selected_branch)
 
 
-def _cells(row: BranchRow) -> list[str]:
+def _format_cells(row: BranchRow) -> list[str]:
     name = f"{_CURRENT}{row.name}" if row.current else row.name
     return [name, row.from_text, row.time_text, row.downtime, row.lost_time, row.points]

@@ -83,11 +83,11 @@ class ImportedBundlesDialog(QDialog):
                 *([escape_invisible(bundle.author)] if bundle.author else []),
                 count,
             ]
-            top = self._row("  ·  ".join(parts))
+            top = self._build_row("  ·  ".join(parts))
             top.setData(0, _KEPT, bundle)
             for kind, entries in (("drill", bundle.drills), ("run", bundle.runs)):
                 for key, text in entries:
-                    part = self._row(escape_invisible(text))
+                    part = self._build_row(escape_invisible(text))
                     part.setData(0, _PART, (kind, key))
                     top.addChild(part)
             self.tree.addTopLevelItem(top)
@@ -99,7 +99,7 @@ class ImportedBundlesDialog(QDialog):
             self.tree.setCurrentItem(first_item)
         self._show_buttons()
 
-    def _row(self, text: str) -> QTreeWidgetItem:
+    def _build_row(self, text: str) -> QTreeWidgetItem:
         row = QTreeWidgetItem([text])
         row.setSizeHint(0, QSize(0, round(self.fontMetrics().height() * ROW_LINES)))
         return row
@@ -166,10 +166,10 @@ class BundleMaker(QDialog):
         fit_on_screen(self, 32 * em, 26 * em)
         self._show_button()
 
-    def names(self) -> list[str]:
+    def list_names(self) -> list[str]:
         """Return names of the drills that are chosen."""
         items = (self.drills.item(row) for row in range(self.drills.count()))
         return [item.data(_PART) for item in items if item.checkState() == Qt.CheckState.Checked]
 
     def _show_button(self) -> None:
-        self.save.setEnabled(bool(self.names() and self.title_field.text().strip()))
+        self.save.setEnabled(bool(self.list_names() and self.title_field.text().strip()))

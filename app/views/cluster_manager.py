@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QMessageBox, QWidget
 from app.view_models import cluster_manager
 from app.view_models.cluster_manager import Action, ClusterRow
 from app.widgets import theme
-from app.widgets.bars import menu_button, open_menu_on
+from app.widgets.bars import build_menu_button, open_menu_on
 from app.widgets.layouts import lay_column, lay_row
-from app.widgets.reader import name_box
+from app.widgets.reader import set_box_name
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words.language import mark, tr
 from engine.events import Event
@@ -48,7 +48,7 @@ class ClusterManager(QWidget):
         self._world: World | None = None
         self._drawn_state: tuple[object, ...] = ()
         self.nodes = QComboBox()
-        name_box(self.nodes, tr("Node that the manager is connected to"))
+        set_box_name(self.nodes, tr("Node that the manager is connected to"))
         self.nodes.currentIndexChanged.connect(lambda _: self._draw())
         self.title = QLabel(wordWrap=True)
         self.title.setContentsMargins(8, 2, 8, 2)
@@ -59,11 +59,11 @@ class ClusterManager(QWidget):
         self.setFocusProxy(self.table)
         bar = lay_row(
             (self.nodes, 1),
-            menu_button(tr("Actions ▾"), tr("Actions for this row"), self.fill_menu),
+            build_menu_button(tr("Actions ▾"), tr("Actions for this row"), self.fill_menu),
             margins=(6, 4, 6, 0),
         )
         lay_column(bar, self.title, (self.table, 1), parent=self, margins=0, spacing=3)
-        theme.follow(self, theme.SHOWN, self._draw)
+        theme.call_after_events(self, theme.SHOWN, self._draw)
 
     # --- view interface -----------------------------------------------------------------------------------
 
@@ -100,7 +100,7 @@ class ClusterManager(QWidget):
     def _draw(self) -> None:
         if self._world is None:
             return
-        names = cluster_manager.nodes(self._world)
+        names = cluster_manager.list_nodes(self._world)
         if names != [self.nodes.itemText(index) for index in range(self.nodes.count())]:
             before = self.nodes.currentText()
             self.nodes.blockSignals(True)
@@ -108,8 +108,8 @@ class ClusterManager(QWidget):
             self.nodes.addItems(names)
             self.nodes.setCurrentIndex(names.index(before) if before in names else 0 if names else -1)
             self.nodes.blockSignals(False)
-        self.title.setText(cluster_manager.title(self._world, self.nodes.currentText()))
-        self.model.update(cluster_manager.rows(self._world, self.nodes.currentText()))
+        self.title.setText(cluster_manager.format_title(self._world, self.nodes.currentText()))
+        self.model.update(cluster_manager.list_rows(self._world, self.nodes.currentText()))
 
     # --- actions ------------------------------------------------------------------------------------------
 
@@ -123,12 +123,14 @@ class ClusterManager(QWidget):
         """Fill the menu with the actions of the selected row; return False if there are none."""
         if self._world is None or self.selected_row is None:
             return False
-        actions = cluster_manager.actions(self._world, self.nodes.currentText(), self.selected_row)
+        actions = cluster_manager.list_actions(self._world, self.nodes.currentText(), self.selected_row)
         for action in actions:
-            menu.addAction(action.label).triggered.connect(lambda _=False, action=action: self._do(action))
+            menu.addAction(action.label).triggered.connect(
+                lambda _=False, action=action: self._run_action(action)
+            )
         return bool(actions)
 
-    def _do(self, action: Action) -> None:
+    def _run_action(self, action: Action) -> None:
         if action.warning:
             yes = QMessageBox.StandardButton.Yes
             answer = QMessageBox.warning(

@@ -32,7 +32,7 @@ class _Pointer(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._target, self._bubble = QRect(), QRect()
 
-    def point(self, target: QRect, bubble: QRect) -> None:
+    def point_at(self, target: QRect, bubble: QRect) -> None:
         """Draw the tail from *bubble* to *target*, both rectangles of the parent."""
         self._target, self._bubble = target, bubble
         self.setGeometry(target.united(bubble).adjusted(-6, -6, 6, 6))
@@ -42,7 +42,7 @@ class _Pointer(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.translate(-self.pos())
@@ -104,14 +104,14 @@ class CoachMark(QFrame):
         self._column, self._buttons = column, buttons
         self._placing = QTimer(self, singleShot=True, interval=0)
         """Timer that places the bubble again when the layout is stable."""
-        self._placing.timeout.connect(self._follow)
+        self._placing.timeout.connect(self._follow_target)
         self._pointed_at = QRect()
         """Place of the object when the bubble was placed."""
         parent.installEventFilter(self)
         self.hide()
         self._pointer.hide()
 
-    def point(
+    def point_at(
         self,
         target: Callable[[], QRect],
         title: str,
@@ -159,7 +159,7 @@ class CoachMark(QFrame):
         target_rect = self._pointed_at = self._target()
         other_boxes = [other_box for other_box in self._other_boxes() if other_box != target_rect]
 
-        def cost(rect: QRect) -> tuple[int, int]:
+        def compute_cost(rect: QRect) -> tuple[int, int]:
             covered = TARGET_WEIGHT * _measure_covered_area(rect, target_rect) + sum(
                 _measure_covered_area(rect, other_box) for other_box in other_boxes
             )
@@ -168,14 +168,14 @@ class CoachMark(QFrame):
         candidates: list[tuple[tuple[int, int], QRect, tuple[float, float]]] = []
         for size in SIZES:
             self._set_size(*size)
-            best = min(self._candidates(target_rect, other_boxes), key=cost)
-            candidates.append((cost(best), best, size))
-            if cost(best)[0] == 0:
+            best = min(self._list_candidates(target_rect, other_boxes), key=compute_cost)
+            candidates.append((compute_cost(best), best, size))
+            if compute_cost(best)[0] == 0:
                 break
         (_, best, size) = min(candidates, key=lambda mark: mark[0][0])  # the largest of equal positions
         self._set_size(*size)
         self.move(best.topLeft())
-        self._pointer.point(target_rect, best)
+        self._pointer.point_at(target_rect, best)
         self.raise_()
 
     def _set_size(self, units: float, scale: float) -> None:
@@ -189,12 +189,12 @@ class CoachMark(QFrame):
         width = min(max(round(units * line), room + 32), self._window.width() - 2 * GAP_PX)
         self.setFixedWidth(width)
         self.text.setFixedWidth(width - 32)
-        self.text.setMinimumHeight(0)  # otherwise the minimum of the former text would remain
+        self.text.setMinimumHeight(0)  # without this call the minimum of the former text would remain
         self.text.setFixedHeight(self.text.heightForWidth(width - 32))
         self._column.activate()
         self.resize(width, self._column.sizeHint().height())
 
-    def _candidates(self, target_rect: QRect, other_rects: list[QRect]) -> list[QRect]:
+    def _list_candidates(self, target_rect: QRect, other_rects: list[QRect]) -> list[QRect]:
         """Return places next to *target_rect*, then places along the edges of *other_rects*."""
         inner_rect = self._window.rect().adjusted(GAP_PX, GAP_PX, -GAP_PX, -GAP_PX)
         box = QRect(QPoint(0, 0), self.size())
@@ -212,7 +212,7 @@ class CoachMark(QFrame):
         places += [QPoint(x, y) for x in xs for y in ys]
         return [_move_into_window(box.translated(place), inner_rect) for place in places]
 
-    def _follow(self) -> None:
+    def _follow_target(self) -> None:
         """Move the bubble if the object has moved; doing so always would request layouts endlessly."""
         if self._target() != self._pointed_at:
             self._move_to_free_rect()
@@ -233,7 +233,7 @@ class CoachMark(QFrame):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setBrush(colors.raised)

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QLabel, QWidget
 
 from app.widgets.layouts import lay_column, mark_primary
-from app.widgets.reader import announce, name_box
+from app.widgets.reader import announce, set_box_name
 from app.words.language import tr
 
 THINKING_MS: Final = 900
@@ -30,7 +30,7 @@ class ConditionDialog(QDialog):
         self.text = QComboBox(editable=True)
         self.text.addItems(list(examples))
         self.text.setMinimumContentsLength(44)
-        name_box(self.text, tr("Condition"))
+        set_box_name(self.text, tr("Condition"))
         self.text.editTextChanged.connect(lambda _: self._check())
         label = QLabel(tr("Run at full speed until this condition is met:"))
         label.setBuddy(self.text)

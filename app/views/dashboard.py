@@ -9,47 +9,47 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QLabel, QSplitter, QWidget
 
 from app.view_models import dashboard
-from app.view_models.dashboard import TONES, DatabaseRow, GroupDashboard, format_issues, worst
+from app.view_models.dashboard import TONES, DatabaseRow, GroupDashboard, format_issues, get_worst_issue
 from app.widgets import theme
 from app.widgets.layouts import lay_column, lay_row
-from app.widgets.reader import name_box
+from app.widgets.reader import set_box_name
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize as translated
 from engine.events import Event
-from engine.model import World, ticks
-from engine.protocol.groups import preconditions
+from engine.model import World, to_ticks
+from engine.protocol.groups import list_preconditions
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
-REFRESH_TICKS: Final = ticks(10.0)
+REFRESH_TICKS: Final = to_ticks(10.0)
 """Maximum age of positions and queues while nothing else changes. Assumed; Management Studio refreshes every 30 s."""
 
 HEAD_ROWS: Final = 2
 """Height of a table's header and scroll bar, in rows."""
 
 _ISSUES = TableColumn(title=mark("Issues"), text=lambda row: format_issues(row.issues) or tr("Healthy"),
-                 tone=lambda row: TONES[worst(row.issues)], tip=lambda row: format_issues(row.issues),
+                 tone=lambda row: TONES[get_worst_issue(row.issues)], tip=lambda row: format_issues(row.issues),
                  sample="Availability replica")  # fmt: skip
 
 
-def _number(value: float | None) -> str:
-    return formatting.NOTHING if value is None else formatting.number(value, 0)
+def _format_number(value: float | None) -> str:
+    return formatting.NOTHING if value is None else formatting.format_number(value, 0)
 
 
-def _column(title: str, name: str) -> TableColumn:
+def _build_column(title: str, name: str) -> TableColumn:
     """Return a column of sys.dm_hadr_database_replica_states under its original name."""
 
-    def text(row: DatabaseRow) -> str:
+    def format_text(row: DatabaseRow) -> str:
         value = row.positions.get(name)
         return formatting.NOTHING if value is None else str(value)
 
     numbers = name.endswith(("_size", "_rate"))
     return TableColumn(
         title=title,
-        text=text,
+        text=format_text,
         is_number=numbers,
         is_name=not numbers,
         sample="" if numbers else "2026-01-01 10:00:00.000",
@@ -77,7 +77,7 @@ DATABASES: Final = (
     TableColumn(title=mark("Suspended"), text=lambda row: row.suspended, sample="PARTNER"),
     TableColumn(
         title=mark("Estimated Recovery Time (seconds)"),
-        text=lambda row: _number(row.recovery_s),
+        text=lambda row: _format_number(row.recovery_s),
         is_number=True,
         tip=lambda row: tr(
             "Redo queue size divided by redo rate: the time that redo needs before the database opens."
@@ -85,25 +85,25 @@ DATABASES: Final = (
     ),
     TableColumn(
         title=mark("Estimated Data Loss (seconds)"),
-        text=lambda row: _number(row.data_loss_s),
+        text=lambda row: _format_number(row.data_loss_s),
         is_number=True,
         tip=lambda row: tr("Last commit time of the primary minus the last commit time of this replica."),
     ),
-    _column(mark("Log Send Queue Size (KB)"), "log_send_queue_size"),
-    _column(mark("Log Send Rate (KB/s)"), "log_send_rate"),
-    _column(mark("Redo Queue Size (KB)"), "redo_queue_size"),
-    _column(mark("Redo Rate (KB/s)"), "redo_rate"),
+    _build_column(mark("Log Send Queue Size (KB)"), "log_send_queue_size"),
+    _build_column(mark("Log Send Rate (KB/s)"), "log_send_rate"),
+    _build_column(mark("Redo Queue Size (KB)"), "redo_queue_size"),
+    _build_column(mark("Redo Rate (KB/s)"), "redo_rate"),
     *(
         column
         for part in ("Commit", "Hardened", "Received", "Redone", "Sent")
         for column in (
-            _column(f"Last {part} LSN", f"last_{part.lower()}_lsn"),
-            _column(f"Last {part} Time", f"last_{part.lower()}_time"),
+            _build_column(f"Last {part} LSN", f"last_{part.lower()}_lsn"),
+            _build_column(f"Last {part} Time", f"last_{part.lower()}_time"),
         )
     ),
-    _column("End of Log LSN", "end_of_log_lsn"),
-    _column("Recovery LSN", "recovery_lsn"),
-    _column("Truncation LSN", "truncation_lsn"),
+    _build_column("End of Log LSN", "end_of_log_lsn"),
+    _build_column("Recovery LSN", "recovery_lsn"),
+    _build_column("Truncation LSN", "truncation_lsn"),
 )
 """Documented columns, and those that Add/Remove Columns in Management Studio offers [DOC: Always On dashboard]."""
 WHY: Final = (
@@ -131,8 +131,8 @@ class Dashboard(QWidget):
         self._is_chosen = False
         self._drawn_state: tuple[object, ...] = ()
         self.servers, self.groups = QComboBox(), QComboBox()
-        name_box(self.servers, tr("Server instance"))
-        name_box(self.groups, tr("Availability group"))
+        set_box_name(self.servers, tr("Server instance"))
+        set_box_name(self.groups, tr("Availability group"))
         for box in (self.servers, self.groups):
             box.currentIndexChanged.connect(lambda _: self._choose())
         self.summary = QLabel(wordWrap=True)
@@ -146,7 +146,7 @@ class Dashboard(QWidget):
         ]
         self.setFocusProxy(self.servers)
         self._lay_out()
-        theme.follow(self, theme.SHOWN, self._draw)
+        theme.call_after_events(self, theme.SHOWN, self._draw)
 
     def _lay_out(self) -> None:
         bar = lay_row((self.servers, 1), (self.groups, 1), margins=(6, 4, 6, 0))
@@ -210,7 +210,7 @@ class Dashboard(QWidget):
         world = self._world
         if world is None:
             return
-        _list(self.servers, dashboard.servers(world))
+        _fill_box(self.servers, dashboard.list_servers(world))
         server = self.servers.currentText()
         groups = dashboard.find_groups(world, server) if server else {}
         if not groups and not self._is_chosen:  # the first server that answers, until the user chooses one
@@ -221,15 +221,15 @@ class Dashboard(QWidget):
                     self.servers.setCurrentIndex(index)
                     self.servers.blockSignals(blocked)
                     break
-        _list(self.groups, list(groups))
+        _fill_box(self.groups, list(groups))
         chosen_group = groups.get(self.groups.currentText())
-        board = dashboard.board(world, *chosen_group) if chosen_group is not None else None
-        self.summary.setText(_summary(server, board))
+        board = dashboard.build_dashboard(world, *chosen_group) if chosen_group is not None else None
+        self.summary.setText(_format_summary(server, board))
         self.replicas.update(board.replicas if board is not None else ())
         self.databases.update(board.databases if board is not None else ())
         # only for the true state: the table combines facts that no single server has
         first = board.databases[0].name if board is not None and board.databases and self._truth else ""
-        self.why.update(preconditions(world, first) if first else ())
+        self.why.update(list_preconditions(world, first) if first else ())
         self.tables[-1].setVisible(self._truth)
         self._share_height()
 
@@ -241,7 +241,7 @@ class Dashboard(QWidget):
             self._split.setSizes([100 * (HEAD_ROWS + count) for count in rows])
 
 
-def _list(box: QComboBox, names: list[str]) -> None:
+def _fill_box(box: QComboBox, names: list[str]) -> None:
     if names != [box.itemText(index) for index in range(box.count())]:
         before = box.currentText()
         box.blockSignals(True)
@@ -251,7 +251,7 @@ def _list(box: QComboBox, names: list[str]) -> None:
         box.blockSignals(False)
 
 
-def _summary(server: str, board: GroupDashboard | None) -> str:
+def _format_summary(server: str, board: GroupDashboard | None) -> str:
     if not server:
         return tr("This drill has no availability group.")
     if board is None:

@@ -12,9 +12,9 @@ from app.widgets.event_table import EventTable
 from app.widgets.tables import TableColumn
 from app.words import formatting
 from app.words.language import mark, tr
-from engine.events import ErrorLogData, Event, data_of
+from engine.events import ErrorLogData, Event, get_data
 from engine.model import World
-from engine.protocol.errorlog import source_of
+from engine.protocol.errorlog import find_source
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -39,14 +39,14 @@ class ErrorLogLine(Struct, frozen=True):
         return f"{self.date} {self.source} {self.message}"
 
 
-def lines_of(event: Event, world: World) -> Iterator[ErrorLogLine]:
+def iterate_lines(event: Event, world: World) -> Iterator[ErrorLogLine]:
     """Yield the lines that an event of kind "errorlog" wrote: one, or the pair of an error."""
-    error = data_of(event, ErrorLogData)
+    error = get_data(event, ErrorLogData)
     if error is None:
         return
     number, severity, state = error.number, error.severity, error.state
-    date = formatting.server_time(world.settings.start_time, event.tick)
-    source = source_of(number, event.text)
+    date = formatting.format_server_time(world.settings.start_time, event.tick)
+    source = find_source(number, event.text)
     tone = "bad" if severity >= SEVERITY_OF_ERRORS else None
     if tone:
         head = f"Error: {number}, Severity: {severity}, State: {state}."
@@ -78,14 +78,14 @@ class ErrorLog(EventTable):
             "ERRORLOG",
             COLUMNS,
             SHORT,
-            lines_of,
+            iterate_lines,
             everywhere=False,
             kinds=("errorlog",),
             empty=tr("No ERRORLOG entries on {server} since the drill started."),
             parent=parent,
         )
 
-    def events_of(self, drill: Drill) -> Iterable[Event]:
+    def list_events_of(self, drill: Drill) -> Iterable[Event]:
         """Return the ERRORLOG lines from before the run, such as the startup, and the lines since then."""
         before = [
             Event(tick, ErrorLogData(number=number, severity=severity, state=state), text, server)

@@ -6,13 +6,13 @@ from typing import Final, cast
 from msgspec import Struct
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
-from app.widgets.bars import hang
+from app.widgets.bars import attach_menu
 from app.widgets.event_table import EventTable
 from app.widgets.tables import TableColumn
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize
-from engine.events import KINDS, Event, EventKind, SqlData, SqlDoneData, data_of
+from engine.events import KINDS, Event, EventKind, SqlData, SqlDoneData, get_data
 from engine.model import World
 from engine.overrides import override
 
@@ -31,7 +31,7 @@ TONES: Final = {
 """Kind -> theme token."""
 
 
-def label_of(kind: str) -> str:
+def get_label(kind: str) -> str:
     """Return the label of a kind in the interface language; an unknown kind of another version keeps its name."""
     info = KINDS.get(cast(EventKind, kind))
     return tr(info.label) if info is not None else kind
@@ -49,7 +49,7 @@ class EventRow(Struct, frozen=True):
     @property
     def label(self) -> str:
         """Return the label of the event's kind."""
-        return label_of(self.kind)
+        return get_label(self.kind)
 
     @property
     def search_text(self) -> str:
@@ -61,11 +61,11 @@ def _format_text(row: EventRow) -> str:
     return localize(row.text)
 
 
-def rows_of(event: Event, world: World) -> Iterator[EventRow]:
+def build_rows(event: Event, world: World) -> Iterator[EventRow]:
     """Yield the row of an event; a batch is shown by its first line."""
     text = event.text
     if isinstance(event.data, SqlData | SqlDoneData):
-        done_data = data_of(event, SqlDoneData)
+        done_data = get_data(event, SqlDoneData)
         lines = (text if done_data is None else done_data.batch).strip().splitlines()
         text = (lines[0] if lines else "") + (" …" if len(lines) > 1 else "")
         errors = [m for m in done_data.messages if m["severity"] > 10] if done_data is not None else []
@@ -74,7 +74,7 @@ def rows_of(event: Event, world: World) -> Iterator[EventRow]:
 
 
 COLUMNS: Final = (
-    TableColumn(title=mark("Time"), text=lambda row: formatting.run_time(row.t_s, 2), is_number=True,
+    TableColumn(title=mark("Time"), text=lambda row: formatting.format_run_time(row.t_s, 2), is_number=True,
            sample="1:00:00.00"),
     TableColumn(title=mark("Kind"), text=lambda row: row.label, tone=lambda row: TONES.get(row.kind),
            sample=mark("Monitor alert")),
@@ -94,7 +94,9 @@ class EventsList(EventTable):
         """Create the list; *empty* is shown while it has no rows. Default: an advice for a single desk."""
         self._kinds: set[str] = {kind for kind, info in KINDS.items() if not info.is_quiet}
         empty = empty or tr("No events of the selected kinds. Start the clock or inject a fault.")
-        super().__init__(tr("Events"), COLUMNS, SHORT, rows_of, everywhere=True, empty=empty, parent=parent)
+        super().__init__(
+            tr("Events"), COLUMNS, SHORT, build_rows, everywhere=True, empty=empty, parent=parent
+        )
         self._menu = QMenu(self)
         self._menu.setObjectName("kinds")
         for kind, info in KINDS.items():
@@ -102,17 +104,17 @@ class EventsList(EventTable):
             action.setCheckable(True)
             action.setChecked(kind in self._kinds)
             action.setData(kind)
-            action.toggled.connect(self._kinds_ticked)
+            action.toggled.connect(self._on_kinds_changed)
         button = QToolButton()
         button.setText(tr("Kinds ▾"))
         button.setToolTip(tr("Choose the kinds of events to list"))
-        hang(self._menu, button)
+        attach_menu(self._menu, button)
         self.tools.addWidget(button)
 
     @override
-    def kinds(self) -> frozenset[str]:
+    def list_kinds(self) -> frozenset[str]:
         return frozenset(self._kinds)
 
-    def _kinds_ticked(self) -> None:
+    def _on_kinds_changed(self) -> None:
         self._kinds = {action.data() for action in self._menu.actions() if action.isChecked()}
         self._refilter()

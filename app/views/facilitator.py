@@ -43,7 +43,7 @@ class Facilitator(QScrollArea):
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setAccessibleName(tr("For the instructor"))
         self._show_font()
-        theme.follow(self, theme.FONT, self._show_font)
+        theme.call_after_events(self, theme.FONT, self._show_font)
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
@@ -65,7 +65,7 @@ class Facilitator(QScrollArea):
             self._shown_entries = key
             questions_by_name = {inquiry.name: inquiry.texts for inquiry in self._drill.scenario.inquiries}
             lines = [
-                f"{formatting.run_time(tick / TICKS_PER_S)}  "
+                f"{formatting.format_run_time(tick / TICKS_PER_S)}  "
                 + describe_input(item.line_without_time, questions_by_name)
                 for tick, item in coming
             ]

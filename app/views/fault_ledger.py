@@ -20,7 +20,7 @@ from engine.events import Event
 from engine.inputs import Input
 from engine.model import Fault, Tick, World
 from engine.verbs import VERBS
-from engine.verbs.lines import is_requested, reverse_of
+from engine.verbs.lines import find_reverse, is_requested
 
 
 class HasJournal(HasTerms, Protocol):
@@ -44,7 +44,7 @@ _SIGNS: Final = {REVERTED: ("✓", "muted"), FELT: ("●", "bad"), NOT_FELT: ("�
 """State -> its shape and color token."""
 
 
-def state_of(fault: Fault) -> str:
+def describe_state(fault: Fault) -> str:
     """Return the state of a fault as text."""
     if fault.reverted_tick is not None:
         return REVERTED
@@ -63,28 +63,28 @@ def format_effect(fault: Fault) -> str:
     return tr("it was never detected") if fault.reverted_tick is not None else tr("not detected yet")
 
 
-def _time(tick: Tick | None) -> str:
-    return formatting.NOTHING if tick is None else formatting.run_time(tick / TICKS_PER_S, 2)
+def _format_time(tick: Tick | None) -> str:
+    return formatting.NOTHING if tick is None else formatting.format_run_time(tick / TICKS_PER_S, 2)
 
 
-def _delay(fault: Fault) -> str:
+def _format_delay(fault: Fault) -> str:
     """Return the delay from the start of the fault to its effect; empty if it had no effect."""
     if fault.effective_tick is None:
         return ""
     after_s = (fault.effective_tick - fault.active_tick) / TICKS_PER_S
-    return tr("{time} after the action").format(time=formatting.seconds(after_s))
+    return tr("{time} after the action").format(time=formatting.format_seconds(after_s))
 
 
 def _format_effective_time(fault: Fault) -> str:
     """Return the time of the effect, and its delay after the start of the fault."""
-    return f"{_time(fault.effective_tick)} ({_delay(fault)})"
+    return f"{_format_time(fault.effective_tick)} ({_format_delay(fault)})"
 
 
 def _find_tone(fault: Fault) -> str | None:
     return "muted" if fault.reverted_tick is not None else None
 
 
-def sentence_of(fault: Fault) -> str:
+def describe_row(fault: Fault) -> str:
     """Return the full content of the row, for the text below the table and for screen readers."""
     immediate = fault.active_tick == fault.asked_tick
     time_template = (
@@ -95,59 +95,63 @@ def sentence_of(fault: Fault) -> str:
         if fault.effective_tick is None
         else tr("{when}, detected at {felt}: {effect}.")
     )
-    time_template = time_template.format(asked=_time(fault.asked_tick), active=_time(fault.active_tick))
-    parts = [f"{format_input_line(fault)}: {_help(fault)}."]
+    time_template = time_template.format(
+        asked=_format_time(fault.asked_tick), active=_format_time(fault.active_tick)
+    )
+    parts = [f"{format_input_line(fault)}: {_format_help(fault)}."]
     parts.append(
         text.format(when=time_template, felt=_format_effective_time(fault), effect=format_effect(fault))
     )
     if fault.reverted_tick is not None:
-        parts.append(tr("Undone at {time}.").format(time=_time(fault.reverted_tick)))
-    elif reverse_of(fault) is None:
+        parts.append(tr("Undone at {time}.").format(time=_format_time(fault.reverted_tick)))
+    elif find_reverse(fault) is None:
         parts.append(tr("The fault ends automatically."))
     return " ".join(parts)
 
 
-def _tip(fault: Fault) -> str:
-    return f"{format_input_line(fault)}\n{_help(fault)}"
+def _format_tip(fault: Fault) -> str:
+    return f"{format_input_line(fault)}\n{_format_help(fault)}"
 
 
-def _help(fault: Fault) -> str:
+def _format_help(fault: Fault) -> str:
     return tr(VERBS[fault.verb].help) if fault.verb in VERBS else tr("by a T-SQL statement")
 
 
 COLUMNS: Final = (
     TableColumn(
         title=mark("State"),
-        text=lambda f: f"{_SIGNS[state_of(f)][0]} {tr(state_of(f))}",
-        tone=lambda f: _SIGNS[state_of(f)][1],
+        text=lambda f: f"{_SIGNS[describe_state(f)][0]} {tr(describe_state(f))}",
+        tone=lambda f: _SIGNS[describe_state(f)][1],
         sample=mark("✓ undone …"),
     ),
-    TableColumn(title=mark("Fault"), text=format_input_line, tone=_find_tone, tip=_tip, sample="power-off S"),
+    TableColumn(
+        title=mark("Fault"), text=format_input_line, tone=_find_tone, tip=_format_tip, sample="power-off S"
+    ),
     TableColumn(
         title=mark("Active"),
-        text=lambda f: _time(f.active_tick),
+        text=lambda f: _format_time(f.active_tick),
         tone=_find_tone,
         is_number=True,
         sample="0:00.00",
     ),
     TableColumn(
         title=mark("Detected"),
-        text=lambda f: _time(f.effective_tick),
+        text=lambda f: _format_time(f.effective_tick),
         tone=_find_tone,
         is_number=True,
-        tip=_delay,
+        tip=_format_delay,
         sample="0:00.00",
     ),
     TableColumn(
         title=mark("Undone"),
-        text=lambda f: _time(f.reverted_tick),
+        text=lambda f: _format_time(f.reverted_tick),
         tone=_find_tone,
         is_number=True,
         sample="0:00.00",
     ),
     TableColumn(
         title=mark("Requested"),
-        text=lambda f: _time(f.asked_tick),
+        text=lambda f: _format_time(f.asked_tick),
         tone=_find_tone,
         is_number=True,
         sample="0:00.00",
@@ -196,7 +200,7 @@ class FaultLedger(QWidget):
         self.tools = {"ledger.revert": QAction(tr("&Undo"), self)}
         """Actions by command name, also for menus and the palette."""
         self.tools["ledger.revert"].triggered.connect(self._revert)
-        keys.bind(self.tools, keys.keys_of(keys.SSMS))
+        keys.bind(self.tools, keys.resolve_keys(keys.SSMS))
         self.addActions(list(self.tools.values()))
         self.table.addAction(self.tools["ledger.revert"])
         self.detail = QLabel()
@@ -210,12 +214,12 @@ class FaultLedger(QWidget):
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._refresh())
         self._show_theme()
         self._refresh()
-        theme.follow(self, theme.PALETTE, self._show_theme)
-        theme.follow(self, theme.SIZE, self._share_width)
+        theme.call_after_events(self, theme.PALETTE, self._show_theme)
+        theme.call_after_events(self, theme.SIZE, self._share_width)
 
     def _lay_out(self) -> None:
         bar = Bar(tr("Faults"))
-        bar.put([*self.tools.values(), self.revert_all, None, self.only_active])
+        bar.add_actions([*self.tools.values(), self.revert_all, None, self.only_active])
         lay_column(bar, (self.table, 1), self.detail, parent=self, margins=0, spacing=0)
 
     # --- view interface -----------------------------------------------------------------------------------
@@ -301,31 +305,31 @@ class FaultLedger(QWidget):
 
     def _revert(self) -> None:
         fault = self._find_selected_fault()
-        reverse = reverse_of(fault) if fault is not None else None
+        reverse = find_reverse(fault) if fault is not None else None
         if reverse is not None:
             self.requested.emit(reverse.line_without_time)
 
     def _refresh(self) -> None:
         fault = self._find_selected_fault()
-        reverse = reverse_of(fault) if fault is not None else None
+        reverse = find_reverse(fault) if fault is not None else None
         revert = self.tools["ledger.revert"]
         revert.setEnabled(fault is not None and fault.reverted_tick is None and reverse is not None)
-        self.detail.setText(sentence_of(fault) if fault is not None else self._count)
+        self.detail.setText(describe_row(fault) if fault is not None else self._count)
         revert.setToolTip(
             reverse.line_without_time if reverse is not None
             else tr("Select a fault") if fault is None
             else tr("This fault ends automatically")
         )  # fmt: skip
         self.revert_all.setEnabled(
-            any(f.reverted_tick is None and reverse_of(f) is not None for f in self.model.rows)
+            any(f.reverted_tick is None and find_reverse(f) is not None for f in self.model.rows)
         )
 
     # --- appearance ---------------------------------------------------------------------------------------
 
     def _show_theme(self) -> None:
-        colors = theme.tokens(self.palette())
-        self.tools["ledger.revert"].setIcon(theme.icon("revert", colors))
-        self.revert_all.setIcon(theme.icon("mend", colors))
+        colors = theme.get_tokens(self.palette())
+        self.tools["ledger.revert"].setIcon(theme.load_icon("revert", colors))
+        self.revert_all.setIcon(theme.load_icon("mend", colors))
 
 
 def _filter_requested(faults: Iterable[Fault], journal: Sequence[Input]) -> tuple[Fault, ...]:

@@ -29,21 +29,21 @@ PAGE_OF: Final = {dock.name: dock.page for dock in DOCKS} | {
 """View -> its help page."""
 
 
-def text_of(page: str) -> str:
-    """Return the page as Markdown, in the language of the interface if it is there."""
-    return _text(page, language.current())
+def read_page(page: str) -> str:
+    """Return the page as Markdown, in the interface language if a translation exists."""
+    return _read_text(page, language.get_current_language())
 
 
 @cache
-def _text(page: str, language: str) -> str:
+def _read_text(page: str, language: str) -> str:
     pages = files("assets") / "help"
     translated = pages / language / f"{page}.md"
     return (translated if translated.is_file() else pages / f"{page}.md").read_text(encoding="utf-8")
 
 
-def title_of(page: str) -> str:
+def get_page_title(page: str) -> str:
     """Return the title of a help page."""
-    return text_of(page).partition("\n")[0].removeprefix("# ")
+    return read_page(page).partition("\n")[0].removeprefix("# ")
 
 
 LEAST_UNITS: Final = (32, 16)
@@ -60,7 +60,7 @@ class Help(QDialog):
         self._contents.setAccessibleName(tr("Contents"))
         follow_selection(self._contents)
         for page in PAGES:
-            item = QListWidgetItem(title_of(page))
+            item = QListWidgetItem(get_page_title(page))
             item.setData(Qt.ItemDataRole.UserRole, page)
             self._contents.addItem(item)
         bar = self._contents.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
@@ -87,4 +87,4 @@ class Help(QDialog):
 
     def _show(self, item: QListWidgetItem | None) -> None:
         if item is not None:
-            self._page.show_text(text_of(item.data(Qt.ItemDataRole.UserRole)))
+            self._page.show_text(read_page(item.data(Qt.ItemDataRole.UserRole)))

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QComboBox, QHeaderView, QLabel, QPushButton, QSize
 from app.widgets import theme
 from app.widgets.key_button import build_back_button
 from app.widgets.layouts import lay_column, lay_row
-from app.widgets.reader import name_box
+from app.widgets.reader import set_box_name
 from app.widgets.signs import draw_levels
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
@@ -59,7 +59,9 @@ class ScoreChart(QWidget):
     def show_runs(self, oldest_first: Sequence[HistoryRun]) -> None:
         """Show the scores of runs."""
         self._runs = tuple(oldest_first)
-        self.setAccessibleDescription(", ".join(formatting.plain_number(run.score) for run in self._runs))
+        self.setAccessibleDescription(
+            ", ".join(formatting.format_plain_number(run.score) for run in self._runs)
+        )
         self.update()
 
     @override
@@ -68,7 +70,7 @@ class ScoreChart(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         small = theme.resize_font(self.font(), 0.85)
         metrics = QFontMetricsF(small)
         line = metrics.height()
@@ -78,9 +80,12 @@ class ScoreChart(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(small)
         draw_levels(
-            painter, plot, [(points / 100.0, formatting.plain_number(points)) for points in LINES], colors
+            painter,
+            plot,
+            [(points / 100.0, formatting.format_plain_number(points)) for points in LINES],
+            colors,
         )
-        dots = self._dots(plot)
+        dots = self._compute_dots(plot)
         painter.setPen(QPen(colors.accent, 2.0))
         painter.drawPolyline(QPolygonF(dots))
         for run, dot in zip(self._runs, dots, strict=True):
@@ -89,7 +94,7 @@ class ScoreChart(QWidget):
         self._write_dates(painter, plot, line)
         painter.end()
 
-    def _dots(self, plot: QRectF) -> list[QPointF]:
+    def _compute_dots(self, plot: QRectF) -> list[QPointF]:
         inner = plot.adjusted(plot.height() * 0.12, 0.0, -plot.height() * 0.12, 0.0)
         steps = max(1, len(self._runs) - 1)
         return [
@@ -102,7 +107,7 @@ class ScoreChart(QWidget):
     def _write_dates(self, painter: QPainter, plot: QRectF, line: float) -> None:
         if not self._runs:
             return
-        painter.setPen(theme.tokens(self.palette()).muted)
+        painter.setPen(theme.get_tokens(self.palette()).muted)
         box = QRectF(plot.left(), plot.bottom() + line * 0.4, plot.width(), line)
         first, last = (f"{run.ended_at.astimezone():%Y-%m-%d}" for run in (self._runs[0], self._runs[-1]))
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, first)
@@ -135,22 +140,24 @@ COLUMNS: Final = (
     TableColumn(
         title=mark("Drill"), text=lambda run: run.title, sample="Mirroring: principal loses power and more"
     ),
-    TableColumn(title=mark("Mode"), text=lambda run: formatting.mode(run.mode), sample="practice"),
+    TableColumn(title=mark("Mode"), text=lambda run: formatting.get_mode_name(run.mode), sample="practice"),
     TableColumn(
         title=mark("Score"),
-        text=lambda run: formatting.NOTHING if run.score is None else formatting.plain_number(run.score),
+        text=lambda run: (
+            formatting.NOTHING if run.score is None else formatting.format_plain_number(run.score)
+        ),
         is_number=True,
         sample="100.0",
     ),
     TableColumn(
         title=mark("Downtime"),
-        text=lambda run: formatting.seconds(run.downtime_s, 1),
+        text=lambda run: formatting.format_seconds(run.downtime_s, 1),
         is_number=True,
         sample="59:59",
     ),
     TableColumn(
         title=mark("Transactions lost"),
-        text=lambda run: formatting.number(run.lost_transactions),
+        text=lambda run: formatting.format_number(run.lost_transactions),
         is_number=True,
     ),
     TableColumn(
@@ -216,9 +223,9 @@ class RunHistoryPage(QWidget):
         self._sharing.timeout.connect(self._share_width)
         self._runs: tuple[FinishedRun, ...] = ()
         self.drill, self.outcome, self.date = QComboBox(), QComboBox(), QComboBox()
-        name_box(self.drill, tr("Drill"))
-        name_box(self.outcome, tr("Outcome"))
-        name_box(self.date, tr("Date"))
+        set_box_name(self.drill, tr("Drill"))
+        set_box_name(self.outcome, tr("Outcome"))
+        set_box_name(self.date, tr("Date"))
         self.outcome.addItems([tr(text) for text, _ in OUTCOMES])
         self.date.addItems([tr(text) for text, _ in DATES])
         for box in (self.drill, self.outcome, self.date):
@@ -253,7 +260,7 @@ class RunHistoryPage(QWidget):
             spacing=12,
         )
         self._show_font()
-        theme.follow(self, theme.FONT, self._show_font, self._sharing.start)
+        theme.call_after_events(self, theme.FONT, self._show_font, self._sharing.start)
 
     def show_runs(self, runs: Sequence[FinishedRun]) -> None:
         """Show all finished runs, newest first; the selection stays."""
@@ -292,11 +299,11 @@ class RunHistoryPage(QWidget):
         rows = sorted({index.row() for index in self._table.selectionModel().selectedRows()})
         return [self._table.table.rows[row] for row in rows]
 
-    def _selected(self) -> FinishedRun | None:
+    def _get_selected_run(self) -> FinishedRun | None:
         return next(iter(self.selected_runs), None)
 
-    def _pair(self) -> tuple[FinishedRun, FinishedRun] | None:
-        """Return the runs to compare, earlier one first: the two selected ones, or one and its predecessor."""
+    def _select_pair(self) -> tuple[FinishedRun, FinishedRun] | None:
+        """Return two runs to compare, earlier one first: both selected runs, or one run and its predecessor."""
         runs = self.selected_runs
         if len(runs) == 2:
             return runs[1], runs[0]
@@ -307,7 +314,7 @@ class RunHistoryPage(QWidget):
         return None
 
     def _compare(self) -> None:
-        run_pair = self._pair()
+        run_pair = self._select_pair()
         if run_pair is not None:
             self.compared.emit(run_pair[0].run_id, run_pair[1].run_id)
 
@@ -320,7 +327,7 @@ class RunHistoryPage(QWidget):
         runs = self.selected_runs
         self._open_button.setEnabled(len(runs) == 1)
         self.delete.setEnabled(bool(runs))
-        self.compare.setEnabled(self._pair() is not None)
+        self.compare.setEnabled(self._select_pair() is not None)
         before = tr("Compare with the previous run")
         self.compare.setText(before if len(runs) == 1 and self.compare.isEnabled() else tr("Compare"))
         self.compare.setToolTip(tr("To compare two runs, select both (Ctrl+click, or Shift+arrow key)"))
@@ -334,13 +341,13 @@ class RunHistoryPage(QWidget):
         self._table.addAction(action)
 
     def _open(self) -> None:
-        run = self._selected()
+        run = self._get_selected_run()
         if run is not None and len(self.selected_runs) == 1:
             self.opened.emit(run.run_id)
 
     def _show_chart(self) -> None:
         """Show the scores of the selected run's drill, also a single one."""
-        finished_run = self._selected()
+        finished_run = self._get_selected_run()
         scored = [
             HistoryRun(run.finished_at, run.score, run.retried)
             for run in reversed(self._runs)
@@ -378,7 +385,7 @@ def _format_summary(runs: Sequence[FinishedRun], total: int) -> str:
         return tr("No finished runs.")
     summary = trn("{n} finished run", "{n} finished runs", len(runs)).format(n=len(runs))
     if len(runs) < total:
-        summary = tr("{some} of {all}").format(some=summary, all=formatting.number(total))
+        summary = tr("{some} of {all}").format(some=summary, all=formatting.format_number(total))
     scores = [run.score for run in runs if run.score is not None]
     if scores:
         summary += ", " + tr("{points:.0f} points on average").format(points=sum(scores) / len(scores))

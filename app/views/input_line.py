@@ -14,13 +14,13 @@ from app.words.language import tr
 from engine.events import Event
 from engine.model import World
 from engine.verbs import VERBS
-from engine.verbs.lines import usage
+from engine.verbs.lines import format_usage
 from engine.verbs.verb import Verb, VerbParameter
 
 SHOWN_MAX: Final = 12
 
 
-def completions(world: World, text: str) -> list[str]:
+def list_completions(world: World, text: str) -> list[str]:
     """Return completions of *text* as an input line, best first."""
     words = text.split(" ")
     if len(words) == 1:
@@ -35,10 +35,10 @@ def completions(world: World, text: str) -> list[str]:
     ]
 
 
-def hint(text: str) -> str:
+def get_hint(text: str) -> str:
     """Return usage and help of the verb at the start of the line; empty if there is none."""
     verb = VERBS.get(text.split(" ")[0].lower())
-    return f"{usage(verb)}: {tr(verb.help)}" if verb is not None else ""
+    return f"{format_usage(verb)}: {tr(verb.help)}" if verb is not None else ""
 
 
 def _rank_candidates(start: str, candidates: Iterable[str]) -> list[str]:
@@ -50,17 +50,17 @@ def _rank_candidates(start: str, candidates: Iterable[str]) -> list[str]:
 def _complete_argument(world: World, verb: Verb, tokens: list[str]) -> list[str]:
     position = len(tokens) - 1
     if position < len(verb.parameters):
-        return _values(world, verb.parameters[position], tokens)
+        return _list_values(world, verb.parameters[position], tokens)
     used = {word.partition("=")[0] for word in tokens}
     return [f"{name}=" for name in verb.options if name not in used]
 
 
-def _values(world: World, parameter: VerbParameter, tokens: list[str]) -> list[str]:
+def _list_values(world: World, parameter: VerbParameter, tokens: list[str]) -> list[str]:
     values_by_kind = {
         "server": list(world.instances),
         "window": list(world.instances),
         "client": list(world.clients),
-        "database": world.databases(),
+        "database": world.list_databases(),
         "name": [*world.instances, *world.clients],
     }
     return [
@@ -97,9 +97,9 @@ class InputLine(HistoryLine):
         self.textChanged.connect(lambda text: self._go.setVisible(bool(text.strip())))
         self._go.setVisible(False)
         self._show_icon()
-        theme.follow(self, theme.PALETTE, self._show_icon)
-        theme.follow(self, theme.FONT, self._fit)
-        theme.follow(self, theme.SIZE, self._show_placeholder)
+        theme.call_after_events(self, theme.PALETTE, self._show_icon)
+        theme.call_after_events(self, theme.FONT, self._fit)
+        theme.call_after_events(self, theme.SIZE, self._show_placeholder)
         self._fit()
 
     def _fit(self) -> None:
@@ -139,8 +139,8 @@ class InputLine(HistoryLine):
 
     def _complete(self, text: str) -> None:
         if self._world is not None:
-            self._completions.setStringList(completions(self._world, text))
-        self.setToolTip(hint(text))
+            self._completions.setStringList(list_completions(self._world, text))
+        self.setToolTip(get_hint(text))
 
     def _show_icon(self) -> None:
-        self._go.setIcon(theme.icon("play", theme.tokens(self.palette())))
+        self._go.setIcon(theme.load_icon("play", theme.get_tokens(self.palette())))

@@ -50,16 +50,16 @@ class KeyRow(Struct, frozen=True):
         return " ".join((tr(self.command.group), tr(self.command.text), *self.keys))
 
 
-def _tone(row: KeyRow) -> str | None:
+def _get_tone(row: KeyRow) -> str | None:
     return "muted" if row.command.fixed else "info" if row.changed else None
 
 
 COLUMNS: Final = (
-    TableColumn(title=mark("Group"), text=lambda r: tr(r.command.group), tone=_tone,
+    TableColumn(title=mark("Group"), text=lambda r: tr(r.command.group), tone=_get_tone,
            sample="\n".join({command.group for command in keys.COMMANDS})),
-    TableColumn(title=mark("Command"), text=lambda r: tr(r.command.text), tone=_tone, bold=lambda r: r.changed,
+    TableColumn(title=mark("Command"), text=lambda r: tr(r.command.text), tone=_get_tone, bold=lambda r: r.changed,
            sample="Reset layout"),
-    TableColumn(title=mark("Keys"), text=lambda r: format_keys(r.keys), tone=_tone, bold=lambda r: r.changed,
+    TableColumn(title=mark("Keys"), text=lambda r: format_keys(r.keys), tone=_get_tone, bold=lambda r: r.changed,
            sample="Ctrl+Shift+F  oder  Ctrl+Shift+T"),
     TableColumn(title=mark("Default"), text=lambda r: format_keys(r.default_keys) if r.changed else "",
            tone=lambda r: "muted", sample="Ctrl+Shift+Backspace"),
@@ -102,16 +102,16 @@ class KeyEditor(QDialog):
         self.press.setMaximumSequenceLength(STROKES_MAX)
         self.press.setClearButtonEnabled(True)
         self.press.setAccessibleName(tr("Press the new keys"))
-        self.press.keySequenceChanged.connect(lambda _: self._judge())
+        self.press.keySequenceChanged.connect(lambda _: self._check_keys())
         # the editor reports a change one second after the last key; its text changes at once
-        self.press.findChildren(QLineEdit)[0].textChanged.connect(lambda _: self._judge())
+        self.press.findChildren(QLineEdit)[0].textChanged.connect(lambda _: self._check_keys())
         self.warning = QLabel(wordWrap=True)
         self.set_button, self.add_button = QPushButton(tr("&Set")), QPushButton(tr("&Add"))
         self.none_button, self.usual_button = QPushButton(tr("&No key")), QPushButton(tr("&Default"))
         self._lay_out()
         fit_on_screen(self, self.fontMetrics().height() * 60, self.fontMetrics().height() * 38)
         self.show_keys(SSMS, {})
-        theme.follow(self, theme.PALETTE, self._judge)
+        theme.call_after_events(self, theme.PALETTE, self._check_keys)
 
     def _lay_out(self) -> None:
         label = QLabel(tr("S&cheme"))
@@ -119,8 +119,8 @@ class KeyEditor(QDialog):
         reset = QPushButton(tr("&Reset all"))
         reset.clicked.connect(self.reset_all)
         top = lay_row(label, self.scheme, reset, (self.field, 1))
-        self.set_button.clicked.connect(lambda: self._put(add=False))
-        self.add_button.clicked.connect(lambda: self._put(add=True))
+        self.set_button.clicked.connect(lambda: self._assign_keys(add=False))
+        self.add_button.clicked.connect(lambda: self._assign_keys(add=True))
         self.none_button.clicked.connect(self._remove_keys)
         self.usual_button.clicked.connect(self._restore_default_keys)
         self.set_button.setToolTip(tr("Replace the current keys with these"))
@@ -148,18 +148,18 @@ class KeyEditor(QDialog):
     def show_keys(self, scheme: str, changes: Keys) -> None:
         """Begin with these keys."""
         self.scheme.setCurrentText(scheme)
-        self._keys = keys.keys_of(scheme, changes)
+        self._keys = keys.resolve_keys(scheme, changes)
         self._show()
         self.table.selectRow(0)
 
     @property
     def changes(self) -> dict[str, tuple[str, ...]]:
         """Return the differences from the scheme that is selected in the dialog."""
-        return keys.changes_from(self.scheme.currentText(), self._keys)
+        return keys.list_changes(self.scheme.currentText(), self._keys)
 
     def reset_all(self) -> None:
         """Reset every key to the scheme."""
-        self._keys = keys.keys_of(self.scheme.currentText())
+        self._keys = keys.resolve_keys(self.scheme.currentText())
         self._show()
 
     @override
@@ -168,7 +168,7 @@ class KeyEditor(QDialog):
         super().accept()
 
     def _show(self) -> None:
-        default_keys = keys.keys_of(self.scheme.currentText())
+        default_keys = keys.resolve_keys(self.scheme.currentText())
         row = self.table.currentIndex().row()
         self.model.replace([KeyRow(c, self._keys[c.name], default_keys[c.name]) for c in COMMANDS])
         self.table.selectRow(max(0, row))
@@ -177,7 +177,9 @@ class KeyEditor(QDialog):
     def _filter(self) -> None:
         query = self.field.text()
         if query.strip():
-            best = fuzzy.best(query, COMMANDS, lambda c: KeyRow(c, self._keys[c.name], ()).searched)
+            best = fuzzy.find_best_matches(
+                query, COMMANDS, lambda c: KeyRow(c, self._keys[c.name], ()).searched
+            )
             names = {command.name for command, _ in best}
             self.model.keep(lambda row: row.command.name in names)
         else:
@@ -206,15 +208,15 @@ class KeyEditor(QDialog):
         self.press.setEnabled(changeable)
         self.none_button.setEnabled(changeable and row is not None and bool(row.keys))
         self.usual_button.setEnabled(changeable and row is not None and row.changed)
-        self._judge()
+        self._check_keys()
 
-    def _judge(self) -> None:
+    def _check_keys(self) -> None:
         """Show the effect of the pressed keys, and whether they can be used."""
         row, pressed = self._row, self._pressed
         refusal, clashes = "", list[Clash]()
         if row is not None and (pressed or row.command.fixed):
             refusal = keys.explain_conflict(self._keys, row.command.name, pressed)
-            clashes = [] if refusal else keys.clashes_with(self._keys, row.command.name, pressed)
+            clashes = [] if refusal else keys.list_clashes_with(self._keys, row.command.name, pressed)
         is_unassigned = row is not None and bool(pressed) and not refusal
         self.set_button.setEnabled(is_unassigned)
         self.set_button.setText(tr("&Set and reassign") if clashes else tr("&Set"))
@@ -234,14 +236,14 @@ class KeyEditor(QDialog):
             ) if is_unassigned else self._show_warning("muted", tr(_PRESS))
 
     def _show_warning(self, tone: str, text: str) -> None:
-        color = theme.tokens(self.palette()).named(tone)
+        color = theme.get_tokens(self.palette()).get_color(tone)
         self.warning.setText(f'<span style="color:{color.name()}">{text}</span>')
 
     @property
     def _pressed(self) -> str:
         return self.press.keySequence().toString(QKeySequence.SequenceFormat.PortableText)
 
-    def _put(self, add: bool) -> None:
+    def _assign_keys(self, add: bool) -> None:
         """Assign the pressed keys to the command and remove them from their former command."""
         row, pressed = self._row, self._pressed
         if row is not None and pressed:

@@ -60,7 +60,7 @@ class LessonBar(QFrame):
         self.heading.setProperty("tone", card.tone)
         self.text.setText("\n".join(card.lines))
         self.text.setVisible(bool(card.lines))
-        self.steps.setFont(theme.fixed_font(0.95))
+        self.steps.setFont(theme.build_fixed_font(0.95))
         self.steps.setText(
             "\n".join(f"{n}  {step.time_text}  {step.text}" for n, step in enumerate(card.steps, 1))
         )

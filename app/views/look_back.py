@@ -10,7 +10,7 @@ from app.widgets import theme
 from app.widgets.layouts import lay_row
 from app.words import formatting
 from app.words.language import tr
-from app.words.localization import short
+from app.words.localization import shorten_line
 from engine.drill.authoring.schema import SolutionStep
 from engine.overrides import override
 
@@ -35,12 +35,12 @@ class LookBack(QFrame):
         for label in (self._text, self._line):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.now = self._button(tr("Return to now"), self.now_wanted.emit, primary=True)
-        self.go_on = self._button(tr("Continue from here"), self.go_on_wanted.emit)
+        self.now = self._build_button(tr("Return to now"), self.now_wanted.emit, primary=True)
+        self.go_on = self._build_button(tr("Continue from here"), self.go_on_wanted.emit)
         self.go_on.setToolTip(tr("Create a branch at this time. The current run is kept."))
-        self.previous = self._button(tr("Previous step"), lambda: self.step_wanted.emit(-1))
-        self.next = self._button(tr("Next step"), lambda: self.step_wanted.emit(1), primary=True)
-        self.leave = self._button(tr("Leave"), self.left.emit)
+        self.previous = self._build_button(tr("Previous step"), lambda: self.step_wanted.emit(-1))
+        self.next = self._build_button(tr("Next step"), lambda: self.step_wanted.emit(1), primary=True)
+        self.leave = self._build_button(tr("Leave"), self.left.emit)
         buttons = lay_row(self.previous, self.next, self.now, self.go_on, self.leave, spacing=8)
         grid = QGridLayout(self)
         grid.setContentsMargins(14, 6, 10, 6)
@@ -54,9 +54,9 @@ class LookBack(QFrame):
         grid.addWidget(self._line, 1, 1, 1, 3)
         self._show_theme()
         self.hide()
-        theme.follow(self, theme.LOOKS, self._show_theme)
+        theme.call_after_events(self, theme.LOOKS, self._show_theme)
 
-    def _button(self, text: str, do: Callable[[], object], primary: bool = False) -> QPushButton:
+    def _build_button(self, text: str, do: Callable[[], object], primary: bool = False) -> QPushButton:
         button = QPushButton(text)
         button.setProperty("small", "true")
         if primary:
@@ -70,9 +70,11 @@ class LookBack(QFrame):
         """Show a past time of a run that continues."""
         self._head.setText(tr("Looking back"))
         text = tr("You are viewing {moment} of {now}. You cannot change anything here. Run replays the run.")
-        self._text.setText(text.format(moment=formatting.run_time(t_s, 1), now=formatting.run_time(now_s, 1)))
+        self._text.setText(
+            text.format(moment=formatting.format_run_time(t_s, 1), now=formatting.format_run_time(now_s, 1))
+        )
         self._line.hide()
-        self._offer(self.now, *([self.go_on] if can_continue else []))
+        self._show_buttons(self.now, *([self.go_on] if can_continue else []))
 
     def show_recorded(self, t_s: float, end_s: float, can_continue: bool) -> None:
         """Show a time of a finished run."""
@@ -80,16 +82,18 @@ class LookBack(QFrame):
         text = tr(
             "You are viewing {moment} of {now}. Run replays the run. Click the timeline to view another time."
         )
-        self._text.setText(text.format(moment=formatting.run_time(t_s, 1), now=formatting.run_time(end_s, 1)))
+        self._text.setText(
+            text.format(moment=formatting.format_run_time(t_s, 1), now=formatting.format_run_time(end_s, 1))
+        )
         self._line.hide()
-        self._offer(*([self.go_on] if can_continue else []), self.leave)
+        self._show_buttons(*([self.go_on] if can_continue else []), self.leave)
 
     def show_step(
         self, done_count: int, steps: tuple[SolutionStep, ...], lines: list[str], t_s: float
     ) -> None:
         """Show the reference after *done_count* of its *steps*; *lines* are the applied ones."""
         self._head.setText(tr("Reference solution"))
-        moment = formatting.run_time(t_s, 1)
+        moment = formatting.format_run_time(t_s, 1)
         if not done_count:
             text = tr("No step yet. Next step shows the first action; Run plays up to it.")
             self._text.setText(text)
@@ -98,7 +102,7 @@ class LookBack(QFrame):
             text = tr("{moment}, step {done} of {all}: {why}")
             self._text.setText(text.format(moment=moment, done=done_count, all=len(steps), why=reason))
         self._show_line(done_count, lines)
-        self._offer(self.previous, self.next, self.leave)
+        self._show_buttons(self.previous, self.next, self.leave)
 
     def show_best(self, own_count: int, done_count: int, lines: list[str], t_s: float) -> None:
         """Show the best continuation after *done_count* of its *lines*.
@@ -106,7 +110,7 @@ class LookBack(QFrame):
         The first *own_count* lines are the run's own. The user can take over.
         """
         self._head.setText(tr("Best continuation"))
-        moment = formatting.run_time(t_s, 1)
+        moment = formatting.format_run_time(t_s, 1)
         if done_count <= own_count:
             text = tr(
                 "{moment}: your own run up to here. Next step shows the best action from here. "
@@ -121,15 +125,15 @@ class LookBack(QFrame):
         self._show_line(done_count if done_count > own_count else 0, lines)
         self.previous.setEnabled(done_count > own_count)
         self.next.setEnabled(done_count < len(lines))
-        self._offer(self.previous, self.next, self.go_on, self.leave)
+        self._show_buttons(self.previous, self.next, self.go_on, self.leave)
 
     def _show_line(self, done_count: int, lines: list[str]) -> None:
-        self._line.setText(short(lines[done_count - 1], LINE_LENGTH_MAX) if done_count else "")
+        self._line.setText(shorten_line(lines[done_count - 1], LINE_LENGTH_MAX) if done_count else "")
         self._line.setVisible(done_count > 0)
         self.previous.setEnabled(done_count > 0)
         self.next.setEnabled(done_count < len(lines))
 
-    def _offer(self, *offered: QPushButton) -> None:
+    def _show_buttons(self, *offered: QPushButton) -> None:
         for button in (self.previous, self.next, self.now, self.go_on, self.leave):
             button.setVisible(button in offered)
         self.show()
@@ -137,14 +141,14 @@ class LookBack(QFrame):
     # --- theme ----------------------------------------------------------------------------------------------
 
     def _show_theme(self) -> None:
-        colors = theme.tokens(self.palette())
-        self._mark.setPixmap(theme.pixmap("retry", colors.info, self.fontMetrics().height()))
+        colors = theme.get_tokens(self.palette())
+        self._mark.setPixmap(theme.render_pixmap("retry", colors.info, self.fontMetrics().height()))
         self._head.setFont(theme.resize_font(self.font(), 1.05, bold=True))
-        self._line.setFont(theme.fixed_font(0.95))
+        self._line.setFont(theme.build_fixed_font(0.95))
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         painter = QPainter(self)
         painter.fillRect(self.rect(), colors.info_soft)
         painter.setPen(colors.info)

@@ -124,7 +124,7 @@ class Palette(QFrame):
         self.list.setUniformItemSizes(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setProperty("plain", True)
-        self.list.clicked.connect(lambda index: self._do(self.model.entries[index.row()]))
+        self.list.clicked.connect(lambda index: self._trigger_entry(self.model.entries[index.row()]))
         self._empty_label = QLabel(tr("No matching commands."))
         self._empty_label.setProperty("muted", True)
         self._empty_label.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -175,7 +175,9 @@ class Palette(QFrame):
         if query.strip():
             palette_entries = [
                 PaletteEntry(entry.group, entry.action, frozenset(fuzzy_match.places))
-                for entry, fuzzy_match in fuzzy.best(query, entries, lambda entry: entry.searched)
+                for entry, fuzzy_match in fuzzy.find_best_matches(
+                    query, entries, lambda entry: entry.searched
+                )
             ]
         else:
             palette_entries = entries
@@ -192,7 +194,7 @@ class Palette(QFrame):
     def _rank_by_recency(self, action: QAction) -> int:
         return self._recent.index(action) if action in self._recent else RECENT_KEPT
 
-    def _do(self, entry: PaletteEntry) -> None:
+    def _trigger_entry(self, entry: PaletteEntry) -> None:
         if not entry.action.isEnabled():
             return
         self._recent = [entry.action, *(a for a in self._recent if a is not entry.action)][:RECENT_KEPT]
@@ -217,7 +219,7 @@ class Palette(QFrame):
             self.close_it()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if self.list.currentIndex().isValid():
-                self._do(self.model.entries[self.list.currentIndex().row()])
+                self._trigger_entry(self.model.entries[self.list.currentIndex().row()])
         elif event.key() in _TO_LIST:
             QApplication.sendEvent(self.list, event)
             self._announce_current()
@@ -282,7 +284,7 @@ class _Line(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         entry: PaletteEntry = index.data(Qt.ItemDataRole.UserRole)
-        colors = theme.tokens(QApplication.palette())  # the background of the list itself is transparent
+        colors = theme.get_tokens(QApplication.palette())  # the background of the list itself is transparent
         room: QRect = option.rect
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
         enabled = entry.action.isEnabled()

@@ -29,7 +29,7 @@ from app.widgets.tables import TableColumn, TableModel, TableView, read_look
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.drill.judging.shapes import Calibration
-from engine.drill.judging.skills import skills
+from engine.drill.judging.skills import load_skills
 from engine.overrides import override
 
 HEIGHT_PX: Final = 170
@@ -44,7 +44,7 @@ class CalibrationCurve(QWidget):
         super().__init__(parent)
         self._calibration = calibration
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        sign = formatting.percent_sign()
+        sign = formatting.format_percent_sign()
         points = (
             f"{point['sure_percent']:g}{sign}: {point['right_percent']:.0f}{sign}"
             for point in calibration["curve"]
@@ -61,8 +61,11 @@ class CalibrationCurve(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        colors, metrics = theme.tokens(self.palette()), self.fontMetrics()
-        left_px, foot = metrics.horizontalAdvance(f"100{formatting.percent_sign()}") + 8, metrics.height() + 6
+        colors, metrics = theme.get_tokens(self.palette()), self.fontMetrics()
+        left_px, foot = (
+            metrics.horizontalAdvance(f"100{formatting.format_percent_sign()}") + 8,
+            metrics.height() + 6,
+        )
         dot_y = self.height() - foot - metrics.height() // 2 - DOT_PX[1]
         box = QRectF(left_px, self.height() - foot - dot_y, dot_y, dot_y)
 
@@ -76,7 +79,7 @@ class CalibrationCurve(QWidget):
         painter.drawLine(map_to_point(0.0, 0.0), map_to_point(100.0, 100.0))
         painter.setPen(colors.muted)
         for percent in (0, 50, 100):
-            words, point = f"{percent}{formatting.percent_sign()}", map_to_point(percent, percent)
+            words, point = f"{percent}{formatting.format_percent_sign()}", map_to_point(percent, percent)
             y = QRectF(0, point.y() - metrics.height() / 2, left_px - 6, metrics.height())
             painter.drawText(y, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
             x = QRectF(point.x() - left_px, box.bottom() + 4, 2 * left_px, metrics.height())
@@ -112,7 +115,7 @@ class SkillRow(NamedTuple):
         return self.standing.is_review_due(self.current_time)
 
 
-def days_between(start: datetime, end: datetime) -> int:
+def count_days_between(start: datetime, end: datetime) -> int:
     """Count the calendar days between two times, in this computer's time zone."""
     return (end.astimezone().date() - start.astimezone().date()).days
 
@@ -121,7 +124,7 @@ def format_elapsed(time: datetime | None, current_time: datetime) -> str:
     """Format the time since an event in days."""
     if time is None:
         return formatting.NOTHING
-    days = days_between(time, current_time)
+    days = count_days_between(time, current_time)
     if days <= 0:
         return tr("today")
     return trn("{n} day ago", "{n} days ago", days).format(n=days)
@@ -133,13 +136,13 @@ def format_due(due_time: datetime | None, current_time: datetime) -> str:
         return formatting.NOTHING
     if due_time <= current_time:
         return tr("now")
-    days = days_between(current_time, due_time)
+    days = count_days_between(current_time, due_time)
     if days <= 0:
         return tr("later today")
     return trn("in {n} day", "in {n} days", days).format(n=days)
 
 
-def _evidence(row: SkillRow) -> str:
+def _format_evidence(row: SkillRow) -> str:
     runs = row.standing.runs
     if not runs:
         return tr("never practiced")
@@ -157,7 +160,7 @@ COLUMNS: Final = (
         title=mark("Skill"),
         text=lambda row: tr(row.standing.skill.title),
         tip=lambda row: tr(row.standing.skill.text),
-        sample="\n".join(skill.title for skill in skills()),
+        sample="\n".join(skill.title for skill in load_skills()),
     ),
     TableColumn(
         title=mark("Mastery"),
@@ -167,7 +170,7 @@ COLUMNS: Final = (
     ),
     TableColumn(
         title=mark("Evidence"),
-        text=_evidence,
+        text=_format_evidence,
         tip=_describe_proof,
         tone=lambda row: None if row.standing.runs else "muted",
         sample="never practiced",
@@ -209,7 +212,7 @@ class ProgressPage(QWidget):
         self._cards = lay_column(margins=(0, 0, 6, 0), spacing=10)
         self._lay_out()
         self._show_font()
-        theme.follow(self, theme.FONT, self._show_font)
+        theme.call_after_events(self, theme.FONT, self._show_font)
 
     def _lay_out(self) -> None:
         widget = QWidget()
@@ -268,7 +271,7 @@ class ProgressPage(QWidget):
             label.setWordWrap(True)
             self._cards.addWidget(label)
         if answers is not None:
-            self._cards.addWidget(_calibration(answers))
+            self._cards.addWidget(_build_calibration(answers))
         self._cards.addStretch()
         if rows:
             self._table.selectRow(0)
@@ -316,17 +319,17 @@ class _NextCard(QFrame):
         )
 
 
-def _calibration(answers: Calibration) -> QFrame:
+def _build_calibration(answers: Calibration) -> QFrame:
     """Return the score and the curve next to its numbers."""
     card, numbers = QFrame(), QGridLayout()
     card.setProperty("card", "true")
-    title, score = QLabel(tr("Confidence and accuracy")), QLabel(formatting.brier(answers))
+    title, score = QLabel(tr("Confidence and accuracy")), QLabel(formatting.format_brier(answers))
     title.setFont(theme.resize_font(card.font(), 1.05, bold=True))
     score.setWordWrap(True)
     rows = [
         (
-            f"{point['sure_percent']:g}{formatting.percent_sign()}",
-            f"{point['right_percent']:.0f}{formatting.percent_sign()}",
+            f"{point['sure_percent']:g}{formatting.format_percent_sign()}",
+            f"{point['right_percent']:.0f}{formatting.format_percent_sign()}",
             str(point["answers"]),
         )
         for point in answers["curve"]
@@ -347,7 +350,7 @@ def format_reason(recommendation: Recommendation, current_time: datetime) -> str
     """Format the reason of a recommendation."""
     if recommendation.due_time is None:
         return tr("New: skills never practiced")
-    days = days_between(recommendation.due_time, current_time)
+    days = count_days_between(recommendation.due_time, current_time)
     if days <= 0:
         return tr("Due since today")
     return trn("Due for {n} day", "Due for {n} days", days).format(n=days)
@@ -364,7 +367,7 @@ class _BarDelegate(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         look = read_look(option)
-        colors = theme.tokens(look.palette)
+        colors = theme.get_tokens(look.palette)
         row: SkillRow = self._table.table.rows[index.row()]
         is_selected = bool(look.state & QStyle.StateFlag.State_Selected)
         box = QRectF(look.rect)

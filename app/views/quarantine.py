@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from app.widgets import theme
 from app.widgets.layouts import Gap, lay_column, lay_row
-from app.widgets.tables import TableColumn, TableModel, TableView, plain_tip
+from app.widgets.tables import TableColumn, TableModel, TableView, escape_tip
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.drill.authoring import limits
@@ -41,7 +41,7 @@ class Fact(Struct, frozen=True):
     """Label of the fact."""
     value: str
     spoils: bool = False
-    """True if it reveals something that a learner should find out."""
+    """True if the fact reveals something that a learner should find out."""
 
 
 COLUMNS: Final = (
@@ -63,17 +63,19 @@ TABLES: Final = {
 }
 
 
-def facts_of(contents: Contents) -> list[Fact]:
+def list_facts(contents: Contents) -> list[Fact]:
     """Return the facts about a scenario without running it.
 
     All text is plain, and invisible characters are made visible.
     """
     unverified = tr("{text} (according to the file; not verified)")
     author = unverified.format(text=contents.author) if contents.author else tr("not named in the file")
-    texts = ", ".join(f"{key} {formatting.number(size)}" for key, size in contents.texts)
+    texts = ", ".join(f"{key} {formatting.format_number(size)}" for key, size in contents.texts)
     does = ", ".join(f"{verb} × {count}" for verb, count in contents.verbs)
     ends = (
-        formatting.seconds(contents.length_s, 0) if contents.length_s else tr("when the trainee finishes it")
+        formatting.format_seconds(contents.length_s, 0)
+        if contents.length_s
+        else tr("when the trainee finishes it")
     )
     pictures = trn("{n} reference; not loaded", "{n} references; not loaded", contents.images)
     links = tr("{n}, shown as text only")
@@ -81,8 +83,8 @@ def facts_of(contents: Contents) -> list[Fact]:
         Fact(tr("Title"), contents.title),
         Fact(tr("Author"), author),
         Fact(tr("SHA-256"), contents.sha256),
-        Fact(tr("Size"), tr("{n} characters").format(n=formatting.number(contents.characters))),
-        *(Fact(tr(TABLES[table_name]), formatting.number(count)) for table_name, count in contents.counts),
+        Fact(tr("Size"), tr("{n} characters").format(n=formatting.format_number(contents.characters))),
+        *(Fact(tr(TABLES[table_name]), formatting.format_number(count)) for table_name, count in contents.counts),
         Fact(tr("Automatic actions"), does or tr("none"), spoils=True),
         Fact(tr("Ends"), ends),
         Fact(tr("Characters of text"), texts),
@@ -94,7 +96,7 @@ def facts_of(contents: Contents) -> list[Fact]:
             tr("Limits"),
             tr("at most {databases} databases and {hours} simulated hours; T-SQL can only access "
                 "the simulation").format(
-                databases=limits.DATABASES_MAX, hours=formatting.plain_number(DURATION_MAX_S / 3600)
+                databases=limits.DATABASES_MAX, hours=formatting.format_plain_number(DURATION_MAX_S / 3600)
             ),
         ),
     ]  # fmt: skip
@@ -155,12 +157,12 @@ class Items(QWidget):
         header = self.tree.header()
         header.setStretchLastSection(True)
         self.tree.currentItemChanged.connect(self._show)
-        self.tree.itemChanged.connect(lambda *_: self.chosen.emit(len(self.names())))
+        self.tree.itemChanged.connect(lambda *_: self.chosen.emit(len(self.list_names())))
         self._count = QLabel()
         self._count.setProperty("muted", "true")
         select_all, select_none = QPushButton(tr("Select all")), QPushButton(tr("Select none"))
-        select_all.clicked.connect(lambda: self._choose(Qt.CheckState.Checked))
-        select_none.clicked.connect(lambda: self._choose(Qt.CheckState.Unchecked))
+        select_all.clicked.connect(lambda: self._set_check_state(Qt.CheckState.Checked))
+        select_none.clicked.connect(lambda: self._set_check_state(Qt.CheckState.Unchecked))
         self.chosen.connect(self._show_count)
         self.controls = QWidget()
         """Space for the row of buttons of the page."""
@@ -180,7 +182,7 @@ class Items(QWidget):
             row = QTreeWidgetItem(item.cells)
             row.setData(0, _ITEM, item)
             row.setSizeHint(len(HEADINGS) - 1, QSize(0, round(line * ROW_LINES)))
-            row.setToolTip(len(HEADINGS) - 1, plain_tip(item.cells[-1]))
+            row.setToolTip(len(HEADINGS) - 1, escape_tip(item.cells[-1]))
             if item.takeable:
                 row.setFlags(row.flags() | Qt.ItemFlag.ItemIsUserCheckable)
                 row.setCheckState(0, Qt.CheckState.Checked)
@@ -193,22 +195,22 @@ class Items(QWidget):
             # the check box of some styles is larger than Qt assumes
             wide = self.tree.columnWidth(column) + line
             self.tree.setColumnWidth(column, min(wide, line * COLUMN_LINES_MAX))
-        rows = self._rows()
+        rows = self._list_rows()
         if rows:
             self.tree.setCurrentItem(rows[0])
             self._show(rows[0])
-        self.chosen.emit(len(self.names()))
+        self.chosen.emit(len(self.list_names()))
 
-    def names(self) -> list[str]:
+    def list_names(self) -> list[str]:
         """Return the names of the selected items."""
-        return [row.data(0, _ITEM).name for row in self._rows() if _is_checked(row)]
+        return [row.data(0, _ITEM).name for row in self._list_rows() if _is_checked(row)]
 
-    def _rows(self) -> list[QTreeWidgetItem]:
+    def _list_rows(self) -> list[QTreeWidgetItem]:
         top_level_items = (self.tree.topLevelItem(number) for number in range(self.tree.topLevelItemCount()))
         return [row for row in top_level_items if row is not None]
 
-    def _choose(self, state: Qt.CheckState) -> None:
-        for row in self._rows():
+    def _set_check_state(self, state: Qt.CheckState) -> None:
+        for row in self._list_rows():
             if row.data(0, _ITEM).takeable:
                 row.setCheckState(0, state)
 
@@ -259,7 +261,7 @@ class WrappingDelegate(QStyledItemDelegate):
         painter.setFont(ground.font)
         painter.setPen(ground.palette.color(role))
         room = ground.rect.adjusted(MARGIN_PX, 0, -MARGIN_PX, 0)
-        painter.drawText(room, _flags(text, room.width(), QFontMetrics(ground.font)), text)
+        painter.drawText(room, _get_wrap_flags(text, room.width(), QFontMetrics(ground.font)), text)
         painter.restore()
 
     @override
@@ -269,12 +271,12 @@ class WrappingDelegate(QStyledItemDelegate):
         metrics = QFontMetrics(cell_option.font)
         width = max(1, self._table.columnWidth(index.column()) - 2 * MARGIN_PX)
         box = metrics.boundingRect(
-            QRect(0, 0, width, 0), _flags(cell_option.text, width, metrics), cell_option.text
+            QRect(0, 0, width, 0), _get_wrap_flags(cell_option.text, width, metrics), cell_option.text
         )
         return QSize(box.width() + 2 * MARGIN_PX, box.height() + 6)
 
 
-def _flags(text: str, width: int, metrics: QFontMetrics) -> int:
+def _get_wrap_flags(text: str, width: int, metrics: QFontMetrics) -> int:
     """Return flags to wrap between words, or anywhere if a single word is too wide."""
     is_too_wide = any(metrics.horizontalAdvance(word) > width for word in text.split(" "))
     wrap = Qt.TextFlag.TextWrapAnywhere if is_too_wide else Qt.TextFlag.TextWordWrap
@@ -345,7 +347,7 @@ class Quarantine(QWidget):
             spacing=12,
         )
         self._show_font()
-        theme.follow(self, theme.FONT, self._show_font)
+        theme.call_after_events(self, theme.FONT, self._show_font)
 
     def show_file(self, file: str, facts: Sequence[Fact], text: str) -> None:
         """Show the contents of *file*: *facts* in the table, *text* next to it."""
@@ -353,7 +355,7 @@ class Quarantine(QWidget):
             "{file} comes from another source. No part of it has run yet. A drill contains no "
             "programs. Check its contents before you play it."
         )
-        self._head(tr("File from another source"), message.format(file=file))
+        self._build_head(tr("File from another source"), message.format(file=file))
         self.decline.setText(tr("Do not open"))
         self.accept.setText(tr("Open hint"))
         self.accept.setToolTip(tr("In future, this exact file opens without a question"))
@@ -368,14 +370,14 @@ class Quarantine(QWidget):
             "{file} comes from another source. No part of it has run yet. Choose the drills to "
             "import. Existing drills are never replaced."
         )
-        self._head(tr("Bundle: {title}").format(title=escape_invisible(title)), text.format(file=file))
+        self._build_head(tr("Bundle: {title}").format(title=escape_invisible(title)), text.format(file=file))
         self.decline.setText(tr("Import nothing"))
         self.accept.setToolTip(tr("Imported drills appear on the start page and open without a question"))
         self.items.show()
         self.items.controls.show()
         self.items.show_items(items)
 
-    def _head(self, title: str, text: str) -> None:
+    def _build_head(self, title: str, text: str) -> None:
         self.author.setChecked(False)
         self._title.setText(title)
         self._message.setText(escape_invisible(text))
@@ -414,9 +416,9 @@ class _FileText(QPlainTextEdit):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setFont(theme.fixed_font())
+        self.setFont(theme.build_fixed_font())
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.ApplicationFontChange:
-            self.setFont(theme.fixed_font())
+            self.setFont(theme.build_fixed_font())

@@ -25,7 +25,7 @@ def _describe_difference(row: ComparisonRow) -> str:
     return row.difference or (tr("the same") if row.is_equal else "")
 
 
-def figure_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
+def build_figure_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
     """Return the columns; *left_name* and *right_name*: names of the two runs."""
     return (
         TableColumn(
@@ -58,12 +58,12 @@ def figure_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
     )
 
 
-def action_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
+def build_action_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
     """Return the columns of actions for two named runs."""
     return (
         TableColumn(
             title=mark("Time"),
-            text=lambda act: formatting.run_time(act.t_s, 1),
+            text=lambda act: formatting.format_run_time(act.t_s, 1),
             is_number=True,
             sample="1:00:00.0",
         ),
@@ -85,8 +85,8 @@ class RunComparison(QWidget):
         self._note.setProperty("muted", "true")
         self._note.setWordWrap(True)
         self._note.setTextFormat(Qt.TextFormat.PlainText)
-        self.figures = TableView(TableModel(figure_columns("", "")), tr("Outcomes"))
-        self.acts = TableView(TableModel(action_columns("", "")), tr("Actions"))
+        self.figures = TableView(TableModel(build_figure_columns("", "")), tr("Outcomes"))
+        self.acts = TableView(TableModel(build_action_columns("", "")), tr("Actions"))
         self.acts.set_empty_text(tr("No actions in either run."))
         button = QPushButton(tr("Back to the history"))
         button.setToolTip(tr("Back to the history (Esc)"))
@@ -96,7 +96,7 @@ class RunComparison(QWidget):
             self._title,
             self._note,
             (self.figures, 3),
-            _heading(tr("Actions")),
+            _build_heading(tr("Actions")),
             (self.acts, 2),
             row,
             parent=self,
@@ -104,7 +104,7 @@ class RunComparison(QWidget):
             spacing=10,
         )
         self._show_font()
-        theme.follow(self, theme.FONT, self._show_font)
+        theme.call_after_events(self, theme.FONT, self._show_font)
 
     def show_pair(
         self,
@@ -116,15 +116,15 @@ class RunComparison(QWidget):
     ) -> None:
         """Show a pair; *names*: of the runs over their columns."""
         self._note.setText(f"{title}\n{note}")
-        self.figures.table.replace(figures, figure_columns(*names))
-        self.acts.table.replace(acts, action_columns(*names))
-        self._share(self.figures, (0, 1, 2, 3))
-        self._share(self.acts, (1, 2))
+        self.figures.table.replace(figures, build_figure_columns(*names))
+        self.acts.table.replace(acts, build_action_columns(*names))
+        self._share_width(self.figures, (0, 1, 2, 3))
+        self._share_width(self.acts, (1, 2))
         self.figures.setFocus()
         if figures:
             self.figures.selectRow(0)
 
-    def _share(self, table: TableView, columns: Sequence[int]) -> None:
+    def _share_width(self, table: TableView, columns: Sequence[int]) -> None:
         header = table.horizontalHeader()
         header.setStretchLastSection(False)
         for column in columns:
@@ -141,7 +141,7 @@ class RunComparison(QWidget):
         self._title.setFont(theme.resize_font(self.font(), 1.8, bold=True))
 
 
-def _heading(text: str) -> QLabel:
+def _build_heading(text: str) -> QLabel:
     label = QLabel(text)
     label.setFont(theme.resize_font(label.font(), 1.05, bold=True))
     return label

@@ -42,7 +42,7 @@ class ShortcutSheet(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Keys"))
-        self._scheme, self._keys = keys.SSMS, keys.keys_of(keys.SSMS)
+        self._scheme, self._keys = keys.SSMS, keys.resolve_keys(keys.SSMS)
         self.field = QLineEdit(placeholderText=tr("Search for a command or a shortcut"))
         self.field.setAccessibleName(tr("Search the shortcuts"))
         self.field.setClearButtonEnabled(True)
@@ -54,12 +54,12 @@ class ShortcutSheet(QDialog):
         self.sheet.document().setDocumentMargin(14.0)
         self._count = QLabel()
         self._count.setProperty("muted", True)
-        lay_column(self.field, (self.sheet, 1), self._buttons(), parent=self)
+        lay_column(self.field, (self.sheet, 1), self._build_buttons(), parent=self)
         fit_on_screen(self, 62 * self.fontMetrics().height(), 40 * self.fontMetrics().height())
-        theme.follow(self, theme.LOOKS, self._show)
-        theme.follow(self, theme.SIZE, self._show)
+        theme.call_after_events(self, theme.LOOKS, self._show)
+        theme.call_after_events(self, theme.SIZE, self._show)
 
-    def _buttons(self) -> QHBoxLayout:
+    def _build_buttons(self) -> QHBoxLayout:
         row = lay_row((self._count, 1))
         for text, act in (
             (tr("&Print…"), self._ask_printer),
@@ -85,7 +85,9 @@ class ShortcutSheet(QDialog):
         font.setPointSizeF(min(PRINTED_POINTS_MAX, wide_pt / (COLUMNS_PRINTED * COLUMN_EM * LETTER_EM)))
         document.setDefaultFont(font)
         document.setHtml(
-            sheet_html(self._find_commands(), self._keys, theme.light(), COLUMNS_PRINTED, self._title)
+            build_sheet_html(
+                self._find_commands(), self._keys, theme.build_light_theme(), COLUMNS_PRINTED, self._title
+            )
         )
         document.print_(printer)
 
@@ -103,7 +105,7 @@ class ShortcutSheet(QDialog):
         )
         columns = max(1, min(3, self.sheet.viewport().width() // (COLUMN_EM * self._em)))
         position = self.sheet.verticalScrollBar().value()
-        self.sheet.setHtml(sheet_html(commands, self._keys, theme.tokens(self.palette()), columns))
+        self.sheet.setHtml(build_sheet_html(commands, self._keys, theme.get_tokens(self.palette()), columns))
         self.sheet.verticalScrollBar().setValue(position)
 
     @property
@@ -128,7 +130,7 @@ def search(query: str, keymap: Keys) -> list[Command]:
     """Return the commands whose group, text, scope or keys match, in table order."""
     names = {
         command.name
-        for command, _ in fuzzy.best(
+        for command, _ in fuzzy.find_best_matches(
             query, COMMANDS, lambda command: _build_search_text(command, keymap[command.name])
         )
     }
@@ -141,7 +143,7 @@ def _build_search_text(command: Command, texts: Sequence[str]) -> str:
     )
 
 
-def sheet_html(
+def build_sheet_html(
     commands: Sequence[Command], keymap: Keys, colors: theme.ThemeTokens, columns: int, title: str = ""
 ) -> str:
     """Return the sheet as HTML that QTextDocument understands."""
@@ -151,20 +153,20 @@ def sheet_html(
     groups: dict[str, list[Command]] = {}
     for command in commands:
         groups.setdefault(tr(command.group), []).append(command)
-    blocks = [_group_html(name, rows, keymap, colors) for name, rows in groups.items()]
+    blocks = [_build_group_html(name, rows, keymap, colors) for name, rows in groups.items()]
     heights = [len(rows) + 2 for rows in groups.values()]
     if len(commands) == len(COMMANDS):  # the search field is hidden when all commands fit
-        blocks.append(_absent_html(colors))
+        blocks.append(_format_absent_html(colors))
         heights.append(len(ABSENT) + 2)
     cells = "".join(
         f'<td width="{100 // columns}%" style="padding-right:28px">{column}</td>'
-        for column in _columns(blocks, heights, columns)
+        for column in _split_columns(blocks, heights, columns)
     )
     head = f'<h2 style="margin-bottom:8px">{escape(title)}</h2>' if title else ""
     return f'{head}<table width="100%" cellspacing="0"><tr>{cells}</tr></table>'
 
 
-def _columns(blocks: list[str], heights: list[int], count: int) -> list[str]:
+def _split_columns(blocks: list[str], heights: list[int], count: int) -> list[str]:
     """Return the blocks in *count* columns of about the same height, in their order."""
     columns, filled, total = [""] * count, 0, sum(heights)
     for block, height in zip(blocks, heights, strict=True):
@@ -173,50 +175,51 @@ def _columns(blocks: list[str], heights: list[int], count: int) -> list[str]:
     return columns
 
 
-def _group_html(name: str, commands: Sequence[Command], keymap: Keys, colors: theme.ThemeTokens) -> str:
+def _build_group_html(name: str, commands: Sequence[Command], keymap: Keys, colors: theme.ThemeTokens) -> str:
     """Return a heading with the usual scope of the keys, and its rows; a key with another scope names it."""
     scope = commands[-1].scope
     rows = "".join(
-        _row_html(
-            escape(tr(command.text)) + ("" if command.scope == scope else _place_html(command.scope, colors)),
-            _keys_html(keymap[command.name], colors),
+        _format_row_html(
+            escape(tr(command.text))
+            + ("" if command.scope == scope else _format_place_html(command.scope, colors)),
+            _format_keys_html(keymap[command.name], colors),
         )
         for command in commands
     )
-    return _block_html(name, "" if scope == keys.WINDOW else _place_html(scope, colors), rows)
+    return _format_block_html(name, "" if scope == keys.WINDOW else _format_place_html(scope, colors), rows)
 
 
-def _absent_html(colors: theme.ThemeTokens) -> str:
+def _format_absent_html(colors: theme.ThemeTokens) -> str:
     """Return rows for the keys of Management Studio that are absent here."""
     rows = "".join(
-        _row_html(
+        _format_row_html(
             f'<span style="color:{colors.muted.name()}">{escape(tr(reason))}</span>',
-            _keys_html([key], colors),
+            _format_keys_html([key], colors),
         )
         for key, reason in ABSENT
     )
-    return _block_html(tr("Management Studio shortcuts without a function here"), "", rows)
+    return _format_block_html(tr("Management Studio shortcuts without a function here"), "", rows)
 
 
-def _block_html(name: str, suffix: str, rows: str) -> str:
+def _format_block_html(name: str, suffix: str, rows: str) -> str:
     return (
         f'<p style="margin:14px 0 5px 0"><b>{escape(name)}</b>{suffix}</p>'
         f'<table width="100%" cellspacing="0">{rows}</table>'
     )
 
 
-def _row_html(text: str, caps: str) -> str:
+def _format_row_html(text: str, caps: str) -> str:
     return (
         f'<tr><td style="padding:3px 12px 3px 0">{text}</td>'
         f'<td align="right" style="padding:3px 0">{caps}</td></tr>'
     )
 
 
-def _place_html(scope: str, colors: theme.ThemeTokens) -> str:
+def _format_place_html(scope: str, colors: theme.ThemeTokens) -> str:
     return f'<span style="color:{colors.muted.name()}">&nbsp; {escape(tr(keys.SCOPES[scope][0]))}</span>'
 
 
-def _keys_html(texts: Sequence[str], colors: theme.ThemeTokens) -> str:
+def _format_keys_html(texts: Sequence[str], colors: theme.ThemeTokens) -> str:
     if not texts:
         return tr('<span style="color:{name}">no shortcut</span>').format(name=colors.muted.name())
     style = f"background-color:{colors.idle_soft.name()};color:{colors.text.name()}"

@@ -58,7 +58,7 @@ CONNECTED: Final = (
     TableColumn(title=mark("Database"), text=lambda row: row.database, sample="Warehouse"),
     TableColumn(
         title=mark("Since"),
-        text=lambda row: formatting.run_time(row.since_s),
+        text=lambda row: formatting.format_run_time(row.since_s),
         is_number=True,
         sample="10:00:00.0",
     ),
@@ -67,7 +67,7 @@ CONNECTED: Final = (
 INPUT_COLUMNS: Final = (
     TableColumn(
         title=mark("Time"),
-        text=lambda row: formatting.run_time(row.t_s),
+        text=lambda row: formatting.format_run_time(row.t_s),
         is_number=True,
         sample="10:00:00.0",
     ),
@@ -109,7 +109,7 @@ class SqlClients(QDialog):
         self.server, self.database, self.tool = QComboBox(), QComboBox(), QComboBox()
         self.tool.addItems(list(tools))
         self.text = QPlainTextEdit(readOnly=True, tabChangesFocus=True)
-        self.text.setFont(theme.fixed_font())
+        self.text.setFont(theme.build_fixed_font())
         self.text.setFixedHeight(self.text.fontMetrics().height() * 3 + 16)
         self.text.setAccessibleName(tr("Connection string"))
         self.copy = QPushButton(tr("&Copy"))

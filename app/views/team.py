@@ -75,8 +75,8 @@ class TeamCode(QDialog):
         self.join_code = code
         secret, _, address = code.partition("@")
         self.code, self.address = QLabel(secret), QLabel(f"@{address}")
-        self.code.setFont(theme.fixed_font(CODE_POINTS))
-        self.address.setFont(theme.fixed_font())
+        self.code.setFont(theme.build_fixed_font(CODE_POINTS))
+        self.address.setFont(theme.build_fixed_font())
         instruction_label = QLabel(
             tr("On each computer, choose Class ▸ Take a role in a team and enter this code.")
         )
@@ -174,7 +174,7 @@ class TakeRole(QDialog):
 # --- lines of a role ---------------------------------------------------------------------------------------
 
 
-def _text(call: Row) -> str:
+def _format_text(call: Row) -> str:
     return str(call["text"])
 
 
@@ -194,7 +194,7 @@ def _format_progress(call: Row) -> str:
 CALLS: Final = (
     TableColumn(
         title=mark("Time"),
-        text=lambda call: formatting.run_time(call["t_s"]),
+        text=lambda call: formatting.format_run_time(call["t_s"]),
         sample="10:00",
         is_number=True,
     ),
@@ -206,10 +206,10 @@ CALLS: Final = (
     ),
     TableColumn(
         title=mark("Order or question"),
-        text=_text,
+        text=_format_text,
         detail=_format_progress,
-        tip=lambda call: f"{_text(call)}\n{_format_progress(call)}",
-        spoken=lambda call: f"{_text(call)}: {_format_progress(call)}",
+        tip=lambda call: f"{_format_text(call)}\n{_format_progress(call)}",
+        spoken=lambda call: f"{_format_text(call)}: {_format_progress(call)}",
         tone=lambda call: "warn" if call["waits"] else None,
     ),
 )
@@ -219,7 +219,9 @@ POINTS: Final = (
     TableColumn(title=mark("Rule"), text=lambda rule: rule.name, sample="Time unprotected"),
     TableColumn(
         title=mark("Points"),
-        text=lambda rule: f"{formatting.plain_number(rule.points)} / {formatting.plain_number(rule.max)}",
+        text=lambda rule: (
+            f"{formatting.format_plain_number(rule.points)} / {formatting.format_plain_number(rule.max)}"
+        ),
         sample="100 / 100",
         is_number=True,
         tone=lambda rule: "warn" if rule.points < rule.max else None,
@@ -229,8 +231,8 @@ POINTS: Final = (
 )
 
 
-def _table(columns: Sequence[TableColumn], name: str) -> TableView:
-    """Build a table whose columns without a sample share the rest of the width, in two lines if they have details."""
+def _build_table(columns: Sequence[TableColumn], name: str) -> TableView:
+    """Build a table. Columns without a sample share the remaining width; rows with details have two lines."""
     table = TableView(TableModel(columns), name)
     header = table.horizontalHeader()
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
@@ -255,7 +257,10 @@ class RolePanel(QWidget):
     def __init__(self, welcome: MemberWelcome) -> None:
         super().__init__()
         self._role = welcome.role
-        self.calls, self.points = _table(CALLS, tr("Orders and questions")), _table(POINTS, tr("Points"))
+        self.calls, self.points = (
+            _build_table(CALLS, tr("Orders and questions")),
+            _build_table(POINTS, tr("Points")),
+        )
         other_keys = [role.key for role in welcome.roles if role.key != self._role]
         example = f"call {next(iter(other_keys), self._role)} …"
         self.calls.set_empty_text(
@@ -275,7 +280,7 @@ class RolePanel(QWidget):
         self.line, self.begin = QLineEdit(), QComboBox()
         self.begin.addItem(tr("Insert…"))
         self.line.setPlaceholderText(tr("An input of your role, such as: {example}").format(example=example))
-        for beginning in _beginnings(welcome):
+        for beginning in _list_beginnings(welcome):
             self.begin.addItem(beginning)
         self.begin.setAccessibleName(tr("Allowed inputs for your role"))
         self.begin.setToolTip(tr("Puts the beginning of a line into the field on the right"))
@@ -288,7 +293,7 @@ class RolePanel(QWidget):
         self.line.returnPressed.connect(self._send)
         self.read_back.clicked.connect(self._read_back)
         self.confirm.clicked.connect(self._confirm)
-        self.hand.clicked.connect(self._hand)
+        self.hand.clicked.connect(self._toggle_hand)
         for button in (self.send, self.read_back, self.confirm, self.hand, self.start):
             button.setAutoDefault(False)
         self._actions = (
@@ -379,7 +384,7 @@ class RolePanel(QWidget):
         if self._to_confirm is not None:
             self.requested.emit(f"confirm {self._to_confirm['to']}")
 
-    def _hand(self) -> None:
+    def _toggle_hand(self) -> None:
         """Raise the hand with the text of the line as the question, or lower it."""
         self._raised = not self._raised
         self.hand_raised.emit(self.line.text().strip() if self._raised else None)
@@ -390,7 +395,7 @@ class RolePanel(QWidget):
         )
 
 
-def _beginnings(welcome: MemberWelcome) -> Iterator[str]:
+def _list_beginnings(welcome: MemberWelcome) -> Iterator[str]:
     """Yield the first words of the lines that the role can use."""
     yield from welcome.does
     other_keys = [seat.key for seat in welcome.roles if seat.key != welcome.role]

@@ -13,7 +13,7 @@ from app.view_models.course import RunTimeline, start_timeline
 from app.widgets import theme
 from app.widgets.strip import TimeStrip
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.report import clients_at_start
+from engine.drill.judging.report import group_clients_by_database
 from engine.events import Event
 from engine.model import World
 from engine.overrides import override
@@ -41,7 +41,7 @@ class Timeline(TimeStrip):
     def show_drill(self, drill: Drill) -> None:
         """Show another run, or another time of the same run."""
         self._followed = start_timeline(
-            drill.scenario, drill.world.availability, clients_at_start(drill.scenario)
+            drill.scenario, drill.world.availability, group_clients_by_database(drill.scenario)
         )
         self._followed.add(event.as_json() for event in drill.events)
         length_s = None if drill.end_tick is None or drill.finished else drill.end_tick / TICKS_PER_S
@@ -81,7 +81,7 @@ class Timeline(TimeStrip):
         if self._pressed_x is not None and event.buttons() & Qt.MouseButton.LeftButton:
             x = event.position().x()
             if abs(x - self._pressed_x) >= QApplication.startDragDistance() or self._look_s is not None:
-                self.scrubbed.emit(self.time_at(x))
+                self.scrubbed.emit(self.compute_time(x))
         super().mouseMoveEvent(event)
 
     @override
@@ -94,12 +94,12 @@ class Timeline(TimeStrip):
         super().paintEvent(event)
         if self._look_s is None:
             return
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        lanes = self._lanes()
-        x = self.x_of(self._look_s)
-        veil = theme.with_alpha(colors.surface, VEIL_ALPHA)
+        lanes = self._compute_lanes()
+        x = self.compute_x(self._look_s)
+        veil = theme.add_alpha(colors.surface, VEIL_ALPHA)
         painter.fillRect(QRectF(x, 0.0, lanes.right() + 8.0 - x, lanes.bottom()), veil)
         painter.setPen(QPen(colors.info, 2.4))
         painter.drawLine(QPointF(x, lanes.top() - 6.0), QPointF(x, lanes.bottom() + 4.0))

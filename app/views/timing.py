@@ -61,7 +61,7 @@ class TimingRow(Struct, frozen=True):
         for phase in self.parts:
             if phase.start_tick is None or (phase.end_tick is None and self.failover.canceled):
                 return
-            yield phase.kind, phase.ticks_at(self.now_tick), phase.end_tick is not None
+            yield phase.kind, phase.get_duration_ticks(self.now_tick), phase.end_tick is not None
 
     @property
     def failover_s(self) -> float | None:
@@ -81,14 +81,14 @@ class TimingRow(Struct, frozen=True):
         """Return the row as text."""
         parts = [
             (tr("{phase} {time}") if is_done else tr("{phase} {time} so far")).format(
-                phase=tr(kind.name), time=formatting.seconds(ticks / TICKS_PER_S)
+                phase=tr(kind.name), time=formatting.format_seconds(ticks / TICKS_PER_S)
             )
             for kind, ticks, is_done in self.phases
         ]
         return ", ".join([*parts, *([said_of(self.failover.why)] if self.failover.canceled else [])])
 
 
-def rows_of(failovers: Sequence[Failover], drill: Drill, now_tick: int) -> list[TimingRow]:
+def build_rows(failovers: Sequence[Failover], drill: Drill, now_tick: int) -> list[TimingRow]:
     """Return a row for each failover, the last one on top."""
     rows = [
         TimingRow(
@@ -105,20 +105,20 @@ def rows_of(failovers: Sequence[Failover], drill: Drill, now_tick: int) -> list[
     return [replace(row, longest_ticks=max(longest, 1)) for row in reversed(rows)]
 
 
-def _title(row: TimingRow) -> str:
+def _format_title(row: TimingRow) -> str:
     failover = row.failover
-    time = formatting.run_time(failover.failed_tick / TICKS_PER_S)
+    time = formatting.format_run_time(failover.failed_tick / TICKS_PER_S)
     cause = f", {failover.cause}" if failover.cause not in (failover.kind, "unknown") else ""
-    return f"{time}  {failover.database}: {formatting.failover_kind(failover.kind)}{cause}"
+    return f"{time}  {failover.database}: {formatting.get_failover_kind_name(failover.kind)}{cause}"
 
 
 COLUMNS: Final = (
-    TableColumn(title=mark("Failover"), text=_title,
+    TableColumn(title=mark("Failover"), text=_format_title,
            tip=lambda row: f"{row.failover.from_server} → {row.failover.to_server}",
            sample="1:00:00  Sales: automatic, pull-cable"),
     TableColumn(title=mark("Phases"), text=lambda row: row.summary, tip=lambda row: row.summary.replace(", ", "\n")),
     TableColumn(title=mark("Time"), is_number=True, sample="59.99 s\ncanceled", bold=lambda row: True,
-           text=lambda row: tr("canceled") if row.failover.canceled else formatting.seconds(row.failover_s),
+           text=lambda row: tr("canceled") if row.failover.canceled else formatting.format_seconds(row.failover_s),
            tip=lambda row: tr("from detection to the role change")),
 )  # fmt: skip
 
@@ -129,7 +129,7 @@ COLUMNS: Final = (
 Step = tuple[str, int | None, int | None, int | None]
 
 
-def steps_of(row: TimingRow | None) -> list[Step]:
+def list_steps(row: TimingRow | None) -> list[Step]:
     """Return (name, tick at its end, ticks after the failure, ticks that it took) of each phase."""
     if row is None:
         return []
@@ -139,19 +139,21 @@ def steps_of(row: TimingRow | None) -> list[Step]:
             phase.kind.name,
             phase.end_tick,
             None if phase.end_tick is None else phase.end_tick - first_failed_tick,
-            None if phase.end_tick is None else phase.ticks_at(phase.end_tick),
+            None if phase.end_tick is None else phase.get_duration_ticks(phase.end_tick),
         )
         for phase in row.parts
     ]
 
 
-def _ticks(value: int | None) -> str:
-    return formatting.NOTHING if value is None else formatting.seconds(value / TICKS_PER_S)
+def _format_ticks(value: int | None) -> str:
+    return formatting.NOTHING if value is None else formatting.format_seconds(value / TICKS_PER_S)
 
 
 def _format_time(step: Step) -> str:
     return (
-        "" if step[1] is None else tr("at {time}").format(time=formatting.run_time(step[1] / TICKS_PER_S, 2))
+        ""
+        if step[1] is None
+        else tr("at {time}").format(time=formatting.format_run_time(step[1] / TICKS_PER_S, 2))
     )
 
 
@@ -164,14 +166,14 @@ STEP_COLUMNS: Final = (
     ),
     TableColumn(
         title=mark("After"),
-        text=lambda step: _ticks(step[2]),
+        text=lambda step: _format_ticks(step[2]),
         is_number=True,
         sample="12.34 s",
         tip=lambda step: tr("from the failure to the end of the phase"),
     ),
     TableColumn(
         title=mark("Duration"),
-        text=lambda step: _ticks(step[3]),
+        text=lambda step: _format_ticks(step[3]),
         is_number=True,
         sample="12.34 s",
         tip=lambda step: tr("length of the phase"),
@@ -188,7 +190,7 @@ class PublishedTimesRow(Struct, frozen=True):
     tone: str | None = None
 
 
-def comparison_of(row: TimingRow | None) -> list[PublishedTimesRow]:
+def compare_times(row: TimingRow | None) -> list[PublishedTimesRow]:
     """Return published time, this run and difference; empty for a failure missing in Table 6."""
     if row is None or row.failover.cause not in FAILOVER_S:
         return []
@@ -197,11 +199,13 @@ def comparison_of(row: TimingRow | None) -> list[PublishedTimesRow]:
     _, idle_s, loaded_s = FAILOVER_S[row.failover.cause]
     close = row.difference is not None and abs(row.difference) <= CLOSE_SHARE
     lines = [
-        PublishedTimesRow(tr("Published"), formatting.seconds(idle_s, 1), formatting.seconds(loaded_s, 1))
+        PublishedTimesRow(
+            tr("Published"), formatting.format_seconds(idle_s, 1), formatting.format_seconds(loaded_s, 1)
+        )
     ]
     for words, text, tone in (
-        (tr("This run"), formatting.seconds(row.failover_s), None),
-        (tr("Difference"), formatting.percent(row.difference, sign=True), "ok" if close else "warn"),
+        (tr("This run"), formatting.format_seconds(row.failover_s), None),
+        (tr("Difference"), formatting.format_percent(row.difference, sign=True), "ok" if close else "warn"),
     ):
         shown_text = text if row.published is not None else formatting.NOTHING
         idle, loaded = (
@@ -221,7 +225,7 @@ COMPARISON_COLUMNS: Final = (
 )  # fmt: skip
 
 
-def verdict(row: TimingRow | None) -> str:
+def format_verdict(row: TimingRow | None) -> str:
     """Return the verdict on the comparison, or the reason why there is none."""
     if row is None:
         return ""
@@ -249,7 +253,7 @@ class PhaseBar(QStyledItemDelegate):
         view = self.parent()
         assert isinstance(view, TableView)
         row: TimingRow = view.table.rows[index.row()]
-        colors = theme.tokens(view.palette())
+        colors = theme.get_tokens(view.palette())
         box = QRectF(option.rect).adjusted(4.0, 4.0, -4.0, -4.0)
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(option.rect, colors.selection)
@@ -280,7 +284,7 @@ def paint_phases(
 def phase_color(colors: theme.ThemeTokens, series_or_name: str | int) -> QColor:
     """Return the color of a phase."""
     color: QColor = (
-        colors.series[series_or_name] if isinstance(series_or_name, int) else colors.named(series_or_name)
+        colors.series[series_or_name] if isinstance(series_or_name, int) else colors.get_color(series_or_name)
     )
     return color
 
@@ -299,14 +303,14 @@ class Phases(QWidget):
     def show_row(self, row: TimingRow | None) -> None:
         """Show the phases of a failover; None clears."""
         self._row = row
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         seconds_by_phase = {kind.name: ticks / TICKS_PER_S for kind, ticks, _ in row.phases} if row else {}
         kinds = [phase.kind for phase in row.parts] if row else []
         parts = []
         for kind in kinds:
             square = f'<span style="color:{phase_color(colors, kind.color).name()}">■</span>'
             value = (
-                f" <b>{formatting.seconds(seconds_by_phase[kind.name])}</b>"
+                f" <b>{formatting.format_seconds(seconds_by_phase[kind.name])}</b>"
                 if kind.name in seconds_by_phase
                 else ""
             )
@@ -342,7 +346,7 @@ class _Bar(QWidget):
             painter = QPainter(self)
             total_ticks = sum(ticks for _, ticks, _ in self._row.phases)
             paint_phases(
-                painter, QRectF(self.rect()), self._row, max(total_ticks, 1), theme.tokens(self.palette())
+                painter, QRectF(self.rect()), self._row, max(total_ticks, 1), theme.get_tokens(self.palette())
             )
             painter.end()
 
@@ -448,8 +452,8 @@ class Timing(QWidget):
             return
         self._shown_state = object_ids
         before = self.model.rowCount()
-        rows = rows_of(world.failovers, self._drill, world.tick)
-        self.model.update([row for row in rows if self._lies_in(row)])
+        rows = build_rows(world.failovers, self._drill, world.tick)
+        self.model.update([row for row in rows if self._is_inside(row)])
         if self.model.rowCount() != before and self.model.rowCount():
             self.table.selectRow(0)
         self._show_chosen()
@@ -462,7 +466,7 @@ class Timing(QWidget):
     def show_time(self, t_s: float | None) -> None:
         """Select the failover in progress at *t_s* (seconds since the start), if any."""
         for index, row in enumerate(self.model.rows):
-            if t_s is not None and row.failover.failed_tick <= t_s * TICKS_PER_S <= _end_tick(row):
+            if t_s is not None and row.failover.failed_tick <= t_s * TICKS_PER_S <= _get_end_tick(row):
                 self.table.selectRow(index)
 
     @Slot(object)
@@ -472,11 +476,11 @@ class Timing(QWidget):
         if self._drill is not None:
             self.show_world(self._drill.world)
 
-    def _lies_in(self, row: TimingRow) -> bool:
+    def _is_inside(self, row: TimingRow) -> bool:
         if self._shown_span is None:
             return True
         from_tick, to_tick = (t_s * TICKS_PER_S for t_s in self._shown_span)
-        return row.failover.failed_tick <= to_tick and _end_tick(row) >= from_tick
+        return row.failover.failed_tick <= to_tick and _get_end_tick(row) >= from_tick
 
     # --- details ------------------------------------------------------------------------------------------
 
@@ -494,16 +498,16 @@ class Timing(QWidget):
         self._split.setVisible(has_rows)
         self._empty.setVisible(not has_rows)
         self.phases.show_row(self.selected_row)
-        self.steps.update(steps_of(self.selected_row))
-        self.comparison.update(comparison_of(self.selected_row))
+        self.steps.update(list_steps(self.selected_row))
+        self.comparison.update(compare_times(self.selected_row))
         self._compared.setVisible(self.comparison.rowCount() > 0)
-        self.verdict.setText(verdict(self.selected_row))
+        self.verdict.setText(format_verdict(self.selected_row))
 
     def _choose_time(self) -> None:
         if self.selected_row is not None:
             self.time_selected.emit(self.selected_row.failover.failed_tick / TICKS_PER_S)
 
 
-def _end_tick(row: TimingRow) -> int:
+def _get_end_tick(row: TimingRow) -> int:
     """Return the tick at which undo ended, or the current tick."""
     return row.now_tick if row.failover.undo_done_tick is None else row.failover.undo_done_tick

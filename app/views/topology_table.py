@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
 from app.view_models.faces import KINDS, ClientFace, CopyFace, LinkFace, Picture, ServerFace, StatusSign
 from app.view_models.offers import ActionOffer, ActionTarget, list_offers
-from app.view_models.picture import HasTerms, all_copies, hide_unknown, picture_of
-from app.widgets.bars import menu_button, open_menu_on
+from app.view_models.picture import HasTerms, build_picture, hide_unknown, list_all_copies
+from app.widgets.bars import build_menu_button, open_menu_on
 from app.widgets.layouts import lay_column, lay_row
-from app.widgets.shared_actions import SharedActions, put_heading
+from app.widgets.shared_actions import SharedActions, add_heading
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting, fuzzy
 from app.words.language import mark, tr
@@ -38,16 +38,16 @@ class TopologyRow(Struct, frozen=True):
         return self.target, self.name
 
 
-def rows_of(world: World, truth: bool = True) -> list[TopologyRow]:
+def list_rows(world: World, truth: bool = True) -> list[TopologyRow]:
     """Return each server followed by its copies, then links, then applications; without *truth* as in an exam."""
-    picture = picture_of(world) if truth else hide_unknown(picture_of(world))
+    picture = build_picture(world) if truth else hide_unknown(build_picture(world))
     copies: dict[str, list[CopyFace]] = {}
-    for face in all_copies(world, truth):
+    for face in list_all_copies(world, truth):
         copies.setdefault(face.server, []).append(face)
-    return list(_rows(picture, copies))
+    return list(_list_rows(picture, copies))
 
 
-def _rows(picture: Picture, copies: dict[str, list[CopyFace]]) -> Iterator[TopologyRow]:
+def _list_rows(picture: Picture, copies: dict[str, list[CopyFace]]) -> Iterator[TopologyRow]:
     for server in picture.servers:
         yield TopologyRow(ActionTarget("server", (server.name,)), server.name, server)
         for copy in copies.get(server.name, ()):
@@ -88,7 +88,7 @@ LINK_KINDS: Final = {
 }
 
 
-def role_of(row: TopologyRow) -> str:
+def get_role(row: TopologyRow) -> str:
     """Return the role of a row."""
     match row.face:
         case ServerFace(kind=kind):
@@ -101,7 +101,7 @@ def role_of(row: TopologyRow) -> str:
             return tr("application")
 
 
-def state_of(row: TopologyRow) -> StatusSign:
+def get_state(row: TopologyRow) -> StatusSign:
     """Return the state of a row."""
     match row.face:
         case CopyFace(state=StatusSign() as state, db_state=db_state):
@@ -112,7 +112,7 @@ def state_of(row: TopologyRow) -> StatusSign:
             return status
 
 
-def service_of(row: TopologyRow) -> StatusSign:
+def get_service(row: TopologyRow) -> StatusSign:
     """Return the service of a row, and the obstacles to it."""
     match row.face:
         case ServerFace(troubles=(), listeners=listener_names) if listener_names:
@@ -140,7 +140,7 @@ def queue_of(row: TopologyRow) -> str:
             return formatting.NOTHING
 
 
-def witness_of(row: TopologyRow) -> StatusSign:
+def get_witness(row: TopologyRow) -> StatusSign:
     """Return the witness of a row."""
     match row.face:
         case ServerFace(duties=duties):
@@ -151,12 +151,12 @@ def witness_of(row: TopologyRow) -> StatusSign:
             return _NOTHING
 
 
-def safety_of(row: TopologyRow) -> str:
+def get_safety(row: TopologyRow) -> str:
     """Return the safety level of a row."""
     return (row.face.safety if isinstance(row.face, CopyFace) else None) or formatting.NOTHING
 
 
-def spoken_of(row: TopologyRow) -> str:
+def describe_row(row: TopologyRow) -> str:
     """Return the whole row in a sentence."""
     spoken = row.face.spoken
     return f"{row.face.server}: {spoken}" if isinstance(row.face, CopyFace) else spoken
@@ -166,32 +166,32 @@ COLUMNS: Final = (
     TableColumn(
         title=mark("Item"),
         text=lambda r: r.name,
-        spoken=spoken_of,
-        tip=lambda r: spoken_of(r).replace("; ", "\n"),
+        spoken=describe_row,
+        tip=lambda r: describe_row(r).replace("; ", "\n"),
         bold=lambda r: r.target.kind == "server",
         sample="SERVER_W – SERVER_W",
     ),
     TableColumn(
         title=mark("State"),
-        text=lambda r: state_of(r).label,
-        tone=lambda r: state_of(r).tone,
+        text=lambda r: get_state(r).label,
+        tone=lambda r: get_state(r).tone,
         sample="SYNCHRONIZED, RESTORING",
     ),
-    TableColumn(title=mark("Role"), text=role_of, sample=mark("mirroring link")),
+    TableColumn(title=mark("Role"), text=get_role, sample=mark("mirroring link")),
     TableColumn(
         title=mark("Service"),
-        text=lambda r: service_of(r).label,
-        tone=lambda r: service_of(r).tone,
+        text=lambda r: get_service(r).label,
+        tone=lambda r: get_service(r).tone,
         sample="down, no quorum",
     ),
     TableColumn(title=mark("Queue, line"), text=queue_of, sample="send queue 1,023 KB"),
     TableColumn(
         title=mark("Witness"),
-        text=lambda r: witness_of(r).label,
-        tone=lambda r: witness_of(r).tone,
+        text=lambda r: get_witness(r).label,
+        tone=lambda r: get_witness(r).tone,
         sample="no witness",
     ),
-    TableColumn(title=mark("Safety"), text=safety_of, sample="FULL"),
+    TableColumn(title=mark("Safety"), text=get_safety, sample="FULL"),
 )
 
 
@@ -223,12 +223,12 @@ class TopologyTable(QWidget):
         self.setFocusProxy(self.table)
         bar = lay_row(
             self.field,
-            menu_button(tr("Actions ▾"), tr("Actions for the selected rows"), self.fill_menu),
+            build_menu_button(tr("Actions ▾"), tr("Actions for the selected rows"), self.fill_menu),
             margins=4,
         )
         lay_column(bar, (self.table, 1), parent=self, margins=0, spacing=0)
 
-    def share(self, acts: SharedActions) -> None:
+    def use_actions(self, acts: SharedActions) -> None:
         """Use the actions of another view, which also asks for confirmation."""
         self._acts.requested.disconnect(self.requested)
         self._acts = acts
@@ -254,10 +254,10 @@ class TopologyTable(QWidget):
     def _show(self) -> None:
         if self._world is None:
             return
-        rows, query = rows_of(self._world, self._truth), self.field.text()
+        rows, query = list_rows(self._world, self._truth), self.field.text()
         if query.strip():
-            rows = [row for row in rows if _matches_query(row, query)]
-        selected = {row.key for row in self.selected()}
+            rows = [row for row in rows if _is_query_match(row, query)]
+        selected = {row.key for row in self.list_selected_rows()}
         if [row.key for row in rows] == [row.key for row in self.model.rows]:
             self.model.update(rows)
             return
@@ -276,7 +276,7 @@ class TopologyTable(QWidget):
         row = self.table.currentIndex().row()
         return self.model.rows[row].target if 0 <= row < len(self.model.rows) else None
 
-    def selected(self) -> list[TopologyRow]:
+    def list_selected_rows(self) -> list[TopologyRow]:
         """Return the selected rows."""
         return [self.model.rows[index.row()] for index in self.table.selectionModel().selectedRows()]
 
@@ -293,21 +293,21 @@ class TopologyTable(QWidget):
 
     def fill_menu(self, menu: QMenu) -> bool:
         """Fill the menu with the commands that fit all selected rows; return whether there are any."""
-        targets = list(dict.fromkeys(row.target for row in self.selected()))
+        targets = list(dict.fromkeys(row.target for row in self.list_selected_rows()))
         if self._world is None or not targets:
             return False
         if len(targets) == 1:
             self._acts.fill_menu(menu, self._world, targets[0])
         else:
-            put_heading(menu, tr("{count} selected").format(count=len(targets)))
-            for label, lines in common_offers(self._world, targets, self._truth):
+            add_heading(menu, tr("{count} selected").format(count=len(targets)))
+            for label, lines in list_common_offers(self._world, targets, self._truth):
                 action = menu.addAction(label)
-                action.triggered.connect(lambda _=False, lines=lines: self._do_all(lines))
+                action.triggered.connect(lambda _=False, lines=lines: self._apply_all(lines))
         menu.addSeparator()
         menu.addActions([action for action in self.table.actions() if not action.isSeparator()])
         return True
 
-    def _do_all(self, lines: Iterable[str]) -> None:
+    def _apply_all(self, lines: Iterable[str]) -> None:
         for line in lines:
             self.requested.emit(line)
 
@@ -317,15 +317,15 @@ def _is_same_target(target: ActionTarget, other_target: ActionTarget) -> bool:
     return target.kind == other_target.kind and sorted(target.names) == sorted(other_target.names)
 
 
-def _matches_query(row: TopologyRow, query: str) -> bool:
-    fuzzy_match = fuzzy.match(query, f"{role_of(row)} {row.name} {spoken_of(row)}")
+def _is_query_match(row: TopologyRow, query: str) -> bool:
+    fuzzy_match = fuzzy.match(query, f"{get_role(row)} {row.name} {describe_row(row)}")
     return fuzzy_match is not None and not fuzzy_match.scattered
 
 
-def common_offers(
+def list_common_offers(
     world: World, targets: Sequence[ActionTarget], truth: bool = True
 ) -> list[tuple[str, list[str]]]:
-    """Return (label, a line for each target) of the actions that apply to every one of *targets*."""
+    """Return the actions that apply to all *targets*: label, and a line for each target."""
     offers_by_row = [
         {_strip_targets(offer, target): offer for offer in list_offers(world, target, truth)}
         for target in targets

@@ -11,7 +11,7 @@ from app.widgets.event_table import EventTable
 from app.widgets.tables import TableColumn
 from app.words import formatting
 from app.words.language import tr
-from engine.events import Event, TraceData, data_of
+from engine.events import Event, TraceData, get_data
 from engine.model import World
 
 TONES: Final = {1: "ok", 2: "ok", 3: "ok", 4: "ok", 5: "bad", 6: "bad", 10: "bad", 9: "warn", 12: "warn"}
@@ -35,10 +35,10 @@ class TraceRow(Struct, frozen=True):
         return f"{self.text} {self.state} {self.server} {self.database}"
 
 
-def rows_of(event: Event, world: World) -> Iterator[TraceRow]:
+def build_rows(event: Event, world: World) -> Iterator[TraceRow]:
     """Yield the row of an event of kind "trace"."""
-    if (change := data_of(event, TraceData)) is not None:
-        start_time = formatting.server_time(world.settings.start_time, event.tick, decimals=3)
+    if (change := get_data(event, TraceData)) is not None:
+        start_time = formatting.format_server_time(world.settings.start_time, event.tick, decimals=3)
         yield TraceRow(
             event.t_s, start_time, event.text, change.state, change.integer_data, event.server, event.database
         )
@@ -61,7 +61,7 @@ SHORT: Final = (
     TableColumn(title="State", is_name=True, text=lambda row: str(row.state), is_number=True),
     replace(COLUMNS[1], sample=""),
 )
-"""Columns for a narrow dock; the rest is in the text or the wide view."""
+"""Columns for a narrow dock. The text below and the wide view have the other columns."""
 
 
 class Trace(EventTable):
@@ -72,7 +72,7 @@ class Trace(EventTable):
             tr("State change trace"),
             COLUMNS,
             SHORT,
-            rows_of,
+            build_rows,
             everywhere=True,
             kinds=("trace",),
             empty=tr(

@@ -31,24 +31,26 @@ FIELD_PADDING_PX: Final = 9
 """Border and padding of the speed field, from the style sheet."""
 
 
-def slider_of(speed: float) -> int:
+def compute_slider_position(speed: float) -> int:
     """Return the slider position for *speed*; 0 is 1x."""
     return round(math.log10(speed) * _SLIDER_STEPS)
 
 
-def speed_of(slider: int) -> float:
+def compute_speed(slider: int) -> float:
     """Return the speed for a place of the slider; near a step it is that step exactly."""
     speed = 10.0 ** (slider / _SLIDER_STEPS)
     nearest_speed = min(SPEEDS, key=lambda step: abs(math.log10(step / speed)))
-    return nearest_speed if abs(slider_of(nearest_speed) - slider) <= 3 else float(f"{speed:.2g}")
+    return (
+        nearest_speed if abs(compute_slider_position(nearest_speed) - slider) <= 3 else float(f"{speed:.2g}")
+    )
 
 
-def speed_text(speed: float) -> str:
+def format_speed_text(speed: float) -> str:
     """Format a speed, such as 10×."""
-    return f"{formatting.significant(speed, 2)}×"
+    return f"{formatting.format_significant(speed, 2)}×"
 
 
-def typed_speed(text: str) -> float | None:
+def parse_speed(text: str) -> float | None:
     """Parse a typed speed, such as 2, 0.5, 0,5 or 1,000x, and limit it to the available range.
 
     None: not a number.
@@ -61,7 +63,7 @@ def typed_speed(text: str) -> float | None:
     return min(SPEEDS[-1], max(SPEEDS[0], float(f"{whole_digits}.{digits_match[2] or 0}")))
 
 
-def next_speed(speed: float, faster: bool) -> float:
+def find_next_speed(speed: float, faster: bool) -> float:
     """Return the step above or below *speed*."""
     if faster:
         return next((step for step in SPEEDS if step > speed * 1.001), SPEEDS[-1])
@@ -79,17 +81,17 @@ class SpeedField(QLineEdit):
         self.setProperty("small", "true")
         self.setAccessibleName(tr("Speed"))
         self.setToolTip(tr("Speed, 0.1× to 1000×: type it, or use Up and Down"))
-        self.returnPressed.connect(self._take)
+        self.returnPressed.connect(self._apply_text)
         self.show_speed(1.0)
 
     def show_speed(self, speed: float) -> None:
         """Show a speed."""
         self._speed = speed
-        self.setText(speed_text(speed))
+        self.setText(format_speed_text(speed))
 
-    def _take(self) -> None:
+    def _apply_text(self) -> None:
         """Apply the typed speed, or restore the previous text if it is not a speed."""
-        speed = typed_speed(self.text())
+        speed = parse_speed(self.text())
         self.show_speed(self._speed if speed is None else speed)
         if speed is not None:
             self.chosen.emit(speed)
@@ -98,7 +100,7 @@ class SpeedField(QLineEdit):
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
-            self.chosen.emit(next_speed(self._speed, faster=event.key() == Qt.Key.Key_Up))
+            self.chosen.emit(find_next_speed(self._speed, faster=event.key() == Qt.Key.Key_Up))
         else:
             super().keyPressEvent(event)
 
@@ -109,12 +111,12 @@ class SpeedField(QLineEdit):
 
     def fit(self) -> None:
         """Fit the width to the longest speed."""
-        width = self.fontMetrics().horizontalAdvance(speed_text(SPEEDS[-1]) + "0")
+        width = self.fontMetrics().horizontalAdvance(format_speed_text(SPEEDS[-1]) + "0")
         self.setFixedWidth(width + 2 * FIELD_PADDING_PX)
 
 
-def _lag_text(reached: float) -> str:
-    return tr("only {speed_text} reached").format(speed_text=speed_text(reached))
+def _format_lag_text(reached: float) -> str:
+    return tr("only {speed_text} reached").format(speed_text=format_speed_text(reached))
 
 
 class _SliderArea(QWidget):
@@ -131,7 +133,7 @@ class _SliderArea(QWidget):
         return QSize(BAR_UNITS[0] * self.fontMetrics().height(), super().minimumSizeHint().height())
 
 
-def _write(label: QLabel, text: str) -> None:
+def _set_fixed_text(label: QLabel, text: str) -> None:
     """Write into a fixed space: a label that changes size would lay out the whole window."""
     if label.fontMetrics().horizontalAdvance(text) > label.width():
         _make_room(label, text)
@@ -154,19 +156,19 @@ class Transport(QWidget):
         self._server_time = QLabel()
         self._server_time.setProperty("muted", "true")
         self._server_time.setToolTip(tr("Time on the clocks of the simulated servers"))
-        self._buttons = [self._button(action) for action in actions]
+        self._buttons = [self._build_button(action) for action in actions]
         self._buttons[0].setProperty("primary", "true")
         self._speed = SpeedField()
         self._speed.chosen.connect(self.speed_chosen)
         self._slider = QSlider(Qt.Orientation.Horizontal)
-        self._slider.setRange(slider_of(SPEEDS[0]), slider_of(SPEEDS[-1]))
+        self._slider.setRange(compute_slider_position(SPEEDS[0]), compute_slider_position(SPEEDS[-1]))
         self._slider.setTickInterval(_SLIDER_STEPS)
         self._slider.setTickPosition(QSlider.TickPosition.TicksBelow)
         self._slider.setSingleStep(10)
         self._slider.setPageStep(_SLIDER_STEPS // 2)
         self._slider.setAccessibleName(tr("Speed, 0.1× to 1000×"))
         self._slider.setToolTip(tr("Speed: simulated seconds per second"))
-        self._slider.valueChanged.connect(lambda place: self.speed_chosen.emit(speed_of(place)))
+        self._slider.valueChanged.connect(lambda place: self.speed_chosen.emit(compute_speed(place)))
         self._note = QLabel()
         self._note.setObjectName("lag")
         self._note.setProperty("muted", "true")
@@ -178,9 +180,9 @@ class Transport(QWidget):
         self.show_speed(1.0)
         self.show_progress(-1.0)
         self._show_font()
-        theme.follow(self, theme.FONT, self._show_font)
+        theme.call_after_events(self, theme.FONT, self._show_font)
 
-    def _button(self, action: QAction) -> QToolButton:
+    def _build_button(self, action: QAction) -> QToolButton:
         button = QToolButton()
         button.setDefaultAction(action)
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
@@ -202,22 +204,26 @@ class Transport(QWidget):
     @Slot(object)
     def show_world(self, world: World) -> None:
         """Show the current state of the world."""
-        _write(self._clock, formatting.run_time(world.t_s, 2))
-        self._clock.setAccessibleName(" ".join((tr("Simulated time"), formatting.run_time(world.t_s, 0))))
-        _write(self._server_time, formatting.server_time(world.settings.start_time, world.tick, 0))
+        _set_fixed_text(self._clock, formatting.format_run_time(world.t_s, 2))
+        self._clock.setAccessibleName(
+            " ".join((tr("Simulated time"), formatting.format_run_time(world.t_s, 0)))
+        )
+        _set_fixed_text(
+            self._server_time, formatting.format_server_time(world.settings.start_time, world.tick, 0)
+        )
 
     @Slot(float)
     def show_speed(self, speed: float) -> None:
         """Show a speed."""
         with QSignalBlocker(self._slider):
-            self._slider.setValue(slider_of(speed))
+            self._slider.setValue(compute_slider_position(speed))
         self._speed.show_speed(speed)
-        self._slider.setAccessibleDescription(speed_text(speed))
+        self._slider.setAccessibleDescription(format_speed_text(speed))
 
     @Slot(float)
     def show_lag(self, reached: float) -> None:
         """Show the *reached* speed; 0: the requested one."""
-        self._note.setText(_lag_text(reached) if reached else "")
+        self._note.setText(_format_lag_text(reached) if reached else "")
 
     @Slot(float)
     def show_progress(self, share: float) -> None:
@@ -229,7 +235,7 @@ class Transport(QWidget):
     # --- theme ----------------------------------------------------------------------------------------------
 
     def _show_font(self) -> None:
-        clock = theme.resize_font(theme.fixed_font(1.0), 1.7, bold=True)
+        clock = theme.resize_font(theme.build_fixed_font(1.0), 1.7, bold=True)
         self._clock.setFont(clock)
         _make_room(self._clock, "0:00:00.00")
         font = QApplication.font()
@@ -240,7 +246,7 @@ class Transport(QWidget):
         _make_room(self._server_time, self._server_time.text())
         small = theme.resize_font(font, 0.75)
         self._note.setFont(small)  # keeps its space: the note appears and disappears every few frames
-        self._note.setFixedWidth(QFontMetrics(small).horizontalAdvance(_lag_text(SPEEDS[-1])))
+        self._note.setFixedWidth(QFontMetrics(small).horizontalAdvance(_format_lag_text(SPEEDS[-1])))
         line = QFontMetrics(font).height()
         for button in self._buttons:
             icon_px = round(line * 1.35)

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from app.view_models.series import time_step_s
+from app.view_models.series import choose_time_step_s
 from app.widgets.plots import AxisItem
 from app.words import formatting
 from app.words.formatting import MS, SECONDS, Unit
@@ -33,7 +33,7 @@ class FactorAxis(AxisItem):
         """Return the label of each tick."""
         if spacing < 1.0:
             return [""] * len(values)
-        return [formatting.significant(10.0**value) for value in values]
+        return [formatting.format_significant(10.0**value) for value in values]
 
 
 def find_decades(low: float, high: float) -> list[float]:
@@ -60,8 +60,8 @@ def format_tick(value: float, unit: Unit, logarithmic: bool) -> str:
         return unit.text(value)
     seconds = value / 1000.0 if unit is MS else value
     if abs(seconds) < 0.9995:
-        return f"{formatting.significant(1000.0 * seconds)} ms"
-    return f"{formatting.significant(seconds)} s"
+        return f"{formatting.format_significant(1000.0 * seconds)} ms"
+    return f"{formatting.format_significant(seconds)} s"
 
 
 class ValueAxis(AxisItem):
@@ -88,13 +88,13 @@ ROUND: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 """Maximum values of linear axes, times a power of ten of the unit."""
 
 
-def heights(values: Array, logarithmic: bool) -> Array:
+def build_heights(values: Array, logarithmic: bool) -> Array:
     """Return the positions of *values* on an axis; NaN for a value that is not finite."""
     finite = np.where(np.isfinite(values), values, np.nan)
     return np.log10(np.maximum(finite, LEAST)) if logarithmic else finite
 
 
-def value_range(
+def compute_value_range(
     values: Array, unit: Unit, logarithmic: bool, least_top: float = LEAST
 ) -> tuple[float, float]:
     """Return the lower and upper end of an axis for *values*.
@@ -121,8 +121,8 @@ class TimeAxis(AxisItem):
 
     def tickSpacing(self, low: float, high: float, pixels: float) -> list[tuple[float, float]]:
         """Return the distances of major and minor ticks."""
-        return [(time_step_s(high - low, pixels), 0.0)]
+        return [(choose_time_step_s(high - low, pixels), 0.0)]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         """Return the label of each tick."""
-        return [formatting.run_time(value) if value >= 0.0 else "" for value in values]
+        return [formatting.format_run_time(value) if value >= 0.0 else "" for value in values]

@@ -21,10 +21,10 @@ class Bar(QToolBar):
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._fit()
         self._show_arrow()
-        theme.follow(self, theme.FONT, self._fit)
-        theme.follow(self, theme.PALETTE, self._show_arrow)
+        theme.call_after_events(self, theme.FONT, self._fit)
+        theme.call_after_events(self, theme.PALETTE, self._show_arrow)
 
-    def put(self, actions: Iterable[QAction | None]) -> None:
+    def add_actions(self, actions: Iterable[QAction | None]) -> None:
         """Add buttons for *actions*; None is a separator."""
         for action in actions:
             if action is None:
@@ -39,7 +39,7 @@ class Bar(QToolBar):
         """Draw the arrow in the theme's color; Qt's own is always black."""
         arrow = self.findChild(QToolButton, "qt_toolbar_ext_button")
         if arrow is not None:
-            arrow.setIcon(theme.icon("more", theme.tokens(self.palette())))
+            arrow.setIcon(theme.load_icon("more", theme.get_tokens(self.palette())))
             arrow.setStyleSheet("padding: 0px;")  # for a narrow bar
             arrow.setAccessibleName(tr("More buttons"))
 
@@ -48,7 +48,7 @@ class Bar(QToolBar):
         self.setIconSize(QSize(height, height))
 
 
-def hang(menu: QMenu, button: QToolButton) -> None:
+def attach_menu(menu: QMenu, button: QToolButton) -> None:
     """Let *button* open *menu*, for a screen reader and a mouse.
 
     An "instant popup" does not work: Qt offers it to screen readers but does not open it.
@@ -66,7 +66,7 @@ def hang(menu: QMenu, button: QToolButton) -> None:
 def open_menu_on(table: QAbstractItemView, fill: Callable[[QMenu], bool]) -> None:
     """Open a menu on right click, Return or Enter in *table*; *fill* returns whether it has entries."""
 
-    def pop(position: QPoint) -> None:
+    def pop_menu(position: QPoint) -> None:
         menu = QMenu(table)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if fill(menu):
@@ -75,13 +75,13 @@ def open_menu_on(table: QAbstractItemView, fill: Callable[[QMenu], bool]) -> Non
             menu.deleteLater()
 
     table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-    table.customContextMenuRequested.connect(pop)
+    table.customContextMenuRequested.connect(pop_menu)
     for key in ("Return", "Enter"):
         opener = QShortcut(QKeySequence(key), table, context=Qt.ShortcutContext.WidgetShortcut)
-        opener.activated.connect(lambda: pop(table.visualRect(table.currentIndex()).bottomLeft()))
+        opener.activated.connect(lambda: pop_menu(table.visualRect(table.currentIndex()).bottomLeft()))
 
 
-def menu_button(text: str, tip: str, fill: Callable[[QMenu], object]) -> QToolButton:
+def build_menu_button(text: str, tip: str, fill: Callable[[QMenu], object]) -> QToolButton:
     """Return a button whose menu is filled when it opens.
 
     It offers the context menu to people who cannot open one.
@@ -92,10 +92,10 @@ def menu_button(text: str, tip: str, fill: Callable[[QMenu], object]) -> QToolBu
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     menu = QMenu(button)
 
-    def show() -> None:
+    def show_menu() -> None:
         menu.clear()
         fill(menu)
 
-    menu.aboutToShow.connect(show)
-    hang(menu, button)
+    menu.aboutToShow.connect(show_menu)
+    attach_menu(menu, button)
     return button

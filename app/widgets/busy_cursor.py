@@ -21,7 +21,7 @@ def show_busy_cursor() -> Iterator[None]:
 
 
 @contextmanager
-def preparing(button: QPushButton) -> Iterator[None]:
+def show_preparing(button: QPushButton) -> Iterator[None]:
     """Respond to a click on *button* at once: it is disabled with a busy text until the work is done."""
     words, had_keys = button.text(), button.hasFocus()
     with show_busy_cursor():

@@ -30,8 +30,8 @@ from PySide6.QtWidgets import (
 
 from app.widgets import theme
 from app.widgets.find_bar import FindBar
-from app.widgets.highlight import Highlighter, utf16_length
-from app.widgets.tables import plain_tip
+from app.widgets.highlight import Highlighter, count_utf16_units
+from app.widgets.tables import escape_tip
 from app.words import formatting
 from app.words.language import tr
 from engine.overrides import override
@@ -80,18 +80,18 @@ class CodeEdit(QPlainTextEdit):
         self._completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self._completer.activated.connect(self._insert_word)
         self.find_bar = FindBar(self)
-        self.find_bar.height_changed.connect(self._place_margin)
+        self.find_bar.height_changed.connect(self._position_margin)
         self.add_keys(
             {
                 "Ctrl+Space": self._open_completion,
                 "Ctrl+G": self._ask_for_line,
                 "Ctrl+F": self.find_bar.open,
                 "Ctrl+H": lambda: self.find_bar.open(replacing=True),
-                "F3": self.find_bar.step,
-                "Shift+F3": lambda: self.find_bar.step(backward=True),
+                "F3": self.find_bar.find_next,
+                "Shift+F3": lambda: self.find_bar.find_next(backward=True),
             }
         )
-        self.blockCountChanged.connect(self._place_margin)
+        self.blockCountChanged.connect(self._position_margin)
         self.updateRequest.connect(self._scroll_margin)
         self.cursorPositionChanged.connect(self._mark_line)
         self._use_font()
@@ -126,11 +126,11 @@ class CodeEdit(QPlainTextEdit):
         before = self.toPlainText()
         if text == before:
             return
-        start = _common(before, text)
-        end = _common(before[start:][::-1], text[start:][::-1])
+        start = _count_common_letters(before, text)
+        end = _count_common_letters(before[start:][::-1], text[start:][::-1])
         cursor = QTextCursor(self.document())
-        cursor.setPosition(utf16_length(before[:start]))
-        cursor.setPosition(utf16_length(before[: len(before) - end]), QTextCursor.MoveMode.KeepAnchor)
+        cursor.setPosition(count_utf16_units(before[:start]))
+        cursor.setPosition(count_utf16_units(before[: len(before) - end]), QTextCursor.MoveMode.KeepAnchor)
         cursor.insertText(text[start : len(text) - end])
 
     def mark_lines(self, marks: Sequence[tuple[int, QColor]]) -> None:
@@ -158,13 +158,15 @@ class CodeEdit(QPlainTextEdit):
         text = tr(
             "Not inserted: a line has {count} characters, but the editor allows {most}. Split the line."
         )
-        message = text.format(count=formatting.number(longest), most=formatting.number(LINE_MAX))
+        message = text.format(
+            count=formatting.format_number(longest), most=formatting.format_number(LINE_MAX)
+        )
         self.message_ready.emit(message)
         if self.isVisible():
             self._show_tip(message)
 
     def _show_tip(self, text: str) -> None:
-        QToolTip.showText(self.viewport().mapToGlobal(self.cursorRect().bottomLeft()), plain_tip(text), self)
+        QToolTip.showText(self.viewport().mapToGlobal(self.cursorRect().bottomLeft()), escape_tip(text), self)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -179,20 +181,20 @@ class CodeEdit(QPlainTextEdit):
         else:
             super().keyPressEvent(event)
             if completing:
-                self._narrow_completion()
+                self._filter_completion()
 
     def _indent(self, unindent: bool) -> None:
         cursor = self.textCursor()
         if unindent:
             self.change_lines(lambda line: line[min(TAB_SPACES, len(line) - len(line.lstrip(" "))) :])
-        elif "\n" in self.selected_text():
+        elif "\n" in self.get_selected_text():
             self.change_lines(lambda line: " " * TAB_SPACES + line if line else line)
         else:
             column = cursor.positionInBlock() if not cursor.hasSelection() else 0
             cursor.insertText(" " * (TAB_SPACES - column % TAB_SPACES))
 
     def _break_line(self) -> None:
-        """Break the line and indent the new one like the one before it."""
+        """Break the line, and indent the new line like the line before."""
         cursor = self.textCursor()
         line = cursor.block().text()[: cursor.positionInBlock()]
         cursor.insertText("\n" + line[: len(line) - len(line.lstrip(" \t"))])
@@ -212,7 +214,7 @@ class CodeEdit(QPlainTextEdit):
         cursor.setPosition(start + len(text), QTextCursor.MoveMode.KeepAnchor)
         self.setTextCursor(cursor)
 
-    def selected_text(self) -> str:
+    def get_selected_text(self) -> str:
         """Return the selected text with plain line ends."""
         return _normalize_newlines(self.textCursor().selectedText())
 
@@ -240,9 +242,9 @@ class CodeEdit(QPlainTextEdit):
         if self._completer.completionCount() == 1:
             self._insert_word(self._completer.currentCompletion())
         else:
-            self._narrow_completion()
+            self._filter_completion()
 
-    def _narrow_completion(self) -> None:
+    def _filter_completion(self) -> None:
         prefix, popup = self._get_identifier_prefix(), self._popup
         self._completer.setCompletionPrefix(prefix)
         if self._completer.completionCount() == 0 or self._completer.currentCompletion() == prefix:
@@ -269,7 +271,7 @@ class CodeEdit(QPlainTextEdit):
     @property
     def colors(self) -> theme.ThemeTokens:
         """Return the colors of the theme."""
-        return theme.tokens(self.palette())
+        return theme.get_tokens(self.palette())
 
     @override
     def changeEvent(self, event: QEvent) -> None:
@@ -284,12 +286,12 @@ class CodeEdit(QPlainTextEdit):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._place_margin()
+        self._position_margin()
 
     def _use_font(self) -> None:
-        self.setFont(theme.fixed_font())
+        self.setFont(theme.build_fixed_font())
         self.setTabStopDistance(TAB_SPACES * self.fontMetrics().horizontalAdvance(" "))
-        self._place_margin()
+        self._position_margin()
 
     def _mark_line(self) -> None:
         mark = QTextEdit.ExtraSelection()
@@ -301,7 +303,7 @@ class CodeEdit(QPlainTextEdit):
 
     # --- line numbers -------------------------------------------------------------------------------------
 
-    def _place_margin(self) -> None:
+    def _position_margin(self) -> None:
         """Place line numbers to the left of the text, the find bar below it."""
         width = self._margin.sizeHint().width()
         height = 0 if self.find_bar.isHidden() else self.find_bar.sizeHint().height()
@@ -354,7 +356,7 @@ class _Margin(QWidget):
         self._editor.paint_numbers(event)
 
 
-def _common(text: str, other_text: str) -> int:
+def _count_common_letters(text: str, other_text: str) -> int:
     """Return the length of the common prefix."""
     low, high = 0, min(len(text), len(other_text))
     while low < high:  # comparing slices is many times faster than comparing characters

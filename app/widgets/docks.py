@@ -126,7 +126,7 @@ class Dock(Struct, frozen=True):
 
 
 MIDDLE: Final = Qt.DockWidgetArea.NoDockWidgetArea
-"""Place of the one view that is no dock; the others are around it."""
+"""Place of the view in the center, which is no dock. All docks are around it."""
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 

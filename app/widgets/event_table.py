@@ -43,7 +43,7 @@ AT_ONCE_TICKS: Final = 0.5
 
 
 NONE: Final = np.zeros((0, 2), dtype=np.int64)
-"""Empty rows. A row consists of the number of its event, and its index among the event's rows."""
+"""No rows. A row is a pair: number of its event, and index among the rows of the event."""
 
 
 class EventFilter(Struct, frozen=True):
@@ -60,7 +60,7 @@ class EventFilter(Struct, frozen=True):
 class EventRows(Sequence[object]):
     """Rows of a run's events that match the filter.
 
-    Another moment of the same run keeps the rows of the common past; `scan` continues from there.
+    Another moment of the same run keeps the rows of the common past, and `scan` continues after them.
     """
 
     def __init__(self, rows_of: RowsOf, kinds: Sequence[str] | None = None) -> None:
@@ -107,10 +107,10 @@ class EventRows(Sequence[object]):
         """
         while self._searched_count < len(self._log):
             scan_end = self._searched_count + SLICE if self._wanted.search_words else len(self._log)
-            row_numbers = self._with_rows(self._find_matches(self._searched_count, scan_end))
+            row_numbers = self._add_rows(self._find_matches(self._searched_count, scan_end))
             if self._wanted.search_words:
                 row_numbers = row_numbers[
-                    [self._matches(self._rows_at(place)[part]) for place, part in row_numbers.tolist()]
+                    [self._is_match(self._get_rows(place)[part]) for place, part in row_numbers.tolist()]
                 ]
             self._shown_rows = np.concatenate([self._shown_rows, row_numbers])
             self._searched_count = min(scan_end, len(self._log))
@@ -121,7 +121,7 @@ class EventRows(Sequence[object]):
     @property
     def total(self) -> int:
         """Return the number of rows without the filter."""
-        return len(self._with_rows(np.arange(len(self._log))))
+        return len(self._add_rows(np.arange(len(self._log))))
 
     # --- as a sequence ----------------------------------------------------------------------------------------
 
@@ -136,7 +136,7 @@ class EventRows(Sequence[object]):
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
         event, part = self._shown_rows[index].tolist()
-        return self._rows_at(event)[part]
+        return self._get_rows(event)[part]
 
     # --- private helpers --------------------------------------------------------------------------------------
 
@@ -154,7 +154,7 @@ class EventRows(Sequence[object]):
             indices = indices[(ticks >= low - AT_ONCE_TICKS) & (ticks <= high + AT_ONCE_TICKS)]
         return indices
 
-    def _with_rows(self, places: Array) -> Array:
+    def _add_rows(self, places: Array) -> Array:
         """Return the rows of these events: (number of the event, index of its row).
 
         Events with the same data have the same number of rows, which is counted once.
@@ -167,13 +167,13 @@ class EventRows(Sequence[object]):
             self._counts = np.append(self._counts, np.full(missing, -1))
         unknown = self._counts[fields] < 0
         for number, index in zip(*np.unique(fields[unknown], return_index=True), strict=True):
-            self._counts[number] = len(self._rows_at(int(places[unknown][index])))
+            self._counts[number] = len(self._get_rows(int(places[unknown][index])))
         counts = self._counts[fields]
         ends = np.cumsum(counts)
         parts = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
         return np.column_stack([np.repeat(places, counts), parts])
 
-    def _rows_at(self, index: int) -> list[object]:
+    def _get_rows(self, index: int) -> list[object]:
         rows = self._row_cache.get(index)
         if rows is None:
             assert self._world is not None
@@ -182,7 +182,7 @@ class EventRows(Sequence[object]):
             rows = self._row_cache[index] = list(self._rows_of(self._log[index], self._world))
         return rows
 
-    def _matches(self, row: Any) -> bool:
+    def _is_match(self, row: Any) -> bool:
         text = row.search_text.lower()
         return all(word in text for word in self._wanted.search_words)
 
@@ -320,7 +320,7 @@ class EventTable(QWidget):
         save.triggered.connect(self.save_wanted)
         self.table.addAction(save)
         lay_column(self.bar, (self.table, 1), self.detail, parent=self, margins=0, spacing=2)
-        theme.follow(self, theme.PALETTE, self._recolor)
+        theme.call_after_events(self, theme.PALETTE, self._recolor)
 
     # --- view interface -----------------------------------------------------------------------------------
 
@@ -330,10 +330,10 @@ class EventTable(QWidget):
         names = [*([tr(EVERYWHERE)] if self._everywhere else []), *drill.world.instances]
         if names != [self.servers.tabText(index) for index in range(self.servers.count())]:
             self._set_servers(names)
-        self._events.start(self.events_of(drill), drill.world)
+        self._events.start(self.list_events_of(drill), drill.world)
         self._refilter()
 
-    def events_of(self, drill: Drill) -> Iterable[Event]:
+    def list_events_of(self, drill: Drill) -> Iterable[Event]:
         """Return the events of a run that may become rows."""
         return drill.events
 
@@ -382,16 +382,16 @@ class EventTable(QWidget):
             self._shown_span = span
             self._refilter()
 
-    def kinds(self) -> frozenset[str] | None:
+    def list_kinds(self) -> frozenset[str] | None:
         """Return the kinds of listed events; None: all."""
         return None
 
     def _refilter(self) -> None:
         words = tuple(self.filter.text().lower().split())
-        self._events.set_filter(EventFilter(self.kinds(), self.server, self._shown_span, words))
+        self._events.set_filter(EventFilter(self.list_kinds(), self.server, self._shown_span, words))
         self._filter_slice()
         self.model.reset_rows()
-        self._count()
+        self._show_count()
         self.table.scrollToBottom()
 
     def _filter_slice(self) -> None:
@@ -404,12 +404,14 @@ class EventTable(QWidget):
     def _filter_next_slice(self) -> None:
         self._filter_slice()
         self.model.show_more()
-        self._count()
+        self._show_count()
 
-    def _count(self) -> None:
+    def _show_count(self) -> None:
         row_count = self.model.rowCount()
         narrowed = bool(self.filter.text()) or self._shown_span is not None
-        self.found.setText(tr("{shown} found").format(shown=formatting.number(row_count)) if narrowed else "")
+        self.found.setText(
+            tr("{shown} found").format(shown=formatting.format_number(row_count)) if narrowed else ""
+        )
         self.found.setVisible(narrowed)
         self.table.set_empty_text(self._explain_empty())
 
@@ -420,7 +422,7 @@ class EventTable(QWidget):
             return tr("No rows in the selected time span. Show the whole timeline to see all rows.")
         return self._empty.format(server=self.server or "")
 
-    def listed(self) -> tuple[list[str], list[list[str]]]:
+    def list_shown_rows(self) -> tuple[list[str], list[list[str]]]:
         """Return (titles, rows) of the listed rows, with every column."""
         columns = self._columns[False]
         rows = [[column.text(row) for column in columns] for row in self.model.rows]
@@ -440,10 +442,10 @@ class EventTable(QWidget):
         """Show the selected row in full below the table, which shortens long texts."""
         rows = self.table.selectionModel().selectedRows()
         row = self.model.rows[rows[0].row()] if len(rows) == 1 else None
-        self.detail.setText(self._text_of(row) if row is not None else "")
+        self.detail.setText(self._format_cell(row) if row is not None else "")
         self.detail.setVisible(row is not None)
 
-    def _text_of(self, row: object) -> str:
+    def _format_cell(self, row: object) -> str:
         column = next(column for column in reversed(self.model.columns) if column.tip is not None)
         return column.text(row)
 
@@ -484,9 +486,9 @@ class EventTable(QWidget):
         self._share_bar()
 
     def _recolor(self) -> None:
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         first = int(self._everywhere)
         for index in range(first, self.servers.count()):
             mark = QPixmap(10, 10)
-            mark.fill(colors.server(index - first))
+            mark.fill(colors.get_server_color(index - first))
             self.servers.setTabIcon(index, QIcon(mark))

@@ -46,20 +46,20 @@ class FindBar(QFrame):
         self._start_position = 0
         """Start position of the search. A longer search text is searched from the same position."""
         self.setAutoFillBackground(True)
-        self.needle = self._field(tr("Find"))
-        self.needle.textEdited.connect(self._typed)
-        self.with_ = self._field(tr("Replace with"))
+        self.needle = self._build_field(tr("Find"))
+        self.needle.textEdited.connect(self._on_typed)
+        self.with_ = self._build_field(tr("Replace with"))
         self.place = QLabel()
         """Label with the number of the selected match and the number of matches, or a note that there are none."""
-        self.same_case = self._tool("Aa", tr("Match case"))
+        self.same_case = self._build_tool("Aa", tr("Match case"))
         self.same_case.setCheckable(True)
-        self.same_case.toggled.connect(lambda _: self._typed())
-        before = self._tool("↑", tr("Previous match (Shift+F3)"))
-        before.clicked.connect(lambda: self.step(backward=True))
-        next_tool = self._tool("↓", tr("Next match (F3)"))
-        next_tool.clicked.connect(lambda: self.step())
-        close = self._tool("×", tr("Close (Esc)"))
-        close.clicked.connect(self.leave)
+        self.same_case.toggled.connect(lambda _: self._on_typed())
+        before = self._build_tool("↑", tr("Previous match (Shift+F3)"))
+        before.clicked.connect(lambda: self.find_next(backward=True))
+        next_tool = self._build_tool("↓", tr("Next match (F3)"))
+        next_tool.clicked.connect(lambda: self.find_next())
+        close = self._build_tool("×", tr("Close (Esc)"))
+        close.clicked.connect(self.return_to_text)
         self._replace_button, self._all = QPushButton(tr("Replace")), QPushButton(tr("Replace all"))
         self._replace_button.clicked.connect(self.replace)
         self._all.clicked.connect(self.replace_all)
@@ -75,8 +75,8 @@ class FindBar(QFrame):
             row.setSpacing(3)
             rows.addLayout(row)
         for key, act in {
-            "F3": self.step,
-            "Shift+F3": lambda: self.step(backward=True),
+            "F3": self.find_next,
+            "Shift+F3": lambda: self.find_next(backward=True),
             "Ctrl+F": self.open,
             "Ctrl+H": lambda: self.open(replacing=True),
         }.items():
@@ -85,12 +85,12 @@ class FindBar(QFrame):
             shortcut.activated.connect(act)
         self.hide()
 
-    def _field(self, name: str) -> QLineEdit:
+    def _build_field(self, name: str) -> QLineEdit:
         field = QLineEdit(maxLength=NEEDLE_MAX, placeholderText=name)
         field.setAccessibleName(name)
         return field
 
-    def _tool(self, sign: str, name: str) -> QToolButton:
+    def _build_tool(self, sign: str, name: str) -> QToolButton:
         button = QToolButton()
         button.setText(sign)
         button.setToolTip(name)
@@ -115,7 +115,7 @@ class FindBar(QFrame):
         self.needle.selectAll()
         self._show_match_number()
 
-    def leave(self) -> None:
+    def return_to_text(self) -> None:
         """Return to the text; the last match stays selected."""
         self.hide()
         self.height_changed.emit()
@@ -123,25 +123,25 @@ class FindBar(QFrame):
 
     # --- finding ------------------------------------------------------------------------------------------
 
-    def _flags(self, backward: bool = False) -> QTextDocument.FindFlag:
+    def _get_flags(self, backward: bool = False) -> QTextDocument.FindFlag:
         flags = _Flag(0)
         if self.same_case.isChecked():
             flags |= _Flag.FindCaseSensitively
         return flags | _Flag.FindBackward if backward else flags
 
-    def _typed(self) -> None:
+    def _on_typed(self) -> None:
         cursor = self._editor.textCursor()
         cursor.setPosition(min(self._start_position, self._editor.document().characterCount() - 1))
         self._editor.setTextCursor(cursor)
-        self.step()
+        self.find_next()
 
-    def step(self, backward: bool = False) -> None:
+    def find_next(self, backward: bool = False) -> None:
         """Go to the next match, or the previous one, cyclically; while the bar is hidden, use its last search text."""
         needle = self.needle.text()
         if not needle:
             self._show_status("", "muted")
             return
-        document, flags = self._editor.document(), self._flags(backward)
+        document, flags = self._editor.document(), self._get_flags(backward)
         cursor = document.find(needle, self._editor.textCursor(), flags)
         if cursor.isNull():
             ends = QTextCursor(document)
@@ -153,7 +153,7 @@ class FindBar(QFrame):
             self._start_position = cursor.selectionStart()
         self._show_match_number()
 
-    def _pattern(self) -> re.Pattern[str]:
+    def _compile_pattern(self) -> re.Pattern[str]:
         return re.compile(
             re.escape(self.needle.text()), re.NOFLAG if self.same_case.isChecked() else re.IGNORECASE
         )
@@ -161,16 +161,16 @@ class FindBar(QFrame):
     def _is_match_selected(self) -> bool:
         """Return whether the selected text is a match."""
         selected_text = self._editor.textCursor().selectedText()
-        return bool(selected_text) and self._pattern().fullmatch(selected_text) is not None
+        return bool(selected_text) and self._compile_pattern().fullmatch(selected_text) is not None
 
     def _show_match_number(self) -> None:
         if not self.needle.text():
             self._show_status("", "muted")
             return
         text = self._editor.toPlainText()
-        start = _characters(text, self._editor.textCursor().selectionStart())
+        start = _convert_to_characters(text, self._editor.textCursor().selectionStart())
         current_number = count = 0
-        for match in self._pattern().finditer(text):
+        for match in self._compile_pattern().finditer(text):
             count += 1
             current_number += match.start() <= start
             if count > COUNTED_MAX:
@@ -186,7 +186,7 @@ class FindBar(QFrame):
 
     def _show_status(self, text: str, tone: str) -> None:
         self.place.setText(text)
-        self.place.setStyleSheet(f"color: {theme.tokens(self.palette()).named(tone).name()};")
+        self.place.setStyleSheet(f"color: {theme.get_tokens(self.palette()).get_color(tone).name()};")
         if text and QAccessible.isActive():
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.needle, text))
 
@@ -196,18 +196,18 @@ class FindBar(QFrame):
         """Replace the selected match, and go to the next one."""
         if self.needle.text() and self._is_match_selected():
             self._editor.textCursor().insertText(self.with_.text())
-        self.step()
+        self.find_next()
 
     def replace_all(self) -> None:
         """Replace all matches as one undo step."""
         if not self.needle.text():
             return
         before, new = self._editor.toPlainText(), self.with_.text()
-        count = sum(1 for _ in self._pattern().finditer(before))
+        count = sum(1 for _ in self._compile_pattern().finditer(before))
         if len(before) + count * (len(new) - len(self.needle.text())) > TEXT_MAX:
             self._show_status(tr("the text would become too long"), "bad")
             return
-        text = self._pattern().sub(lambda _: new, before)
+        text = self._compile_pattern().sub(lambda _: new, before)
         if count:
             cursor = self._editor.textCursor()
             cursor.select(QTextCursor.SelectionType.Document)
@@ -232,16 +232,16 @@ class FindBar(QFrame):
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
-            self.leave()
+            self.return_to_text()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if self.with_.hasFocus():
                 self.replace()
             else:
-                self.step(backward=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+                self.find_next(backward=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
         event.accept()  # keys that the bar ignores must not reach the text
 
 
-def _characters(text: str, position: int) -> int:
+def _convert_to_characters(text: str, position: int) -> int:
     """Convert a position from UTF-16 units, as Qt counts, to characters."""
     if text.isascii():
         return position

@@ -81,12 +81,12 @@ class FlowLayout(QLayout):
             height = item.heightForWidth(width) if item.hasHeightForWidth() else item.sizeHint().height()
             x = row[-1][1].right() + 1 + self._gap_px if row else rect.x()
             if row and x + width > rect.right() + 1:
-                x, y, row = rect.x(), y + _layout_row(row, apply) + self._gap_px, []
+                x, y, row = rect.x(), y + _lay_out_row(row, apply) + self._gap_px, []
             row.append((item, QRect(x, y, width, height)))
-        return y + _layout_row(row, apply) + bottom - bounds.y()
+        return y + _lay_out_row(row, apply) + bottom - bounds.y()
 
 
-def _layout_row(row: Sequence[tuple[QLayoutItem, QRect]], apply: bool) -> int:
+def _lay_out_row(row: Sequence[tuple[QLayoutItem, QRect]], apply: bool) -> int:
     """Lay out a row and center its items vertically; return its height."""
     height = max((rect.height() for _, rect in row), default=0)
     for item, box in row if apply else ():
@@ -141,25 +141,25 @@ class WrapButton(QPushButton):
         return QSize(60, self.fontMetrics().height() + 10)
 
 
-def lay_label_row(gap_px: int, label: QLabel, *right_widgets: QWidget) -> QHBoxLayout:
+def build_label_row(gap_px: int, label: QLabel, *right_widgets: QWidget) -> QHBoxLayout:
     """Arrange a label that takes the width, and widgets right of it in as many rows as needed."""
     line = QHBoxLayout()
     line.addWidget(label, 1)
-    line.addLayout(_flow(gap_px, right_widgets))
+    line.addLayout(_build_flow(gap_px, right_widgets))
     return line
 
 
-def lay_flow_row(
+def build_flow_row(
     gap_px: int, widgets: Sequence[QWidget], right_widgets: Sequence[QWidget] = ()
 ) -> QHBoxLayout:
     """Arrange widgets left and right, in more rows if needed."""
     row = QHBoxLayout()
-    row.addLayout(_flow(gap_px, widgets), 1)
-    row.addLayout(_flow(gap_px, right_widgets))
+    row.addLayout(_build_flow(gap_px, widgets), 1)
+    row.addLayout(_build_flow(gap_px, right_widgets))
     return row
 
 
-def _flow(gap_px: int, widgets: Sequence[QWidget]) -> FlowLayout:
+def _build_flow(gap_px: int, widgets: Sequence[QWidget]) -> FlowLayout:
     flow = FlowLayout(gap_px)
     for widget in widgets:
         flow.addWidget(widget)

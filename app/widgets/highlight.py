@@ -45,7 +45,7 @@ class Highlighter(QSyntaxHighlighter):
         self._open: set[int] = set()
         """Lines at whose end a comment or string is open."""
         self._reading: _HighlightPass | None = None
-        """Longer text that is being lexed, word by word."""
+        """Longer text that is being lexed, token by token."""
         self._to_color: list[int] = []
         """Lines that still need their new colors."""
         self._turn = QTimer(self, singleShot=True)
@@ -67,7 +67,7 @@ class Highlighter(QSyntaxHighlighter):
             self._restart_reading()
         line = self.currentBlock().blockNumber()
         for start, length, tone in self._spans.get(line, ()):
-            color = self._colors.named(tone)
+            color = self._colors.get_color(tone)
             style = QTextCharFormat()
             style.setForeground(color)
             self.setFormat(start, length, style)
@@ -75,7 +75,7 @@ class Highlighter(QSyntaxHighlighter):
         self.setCurrentBlockState(1 if line in self._open else 0)
 
     def _restart_reading(self) -> None:
-        """Color a short text at once; start the timer for a longer one."""
+        """Color a short text at once; start the timer for a longer text."""
         self._reading, self._to_color = None, []
         size = self.document().characterCount()
         if size <= AT_ONCE_MAX:
@@ -129,12 +129,12 @@ class _HighlightPass:
                         self.open.add(self._line)
                     self._line, self._column = self._line + 1, 0
                 if tone and part:
-                    span = (self._column, utf16_length(part), tone)
+                    span = (self._column, count_utf16_units(part), tone)
                     self.spans.setdefault(self._line, []).append(span)
-                self._column += utf16_length(part)
+                self._column += count_utf16_units(part)
         return token_count < count
 
 
-def utf16_length(text: str) -> int:
+def count_utf16_units(text: str) -> int:
     """Return the length in UTF-16 units, as Qt counts."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -44,7 +44,7 @@ class InputGuard(QObject):
         """Wall time since a key was last pressed."""
         return time.monotonic() - self._key_s
 
-    def appeared(self, widget: QWidget) -> None:
+    def record_appearance(self, widget: QWidget) -> None:
         """Record that *widget*, with its children, has just appeared or changed its meaning."""
         until_s = time.monotonic() + FRESH_S
         widget.setProperty(_FRESH, until_s)
@@ -62,7 +62,7 @@ class InputGuard(QObject):
         now_s = time.monotonic()
         if kind is QEvent.Type.KeyPress:
             self._key_s = now_s
-        if now_s < self._until_s and _appeared_recently(watched, now_s):
+        if now_s < self._until_s and _has_appeared_recently(watched, now_s):
             event.accept()
             return True
         if isinstance(event, QKeyEvent) and kind is QEvent.Type.KeyPress:
@@ -95,7 +95,7 @@ def _press_by_enter(button: QPushButton, event: QKeyEvent) -> bool:
     return True
 
 
-def _appeared_recently(widget: QWidget, now_s: float) -> bool:
+def _has_appeared_recently(widget: QWidget, now_s: float) -> bool:
     """Return whether the widget, or a parent in its window, has just appeared."""
     ancestor: QWidget | None = widget
     while ancestor is not None:
@@ -106,7 +106,7 @@ def _appeared_recently(widget: QWidget, now_s: float) -> bool:
     return False
 
 
-def guard() -> InputGuard:
+def get_guard() -> InputGuard:
     """Return the guard of this program; the first call creates and installs it."""
     app = QApplication.instance()
     assert isinstance(app, QApplication)

@@ -45,28 +45,28 @@ class KeyButton(QPushButton):
             self.updateGeometry()
             self.update()
 
-    def _cap_font(self) -> QFont:
+    def _get_cap_font(self) -> QFont:
         font = theme.resize_font(self.font(), CAP_SCALE)
         font.setBold(False)
         return font
 
-    def _cap_width(self) -> int:
+    def _compute_cap_width(self) -> int:
         """Return the width of the cap with its gap; 0 without a key."""
         if not self._key:
             return 0
-        wide = QFontMetricsF(self._cap_font()).horizontalAdvance(keys.format_native(self._key))
-        return round(max(wide + 2 * PADDING_PX, self._cap_height())) + GAP_PX
+        wide = QFontMetricsF(self._get_cap_font()).horizontalAdvance(keys.format_native(self._key))
+        return round(max(wide + 2 * PADDING_PX, self._compute_cap_height())) + GAP_PX
 
-    def _cap_height(self) -> float:
-        return QFontMetricsF(self._cap_font()).height() + 2
+    def _compute_cap_height(self) -> float:
+        return QFontMetricsF(self._get_cap_font()).height() + 2
 
     @override
     def sizeHint(self) -> QSize:
-        return super().sizeHint() + QSize(self._cap_width(), 0)
+        return super().sizeHint() + QSize(self._compute_cap_width(), 0)
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        cap = self._cap_width()
+        cap = self._compute_cap_width()
         if not cap:
             super().paintEvent(event)
             return
@@ -78,15 +78,15 @@ class KeyButton(QPushButton):
         x = (room - wide) // 2
         option.rect = QRect(x, 0, wide, self.height())
         painter.drawControl(QStyle.ControlElement.CE_PushButtonLabel, option)
-        tall = self._cap_height()
+        tall = self._compute_cap_height()
         box = QRectF(x + wide + GAP_PX - 2, (self.height() - tall) / 2, cap - GAP_PX, tall)
-        colors = theme.tokens(QApplication.palette())  # the style sheet changes the palette of a button
+        colors = theme.get_tokens(QApplication.palette())  # the style sheet changes the palette of a button
         filled = self.property("primary") == "true" and self.isEnabled()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         ink = colors.on_accent if filled else colors.muted
-        painter.setPen(QPen(theme.with_alpha(ink, 150) if filled else colors.border, 1))
+        painter.setPen(QPen(theme.add_alpha(ink, 150) if filled else colors.border, 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
         painter.setPen(ink)
-        painter.setFont(self._cap_font())
+        painter.setFont(self._get_cap_font())
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, keys.format_native(self._key))

@@ -1,6 +1,6 @@
 """Table of all keys of the desk: action, scope, and the user's choice. Without widgets.
 
-A row belongs to one action. `bind` gives actions their keys; `clashes` returns ambiguous keys. Rows marked *fixed*
+A row belongs to one action. `bind` gives actions their keys; `list_clashes` returns ambiguous keys. Rows marked *fixed*
 are keys that a view handles itself. They are in the table so that the sheet shows them and no other action takes
 them.
 """
@@ -41,7 +41,7 @@ class Command(Struct, frozen=True):
     fixed: bool = False
     """True if the view handles these keys itself, so that they cannot be changed."""
 
-    def keys(self, scheme: str) -> tuple[str, ...]:
+    def list_keys(self, scheme: str) -> tuple[str, ...]:
         """Return the command's keys in a scheme."""
         return self.vs_code if scheme == VS_CODE and self.vs_code is not None else self.ssms
 
@@ -71,10 +71,10 @@ SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "batches": (mark("in the batch history"), ("query",)),
     "table": (mark("in any table"), ("query", "items", "ledger", "system", "monitor", "logs", "batches")),
 }
-"""Scope -> its label, and the enclosing scopes whose keys also work there."""
+"""Scope -> its label, and the enclosing scopes whose keys also work in it."""
 
 
-def _keys(text: str) -> tuple[str, ...]:
+def _split_keys(text: str) -> tuple[str, ...]:
     """Split alternative keys for the same command, which are separated by a bar."""
     return tuple(text.split(" | ")) if text else ()
 
@@ -89,14 +89,14 @@ def _read_commands() -> Iterator[Command]:
         if row["name"] == "view.*":
             for dock in DOCKS:
                 scope = DESK if dock.vs_code_keys else WINDOW
-                vs_code = None if dock.vs_code_keys is None else _keys(dock.vs_code_keys)
+                vs_code = None if dock.vs_code_keys is None else _split_keys(dock.vs_code_keys)
                 text = dock.action_text or dock.title
-                yield Command(f"view.{dock.name}", text, row["group"], scope, _keys(dock.keys), vs_code)
+                yield Command(f"view.{dock.name}", text, row["group"], scope, _split_keys(dock.keys), vs_code)
             continue
-        vs_code = _keys(row["vs_code"].strip("-")) if row["vs_code"] else None
+        vs_code = _split_keys(row["vs_code"].strip("-")) if row["vs_code"] else None
         fixed = bool(row["fixed"])
         yield Command(
-            row["name"], row["text"], row["group"], row["scope"], _keys(row["ssms"]), vs_code, fixed
+            row["name"], row["text"], row["group"], row["scope"], _split_keys(row["ssms"]), vs_code, fixed
         )
 
 
@@ -114,13 +114,15 @@ _NO_TEXT: Final = (
 
 
 @cache
-def normal(text: str) -> str:
+def normalize_keys(text: str) -> str:
     """Return keys in normal form: `ctrl+k,ctrl+c` -> `Ctrl+K, Ctrl+C`.
 
     Raises ValueError for an invalid key.
     """
     sequence = QKeySequence(text)
-    if not sequence.count() or any(key.key() in (Qt.Key.Key_unknown, Qt.Key(0)) for key in _parts(sequence)):
+    if not sequence.count() or any(
+        key.key() in (Qt.Key.Key_unknown, Qt.Key(0)) for key in _split_combinations(sequence)
+    ):
         raise ValueError(f"{text!r} is no key; write keys like F5, Ctrl+Shift+P or Ctrl+K, Ctrl+C")
     return sequence.toString(QKeySequence.SequenceFormat.PortableText)
 
@@ -135,28 +137,28 @@ def format_native(text: str) -> str:
     return QKeySequence(text).toString(QKeySequence.SequenceFormat.NativeText)
 
 
-def types_a_character(text: str) -> bool:
+def is_character_key(text: str) -> bool:
     """Return whether the key types a character, so that a command with it would block typing in text fields."""
-    first = _parts(QKeySequence(text))[0]
+    first = _split_combinations(QKeySequence(text))[0]
     writes = first.key() < Qt.Key.Key_Escape  # codes above this are not characters
     return writes and not first.keyboardModifiers() & _NO_TEXT
 
 
-def _parts(sequence: QKeySequence) -> list[QKeyCombination]:
+def _split_combinations(sequence: QKeySequence) -> list[QKeyCombination]:
     return [sequence[place] for place in range(sequence.count())]  # type: ignore[index]  # missing in the stubs
 
 
 # --- keys in effect -----------------------------------------------------------------------------------------
 
 
-def keys_of(scheme: str, changes: Keys | None = None) -> dict[str, tuple[str, ...]]:
+def resolve_keys(scheme: str, changes: Keys | None = None) -> dict[str, tuple[str, ...]]:
     """Return the keys of every command: those of *scheme*, overridden by the user's *changes*."""
     keys_by_command = {
-        command.name: tuple(normal(key) for key in command.keys(scheme)) for command in COMMANDS
+        command.name: tuple(normalize_keys(key) for key in command.list_keys(scheme)) for command in COMMANDS
     }
     for name, keys in (changes or {}).items():
         if name in keys_by_command and not BY_NAME[name].fixed:
-            keys_by_command[name] = tuple(normal(key) for key in keys)
+            keys_by_command[name] = tuple(normalize_keys(key) for key in keys)
     return keys_by_command
 
 
@@ -181,24 +183,24 @@ class Clash(Struct, frozen=True):
         )
 
 
-def clashes(keys: Keys) -> list[Clash]:
+def list_clashes(keys: Keys) -> list[Clash]:
     """Return every pair of commands with conflicting keys."""
     clash_list = []
     for first_command, second_command in combinations(COMMANDS, 2):
-        if scopes_overlap(first_command.scope, second_command.scope):
+        if is_scope_shared(first_command.scope, second_command.scope):
             for key in keys.get(first_command.name, ()):
                 clash_list += [
                     Clash(key, first_command.name, second_command.name)
                     for second in keys.get(second_command.name, ())
-                    if _starts_alike(key, second)
+                    if _is_prefix_clash(key, second)
                 ]
     return clash_list
 
 
-def clashes_with(keys: Keys, name: str, text: str) -> list[Clash]:
+def list_clashes_with(keys: Keys, name: str, text: str) -> list[Clash]:
     """Return the conflicts that would arise if the command *name* had the keys *text*."""
-    tried = {**keys, name: (normal(text),)}
-    return [clash for clash in clashes(tried) if name in (clash.first, clash.second)]
+    tried = {**keys, name: (normalize_keys(text),)}
+    return [clash for clash in list_clashes(tried) if name in (clash.first, clash.second)]
 
 
 def explain_conflict(keys: Keys, name: str, text: str) -> str:
@@ -211,10 +213,12 @@ def explain_conflict(keys: Keys, name: str, text: str) -> str:
         return tr(
             "The view handles these keys directly. They are listed so that no other command can use them."
         )
-    if command.scope in (WINDOW, DESK) and types_a_character(text):
+    if command.scope in (WINDOW, DESK) and is_character_key(text):
         return tr("{keys} would stop working in text fields.").format(keys=format_native(text))
     fixed = [
-        clash for clash in clashes_with(keys, name, text) if BY_NAME[_find_other_command(clash, name)].fixed
+        clash
+        for clash in list_clashes_with(keys, name, text)
+        if BY_NAME[_find_other_command(clash, name)].fixed
     ]
     return " ".join((fixed[0].sentence, tr("These keys cannot be changed."))) if fixed else ""
 
@@ -224,11 +228,11 @@ def assign_key(keys: Keys, name: str, text: str, *, add: bool = False) -> dict[s
 
     With *add* it keeps its other keys. Other commands lose conflicting keys.
     """
-    new_keys, new = dict(keys), normal(text)
-    for clash in clashes_with(keys, name, new):
+    new_keys, new = dict(keys), normalize_keys(text)
+    for clash in list_clashes_with(keys, name, new):
         other_name = _find_other_command(clash, name)
-        new_keys[other_name] = tuple(key for key in new_keys[other_name] if not _starts_alike(key, new))
-    other_keys = tuple(key for key in keys[name] if not _starts_alike(key, new)) if add else ()
+        new_keys[other_name] = tuple(key for key in new_keys[other_name] if not _is_prefix_clash(key, new))
+    other_keys = tuple(key for key in keys[name] if not _is_prefix_clash(key, new)) if add else ()
     return {**new_keys, name: (*other_keys, new)}
 
 
@@ -236,7 +240,7 @@ def _find_other_command(clash: Clash, name: str) -> str:
     return clash.first if clash.second == name else clash.second
 
 
-def scopes_overlap(scope: str, other_scope: str) -> bool:
+def is_scope_shared(scope: str, other_scope: str) -> bool:
     """Return whether the focus can be in both scopes at once: they are equal, or one encloses the other."""
     return scope in _find_enclosing_scopes(other_scope) or other_scope in _find_enclosing_scopes(scope)
 
@@ -252,7 +256,7 @@ def _find_inner_scope(command: Command, other_command: Command) -> str:
     )
 
 
-def _starts_alike(key: str, other_key: str) -> bool:
+def _is_prefix_clash(key: str, other_key: str) -> bool:
     """Return whether the keys are equal, or one begins the other: Ctrl+K excludes Ctrl+K, Ctrl+C."""
     no_match = QKeySequence.SequenceMatch.NoMatch
     a, b = QKeySequence(key), QKeySequence(other_key)
@@ -262,9 +266,9 @@ def _starts_alike(key: str, other_key: str) -> bool:
 # --- stored changes -----------------------------------------------------------------------------------------
 
 
-def changes_from(scheme: str, keys: Keys) -> dict[str, tuple[str, ...]]:
+def list_changes(scheme: str, keys: Keys) -> dict[str, tuple[str, ...]]:
     """Return the differences from *scheme*."""
-    default_keys = keys_of(scheme)
+    default_keys = resolve_keys(scheme)
     return {
         name: tuple(command_keys)
         for name, command_keys in keys.items()
@@ -272,12 +276,12 @@ def changes_from(scheme: str, keys: Keys) -> dict[str, tuple[str, ...]]:
     }
 
 
-def to_text(changes: Keys) -> str:
+def format_changes(changes: Keys) -> str:
     """Format the changes for the settings; empty for none."""
     return json.dumps({name: list(keys) for name, keys in sorted(changes.items())}) if changes else ""
 
 
-def from_text(text: str) -> dict[str, tuple[str, ...]]:
+def parse_changes(text: str) -> dict[str, tuple[str, ...]]:
     """Parse changes from the settings; invalid ones are dropped, so that nobody is locked out."""
     try:
         stored = json.loads(text) if text else {}
@@ -286,13 +290,13 @@ def from_text(text: str) -> dict[str, tuple[str, ...]]:
     changes: dict[str, tuple[str, ...]] = {}
     for name, keys in stored.items() if isinstance(stored, dict) else ():
         if name in BY_NAME and isinstance(keys, list) and all(_is_key(key) for key in keys):
-            changes[name] = tuple(normal(key) for key in keys)
+            changes[name] = tuple(normalize_keys(key) for key in keys)
     return changes
 
 
 def _is_key(value: object) -> bool:
     try:
-        return isinstance(value, str) and bool(normal(value))
+        return isinstance(value, str) and bool(normalize_keys(value))
     except ValueError:
         return False
 

@@ -8,7 +8,7 @@ from PySide6.QtGui import QCursor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QFrame, QLabel, QPushButton, QToolButton, QWidget
 
 from app.widgets import theme
-from app.widgets.input_guard import guard
+from app.widgets.input_guard import get_guard
 from app.widgets.layouts import lay_row
 from app.widgets.reader import announce, has_keys
 from app.words.language import tr
@@ -39,7 +39,7 @@ class NoticeBar(QFrame):
         self._act.setProperty("small", "true")
         self._act.hide()
         self._do: Callable[[], object] = lambda: None
-        self._act.clicked.connect(self._take_offer)
+        self._act.clicked.connect(self._accept_offer)
         self._close = QToolButton()
         self._close.setToolTip(tr("Close this notice"))
         self._close.setAccessibleName(tr("Close this notice"))
@@ -85,7 +85,7 @@ class NoticeBar(QFrame):
             self._page.setFocus()
         self.hide()
 
-    def _take_offer(self) -> None:
+    def _accept_offer(self) -> None:
         do = self._do
         self.clear()
         do()
@@ -100,7 +100,7 @@ class NoticeBar(QFrame):
         self._update_geometry()
         self.show()
         self.raise_()
-        guard().appeared(self)
+        get_guard().record_appearance(self)
         if for_ms:
             self._hide_timer.start(for_ms)
         else:
@@ -123,7 +123,7 @@ class NoticeBar(QFrame):
         self.setGeometry(min((rect.translated(0, y) for y in edges), key=self._measure_overlap))
 
     def _measure_overlap(self, rect: QRect) -> int:
-        """Return the degree of disturbance by a notice at *rect*.
+        """Return how much a notice at *rect* disturbs.
 
         Covering the pointer counts more than covering the focus.
         """
@@ -154,17 +154,17 @@ class NoticeBar(QFrame):
             self._show_theme()
 
     def _show_theme(self) -> None:
-        colors = theme.tokens(self.palette())
-        tone = colors.named(self._tone)
-        self._close.setIcon(theme.icon("close", colors))
+        colors = theme.get_tokens(self.palette())
+        tone = colors.get_color(self._tone)
+        self._close.setIcon(theme.load_icon("close", colors))
         height = self.fontMetrics().height()
-        self._mark.setPixmap(theme.pixmap("warning" if self._tone == "warn" else "note", tone, height))
+        self._mark.setPixmap(theme.render_pixmap("warning" if self._tone == "warn" else "note", tone, height))
         self.update()
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         painter = QPainter(self)
-        painter.fillRect(self.rect(), colors.named(f"{self._tone}_soft"))
-        painter.setPen(colors.named(self._tone))
+        painter.fillRect(self.rect(), colors.get_color(f"{self._tone}_soft"))
+        painter.setPen(colors.get_color(self._tone))
         painter.drawRect(self.rect().adjusted(0, 0, -1, -1))

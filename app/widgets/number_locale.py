@@ -7,13 +7,13 @@ from PySide6.QtCore import QLocale
 from app.words import language
 
 
-def number_locale() -> QLocale:
+def build_number_locale() -> QLocale:
     """Return the locale for `setLocale` of a field; English for unknown languages, such as the pseudo-locale."""
-    is_known = language.current() in language.LANGUAGES
-    return QLocale(language.current() if is_known else language.ENGLISH)
+    is_known = language.get_current_language() in language.LANGUAGES
+    return QLocale(language.get_current_language() if is_known else language.ENGLISH)
 
 
-def plain_locale() -> None:
+def reset_c_locale() -> None:
     """Reset the C locale, which Qt changes when the application begins.
 
     In Turkish the lowercase i gets a dotted capital, so PySide finds no property `interval`. Call it after

@@ -15,7 +15,7 @@ def has_keys(view: QWidget) -> bool:
     return focus is not None and view.isAncestorOf(focus)  # Qt counts a widget as an ancestor of itself
 
 
-def hand_keys(view: QWidget, part: QWidget | None) -> None:
+def forward_focus(view: QWidget, part: QWidget | None) -> None:
     """Pass the focus to *part* whenever *view* gets it; None: *view* keeps it."""
     view.setFocusProxy(cast(QWidget, part))  # the stubs do not allow None
 
@@ -78,7 +78,7 @@ def announce(widget: QWidget, text: str, urgent: bool = False) -> None:
         QAccessible.updateAccessibility(event)
 
 
-def name_box(box: QComboBox, name: str) -> None:
+def set_box_name(box: QComboBox, name: str) -> None:
     """Name a combo box for screen readers: on Linux the name is its current value, so the description has it too."""
     box.setAccessibleName(name)
     box.setAccessibleDescription(name)

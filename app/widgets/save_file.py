@@ -21,7 +21,7 @@ def ask_file(
     if not chosen_file:
         return None
     ending = (kind or kinds).partition("*")[2].partition(")")[0]
-    file = atomic_write.with_ending(chosen_file, ending, replace=ending in replaced_by)
+    file = atomic_write.add_ending(chosen_file, ending, replace=ending in replaced_by)
     is_asked = str(file) == chosen_file  # by the dialog itself
     return file if is_asked or confirm_replacement(parent, title, [file]) else None
 

@@ -26,7 +26,7 @@ ANY_SIZE: Final = 16_777_215
 """No maximum size: Qt's QWIDGETSIZE_MAX, which Python does not have."""
 
 
-def scrolling(widget: QWidget) -> ScrollContainer:
+def wrap_in_scroll_area(widget: QWidget) -> ScrollContainer:
     """Return *widget* in its own scroll area."""
     area = ScrollContainer()
     area.set_content(widget)
@@ -79,10 +79,10 @@ def _connect_focus_tracking() -> None:
     if isinstance(app, QApplication) and not app.property(_WATCHED):
         app.setProperty(_WATCHED, True)
         # deferred until layouts are finished
-        app.focusChanged.connect(lambda *_: QTimer.singleShot(0, _follow))
+        app.focusChanged.connect(lambda *_: QTimer.singleShot(0, _scroll_to_focus))
 
 
-def _follow() -> None:
+def _scroll_to_focus() -> None:
     widget = QApplication.focusWidget()
     while widget is not None:
         widget = widget.parentWidget()
@@ -137,10 +137,10 @@ class Pages(QStackedWidget):
 
 def fit_on_screen(window: QWidget, width: int, height: int) -> None:
     """Make *window* that large, or as large as its screen has room for."""
-    window.resize(QSize(width, height).boundedTo(room_for(window)))
+    window.resize(QSize(width, height).boundedTo(compute_available_size(window)))
 
 
-def room_for(window: QWidget) -> QSize:
+def compute_available_size(window: QWidget) -> QSize:
     """Return the space on the screen of *window* below a title bar."""
     room = window.screen().availableGeometry().size()
     bar = window.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight, None, window)
@@ -150,5 +150,5 @@ def room_for(window: QWidget) -> QSize:
 def keep_readable(window: QWidget, width_units: int, height_units: int) -> None:
     """Give *window* a minimum size in line heights, if its screen is large enough."""
     line = window.fontMetrics().height()
-    room = room_for(window).boundedTo(LAPTOP)
+    room = compute_available_size(window).boundedTo(LAPTOP)
     window.setMinimumSize(QSize(width_units * line, height_units * line).boundedTo(room))

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMenu
 
 from app.view_models.offers import ActionOffer, ActionTarget, list_offers
 from app.widgets import theme
-from app.widgets.tables import plain_tip
+from app.widgets.tables import escape_tip
 from app.words.fuzzy import ALSO
 from app.words.language import tr
 from engine.model import World
@@ -35,29 +35,30 @@ class SharedActions(QObject):
         super().__init__(parent)
         self._actions: dict[str, QAction] = {}
         self.truth = True
-        """True if the offered actions follow the true state of the world. False in an exam, so that the menu
-        reveals nothing.
+        """True if the offered actions follow the true state of the world.
+
+        False in an exam, so that the menu reveals nothing.
         """
         self.find_refusal: Callable[[str], str] = lambda line: ""
         """Return the reason for which a role may not apply a line; such an action is disabled."""
         self.opened = ""
-        """Opened database: with many databases, actions on a server are offered for this one only."""
+        """Opened database. With many databases, actions on a server are offered only for this database."""
 
-    def actions_for(self, world: World, target: ActionTarget, palette: QPalette) -> list[QAction]:
+    def list_actions(self, world: World, target: ActionTarget, palette: QPalette) -> list[QAction]:
         """Return the actions for *target* now, repairs first; icons in the colors of *palette*."""
         offers = list_offers(world, target, self.truth, self.opened)
-        return [self._action(offer, theme.tokens(palette)) for offer in offers]
+        return [self._build_action(offer, theme.get_tokens(palette)) for offer in offers]
 
     def fill_menu(self, menu: QMenu, world: World, target: ActionTarget) -> None:
         """Add the actions for *target* to *menu*: repairs separate from faults, rarer ones in submenus."""
-        put_heading(menu, target.title)
+        add_heading(menu, target.title)
         self._watch(menu)
         if target.kind == "client":
-            menu.addAction(self._connection(target.names[0]))
+            menu.addAction(self._build_connection_action(target.names[0]))
             menu.addSeparator()
         group = None
         submenus: dict[str, QMenu] = {}
-        for action in self.actions_for(world, target, menu.palette()):
+        for action in self.list_actions(world, target, menu.palette()):
             section = str(action.property("section"))
             if section:
                 if section not in submenus:
@@ -78,9 +79,9 @@ class SharedActions(QObject):
             if name in world.instances or name in world.nodes:
                 menu.addSeparator()
             if name in world.instances:
-                menu.addAction(self._query(name))
+                menu.addAction(self._get_query_action(name))
             if name in world.nodes:
-                menu.addAction(self._shell(name))
+                menu.addAction(self._build_shell_action(name))
 
     def _watch(self, menu: QMenu) -> None:
         """Signal which action of *menu* and its submenus is highlighted."""
@@ -89,16 +90,20 @@ class SharedActions(QObject):
             menu.hovered.connect(lambda action: self.pointed.emit(action.property("line") or ""))
             menu.aboutToHide.connect(lambda: self.pointed.emit(""))
 
-    def _query(self, server: str) -> QAction:
-        return self._request(tr("New query on {server}").format(server=server), self.query_wanted, server)
+    def _get_query_action(self, server: str) -> QAction:
+        return self._get_request_action(
+            tr("New query on {server}").format(server=server), self.query_wanted, server
+        )
 
-    def _connection(self, client: str) -> QAction:
-        return self._request(tr("Connection string and driver log…"), self.connection_wanted, client)
+    def _build_connection_action(self, client: str) -> QAction:
+        return self._get_request_action(
+            tr("Connection string and driver log…"), self.connection_wanted, client
+        )
 
-    def _shell(self, node: str) -> QAction:
-        return self._request(tr("PowerShell on {node}").format(node=node), self.shell_wanted, node)
+    def _build_shell_action(self, node: str) -> QAction:
+        return self._get_request_action(tr("PowerShell on {node}").format(node=node), self.shell_wanted, node)
 
-    def _request(self, text: str, request: SignalInstance, target: str) -> QAction:
+    def _get_request_action(self, text: str, request: SignalInstance, target: str) -> QAction:
         """Return the action that emits *request* for *target*; each is created once."""
         key = f"{text}/{target}"
         action = self._actions.get(key)
@@ -107,16 +112,16 @@ class SharedActions(QObject):
             action.triggered.connect(lambda: request.emit(target))
         return action
 
-    def _action(self, offer: ActionOffer, colors: theme.ThemeTokens) -> QAction:
+    def _build_action(self, offer: ActionOffer, colors: theme.ThemeTokens) -> QAction:
         action = self._actions.get(offer.line)
         if action is None:
             action = self._actions[offer.line] = QAction(self)
             action.triggered.connect(lambda _=False, line=offer.line: self.requested.emit(line))
         action.setText(offer.label)
-        action.setIcon(theme.icon(offer.icon, colors))
+        action.setIcon(theme.load_icon(offer.icon, colors))
         refusal = self.find_refusal(offer.line)
         action.setEnabled(not refusal)
-        action.setToolTip(plain_tip(refusal or offer.line))
+        action.setToolTip(escape_tip(refusal or offer.line))
         action.setStatusTip(offer.line)
         action.setProperty("group", offer.group)
         action.setProperty("line", offer.line)
@@ -125,7 +130,7 @@ class SharedActions(QObject):
         return action
 
 
-def put_heading(menu: QMenu, text: str) -> None:
+def add_heading(menu: QMenu, text: str) -> None:
     """Add a title to *menu*; a style sheet that draws separators hides the text of a section."""
     title = menu.addAction(text)
     title.setEnabled(False)

@@ -31,17 +31,17 @@ class SceneStyle(Struct, frozen=True):
         """Height of a line of normal text, the unit of all sizes, so that the scene follows the font."""
         return QFontMetricsF(self.font).height()
 
-    def width(self, text: str, font: QFont | None = None) -> float:
+    def compute_width(self, text: str, font: QFont | None = None) -> float:
         """Return the width of a text in pixels."""
         return QFontMetricsF(font or self.font).horizontalAdvance(text)
 
-    def tone(self, name: str) -> QColor:
+    def get_tone_color(self, name: str) -> QColor:
         """Return the color of a tone."""
-        return self.colors.named(name)
+        return self.colors.get_color(name)
 
-    def soft(self, name: str) -> QColor:
+    def get_soft_color(self, name: str) -> QColor:
         """Return the soft background of a tone."""
-        return self.colors.named(f"{name}_soft")
+        return self.colors.get_color(f"{name}_soft")
 
 
 def build_scene_style(colors: ThemeTokens, font: QFont) -> SceneStyle:
@@ -58,7 +58,7 @@ def build_scene_style(colors: ThemeTokens, font: QFont) -> SceneStyle:
 # --- marks: shapes in the unit square -----------------------------------------------------------------------
 
 
-def _lines(*strokes: tuple[tuple[float, float], ...]) -> QPainterPath:
+def _build_lines(*strokes: tuple[tuple[float, float], ...]) -> QPainterPath:
     path = QPainterPath()
     for first, *other_points in strokes:
         path.moveTo(*first)
@@ -67,55 +67,55 @@ def _lines(*strokes: tuple[tuple[float, float], ...]) -> QPainterPath:
     return path
 
 
-def _check() -> QPainterPath:
-    return _lines(((0.12, 0.55), (0.4, 0.82), (0.9, 0.22)))
+def _build_check() -> QPainterPath:
+    return _build_lines(((0.12, 0.55), (0.4, 0.82), (0.9, 0.22)))
 
 
-def _cross() -> QPainterPath:
-    return _lines(((0.18, 0.18), (0.82, 0.82)), ((0.82, 0.18), (0.18, 0.82)))
+def _build_cross() -> QPainterPath:
+    return _build_lines(((0.18, 0.18), (0.82, 0.82)), ((0.82, 0.18), (0.18, 0.82)))
 
 
-def _pause() -> QPainterPath:
-    return _lines(((0.32, 0.15), (0.32, 0.85)), ((0.68, 0.15), (0.68, 0.85)))
+def _build_pause() -> QPainterPath:
+    return _build_lines(((0.32, 0.15), (0.32, 0.85)), ((0.68, 0.15), (0.68, 0.85)))
 
 
-def _cycle() -> QPainterPath:
+def _build_cycle() -> QPainterPath:
     path = QPainterPath()
     path.arcMoveTo(0.12, 0.12, 0.76, 0.76, 30)
     path.arcTo(0.12, 0.12, 0.76, 0.76, 30, 285)
-    path.addPath(_lines(((0.98, 0.62), (0.8, 0.78), (0.62, 0.6))))
+    path.addPath(_build_lines(((0.98, 0.62), (0.8, 0.78), (0.62, 0.6))))
     return path
 
 
-def _swap() -> QPainterPath:
-    return _lines(
+def _build_swap() -> QPainterPath:
+    return _build_lines(
         ((0.08, 0.34), (0.9, 0.34)), ((0.66, 0.12), (0.9, 0.34)),
         ((0.92, 0.68), (0.1, 0.68)), ((0.34, 0.9), (0.1, 0.68)),
     )  # fmt: skip
 
 
-def _hourglass() -> QPainterPath:
-    return _lines(((0.2, 0.1), (0.8, 0.1), (0.2, 0.9), (0.8, 0.9), (0.2, 0.1)))
+def _build_hourglass() -> QPainterPath:
+    return _build_lines(((0.2, 0.1), (0.8, 0.1), (0.2, 0.9), (0.8, 0.9), (0.2, 0.1)))
 
 
-def _bar() -> QPainterPath:
-    return _lines(((0.15, 0.5), (0.85, 0.5)))
+def _build_bar() -> QPainterPath:
+    return _build_lines(((0.15, 0.5), (0.85, 0.5)))
 
 
-def _ring() -> QPainterPath:
+def _build_ring() -> QPainterPath:
     path = QPainterPath()
     path.addEllipse(QRectF(0.17, 0.17, 0.66, 0.66))
     return path
 
 
-def _warning() -> QPainterPath:
-    path = _lines(((0.5, 0.1), (0.95, 0.9), (0.05, 0.9), (0.5, 0.1)))
-    path.addPath(_lines(((0.5, 0.4), (0.5, 0.6))))
-    path.addPath(_lines(((0.5, 0.74), (0.5, 0.76))))
+def _build_warning() -> QPainterPath:
+    path = _build_lines(((0.5, 0.1), (0.95, 0.9), (0.05, 0.9), (0.5, 0.1)))
+    path.addPath(_build_lines(((0.5, 0.4), (0.5, 0.6))))
+    path.addPath(_build_lines(((0.5, 0.74), (0.5, 0.76))))
     return path
 
 
-def _cylinder() -> QPainterPath:
+def _build_cylinder() -> QPainterPath:
     path = QPainterPath()
     path.addEllipse(QRectF(0.1, 0.08, 0.8, 0.3))
     path.moveTo(0.1, 0.23)
@@ -126,17 +126,17 @@ def _cylinder() -> QPainterPath:
 
 
 _STROKED: Final[dict[str, Callable[[], QPainterPath]]] = {
-    "check": _check,
-    "cross": _cross,
-    "pause": _pause,
-    "cycle": _cycle,
-    "swap": _swap,
-    "hourglass": _hourglass,
-    "bar": _bar,
-    "ring": _ring,
-    "warning": _warning,
-    "single": _cylinder,
-    "mirror": _cylinder,
+    "check": _build_check,
+    "cross": _build_cross,
+    "pause": _build_pause,
+    "cycle": _build_cycle,
+    "swap": _build_swap,
+    "hourglass": _build_hourglass,
+    "bar": _build_bar,
+    "ring": _build_ring,
+    "warning": _build_warning,
+    "single": _build_cylinder,
+    "mirror": _build_cylinder,
 }
 
 
@@ -154,7 +154,7 @@ def draw_mark(painter: QPainter, shape: str, box: QRectF, color: QColor) -> None
     elif shape == "principal":
         painter.setPen(QPen(pen.brush(), 0.1))
         painter.setBrush(color)
-        painter.drawPath(_cylinder().simplified())
+        painter.drawPath(_build_cylinder().simplified())
     else:
         pen.setWidthF(0.11 if shape in ("mirror", "single", "warning") else 0.15)
         painter.setPen(pen)
@@ -186,7 +186,7 @@ def draw_sign(
     font = font or style.small
     metrics = QFontMetricsF(font)
     side_px = metrics.ascent() * 0.85
-    color = style.tone(sign.tone)
+    color = style.get_tone_color(sign.tone)
     draw_mark(painter, sign.shape, QRectF(position.x(), position.y() - side_px, side_px, side_px), color)
     words = style.colors.muted if quiet and sign.tone in ("ok", "idle") else color
     return side_px * 1.35 + draw_text(
@@ -194,7 +194,7 @@ def draw_sign(
     )
 
 
-def sign_width(sign: StatusSign, style: SceneStyle, font: QFont | None = None) -> float:
+def compute_sign_width(sign: StatusSign, style: SceneStyle, font: QFont | None = None) -> float:
     """Return the width of a sign in pixels."""
     metrics = QFontMetricsF(font or style.small)
     return metrics.ascent() * 0.85 * 1.35 + metrics.horizontalAdvance(sign.label)
@@ -207,13 +207,13 @@ def draw_chip(
     font = font or style.small
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(style.tone(sign.tone), 1.0))
-    painter.setBrush(style.soft(sign.tone))
+    painter.setPen(QPen(style.get_tone_color(sign.tone), 1.0))
+    painter.setBrush(style.get_soft_color(sign.tone))
     painter.drawRoundedRect(box, box.height() * 0.32, box.height() * 0.32)
     painter.restore()
     metrics = QFontMetricsF(font)
     base = box.center().y() + (metrics.ascent() - metrics.descent()) / 2.0
-    x = box.center().x() - sign_width(sign, style, font) / 2.0
+    x = box.center().x() - compute_sign_width(sign, style, font) / 2.0
     draw_sign(painter, sign, QPointF(x, base), style, font)
 
 
@@ -231,7 +231,7 @@ def squeeze(painter: QPainter, box: QRectF, width: float) -> Iterator[None]:
 
 def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneStyle) -> None:
     """Draw name, bar and size of a queue in one line; on a compact card the bar is below them."""
-    words = style.width(f"{tr(queue.name)} {queue.scale_text}", style.small)
+    words = style.compute_width(f"{tr(queue.name)} {queue.scale_text}", style.small)
     with squeeze(painter, box, words if style.narrow else 0.0):
         squeezed_box = QRectF(box)
         squeezed_box.setWidth(max(box.width(), words) if style.narrow else box.width())
@@ -243,8 +243,10 @@ def _draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneSt
     middle = box.top() + unit / 2.0
     base = middle + (metrics.ascent() - metrics.descent()) / 2.0
     names = (f"{tr(name)} " for name in (SEND_QUEUE, REDO_QUEUE))
-    name_width = max(style.width(name, style.small) for name in names)
-    size_width = max(style.width("102 / 200 MB", style.small), style.width(queue.scale_text, style.small))
+    name_width = max(style.compute_width(name, style.small) for name in names)
+    size_width = max(
+        style.compute_width("102 / 200 MB", style.small), style.compute_width(queue.scale_text, style.small)
+    )
     draw_text(painter, tr(queue.name), QPointF(box.left(), base), style.small, style.colors.muted)
     bar = QRectF(box.left() + name_width, middle - unit * 0.22,
                  box.width() - name_width - size_width - unit * 0.4, unit * 0.44)  # fmt: skip
@@ -263,11 +265,11 @@ def _draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneSt
         painter.drawRoundedRect(filled, bar.height() / 2, bar.height() / 2)
     painter.restore()
     text = queue.scale_text
-    left = box.right() - style.width(text, style.small)
+    left = box.right() - style.compute_width(text, style.small)
     draw_text(painter, text, QPointF(left, base), style.small, style.colors.text)
 
 
-def arrow_head(tip: QPointF, angle: float, size: float) -> QPolygonF:
+def build_arrow_head(tip: QPointF, angle: float, size: float) -> QPolygonF:
     """Return a triangle that points along *angle* (radians) with its tip at *tip*."""
     points = [tip]
     for turn in (math.pi - 0.42, math.pi + 0.42):

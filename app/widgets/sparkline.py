@@ -55,7 +55,7 @@ class Sparkline(QStyledItemDelegate):
         if not points:
             return
         look = read_look(option)
-        colors, box = theme.tokens(look.palette), QRectF(look.rect)
+        colors, box = theme.get_tokens(look.palette), QRectF(look.rect)
         plot = box.adjusted(SIDE_PX, SIDE_PX, -SIDE_PX, -look.metrics.height() - 4.0)
         last = self._find_last(rows)
         line = [

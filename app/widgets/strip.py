@@ -34,7 +34,7 @@ from app.view_models.course import (
 )
 from app.widgets import theme
 from app.widgets.reader import announce
-from app.widgets.tables import plain_tip
+from app.widgets.tables import escape_tip
 from app.widgets.theme import ThemeTokens
 from app.words import formatting
 from app.words.language import mark, tr
@@ -123,7 +123,10 @@ class TimeStrip(QWidget):
     @override
     def sizeHint(self) -> QSize:
         return QSize(
-            400, round(self.fontMetrics().height() * (1.0 + self._head_lines() + self._lane_lines()))
+            400,
+            round(
+                self.fontMetrics().height() * (1.0 + self._compute_head_lines() + self._compute_lane_lines())
+            ),
         )
 
     @override
@@ -167,7 +170,7 @@ class TimeStrip(QWidget):
 
     def _compute_time_position(self) -> tuple[float, int]:
         """Return the scale, and the number of half pixels that have passed."""
-        return self.span_s, round(self.x_of(self._now_s) * 2.0)
+        return self.span_s, round(self.compute_x(self._now_s) * 2.0)
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
@@ -189,7 +192,7 @@ class TimeStrip(QWidget):
     def _describe(self) -> None:
         last_markers = self.markers[-3:]
         self.setAccessibleDescription(
-            "; ".join(f"{formatting.run_time(m.t_s)} {localize(m.text)}" for m in last_markers)
+            "; ".join(f"{formatting.format_run_time(m.t_s)} {localize(m.text)}" for m in last_markers)
         )
 
     @property
@@ -197,11 +200,11 @@ class TimeStrip(QWidget):
         """The markers that may be shown."""
         return [marker for marker in self._course.markers if self._truth or marker.kind in OWN]
 
-    def _spans(self) -> tuple[list[TimelineSpan], list[TimelineSpan]]:
+    def _list_spans(self) -> tuple[list[TimelineSpan], list[TimelineSpan]]:
         """Return the spans of service and protection that may be shown."""
         if not self._truth:
             return [], []
-        return self._course.service(self._now_s), self._course.protection(self._now_s)
+        return self._course.list_service_spans(self._now_s), self._course.list_protection_spans(self._now_s)
 
     # --- geometry -------------------------------------------------------------------------------------------
 
@@ -213,25 +216,27 @@ class TimeStrip(QWidget):
         grown = next((float(span) for span in SPANS_S if span >= self._now_s * 1.02), self._now_s * 1.02)
         return grown if self._length_s is None else max(self._now_s, min(grown, self._length_s))
 
-    def _lanes(self) -> QRectF:
+    def _compute_lanes(self) -> QRectF:
         """Return both lanes, cached until size or font change, because every marker needs them."""
         if self._lane_box is None:
             line = self.fontMetrics().height()
-            left, right = lane_sides(self)
-            self._lane_box = QRectF(left, line * self._head_lines(), right - left, line * self._lane_lines())
+            left, right = compute_lane_sides(self)
+            self._lane_box = QRectF(
+                left, line * self._compute_head_lines(), right - left, line * self._compute_lane_lines()
+            )
         return self._lane_box
 
-    def _lane_lines(self) -> float:
+    def _compute_lane_lines(self) -> float:
         """Return height of all lanes in lines of text."""
         if self._roomy or self._extra_lanes:
-            return (len(self._fixed_lanes()) + len(self._extra_lanes)) * LANE_PITCH
+            return (len(self._list_fixed_lanes()) + len(self._extra_lanes)) * LANE_PITCH
         return BAR_LINES
 
-    def _head_lines(self) -> float:
+    def _compute_head_lines(self) -> float:
         """Return the height above the lanes in lines of text: markers, and their labels."""
         return 2.25 if self._roomy else 0.95
 
-    def _fixed_lanes(self) -> list[str]:
+    def _list_fixed_lanes(self) -> list[str]:
         """Return the lanes above those of the states.
 
         The lanes of clients and of protection are there only if the run has such data.
@@ -249,31 +254,31 @@ class TimeStrip(QWidget):
         super().changeEvent(event)
         self._lane_box = None
 
-    def x_of(self, t_s: float) -> float:
+    def compute_x(self, t_s: float) -> float:
         """Return the x coordinate of a time in the widget."""
-        lanes = self._lanes()
+        lanes = self._compute_lanes()
         return lanes.left() + t_s / self.span_s * lanes.width()
 
-    def time_at(self, x: float) -> float:
+    def compute_time(self, x: float) -> float:
         """Return the time at a pixel in seconds."""
-        lanes = self._lanes()
+        lanes = self._compute_lanes()
         t_s = (x - lanes.left()) / lanes.width() * self.span_s
         return min(self._now_s, max(0.0, t_s))
 
-    def marker_near(self, x: float) -> TimelineMarker | None:
+    def find_marker_near(self, x: float) -> TimelineMarker | None:
         """Return the marker within a finger's breadth of *x*."""
-        markers = [marker for marker in self.markers if abs(self.x_of(marker.t_s) - x) <= NEAR_PX]
-        return min(markers, key=lambda m: (m.kind in MERGED, abs(self.x_of(m.t_s) - x)), default=None)
+        markers = [marker for marker in self.markers if abs(self.compute_x(marker.t_s) - x) <= NEAR_PX]
+        return min(markers, key=lambda m: (m.kind in MERGED, abs(self.compute_x(m.t_s) - x)), default=None)
 
     # --- painting -------------------------------------------------------------------------------------------
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        lanes = self._lanes()
-        fixed = self._fixed_lanes()
+        lanes = self._compute_lanes()
+        fixed = self._list_fixed_lanes()
         count = len(fixed) + len(self._extra_lanes)
         pitch = lanes.height() * 1.0 / (count - 0.08)
         rows = [
@@ -281,17 +286,17 @@ class TimeStrip(QWidget):
         ]
         for lane in rows:
             painter.fillRect(lane, colors.idle_soft)
-        service, protection = self._spans()
+        service, protection = self._list_spans()
         for name, lane in zip(fixed, rows, strict=False):
             for span in protection if name == PROTECTION else service:
                 fill = _LANE_FILL[name].get(span.state)
                 if fill is not None:
-                    _fill(painter, self._box(span, lane), fill, colors)
+                    _paint_fill(painter, self._compute_box(span, lane), fill, colors)
         for (_, states), lane in zip(self._extra_lanes, rows[len(fixed) :], strict=True):
             for span in states:
                 if span.state in _STATE_FILL:
-                    _fill(painter, self._box(span, lane), _STATE_FILL[span.state], colors)
-        if lane_names_px(self):
+                    _paint_fill(painter, self._compute_box(span, lane), _STATE_FILL[span.state], colors)
+        if compute_lane_names_px(self):
             self._draw_names(painter, colors, rows)
         draw_times(painter, self, lanes, self.span_s)
         current_marker = self.markers[self._cursor_index] if self._cursor_index is not None else None
@@ -301,7 +306,7 @@ class TimeStrip(QWidget):
             self._draw_labels(painter, colors)
         for (_, states), lane in zip(self._extra_lanes, rows[len(fixed) :], strict=True):
             for span in states:
-                self._draw_word(painter, self._box(span, lane), span.state.replace("_", " "), colors)
+                self._draw_word(painter, self._compute_box(span, lane), span.state.replace("_", " "), colors)
         self._draw_chosen(painter, colors, lanes)
         self._draw_now(painter, colors, lanes)
         if self.hasFocus():
@@ -314,11 +319,11 @@ class TimeStrip(QWidget):
 
         At most one of a kind per pixel.
         """
-        lanes = self._lanes()
+        lanes = self._compute_lanes()
         left_px, pitch = (
             lanes.left(),
             lanes.width() / self.span_s,
-        )  # faster than `x_of`: a day of faults has 50,000 markers
+        )  # faster than `compute_x`: a day of faults has 50,000 markers
         markers_by_place = {
             (marker.kind, int(left_px + marker.t_s * pitch)): marker for marker in self.markers
         }
@@ -327,8 +332,8 @@ class TimeStrip(QWidget):
             key=lambda marker: (marker.kind == NO_RETURN, marker.kind not in MERGED),
         )
 
-    def _box(self, span: TimelineSpan, lane: QRectF) -> QRectF:
-        left, right = self.x_of(span.from_s), self.x_of(span.to_s)
+    def _compute_box(self, span: TimelineSpan, lane: QRectF) -> QRectF:
+        left, right = self.compute_x(span.from_s), self.compute_x(span.to_s)
         return QRectF(left, lane.top(), max(1.0, right - left), lane.height())
 
     def _draw_word(self, painter: QPainter, box: QRectF, text: str, colors: ThemeTokens) -> None:
@@ -344,7 +349,7 @@ class TimeStrip(QWidget):
     def _draw_names(self, painter: QPainter, colors: ThemeTokens, lanes: Sequence[QRectF]) -> None:
         painter.setFont(theme.resize_font(self.font(), LABEL_SCALE))
         painter.setPen(colors.muted)
-        names = (*map(tr, self._fixed_lanes()), *(name for name, _ in self._extra_lanes))
+        names = (*map(tr, self._list_fixed_lanes()), *(name for name, _ in self._extra_lanes))
         for name, lane in zip(names, lanes, strict=True):
             box = QRectF(0.0, lane.top() - 4.0, lane.left() - 6.0, lane.height() + 8.0)
             painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, name)
@@ -352,21 +357,21 @@ class TimeStrip(QWidget):
     def _draw_labels(self, painter: QPainter, colors: ThemeTokens) -> None:
         """Write what happened above the most important markers, where there is room."""
         font = theme.resize_font(self.font(), 0.92, bold=True)
-        metrics, lanes = QFontMetricsF(font), self._lanes()
+        metrics, lanes = QFontMetricsF(font), self._compute_lanes()
         used_spans: list[tuple[float, float]] = []
         painter.setFont(font)
         labeled = [marker for marker in self.markers if marker.kind in LABELED]
         for marker in sorted(labeled, key=lambda marker: (LABELED.index(marker.kind), marker.t_s)):
-            text = f"{localize(marker.text).partition(chr(10))[0]} {formatting.run_time(marker.t_s)}"
+            text = f"{localize(marker.text).partition(chr(10))[0]} {formatting.format_run_time(marker.t_s)}"
             text = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, LABEL_ROOM_PX)
-            width, x = metrics.horizontalAdvance(text), self.x_of(marker.t_s)
+            width, x = metrics.horizontalAdvance(text), self.compute_x(marker.t_s)
             for label_x in (x - width + 6.0, x - 6.0):
                 is_free = all(
                     label_x + width + 12.0 < start or label_x > end + 12.0 for start, end in used_spans
                 )
                 if is_free and label_x >= 0.0 and label_x + width <= self.width():
                     used_spans.append((label_x, label_x + width))
-                    painter.setPen(colors.named(MARKERS[marker.kind][0]))
+                    painter.setPen(colors.get_color(MARKERS[marker.kind][0]))
                     base = lanes.top() - self.fontMetrics().height() * 0.95
                     painter.drawText(QPointF(label_x, base), text)
                     break
@@ -375,9 +380,11 @@ class TimeStrip(QWidget):
         self, painter: QPainter, marker: TimelineMarker, colors: ThemeTokens, selected: bool
     ) -> None:
         tone, shape, _ = MARKERS[marker.kind]
-        color = colors.named(tone)
+        color = colors.get_color(tone)
         size = self.fontMetrics().height() * (0.4 if selected else 0.31)
-        center = QPointF(self.x_of(marker.t_s), self._lanes().top() - self.fontMetrics().height() * 0.42)
+        center = QPointF(
+            self.compute_x(marker.t_s), self._compute_lanes().top() - self.fontMetrics().height() * 0.42
+        )
         painter.setPen(QPen(colors.surface, 1.0))
         painter.setBrush(color)
         draw_shape(painter, shape, center, size)
@@ -386,23 +393,24 @@ class TimeStrip(QWidget):
         stroke = Qt.PenStyle.DashLine if marker.kind == NO_RETURN else Qt.PenStyle.SolidLine
         painter.setPen(QPen(colors.text if marker.kind == NO_RETURN else color, 1.2, stroke))
         painter.drawLine(
-            QPointF(center.x(), self._lanes().top()), QPointF(center.x(), self._lanes().bottom())
+            QPointF(center.x(), self._compute_lanes().top()),
+            QPointF(center.x(), self._compute_lanes().bottom()),
         )
 
     def _draw_chosen(self, painter: QPainter, colors: ThemeTokens, lanes: QRectF) -> None:
         """Draw the span and the time that all views show."""
         if self._shown_span is not None:
-            left, right = (self.x_of(t_s) for t_s in self._shown_span)
+            left, right = (self.compute_x(t_s) for t_s in self._shown_span)
             painter.setPen(QPen(colors.accent, 1.5))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(QRectF(left, lanes.top() - 2.0, max(2.0, right - left), lanes.height() + 4.0))
         if self._cursor_s is not None:
-            x = self.x_of(self._cursor_s)
+            x = self.compute_x(self._cursor_s)
             painter.setPen(QPen(colors.accent, 1.4, Qt.PenStyle.DashLine))
             painter.drawLine(QPointF(x, lanes.top() - 6.0), QPointF(x, lanes.bottom() + 4.0))
 
     def _draw_now(self, painter: QPainter, colors: ThemeTokens, lanes: QRectF) -> None:
-        x = self.x_of(self._now_s)
+        x = self.compute_x(self._now_s)
         painter.setPen(QPen(colors.text, 1.6))
         painter.drawLine(QPointF(x, lanes.top() - 3.0), QPointF(x, lanes.bottom() + 3.0))
 
@@ -411,19 +419,25 @@ class TimeStrip(QWidget):
     @override
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            marker = self.marker_near(event.pos().x())
-            tip = _tip(marker) if marker else self._tip_at(event.pos().x())
-            QToolTip.showText(event.globalPos(), plain_tip(tip), self)
+            marker = self.find_marker_near(event.pos().x())
+            tip = _format_tip(marker) if marker else self._format_tip_at(event.pos().x())
+            QToolTip.showText(event.globalPos(), escape_tip(tip), self)
             return True
         return super().event(event)
 
-    def _tip_at(self, x: float) -> str:
-        t_s = self.time_at(x)
+    def _format_tip_at(self, x: float) -> str:
+        t_s = self.compute_time(x)
         span_texts = [
-            tr(span.state) for spans in self._spans() for span in spans if span.from_s <= t_s <= span.to_s
+            tr(span.state)
+            for spans in self._list_spans()
+            for span in spans
+            if span.from_s <= t_s <= span.to_s
         ]
         return ": ".join(
-            [formatting.run_time(t_s, 1), *([", ".join(dict.fromkeys(span_texts))] if span_texts else [])]
+            [
+                formatting.format_run_time(t_s, 1),
+                *([", ".join(dict.fromkeys(span_texts))] if span_texts else []),
+            ]
         )
 
     @override
@@ -433,8 +447,8 @@ class TimeStrip(QWidget):
     @override
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
-            marker = self.marker_near(event.position().x())
-            self.moment_chosen.emit(marker.t_s if marker else self.time_at(event.position().x()))
+            marker = self.find_marker_near(event.position().x())
+            self.moment_chosen.emit(marker.t_s if marker else self.compute_time(event.position().x()))
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -449,11 +463,11 @@ class TimeStrip(QWidget):
 
     def _show_marker(self, marker: TimelineMarker) -> None:
         """Describe the marker under the keyboard cursor, also to screen readers."""
-        tip = _tip(marker)
+        tip = _format_tip(marker)
         self.setAccessibleDescription(tip)
         announce(self, tip)
-        point = QPoint(round(self.x_of(marker.t_s)), self.height())
-        QToolTip.showText(self.mapToGlobal(point), plain_tip(tip), self)
+        point = QPoint(round(self.compute_x(marker.t_s)), self.height())
+        QToolTip.showText(self.mapToGlobal(point), escape_tip(tip), self)
         self.update()
 
 
@@ -477,11 +491,11 @@ _STATE_FILL: Final = {
 """Colors of lanes, with a pattern for problems."""
 
 
-def _fill(painter: QPainter, box: QRectF, fill: tuple[str, Qt.BrushStyle], colors: ThemeTokens) -> None:
+def _paint_fill(painter: QPainter, box: QRectF, fill: tuple[str, Qt.BrushStyle], colors: ThemeTokens) -> None:
     tone, pattern = fill
     if pattern != Qt.BrushStyle.SolidPattern:
-        painter.fillRect(box, colors.named(f"{tone}_soft"))
-    painter.fillRect(box, QBrush(colors.named(tone), pattern))
+        painter.fillRect(box, colors.get_color(f"{tone}_soft"))
+    painter.fillRect(box, QBrush(colors.get_color(tone), pattern))
 
 
 def draw_shape(painter: QPainter, shape: str, center: QPointF, size: float) -> None:
@@ -517,7 +531,7 @@ def draw_shape(painter: QPainter, shape: str, center: QPointF, size: float) -> N
         painter.drawPolygon(QPolygonF([QPointF(x + dx * size, y + dy * size) for dx, dy in points[shape]]))
 
 
-def lane_names_px(widget: QWidget) -> float:
+def compute_lane_names_px(widget: QWidget) -> float:
     """Return the width for the names of the lanes, on a wide strip."""
     if widget.width() < NAMES_FROM_PX:
         return 0.0
@@ -525,9 +539,9 @@ def lane_names_px(widget: QWidget) -> float:
     return metrics.horizontalAdvance(max(map(tr, LANES), key=len)) + 8.0
 
 
-def lane_sides(widget: QWidget) -> tuple[float, float]:
+def compute_lane_sides(widget: QWidget) -> tuple[float, float]:
     """Return the left and right edge of the time axis in *widget*. Widgets below a strip use the same scale."""
-    left_px = lane_names_px(widget) + 10.0
+    left_px = compute_lane_names_px(widget) + 10.0
     return left_px, max(left_px + 20.0, widget.width() - 10.0)
 
 
@@ -535,23 +549,25 @@ def draw_times(painter: QPainter, widget: QWidget, lanes: QRectF, span_s: float)
     """Draw times of the run below *lanes*, whose width represents *span_s*."""
     painter.setFont(theme.resize_font(widget.font(), 0.8))
     metrics = painter.fontMetrics()
-    step = nice_step(span_s, max(2, int(lanes.width() / (metrics.horizontalAdvance("00:00") * 2.2))))
-    painter.setPen(theme.tokens(widget.palette()).muted)
+    step = choose_step(span_s, max(2, int(lanes.width() / (metrics.horizontalAdvance("00:00") * 2.2))))
+    painter.setPen(theme.get_tokens(widget.palette()).muted)
     base = lanes.bottom() + metrics.ascent() + 2.0
     t_s = 0.0
     while t_s <= span_s + 1e-6:
-        x, text = lanes.left() + t_s / span_s * lanes.width(), formatting.run_time(t_s)
+        x, text = lanes.left() + t_s / span_s * lanes.width(), formatting.format_run_time(t_s)
         width = metrics.horizontalAdvance(text)
         painter.drawLine(QPointF(x, lanes.bottom()), QPointF(x, lanes.bottom() + 2.5))
         painter.drawText(QPointF(min(max(0.0, x - width / 2.0), widget.width() - width), base), text)
         t_s += step
 
 
-def nice_step(span_s: float, marks: int) -> float:
+def choose_step(span_s: float, marks: int) -> float:
     """Return a round distance of axis labels in seconds, minutes or hours, for at most *marks* of them."""
     steps = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800)
     return next((float(step) for step in steps if span_s / step <= marks), span_s)
 
 
-def _tip(marker: TimelineMarker) -> str:
-    return f"{formatting.run_time(marker.t_s, 1)} {tr(MARKERS[marker.kind][2])}: {localize(marker.text)}"
+def _format_tip(marker: TimelineMarker) -> str:
+    return (
+        f"{formatting.format_run_time(marker.t_s, 1)} {tr(MARKERS[marker.kind][2])}: {localize(marker.text)}"
+    )

@@ -119,14 +119,14 @@ def read_look(option: QStyleOptionViewItem) -> CellLook:
 
 
 @cache
-def _text_width(font: str, text: str) -> int:
+def _compute_text_width(font: str, text: str) -> int:
     """Return the width of *text* in pixels; tables measure the same headings at each change of their style."""
     described = QFont()
     described.fromString(font)
     return QFontMetrics(described).horizontalAdvance(text)
 
 
-def plain_tip(text: str) -> str:
+def escape_tip(text: str) -> str:
     """Return a tooltip that shows *text* unchanged: Qt could treat it as HTML, which may name files."""
     if "<" not in text and "&lt;" not in text:  # Qt would treat the text as HTML
         return text
@@ -145,7 +145,7 @@ class TableModel(QAbstractTableModel):
     def __init__(self, columns: Sequence[TableColumn] = (), parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.columns = tuple(columns)
-        self.colors = theme.light()
+        self.colors = theme.build_light_theme()
         self._all: list[object] = []
         self._rows: list[Any] = []
         self._keep: Callable[[object], bool] | None = None
@@ -224,14 +224,14 @@ class TableModel(QAbstractTableModel):
             return column.text(row)
         if role == Qt.ItemDataRole.ForegroundRole:
             tone = column.tone(row)
-            return self.colors.named(tone) if tone else None
+            return self.colors.get_color(tone) if tone else None
         if role == Qt.ItemDataRole.DecorationRole and column.sign is not None:
             name, tone = column.sign(row), column.tone(row)
-            return theme.icon(name, self.colors, self.colors.named(tone or "text")) if name else None
+            return theme.load_icon(name, self.colors, self.colors.get_color(tone or "text")) if name else None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if column.is_number else _LEFT
         if role == Qt.ItemDataRole.ToolTipRole and column.tip is not None:
-            return plain_tip(column.tip(row)) or None
+            return escape_tip(column.tip(row)) or None
         if role == Qt.ItemDataRole.AccessibleTextRole and column.spoken is not None:
             return column.spoken(row)
         if role == Qt.ItemDataRole.FontRole and column.bold is not None and column.bold(row):
@@ -257,7 +257,7 @@ class TableView(QTableView):
         self._rows_shown = 0
         self._empty = ""
         self.table = model
-        model.colors = theme.tokens(self.palette())
+        model.colors = theme.get_tokens(self.palette())
         self.setModel(model)
         self.setAccessibleName(name)
         self.setAlternatingRowColors(True)
@@ -273,7 +273,7 @@ class TableView(QTableView):
         self._add_copying()
         self._fit()
         model.modelReset.connect(self._fit_new_columns)
-        model.rowsAboutToBeInserted.connect(self._note_end)
+        model.rowsAboutToBeInserted.connect(self._record_end)
         model.rowsInserted.connect(self._go_to_end)
         model.modelReset.connect(self._describe)
         model.rowsInserted.connect(self._describe)
@@ -281,7 +281,7 @@ class TableView(QTableView):
         self._fitted = model.columns
         self._at_end = True
 
-    def as_grid(self) -> None:
+    def show_as_grid(self) -> None:
         """Show lines, row numbers and selectable cells, as in a result set."""
         self.setShowGrid(True)
         self.setAlternatingRowColors(False)
@@ -345,7 +345,7 @@ class TableView(QTableView):
             and current_index.isValid()
             and not selection.hasSelection()
         ):
-            selection.select(current_index, selection.SelectionFlag.Select | self._whole_rows())
+            selection.select(current_index, selection.SelectionFlag.Select | self._get_row_flag())
 
     def _select_to(self, to_end: bool) -> None:
         """Select from the current cell to the first or last one, as in the grids of Management Studio."""
@@ -353,10 +353,10 @@ class TableView(QTableView):
         row, column = (self.table.rowCount() - 1, self.table.columnCount() - 1) if to_end else (0, 0)
         end = self.table.index(row, column)
         range_selection = QItemSelection(current_index, end) if to_end else QItemSelection(end, current_index)
-        selection.select(range_selection, selection.SelectionFlag.ClearAndSelect | self._whole_rows())
+        selection.select(range_selection, selection.SelectionFlag.ClearAndSelect | self._get_row_flag())
         self.scrollTo(end)
 
-    def _whole_rows(self) -> QItemSelectionModel.SelectionFlag:
+    def _get_row_flag(self) -> QItemSelectionModel.SelectionFlag:
         """Return the flag that selects whole rows in a table where only rows can be selected."""
         rows = self.selectionBehavior() == QAbstractItemView.SelectionBehavior.SelectRows
         flag = QItemSelectionModel.SelectionFlag
@@ -391,7 +391,7 @@ class TableView(QTableView):
         ]
         if headers:
             text.insert(0, [self.table.columns[column].heading for column in columns])
-        QGuiApplication.clipboard().setText(formatting.tab_separated(text))
+        QGuiApplication.clipboard().setText(formatting.format_tab_separated(text))
 
     @override
     def changeEvent(self, event: QEvent) -> None:
@@ -399,7 +399,7 @@ class TableView(QTableView):
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._fit()
         if event.type() == QEvent.Type.PaletteChange:
-            self.table.colors = theme.tokens(self.palette())
+            self.table.colors = theme.get_tokens(self.palette())
 
     def _add_copying(self) -> None:
         shortcuts = (
@@ -433,7 +433,7 @@ class TableView(QTableView):
             font = (self.font() if column.bold is None else bold).toString()
             samples = column.sample.split("\n")
             texts = (column.heading, *samples, *map(tr, samples))
-            widest = max(_text_width(font, text) for text in texts)
+            widest = max(_compute_text_width(font, text) for text in texts)
             signed = self.iconSize().width() if column.sign is not None else 0
             self.setColumnWidth(section, widest + CELL_PADDING_PX + signed)
 
@@ -447,7 +447,7 @@ class TableView(QTableView):
             self._fitted = self.table.columns
             self._fit()
 
-    def _note_end(self) -> None:
+    def _record_end(self) -> None:
         bar = self.verticalScrollBar()
         self._at_end = bar.value() >= bar.maximum()
 

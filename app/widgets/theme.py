@@ -1,7 +1,7 @@
 """Colors, fonts, icons and style: one set of tokens for widgets, scene and plots.
 
-A view calls `tokens(self.palette())` on creation and after each change that `follow` reports; there is no global
-"current theme". Text tokens reach a contrast of 4.5:1 on every intended background, marks 3:1
+A view calls `get_tokens(self.palette())` on creation and after each change that `call_after_events` reports;
+there is no global "current theme". Text tokens reach a contrast of 4.5:1 on every intended background, marks 3:1
 (tests/app/widgets/test_theme.py).
 """
 
@@ -71,7 +71,7 @@ class ThemeTokens(Struct, frozen=True):
     comment: QColor
     function: QColor
 
-    def named(self, name: str) -> QColor:
+    def get_color(self, name: str) -> QColor:
         """Return the color *name*, for tables that contain names of colors.
 
         Raises AttributeError for an unknown name.
@@ -79,7 +79,7 @@ class ThemeTokens(Struct, frozen=True):
         color: QColor = getattr(self, name)
         return color
 
-    def server(self, index: int) -> QColor:
+    def get_server_color(self, index: int) -> QColor:
         """Return the color of server number *index* of a drill, the same in every view."""
         return self.series[index % len(self.series)]
 
@@ -88,43 +88,47 @@ SERIES: Final = ("blue", "orange", "purple", "teal", "pink", "olive")
 
 
 @cache
-def _colors() -> dict[str, dict[str, str | list[str]]]:
+def _load_colors() -> dict[str, dict[str, str | list[str]]]:
     return tomllib.loads(resources.files("app.widgets").joinpath("colors.toml").read_text(encoding="utf-8"))
 
 
-def _tokens(name: str, dark: bool) -> ThemeTokens:
-    colors_by_name = dict(_colors()[name])
+def _build_tokens(name: str, dark: bool) -> ThemeTokens:
+    colors_by_name = dict(_load_colors()[name])
     series = tuple(QColor(value) for value in colors_by_name.pop("series"))
     colors = {key: QColor(value) for key, value in colors_by_name.items() if isinstance(value, str)}
     return ThemeTokens(name=name, dark=dark, series=series, **colors)
 
 
 @cache
-def light() -> ThemeTokens:
+def build_light_theme() -> ThemeTokens:
     """Return the light theme."""
-    return _tokens(LIGHT, False)
+    return _build_tokens(LIGHT, False)
 
 
 @cache
-def dark() -> ThemeTokens:
+def build_dark_theme() -> ThemeTokens:
     """Return the dark theme."""
-    return _tokens(DARK, True)
+    return _build_tokens(DARK, True)
 
 
 @cache
-def high_contrast() -> ThemeTokens:
+def build_high_contrast_theme() -> ThemeTokens:
     """Return the high-contrast theme: text at 7:1 or more and visible lines, for bright rooms and weak eyes."""
-    return _tokens(CONTRAST, True)
+    return _build_tokens(CONTRAST, True)
 
 
-def tokens(palette: QPalette) -> ThemeTokens:
+def get_tokens(palette: QPalette) -> ThemeTokens:
     """Return the tokens that belong to *palette*."""
-    if palette.color(QPalette.ColorRole.Window) == high_contrast().window:
-        return high_contrast()
-    return dark() if palette.color(QPalette.ColorRole.Window).lightness() < 128 else light()
+    if palette.color(QPalette.ColorRole.Window) == build_high_contrast_theme().window:
+        return build_high_contrast_theme()
+    return (
+        build_dark_theme()
+        if palette.color(QPalette.ColorRole.Window).lightness() < 128
+        else build_light_theme()
+    )
 
 
-def with_alpha(color: QColor, alpha: int) -> QColor:
+def add_alpha(color: QColor, alpha: int) -> QColor:
     """Return *color* with opacity *alpha*, from 0 (invisible) to 255 (opaque)."""
     result = QColor(color)
     result.setAlpha(alpha)
@@ -139,7 +143,7 @@ BASE_POINTS: Final = 10.0
 """Text size at font scale 1. Assumed: the default of Windows and most Linux desktops, rounded."""
 
 
-def fixed_font(scale: float = 1.0) -> QFont:
+def build_fixed_font(scale: float = 1.0) -> QFont:
     """Return the system's fixed-width font; *scale* is relative to ordinary text."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     font.setPointSizeF(QApplication.font().pointSizeF() * scale)
@@ -159,33 +163,33 @@ def resize_font(font: QFont, scale: float, bold: bool = False) -> QFont:
 ICON_SIZES: Final = (16, 20, 24, 32, 48)
 
 
-def icon(name: str, colors: ThemeTokens, color: QColor | None = None) -> QIcon:
+def load_icon(name: str, colors: ThemeTokens, color: QColor | None = None) -> QIcon:
     """Return `assets/icons/NAME.svg`, drawn in *color* or else in that of text, and faintly when disabled."""
-    return _icon(name, (color or colors.text).rgba(), _faint(colors).rgba())
+    return _load_icon(name, (color or colors.text).rgba(), _get_faint_color(colors).rgba())
 
 
 @cache
-def _icon(name: str, normal: int, disabled: int) -> QIcon:
+def _load_icon(name: str, normal: int, disabled: int) -> QIcon:
     """Return a cached icon: many actions and tools share one, and each is drawn in ten ways."""
     rendered_icon = QIcon()
     for mode, pixmap in ((QIcon.Mode.Normal, normal), (QIcon.Mode.Disabled, disabled)):
-        renderer = _renderer(name, QColor.fromRgba(pixmap))
+        renderer = _load_renderer(name, QColor.fromRgba(pixmap))
         for size in ICON_SIZES:
             rendered_icon.addPixmap(_render_pixmap(renderer, size), mode)
     return rendered_icon
 
 
-def pixmap(name: str, color: QColor, size: int) -> QPixmap:
+def render_pixmap(name: str, color: QColor, size: int) -> QPixmap:
     """Return the icon in one *color*, *size* device pixels wide and high."""
-    return _render_pixmap(_renderer(name, color), size)
+    return _render_pixmap(_load_renderer(name, color), size)
 
 
-def _renderer(name: str, color: QColor) -> QSvgRenderer:
-    return QSvgRenderer(QByteArray(_source(name).replace("currentColor", color.name()).encode()))
+def _load_renderer(name: str, color: QColor) -> QSvgRenderer:
+    return QSvgRenderer(QByteArray(_read_source(name).replace("currentColor", color.name()).encode()))
 
 
 @cache
-def _source(name: str) -> str:
+def _read_source(name: str) -> str:
     return (files("assets") / "icons" / f"{name}.svg").read_text(encoding="utf-8")
 
 
@@ -198,7 +202,7 @@ def _render_pixmap(renderer: QSvgRenderer, size: int) -> QPixmap:
     return rendered_pixmap
 
 
-def _faint(colors: ThemeTokens) -> QColor:
+def _get_faint_color(colors: ThemeTokens) -> QColor:
     faint = QColor(colors.muted)
     faint.setAlphaF(0.45)
     return faint
@@ -233,17 +237,17 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
     font = app.font()
     growth = BASE_POINTS * font_scale / font.pointSizeF()
     fonts = _find_custom_fonts(app)
-    # replacing a sheet takes Qt four times as long as removing it and setting the new one
+    # Qt needs four times as long to replace a style sheet as to remove it and set the new one
     app.setStyleSheet("")
     font.setPointSizeF(BASE_POINTS * font_scale)
     app.setFont(font)
-    app.setPalette(palette(colors))
+    app.setPalette(build_palette(colors))
     # last: the style sheet passes palette and font on to all widgets
-    app.setStyleSheet(style_sheet(colors, QFontMetrics(font).height()))
+    app.setStyleSheet(build_style_sheet(colors, QFontMetrics(font).height()))
     # Setting a sheet restores the fonts that widgets had at the first sheet. Let each widget inherit the font
     # of its parent again. Parents come first, because Qt lists the widgets in no order, and tab bars would
     # keep their size.
-    for widget in sorted(app.allWidgets(), key=_depth) if growth != 1.0 else ():
+    for widget in sorted(app.allWidgets(), key=_count_ancestors) if growth != 1.0 else ():
         if not widget.testAttribute(Qt.WidgetAttribute.WA_SetFont):
             widget.setFont(QFont())
         if widget.property("primary") == "true":  # the sheet makes its text bold, which the button must know
@@ -264,7 +268,7 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
     return colors
 
 
-def _depth(widget: QWidget) -> int:
+def _count_ancestors(widget: QWidget) -> int:
     """Return the number of ancestors of a widget."""
     parent, depth = widget.parentWidget(), 0
     while parent is not None:
@@ -280,7 +284,7 @@ def _has_palette_handler(widget: QWidget) -> bool:
 
 
 FOLLOWS: Final = "followsLooks"
-"""Property of the widgets that `follow` has been called for."""
+"""Property of the widgets that `call_after_events` has been called for."""
 PALETTE: Final = (QEvent.Type.PaletteChange,)
 FONT: Final = (QEvent.Type.FontChange,)
 LOOKS: Final = (*PALETTE, *FONT)
@@ -289,7 +293,9 @@ SIZE: Final = (QEvent.Type.Resize,)
 SHOWN: Final = (QEvent.Type.Show,)
 
 
-def follow(widget: QWidget, kinds: tuple[QEvent.Type, ...], *methods: Callable[[], object]) -> None:
+def call_after_events(
+    widget: QWidget, kinds: tuple[QEvent.Type, ...], *methods: Callable[[], object]
+) -> None:
     """Call *methods* after the widget has processed an event of one of these *kinds*."""
     follower = widget.property(FOLLOWS)
     if not isinstance(follower, _Follower):
@@ -331,17 +337,17 @@ def _select_tokens(app: QApplication, choice: str) -> ThemeTokens:
     hints = app.styleHints()
     if choice == CONTRAST:
         hints.setColorScheme(Qt.ColorScheme.Dark)
-        return high_contrast()
+        return build_high_contrast_theme()
     if choice == SYSTEM:
         hints.unsetColorScheme()
         if hints.accessibility().contrastPreference() is Qt.ContrastPreference.HighContrast:
-            return high_contrast()
-        return dark() if hints.colorScheme() is Qt.ColorScheme.Dark else light()
+            return build_high_contrast_theme()
+        return build_dark_theme() if hints.colorScheme() is Qt.ColorScheme.Dark else build_light_theme()
     hints.setColorScheme(Qt.ColorScheme.Dark if choice == DARK else Qt.ColorScheme.Light)
-    return dark() if choice == DARK else light()
+    return build_dark_theme() if choice == DARK else build_light_theme()
 
 
-def palette(colors: ThemeTokens) -> QPalette:
+def build_palette(colors: ThemeTokens) -> QPalette:
     """Return a palette that sets every role, so that no color of the desktop remains."""
     role, new_palette = QPalette.ColorRole, QPalette()
     for color_role, color in (
@@ -369,17 +375,17 @@ def palette(colors: ThemeTokens) -> QPalette:
     ):
         new_palette.setColor(color_role, color)
     for color_role in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
-        new_palette.setColor(QPalette.ColorGroup.Disabled, color_role, _faint(colors))
+        new_palette.setColor(QPalette.ColorGroup.Disabled, color_role, _get_faint_color(colors))
     return new_palette
 
 
-def style_sheet(colors: ThemeTokens, line_px: int = 16) -> str:
+def build_style_sheet(colors: ThemeTokens, line_px: int = 16) -> str:
     """Return the style sheet for the plain parts of Fusion: flat tabs, dock titles, headers, primary buttons.
 
     *line_px* is the height of a line. Round shapes need whole pixels: Qt draws a corner square if its radius exceeds
     half of the box.
     """
-    names = {key: colors.named(key).name() for key in _colors()[LIGHT] if key != "series"}
+    names = {key: colors.get_color(key).name() for key in _load_colors()[LIGHT] if key != "series"}
     folder = files("assets") / "style"
     on_accent, on_surface = ("dark", "light") if colors.dark else ("light", "dark")
     names["tick"] = (Path(str(folder)) / f"tick-{on_accent}.svg").as_posix()

@@ -36,12 +36,14 @@ class TwoLineCells(QStyledItemDelegate):
         )
         look = read_look(option)
         column, row = self._table.table.columns[index.column()], self._table.table.rows[index.row()]
-        colors, box, tone = theme.tokens(look.palette), QRectF(look.rect), column.tone(row)
+        colors, box, tone = theme.get_tokens(look.palette), QRectF(look.rect), column.tone(row)
         selected = bool(look.state & QStyle.StateFlag.State_Selected)
         text_color = colors.on_selection if selected else colors.text
         painter.save()
         if self._band and tone:
-            painter.fillRect(QRectF(box.left(), box.top(), BAND_PX, box.height() - 1.0), colors.named(tone))
+            painter.fillRect(
+                QRectF(box.left(), box.top(), BAND_PX, box.height() - 1.0), colors.get_color(tone)
+            )
         detail = column.detail(row) if column.detail is not None else ""
         height = float(look.metrics.height())
         lines = box.adjusted(SIDE_PX, 0.0, -SIDE_PX, 0.0)
@@ -49,14 +51,14 @@ class TwoLineCells(QStyledItemDelegate):
         name = column.sign(row) if column.sign is not None else None
         left_x = lines.left()
         if name is not None:
-            color = colors.named(tone) if tone and not selected else text_color
+            color = colors.get_color(tone) if tone and not selected else text_color
             ratio = self._table.devicePixelRatioF()
-            picture = theme.pixmap(name, color, round(height * ratio))
+            picture = theme.render_pixmap(name, color, round(height * ratio))
             painter.drawPixmap(QRectF(left_x, top, height, height), picture, QRectF(picture.rect()))
             left_x += height + SIDE_PX / 2.0
         bold = theme.resize_font(look.font, 1.0, bold=True)
         for baseline, font, text, color in (
-            (top, bold, column.text(row), text_color if selected or not tone else colors.named(tone)),
+            (top, bold, column.text(row), text_color if selected or not tone else colors.get_color(tone)),
             (top + height, look.font, detail, text_color if selected else colors.muted),
         ):
             place = QRectF(left_x, baseline, lines.right() - left_x, height)

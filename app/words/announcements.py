@@ -41,7 +41,7 @@ def select_announced_kinds(terms: Terms) -> frozenset[str]:
     return OF_THE_RUN | ({"goal"} if terms.progress else set())
 
 
-def sentences(events: Iterable[Event], kinds: Collection[str] = frozenset(RANK)) -> str:
+def describe_events(events: Iterable[Event], kinds: Collection[str] = frozenset(RANK)) -> str:
     """Describe the events in their order; empty if no event is worth an announcement."""
     kept_events = _drop_echoes([event for event in events if event.kind in kinds])
     ranked_groups = [
@@ -51,7 +51,7 @@ def sentences(events: Iterable[Event], kinds: Collection[str] = frozenset(RANK))
     omitted_count = sum(len(group) for _, _, group in ranked_groups) - sum(
         len(group) for _, _, group in first_groups
     )
-    words = [_sentence(group) for _, _, group in first_groups]
+    words = [_describe_event(group) for _, _, group in first_groups]
     if omitted_count:
         words.append(tr("And {count} more.").format(count=omitted_count))
     return " ".join(words)
@@ -75,7 +75,7 @@ def _group_events(events: list[Event]) -> list[list[Event]]:
     """Group the events so that one change of many databases becomes one sentence."""
     groups: dict[tuple[str, str | None, object], list[Event]] = {}
     for event in events:
-        groups.setdefault((event.kind, event.server, _change(event)), []).append(event)
+        groups.setdefault((event.kind, event.server, _get_change(event)), []).append(event)
     event_groups: list[list[Event]] = []
     for group in groups.values():
         event_groups += (
@@ -89,7 +89,7 @@ CHANGES: Final = (StateData, RoleData, ReplicaData, WitnessData)
 """Classes of event data that name a new state."""
 
 
-def _change(event: Event) -> object:
+def _get_change(event: Event) -> object:
     """Return the change that the event reports of its database, without the database's name."""
     if isinstance(event.data, CHANGES):
         return event.data.new
@@ -99,7 +99,7 @@ def _change(event: Event) -> object:
     return text.template, tuple((name, value) for name, value in text.args if value != event.database)
 
 
-def _sentence(group: list[Event]) -> str:
+def _describe_event(group: list[Event]) -> str:
     event = group[0]
     new = event.data.new.replace("_", " ") if isinstance(event.data, CHANGES) else ""
     database = event.database or ""

@@ -30,7 +30,7 @@ _MODES: Final = {
 }
 
 
-def mode(name: str) -> str:
+def get_mode_name(name: str) -> str:
     """Return the display name of a drill mode."""
     return tr(_MODES.get(name, name))
 
@@ -43,32 +43,32 @@ _FAILOVERS: Final = {
 }
 
 
-def failover_kind(name: str) -> str:
+def get_failover_kind_name(name: str) -> str:
     """Return the display name of a kind of failover."""
     return tr(_FAILOVERS.get(name, name))
 
 
-def local(text: str) -> str:
+def localize_number(text: str) -> str:
     """Return a number such as 1,234.5, with or without a unit, in the interface language.
 
     Use it for displayed text; not for T-SQL, input lines, results, files, or the clock of the servers.
     """
-    return text.translate(_SWAPPED) if language.current() in _COMMA else text
+    return text.translate(_SWAPPED) if language.get_current_language() in _COMMA else text
 
 
-def plain_number(value: float) -> str:
+def format_plain_number(value: float) -> str:
     """Return a number without needless digits and without separators of thousands: 2.5, 12, 1234."""
-    return local(f"{value:g}")
+    return localize_number(f"{value:g}")
 
 
-def number(value: float | None, decimals: int = 0) -> str:
+def format_number(value: float | None, decimals: int = 0) -> str:
     """Format 1234.5 as 1,234 (or 1,234.5 with one decimal); NOTHING for None and for other values."""
     if value is None or not math.isfinite(value):
         return NOTHING
-    return local(f"{value:,.{decimals}f}")
+    return localize_number(f"{value:,.{decimals}f}")
 
 
-def significant(value: float | None, digits: int = 3, decimals_max: int = 9) -> str:
+def format_significant(value: float | None, digits: int = 3, decimals_max: int = 9) -> str:
     """Return about *digits* significant digits, never an exponent: 0.0123, 1.23, 12.3, 1,234."""
     if value is None or not math.isfinite(value):
         return NOTHING
@@ -77,15 +77,15 @@ def significant(value: float | None, digits: int = 3, decimals_max: int = 9) -> 
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{min(decimals, decimals_max)}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text == "-0" else local(text)
+    return "0" if text == "-0" else localize_number(text)
 
 
-def short(value: float | None) -> str:
-    """Format like `significant` with two decimals at most: smaller values do not matter on screen."""
-    return significant(value, decimals_max=2)
+def format_short(value: float | None) -> str:
+    """Format like `format_significant` with two decimals at most: smaller values do not matter on screen."""
+    return format_significant(value, decimals_max=2)
 
 
-def kb(value: float | None) -> str:
+def format_kb(value: float | None) -> str:
     """Return a size given in KB, in the unit that suits it: 720 KB, 1.46 MB, 40 GB (1 MB = 1,024 KB)."""
     if value is None or not math.isfinite(value):
         return NOTHING
@@ -93,39 +93,43 @@ def kb(value: float | None) -> str:
         if abs(value) < 1024.0 or unit == "GB":
             break
         value /= 1024.0
-    return f"{short(value)} {unit}"
+    return f"{format_short(value)} {unit}"
 
 
 LIMITS_KB: Final[tuple[float, ...]] = tuple(1024.0 * s * 10.0**power for power in range(7) for s in (1, 2, 5))
 """Round ends of a scale of sizes."""
 
 
-def round_limit_kb(value: float) -> float:
+def compute_round_limit_kb(value: float) -> float:
     """Return the next round end of a scale that has room for *value* KB, such as 1, 2, 5 or 10 MB."""
     return next((limit for limit in LIMITS_KB if limit >= value), LIMITS_KB[-1])
 
 
-def kb_per_s(value: float | None) -> str:
+def format_kb_per_s(value: float | None) -> str:
     """Format a rate in KB/s or MB/s."""
-    text = kb(value)
+    text = format_kb(value)
     return text if text == NOTHING else f"{text}/s"
 
 
-def ms(value: float | None) -> str:
+def format_ms(value: float | None) -> str:
     """Return a duration given in ms: 0.4 ms, 12 ms, 1.3 s."""
     if value is None or not math.isfinite(value):
         return NOTHING
-    return f"{significant(value, 2, decimals_max=2)} ms" if value < 1000.0 else seconds(value / 1000.0)
+    return (
+        f"{format_significant(value, 2, decimals_max=2)} ms"
+        if value < 1000.0
+        else format_seconds(value / 1000.0)
+    )
 
 
-def seconds(value: float | None, decimals: int = 2) -> str:
+def format_seconds(value: float | None, decimals: int = 2) -> str:
     """Return a duration: 2.63 s, from a minute on 1:05, from an hour on 1:05:09."""
     if value is None or not math.isfinite(value):
         return NOTHING
-    return local(localization.format_duration(value, f".{decimals}f"))
+    return localize_number(localization.format_duration(value, f".{decimals}f"))
 
 
-def hms(value: float | None) -> str:
+def format_hms(value: float | None) -> str:
     """Return a duration as the Database Mirroring Monitor writes it: hh:mm:ss, rounded up to whole seconds."""
     if value is None or not math.isfinite(value):
         return NOTHING
@@ -133,29 +137,29 @@ def hms(value: float | None) -> str:
     return f"{whole_seconds // 3600:02}:{whole_seconds // 60 % 60:02}:{whole_seconds % 60:02}"
 
 
-def percent(share: float | None, decimals: int = 1, sign: bool = False) -> str:
+def format_percent(share: float | None, decimals: int = 1, sign: bool = False) -> str:
     """Format 0.0345 as 3.5 %; with *sign* +3.5 %."""
     if share is None or not math.isfinite(share):
         return NOTHING
-    return local(f"{share * 100.0:{'+' if sign else ''},.{decimals}f}") + percent_sign()
+    return localize_number(f"{share * 100.0:{'+' if sign else ''},.{decimals}f}") + format_percent_sign()
 
 
-def percent_sign() -> str:
+def format_percent_sign() -> str:
     """Return the sign as the interface language appends it to a number: 3.5%, but 3,5 % in German."""
-    return " %" if language.current() == language.GERMAN else "%"
+    return " %" if language.get_current_language() == language.GERMAN else "%"
 
 
-def run_time(t_s: float, decimals: int = 0) -> str:
+def format_run_time(t_s: float, decimals: int = 0) -> str:
     """Format seconds since the start of the run, for axes and lists: 0:41, 1:02:03, with one decimal 0:41.2."""
-    return local(localization.format_run_time(t_s, decimals))
+    return localize_number(localization.format_run_time(t_s, decimals))
 
 
-def moment(tick: int) -> str:
+def format_moment(tick: int) -> str:
     """Format a time of a run, to a tenth of a second: 1:05.2."""
-    return run_time(tick / TICKS_PER_S, 1)
+    return format_run_time(tick / TICKS_PER_S, 1)
 
 
-def server_time(start_time: str, tick: int, decimals: int = 2) -> str:
+def format_server_time(start_time: str, tick: int, decimals: int = 2) -> str:
     """Return the clock of the simulated servers at *tick*, as an ERRORLOG line begins: 2005-10-22 12:00:41.25.
 
     *start_time* is what `Settings.start_time` holds (ISO 8601).
@@ -165,7 +169,7 @@ def server_time(start_time: str, tick: int, decimals: int = 2) -> str:
     return f"{text}.{time.microsecond // 10 ** (6 - decimals):0{decimals}}" if decimals else text
 
 
-def cell(value: object) -> str:
+def format_cell(value: object) -> str:
     """Format a value of a result set as Management Studio prints it in a grid."""
     match value:
         case None:
@@ -180,7 +184,7 @@ def cell(value: object) -> str:
             return str(value)
 
 
-def tab_separated(rows: list[list[str]]) -> str:
+def format_tab_separated(rows: list[list[str]]) -> str:
     """Return rows for the clipboard; a cell with a tab, quote or line break is quoted, as spreadsheets expect."""
     return "\n".join("\t".join(_quote(text) for text in row) for row in rows)
 
@@ -191,7 +195,7 @@ def _quote(text: str) -> str:
     return text
 
 
-def text_table(columns: list[str], rows: list[list[str]]) -> str:
+def format_text_table(columns: list[str], rows: list[list[str]]) -> str:
     """Return columns under dashes, as in results to text."""
     width = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
     lines = [columns, ["-" * w for w in width], *rows]
@@ -200,12 +204,12 @@ def text_table(columns: list[str], rows: list[list[str]]) -> str:
     )
 
 
-def brier(calibration: Calibration) -> str:
+def format_brier(calibration: Calibration) -> str:
     """Return the Brier score of the answers as a sentence: one number for the calibration of the confidence."""
     return tr(
         "Brier score {score} of {n}: 0 means always sure and right, 0.25 means undecided every time."
     ).format(
-        score=local(f"{calibration['brier']:.2f}"),
+        score=localize_number(f"{calibration['brier']:.2f}"),
         n=trn("{n} answer", "{n} answers", calibration["answers"]).format(n=calibration["answers"]),
     )
 
@@ -222,13 +226,13 @@ class Unit(Struct, frozen=True):
     """Factor of the next larger unit (1,024 for KB), so that ticks are round numbers of it."""
 
 
-KB: Final = Unit("KB", kb, 1024.0)
-KB_PER_S: Final = Unit("KB/s", kb_per_s, 1024.0)
-MS: Final = Unit("ms", ms)
-SECONDS: Final = Unit("s", lambda value: ms(None if value is None else 1000.0 * value))
-PER_S: Final = Unit("/s", lambda value: _append_unit(short(value), "/s"))
-PERCENT: Final = Unit("%", lambda value: _append_unit(short(value), percent_sign()))
-COUNT: Final = Unit("", short)
+KB: Final = Unit("KB", format_kb, 1024.0)
+KB_PER_S: Final = Unit("KB/s", format_kb_per_s, 1024.0)
+MS: Final = Unit("ms", format_ms)
+SECONDS: Final = Unit("s", lambda value: format_ms(None if value is None else 1000.0 * value))
+PER_S: Final = Unit("/s", lambda value: _append_unit(format_short(value), "/s"))
+PERCENT: Final = Unit("%", lambda value: _append_unit(format_short(value), format_percent_sign()))
+COUNT: Final = Unit("", format_short)
 
 
 def _append_unit(number: str, unit: str) -> str:
@@ -259,7 +263,7 @@ OF_GROUPS: Final = {row["name"]: row["of_groups"] for row in _ROWS if row["of_gr
 """Titles for replicas of availability groups."""
 
 
-def counter(name: str, of_groups: bool) -> Counter:
+def build_counter(name: str, of_groups: bool) -> Counter:
     """Return the counter of a name, with its unit."""
     known_counter = COUNTERS[name]
     return replace(known_counter, title=OF_GROUPS[name]) if of_groups and name in OF_GROUPS else known_counter

@@ -33,7 +33,7 @@ def match(query: str, text: str) -> Match | None:
     score, places, scattered = 0.0, set[int](), False
     folded, words = text.lower(), query.lower().split()
     for word in words:
-        found_match = _find(word, folded, len(words) == 1)
+        found_match = _find_word(word, folded, len(words) == 1)
         if found_match is None:
             return None
         score += found_match.score
@@ -42,8 +42,10 @@ def match(query: str, text: str) -> Match | None:
     return Match(score, tuple(sorted(places)), scattered)
 
 
-def best(query: str, items: Iterable[Item], text: Callable[[Item], str]) -> list[tuple[Item, Match]]:
-    """Return the items that fit, best first; equally good ones stay in their order.
+def find_best_matches(
+    query: str, items: Iterable[Item], text: Callable[[Item], str]
+) -> list[tuple[Item, Match]]:
+    """Return the matching items, best first; items with equal scores keep their order.
 
     The exact text comes first, then the whole phrase. Matches by scattered letters count only if no item
     contains the words.
@@ -70,25 +72,28 @@ def normalize_text(text: str) -> str:
     return " ".join(re.findall(r"[\w#@$-]+", text.lower()))
 
 
-def _find(query: str, text: str, is_whole_query: bool) -> Match | None:
-    """Find a word; in a phrase its scattered letters must be in one word of the text."""
+def _find_word(query: str, text: str, is_whole_query: bool) -> Match | None:
+    """Find a word.
+
+    In a search for a phrase, the letters of a scattered match must be in one word of the text.
+    """
     starts = [word_match.start() for word_match in _WORD_START.finditer(text)]
     place = next((start for start in starts if text.startswith(query, start)), None)
     if place is not None:
-        return _run(query, place, text, _AT_WORD)
+        return _score_match(query, place, text, _AT_WORD)
     place = text.find(query)
     if place >= 0:
-        return _run(query, place, text, _INSIDE)
-    places = _initials(query, text, starts) or _letters(query, text, is_whole_query)
+        return _score_match(query, place, text, _INSIDE)
+    places = _find_initials(query, text, starts) or _find_letters(query, text, is_whole_query)
     return Match(_SCATTERED - len(text) / 1000.0, tuple(places), True) if places else None
 
 
-def _run(query: str, start: int, text: str, score: float) -> Match:
+def _score_match(query: str, start: int, text: str, score: float) -> Match:
     """Score a match: early and in a short text is a little better."""
     return Match(score - start / 1000.0 - len(text) / 10_000.0, tuple(range(start, start + len(query))))
 
 
-def _initials(query: str, text: str, starts: list[int]) -> list[int]:
+def _find_initials(query: str, text: str, starts: list[int]) -> list[int]:
     """Return the positions of the letters of *query* as initials of words; empty if there is no such match."""
     places: list[int] = []
     for letter in query:
@@ -100,8 +105,8 @@ def _initials(query: str, text: str, starts: list[int]) -> list[int]:
     return places
 
 
-def _letters(query: str, text: str, anywhere: bool) -> list[int]:
-    """Return places of the word's letters in order, *anywhere* or in one word; empty if they are not all there."""
+def _find_letters(query: str, text: str, anywhere: bool) -> list[int]:
+    """Return the places of the word's letters in order, *anywhere* or within one word; empty if a letter is missing."""
     gap = ".*?" if anywhere else r"\w*?"
     letters_match = re.search(
         ("" if anywhere else r"\b") + gap.join(f"({re.escape(letter)})" for letter in query), text

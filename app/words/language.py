@@ -30,7 +30,7 @@ PSEUDO: Final = "pseudo"
 LANGUAGES: Final = {ENGLISH: "English", GERMAN: "Deutsch"}
 """Selectable languages, each with its own name."""
 ENVIRONMENT: Final = "MIRRORDRILL_LANGUAGE"
-"""Environment variable that overrides the setting: `en`, `de` or `pseudo`."""
+"""Environment variable that overrides the setting: `en`, `de` or `translate_to_pseudo`."""
 
 _LONGER: Final = 0.4
 """Extra length of the pseudo language, as of German, Finnish and Russian labels compared with English."""
@@ -53,20 +53,20 @@ def trn(singular: str, plural: str, n: int) -> str:
     return _catalog.ngettext(singular, plural, n)
 
 
-def current() -> str:
+def get_current_language() -> str:
     """Name of the language in use."""
     return _name
 
 
-def use(name: str) -> None:
+def use_language(name: str) -> None:
     """Use the language *name* for `tr` from now on; an unknown one means English."""
     global _catalog, _name
     _name = name if name in LANGUAGES or name == PSEUDO else ENGLISH
-    _catalog = _catalog_of(_name)
+    _catalog = _load_catalog(_name)
 
 
 @cache
-def _catalog_of(name: str) -> gettext.NullTranslations:
+def _load_catalog(name: str) -> gettext.NullTranslations:
     if name == PSEUDO:
         return _Pseudo()
     if name == ENGLISH:
@@ -86,7 +86,7 @@ def choose_language(by_environment: str, by_setting: str, by_system: str) -> str
     return ENGLISH
 
 
-def pseudo(text: str) -> str:
+def translate_to_pseudo(text: str) -> str:
     """Return *text* in the pseudo language: readable, longer, and visibly translated.
 
     A text that is already in it is unchanged.
@@ -109,10 +109,10 @@ def _accent(text: str) -> Iterator[str]:
 
 class _Pseudo(gettext.NullTranslations):
     def gettext(self, message: str) -> str:
-        return pseudo(message)
+        return translate_to_pseudo(message)
 
     def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
-        return pseudo(msgid1 if n == 1 else msgid2)
+        return translate_to_pseudo(msgid1 if n == 1 else msgid2)
 
 
 _catalog: gettext.NullTranslations = gettext.NullTranslations()

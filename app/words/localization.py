@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from string import Formatter
 
 from app.words import formatting, language
-from app.words.formatting import moment
+from app.words.formatting import format_moment
 from app.words.language import tr
 from engine.drill.judging.mistakes import Mistake
 from engine.localization import LocalizableMessage
@@ -18,7 +18,7 @@ from engine.verbs.lines import describe_line
 
 def localize(text: str) -> str:
     """Localize *text* with its numbers; return anything but a `LocalizableMessage` unchanged."""
-    if not isinstance(text, LocalizableMessage) or language.current() == language.ENGLISH:
+    if not isinstance(text, LocalizableMessage) or language.get_current_language() == language.ENGLISH:
         return text
     return _FIELDS.vformat(tr(text.template), (), dict(text.args))
 
@@ -27,13 +27,13 @@ class _Fields(Formatter):
     def format_field(self, value: object, format_spec: str) -> str:
         if isinstance(value, str):
             return localize(value)
-        return formatting.local(format(value, format_spec))
+        return formatting.localize_number(format(value, format_spec))
 
 
 _FIELDS = _Fields()
 
 
-def short(line: str, letters: int) -> str:
+def shorten_line(line: str, letters: int) -> str:
     """Return *line* without its line ends, cut off after so many *letters*."""
     text = " ".join(line.split())
     return text if len(text) <= letters else f"{text[: letters - 1]}…"
@@ -44,11 +44,11 @@ def describe_input(line: str, choices: Mapping[str, Sequence[str]]) -> str:
     return localize(describe_line(line, choices))
 
 
-def cause(mistake: Mistake) -> str:
+def describe_cause(mistake: Mistake) -> str:
     """Describe the cause of a mistake: the earlier action or event with its time, or the omission; "" if none."""
     words = localize(mistake.cause)
     if mistake.omission or not words:
         return words
     if mistake.cause_tick is None:
         return tr("After: {cause}").format(cause=words)
-    return tr("After: {cause}, at {moment}").format(cause=words, moment=moment(mistake.cause_tick))
+    return tr("After: {cause}, at {moment}").format(cause=words, moment=format_moment(mistake.cause_tick))

@@ -44,7 +44,7 @@ class Estimate(Struct, frozen=True):
     @property
     def redo_s(self) -> float | None:
         """Return Tredo in seconds; None while nothing is redone, because the formula then has no result."""
-        return _time_s(self.redo_queue_kb, self.redo_rate_kb_per_s)
+        return _divide_by_rate(self.redo_queue_kb, self.redo_rate_kb_per_s)
 
     @property
     def failover_s(self) -> float | None:
@@ -54,10 +54,10 @@ class Estimate(Struct, frozen=True):
     @property
     def data_loss_s(self) -> float | None:
         """Return Tdata_loss in seconds: the send queue divided by the rate at which log is generated."""
-        return _time_s(self.send_queue_kb, self.log_rate_kb_per_s)
+        return _divide_by_rate(self.send_queue_kb, self.log_rate_kb_per_s)
 
 
-def _time_s(queue_kb: float, rate_kb_per_s: float) -> float | None:
+def _divide_by_rate(queue_kb: float, rate_kb_per_s: float) -> float | None:
     if queue_kb < SMALL_KB:
         return 0.0
     return queue_kb / rate_kb_per_s if rate_kb_per_s >= LEAST_RATE_KB_PER_S else None
@@ -74,26 +74,29 @@ def estimate(world: World, copy: DatabaseCopy, cause: str) -> Estimate | None:
     """
     if copy.stream is None or copy.availability.guid is None:
         return None
-    source = world.flow.source_of(copy.stream)
-    source_position, stream_position = world.flow.positions(source), world.flow.stream_positions(copy.stream)
-    detection_s, detected_by = _detection(world, copy, cause)
+    source = world.flow.get_source_of(copy.stream)
+    source_position, stream_position = (
+        world.flow.read_source_positions(source),
+        world.flow.read_stream_positions(copy.stream),
+    )
+    detection_s, detected_by = _estimate_detection(world, copy, cause)
     return Estimate(
         copy.database,
         copy.server,
         detection_s,
         detected_by,
         max(0.0, stream_position.hardened_kb - stream_position.redone_kb),
-        world.flow.stream_reading(copy.stream).redo_kb_per_s,
+        world.flow.read_stream(copy.stream).redo_kb_per_s,
         max(0.0, source_position.flushed_kb - stream_position.sent_kb),
-        world.flow.reading(source).log_generation_kb_per_s,
+        world.flow.read_source(source).log_generation_kb_per_s,
     )
 
 
-def _detection(world: World, copy: DatabaseCopy, cause: str) -> tuple[float, str]:
+def _estimate_detection(world: World, copy: DatabaseCopy, cause: str) -> tuple[float, str]:
     """Return Tdetection in seconds and the setting that determines it, by the part that *cause* disables."""
-    group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
-    node = config.node_of(world, copy.server)
-    lead = config.node_of(world, group.primary) if group is not None else None
+    group = replicas.find_group_config(world, copy.server, copy.availability.guid or 0)
+    node = config.find_node_of(world, copy.server)
+    lead = config.find_node_of(world, group.primary) if group is not None else None
     if group is None or node is None or lead is None or cause in ("manual", "forced", "move-role"):
         return 0.0, ""
     timeout_s = group.health_check_timeout_ms / 1000.0

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from engine.availability import movement, replicas
 from engine.cluster import config, roles
 from engine.events import FailoverData
-from engine.flow.recovery import undo_s
-from engine.localization import LocalizableMessage, mark, say
+from engine.flow.recovery import compute_undo_s
+from engine.localization import LocalizableMessage, build_message, mark
 from engine.model import (
     AvailabilityGroup,
     AvailabilityListener,
@@ -60,21 +60,21 @@ LOOK_AGAIN_S: Final = 0.5
 # --- conditions of a failover -------------------------------------------------------------------------------
 
 
-def ready(group: AvailabilityGroup, server: str) -> bool:
+def is_failover_ready(group: AvailabilityGroup, server: str) -> bool:
     """Return whether the cluster records every database of the group as failover ready on *server*."""
     return bool(group.databases) and all((database, server) in group.ready for database in group.databases)
 
 
-def automatic_target(group: AvailabilityGroup, server: str) -> bool:
+def is_automatic_target(group: AvailabilityGroup, server: str) -> bool:
     """Return whether the current primary and *server* both have automatic failover.
 
     [DOC: failover modes, failover sets].
     """
-    ends = (group.replica(group.primary), group.replica(server))
+    ends = (group.find_replica(group.primary), group.find_replica(server))
     return all(end is not None and end.failover is FailoverMode.AUTOMATIC for end in ends)
 
 
-def admission(world: World, group: AvailabilityGroup, server: str) -> LocalizableMessage | None:
+def find_objection(world: World, group: AvailabilityGroup, server: str) -> LocalizableMessage | None:
     """Return the reason why *server* may not become primary at the cluster's request, or None if it may.
 
     The former primary may, except with forced quorum, because it has the reference copy. A replica that
@@ -82,15 +82,15 @@ def admission(world: World, group: AvailabilityGroup, server: str) -> Localizabl
     """
     if world.replicas[server, group.guid].pending:
         return None
-    node = config.node_of(world, server)
+    node = config.find_node_of(world, server)
     if node is None or node.config.forced:
-        return say("the cluster runs with forced quorum")
+        return build_message("the cluster runs with forced quorum")
     if server == group.primary:
         return None
-    if not automatic_target(group, server):
-        return say("{server} is not an automatic failover target", server=server)
-    if not ready(group, server):
-        return say("not all databases are synchronized on {server}", server=server)
+    if not is_automatic_target(group, server):
+        return build_message("{server} is not an automatic failover target", server=server)
+    if not is_failover_ready(group, server):
+        return build_message("not all databases are synchronized on {server}", server=server)
     return None
 
 
@@ -110,9 +110,11 @@ FAILED: Final = {
 }
 
 
-def _step(world: World, failover: Failover, step: str) -> None:
+def _record_step(world: World, failover: Failover, step: str) -> None:
     template = FAILED[failover.kind] if failover.why else STEPS[failover.kind]
-    text = say(template, server=failover.from_server, other=failover.to_server, step=step, why=failover.why)
+    text = build_message(
+        template, server=failover.from_server, other=failover.to_server, step=step, why=failover.why
+    )
     world.emit(
         FailoverData(step=step, failover_kind=failover.kind, cause=failover.cause, why=failover.why or None),
         text,
@@ -127,40 +129,40 @@ def _update(world: World, failover: Failover, **changes: FieldOf[Failover]) -> F
     return new_failover
 
 
-def running(world: World, copy: DatabaseCopy) -> Failover | None:
+def find_running_failover(world: World, copy: DatabaseCopy) -> Failover | None:
     """Return the running failover of this database, if any."""
-    return world.failover_under_way(copy.availability.database_guid)
+    return world.find_running_failover(copy.availability.database_guid)
 
 
-def begin(world: World, guid: int, server: str) -> None:
+def begin_failover(world: World, guid: int, server: str) -> None:
     """Let the replica on *server* accept the role: it redoes its log and then opens its databases."""
-    group = replicas.group_of(world, server, guid)
+    group = replicas.find_group_config(world, server, guid)
     assert group is not None
     replica_state = world.replicas[server, guid]
     kind = replica_state.pending or (
         "role-move" if _was_moved_in_cluster(world, group, server) else "automatic"
     )
     replicas.set_state_word(world, server, guid, ReplicaWord.PRIMARY_PENDING, replicas.ONLINE, pending=kind)
-    for copy in replicas.copies(world, server, guid):
+    for copy in replicas.list_group_copies(world, server, guid):
         if group.primary != server:
-            _begin_one(world, group, copy, kind, replica_state.since_tick)
+            _begin_database_failover(world, group, copy, kind, replica_state.since_tick)
         if copy.source is not None:
             world.dirty.add(copy.source)
         elif copy.stream is not None:
-            world.dirty.add(world.flow.source_of(copy.stream))
+            world.dirty.add(world.flow.get_source_of(copy.stream))
     if group.listener is not None:
         world.listeners[group.listener.name] = None
-    consider(world, guid, server)
+    open_if_redone(world, guid, server)
 
 
 def _was_moved_in_cluster(world: World, group: AvailabilityGroup, server: str) -> bool:
     """Return whether a person moved the role in the cluster, instead of using SQL Server."""
-    node = config.node_of(world, server)
-    role = node.config.role(group.name) if node is not None else None
+    node = config.find_node_of(world, server)
+    role = node.config.find_role(group.name) if node is not None else None
     return role is not None and role.way == "move"
 
 
-def _begin_one(
+def _begin_database_failover(
     world: World, group: AvailabilityGroup, copy: DatabaseCopy, kind: str, asked_tick: int
 ) -> None:
     cause, failed_tick = causes.find_loss_cause(world, group.primary, copy.server)
@@ -171,7 +173,7 @@ def _begin_one(
         cause, failed_tick = "move-role", world.tick if account.serving else account.since_tick
     old_copy = world.copies.get((group.primary, copy.database))
     undo = (
-        undo_s(world.flow, copy.stream, old_copy.open_log_kb)
+        compute_undo_s(world.flow, copy.stream, old_copy.open_log_kb)
         if copy.stream is not None and old_copy is not None
         else 0.0
     )
@@ -187,21 +189,26 @@ def _begin_one(
         detected_tick=world.tick,
         agreed_tick=world.tick,
         redo_done_tick=world.tick if copy.stream is None else None,
-        promote_s=(ONLINE_S + LISTENER_S) * world.chance.lognormal(1.0, SPREAD),
+        promote_s=(ONLINE_S + LISTENER_S) * world.chance.draw_lognormal(1.0, SPREAD),
         undo_s=undo,
     )
     world.latest_failover[failover.guid] = len(world.failovers)
     world.failovers.append(failover)
-    _step(world, failover, say("detected") if kind == "automatic" else say("accepted"))
+    _record_step(
+        world, failover, build_message("detected") if kind == "automatic" else build_message("accepted")
+    )
 
 
-def redone(world: World, stream: int) -> None:
+def on_redo_done(world: World, stream: int) -> None:
     """Handle that the receiver of *stream* has redone all the log that it has (flow callback)."""
-    source, key = world.flow.source_of(stream), world.streams[stream]
-    failover = running(world, world.copies[key]) if key is not None else None
+    source, key = world.flow.get_source_of(stream), world.streams[stream]
+    failover = find_running_failover(world, world.copies[key]) if key is not None else None
     if key is None or failover is None or failover.redo_done_tick is not None or failover.to_server != key[0]:
         return
-    unhardened_kb = world.flow.positions(source).flushed_kb - world.flow.stream_positions(stream).hardened_kb
+    unhardened_kb = (
+        world.flow.read_source_positions(source).flushed_kb
+        - world.flow.read_stream_positions(stream).hardened_kb
+    )
     lead = world.contacts.get((world.copies[key].availability.guid or 0, world.sources[source][0], key[0]))
     readable = not world.copies[world.sources[source]].disk_failed
     if (
@@ -212,31 +219,31 @@ def redone(world: World, stream: int) -> None:
         and unhardened_kb > 1e-6
     ):
         return  # the tail of the log is still being sent
-    _step(world, _update(world, failover, redo_done_tick=world.tick), say("redo done"))
-    world.touch_log(world.copies[key])  # the primary no longer waits for its redo
+    _record_step(world, _update(world, failover, redo_done_tick=world.tick), build_message("redo done"))
+    world.mark_log_changed(world.copies[key])  # the primary no longer waits for its redo
     guid = world.copies[key].availability.guid
     assert guid is not None
-    consider(world, guid, key[0])
+    open_if_redone(world, guid, key[0])
 
 
-def consider(world: World, guid: int, server: str) -> None:
+def open_if_redone(world: World, guid: int, server: str) -> None:
     """Open the databases of the replica when redo of all of them is done."""
     state = world.replicas.get((server, guid))
     if state is None or state.word is not ReplicaWord.PRIMARY_PENDING:
         return
-    waiting = [running(world, copy) for copy in replicas.copies(world, server, guid)]
+    waiting = [find_running_failover(world, copy) for copy in replicas.list_group_copies(world, server, guid)]
     failovers = [failover for failover in waiting if failover is not None and failover.to_server == server]
     if any(failover.redo_done_tick is None or failover.decided_tick is not None for failover in failovers):
         return
     for failover in failovers:
-        _step(world, _update(world, failover, decided_tick=world.tick), say("decided"))
+        _record_step(world, _update(world, failover, decided_tick=world.tick), build_message("decided"))
     promote_s = max((failover.promote_s for failover in failovers), default=ONLINE_S)
     world.call_after(promote_s, "availability.online", guid, server, state.since_tick)
 
 
-def online(world: World, guid: int, server: str, since_tick: int) -> None:
+def become_primary(world: World, guid: int, server: str, since_tick: int) -> None:
     """Give the replica the role of the primary and open its databases (timer)."""
-    state, group = world.replicas.get((server, guid)), replicas.group_of(world, server, guid)
+    state, group = world.replicas.get((server, guid)), replicas.find_group_config(world, server, guid)
     if (
         group is None
         or state is None
@@ -244,44 +251,48 @@ def online(world: World, guid: int, server: str, since_tick: int) -> None:
         or state.since_tick != since_tick
     ):
         return
-    node = config.node_of(world, server)
-    if world.instances[server].hung or node is None or not config.may_write(world, node.name):
+    node = config.find_node_of(world, server)
+    if world.instances[server].hung or node is None or not config.can_write(world, node.name):
         world.call_after(LOOK_AGAIN_S, "availability.online", guid, server, since_tick)
         return
-    role = node.config.role(group.name)
+    role = node.config.find_role(group.name)
     if (
         role is not None and role.owner != node.name
     ):  # the cluster has given the group to another node in the meantime
-        close(world, server, guid, replicas.CLUSTER_STATE_CHANGED)
+        close_replica(world, server, guid, replicas.CLUSTER_STATE_CHANGED)
         return
     forced = state.pending == "forced"
-    for copy in replicas.copies(world, server, guid):
+    for copy in replicas.list_group_copies(world, server, guid):
         _promote(world, group, copy, forced)
-    replicas.change(world, server, guid, lambda old: _led_by(world, old, server, forced))
+    replicas.change_group(
+        world, server, guid, lambda old: _build_new_configuration(world, old, server, forced)
+    )
     replicas.set_state_word(
         world, server, guid, ReplicaWord.PRIMARY_NORMAL, replicas.ONLINE_COMPLETED, primary=server
     )
-    for copy in replicas.copies(world, server, guid):
-        movement.fit_own_state(world, (server, copy.database))
-        failover = running(world, copy)
+    for copy in replicas.list_group_copies(world, server, guid):
+        movement.update_primary_state(world, (server, copy.database))
+        failover = find_running_failover(world, copy)
         if failover is not None and failover.to_server != server:
-            _step(world, _update(world, failover, why=replicas.CLUSTER_STATE_CHANGED), "cancelled")
+            _record_step(world, _update(world, failover, why=replicas.CLUSTER_STATE_CHANGED), "cancelled")
         elif failover is not None:
             undo = failover.undo_s
-            errorlog.write(
+            errorlog.write_message(
                 world, server, 3421, copy.database, copy.database_id, int(undo), 0, 0, int(undo * 1000)
             )
-            _step(world, _update(world, failover, online_tick=world.tick), say("online"))
+            _record_step(world, _update(world, failover, online_tick=world.tick), build_message("online"))
             world.call_after(failover.undo_s, "availability.undone", failover.guid, failover.detected_tick)
     if group.listener is not None:
-        listen(world, server, group.listener)
+        bring_listener_online(world, server, group.listener)
     movement.connect_secondaries(world, guid, server)
-    node = config.node_of(world, server)
+    node = config.find_node_of(world, server)
     if node is not None:
         roles.report_online(world, group.name, node.name)
 
 
-def _led_by(world: World, group: AvailabilityGroup, server: str, forced: bool) -> AvailabilityGroup:
+def _build_new_configuration(
+    world: World, group: AvailabilityGroup, server: str, forced: bool
+) -> AvailabilityGroup:
     """Return the configuration that a new primary writes. No other copy is ready until it is synchronized."""
     own_places = tuple(
         (database, server) for database in group.databases if (server, database) in world.copies
@@ -298,7 +309,7 @@ def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced:
     key = copy.key
     old_copy = world.copies.get((group.primary, copy.database))
     if copy.stream is not None:
-        hardened_kb = world.flow.stream_positions(copy.stream).hardened_kb
+        hardened_kb = world.flow.read_stream_positions(copy.stream).hardened_kb
         if old_copy is not None:
             _account_loss(world, copy, old_copy, copy.stream)
         streams.take_over(world, copy.stream)
@@ -307,8 +318,10 @@ def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced:
         if old_copy is not None and old_copy.server != copy.server:
             _account_end(world, copy, old_copy, hardened_kb)
         streams.add_source(world, key, hardened_kb)
-    elif forced and not copy.disk_failed:  # it was the primary before and continues its own log as a new fork
-        hardened_kb = streams.end_of_log_kb(world, copy)
+    elif (
+        forced and not copy.disk_failed
+    ):  # the copy was primary before and continues its own log as a new fork
+        hardened_kb = streams.get_end_of_log_kb(world, copy)
         if old_copy is not None and old_copy.server != copy.server:
             _account_end(world, copy, old_copy, hardened_kb)
     else:
@@ -321,7 +334,7 @@ def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced:
         key,
         db_state=DbState.ONLINE,
         recovering=False,
-        lineage=lineage.branch(world, world.copies[key].lineage, hardened_kb),
+        lineage=lineage.build_branch(world, world.copies[key].lineage, hardened_kb),
     )
     world.update_availability(key, suspended=None)
 
@@ -340,15 +353,15 @@ def suspend_others(world: World, group: AvailabilityGroup, database: str, primar
 
 
 def _account_loss(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, stream: int) -> None:
-    hardened_kb = world.flow.stream_positions(stream).hardened_kb
+    hardened_kb = world.flow.read_stream_positions(stream).hardened_kb
     _account_end(world, copy, old_primary, hardened_kb)
 
 
 def _account_end(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, kept_kb: float) -> None:
     """Account for the end of a copy's failover, including acknowledged commits that the new primary does not have."""
-    committed_kb = streams.committed_kb(world, old_primary)
-    count = commits.count(world, old_primary, kept_kb, committed_kb)
-    failover = running(world, copy)
+    committed_kb = streams.get_committed_kb(world, old_primary)
+    count = commits.count_transactions(world, old_primary, kept_kb, committed_kb)
+    failover = find_running_failover(world, copy)
     if count == 0 or failover is None:
         return
     lost_kb = max(0.0, committed_kb - kept_kb)
@@ -357,60 +370,60 @@ def _account_end(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, ke
     commits.record_loss(world, old_primary.database, copy.server, count, lost_kb, commits.THIS_COPY)
 
 
-def undone(world: World, guid: int, detected_tick: int) -> None:
+def on_undo_done(world: World, guid: int, detected_tick: int) -> None:
     """Finish the rollback of uncommitted transactions on the new primary (timer)."""
     failover = world.failovers[world.latest_failover[guid]]
     if failover.detected_tick == detected_tick and not failover.why:
-        _step(world, _update(world, failover, undo_done_tick=world.tick), say("undo done"))
+        _record_step(world, _update(world, failover, undo_done_tick=world.tick), build_message("undo done"))
 
 
-def cancel(world: World, key: Key, reason: str) -> None:
+def cancel_failover(world: World, key: Key, reason: str) -> None:
     """Cancel the failover of a copy that no longer exists."""
     copy = world.copies[key]
-    failover = running(world, copy)
+    failover = find_running_failover(world, copy)
     guid = copy.availability.guid
     if failover is None or guid is None or failover.to_server != key[0]:
         return
-    _step(world, _update(world, failover, why=reason), "cancelled")
-    group, node = replicas.group_of(world, key[0], guid), config.node_of(world, key[0])
+    _record_step(world, _update(world, failover, why=reason), "cancelled")
+    group, node = replicas.find_group_config(world, key[0], guid), config.find_node_of(world, key[0])
     if group is not None and node is not None:
         roles.report_declined(world, group.name, node.name, reason)
 
 
-def close(world: World, server: str, guid: int, reason: str, *, pending: str = "") -> None:
+def close_replica(world: World, server: str, guid: int, reason: str, *, pending: str = "") -> None:
     """Close the replica on *server*: disconnect its clients and write no more log."""
-    group = replicas.group_of(world, server, guid)
+    group = replicas.find_group_config(world, server, guid)
     state = world.replicas.get((server, guid))
     if state is None or state.word in (ReplicaWord.RESOLVING_NORMAL, ReplicaWord.NOT_AVAILABLE):
         return
     if state.word in (ReplicaWord.PRIMARY_NORMAL, ReplicaWord.PRIMARY_PENDING):
         name = group.name if group is not None else ""
-        errorlog.write(world, server, 41091 if reason is replicas.LEASE else 41075, name)
+        errorlog.write_message(world, server, 41091 if reason is replicas.LEASE else 41075, name)
         if reason is replicas.OFFLINE and world.instances[server].version >= LEASE_STOP_SINCE:
-            errorlog.write(world, server, 19420, name)
+            errorlog.write_message(world, server, 19420, name)
     replicas.set_state_word(world, server, guid, ReplicaWord.RESOLVING_NORMAL, reason, pending=pending)
     if state.role is ReplicaRole.PRIMARY:
-        for copy in replicas.copies(world, server, guid):
-            errorlog.write(world, server, 35299, copy.database, 100)
+        for copy in replicas.list_group_copies(world, server, guid):
+            errorlog.write_message(world, server, 35299, copy.database, 100)
     if (
         group is not None
         and group.listener is not None
         and world.listeners.get(group.listener.name) == server
     ):
         world.listeners[group.listener.name] = None
-        errorlog.write(world, server, 26070, group.listener.name)
-    network.reassess(world, guid)
+        errorlog.write_message(world, server, 26070, group.listener.name)
+    network.schedule_detections(world, guid)
 
 
 def close_frozen(world: World, server: str, group: AvailabilityGroup) -> None:
     """Take a group offline on a hung instance, which will notice that when it continues."""
-    replicas.owe(world, server, replicas.LEASE, group.guid)
+    replicas.defer_role_loss(world, server, replicas.LEASE, group.guid)
     if group.listener is not None and world.listeners.get(group.listener.name) == server:
         world.listeners[group.listener.name] = None
-    network.reassess(world, group.guid)
+    network.schedule_detections(world, group.guid)
 
 
-def watch(world: World) -> None:
+def detect_missed_changes(world: World) -> None:
     """Let an instance that continues after a hang detect the changes that it missed. This runs after every event.
 
     [DOC: lease timeout].
@@ -420,32 +433,32 @@ def watch(world: World) -> None:
             continue
         world.replicas[server, guid] = replace(state, owed="")
         if not config.has_quorum(world, server):
-            replicas.quorum_lost(world, server)
+            replicas.on_quorum_lost(world, server)
             continue
-        group = replicas.group_of(world, server, guid)
+        group = replicas.find_group_config(world, server, guid)
         if state.word in (ReplicaWord.PRIMARY_NORMAL, ReplicaWord.PRIMARY_PENDING) and group is not None:
             if world.instances[server].version >= LEASE_STOP_SINCE:
-                errorlog.write(world, server, 19421, group.name)
-            errorlog.write(world, server, 19407, group.name)
-        close(world, server, guid, replicas.LEASE)
+                errorlog.write_message(world, server, 19421, group.name)
+            errorlog.write_message(world, server, 19407, group.name)
+        close_replica(world, server, guid, replicas.LEASE)
 
 
-def listener_online(world: World, guid: int) -> None:
+def on_listener_online(world: World, guid: int) -> None:
     """Let a new or restarted listener accept connections at the primary (timer)."""
     for server, number in sorted(world.replicas):
-        group = replicas.group_of(world, server, guid) if number == guid else None
+        group = replicas.find_group_config(world, server, guid) if number == guid else None
         led = world.replicas[server, number].word is ReplicaWord.PRIMARY_NORMAL
         if group is not None and group.listener is not None and led:
-            listen(world, server, group.listener)
+            bring_listener_online(world, server, group.listener)
 
 
-def listen(world: World, server: str, listener: AvailabilityListener) -> None:
+def bring_listener_online(world: World, server: str, listener: AvailabilityListener) -> None:
     """Bring the network name and the address in the server's subnet online, and update DNS."""
-    register(world, server, listener)
+    register_in_dns(world, server, listener)
     if world.listeners[listener.name] is None:
-        errorlog.write(world, server, 26024, listener.name, "ipv4", listener.port, ADDRESS_IN_USE)
+        errorlog.write_message(world, server, 26024, listener.name, "ipv4", listener.port, ADDRESS_IN_USE)
     else:
-        errorlog.write(world, server, 26069, listener.name)
+        errorlog.write_message(world, server, 26069, listener.name)
 
 
 ADDRESS_IN_USE: Final = 0x2740
@@ -458,23 +471,23 @@ def is_port_taken(world: World, server: str, port: int) -> bool:
     return endpoint is not None and endpoint.state is EndpointState.STARTED and endpoint.port == port
 
 
-def register(world: World, server: str, listener: AvailabilityListener) -> None:
+def register_in_dns(world: World, server: str, listener: AvailabilityListener) -> None:
     """Register the listener's addresses in DNS, by its present RegisterAllProvidersIP and HostRecordTTL.
 
     [DOC: availability group listeners].
     """
     world.listeners[listener.name] = None if is_port_taken(world, server, listener.port) else server
-    node = config.node_of(world, server)
+    node = config.find_node_of(world, server)
     subnet = node.subnet if node is not None else ""
     online = next((address for address in listener.addresses if address.rpartition(".")[0] == subnet), "")
     if online:
         addresses = listener.addresses if listener.register_all else (online,)
-        names.register(world, listener.name, addresses, online, listener.record_ttl_s)
+        names.register_name(world, listener.name, addresses, online, listener.record_ttl_s)
 
 
 HANDLERS: Final[Handlers] = {
     "availability.leave": movement.watch_removals,
-    "availability.listener": listener_online,
-    "availability.online": online,
-    "availability.undone": undone,
+    "availability.listener": on_listener_online,
+    "availability.online": become_primary,
+    "availability.undone": on_undo_done,
 }

@@ -9,8 +9,8 @@ from engine.availability import replicas
 from engine.cluster import config
 from engine.constants import BACKUP_KB_PER_S
 from engine.events import DetectedData
-from engine.identifiers import replica_id
-from engine.localization import say
+from engine.identifiers import make_replica_id
+from engine.localization import build_message
 from engine.model import (
     NO_AVAILABILITY,
     AvailabilityGroup,
@@ -36,52 +36,52 @@ REVERT_KB_PER_S: Final = BACKUP_KB_PER_S / 4
 
 def connect_secondaries(world: World, guid: int, primary: str) -> None:
     """Connect a new primary to its secondaries. Older connections are closed."""
-    group = replicas.group_of(world, primary, guid)
+    group = replicas.find_group_config(world, primary, guid)
     assert group is not None
-    for key, _ in world.contacts_of(guid):
-        world.drop_contact(key)
+    for key, _ in world.list_contacts(guid):
+        world.remove_contact(key)
     for replica in group.replicas:
         if replica.server != primary and replica.joined and (replica.server, guid) in world.replicas:
             network.open_contact(world, guid, primary, replica.server, connected=False)
-    network.reassess(world, guid)
+    network.schedule_detections(world, guid)
 
 
-def watch(world: World) -> None:
+def follow_primaries(world: World) -> None:
     """Let a replica without a primary, or with a former one, follow the current primary.
 
     This runs after every event.
     """
     for (server, guid), state in sorted(world.replicas.items()):
         if state.word is ReplicaWord.PRIMARY_NORMAL and world.instances[server].answering:
-            _report_lost(world, server, guid)
+            _record_lost_secondaries(world, server, guid)
         follows = state.word in (ReplicaWord.RESOLVING_NORMAL, ReplicaWord.SECONDARY_NORMAL)
         if follows and world.instances[server].answering:
             _give_up_role(world, server, guid)
             _follow_primary(world, server, guid)
 
 
-def _report_lost(world: World, server: str, guid: int) -> None:
+def _record_lost_secondaries(world: World, server: str, guid: int) -> None:
     """Retry to record the loss of a secondary in the cluster.
 
     Commits of the primary wait until the record succeeds.
     """
-    for copy in replicas.copies(world, server, guid):
+    for copy in replicas.list_group_copies(world, server, guid):
         for peer in copy.availability.lost:
-            if copy.availability.peer(peer) is SyncState.SYNCHRONIZED or _set_ready(
+            if copy.availability.get_peer_state(peer) is SyncState.SYNCHRONIZED or _record_readiness(
                 world, copy.key, peer, False
             ):
                 still_lost_peers = tuple(
                     lost_peer for lost_peer in world.copies[copy.key].availability.lost if lost_peer != peer
                 )
                 world.update_availability(copy.key, lost=still_lost_peers)
-                world.touch(guid)
+                world.mark_session_changed(guid)
 
 
 def _give_up_role(world: World, server: str, guid: int) -> None:
     """Put a secondary into RESOLVING while the cluster has its group offline."""
-    node, state = config.node_of(world, server), world.replicas[server, guid]
-    group = node.config.group(guid) if node is not None else None
-    role = node.config.role(group.name) if node is not None and group is not None else None
+    node, state = config.find_node_of(world, server), world.replicas[server, guid]
+    group = node.config.find_group(guid) if node is not None else None
+    role = node.config.find_role(group.name) if node is not None and group is not None else None
     is_role_down = role is not None and role.state in (ResourceState.OFFLINE, ResourceState.FAILED)
     if is_role_down and state.word is ReplicaWord.SECONDARY_NORMAL:
         replicas.set_state_word(
@@ -90,10 +90,10 @@ def _give_up_role(world: World, server: str, guid: int) -> None:
 
 
 def _follow_primary(world: World, server: str, guid: int) -> None:
-    from_cluster = replicas.group_of(world, server, guid)
+    from_cluster = replicas.find_group_config(world, server, guid)
     if from_cluster is None or from_cluster.primary == server or not config.has_quorum(world, server):
         return
-    node, primary_node = config.node_of(world, server), config.node_of(world, from_cluster.primary)
+    node, primary_node = config.find_node_of(world, server), config.find_node_of(world, from_cluster.primary)
     if node is None or primary_node is None or not config.has_heartbeat(world, node.name, primary_node.name):
         return
     lead = world.replicas.get((from_cluster.primary, guid))
@@ -109,7 +109,7 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
     )
     if (guid, lead.server, server) not in world.contacts or (guid, server, lead.server) not in world.contacts:
         network.open_contact(world, guid, lead.server, server, connected=False)
-    network.reassess(world, guid)
+    network.schedule_detections(world, guid)
 
 
 # --- connections ------------------------------------------------------------------------------------------
@@ -122,27 +122,29 @@ def on_connection_lost(world: World, guid: int, server: str, peer: str, epoch: i
     contact = world.contacts[guid, server, peer]
     world.contacts[guid, server, peer] = replace(contact, lost_by=reason, lost_tick=world.tick)
     if reason == "silent":
-        errorlog.write(world, server, 35206, peer, replica_id(guid, peer))
-    world.emit(DetectedData(peer=peer, how=reason), say("lost {server}", server=peer), server=server)
+        errorlog.write_message(world, server, 35206, peer, make_replica_id(guid, peer))
+    world.emit(
+        DetectedData(peer=peer, how=reason), build_message("lost {server}", server=peer), server=server
+    )
     lead = world.replicas[server, guid].word is ReplicaWord.PRIMARY_NORMAL
-    for copy in replicas.copies(world, server, guid):
+    for copy in replicas.list_group_copies(world, server, guid):
         key = (server, copy.database)
         log_disconnected(world, guid, copy.database, server, peer)
         if lead:
-            lose(world, key, peer)
+            continue_without(world, key, peer)
         elif world.replicas[server, guid].primary == peer:
             replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
-    network.reassess(world, guid)
+    network.schedule_detections(world, guid)
 
 
 def log_disconnected(world: World, guid: int, database: str, server: str, peer: str) -> None:
     """Write into the ERRORLOG of *server* that its copy of *database* is no longer connected to the one on *peer*."""
     lead = world.replicas[server, guid].word is ReplicaWord.PRIMARY_NORMAL
     kinds = ("secondary", "primary") if lead else ("primary", "secondary")
-    errorlog.write(world, server, 35267, *kinds, database, peer, replica_id(guid, peer))
+    errorlog.write_message(world, server, 35267, *kinds, database, peer, make_replica_id(guid, peer))
 
 
-def hang_up(world: World, server: str) -> None:
+def close_connections(world: World, server: str) -> None:
     """Close the connections of *server*. Each end that can notice it handles the loss immediately. Derived.
 
     A partner that cannot be reached notices the loss by its session timeout.
@@ -154,25 +156,25 @@ def hang_up(world: World, server: str) -> None:
             on_connection_lost(world, guid, owner, peer, contact.epoch, "closed")
 
 
-def lose(world: World, key: Key, server: str) -> None:
+def continue_without(world: World, key: Key, server: str) -> None:
     """Let the primary *key* continue without the secondary on *server*, after the cluster has recorded the loss.
 
     [DOC: availability modes] Until then commits wait, because that copy might become primary with its log.
     """
-    peer_state = world.copies[key].availability.peer(server)
+    peer_state = world.copies[key].availability.get_peer_state(server)
     replicas.set_peer_state(world, key, server, SyncState.NOT_SYNCHRONIZING)
     _set_closing(world, key, server, None)
     if peer_state is SyncState.SYNCHRONIZED:
-        was_changed = _set_ready(world, key, server, False)
+        was_changed = _record_readiness(world, key, server, False)
         lost_peers = set(world.copies[key].availability.lost)
         world.update_availability(
             key, lost=tuple(sorted(lost_peers - {server} if was_changed else lost_peers | {server}))
         )
     if not any(state is SyncState.SYNCHRONIZED for _, state in world.copies[key].availability.peers):
-        fit_own_state(world, key)
+        update_primary_state(world, key)
 
 
-def stop(world: World, key: Key) -> None:
+def stop_primary_copy(world: World, key: Key) -> None:
     """Close the database on this server and stop its log. The other databases of its group continue.
 
     A synchronized secondary stays ready for failover, because nothing has been committed since. Documented
@@ -187,10 +189,10 @@ def stop(world: World, key: Key) -> None:
     elif own_availability.guid is not None:
         primary = (world.replicas[key[0], own_availability.guid].primary or "", key[1])
         if primary in world.copies:
-            lose(world, primary, key[0])
+            continue_without(world, primary, key[0])
     replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
     if own_availability.guid is not None:
-        world.touch(own_availability.guid)
+        world.mark_session_changed(own_availability.guid)
 
 
 def stop_receiver(world: World, key: Key, server: str) -> None:
@@ -200,7 +202,7 @@ def stop_receiver(world: World, key: Key, server: str) -> None:
         replicas.set_state(world, (server, key[1]), SyncState.NOT_SYNCHRONIZING)
 
 
-def forget(world: World, key: Key, server: str) -> None:
+def remove_secondary(world: World, key: Key, server: str) -> None:
     """Remove the copy on *server* from the group. The primary *key* no longer waits for it."""
     own_availability = world.copies[key].availability
     _set_closing(world, key, server, None)
@@ -210,31 +212,31 @@ def forget(world: World, key: Key, server: str) -> None:
     )
 
 
-def fit_modes(world: World, guid: int, primary: str) -> None:
+def apply_availability_modes(world: World, guid: int, primary: str) -> None:
     """Apply changed availability modes. A pair that is no longer synchronous no longer counts as synchronized.
 
     [DOC: availability modes]
     """
-    for copy in replicas.copies(world, primary, guid):
+    for copy in replicas.list_group_copies(world, primary, guid):
         key = (primary, copy.database)
         for server, state in copy.availability.peers:
-            if synchronous(world, copy, server) or state is SyncState.NOT_SYNCHRONIZING:
+            if is_synchronous_pair(world, copy, server) or state is SyncState.NOT_SYNCHRONIZING:
                 continue
             _set_closing(world, key, server, None)
             if state is SyncState.SYNCHRONIZED:
-                _set_ready(world, key, server, False)
+                _record_readiness(world, key, server, False)
                 replicas.set_peer_state(world, key, server, SyncState.SYNCHRONIZING)
                 replicas.set_state(world, (server, copy.database), SyncState.SYNCHRONIZING)
-        fit_own_state(world, key)
-    world.touch(guid)
+        update_primary_state(world, key)
+    world.mark_session_changed(guid)
 
 
-def fit_own_state(world: World, key: Key) -> None:
+def update_primary_state(world: World, key: Key) -> None:
     """Set the synchronization state of the primary *key* by its mode and its suspension."""
-    replicas.set_state(world, key, _own_state(world, key))
+    replicas.set_state(world, key, _compute_primary_state(world, key))
 
 
-def _own_state(world: World, key: Key) -> SyncState:
+def _compute_primary_state(world: World, key: Key) -> SyncState:
     """Return the synchronization state of a primary's own copy.
 
     While suspended it is NOT SYNCHRONIZING. [DOC: database replica states]
@@ -247,16 +249,18 @@ def _own_state(world: World, key: Key) -> SyncState:
     return SyncState.SYNCHRONIZED if synchronous else SyncState.SYNCHRONIZING
 
 
-def _ready(group: AvailabilityGroup, database: str, server: str, ready: bool) -> AvailabilityGroup:
+def _with_readiness(group: AvailabilityGroup, database: str, server: str, ready: bool) -> AvailabilityGroup:
     ready_places = {*group.ready} - {(database, server)} | ({(database, server)} if ready else set())
     return replace(group, ready=tuple(sorted(ready_places)))
 
 
-def _set_ready(world: World, key: Key, server: str, ready: bool) -> bool:
+def _record_readiness(world: World, key: Key, server: str, ready: bool) -> bool:
     """Let the primary *key* record whether the copy on *server* is failover ready. Return False without quorum."""
     guid = world.copies[key].availability.guid
     assert guid is not None
-    return replicas.change(world, key[0], guid, lambda group: _ready(group, key[1], server, ready))
+    return replicas.change_group(
+        world, key[0], guid, lambda group: _with_readiness(group, key[1], server, ready)
+    )
 
 
 def _set_closing(world: World, key: Key, server: str, kb: float | None) -> None:
@@ -279,25 +283,29 @@ def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) 
         return
     if other_contact.connected:
         on_connection_lost(world, guid, peer, me, other_contact.epoch, "closed")
-        network.reassess(world, guid)
+        network.schedule_detections(world, guid)
         return
     if not {(me, guid), (peer, guid)} <= world.replicas.keys():
-        return  # one of them has left the AG
+        return  # one of the two servers has left the AG
     words = {server: world.replicas[server, guid].word for server in (me, peer)}
     if set(words.values()) != {ReplicaWord.PRIMARY_NORMAL, ReplicaWord.SECONDARY_NORMAL}:
         _retry_connection(world, guid, me, peer, contact)
         return
     network.open_contact(world, guid, me, peer)
-    world.emit(DetectedData(peer=peer, how="connected"), say("connected to {server}", server=peer), server=me)
+    world.emit(
+        DetectedData(peer=peer, how="connected"),
+        build_message("connected to {server}", server=peer),
+        server=me,
+    )
     primary, secondary = (me, peer) if words[me] is ReplicaWord.PRIMARY_NORMAL else (peer, me)
-    group = replicas.group_of(world, primary, guid)
+    group = replicas.find_group_config(world, primary, guid)
     name = group.name if group is not None else ""
-    ends = [part for server in (primary, secondary) for part in (server, replica_id(guid, server))]
-    errorlog.write(world, primary, 35202, name, *ends)
-    errorlog.write(world, secondary, 35202, name, *ends[2:], *ends[:2])
-    for copy in replicas.copies(world, secondary, guid):
-        join(world, (primary, copy.database), (secondary, copy.database))
-    network.reassess(world, guid)
+    ends = [part for server in (primary, secondary) for part in (server, make_replica_id(guid, server))]
+    errorlog.write_message(world, primary, 35202, name, *ends)
+    errorlog.write_message(world, secondary, 35202, name, *ends[2:], *ends[:2])
+    for copy in replicas.list_group_copies(world, secondary, guid):
+        connect_copies(world, (primary, copy.database), (secondary, copy.database))
+    network.schedule_detections(world, guid)
 
 
 def _retry_connection(world: World, guid: int, server: str, peer: str, contact: Contact) -> None:
@@ -306,15 +314,15 @@ def _retry_connection(world: World, guid: int, server: str, peer: str, contact: 
     world.call_after(1.0, "availability.call", guid)
 
 
-def call(world: World, guid: int) -> None:
+def retry_connections(world: World, guid: int) -> None:
     """Retry failed connections (timer)."""
-    network.reassess(world, guid)
+    network.schedule_detections(world, guid)
 
 
 # --- flow of log --------------------------------------------------------------------------------------------
 
 
-def join(world: World, primary: Key, secondary: Key) -> None:
+def connect_copies(world: World, primary: Key, secondary: Key) -> None:
     """Connect primary and secondary of a database, so that log flows unless data movement is suspended."""
     lead, follower = world.copies.get(primary), world.copies[secondary]
     if lead is None or lead.source is None or follower.recovering or lead.disk_failed or follower.disk_failed:
@@ -327,48 +335,48 @@ def join(world: World, primary: Key, secondary: Key) -> None:
         _acknowledge_suspension(world, secondary)
         return
     if {follower.fork, follower.former_fork}.isdisjoint((lead.fork, lead.former_fork)):
-        _strand(world, primary, secondary)
+        _suspend_incompatible_copy(world, primary, secondary)
         return
-    end = streams.end_of_log_kb(world, follower)
-    common = min(end, lineage.common_kb(lead.lineage, follower.lineage))
-    if common < end and not _receives(world, lead, follower):
+    end = streams.get_end_of_log_kb(world, follower)
+    common = min(end, lineage.find_common_kb(lead.lineage, follower.lineage))
+    if common < end and not _can_receive(world, lead, follower):
         commits.discard_copy(world, follower, [lead])
         streams.stop_log(world, follower)
         world.update_copy(secondary, end_of_log_kb=common, redone_kb=min(follower.redone_kb, common))
         world.update_copy(secondary, db_state=DbState.RECOVERING)
         replicas.set_state(world, secondary, SyncState.REVERTING)
-        errorlog.write(world, secondary[0], 35278, secondary[1])
-        errorlog.write(world, secondary[0], 17137, secondary[1])
+        errorlog.write_message(world, secondary[0], 35278, secondary[1])
+        errorlog.write_message(world, secondary[0], 17137, secondary[1])
         world.call_after((end - common) / REVERT_KB_PER_S, "availability.reverted", guid, *secondary)
         world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork)
         return
-    if not _receives(world, lead, follower):
+    if not _can_receive(world, lead, follower):
         reverted = (
             follower.availability.state is SyncState.REVERTING
         )  # the secondary was restarted for this purpose
         if follower.stream is None and follower.db_state is not DbState.RESTORING and not reverted:
-            errorlog.write(world, secondary[0], 35278, secondary[1])
-            errorlog.write(world, secondary[0], 17137, secondary[1])
+            errorlog.write_message(world, secondary[0], 35278, secondary[1])
+            errorlog.write_message(world, secondary[0], 17137, secondary[1])
         streams.stop_log(world, follower)
         world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork)
-        streams.attach(world, lead.source, secondary)
+        streams.attach_receiver(world, lead.source, secondary)
     stream = world.copies[secondary].stream
     assert stream is not None
-    streams.resend(world, stream)
+    streams.resend_lost_log(world, stream)
     world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork,
                       db_state=DbState.ONLINE)  # fmt: skip
-    world.update_availability(secondary, **replicas.doors(world, secondary))
+    world.update_availability(secondary, **replicas.allowed_connections(world, secondary))
     if (lead.extra_files, lead.encryption_key) != (follower.extra_files, follower.encryption_key):
         new_kb = [file.added_kb for file in lead.extra_files if file not in follower.extra_files]
         world.call_after(0.0, "availability.replay", *secondary, min(new_kb, default=0.0))
     for server, kinds in ((primary[0], ("secondary", "primary")), (secondary[0], ("primary", "secondary"))):
         other_server = secondary[0] if server == primary[0] else primary[0]
-        errorlog.write(
-            world, server, 35266, *kinds, primary[1], other_server, replica_id(guid or 0, other_server)
+        errorlog.write_message(
+            world, server, 35266, *kinds, primary[1], other_server, make_replica_id(guid or 0, other_server)
         )
     replicas.set_state(world, secondary, SyncState.SYNCHRONIZING)
     replicas.set_peer_state(world, primary, secondary[0], SyncState.SYNCHRONIZING)
-    fit_own_state(world, primary)
+    update_primary_state(world, primary)
 
 
 def _acknowledge_suspension(world: World, key: Key) -> None:
@@ -377,16 +385,18 @@ def _acknowledge_suspension(world: World, key: Key) -> None:
     [DOC: forced failover]
     """
     guid, place = world.copies[key].availability.guid, (key[1], key[0])
-    group = replicas.group_of(world, key[0], guid) if guid is not None else None
+    group = replicas.find_group_config(world, key[0], guid) if guid is not None else None
     if guid is None or group is None or place not in group.pending_suspend:
         return
     reason = SuspendReason.PARTNER
-    errorlog.write(world, key[0], 35264, key[1], "partner", int(reason), f"SUSPEND_FROM_{reason.name}")
+    errorlog.write_message(
+        world, key[0], 35264, key[1], "partner", int(reason), f"SUSPEND_FROM_{reason.name}"
+    )
     pending_places = tuple(pending_place for pending_place in group.pending_suspend if pending_place != place)
-    replicas.change(world, key[0], guid, lambda old: replace(old, pending_suspend=pending_places))
+    replicas.change_group(world, key[0], guid, lambda old: replace(old, pending_suspend=pending_places))
 
 
-def _strand(world: World, primary: Key, secondary: Key) -> None:
+def _suspend_incompatible_copy(world: World, primary: Key, secondary: Key) -> None:
     """Suspend a secondary that shares no recovery fork with the primary, after repeated forced failovers.
 
     Each copy tracks two forks. The documentation names error 1408, state 103. [DOC: forced failover]
@@ -395,17 +405,17 @@ def _strand(world: World, primary: Key, secondary: Key) -> None:
     replicas.set_peer_state(world, primary, secondary[0], SyncState.NOT_SYNCHRONIZING)
     replicas.set_state(world, secondary, SyncState.NOT_SYNCHRONIZING)
     world.update_availability(secondary, suspended=reason)
-    errorlog.write(world, secondary[0], 1408, secondary[1], state=103)
-    errorlog.write(
+    errorlog.write_message(world, secondary[0], 1408, secondary[1], state=103)
+    errorlog.write_message(
         world, secondary[0], 35264, secondary[1], "system", int(reason), f"SUSPEND_FROM_{reason.name}"
     )
 
 
-def _receives(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bool:
-    return follow.stream is not None and world.flow.source_of(follow.stream) == lead.source
+def _can_receive(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bool:
+    return follow.stream is not None and world.flow.get_source_of(follow.stream) == lead.source
 
 
-def reverted(world: World, guid: int, server: str, database: str) -> None:
+def on_revert_done(world: World, guid: int, server: str, database: str) -> None:
     """Finish the revert of a secondary that had changes that the primary never had (timer)."""
     copy = world.copies.get((server, database))
     state = world.replicas.get((server, guid))
@@ -413,18 +423,18 @@ def reverted(world: World, guid: int, server: str, database: str) -> None:
         return
     contact = world.contacts.get((guid, server, state.primary or ""))
     if contact is not None and contact.connected and state.primary is not None:
-        join(world, (state.primary, database), (server, database))
+        connect_copies(world, (state.primary, database), (server, database))
 
 
-def synchronous(world: World, lead: DatabaseCopy, server: str) -> bool:
+def is_synchronous_pair(world: World, lead: DatabaseCopy, server: str) -> bool:
     """Return whether primary and secondary are both in synchronous-commit mode. [DOC: availability modes]."""
     guid = lead.availability.guid
-    group = replicas.group_of(world, lead.server, guid) if guid is not None else None
-    ends = (group.replica(lead.server), group.replica(server)) if group is not None else ()
+    group = replicas.find_group_config(world, lead.server, guid) if guid is not None else None
+    ends = (group.find_replica(lead.server), group.find_replica(server)) if group is not None else ()
     return bool(ends) and all(end is not None and end.mode is CommitMode.SYNCHRONOUS_COMMIT for end in ends)
 
 
-def required(world: World, lead: DatabaseCopy, server: str) -> bool:
+def must_wait_for(world: World, lead: DatabaseCopy, server: str) -> bool:
     """Return whether commits of the primary *lead* must wait for the secondary on *server*, connected or not.
 
     They must if fewer secondaries are synchronized than REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT demands.
@@ -432,51 +442,54 @@ def required(world: World, lead: DatabaseCopy, server: str) -> bool:
     """
     own_availability = lead.availability
     group = (
-        replicas.group_of(world, lead.server, own_availability.guid)
+        replicas.find_group_config(world, lead.server, own_availability.guid)
         if own_availability.guid is not None
         else None
     )
     if group is None or not group.required_synchronized or own_availability.role is not ReplicaRole.PRIMARY:
         return False
     count = sum(state is SyncState.SYNCHRONIZED for _, state in own_availability.peers)
-    return count < group.required_synchronized and synchronous(world, lead, server)
+    return count < group.required_synchronized and is_synchronous_pair(world, lead, server)
 
 
-def caught_up(world: World, stream: int) -> None:
+def on_caught_up(world: World, stream: int) -> None:
     """Handle that the receiver of *stream* has hardened all log (flow callback)."""
     secondary = world.streams[stream]
-    primary = world.sources[world.flow.source_of(stream)]
+    primary = world.sources[world.flow.get_source_of(stream)]
     lead = world.copies[primary]
-    if secondary is None or lead.availability.peer(secondary[0]) is not SyncState.SYNCHRONIZING:
+    if secondary is None or lead.availability.get_peer_state(secondary[0]) is not SyncState.SYNCHRONIZING:
         return
-    if not synchronous(world, lead, secondary[0]):
+    if not is_synchronous_pair(world, lead, secondary[0]):
         return
     closing = dict(lead.availability.closing).get(secondary[0])
     if closing is None:
         # From here on commits wait. Earlier commits must arrive before the secondary counts as synchronized.
         _set_closing(
-            world, primary, secondary[0], world.flow.positions(world.flow.source_of(stream)).committed_kb
+            world,
+            primary,
+            secondary[0],
+            world.flow.read_source_positions(world.flow.get_source_of(stream)).committed_kb,
         )
         return
     guid = lead.availability.guid
-    if guid is None or world.flow.stream_positions(stream).hardened_kb < closing:
+    if guid is None or world.flow.read_stream_positions(stream).hardened_kb < closing:
         return
-    if _set_ready(world, primary, secondary[0], True):
+    if _record_readiness(world, primary, secondary[0], True):
         _set_closing(world, primary, secondary[0], None)
         replicas.set_peer_state(world, primary, secondary[0], SyncState.SYNCHRONIZED)
         replicas.set_state(world, secondary, SyncState.SYNCHRONIZED)
 
 
 HANDLERS: Final[Handlers] = {
-    "availability.call": call,
-    "availability.reverted": reverted,
+    "availability.call": retry_connections,
+    "availability.reverted": on_revert_done,
 }
 
 
 # --- removal of copies and replicas that their group's configuration no longer contains --------------------
 
 
-def remove_places(group: AvailabilityGroup, is_removed: Callable[[Place], bool]) -> AvailabilityGroup:
+def remove_copies(group: AvailabilityGroup, is_removed: Callable[[Place], bool]) -> AvailabilityGroup:
     """Return the configuration without the (database, server) pairs for which *is_removed* is true.
 
     A database without pairs is removed, too.
@@ -499,13 +512,13 @@ def watch_removals(world: World, name: str = "") -> None:
     """
     for server, guid in sorted(world.replicas):
         if world.instances[server].answering and config.has_quorum(world, server):
-            _report_left(world, server, guid)
-            _leave(world, server, guid, name)
+            _record_left_copies(world, server, guid)
+            _remove_replica(world, server, guid, name)
 
 
-def _report_left(world: World, server: str, guid: int) -> None:
+def _record_left_copies(world: World, server: str, guid: int) -> None:
     """Remove copies from the configuration that left the group while there was no quorum."""
-    members = {copy.database for copy in replicas.copies(world, server, guid)}
+    members = {copy.database for copy in replicas.list_group_copies(world, server, guid)}
 
     def is_orphaned(database_place: Place) -> bool:
         return (
@@ -514,33 +527,33 @@ def _report_left(world: World, server: str, guid: int) -> None:
             and database_place[0] not in members
         )
 
-    group = replicas.group_of(world, server, guid)
+    group = replicas.find_group_config(world, server, guid)
     if group is not None and any(map(is_orphaned, group.joined)):
-        replicas.change(world, server, guid, lambda old: remove_places(old, is_orphaned))
+        replicas.change_group(world, server, guid, lambda old: remove_copies(old, is_orphaned))
 
 
-def _leave(world: World, server: str, guid: int, name: str) -> None:
-    group = replicas.group_of(world, server, guid)
-    belongs = group is not None and group.replica(server) is not None
+def _remove_replica(world: World, server: str, guid: int, name: str) -> None:
+    group = replicas.find_group_config(world, server, guid)
+    belongs = group is not None and group.find_replica(server) is not None
     if not belongs:
-        errorlog.write(world, server, 41096, group.name if group is not None else name)
-    for copy in replicas.copies(world, server, guid):
+        errorlog.write_message(world, server, 41096, group.name if group is not None else name)
+    for copy in replicas.list_group_copies(world, server, guid):
         if group is None or (copy.database, server) not in group.joined:
             unjoin(world, server, copy.database, guid)
     if not belongs:
         remove_local(world, server, guid)
-    world.touch(guid)
+    world.mark_session_changed(guid)
 
 
 def remove_local(world: World, server: str, guid: int) -> None:
     """Remove the replica on *server* without changing the cluster database. Its copies are RESTORING."""
-    for copy in replicas.copies(world, server, guid):
+    for copy in replicas.list_group_copies(world, server, guid):
         unjoin(world, server, copy.database, guid)
-    for key, _ in world.contacts_of(guid):
+    for key, _ in world.list_contacts(guid):
         if server in key[1:]:
-            world.drop_contact(key)
+            world.remove_contact(key)
     del world.replicas[server, guid]
-    world.touch(guid)
+    world.mark_session_changed(guid)
 
 
 def stop_sending(world: World, server: str, databases: Iterable[str]) -> None:
@@ -548,8 +561,8 @@ def stop_sending(world: World, server: str, databases: Iterable[str]) -> None:
     for database in databases:
         copy = world.copies.get((server, database))
         if copy is not None and copy.source is not None:
-            for stream in list(world.flow.streams_of(copy.source)):
-                streams.detach(world, stream)
+            for stream in list(world.flow.list_streams_of(copy.source)):
+                streams.detach_receiver(world, stream)
 
 
 def unjoin(world: World, server: str, database: str, guid: int) -> None:
@@ -564,4 +577,4 @@ def unjoin(world: World, server: str, database: str, guid: int) -> None:
     streams.stop_log(world, world.copies[key])
     world.update_copy(key, availability=NO_AVAILABILITY, db_state=DbState.RESTORING, recovering=False)
     if lead is not None and lead != server and (lead, database) in world.copies:
-        forget(world, (lead, database), server)
+        remove_secondary(world, (lead, database), server)

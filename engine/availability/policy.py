@@ -40,7 +40,7 @@ def _is_compressed(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bo
     server = world.instances[lead.server]
     if server.version < 2016 or COMPRESS_SYNCHRONOUS in server.trace_flags:
         return True
-    return not movement.synchronous(world, lead, follow.server)
+    return not movement.is_synchronous_pair(world, lead, follow.server)
 
 
 def _redo_threads(world: World, follow: DatabaseCopy) -> int:
@@ -51,7 +51,7 @@ def _redo_threads(world: World, follow: DatabaseCopy) -> int:
     server = world.instances[follow.server]
     if server.version < 2016 or SERIAL_REDO in server.trace_flags:
         return 1
-    return max(1, min(world.computer_of(follow.server).cores // 2, 16))
+    return max(1, min(world.get_computer_of(follow.server).cores // 2, 16))
 
 
 def _is_route(world: World, copy: DatabaseCopy, group: AvailabilityGroup, server: str) -> bool:
@@ -61,7 +61,7 @@ def _is_route(world: World, copy: DatabaseCopy, group: AvailabilityGroup, server
     and its copy is SYNCHRONIZING or SYNCHRONIZED [DOC: read-only routing; availability
     group listeners].
     """
-    replica = group.replica(server)
+    replica = group.find_replica(server)
     if replica is None or not replica.read_only_routing_url:
         return False
     if server == copy.server:
@@ -69,21 +69,21 @@ def _is_route(world: World, copy: DatabaseCopy, group: AvailabilityGroup, server
     contact = world.contacts.get((group.guid, copy.server, server))
     is_connected = contact is not None and contact.connected
     allows_readers = replica.secondary_connections in ("ALL", "READ_ONLY")
-    return is_connected and allows_readers and copy.availability.peer(server) in replicas.MOVING
+    return is_connected and allows_readers and copy.availability.get_peer_state(server) in replicas.MOVING
 
 
 class AvailabilityPolicy(groups.GroupPolicy):
     """Policy of a group: one primary, several secondaries, and a cluster that assigns the roles."""
 
     @override
-    def role(self, copy: DatabaseCopy) -> str:
+    def get_role(self, copy: DatabaseCopy) -> str:
         return copy.availability.role.name
 
     @override
-    def state(self, copy: DatabaseCopy) -> str:
+    def get_state(self, copy: DatabaseCopy) -> str:
         return copy.availability.state.name
 
-    def database_state(self, copy: DatabaseCopy) -> str:
+    def get_database_state(self, copy: DatabaseCopy) -> str:
         """Return the state of the database, SYNCHRONIZED if at least one secondary is."""
         states = [state for _, state in copy.availability.peers]
         best = (
@@ -99,7 +99,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         words = super().collect_state_names(world, copy) | (
             {"SUSPENDED"} if own_availability.suspended is not None else set()
         )
-        group = replicas.group_of(world, copy.server, own_availability.guid or 0)
+        group = replicas.find_group_config(world, copy.server, own_availability.guid or 0)
         ready = group is not None and (copy.database, copy.server) in group.ready
         return words | ({READY} if ready else set())
 
@@ -111,13 +111,13 @@ class AvailabilityPolicy(groups.GroupPolicy):
     def is_follower(self, copy: DatabaseCopy) -> bool:
         return copy.availability.role is ReplicaRole.SECONDARY
 
-    def commits_wait(self, world: World, copy: DatabaseCopy) -> bool:
+    def has_waiting_commits(self, world: World, copy: DatabaseCopy) -> bool:
         """Return whether commits wait: this replica and some secondary use synchronous commit."""
-        group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
+        group = replicas.find_group_config(world, copy.server, copy.availability.guid or 0)
         if group is None or not self.is_leader(copy):
             return False
         other_servers = (replica.server for replica in group.replicas if replica.server != copy.server)
-        return any(movement.synchronous(world, copy, server) for server in other_servers)
+        return any(movement.is_synchronous_pair(world, copy, server) for server in other_servers)
 
     @override
     def can_write(self, copy: DatabaseCopy) -> bool:
@@ -147,7 +147,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
             return allowed and own_availability.reads_alone and stays
         return allowed and (moving or (is_state_known and stays))
 
-    def route(self, world: World, copy: DatabaseCopy, read_intent: bool) -> str | None:
+    def find_route(self, world: World, copy: DatabaseCopy, read_intent: bool) -> str | None:
         """Return the server to which the listener routes a connection; None if it stays.
 
         With read intent, it is the first readable server of the primary's routing list; raise 982 if there is
@@ -157,8 +157,8 @@ class AvailabilityPolicy(groups.GroupPolicy):
         """
         if not read_intent:
             return self._writer(world, copy)
-        group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
-        own_replica = group.replica(copy.server) if group is not None else None
+        group = replicas.find_group_config(world, copy.server, copy.availability.guid or 0)
+        own_replica = group.find_replica(copy.server) if group is not None else None
         if group is None or own_replica is None or not self.can_write(copy):
             return None
         targets = [
@@ -171,7 +171,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
             raise SqlError(982, copy.database)
         return None
 
-    def count_routed(self, world: World, copy: DatabaseCopy) -> None:
+    def count_routed_login(self, world: World, copy: DatabaseCopy) -> None:
         """Advance the round robin of the routing list by one login.
 
         [DOC: read-only routing]
@@ -184,20 +184,20 @@ class AvailabilityPolicy(groups.GroupPolicy):
         own_availability = copy.availability
         if own_availability.role is not ReplicaRole.SECONDARY or own_availability.readers != "ALL":
             return None
-        group = replicas.group_of(world, copy.server, own_availability.guid or 0)
+        group = replicas.find_group_config(world, copy.server, own_availability.guid or 0)
         primary = world.replicas[copy.server, own_availability.guid or 0].primary
-        lead = group.replica(primary) if group is not None else None
+        lead = group.find_replica(primary) if group is not None else None
         return primary if lead is not None and lead.read_write_routing_url else None
 
     @override
-    def refusal(
+    def find_refusal(
         self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False
     ) -> SqlError | None:
         own_availability = copy.availability
         if own_availability.role is ReplicaRole.RESOLVING and not self.can_read(copy, True, connected):
             return SqlError(983 if own_availability.quorum else 988, copy.database)
         if copy.disk_failed:
-            return groups.NO_GROUP.refusal(copy)
+            return groups.NO_GROUP.find_refusal(copy)
         if own_availability.role is not ReplicaRole.PRIMARY:
             if own_availability.state in (SyncState.REVERTING, SyncState.INITIALIZING):
                 return SqlError(922, copy.database)
@@ -213,61 +213,63 @@ class AvailabilityPolicy(groups.GroupPolicy):
         return None if self.can_read(copy, read_intent) else SqlError(979, copy.database)
 
     @override
-    def stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
+    def build_stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
         guid, own_availability = lead.availability.guid, lead.availability
         contact = world.contacts.get((guid or 0, lead.server, follow.server))
         suspended = own_availability.suspended is not None or follow.availability.suspended is not None
         usable = not lead.disk_failed and not follow.disk_failed
         sending = contact is not None and contact.connected and not suspended and usable
-        waiting = follow.server in own_availability.lost or movement.required(world, lead, follow.server)
-        in_step = own_availability.peer(follow.server) is SyncState.SYNCHRONIZED or follow.server in dict(
-            own_availability.closing
-        )
+        waiting = follow.server in own_availability.lost or movement.must_wait_for(world, lead, follow.server)
+        in_step = own_availability.get_peer_state(
+            follow.server
+        ) is SyncState.SYNCHRONIZED or follow.server in dict(own_availability.closing)
         return StreamTerms(
             awaited=in_step or waiting,
             connected=sending or waiting,
             carrying=sending,
             sending=sending or waiting,
             redoing=(not suspended and not follow.availability.redo_waits)
-            or failover.running(world, follow) is not None,
+            or failover.find_running_failover(world, follow) is not None,
             log_pool=True,
             compressed=_is_compressed(world, lead, follow),
             redo_threads=_redo_threads(world, follow),
         )
 
     @override
-    def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
+    def choose_crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
         watched_crossings, setup, receiver = (
             CrossingKind(0),
-            world.flow.stream_setup(stream),
+            world.flow.get_stream_setup(stream),
             world.streams[stream],
         )
         if receiver is None:
             return watched_crossings
-        is_behind = copy.availability.peer(receiver[0]) is SyncState.SYNCHRONIZING
+        is_behind = copy.availability.get_peer_state(receiver[0]) is SyncState.SYNCHRONIZING
         if (
             is_behind
             and setup.connected
             and setup.carrying
-            and movement.synchronous(world, copy, receiver[0])
+            and movement.is_synchronous_pair(world, copy, receiver[0])
         ):
             watched_crossings |= CrossingKind.SEND_DONE
-        running = failover.running(world, copy)
+        running = failover.find_running_failover(world, copy)
         if running is not None and running.redo_done_tick is None and running.to_server == receiver[0]:
             watched_crossings |= CrossingKind.REDO_DONE
         return watched_crossings
 
     @override
-    def caught_up(self, world: World, stream: int) -> None:
-        movement.caught_up(world, stream)
+    def on_caught_up(self, world: World, stream: int) -> None:
+        movement.on_caught_up(world, stream)
 
     @override
-    def redone(self, world: World, stream: int) -> None:
-        failover.redone(world, stream)
+    def on_redo_done(self, world: World, stream: int) -> None:
+        failover.on_redo_done(world, stream)
 
     @override
-    def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float] | None:
-        group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
+    def find_log_hold(
+        self, world: World, copy: DatabaseCopy, ends_kb: list[float]
+    ) -> tuple[str, float] | None:
+        group = replicas.find_group_config(world, copy.server, copy.availability.guid or 0)
         joined_servers = [
             server for database, server in (group.joined if group else ()) if database == copy.database
         ]
@@ -275,9 +277,11 @@ class AvailabilityPolicy(groups.GroupPolicy):
             world.copies.get((server, copy.database)) for server in joined_servers if server != copy.server
         ]
         ends = [
-            streams.end_of_log_kb(world, other_copy) for other_copy in other_copies if other_copy is not None
+            streams.get_end_of_log_kb(world, other_copy)
+            for other_copy in other_copies
+            if other_copy is not None
         ]
-        ends += seeding.held_from_kb(world, copy)
+        ends += seeding.list_held_positions(world, copy)
         return ("AVAILABILITY_REPLICA", min(ends)) if ends else None
 
     def find_page_sources(self, world: World, copy: DatabaseCopy, waiting: bool = False) -> list[str]:
@@ -305,7 +309,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
 
     @override
     def wait_for_page(self, world: World, key: Key) -> None:
-        redo.suspend(world, key)
+        redo.suspend_after_redo_error(world, key)
 
     @override
     def resume_after_page(self, world: World, key: Key) -> None:
@@ -314,21 +318,21 @@ class AvailabilityPolicy(groups.GroupPolicy):
 
     @override
     def fail_redo(self, world: World, key: Key, error: int, *args: object) -> None:
-        errorlog.write(world, key[0], error, *args)
+        errorlog.write_message(world, key[0], error, *args)
         if world.copies[key].availability.suspended is None:
-            redo.suspend(world, key)
+            redo.suspend_after_redo_error(world, key)
 
-    def backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
+    def find_backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
         """Return 0 if this copy can take the backup, else 3059. Secondaries take only log and copy-only backups.
 
         [DOC: active secondaries]. A secondary of a basic group takes none [DOC: basic availability groups].
         """
         if copy.availability.role is not ReplicaRole.SECONDARY:
             return 0
-        group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
+        group = replicas.find_group_config(world, copy.server, copy.availability.guid or 0)
         return 0 if log_or_copy_only and not (group is not None and group.basic) else 3059
 
-    def backs_up_closed(self, copy: DatabaseCopy) -> bool:
+    def can_back_up_closed(self, copy: DatabaseCopy) -> bool:
         """Return whether a closed copy can be backed up. Its primary must be connected.
 
         [DOC: active secondaries].
@@ -336,7 +340,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         in_touch = copy.availability.state in (SyncState.SYNCHRONIZING, SyncState.SYNCHRONIZED)
         return copy.availability.role is ReplicaRole.SECONDARY and copy.stream is not None and in_touch
 
-    def gives_snapshot(self, copy: DatabaseCopy) -> bool | None:
+    def allows_snapshot(self, copy: DatabaseCopy) -> bool | None:
         """Return whether the copy allows snapshots.
 
         A primary or secondary allows them in any synchronization state and connection mode; a RESOLVING copy
@@ -350,32 +354,32 @@ class AvailabilityPolicy(groups.GroupPolicy):
         )
 
     @override
-    def catalog_changed(self, world: World, key: Key) -> None:
+    def on_catalog_changed(self, world: World, key: Key) -> None:
         redo.note_change(world, key)
 
     @override
-    def schema_changed(self, world: World, key: Key) -> None:
+    def on_schema_changed(self, world: World, key: Key) -> None:
         redo.note_schema_change(world, key)
 
     @override
-    def preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
-        return preconditions.preconditions(world, database)
+    def list_preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
+        return preconditions.list_preconditions(world, database)
 
     @override
-    def cancel(self, world: World, key: Key, reason: str) -> None:
-        failover.cancel(world, key, reason)
+    def cancel_failover(self, world: World, key: Key, reason: str) -> None:
+        failover.cancel_failover(world, key, reason)
 
     @override
-    def log_lost(self, world: World, key: Key) -> None:
-        movement.stop(world, key)
+    def on_log_lost(self, world: World, key: Key) -> None:
+        movement.stop_primary_copy(world, key)
 
     @override
-    def instance_lost(self, world: World, key: Key) -> None:
+    def on_instance_lost(self, world: World, key: Key) -> None:
         guid = world.copies[key].availability.guid
         assert guid is not None
         replicas.set_state_word(world, key[0], guid, ReplicaWord.NOT_AVAILABLE, replicas.SHUTDOWN)
         replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
-        group = replicas.group_of(world, key[0], guid)
+        group = replicas.find_group_config(world, key[0], guid)
         if (
             group is not None
             and group.listener is not None
@@ -383,7 +387,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         ):
             world.listeners[group.listener.name] = None
 
-    def recovered(self, world: World, key: Key) -> bool:
+    def on_recovered(self, world: World, key: Key) -> bool:
         """Open the recovered copy but refuse clients until the group decides its role. Return False."""
         guid = world.copies[key].availability.guid
         assert guid is not None
@@ -399,22 +403,24 @@ class AvailabilityPolicy(groups.GroupPolicy):
             and contact is not None
             and contact.connected
         ):
-            movement.join(world, (state.primary, key[1]), key)
+            movement.connect_copies(world, (state.primary, key[1]), key)
         if state.role is ReplicaRole.PRIMARY:
-            for other_copy in world.copies_of(key[1]):
+            for other_copy in world.list_copies_of(key[1]):
                 contact = world.contacts.get((guid, key[0], other_copy.server))
                 if contact is not None and contact.connected and other_copy.availability.guid == guid:
-                    movement.join(world, key, (other_copy.server, key[1]))
+                    movement.connect_copies(world, key, (other_copy.server, key[1]))
         return True
 
     @override
     def log_startup_state(self, world: World, key: Key) -> None:
-        errorlog.write(world, key[0], 35262, key[1], world.copies[key].database_id)
+        errorlog.write_message(world, key[0], 35262, key[1], world.copies[key].database_id)
 
     @override
-    def timeout_s(self, world: World, group: int) -> int:
+    def get_timeout_s(self, world: World, group: int) -> int:
         known_groups = (
-            replicas.group_of(world, server, number) for server, number in world.replicas if number == group
+            replicas.find_group_config(world, server, number)
+            for server, number in world.replicas
+            if number == group
         )
         found_group = next((known_group for known_group in known_groups if known_group is not None), None)
         return (
@@ -424,9 +430,9 @@ class AvailabilityPolicy(groups.GroupPolicy):
         )
 
     @override
-    def address(self, world: World, group: int, server: str, peer: str) -> str | None:
-        known_group = replicas.group_of(world, server, group)
-        replica = known_group.replica(peer) if known_group is not None else None
+    def get_address(self, world: World, group: int, server: str, peer: str) -> str | None:
+        known_group = replicas.find_group_config(world, server, group)
+        replica = known_group.find_replica(peer) if known_group is not None else None
         return replica.endpoint_url if replica is not None else None
 
     @override

@@ -9,8 +9,8 @@ from typing import Final
 from engine.availability import movement, replicas
 from engine.constants import REPLAY_LOOK_S
 from engine.events import NoteData
-from engine.localization import say
-from engine.mirroring.redo import files_of, trouble_with_files
+from engine.localization import build_message
+from engine.mirroring.redo import collect_logged_fields, find_file_error
 from engine.model import Client, Handlers, Key, SuspendReason, SyncState, World
 from engine.protocol import errorlog
 
@@ -18,28 +18,30 @@ from engine.protocol import errorlog
 def note_change(world: World, key: Key) -> None:
     """Record a change of the files of primary *key*, so that the receivers of its log redo it."""
     lead = world.copies[key]
-    for stream in world.flow.streams_of(lead.source) if lead.source is not None else ():
+    for stream in world.flow.list_streams_of(lead.source) if lead.source is not None else ():
         receiver = world.streams[stream]
-        if receiver is not None and files_of(world.copies[receiver]) != files_of(lead):
-            upto_kb = world.flow.positions(world.flow.source_of(stream)).generated_kb
+        if receiver is not None and collect_logged_fields(world.copies[receiver]) != collect_logged_fields(
+            lead
+        ):
+            upto_kb = world.flow.read_source_positions(world.flow.get_source_of(stream)).generated_kb
             world.call_after(0.0, "availability.replay", *receiver, upto_kb)
 
 
-def replay(world: World, server: str, database: str, upto_kb: float) -> None:
+def replay_file_changes(world: World, server: str, database: str, upto_kb: float) -> None:
     """Create the primary's new files at the secondary after redo of the log up to *upto_kb* (timer)."""
     copy = world.copies.get((server, database))
     if copy is None or copy.stream is None or copy.availability.suspended is not None:
         return  # RESUME checks the files again
-    lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
-    if world.flow.stream_positions(copy.stream).redone_kb + 1e-6 < upto_kb:
+    lead = world.copies[world.sources[world.flow.get_source_of(copy.stream)]]
+    if world.flow.read_stream_positions(copy.stream).redone_kb + 1e-6 < upto_kb:
         world.call_after(REPLAY_LOOK_S, "availability.replay", server, database, upto_kb)
         return
-    trouble = trouble_with_files(world, copy, lead)
+    trouble = find_file_error(world, copy, lead)
     if trouble is not None:
-        errorlog.write(world, server, *trouble)
-        suspend(world, (server, database))
-    elif files_of(copy) != files_of(lead):
-        world.update_copy((server, database), **files_of(lead))
+        errorlog.write_message(world, server, *trouble)
+        suspend_after_redo_error(world, (server, database))
+    elif collect_logged_fields(copy) != collect_logged_fields(lead):
+        world.update_copy((server, database), **collect_logged_fields(lead))
 
 
 def note_schema_change(world: World, key: Key) -> None:
@@ -49,10 +51,10 @@ def note_schema_change(world: World, key: Key) -> None:
     secondaries]
     """
     lead = world.copies[key]
-    for stream in world.flow.streams_of(lead.source) if lead.source is not None else ():
+    for stream in world.flow.list_streams_of(lead.source) if lead.source is not None else ():
         receiver = world.streams[stream]
         if receiver is not None:
-            upto_kb = world.flow.positions(world.flow.source_of(stream)).generated_kb
+            upto_kb = world.flow.read_source_positions(world.flow.get_source_of(stream)).generated_kb
             world.call_after(0.0, "availability.schema", *receiver, upto_kb)
 
 
@@ -64,47 +66,49 @@ def lock_schema(world: World, server: str, database: str, upto_kb: float) -> Non
         if copy is not None and copy.availability.redo_waits:
             world.update_availability(key, redo_waits="")
         return
-    if world.flow.stream_positions(copy.stream).redone_kb + 1e-6 < upto_kb:
+    if world.flow.read_stream_positions(copy.stream).redone_kb + 1e-6 < upto_kb:
         world.call_after(REPLAY_LOOK_S, "availability.schema", server, database, upto_kb)
         return
-    reader = next((name for name, client in sorted(world.clients.items()) if _reads(client, key)), "")
+    reader = next(
+        (name for name, client in sorted(world.clients.items()) if _has_schema_lock(client, key)), ""
+    )
     before = copy.availability.redo_waits
     if reader != before:
         since_tick = copy.availability.redo_waits_since if before else world.tick
         world.update_availability(key, redo_waits=reader, redo_waits_since=since_tick)
-        world.touch_log(copy)
-        text = say(
+        world.mark_log_changed(copy)
+        text = build_message(
             "redo of {database} waits for a Sch-M lock, blocked by a query of {client}",
             database=database,
             client=reader,
         )
         if not reader:
-            text = say("redo of {database} continues", database=database)
+            text = build_message("redo of {database} continues", database=database)
         change = "redo blocked" if reader else "redo released"
         world.emit(NoteData(what=change), text, server=server, database=database)
     if reader:
         world.call_after(REPLAY_LOOK_S, "availability.schema", server, database, upto_kb)
 
 
-def _reads(client: Client, key: Key) -> bool:
+def _has_schema_lock(client: Client, key: Key) -> bool:
     return client.query is not None and (client.query.server, client.query.database) == key
 
 
-def suspend(world: World, key: Key) -> None:
+def suspend_after_redo_error(world: World, key: Key) -> None:
     """Suspend data movement to this copy after an error of redo. Log 35264 with the source SUSPEND_FROM_REDO."""
     reason, stream = SuspendReason.REDO, world.copies[key].stream
     assert stream is not None, f"{key} redoes nothing"
-    primary = world.sources[world.flow.source_of(stream)]
-    errorlog.write(world, key[0], 35264, key[1], "system", int(reason), f"SUSPEND_FROM_{reason.name}")
+    primary = world.sources[world.flow.get_source_of(stream)]
+    errorlog.write_message(world, key[0], 35264, key[1], "system", int(reason), f"SUSPEND_FROM_{reason.name}")
     world.update_availability(key, suspended=reason)
-    movement.lose(world, primary, key[0])
+    movement.continue_without(world, primary, key[0])
     replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
     guid = world.copies[key].availability.guid
     if guid is not None:
-        world.touch(guid)
+        world.mark_session_changed(guid)
 
 
 HANDLERS: Final[Handlers] = {
-    "availability.replay": replay,
+    "availability.replay": replay_file_changes,
     "availability.schema": lock_schema,
 }

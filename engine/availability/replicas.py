@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from engine.cluster import config
 from engine.events import ReplicaData, RoleData, StateData
-from engine.localization import mark, say
-from engine.messages import fill_placeholders, wording
+from engine.localization import build_message, mark
+from engine.messages import fill_placeholders, find_wording
 from engine.model import (
     AvailabilityGroup,
     DatabaseCopy,
@@ -52,7 +52,7 @@ SHUTDOWN: Final = "The state changed because SQL Server is shutting down."
 """Reason in message 19406. The reason OFFLINE was seen in public logs; the others are from memory of the product."""
 
 
-def listener_addresses(group: AvailabilityGroup, node: Node) -> tuple[str, ...]:
+def list_listener_addresses(group: AvailabilityGroup, node: Node) -> tuple[str, ...]:
     """Return the addresses of the listener, if any.
 
     In place of DHCP, an address in the subnet of *node* is invented. Assumed.
@@ -93,10 +93,10 @@ def is_always_on_enabled(world: World, server: str) -> bool:
     return config.find_known_config(world, server) is not None and world.instances[server].version >= 2012
 
 
-def group_of(world: World, server: str, guid: int) -> AvailabilityGroup | None:
+def find_group_config(world: World, server: str, guid: int) -> AvailabilityGroup | None:
     """Return the group in the last configuration with quorum that the computer of *server* has."""
     known_config = config.find_known_config(world, server)
-    return known_config.group(guid) if known_config is not None else None
+    return known_config.find_group(guid) if known_config is not None else None
 
 
 def list_replica_states(world: World, server: str) -> list[ReplicaState]:
@@ -115,21 +115,21 @@ def find_group(world: World, server: str, name: str) -> AvailabilityGroup | None
 
 def find_own_replica(world: World, server: str, guid: int) -> Replica | None:
     """Return the server's replica in the group's configuration; None without one."""
-    group = group_of(world, server, guid)
-    return group.replica(server) if group is not None else None
+    group = find_group_config(world, server, guid)
+    return group.find_replica(server) if group is not None else None
 
 
-def copies(world: World, server: str, guid: int) -> list[DatabaseCopy]:
+def list_group_copies(world: World, server: str, guid: int) -> list[DatabaseCopy]:
     """Return the copies on *server* that belong to the group."""
     found_copies = (world.copies.get((server, database)) for database in world.groups[guid].databases)
     return [copy for copy in found_copies if copy is not None and copy.availability.guid == guid]
 
 
-def change(
+def change_group(
     world: World, server: str, guid: int, edit: Callable[[AvailabilityGroup], AvailabilityGroup]
 ) -> bool:
     """Change the group's configuration in the cluster. Return False if the node of *server* has no quorum."""
-    node = config.node_of(world, server)
+    node = config.find_node_of(world, server)
     return node is not None and config.update_group(world, node.name, guid, edit)
 
 
@@ -157,20 +157,20 @@ def set_state_word(
     world.replicas[server, guid] = replace(
         old_state, word=state_word, primary=primary, pending=pending, owed="", since_tick=world.tick
     )
-    group = group_of(world, server, guid)
+    group = find_group_config(world, server, guid)
     name = group.name if group is not None else str(guid)
     if old_state.word is not state_word:
-        errorlog.write(world, server, 19406, name, old_state.word.value, state_word.value, reason)
-    for copy in copies(world, server, guid):
+        errorlog.write_message(world, server, 19406, name, old_state.word.value, state_word.value, reason)
+    for copy in list_group_copies(world, server, guid):
         role = state_word.role if state_word is not ReplicaWord.PRIMARY_PENDING else ReplicaRole.RESOLVING
         _set_role(world, (server, copy.database), role)
         if state_word is not ReplicaWord.RESOLVING_NORMAL:  # its databases open again
             world.update_availability((server, copy.database), reads_alone=False)
     if old_state.word is state_word:
         return
-    text = say(CHANGED, group=name, old=old_state.word.value, new=state_word.value)
+    text = build_message(CHANGED, group=name, old=old_state.word.value, new=state_word.value)
     world.emit(ReplicaData(group=name, old=old_state.word.value, new=state_word.value), text, server=server)
-    world.all_dirty()
+    world.mark_all_logs_changed()
 
 
 def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
@@ -186,14 +186,14 @@ def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
         peers=(),
         lost=(),
         closing=(),
-        **doors(world, key),
+        **allowed_connections(world, key),
     )
     if world.instances[key[0]].running:
         message = fill_placeholders(
-            wording(1480, 2012).text, ("availability group", key[1], old_role.name, role.name, CAUSE)
+            find_wording(1480, 2012).text, ("availability group", key[1], old_role.name, role.name, CAUSE)
         )
         errorlog.write_line(world, key[0], 1480, 10, 1, message)
-    text = say("{old} -> {new}", old=old_role.name, new=role.name)
+    text = build_message("{old} -> {new}", old=old_role.name, new=role.name)
     world.emit(RoleData(new=role.name), text, server=key[0], database=key[1])
 
 
@@ -204,11 +204,11 @@ class Doors(TypedDict):
     primary_connections: str
 
 
-def doors(world: World, key: Key) -> Doors:
+def allowed_connections(world: World, key: Key) -> Doors:
     """Return the allowed connections of the copy as secondary and as primary."""
     guid = world.copies[key].availability.guid
     replica = find_own_replica(world, key[0], guid) if guid is not None else None
-    group = group_of(world, key[0], guid) if guid is not None else None
+    group = find_group_config(world, key[0], guid) if guid is not None else None
     if replica is None or group is None:
         return {"readers": "NO", "primary_connections": "ALL"}
     if group.basic:  # a basic AG has no readable secondary [DOC: basic availability groups]
@@ -228,9 +228,13 @@ def set_state(world: World, key: Key, new_state: SyncState) -> None:
         )
         is_alone = is_alone and world.instances[key[0]].version >= READS_ALONE_SINCE
         world.update_availability(key, state=new_state, reads_alone=is_alone)
-        group = group_of(world, key[0], own_availability.guid) if own_availability.guid is not None else None
+        group = (
+            find_group_config(world, key[0], own_availability.guid)
+            if own_availability.guid is not None
+            else None
+        )
         name = group.name if group is not None else str(own_availability.guid)
-        text = say("{old} -> {new}", old=old_state.name, new=new_state.name)
+        text = build_message("{old} -> {new}", old=old_state.name, new=new_state.name)
         world.emit(
             StateData(old=old_state.name, new=new_state.name, group=name),
             text,
@@ -247,34 +251,34 @@ def set_peer_state(world: World, key: Key, server: str, new_state: SyncState) ->
         world.update_availability(key, peers=tuple(sorted({**peers, server: new_state}.items())))
 
 
-def owe(world: World, server: str, reason: str, guid: int | None = None) -> None:
+def defer_role_loss(world: World, server: str, reason: str, guid: int | None = None) -> None:
     """Let the replicas of a hung instance give up their roles when it continues."""
     for state in list_replica_states(world, server):
         if guid in (None, state.guid) and state.word is not ReplicaWord.NOT_AVAILABLE:
             world.replicas[server, state.guid] = replace(state, owed=reason)
 
 
-def quorum_lost(world: World, server: str) -> None:
+def on_quorum_lost(world: World, server: str) -> None:
     """Handle that the node of *server* has lost quorum: no replica on it may be primary or secondary."""
     if world.instances[server].hung:
-        owe(world, server, NO_QUORUM)
+        defer_role_loss(world, server, NO_QUORUM)
         return
     states = [
         state for state in list_replica_states(world, server) if state.word is not ReplicaWord.NOT_AVAILABLE
     ]
     if states:
-        errorlog.write(world, server, 41048)
-        errorlog.write(world, server, 41092, LOST_QUORUM)
-        errorlog.write(world, server, 41050)
+        errorlog.write_message(world, server, 41048)
+        errorlog.write_message(world, server, 41092, LOST_QUORUM)
+        errorlog.write_message(world, server, 41050)
     for state in states:
         set_state_word(world, server, state.guid, ReplicaWord.RESOLVING_NORMAL, NO_QUORUM)
     for copy in [copy for copy in world.copies.values() if copy.server == server and copy.availability.guid]:
         world.update_availability((server, copy.database), quorum=False)
 
 
-def quorum_back(world: World, server: str) -> None:
+def on_quorum_regained(world: World, server: str) -> None:
     """Handle that the node of *server* is a cluster member again."""
-    node = config.node_of(world, server)
+    node = config.find_node_of(world, server)
     if world.instances[server].hung:
         return
     states = [
@@ -282,11 +286,11 @@ def quorum_back(world: World, server: str) -> None:
     ]
     if states:
         for number in (41051, 41053, 41055):
-            errorlog.write(world, server, number)
+            errorlog.write_message(world, server, number)
         if node is not None and node.config.forced:
-            errorlog.write(world, server, 19491)
+            errorlog.write_message(world, server, 19491)
     for state in states:
-        group = group_of(world, server, state.guid)
-        errorlog.write(world, server, 41058, group.name if group is not None else "")
+        group = find_group_config(world, server, state.guid)
+        errorlog.write_message(world, server, 41058, group.name if group is not None else "")
     for copy in [copy for copy in world.copies.values() if copy.server == server and copy.availability.guid]:
         world.update_availability((server, copy.database), quorum=True)

@@ -4,7 +4,7 @@ from typing import Final
 
 from engine.availability import failover, movement, replicas
 from engine.cluster import clusterlog, config, roles
-from engine.localization import say
+from engine.localization import build_message
 from engine.model import (
     AvailabilityGroup,
     AvailabilityListener,
@@ -52,63 +52,71 @@ class GroupRole(roles.RoleKind):
     """Role of an availability group, which hadrres.dll monitors."""
 
     @override
-    def trouble(self, world: World, role: ClusterRole) -> roles.RoleProblem:
-        group, server = _group(world, role), _server(world, role, role.owner)
+    def find_problem(self, world: World, role: ClusterRole) -> roles.RoleProblem:
+        group, server = _find_role_group(world, role), _find_server(world, role, role.owner)
         if group is None or server is None:
-            return roles.RoleProblem(say("the node has no replica"))
+            return roles.RoleProblem(build_message("the node has no replica"))
         instance = world.instances[server]
         timeout_s = group.health_check_timeout_ms / 1000.0
         signs: tuple[str, ...]
         if instance.service is not Service.RUNNING:
-            message, delay_s = say("the SQL Server service is not running"), SERVICE_NOTICED_S
+            message, delay_s = build_message("the SQL Server service is not running"), SERVICE_NOTICED_S
             signs = clusterlog.SERVICE_DOWN
-        elif instance.hung and _health_s(group) < _lease_s(group):
-            message, delay_s = say("no answer within the health check timeout"), _health_s(group)
+        elif instance.hung and _compute_health_delay_s(group) < _compute_lease_expiry_s(group):
+            message, delay_s = (
+                build_message("no answer within the health check timeout"),
+                _compute_health_delay_s(group),
+            )
             signs = (clusterlog.NO_DIAGNOSTICS, _NOT_HEALTHY)
         elif instance.hung or world.computers[instance.computer].cpu_factor >= STALL_FACTOR:
-            message, delay_s = say("the lease was not renewed"), _lease_s(group)
+            message, delay_s = build_message("the lease was not renewed"), _compute_lease_expiry_s(group)
             signs = ("Availability Group lease is no longer valid",)
         elif group.db_failover and any(_is_damaged(world, server, name) for name in group.databases):
-            message, delay_s = say("a database is not online (DB_FAILOVER is ON)"), SERVICE_NOTICED_S
+            message, delay_s = (
+                build_message("a database is not online (DB_FAILOVER is ON)"),
+                SERVICE_NOTICED_S,
+            )
             signs = (_NOT_HEALTHY,)
         elif instance.short_of_threads and group.failure_condition_level == LEVEL_OF_THREADS:
-            message = say("the worker threads are exhausted (failure condition level 5)")
+            message = build_message("the worker threads are exhausted (failure condition level 5)")
             delay_s = timeout_s / DIAGNOSTICS
             signs = ("Failure detected, the state of query_processing component is error", _NOT_HEALTHY)
-        elif not _primary(world, server, group):
-            message, delay_s, signs = say("the replica is not primary"), SERVICE_NOTICED_S, ()
+        elif not _is_primary(world, server, group):
+            message, delay_s, signs = build_message("the replica is not primary"), SERVICE_NOTICED_S, ()
         else:
             return roles.RoleProblem()
-        return roles.RoleProblem(message, delay_s, clusterlog.errors(_HEAD.format(group.name), *signs))
+        return roles.RoleProblem(
+            message, delay_s, clusterlog.build_failure_lines(_HEAD.format(group.name), *signs)
+        )
 
-    def restartable(self, world: World, role: ClusterRole) -> bool:
+    def can_restart(self, world: World, role: ClusterRole) -> bool:
         """Return whether a restart is tried.
 
         It is tried even on an overloaded node, because only the login shows the overload.
         """
-        return self.hostable(world, role, role.owner) or self._stalled(world, role, role.owner)
+        return self.can_host(world, role, role.owner) or self._is_stalled(world, role, role.owner)
 
-    def _stalled(self, world: World, role: ClusterRole, node: str) -> bool:
-        server = _server(world, role, node)
+    def _is_stalled(self, world: World, role: ClusterRole, node: str) -> bool:
+        server = _find_server(world, role, node)
         stands = world.computers[node].cpu_factor >= STALL_FACTOR
         return stands and server is not None and world.instances[server].answering
 
     @override
-    def hostable(self, world: World, role: ClusterRole, node: str) -> bool:
-        group, server = _group(world, role), _server(world, role, node)
+    def can_host(self, world: World, role: ClusterRole, node: str) -> bool:
+        group, server = _find_role_group(world, role), _find_server(world, role, node)
         if group is None or server is None or (server, group.guid) not in world.replicas:
             return False
         return (
             world.instances[server].answering
             and world.computers[node].cpu_factor < STALL_FACTOR
-            and not any(copy.recovering for copy in replicas.copies(world, server, group.guid))
+            and not any(copy.recovering for copy in replicas.list_group_copies(world, server, group.guid))
             and world.replicas[server, group.guid].word is not ReplicaWord.NOT_AVAILABLE
             and not (group.db_failover and any(_is_damaged(world, server, name) for name in group.databases))
         )
 
-    def targets(self, world: World, role: ClusterRole) -> list[str]:
+    def list_targets(self, world: World, role: ClusterRole) -> list[str]:
         """Return the target nodes: the former primary first if it is up, then the automatic targets in order."""
-        group = _group(world, role)
+        group = _find_role_group(world, role)
         if group is None:
             return []
         servers = [group.primary, *(r.server for r in group.replicas if r.server != group.primary)]
@@ -118,16 +126,16 @@ class GroupRole(roles.RoleKind):
     def _can_become_primary(
         self, world: World, group: AvailabilityGroup, role: ClusterRole, node: str
     ) -> bool:
-        server = _server(world, role, node)
+        server = _find_server(world, role, node)
         if server is None or (
             node not in role.resources[-1].owners and not world.instances[server].clustered
         ):
             return False  # a person may have changed the possible owners
-        return server == group.primary or failover.automatic_target(group, server)
+        return server == group.primary or failover.is_automatic_target(group, server)
 
     @override
-    def offline(self, world: World, role: ClusterRole, planned: bool) -> float:
-        group, server = _group(world, role), _server(world, role, role.owner)
+    def take_offline(self, world: World, role: ClusterRole, planned: bool) -> float:
+        group, server = _find_role_group(world, role), _find_server(world, role, role.owner)
         if (
             group is None
             or server is None
@@ -137,84 +145,86 @@ class GroupRole(roles.RoleKind):
         if world.instances[server].hung:
             failover.close_frozen(world, server, group)
             return SERVICE_NOTICED_S
-        lease = not planned and role.why == say("the lease was not renewed")
+        lease = not planned and role.why == build_message("the lease was not renewed")
         if lease:
-            errorlog.write(world, server, 19407, group.name)
+            errorlog.write_message(world, server, 19407, group.name)
         for database in group.databases if group.db_failover and not planned else ():
             if _is_damaged(world, server, database):
-                errorlog.write(world, server, 41653, database, 2, "DB_SHUTDOWN", group.name)
+                errorlog.write_message(world, server, 41653, database, 2, "DB_SHUTDOWN", group.name)
         for text in ("Lease Thread terminated", "Health worker was asked to terminate") if planned else ():
-            clusterlog.write(world, role.owner, "INFO", "RES", f"{_HEAD.format(group.name)} {text}")
-        failover.close(world, server, group.guid, replicas.LEASE if lease else replicas.OFFLINE)
+            clusterlog.write_line(world, role.owner, "INFO", "RES", f"{_HEAD.format(group.name)} {text}")
+        failover.close_replica(world, server, group.guid, replicas.LEASE if lease else replicas.OFFLINE)
         return failover.OFFLINE_S if planned else SERVICE_NOTICED_S
 
     @override
-    def online(self, world: World, role: ClusterRole, node: str) -> str:
-        group, server = _group(world, role), _server(world, role, node)
+    def bring_online(self, world: World, role: ClusterRole, node: str) -> str:
+        group, server = _find_role_group(world, role), _find_server(world, role, node)
         if group is None or server is None:
-            return say("the node has no replica")
-        refused = failover.admission(world, group, server)
+            return build_message("the node has no replica")
+        refused = failover.find_objection(world, group, server)
         if refused is not None:
             forced = world.nodes[node].config.forced
-            errorlog.write(world, server, 41125 if forced else 41142, group.name)
+            errorlog.write_message(world, server, 41125 if forced else 41142, group.name)
             return refused
-        if self._stalled(world, role, node):
+        if self._is_stalled(world, role, node):
             world.call_after(LOGIN_S, "availability.login", role.name, node, role.step)
             return ""
         lacks = world.instances[server].system_lacks
         if lacks:
             _fail_without_diagnostics(world, group, server, node)
-            return say(
+            return build_message(
                 "NT AUTHORITY\\SYSTEM lacks {permission} on {server}", permission=lacks[0], server=server
             )
         if world.replicas[server, group.guid].word is ReplicaWord.SECONDARY_NORMAL:
             replicas.set_state_word(
                 world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_CHANGED
             )
-        errorlog.write(world, server, 41074, group.name)
-        failover.begin(world, group.guid, server)
+        errorlog.write_message(world, server, 41074, group.name)
+        failover.begin_failover(world, group.guid, server)
         return ""
 
     @override
-    def node_left(self, world: World, node: str) -> None:
+    def on_node_left(self, world: World, node: str) -> None:
         for name, instance in world.instances.items():
             if instance.computer == node:
                 for state in replicas.list_replica_states(world, name):
-                    group = replicas.group_of(world, name, state.guid)
+                    group = replicas.find_group_config(world, name, state.guid)
                     if (
                         group is not None
                         and group.listener
                         and world.listeners.get(group.listener.name) == name
                     ):
                         world.listeners[group.listener.name] = None
-                replicas.quorum_lost(world, name)
-                movement.hang_up(world, name)
+                replicas.on_quorum_lost(world, name)
+                movement.close_connections(world, name)
 
     @override
-    def node_joined(self, world: World, node: str) -> None:
+    def on_node_joined(self, world: World, node: str) -> None:
         for name, instance in world.instances.items():
             if instance.computer == node:
-                replicas.quorum_back(world, name)
+                replicas.on_quorum_regained(world, name)
         movement.watch_removals(world)
 
 
-def log_in(world: World, name: str, node: str, step: int) -> None:
+def finish_login(world: World, name: str, node: str, step: int) -> None:
     """Finish the login of the resource to SQL Server on an overloaded node (timer). It succeeds or fails."""
     host = world.nodes.get(node)
-    role = host.config.role(name) if host is not None and host.partition else None
+    role = host.config.find_role(name) if host is not None and host.partition else None
     if role is None or role.owner != node or role.step != step:
         return
     kind = roles.KINDS[role.kind]
     if world.computers[node].cpu_factor < STALL_FACTOR:
-        refused = kind.online(world, role, node)
+        refused = kind.bring_online(world, role, node)
     else:
-        refused = say("the cluster could not log in to SQL Server within {n} s", n=LOGIN_S)
-        clusterlog.write(world, node, "ERR", "RES", f"{_HEAD.format(name)} Failed to connect to SQL Server")
+        refused = build_message("the cluster could not log in to SQL Server within {n} s", n=LOGIN_S)
+        clusterlog.write_line(
+            world, node, "ERR", "RES", f"{_HEAD.format(name)} Failed to connect to SQL Server"
+        )
     if refused:
         roles.report_declined(world, name, node, refused)
 
 
-def role_of(
+def build_role(
     name: str, listener: AvailabilityListener | None, nodes: tuple[str, ...], owner: str
 ) -> ClusterRole:
     """Return the cluster role of a group, with the resources of its listener.
@@ -233,7 +243,7 @@ def role_of(
     return ClusterRole(name=name, kind="availability", owner=owner, preferred=nodes, resources=tuple(rows))
 
 
-def _lease_s(group: AvailabilityGroup) -> float:
+def _compute_lease_expiry_s(group: AvailabilityGroup) -> float:
     """Return the time until a silent process loses its lease, in seconds: half the lease timeout.
 
     This applies at every failure condition level. [DOC: lease timeout].
@@ -241,12 +251,12 @@ def _lease_s(group: AvailabilityGroup) -> float:
     return group.lease_timeout_ms / 2000.0
 
 
-def _health_s(group: AvailabilityGroup) -> float:
+def _compute_health_delay_s(group: AvailabilityGroup) -> float:
     patience = ON_SERVER_DOWN_FACTOR if group.failure_condition_level == 1 else 1.0
     return patience * group.health_check_timeout_ms / 1000.0
 
 
-def _primary(world: World, server: str, group: AvailabilityGroup) -> bool:
+def _is_primary(world: World, server: str, group: AvailabilityGroup) -> bool:
     state = world.replicas.get((server, group.guid))
     return state is not None and state.role is ReplicaRole.PRIMARY
 
@@ -264,14 +274,14 @@ def _fail_without_diagnostics(world: World, group: AvailabilityGroup, server: st
         "Failed to run diagnostics command",
         "The user does not have permission to perform this action.",
     ):
-        clusterlog.write(world, node, "ERR", "RES", f"{head} {text}")
+        clusterlog.write_line(world, node, "ERR", "RES", f"{head} {text}")
     if world.replicas[server, group.guid].pending:
         replicas.set_state_word(
             world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_CHANGED
         )
 
 
-def _group(world: World, role: ClusterRole) -> AvailabilityGroup | None:
+def _find_role_group(world: World, role: ClusterRole) -> AvailabilityGroup | None:
     """Return the group of a role, as the partition that runs the role knows it, or else the newest cluster database."""
     group_issues = [
         ((role in node.config.roles, node.config.epoch), group)
@@ -283,9 +293,9 @@ def _group(world: World, role: ClusterRole) -> AvailabilityGroup | None:
     return max(group_issues, key=lambda pair: pair[0])[1] if group_issues else None
 
 
-def _server(world: World, role: ClusterRole, node: str) -> str | None:
+def _find_server(world: World, role: ClusterRole, node: str) -> str | None:
     """Return the instance on *node* that has a replica of the role's group."""
-    group = _group(world, role)
+    group = _find_role_group(world, role)
     servers = [replica.server for replica in group.replicas] if group is not None else []
     return next((s for s in servers if s in world.instances and world.instances[s].computer == node), None)
 
@@ -295,4 +305,4 @@ def _is_damaged(world: World, server: str, database: str) -> bool:
     return copy is not None and (copy.disk_failed or copy.data_failed_tick is not None)
 
 
-HANDLERS: Final[Handlers] = {"availability.login": log_in}
+HANDLERS: Final[Handlers] = {"availability.login": finish_login}

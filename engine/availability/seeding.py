@@ -37,43 +37,43 @@ FAILURES: Final = {
 """failure_state -> its description [DOC: automatic seeding view]. The failure behind each state is derived."""
 
 
-def watch(world: World) -> None:
+def update_seedings(world: World) -> None:
     """Begin due seedings, and stop those of secondaries that lost their primary. This runs after every event."""
     for (server, guid), state in sorted(world.replicas.items()):
-        group = replicas.group_of(world, server, guid)
-        own_replica = group.replica(server) if group is not None else None
+        group = replicas.find_group_config(world, server, guid)
+        own_replica = group.find_replica(server) if group is not None else None
         if group is None or own_replica is None or not (own_replica.seeding or state.seedings):
             continue
         led_by_another = any(
             seeding.running and seeding.source != state.primary for seeding in state.seedings
         )
         if led_by_another or not _is_linked(world, state):
-            _break_off(world, group, state)
+            _abort_seeding(world, group, state)
         elif own_replica.seeding and state.word is ReplicaWord.SECONDARY_NORMAL:
             for database in group.databases:
                 if (database, server) not in group.joined:
-                    _consider(world, group, server, database)
+                    _start_seeding_if_due(world, group, server, database)
 
 
-def permit(world: World, server: str, guid: int, granted: bool) -> None:
+def permit_seeding(world: World, server: str, guid: int, granted: bool) -> None:
     """Execute GRANT or DENY CREATE ANY DATABASE at the replica on *server*. Seedings that lacked it restart."""
     state = world.replicas[server, guid]
     seedings = tuple(
         seeding for seeding in state.seedings if not (granted and seeding.failure == CHECK_TIMEOUT)
     )
     world.replicas[server, guid] = replace(state, may_create=granted, seedings=seedings)
-    world.touch(guid)
+    world.mark_session_changed(guid)
 
 
-def restart(world: World, server: str, guid: int) -> None:
+def restart_seedings(world: World, server: str, guid: int) -> None:
     """Retry failed seedings after SEEDING_MODE has been set again."""
     state = world.replicas.get((server, guid))
     if state is not None:
-        _keep(world, state, tuple(seeding for seeding in state.seedings if seeding.failure is None))
-        world.touch(guid)
+        _store_seedings(world, state, tuple(seeding for seeding in state.seedings if seeding.failure is None))
+        world.mark_session_changed(guid)
 
 
-def held_from_kb(world: World, copy: DatabaseCopy) -> list[float]:
+def list_held_positions(world: World, copy: DatabaseCopy) -> list[float]:
     """Return the log positions from which the primary keeps its log for seedings."""
     guid = copy.availability.guid
     return [
@@ -90,13 +90,13 @@ def _is_linked(world: World, state: ReplicaState) -> bool:
     return is_linked and contact is not None and contact.connected
 
 
-def _keep(world: World, state: ReplicaState, seedings: tuple[Seeding, ...]) -> None:
+def _store_seedings(world: World, state: ReplicaState, seedings: tuple[Seeding, ...]) -> None:
     world.replicas[state.server, state.guid] = replace(
         world.replicas[state.server, state.guid], seedings=seedings
     )
 
 
-def _consider(world: World, group: AvailabilityGroup, server: str, database: str) -> None:
+def _start_seeding_if_due(world: World, group: AvailabilityGroup, server: str, database: str) -> None:
     state = world.replicas[server, group.guid]
     assert state.primary is not None
     before = [
@@ -114,55 +114,57 @@ def _consider(world: World, group: AvailabilityGroup, server: str, database: str
         database=database,
         source=state.primary,
         start_tick=world.tick,
-        start_kb=streams.end_of_log_kb(world, lead),
+        start_kb=streams.get_end_of_log_kb(world, lead),
         attempts=len(before) + 1,
     )
-    obstacle = _obstacle(world, state, lead)
+    obstacle = _find_obstacle(world, state, lead)
     if obstacle is not None:
-        errorlog.write(world, state.primary, 19495, database, group.name)
+        errorlog.write_message(world, state.primary, 19495, database, group.name)
         attempt = replace(attempt, end_tick=world.tick, failure=obstacle[0], error=obstacle[1])
         if obstacle[0] == CHECK_TIMEOUT:
-            errorlog.write(world, server, 19506, group.name)
-        _keep(world, state, (*state.seedings, attempt))
+            errorlog.write_message(world, server, 19506, group.name)
+        _store_seedings(world, state, (*state.seedings, attempt))
         return
     local_copy = world.copies.get((server, database))
     if local_copy is not None:  # restored manually: the copy only has to join
-        _keep(world, state, (*state.seedings, replace(attempt, end_tick=world.tick, performed=False)))
-        enter(world, group, lead, local_copy)
+        _store_seedings(
+            world, state, (*state.seedings, replace(attempt, end_tick=world.tick, performed=False))
+        )
+        enroll_copy(world, group, lead, local_copy)
         return
-    _keep(world, state, (*state.seedings, attempt))
-    _receive(world, lead, server)
-    duration_s = max(1.0, files.transfer_s(world, lead.server, server, lead.size_kb))
+    _store_seedings(world, state, (*state.seedings, attempt))
+    _create_seeded_copy(world, lead, server)
+    duration_s = max(1.0, files.compute_transfer_s(world, lead.server, server, lead.size_kb))
     world.call_after(duration_s, "availability.seeded", group.guid, server, database, attempt.id)
 
 
-def _obstacle(world: World, state: ReplicaState, lead: DatabaseCopy) -> tuple[int, int | None] | None:
+def _find_obstacle(world: World, state: ReplicaState, lead: DatabaseCopy) -> tuple[int, int | None] | None:
     """Return (failure_state, error) if the database cannot be created on that server; None if it can."""
     local_copy = world.copies.get((state.server, lead.database))
     if local_copy is not None:
         try:
-            check_log(world, lead, local_copy)
+            check_log_continuity(world, lead, local_copy)
         except SqlError:
             return NAME_EXISTS, 1801
         return None
     if not state.may_create:
         return CHECK_TIMEOUT, None
-    missing = options.missing_certificate(world.instances[state.server], lead.encryption_key)
+    missing = options.find_certificate_error(world.instances[state.server], lead.encryption_key)
     if missing is not None:  # the data cannot be restored without the certificate [DOC: TDE]
-        errorlog.write(world, state.server, *missing, state=3)
+        errorlog.write_message(world, state.server, *missing, state=3)
         return SQL_ERROR, 33111
-    computer = world.computer_of(state.server)
-    if not all(volumes.has_drive(computer, item.drive) for item in volumes.files_of(lead)):
+    computer = world.get_computer_of(state.server)
+    if not all(volumes.has_drive(computer, item.drive) for item in volumes.list_files_of(lead)):
         return SQL_ERROR, 5133
     return None
 
 
-def _receive(world: World, lead: DatabaseCopy, server: str) -> None:
+def _create_seeded_copy(world: World, lead: DatabaseCopy, server: str) -> None:
     """Create the database on *server*. It is RESTORING until it has all data."""
     new_copy = DatabaseCopy(
         server=server,
         database=lead.database,
-        database_id=snapshots.next_database_id(world, server),
+        database_id=snapshots.find_next_database_id(world, server),
         db_state=DbState.RESTORING,
         restoring=world.next_id(),
         recovery_model=lead.recovery_model,
@@ -179,15 +181,15 @@ def _receive(world: World, lead: DatabaseCopy, server: str) -> None:
         delayed_durability=lead.delayed_durability,
         log_backup_every_s=lead.log_backup_every_s,
     )
-    restore.put_copy(
+    restore.store_copy(
         world, options.restore_properties(new_copy, lead, world.instances[server].service_account)
     )
 
 
-def seeded(world: World, guid: int, server: str, database: str, number: int) -> None:
+def on_seeding_done(world: World, guid: int, server: str, database: str, number: int) -> None:
     """Finish a seeding and let the database join (timer)."""
     state = world.replicas.get((server, guid))
-    group = replicas.group_of(world, server, guid)
+    group = replicas.find_group_config(world, server, guid)
     running_seedings = [
         seeding
         for seeding in (state.seedings if state is not None else ())
@@ -201,9 +203,9 @@ def seeded(world: World, guid: int, server: str, database: str, number: int) -> 
             replace(seeding, end_tick=world.tick, failure=SQL_ERROR) if seeding.id == number else seeding
             for seeding in state.seedings
         )
-        _keep(world, state, failed)
+        _store_seedings(world, state, failed)
         return
-    end = streams.end_of_log_kb(world, lead)
+    end = streams.get_end_of_log_kb(world, lead)
     world.update_copy(
         key,
         restoring=0,
@@ -219,11 +221,11 @@ def seeded(world: World, guid: int, server: str, database: str, number: int) -> 
         replace(seeding, end_tick=world.tick) if seeding.id == number else seeding
         for seeding in state.seedings
     )
-    _keep(world, state, ended_seedings)
-    enter(world, group, lead, world.copies[key])
+    _store_seedings(world, state, ended_seedings)
+    enroll_copy(world, group, lead, world.copies[key])
 
 
-def _break_off(world: World, group: AvailabilityGroup, state: ReplicaState) -> None:
+def _abort_seeding(world: World, group: AvailabilityGroup, state: ReplicaState) -> None:
     """Drop the unfinished database after a lost connection. Seeding restarts with the next connection."""
     running = [seeding for seeding in state.seedings if seeding.running]
     for seeding in running:
@@ -232,34 +234,34 @@ def _break_off(world: World, group: AvailabilityGroup, state: ReplicaState) -> N
             streams.stop_log(world, copy)
             del world.copies[state.server, seeding.database]
         if world.instances[seeding.source].answering:
-            errorlog.write(world, seeding.source, 19494, seeding.database, group.name)
+            errorlog.write_message(world, seeding.source, 19494, seeding.database, group.name)
     if running:
         failed = tuple(
             replace(seeding, end_tick=world.tick, failure=TRANSPORT) if seeding.running else seeding
             for seeding in state.seedings
         )
-        _keep(world, state, failed)
+        _store_seedings(world, state, failed)
 
 
 # --- joining of a database ----------------------------------------------------------------------------------
 
 
-def check_log(world: World, lead: DatabaseCopy, copy: DatabaseCopy) -> None:
+def check_log_continuity(world: World, lead: DatabaseCopy, copy: DatabaseCopy) -> None:
     """Check that the primary's log continues where the restored copy ends. Raise 1464, 1412 or 1478.
 
     The rules are those of mirroring (facts 1.8).
     """
     if copy.db_state is not DbState.RESTORING or copy.restoring:
         raise SqlError(1464, copy.database)
-    end = streams.end_of_log_kb(world, copy)
-    if copy.family != lead.family or end > lineage.common_kb(lead.lineage, copy.lineage):
+    end = streams.get_end_of_log_kb(world, copy)
+    if copy.family != lead.family or end > lineage.find_common_kb(lead.lineage, copy.lineage):
         raise SqlError(1412, copy.database)
     lacks_backup = lead.log_backed_up and copy.last_log_backup_tick < lead.last_log_backup_tick
     if lacks_backup or end < max(lead.log_start_kb, lead.last_log_backup_kb):
         raise SqlError(1478, copy.database) if copy.was_mirror else SqlError(1412, copy.database)
 
 
-def enter(world: World, group: AvailabilityGroup, lead: DatabaseCopy, copy: DatabaseCopy) -> None:
+def enroll_copy(world: World, group: AvailabilityGroup, lead: DatabaseCopy, copy: DatabaseCopy) -> None:
     """Make a restored copy a secondary database that receives log."""
     membership = AvailabilityMembership(
         guid=group.guid, database_guid=lead.availability.database_guid, role=ReplicaRole.SECONDARY
@@ -269,11 +271,11 @@ def enter(world: World, group: AvailabilityGroup, lead: DatabaseCopy, copy: Data
         key, availability=membership, standby=False, fork=lead.fork, former_fork=lead.former_fork
     )
     place = (copy.database, copy.server)
-    replicas.change(
+    replicas.change_group(
         world, copy.server, group.guid, lambda old: replace(old, joined=tuple(sorted({*old.joined, place})))
     )
-    movement.join(world, lead.key, key)
-    network.reassess(world, group.guid)
+    movement.connect_copies(world, lead.key, key)
+    network.schedule_detections(world, group.guid)
 
 
-HANDLERS: Final[Handlers] = {"availability.seeded": seeded}
+HANDLERS: Final[Handlers] = {"availability.seeded": on_seeding_done}

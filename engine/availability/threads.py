@@ -15,7 +15,7 @@ Documented [DOC: thread usage of groups].
 """
 
 
-def watch(world: World) -> None:
+def record_thread_shortages(world: World) -> None:
     """Record the instances that have too few worker threads, or enough again, after log streams changed."""
     for server in dict.fromkeys(name for name, _ in world.replicas):
         if _lacks_threads(world, server) != world.instances[server].short_of_threads:
@@ -24,7 +24,7 @@ def watch(world: World) -> None:
 
 def _lacks_threads(world: World, server: str) -> bool:
     instance = world.instances[server]
-    return instance.answering and world.flow.workers_left(instance.host) < RESERVED
+    return instance.answering and world.flow.count_free_workers(instance.host) < RESERVED
 
 
 def update_thread_shortage(world: World, server: str) -> None:
@@ -33,7 +33,7 @@ def update_thread_shortage(world: World, server: str) -> None:
     if short != world.instances[server].short_of_threads:
         world.update_instance(server, short_of_threads=short)
         if short:
-            errorlog.write(world, server, 35217)
+            errorlog.write_message(world, server, 35217)
 
 
 HANDLERS: Final[Handlers] = {"availability.threads": update_thread_shortage}

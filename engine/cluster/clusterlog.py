@@ -14,7 +14,7 @@ NO_DIAGNOSTICS: Final = "Failure detected, diagnostics heartbeat is lost"
 """Text that a resource writes about its instance. [DOC: group health events]"""
 
 
-def errors(head: str, *texts: str) -> tuple[tuple[str, str], ...]:
+def build_failure_lines(head: str, *texts: str) -> tuple[tuple[str, str], ...]:
     """Return (level, text) of the lines that a resource writes before it reports its failure.
 
     *head* begins each line.
@@ -22,7 +22,7 @@ def errors(head: str, *texts: str) -> tuple[tuple[str, str], ...]:
     return tuple(("ERR", f"{head} {text}") for text in (*texts, "Resource Alive result 0."))
 
 
-def write(world: World, node: str, level: str, component: str, text: str) -> None:
+def write_line(world: World, node: str, level: str, component: str, text: str) -> None:
     """Write a line at *node*.
 
     *level*: INFO, WARN or ERR. *component*: the part in brackets (RCM, QUORUM, NODE, RHS …).

@@ -10,21 +10,21 @@ from msgspec.structs import replace
 
 from engine.cluster import config, membership, quarantine, quorum, roles, setup
 from engine.events import ClusterData
-from engine.inputs import InputError, but_there_are
-from engine.localization import say
+from engine.inputs import InputError, append_existing_names
+from engine.localization import build_message
 from engine.model import Cluster, ClusterRole, FieldOf, Node, Resource, ResourceState, Witness, World
 
 
-def stop(world: World, name: str) -> None:
+def stop_node(world: World, name: str) -> None:
     """Stop the cluster service in an orderly way: its vote is no longer counted, and its roles move.
 
     [DOC: Stop-ClusterNode].
     """
     node = world.nodes[name]
-    other_members = [member for member in config.members(world, node.partition) if member != name]
-    membership.leave(world, name, other_members)
+    other_members = [member for member in config.list_members(world, node.partition) if member != name]
+    membership.remove_exited_node(world, name, other_members)
     world.nodes[name] = replace(world.nodes[name], service="stopped")
-    world.all_dirty()
+    world.mark_all_logs_changed()
 
 
 def keeps_quorum(world: World, name: str) -> bool:
@@ -34,7 +34,7 @@ def keeps_quorum(world: World, name: str) -> bool:
     """
     trial = world.fork()
     other_members = [
-        member for member in config.members(trial, trial.nodes[name].partition) if member != name
+        member for member in config.list_members(trial, trial.nodes[name].partition) if member != name
     ]
     if not trial.nodes[name].partition:
         return True
@@ -45,27 +45,27 @@ def keeps_quorum(world: World, name: str) -> bool:
     )
 
 
-def start(world: World, name: str, prevent: bool = False) -> None:
+def start_node(world: World, name: str, prevent: bool = False) -> None:
     """Start the cluster service. It joins a running cluster, or forms one if enough votes are present."""
     node = world.nodes[name]
     if not world.computers[name].powered or world.computers[name].shutting_down:
-        text = say("{node} is off; the cluster service starts when you power it on", node=name)
+        text = build_message("{node} is off; the cluster service starts when you power it on", node=name)
         world.emit(ClusterData(what="off"), text, server=name)
         return
     if node.service in ("off", "starting"):  # "off": the computer was powered on in this tick
         world.emit(
             ClusterData(what="off"),
-            say("{node} is booting; then the cluster service starts", node=name),
+            build_message("{node} is booting; then the cluster service starts", node=name),
             server=name,
         )
         return
     if quarantine.is_quarantined(world, name):
-        raise InputError(say("{node} is quarantined; clear the quarantine to start it", node=name))
+        raise InputError(build_message("{node} is quarantined; clear the quarantine to start it", node=name))
     if node.service != "running":
         world.nodes[name] = replace(node, service="running", partition=0, prevented=prevent)
     elif prevent and not node.partition:
         world.nodes[name] = replace(node, prevented=True)
-    world.all_dirty()
+    world.mark_all_logs_changed()
 
 
 def force_quorum(world: World, name: str) -> None:
@@ -76,12 +76,14 @@ def force_quorum(world: World, name: str) -> None:
     node = world.nodes[name]
     computer = world.computers[name]
     if not computer.powered or computer.shutting_down or node.service in ("off", "starting"):
-        raise InputError(say("{node} is off", node=name))
+        raise InputError(build_message("{node} is off", node=name))
     if node.partition:
         raise InputError(
-            say("the cluster service is running on {node}; stop it before you force quorum", node=name)
+            build_message(
+                "the cluster service is running on {node}; stop it before you force quorum", node=name
+            )
         )
-    quarantine.clear(world, name)
+    quarantine.forget_exits(world, name)
     newest = max(node.config.epoch, config.read_tag(world, node.config, (name,)))
     forced_config = replace(
         node.config,
@@ -91,37 +93,37 @@ def force_quorum(world: World, name: str) -> None:
         witness_counts=False,
     )
     world.nodes[name] = replace(node, service="running", prevented=False)
-    membership.form(world, [name], forced_config)
+    membership.form_cluster(world, [name], forced_config)
 
 
-def evict(world: World, name: str, observer: str = "") -> None:
+def evict_node(world: World, name: str, observer: str = "") -> None:
     """Evict the node. Roles that it owned move; its replicas remain configured."""
     check_majority(world, observer)
     node = world.nodes[name]
     cluster = world.clusters[node.cluster]
     if len(cluster.nodes) == 1:
-        raise InputError(say("{node} is the last node of its cluster", node=name))
-    other_members = [member for member in config.members(world, node.partition) if member != name]
-    membership.leave(world, name, other_members)
+        raise InputError(build_message("{node} is the last node of its cluster", node=name))
+    other_members = [member for member in config.list_members(world, node.partition) if member != name]
+    membership.remove_exited_node(world, name, other_members)
     world.clusters[cluster.name] = replace(
         cluster, nodes=tuple(member for member in cluster.nodes if member != name)
     )
     world.evicted[name] = world.nodes[name].config
     del world.nodes[name]
-    quarantine.clear(world, name)
-    for partition in config.partitions(world, cluster.name):
-        writer = config.writer(world, partition)
+    quarantine.forget_exits(world, name)
+    for partition in config.list_partitions(world, cluster.name):
+        writer = config.find_writer(world, partition)
         if writer is not None:
             old_config = writer.config
             weights = tuple(node_weight for node_weight in old_config.weights if node_weight[0] != name)
             remaining_roles = setup.remove_node_from_roles(old_config.roles, name)
-            config.update(world, writer.name, weights=weights, roles=remaining_roles)
-    world.all_dirty()
+            config.update_config(world, writer.name, weights=weights, roles=remaining_roles)
+    world.mark_all_logs_changed()
 
 
-def set_weight(world: World, name: str, weight: int, observer: str = "") -> None:
+def set_node_weight(world: World, name: str, weight: int, observer: str = "") -> None:
     """Execute `(Get-ClusterNode name).NodeWeight = weight`."""
-    first = _writer(world, world.nodes[name].cluster, observer)
+    first = _find_executing_node(world, world.nodes[name].cluster, observer)
     weights = tuple((node, weight if node == name else old) for node, old in first.config.weights)
     membership.change_votes(world, first.name, weights=weights)
 
@@ -141,7 +143,7 @@ def set_witness(world: World, cluster: str, kind: str, name: str, observer: str 
     A share is named by its path. Its computer must exist, be reachable, and not be a node. A disk must be a present
     or former witness or in Available Storage, which it leaves. Any storage account is accepted.
     """
-    first = _writer(world, cluster, observer)
+    first = _find_executing_node(world, cluster, observer)
     witness = Witness(kind=WITNESS_KINDS[kind], name=name) if kind else None
     storage = first.config.storage
     if witness is not None and kind == "file share":
@@ -150,25 +152,29 @@ def set_witness(world: World, cluster: str, kind: str, name: str, observer: str 
         witness = replace(witness, name=spelled or host)
         if spelled in world.clusters[cluster].nodes:  # system error 5938
             raise InputError(
-                say(
+                build_message(
                     "the file share associated with a file share witness resource cannot be hosted by this cluster or "
                     "any of its nodes"
                 )
             )
-        members = config.members(world, first.partition)
+        members = config.list_members(world, first.partition)
         if spelled is None or not config.is_reachable(world, witness, members):
-            raise InputError(say("the file share {name} is not available", name=name))
+            raise InputError(build_message("the file share {name} is not available", name=name))
     if kind == "disk":
         for role in first.config.roles:
-            used = role.resource(name)
+            used = role.find_resource(name)
             if used is not None:
-                raise InputError(say("{name} is a resource of {role}", name=used.name, role=role.name))
+                raise InputError(
+                    build_message("{name} is a resource of {role}", name=used.name, role=role.name)
+                )
         witnesses = (first.config.witness, *(store.witness for store in world.clusters[cluster].stores))
         disks = [disk.name for disk in storage]
         disks += [former.name for former in witnesses if former is not None and former.kind == config.DISK]
         spelled = next((disk for disk in disks if disk.lower() == name.lower()), None)
         if spelled is None:
-            raise InputError(but_there_are(say("disk {name!r} does not exist", name=name), disks))
+            raise InputError(
+                append_existing_names(build_message("disk {name!r} does not exist", name=name), disks)
+            )
         witness = Witness(kind=config.DISK, name=spelled)
         storage = tuple(disk for disk in storage if disk.name != spelled)
     membership.change_votes(world, first.name, witness=witness, storage=storage)
@@ -182,8 +188,8 @@ def set_threshold(world: World, cluster: str, cross: bool, missed: int, observer
     """Set SameSubnetThreshold of (Get-Cluster), or CrossSubnetThreshold with *cross*: allowed missed heartbeats."""
     minimum, maximum = THRESHOLD_LIMITS
     if not minimum <= missed <= maximum:
-        raise InputError(say("a threshold must be between {a} and {b}", a=minimum, b=maximum))
-    first = _writer(world, cluster, observer)
+        raise InputError(build_message("a threshold must be between {a} and {b}", a=minimum, b=maximum))
+    first = _find_executing_node(world, cluster, observer)
     cluster_settings = world.clusters[first.cluster]
     world.clusters[first.cluster] = (
         replace(cluster_settings, cross_threshold=missed)
@@ -205,12 +211,12 @@ def set_lower_priority_node(world: World, observer: str, number: int) -> None:
     nodes = [world.nodes[name] for name in world.clusters[world.nodes[observer].cluster].nodes]
     node_name = next((node.name for node in nodes if node.number == number), None)
     if number and node_name is None:
-        raise InputError(say("the cluster has no node with the ID {n}", n=number))
+        raise InputError(build_message("the cluster has no node with the ID {n}", n=number))
     _change_cluster(world, observer, lower_priority_node=node_name)
 
 
 def _change_cluster(world: World, observer: str, **changes: FieldOf[Cluster]) -> None:
-    first = _writer(world, world.nodes[observer].cluster, observer)
+    first = _find_executing_node(world, world.nodes[observer].cluster, observer)
     old = world.clusters[first.cluster]
     world.clusters[first.cluster] = replace(old, **changes)
     try:
@@ -230,20 +236,20 @@ def set_paused(
     node = world.nodes[name]
     check_majority(world, observer)
     if config.read_node_state(world, observer, name) == "Down":
-        raise InputError(say("{node} is not up in the cluster", node=name))
+        raise InputError(build_message("{node} is not up in the cluster", node=name))
     world.nodes[name] = replace(node, paused=paused)
-    world.all_dirty()
+    world.mark_all_logs_changed()
     for role in world.nodes[observer].config.roles if paused and drain else ():
         if role.owner == name and role.state is ResourceState.ONLINE:
-            roles.move(world, name if config.may_write(world, name) else observer, role, target)
+            roles.move_role(world, name if config.can_write(world, name) else observer, role, target)
     active_members = [
-        member for member in config.members(world, node.partition) if not world.nodes[member].paused
+        member for member in config.list_members(world, node.partition) if not world.nodes[member].paused
     ]
     if paused and drain and active_members and config.find_core_owner(world, observer) == name:
-        config.update(world, observer, core_owner=active_members[0])
+        config.update_config(world, observer, core_owner=active_members[0])
 
 
-REMOTE_CALL_FAILED: Final = say("the remote procedure call failed")
+REMOTE_CALL_FAILED: Final = build_message("the remote procedure call failed")
 """System error 1726 of a command at a node that has lost the majority of its cluster. Known."""
 
 
@@ -252,27 +258,27 @@ def check_majority(world: World, observer: str) -> None:
 
     Its call waits until the node notices the loss of quorum, and then fails. An empty name stands for any node.
     """
-    if observer and not config.may_write(world, observer):
+    if observer and not config.can_write(world, observer):
         raise InputError(REMOTE_CALL_FAILED)
 
 
-def _writer(world: World, cluster: str, observer: str = "") -> Node:
+def _find_executing_node(world: World, cluster: str, observer: str = "") -> Node:
     """Return the node at which a command is executed: *observer*, or a node of the newest partition."""
     check_majority(world, observer)
     if observer:
         return world.nodes[observer]
-    living = [config.writer(world, partition) for partition in config.partitions(world, cluster)]
+    living = [config.find_writer(world, partition) for partition in config.list_partitions(world, cluster)]
     living_nodes = [node for node in living if node is not None]
     if not living_nodes:
-        raise InputError(say("cluster {cluster} has no quorum", cluster=cluster))
+        raise InputError(build_message("cluster {cluster} has no quorum", cluster=cluster))
     return max(living_nodes, key=lambda node: node.config.epoch)
 
 
-def _role(world: World, name: str, observer: str = "") -> tuple[Node, ClusterRole]:
+def _require_role(world: World, name: str, observer: str = "") -> tuple[Node, ClusterRole]:
     check_majority(world, observer)
-    found_role = roles.find(world, name, observer)
+    found_role = roles.find_role(world, name, observer)
     if found_role is None:
-        raise InputError(say("role {name!r} does not exist in a cluster with quorum", name=name))
+        raise InputError(build_message("role {name!r} does not exist in a cluster with quorum", name=name))
     return found_role
 
 
@@ -280,38 +286,40 @@ _STAYING_STATES: Final = (ResourceState.ONLINE, ResourceState.ONLINE_PENDING, Re
 """States of a role in which a move to its own owner changes nothing."""
 
 
-def move(world: World, name: str, target: str, observer: str = "") -> None:
+def move_role(world: World, name: str, target: str, observer: str = "") -> None:
     """Execute Move-ClusterGroup. The cluster moves the role without checking the databases.
 
     A role that was taken offline stays offline on its new owner. [DOC: MoveClusterGroup]
     """
-    node, role = _role(world, name, observer)
+    node, role = _require_role(world, name, observer)
     if role.owner == target and role.state in _STAYING_STATES:
-        raise InputError(say("{node} already owns {role}", node=target, role=role.name))
+        raise InputError(build_message("{node} already owns {role}", node=target, role=role.name))
     state = config.read_node_state(world, node.name, target)
     if state == "Down":
-        raise InputError(say("{node} is not up in the cluster", node=target))
+        raise InputError(build_message("{node} is not up in the cluster", node=target))
     if state == "Paused":
-        raise InputError(say("{node} is paused", node=target))
+        raise InputError(build_message("{node} is paused", node=target))
     if not roles.can_come_online(world, node, role, target):
-        raise InputError(say("{node} is not a possible owner of {role}", node=target, role=role.name))
+        raise InputError(
+            build_message("{node} is not a possible owner of {role}", node=target, role=role.name)
+        )
     if role.state is ResourceState.OFFLINE:
         config.update_role(world, node.name, role.name, owner=target)
     else:
-        roles.move(world, node.name, role, target)
+        roles.move_role(world, node.name, role, target)
 
 
 def stop_role(world: World, name: str, observer: str = "") -> None:
     """Take the role offline until it is started again."""
-    node, role = _role(world, name, observer)
-    roles.set_offline(world, node.name, role)
+    node, role = _require_role(world, name, observer)
+    roles.stop_role(world, node.name, role)
 
 
 def start_role(world: World, name: str, observer: str = "") -> None:
     """Bring the role online, on its owner if possible. Raises InputError if it is online or moving."""
-    node, role = _role(world, name, observer)
+    node, role = _require_role(world, name, observer)
     if role.state is ResourceState.ONLINE:
-        raise InputError(say("{role} is online", role=role.name))
+        raise InputError(build_message("{role} is online", role=role.name))
     _start(world, node, role)
 
 
@@ -321,9 +329,9 @@ def _start(world: World, node: Node, role: ClusterRole) -> None:
     Raises InputError for a role that is moving [DOC: 41123] or whose owner is paused [DOC: PauseClusterNode].
     """
     if role.state is ResourceState.OFFLINE_PENDING:
-        raise InputError(say("{role} is moving to another node", role=role.name))
+        raise InputError(build_message("{role} is moving to another node", role=role.name))
     if config.read_node_state(world, node.name, role.owner) == "Paused":
-        raise InputError(say("{node} is paused", node=role.owner))
+        raise InputError(build_message("{node} is paused", node=role.owner))
     if role.state is not ResourceState.ONLINE_PENDING:
         roles.bring_online(world, node.name, role, role.owner)
 
@@ -333,9 +341,9 @@ def stop_resource(world: World, name: str, observer: str = "") -> None:
 
     Raises InputError for the Agent: nothing depends on it, and stopping it alone is not simulated.
     """
-    node, role, resource = _resource(world, name, observer)
+    node, role, resource = _require_resource(world, name, observer)
     if resource.kind == "SQL Server Agent":
-        raise InputError(say("Not simulated: {name} alone", name=resource.name))
+        raise InputError(build_message("Not simulated: {name} alone", name=resource.name))
     if config.read_resource_state(world, role, resource) is ResourceState.OFFLINE:
         return
     stopped_resources = _list_dependents(role, resource)
@@ -345,8 +353,8 @@ def stop_resource(world: World, name: str, observer: str = "") -> None:
         if resource.name not in stopped_resources
         and config.read_resource_state(world, role, resource) is ResourceState.ONLINE
     ]
-    roles.set_offline(world, node.name, role)
-    role = _resource(world, name, observer)[1]
+    roles.stop_role(world, node.name, role)
+    role = _require_resource(world, name, observer)[1]
     if role.state is ResourceState.OFFLINE:
         resources = tuple(replace(resource, started=resource.name in staying) for resource in role.resources)
         config.update_role(world, node.name, role.name, resources=resources)
@@ -365,36 +373,38 @@ def start_resource(world: World, name: str, observer: str = "") -> None:
 
     The resource comes online with all resources that it depends on; resources that depend on it stay offline.
     """
-    node, role, resource = _resource(world, name, observer)
+    node, role, resource = _require_resource(world, name, observer)
     if resource.kind not in config.SERVERS and any(
         resource.name in other_resource.needs for other_resource in role.resources
     ):
         started_resource = replace(resource, started=role.state is not ResourceState.ONLINE)
         if config.read_resource_state(world, role, started_resource) is ResourceState.OFFLINE:
-            raise InputError(say("{node} has no network for {name}", node=role.owner, name=resource.name))
-        _put(world, node, role, started_resource)
+            raise InputError(
+                build_message("{node} has no network for {name}", node=role.owner, name=resource.name)
+            )
+        _store_resource(world, node, role, started_resource)
     elif role.state is not ResourceState.ONLINE:
         _start(world, node, role)
 
 
 def move_disk(world: World, name: str, role_name: str, observer: str = "") -> None:
     """Execute Move-ClusterResource: a disk of Available Storage becomes part of a role."""
-    node, role = _role(world, role_name, observer)
+    node, role = _require_role(world, role_name, observer)
     disk = next(
         (storage_disk for storage_disk in node.config.storage if storage_disk.name.lower() == name.lower()),
         None,
     )
     if disk is None:
         raise InputError(
-            but_there_are(
-                say("disk {name!r} is not in Available Storage", name=name),
+            append_existing_names(
+                build_message("disk {name!r} is not in Available Storage", name=name),
                 [storage_disk.name for storage_disk in node.config.storage],
             )
         )
     remaining_storage = tuple(
         storage_disk for storage_disk in node.config.storage if storage_disk is not disk
     )
-    config.update(world, node.name, storage=remaining_storage)
+    config.update_config(world, node.name, storage=remaining_storage)
     config.update_role(world, node.name, role.name, resources=(*role.resources, disk))
 
 
@@ -403,12 +413,14 @@ def add_dependency(world: World, name: str, provider: str, observer: str = "") -
 
     [DOC: add dependencies]
     """
-    node, role, resource = _resource(world, name, observer)
-    needed_resource = role.resource(provider)
+    node, role, resource = _require_resource(world, name, observer)
+    needed_resource = role.find_resource(provider)
     if needed_resource is None or needed_resource.name == resource.name:
         raise InputError(
-            but_there_are(
-                say("{name} and {other} are not in the same role", name=resource.name, other=provider),
+            append_existing_names(
+                build_message(
+                    "{name} and {other} are not in the same role", name=resource.name, other=provider
+                ),
                 [
                     other_resource.name
                     for other_resource in role.resources
@@ -418,9 +430,9 @@ def add_dependency(world: World, name: str, provider: str, observer: str = "") -
         )
     if needed_resource.name in resource.needs:
         raise InputError(
-            say("{name} already depends on {other}", name=resource.name, other=needed_resource.name)
+            build_message("{name} already depends on {other}", name=resource.name, other=needed_resource.name)
         )
-    _put(world, node, role, replace(resource, needs=(*resource.needs, needed_resource.name)))
+    _store_resource(world, node, role, replace(resource, needs=(*resource.needs, needed_resource.name)))
     if resource.kind == "SQL Server" and needed_resource.drive and role.name in world.instances:
         other_drives = tuple(
             drive for drive in world.instances[role.name].drives_apart if drive != needed_resource.drive
@@ -428,7 +440,7 @@ def add_dependency(world: World, name: str, provider: str, observer: str = "") -
         world.update_instance(role.name, drives_apart=other_drives)
 
 
-def _resource(world: World, name: str, observer: str = "") -> tuple[Node, ClusterRole, Resource]:
+def _require_resource(world: World, name: str, observer: str = "") -> tuple[Node, ClusterRole, Resource]:
     check_majority(world, observer)
     partition = world.nodes[observer].partition if observer else 0
     known_names: list[str] = []
@@ -439,15 +451,17 @@ def _resource(world: World, name: str, observer: str = "") -> tuple[Node, Cluste
             if resource.name.lower() == name.lower():
                 return node, role, resource
             known_names.append(resource.name)
-    raise InputError(but_there_are(say("resource {name!r} does not exist", name=name), known_names))
+    raise InputError(
+        append_existing_names(build_message("resource {name!r} does not exist", name=name), known_names)
+    )
 
 
-def set_owners(world: World, name: str, nodes: Iterable[str], observer: str = "") -> None:
+def set_possible_owners(world: World, name: str, nodes: Iterable[str], observer: str = "") -> None:
     """Execute Set-ClusterOwnerNode for one resource."""
-    node, role, resource = _resource(world, name, observer)
+    node, role, resource = _require_resource(world, name, observer)
     owner_names = _require_nodes(world, node, nodes)
     owners = tuple(name for name in world.clusters[node.cluster].nodes if name in owner_names)
-    _put(world, node, role, replace(resource, owners=owners))
+    _store_resource(world, node, role, replace(resource, owners=owners))
 
 
 def _require_nodes(world: World, node: Node, names: Iterable[str]) -> tuple[str, ...]:
@@ -456,32 +470,36 @@ def _require_nodes(world: World, node: Node, names: Iterable[str]) -> tuple[str,
     spelled = {node_name.lower(): node_name for node_name in all_nodes}
     spelled_names = [spelled.get(given_name.strip().lower(), "") for given_name in names]
     if "" in spelled_names:
-        raise InputError(but_there_are(say("possible owners must be nodes of the cluster"), all_nodes))
+        raise InputError(
+            append_existing_names(build_message("possible owners must be nodes of the cluster"), all_nodes)
+        )
     return tuple(spelled_names)
 
 
-def set_preferred(world: World, name: str, nodes: Iterable[str], observer: str = "") -> None:
+def set_preferred_owners(world: World, name: str, nodes: Iterable[str], observer: str = "") -> None:
     """Execute Set-ClusterOwnerNode for a role: set the preferred owners, best first.
 
     For an availability group they last until SQL Server sets them again at the next failover.
     """
-    node, role = _role(world, name, observer)
+    node, role = _require_role(world, name, observer)
     config.update_role(world, node.name, role.name, preferred=_require_nodes(world, node, nodes))
 
 
 def set_role_property(world: World, name: str, observer: str, **changes: FieldOf[ClusterRole]) -> None:
     """Set a common property of (Get-ClusterGroup *name*)."""
-    node, role = _role(world, name, observer)
+    node, role = _require_role(world, name, observer)
     config.update_role(world, node.name, role.name, **changes)
 
 
-def set_resource(world: World, name: str, observer: str, change: Callable[[Resource], Resource]) -> None:
+def set_resource_property(
+    world: World, name: str, observer: str, change: Callable[[Resource], Resource]
+) -> None:
     """Set a common property of (Get-ClusterResource *name*)."""
-    node, role, resource = _resource(world, name, observer)
-    _put(world, node, role, change(resource))
+    node, role, resource = _require_resource(world, name, observer)
+    _store_resource(world, node, role, change(resource))
 
 
-def _put(world: World, node: Node, role: ClusterRole, resource: Resource) -> None:
+def _store_resource(world: World, node: Node, role: ClusterRole, resource: Resource) -> None:
     resources = tuple(
         resource if old_resource.name == resource.name else old_resource for old_resource in role.resources
     )
@@ -490,24 +508,30 @@ def _put(world: World, node: Node, role: ClusterRole, resource: Resource) -> Non
 
 def fail_resource(world: World, name: str) -> None:
     """Fail a resource. The cluster restarts it with its role, or moves the role."""
-    node, role, resource = _resource(world, name)
-    roles.fail(world, node.name, role, say("resource {name} has failed", name=resource.name))
+    node, role, resource = _require_resource(world, name)
+    roles.handle_failure(
+        world, node.name, role, build_message("resource {name} has failed", name=resource.name)
+    )
 
 
 def set_witness_failed(world: World, cluster: str, failed: bool) -> None:
     """Fail the disk or share of the witness, or restore every failed one, also a witness that was removed meanwhile."""
     spelled = {name.lower(): name for name in world.clusters}
     if cluster.lower() not in spelled:
-        raise InputError(but_there_are(say("cluster {name!r} does not exist", name=cluster), world.clusters))
+        raise InputError(
+            append_existing_names(
+                build_message("cluster {name!r} does not exist", name=cluster), world.clusters
+            )
+        )
     name = spelled[cluster.lower()]
-    witness = config.current(world, name).witness
+    witness = config.find_current_config(world, name).witness
     stores = [
         witness_store for witness_store in world.clusters[name].stores if witness_store.failed and not failed
     ]
     if witness is not None and not stores:
-        stores = [config.store(world, name, witness)]
+        stores = [config.get_witness_store(world, name, witness)]
     if not stores:
-        raise InputError(say("cluster {cluster} has no witness", cluster=name))
+        raise InputError(build_message("cluster {cluster} has no witness", cluster=name))
     for store in stores:
-        config.put_store(world, name, replace(store, failed=failed))
-    world.all_dirty()
+        config.replace_witness_store(world, name, replace(store, failed=failed))
+    world.mark_all_logs_changed()

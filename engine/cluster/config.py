@@ -21,7 +21,7 @@ from engine.model import (
 from engine.protocol import disks, network, security
 
 
-def members(world: World, partition: int) -> list[str]:
+def list_members(world: World, partition: int) -> list[str]:
     """Return the members of the partition, by node number."""
     nodes = [node for node in world.nodes.values() if partition and node.partition == partition]
     return [node.name for node in sorted(nodes, key=lambda node: node.number)]
@@ -32,16 +32,16 @@ def is_running(world: World, node: Node) -> bool:
     return node.service == "running" and world.computers[node.name].powered
 
 
-def address(world: World, computer: str) -> str:
+def get_address(world: World, computer: str) -> str:
     """Return the address of a computer in its subnet, as ERRORLOGs show it.
 
     Assumed for a computer without an instance of its own. A clustered instance has an address that moves with it.
     """
     subnet = world.nodes[computer].subnet if computer in world.nodes else "10.0.0"
-    own_names = (name for name in world.instances_on(computer) if not world.instances[name].clustered)
+    own_names = (name for name in world.list_instances_on(computer) if not world.instances[name].clustered)
     instance = next(own_names, "")
     number = 201 + list(world.computers).index(computer)
-    host_part = security.client_ip(world, instance).rpartition(".")[2] if instance else str(number)
+    host_part = security.get_client_ip(world, instance).rpartition(".")[2] if instance else str(number)
     return f"{subnet}.{host_part}"
 
 
@@ -133,20 +133,20 @@ def _read_state_in_failed_role(world: World, role: ClusterRole, resource: Resour
     return ResourceState.ONLINE if provides and role.kind == "instance" else ResourceState.OFFLINE
 
 
-def writer(world: World, partition: int) -> Node | None:
+def find_writer(world: World, partition: int) -> Node | None:
     """Return a running node of the partition, preferably one that can write its cluster database now."""
-    living = [node for name in members(world, partition) if is_running(world, node := world.nodes[name])]
+    living = [node for name in list_members(world, partition) if is_running(world, node := world.nodes[name])]
     if living and world.clusters[living[0].cluster].silent:
-        return next((node for node in living if may_write(world, node.name)), living[0])
+        return next((node for node in living if can_write(world, node.name)), living[0])
     return living[0] if living else None
 
 
-def partitions(world: World, cluster: str) -> list[int]:
+def list_partitions(world: World, cluster: str) -> list[int]:
     """Return the numbers of the partitions with quorum: one, none, or two after quorum was forced."""
     return sorted({n.partition for n in world.nodes.values() if n.cluster == cluster and n.partition})
 
 
-def node_of(world: World, server: str) -> Node | None:
+def find_node_of(world: World, server: str) -> Node | None:
     """Return the cluster node on which an instance runs."""
     instance = world.instances.get(server)
     return world.nodes.get(instance.computer) if instance is not None else None
@@ -154,7 +154,7 @@ def node_of(world: World, server: str) -> Node | None:
 
 def find_known_config(world: World, server: str) -> ClusterConfig | None:
     """Return the cluster database of an instance's computer, or its last one before an eviction; None without one."""
-    node, instance = node_of(world, server), world.instances.get(server)
+    node, instance = find_node_of(world, server), world.instances.get(server)
     if node is None and instance is not None:
         return world.evicted.get(instance.computer)
     return node.config if node is not None else None
@@ -162,7 +162,7 @@ def find_known_config(world: World, server: str) -> ClusterConfig | None:
 
 def has_quorum(world: World, server: str) -> bool:
     """Return whether the instance runs on a node of a partition with quorum."""
-    node = node_of(world, server)
+    node = find_node_of(world, server)
     return node is not None and bool(node.partition) and is_running(world, node)
 
 
@@ -175,7 +175,7 @@ def has_heartbeat(world: World, a: str, b: str) -> bool:
     )
 
 
-def may_write(world: World, node: str) -> bool:
+def can_write(world: World, node: str) -> bool:
     """Return whether *node* has the newest cluster database among the nodes that it reaches.
 
     These nodes must also be a majority. Until a lost member is removed, the witness votes only with the owner of the
@@ -184,7 +184,7 @@ def may_write(world: World, node: str) -> bool:
     partition, old_config = world.nodes[node].partition, world.nodes[node].config
     if not partition or not is_running(world, world.nodes[node]):
         return False
-    partition_members, reached = members(world, partition), _list_reached_nodes(world, node)
+    partition_members, reached = list_members(world, partition), _list_reached_nodes(world, node)
     if any(world.nodes[name].config.epoch > old_config.epoch for name in reached):
         return False
     is_forced_alone = old_config.forced and reached == partition_members
@@ -194,13 +194,13 @@ def may_write(world: World, node: str) -> bool:
 
 
 def _list_reached_nodes(world: World, node: str) -> list[str]:
-    partition_members = members(world, world.nodes[node].partition)
+    partition_members = list_members(world, world.nodes[node].partition)
     return [name for name in partition_members if name == node or has_heartbeat(world, node, name)]
 
 
-def update(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> bool:
+def update_config(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> bool:
     """Change the cluster database from *node*. Return False, with nothing changed, if it does not reach a majority."""
-    if not may_write(world, node):
+    if not can_write(world, node):
         return False
     old_config, reached = world.nodes[node].config, _list_reached_nodes(world, node)
     config = replace(old_config, epoch=old_config.epoch + 1, core_owner=find_core_owner(world, node))
@@ -208,8 +208,8 @@ def update(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> bool:
     for name in reached:
         world.nodes[name] = replace(world.nodes[name], config=new_config)
     cluster = world.nodes[node].cluster
-    write(world, cluster, new_config, reached, (old_config.witness, new_config.witness))
-    world.all_dirty()
+    write_to_witnesses(world, cluster, new_config, reached, (old_config.witness, new_config.witness))
+    world.mark_all_logs_changed()
     return True
 
 
@@ -219,7 +219,7 @@ def update_role(world: World, node: str, name: str, **changes: FieldOf[ClusterRo
     def changed(role: ClusterRole) -> ClusterRole:
         return replace(role, **changes) if role.name == name else role
 
-    return update(world, node, roles=tuple(map(changed, world.nodes[node].config.roles)))
+    return update_config(world, node, roles=tuple(map(changed, world.nodes[node].config.roles)))
 
 
 def update_group(
@@ -228,17 +228,17 @@ def update_group(
     """Change one availability group in the cluster database, as `update` does."""
     groups = world.nodes[node].config.groups
     new_groups = tuple(change(group) if group.guid == guid else group for group in groups)
-    return new_groups == groups or update(world, node, groups=new_groups)
+    return new_groups == groups or update_config(world, node, groups=new_groups)
 
 
 def find_core_owner(world: World, node: str) -> str:
     """Return the owner of the core cluster group. The owner changes only when that node leaves the partition."""
-    partition_members = members(world, world.nodes[node].partition)
+    partition_members = list_members(world, world.nodes[node].partition)
     owner = world.nodes[node].config.core_owner
     return owner if owner in partition_members else partition_members[0]
 
 
-def current(world: World, cluster: str) -> ClusterConfig:
+def find_current_config(world: World, cluster: str) -> ClusterConfig:
     """Return the newest copy of the cluster database, which a starting cluster would use."""
     nodes = [world.nodes[name] for name in world.clusters[cluster].nodes if name in world.nodes]
     return max((node.config for node in nodes), key=lambda config: config.epoch)
@@ -259,7 +259,7 @@ def find_resource_name(witness: Witness) -> str:
 CLOUD: Final = "Cloud Witness"
 
 
-def store(world: World, cluster: str, witness: Witness) -> WitnessStore:
+def get_witness_store(world: World, cluster: str, witness: Witness) -> WitnessStore:
     """Return the content of a witness of the cluster."""
     stores = (
         witness_store for witness_store in world.clusters[cluster].stores if witness_store.witness == witness
@@ -267,7 +267,7 @@ def store(world: World, cluster: str, witness: Witness) -> WitnessStore:
     return next(stores, WitnessStore(witness=witness))
 
 
-def put_store(world: World, cluster: str, new_store: WitnessStore) -> None:
+def replace_witness_store(world: World, cluster: str, new_store: WitnessStore) -> None:
     """Replace the content of a witness of the cluster."""
     stores = world.clusters[cluster].stores
     other_stores = tuple(
@@ -279,11 +279,15 @@ def put_store(world: World, cluster: str, new_store: WitnessStore) -> None:
 def is_reachable(world: World, witness: Witness | None, side_nodes: Collection[str]) -> bool:
     """Return whether a running node of *side_nodes* reaches the witness."""
     nodes = [node for node in side_nodes if world.computers[node].powered]
-    if witness is None or not nodes or store(world, world.nodes[nodes[0]].cluster, witness).failed:
+    if (
+        witness is None
+        or not nodes
+        or get_witness_store(world, world.nodes[nodes[0]].cluster, witness).failed
+    ):
         return False
     host = world.computers.get(witness.name)
     if host is None:
-        return witness.kind != CLOUD or any(network.nic_up(world, node) for node in nodes)
+        return witness.kind != CLOUD or any(network.has_cables(world, node) for node in nodes)
     return host.powered and any(
         node == host.name or network.is_passing(world, node, host.name) for node in nodes
     )
@@ -323,7 +327,7 @@ def read_tag(world: World, config: ClusterConfig, side_nodes: Collection[str]) -
     """Return the tag of the witness as *side_nodes* read it; 0 if they do not reach the witness."""
     if config.witness is None or not is_reachable(world, config.witness, side_nodes):
         return 0
-    return store(world, world.nodes[next(iter(side_nodes))].cluster, config.witness).tag
+    return get_witness_store(world, world.nodes[next(iter(side_nodes))].cluster, config.witness).tag
 
 
 def read_database(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> ClusterConfig:
@@ -335,11 +339,11 @@ def read_database(world: World, config: ClusterConfig, side_nodes: Collection[st
         or _is_held_by_other_partition(world, witness, side_nodes)
     ):
         return config
-    copy = store(world, world.nodes[next(iter(side_nodes))].cluster, witness).database
+    copy = get_witness_store(world, world.nodes[next(iter(side_nodes))].cluster, witness).database
     return copy if copy is not None and copy.epoch > config.epoch else config
 
 
-def write(
+def write_to_witnesses(
     world: World,
     cluster: str,
     config: ClusterConfig,
@@ -350,7 +354,7 @@ def write(
     for witness in dict.fromkeys(target_witnesses):
         if witness is None or not is_reachable(world, witness, side_nodes):
             continue
-        old_store = store(world, cluster, witness)
+        old_store = get_witness_store(world, cluster, witness)
         if old_store.tag <= config.epoch:
             copy = config if witness.kind == DISK else None
-            put_store(world, cluster, replace(old_store, tag=config.epoch, database=copy))
+            replace_witness_store(world, cluster, replace(old_store, tag=config.epoch, database=copy))

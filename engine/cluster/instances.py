@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.cluster import clusterlog, config, roles
 from engine.events import FailoverData
 from engine.flow.recovery import Cause
-from engine.localization import mark, say
+from engine.localization import build_message, mark
 from engine.model import ClusterRole, Failover, Handlers, Instance, Resource, Service, World
 from engine.overrides import override
 from engine.protocol import causes, disks, errorlog, network, service, serving, streams
@@ -36,7 +36,7 @@ FAILED: Final = {
 
 def _emit_move_step(world: World, server: str, move: Failover, step: str) -> None:
     template = (FAILED if move.why else STEPS)[move.kind]
-    text = say(template, server=move.from_server, other=move.to_server, step=step, why=move.why)
+    text = build_message(template, server=move.from_server, other=move.to_server, step=step, why=move.why)
     reason_fields = {"why": move.why} if move.why else {}
     world.emit(
         FailoverData(step=step, failover_kind=move.kind, cause=move.cause, **reason_fields),
@@ -46,9 +46,9 @@ def _emit_move_step(world: World, server: str, move: Failover, step: str) -> Non
     )
 
 
-def begin(world: World, server: str, node: str, transition: str) -> None:
+def begin_move(world: World, server: str, node: str, transition: str) -> None:
     """Bring the instance *server* online on *node*, which is not its former node."""
-    _cancel_pending_moves(world, server, say("the role moved to another node"))
+    _cancel_pending_moves(world, server, build_message("the role moved to another node"))
     instance = world.instances[server]
     cause, failed_tick = causes.find_loss_cause(world, server, None)
     ordered = transition == "move"
@@ -70,7 +70,9 @@ def begin(world: World, server: str, node: str, transition: str) -> None:
             agreed_tick=world.tick,
         )
         world.failovers.append(move)
-        _emit_move_step(world, server, move, say("accepted") if ordered else say("detected"))
+        _emit_move_step(
+            world, server, move, build_message("accepted") if ordered else build_message("detected")
+        )
     world.call_after(MOVE_LOOK_S, "instance.watch", server, node)
 
 
@@ -92,7 +94,7 @@ def _cancel_pending_moves(world: World, server: str, reason: str) -> None:
         _emit_move_step(world, server, world.failovers[position], "cancelled")
 
 
-def watch(world: World, server: str, node: str) -> None:
+def record_open_databases(world: World, server: str, node: str) -> None:
     """Record which databases are open again on *node*, after recovery with redo and undo (timer)."""
     for position, move in _find_pending_moves(world, server):
         if move.to_server == node and world.instances[server].computer == node:
@@ -103,7 +105,7 @@ def watch(world: World, server: str, node: str) -> None:
                 move, redo_done_tick=tick, decided_tick=tick, online_tick=tick, undo_done_tick=tick
             )
             world.failovers[position] = failover
-            _emit_move_step(world, server, failover, say("online"))
+            _emit_move_step(world, server, failover, build_message("online"))
     if any(move.to_server == node for _, move in _find_pending_moves(world, server)):
         world.call_after(MOVE_LOOK_S, "instance.watch", server, node)
 
@@ -149,10 +151,10 @@ LOOK_S: Final = 0.1
 """Interval between checks for the end of a stop or a start. Assumed."""
 
 
-def possible_nodes(world: World, server: str) -> tuple[str, ...]:
+def list_possible_nodes(world: World, server: str) -> tuple[str, ...]:
     """Return the nodes on which the instance may come online: the possible owners of its resource. [DOC: 19405]."""
     instance = world.instances[server]
-    role = role_of(world, server) if instance.clustered else None
+    role = find_instance_role(world, server) if instance.clustered else None
     possible_names = (
         [resource.owners for resource in role.resources if resource.kind == "SQL Server"]
         if role is not None
@@ -161,22 +163,22 @@ def possible_nodes(world: World, server: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((instance.computer, *(possible_names[0] if possible_names else ()))))
 
 
-def role_of(world: World, server: str) -> ClusterRole | None:
+def find_instance_role(world: World, server: str) -> ClusterRole | None:
     """Return the role of a failover cluster instance; None for a standalone instance."""
     cluster_roles = (
         role
         for _, role in roles.iterate_roles(world)
-        if role.kind == "instance" and instance_of(role) == server
+        if role.kind == "instance" and get_instance_name(role) == server
     )
     return next(cluster_roles, None)
 
 
-def instance_of(role: ClusterRole) -> str:
+def get_instance_name(role: ClusterRole) -> str:
     """Return the instance of the role. Its SQL Server resource contains the instance's name."""
     return role.name
 
 
-def new_role(name: str, owners: tuple[str, ...], number: int) -> ClusterRole:
+def build_role(name: str, owners: tuple[str, ...], number: int) -> ClusterRole:
     """Build a role with disk, address, name, SQL Server and Agent, and their dependencies.
 
     [DOC: failover cluster instances].
@@ -199,31 +201,33 @@ class InstanceRole(roles.RoleKind):
     """Role of a failover cluster instance: shared disks, network name, address, SQL Server and Agent."""
 
     @override
-    def trouble(self, world: World, role: ClusterRole) -> roles.RoleProblem:
-        instance = _instance(world, role)
+    def find_problem(self, world: World, role: ClusterRole) -> roles.RoleProblem:
+        instance = _get_instance(world, role)
         head = f"SQL Server <SQL Server ({role.name})>: [sqsrvres]"
         level = instance.failure_condition_level
         if instance.service is not Service.RUNNING and level >= ON_SERVER_DOWN:
-            message = say("the SQL Server service is not running")
+            message = build_message("the SQL Server service is not running")
             return roles.RoleProblem(
-                message, SERVICE_NOTICED_S, clusterlog.errors(head, *clusterlog.SERVICE_DOWN)
+                message, SERVICE_NOTICED_S, clusterlog.build_failure_lines(head, *clusterlog.SERVICE_DOWN)
             )
         if instance.hung and level >= ON_SERVER_UNRESPONSIVE:
             message, delay_s = (
-                say("no answer within the health check timeout"),
+                build_message("no answer within the health check timeout"),
                 instance.health_check_timeout_ms / 1000,
             )
-            return roles.RoleProblem(message, delay_s, clusterlog.errors(head, clusterlog.NO_DIAGNOSTICS))
+            return roles.RoleProblem(
+                message, delay_s, clusterlog.build_failure_lines(head, clusterlog.NO_DIAGNOSTICS)
+            )
         disk = next(iter(config.find_failed_disks(world, role)), "")
         broken_resource = disk or next((resource.name for resource in role.resources if resource.failed), "")
         delay_s = SERVICE_NOTICED_S if disk else 0.5
         return (
-            roles.RoleProblem(say("resource {name} has failed", name=broken_resource), delay_s)
+            roles.RoleProblem(build_message("resource {name} has failed", name=broken_resource), delay_s)
             if broken_resource
             else roles.RoleProblem()
         )
 
-    def hostable(self, world: World, role: ClusterRole, node: str) -> bool:
+    def can_host(self, world: World, role: ClusterRole, node: str) -> bool:
         """Return whether the node is a possible owner of all resources except the disks.
 
         Only a start shows whether it has the disks.
@@ -231,66 +235,66 @@ class InstanceRole(roles.RoleKind):
         return all(node in resource.owners for resource in role.resources if resource.kind != "Physical Disk")
 
     @override
-    def targets(self, world: World, role: ClusterRole) -> list[str]:
-        nodes = [name for name in world.clusters[_cluster(world, role)].nodes if name != role.owner]
+    def list_targets(self, world: World, role: ClusterRole) -> list[str]:
+        nodes = [name for name in world.clusters[_get_cluster_name(world, role)].nodes if name != role.owner]
         ranked = [*(name for name in role.preferred if name in nodes), *nodes, role.owner]
-        return [name for name in dict.fromkeys(ranked) if self.hostable(world, role, name)]
+        return [name for name in dict.fromkeys(ranked) if self.can_host(world, role, name)]
 
     @override
-    def offline(self, world: World, role: ClusterRole, planned: bool) -> float:
-        instance = _instance(world, role)
+    def take_offline(self, world: World, role: ClusterRole, planned: bool) -> float:
+        instance = _get_instance(world, role)
         if instance.service is Service.RUNNING and instance.answering:
-            service.stop(world, instance.name, Cause.STOP_SERVICE, "", ((17148, ()),))
+            service.begin_stop(world, instance.name, Cause.STOP_SERVICE, "", ((17148, ()),))
         elif instance.service not in (Service.STOPPED, Service.STOPPING):
-            service.kill(world, instance.name)
+            service.kill_process(world, instance.name)
         return OFFLINE_S if planned else RESTART_DELAY_S
 
     @override
-    def online(self, world: World, role: ClusterRole, node: str) -> str:
-        instance = _instance(world, role)
+    def bring_online(self, world: World, role: ClusterRole, node: str) -> str:
+        instance = _get_instance(world, role)
         shared = [resource for resource in role.resources if resource.kind == "Physical Disk"]
         missing = next((disk.name for disk in shared if node not in disk.owners or disk.failed), "")
         missing = missing or next(iter(config.find_failed_disks(world, role)), "")
         if missing:
-            return say("{disk} is not available on {node}", disk=missing, node=node)
+            return build_message("{disk} is not available on {node}", disk=missing, node=node)
         if node not in instance.installed:
-            return say("{server} is not installed on {node}", server=instance.name, node=node)
+            return build_message("{server} is not installed on {node}", server=instance.name, node=node)
         if world.nodes[node].setup == PATCH:
-            return say("a service pack is being installed on {node}", node=node)
+            return build_message("a service pack is being installed on {node}", node=node)
         if instance.service is Service.STARTING:
-            service.kill(world, instance.name)
+            service.kill_process(world, instance.name)
         if node != instance.computer:
-            begin(world, instance.name, node, role.way)
+            begin_move(world, instance.name, node, role.way)
         world.call_after(0.0, "instance.stopped", role.name, node, role.step)
         return ""
 
-    def node_left(self, world: World, node: str) -> None:
+    def on_node_left(self, world: World, node: str) -> None:
         """Stop the instances of a node that has no quorum. [DOC: WSFC quorum]."""
-        for name in [name for name in world.instances_on(node) if world.instances[name].clustered]:
+        for name in [name for name in world.list_instances_on(node) if world.instances[name].clustered]:
             if world.instances[name].service is not Service.STOPPED:
-                service.kill(world, name)
+                service.kill_process(world, name)
 
 
-def _instance(world: World, role: ClusterRole) -> Instance:
-    return world.instances[instance_of(role)]
+def _get_instance(world: World, role: ClusterRole) -> Instance:
+    return world.instances[get_instance_name(role)]
 
 
-def _cluster(world: World, role: ClusterRole) -> str:
-    return next(node.cluster for node in world.nodes.values() if node.config.role(role.name) is not None)
+def _get_cluster_name(world: World, role: ClusterRole) -> str:
+    return next(node.cluster for node in world.nodes.values() if node.config.find_role(role.name) is not None)
 
 
-def _coming(world: World, name: str, node: str, step: int) -> ClusterRole | None:
+def _find_coming_role(world: World, name: str, node: str, step: int) -> ClusterRole | None:
     """Return the role if it is still coming online on *node* and unchanged since *step*."""
     target_node = world.nodes.get(node)
     if target_node is None or not target_node.partition or not config.is_running(world, target_node):
         return None
-    role = target_node.config.role(name)
+    role = target_node.config.find_role(name)
     return role if role is not None and role.owner == node and role.step == step else None
 
 
 def continue_after_stop(world: World, name: str, node: str, step: int) -> None:
     """Bring disks, address and name online on *node*, after the service has stopped at its former node (timer)."""
-    role = _coming(world, name, node, step)
+    role = _find_coming_role(world, name, node, step)
     if role is None:
         return
     instance = world.instances[name]
@@ -298,7 +302,7 @@ def continue_after_stop(world: World, name: str, node: str, step: int) -> None:
         world.call_after(LOOK_S, "instance.stopped", name, node, step)
         return
     if instance.service is not Service.STOPPED:
-        service.kill(world, name)
+        service.kill_process(world, name)
     wait_s = 0.0
     if role.way != "restart" or node != instance.computer:
         before = world.nodes.get(instance.computer)
@@ -308,29 +312,31 @@ def continue_after_stop(world: World, name: str, node: str, step: int) -> None:
     world.call_after(wait_s, "instance.start", name, node, step)
 
 
-def start(world: World, name: str, node: str, step: int) -> None:
+def start_service(world: World, name: str, node: str, step: int) -> None:
     """Start the service on its node after disks and name are online (timer)."""
-    if _coming(world, name, node, step) is None:
+    if _find_coming_role(world, name, node, step) is None:
         return
     disks.move_shared_drives(world, name, node)
     world.update_instance(name, computer=node)
-    network.reassess(world)
-    service.start(world, name)
+    network.schedule_detections(world)
+    service.start_service(world, name)
     world.call_after(LOOK_S, "instance.up", name, node, step)
 
 
 def check_started(world: World, name: str, node: str, step: int) -> None:
     """Check whether the service runs on its node (timer)."""
-    if _coming(world, name, node, step) is None:
+    if _find_coming_role(world, name, node, step) is None:
         return
     instance = world.instances[name]
     if instance.service is Service.STARTING:
         world.call_after(LOOK_S, "instance.up", name, node, step)
     elif not instance.running:
-        roles.report_declined(world, name, node, say("the service did not start"))
+        roles.report_declined(world, name, node, build_message("the service did not start"))
     elif node in instance.no_tempdb_path:
         _stop_without_tempdb(world, name)
-        roles.report_declined(world, name, node, say("the tempdb folder is missing on {node}", node=node))
+        roles.report_declined(
+            world, name, node, build_message("the tempdb folder is missing on {node}", node=node)
+        )
     elif instance.level < world.nodes[node].level:
         world.update_instance(name, level=world.nodes[node].level)
         errorlog.write_text(world, name, "Database 'master' is upgrading script.")
@@ -344,14 +350,14 @@ TEMPDB_FILE: Final = rf"{TEMPDB_FOLDER}\tempdb.mdf"
 """Path of tempdb's data file on a local disk. Assumed."""
 
 
-def lacking_tempdb(world: World, node: str) -> list[str]:
+def list_instances_without_tempdb(world: World, node: str) -> list[str]:
     """Return the instances whose tempdb folder is missing on the node."""
     return [name for name, instance in world.instances.items() if node in instance.no_tempdb_path]
 
 
 def make_tempdb_folder(world: World, node: str) -> None:
     """Create the folder of tempdb on the node's local disk."""
-    for name in lacking_tempdb(world, node):
+    for name in list_instances_without_tempdb(world, node):
         remaining_nodes = tuple(
             node_name for node_name in world.instances[name].no_tempdb_path if node_name != node
         )
@@ -360,16 +366,16 @@ def make_tempdb_folder(world: World, node: str) -> None:
 
 def _stop_without_tempdb(world: World, server: str) -> None:
     """Stop SQL Server because it cannot create tempdb without its folder."""
-    errorlog.write(world, server, 5123, NO_PATH, TEMPDB_FILE)
-    errorlog.write(world, server, 17204, "FCB::Open failed", TEMPDB_FILE, 1, NO_PATH)
-    service.kill(world, server)
+    errorlog.write_message(world, server, 5123, NO_PATH, TEMPDB_FILE)
+    errorlog.write_message(world, server, 17204, "FCB::Open failed", TEMPDB_FILE, 1, NO_PATH)
+    service.kill_process(world, server)
 
 
 roles.KINDS["instance"] = InstanceRole()
 
 HANDLERS: Final[Handlers] = {
     "instance.stopped": continue_after_stop,
-    "instance.start": start,
+    "instance.start": start_service,
     "instance.up": check_started,
-    "instance.watch": watch,
+    "instance.watch": record_open_databases,
 }

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from engine.cluster import clusterlog, config, quarantine, quorum, roles
 from engine.events import ClusterData
 from engine.inputs import InputError
-from engine.localization import say
-from engine.model import Cluster, ClusterConfig, FieldOf, Handlers, Node, World, ticks
+from engine.localization import build_message
+from engine.model import Cluster, ClusterConfig, FieldOf, Handlers, Node, World, to_ticks
 
 REGROUP_S: Final = (1.0, 2.0)
 """Time from the last missed heartbeat until the survivors agree on the members. Derived."""
@@ -40,13 +40,13 @@ BETTER_EPOCH: Final = (
 Pair = tuple[str, str]
 
 
-def watch(world: World) -> None:
+def detect_membership_changes(world: World) -> None:
     """Record missing heartbeats, and nodes that could join. This runs after every event."""
     for cluster in list(world.clusters.values()):
         for name in cluster.nodes:
             _watch_power(world, world.nodes[name])
-        _note_silence(world, cluster)
-        _note_witness(world, world.clusters[cluster.name])
+        _record_silent_pairs(world, cluster)
+        _record_witness_state(world, world.clusters[cluster.name])
         _note_outdated(world, world.clusters[cluster.name])
         _schedule_join(world, world.clusters[cluster.name])
 
@@ -55,11 +55,15 @@ def _watch_power(world: World, node: Node) -> None:
     computer = world.computers[node.name]
     powered = computer.powered
     if computer.shutting_down and node.service == "running":
-        leave(world, node.name, [name for name in config.members(world, node.partition) if name != node.name])
+        remove_exited_node(
+            world,
+            node.name,
+            [name for name in config.list_members(world, node.partition) if name != node.name],
+        )
         world.nodes[node.name] = replace(world.nodes[node.name], service="stopped")
     elif not powered and node.service != "off":
         # no member is left that could notice the loss
-        is_alone = config.members(world, node.partition) == [node.name]
+        is_alone = config.list_members(world, node.partition) == [node.name]
         partition = 0 if is_alone else node.partition
         world.cancel_calls("cluster.started", node.name)
         world.nodes[node.name] = replace(
@@ -71,22 +75,22 @@ def _watch_power(world: World, node: Node) -> None:
         world.call_after(world.settings.boot_s + SERVICE_START_S, "cluster.started", node.name)
 
 
-def started(world: World, name: str) -> None:
+def on_service_started(world: World, name: str) -> None:
     """Mark the cluster service as running after a boot (timer)."""
     node = world.nodes.get(name)
     if node is not None and node.service == "starting" and world.computers[name].powered:
         world.nodes[name] = replace(node, service="running", partition=0)
-        world.all_dirty()
+        world.mark_all_logs_changed()
 
 
 # --- losing members ---------------------------------------------------------------------------------------
 
 
-def _note_silence(world: World, cluster: Cluster) -> None:
+def _record_silent_pairs(world: World, cluster: Cluster) -> None:
     silent_pairs = dict(cluster.silent)
     silent: dict[Pair, int] = {}
-    for partition in config.partitions(world, cluster.name):
-        for member_pair in combinations(config.members(world, partition), 2):
+    for partition in config.list_partitions(world, cluster.name):
+        for member_pair in combinations(config.list_members(world, partition), 2):
             if not config.has_heartbeat(world, *member_pair):
                 silent[member_pair] = silent_pairs.get(member_pair, world.tick)
     if silent == silent_pairs:
@@ -98,15 +102,17 @@ def _note_silence(world: World, cluster: Cluster) -> None:
             synchronize_config(world, list(member_pair))
     for member_pair, since_tick in silent.items():
         if member_pair not in silent_pairs:
-            agreed = since_tick + ticks(
-                _silence_limit_s(world, cluster, member_pair) + world.chance.uniform(*REGROUP_S)
+            agreed = since_tick + to_ticks(
+                _compute_silence_limit_s(world, cluster, member_pair) + world.chance.draw_uniform(*REGROUP_S)
             )
             world.call_at(agreed, "cluster.regroup", cluster.name)
 
 
-def _note_witness(world: World, cluster: Cluster) -> None:
+def _record_witness_state(world: World, cluster: Cluster) -> None:
     """With dynamic quorum, schedule a recount of the votes after the witness was lost or has returned."""
-    parts = [config.members(world, partition) for partition in config.partitions(world, cluster.name)]
+    parts = [
+        config.list_members(world, partition) for partition in config.list_partitions(world, cluster.name)
+    ]
     living = [[name for name in part if config.is_running(world, world.nodes[name])] for part in parts]
     watching = max(
         (part for part in living if part), key=lambda part: _find_newest_config(world, part).epoch, default=[]
@@ -118,18 +124,18 @@ def _note_witness(world: World, cluster: Cluster) -> None:
     if is_present != cluster.witness_there:
         world.clusters[cluster.name] = replace(cluster, witness_there=is_present)
         if is_present:
-            config.write(world, cluster.name, newest_config, watching, (newest_config.witness,))
+            config.write_to_witnesses(world, cluster.name, newest_config, watching, (newest_config.witness,))
         if newest_config.witness is not None:
-            text = say("the witness of {cluster} has failed", cluster=cluster.name)
+            text = build_message("the witness of {cluster} has failed", cluster=cluster.name)
             if is_present:
-                text = say("the witness of {cluster} is available again", cluster=cluster.name)
+                text = build_message("the witness of {cluster} is available again", cluster=cluster.name)
             world.emit(ClusterData(what="witness", there=is_present), text)
             if not is_present:
-                world.call_after(world.chance.uniform(*REGROUP_S), "cluster.regroup", cluster.name)
+                world.call_after(world.chance.draw_uniform(*REGROUP_S), "cluster.regroup", cluster.name)
         world.call_after(COUNT_AGAIN_S, "cluster.count", cluster.name)
 
 
-def _silence_limit_s(world: World, cluster: Cluster, pair: Pair) -> float:
+def _compute_silence_limit_s(world: World, cluster: Cluster, pair: Pair) -> float:
     """Return the longest time without heartbeats that the two nodes tolerate."""
     a, b = (world.nodes[name].subnet for name in pair)
     return cluster.heartbeat_s * (cluster.threshold if a == b else cluster.cross_threshold)
@@ -141,13 +147,13 @@ def determine_survivors(world: World, name: str) -> None:
     pairs = {
         silent_pair
         for silent_pair, since_tick in cluster.silent
-        if world.tick - since_tick >= ticks(_silence_limit_s(world, cluster, silent_pair))
+        if world.tick - since_tick >= to_ticks(_compute_silence_limit_s(world, cluster, silent_pair))
     }
     missed = {
         node for silent_pair in dict(cluster.silent).keys() - pairs for node in silent_pair
     }  # pairs not silent for long enough
-    for partition in config.partitions(world, name):
-        old_members = config.members(world, partition)
+    for partition in config.list_partitions(world, name):
+        old_members = config.list_members(world, partition)
         nodes = [node for node in old_members if config.is_running(world, world.nodes[node])]
         living = [node for node in old_members if node in nodes or (nodes and node in missed)]
         sides = _group_connected_nodes(living, pairs)
@@ -206,50 +212,54 @@ def _split_partition(world: World, old_members: list[str], living: list[str], si
             is_free = is_free and not has_witness
     for node in old_members:
         if winner is None or node not in winner:
-            _leave(world, node, winner)
+            _remove_lost_node(world, node, winner)
     if winner is not None:
         _continue_partition(world, winner, [node for node in old_members if node not in winner])
 
 
-def _leave(world: World, name: str, winner: list[str] | None) -> None:
+def _remove_lost_node(world: World, name: str, winner: list[str] | None) -> None:
     node = world.nodes[name]
     world.nodes[name] = replace(node, partition=0)
     if config.is_running(world, node):
         for other_node in winner or ():
             _log_unreachable(world, name, other_node)
-        clusterlog.write(world, name, "WARN", "QUORUM", f"Node {node.number}: Lost quorum ({node.number})")
-        clusterlog.write(world, name, "WARN", "RHS", "lost quorum (status = 5925), executing OnStop")
+        clusterlog.write_line(
+            world, name, "WARN", "QUORUM", f"Node {node.number}: Lost quorum ({node.number})"
+        )
+        clusterlog.write_line(world, name, "WARN", "RHS", "lost quorum (status = 5925), executing OnStop")
         terminated = "Cluster service has terminated. Cluster.Service.Running.Event got signaled."
-        clusterlog.write(world, name, "WARN", "RHS", terminated)
-        world.emit(ClusterData(what="quorum lost"), say("{node} has lost quorum", node=name), server=name)
-        roles.node_left(world, name)
+        clusterlog.write_line(world, name, "WARN", "RHS", terminated)
+        world.emit(
+            ClusterData(what="quorum lost"), build_message("{node} has lost quorum", node=name), server=name
+        )
+        roles.on_node_left(world, name)
 
 
 def _log_unreachable(world: World, node: str, lost_node: str) -> None:
     """Log that another node was not heard from within the threshold. [DOC: group health events]."""
     number = world.nodes[lost_node].number
-    ends = [f"{config.address(world, name)}:~3343~" for name in (lost_node, node)]
+    ends = [f"{config.get_address(world, name)}:~3343~" for name in (lost_node, node)]
     reason = f"Reason GracefulClose(1226)' because of 'channel to remote endpoint {ends[0]} is closed'"
     for level, component, text in (
         ("INFO", "IM", f"got event: Remote endpoint {ends[0]} unreachable from {ends[1]}"),
         ("WARN", "NDP", f"All routes for route (virtual) local {ends[1]} to remote {ends[0]} are down"),
         ("WARN", "NODE", f"Node {world.nodes[node].number}: Connection to Node {number} is broken. {reason}"),
     ):
-        clusterlog.write(world, node, level, component, text)
+        clusterlog.write_line(world, node, level, component, text)
 
 
 def _continue_partition(world: World, side_nodes: list[str], lost_nodes: list[str]) -> None:
     first = side_nodes[0]
     synchronize_config(world, side_nodes)
-    config.update(world, first)  # the others have left, so this side is now the whole partition
+    config.update_config(world, first)  # the others have left, so this side is now the whole partition
     for lost_node in lost_nodes:
         for node in side_nodes:
             _log_unreachable(world, node, lost_node)
-        text = say("{node} was removed from the active cluster membership", node=lost_node)
+        text = build_message("{node} was removed from the active cluster membership", node=lost_node)
         world.emit(ClusterData(what="node removed", node=lost_node), text, server=first)
-        quarantine.note_exit(world, first, lost_node)
+        quarantine.record_exit(world, first, lost_node)
     world.call_after(COUNT_AGAIN_S, "cluster.count", world.nodes[first].cluster)
-    roles.owners_lost(world, first, lost_nodes)
+    roles.on_owners_lost(world, first, lost_nodes)
 
 
 def synchronize_config(world: World, side_nodes: list[str]) -> None:
@@ -262,9 +272,9 @@ def synchronize_config(world: World, side_nodes: list[str]) -> None:
 def recount_votes(world: World, name: str) -> None:
     """Recount the votes of the present nodes with dynamic quorum (timer)."""
     cluster = world.clusters[name]
-    for partition in config.partitions(world, name):
-        members = config.members(world, partition)
-        node = config.writer(world, partition)
+    for partition in config.list_partitions(world, name):
+        members = config.list_members(world, partition)
+        node = config.find_writer(world, partition)
         if node is None or any(
             member in members for silent_pair, _ in cluster.silent for member in silent_pair
         ):
@@ -279,7 +289,9 @@ def recount_votes(world: World, name: str) -> None:
             known_config.witness_counts,
             known_config.forced,
         ):
-            config.update(world, node.name, counted=counted_nodes, witness_counts=witness, forced=forced)
+            config.update_config(
+                world, node.name, counted=counted_nodes, witness_counts=witness, forced=forced
+            )
 
 
 def change_votes(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> None:
@@ -288,7 +300,7 @@ def change_votes(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> 
     Raises InputError if its partition would lose quorum.
     """
     living_nodes, cluster = (
-        config.members(world, world.nodes[node].partition),
+        config.list_members(world, world.nodes[node].partition),
         world.clusters[world.nodes[node].cluster],
     )
     known_config = replace(world.nodes[node].config, **changes)
@@ -296,8 +308,8 @@ def change_votes(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> 
     counted_nodes, witness = quorum.count_votes(cluster, known_config, living_nodes, votes)
     known_config = replace(known_config, counted=counted_nodes, witness_counts=witness)
     if not known_config.forced and not quorum.has_majority(known_config, living_nodes, votes):
-        raise InputError(say("{cluster} would lose quorum", cluster=cluster.name))
-    config.update(world, node, counted=counted_nodes, witness_counts=witness, **changes)
+        raise InputError(build_message("{cluster} would lose quorum", cluster=cluster.name))
+    config.update_config(world, node, counted=counted_nodes, witness_counts=witness, **changes)
 
 
 # --- joining and forming ----------------------------------------------------------------------------------
@@ -309,7 +321,7 @@ def hand_over_vote(world: World, name: str) -> None:
     [DOC: failover clustering quorum]
     """
     node = world.nodes[name]
-    cluster, remaining_nodes = world.clusters[node.cluster], config.members(world, node.partition)
+    cluster, remaining_nodes = world.clusters[node.cluster], config.list_members(world, node.partition)
     remaining_nodes = [other_node for other_node in remaining_nodes if other_node != name]
     if remaining_nodes and config.is_running(world, node):
         known_config = node.config
@@ -317,14 +329,14 @@ def hand_over_vote(world: World, name: str) -> None:
             cluster, known_config, remaining_nodes, config.has_vote(world, known_config, remaining_nodes)
         )
         if counted_nodes and (counted_nodes, witness) != (known_config.counted, known_config.witness_counts):
-            config.update(world, name, counted=counted_nodes, witness_counts=witness)
+            config.update_config(world, name, counted=counted_nodes, witness_counts=witness)
 
 
-def leave(world: World, name: str, members: list[str]) -> None:
+def remove_exited_node(world: World, name: str, members: list[str]) -> None:
     """Remove the node *name* from its partition after an orderly exit; *members* are the others."""
     hand_over_vote(world, name)
     world.nodes[name] = replace(world.nodes[name], partition=0)
-    roles.node_left(world, name)
+    roles.on_node_left(world, name)
     living = [node for node in members if config.is_running(world, world.nodes[node])]
     if not living:
         return
@@ -334,13 +346,13 @@ def leave(world: World, name: str, members: list[str]) -> None:
     schedule_regroup(world, living)
     world.emit(
         ClusterData(what="left", node=name),
-        say("{node} has left the cluster", node=name),
+        build_message("{node} has left the cluster", node=name),
         server=first_node.name,
     )
-    roles.owners_lost(world, first_node.name, [name])
+    roles.on_owners_lost(world, first_node.name, [name])
 
 
-def _waiting(world: World, cluster: Cluster) -> list[str]:
+def _list_waiting_nodes(world: World, cluster: Cluster) -> list[str]:
     nodes = (world.nodes[name] for name in cluster.nodes)
     able = [node.name for node in nodes if config.is_running(world, node) and not node.partition]
     return [name for name in able if not quarantine.is_quarantined(world, name)]
@@ -348,19 +360,21 @@ def _waiting(world: World, cluster: Cluster) -> list[str]:
 
 def _schedule_join(world: World, cluster: Cluster) -> None:
     if cluster.gathering or not (
-        _joinable(world, cluster) or _formable(world, cluster) or _find_reunited_members(world, cluster)
+        _list_joinable_nodes(world, cluster)
+        or _list_formable_groups(world, cluster)
+        or _find_reunited_members(world, cluster)
     ):
         return
     world.clusters[cluster.name] = replace(cluster, gathering=True)
-    world.call_after(world.chance.uniform(*JOIN_S), "cluster.gather", cluster.name)
+    world.call_after(world.chance.draw_uniform(*JOIN_S), "cluster.gather", cluster.name)
 
 
-def _joinable(world: World, cluster: Cluster) -> list[tuple[str, int]]:
+def _list_joinable_nodes(world: World, cluster: Cluster) -> list[tuple[str, int]]:
     """Return (node, partition) for each node that could join a partition now. All members agree to a new one."""
     joinable_nodes = []
-    for node in _waiting(world, cluster):
-        for partition in config.partitions(world, cluster.name):
-            members = config.members(world, partition)
+    for node in _list_waiting_nodes(world, cluster):
+        for partition in config.list_partitions(world, cluster.name):
+            members = config.list_members(world, partition)
             if all(config.has_heartbeat(world, node, member) for member in members):
                 joinable_nodes.append((node, partition))
                 break
@@ -372,7 +386,7 @@ def _find_separate_groups(world: World, cluster: Cluster) -> list[list[str]]:
 
     If they reached a member, they would join its partition.
     """
-    waiting = _waiting(world, cluster)
+    waiting = _list_waiting_nodes(world, cluster)
     lost_pairs = {
         node_pair for node_pair in combinations(waiting, 2) if not config.has_heartbeat(world, *node_pair)
     }
@@ -384,7 +398,7 @@ def _find_separate_groups(world: World, cluster: Cluster) -> list[list[str]]:
     ]
 
 
-def _formable(world: World, cluster: Cluster) -> list[tuple[list[str], ClusterConfig]]:
+def _list_formable_groups(world: World, cluster: Cluster) -> list[tuple[list[str], ClusterConfig]]:
     """Return (waiting nodes with a majority, newest cluster database that they can read).
 
     If a share or a storage account has a newer tag, that database cannot be read, and the nodes wait.
@@ -406,8 +420,10 @@ def _note_outdated(world: World, cluster: Cluster) -> None:
         for name in group:
             node = world.nodes[name]
             if newer and not node.outdated:
-                clusterlog.write(world, name, "ERR", "QUORUM", BETTER_EPOCH)
-                text = say("{node} cannot form the cluster: the witness has a newer Paxos tag", node=name)
+                clusterlog.write_line(world, name, "ERR", "QUORUM", BETTER_EPOCH)
+                text = build_message(
+                    "{node} cannot form the cluster: the witness has a newer Paxos tag", node=name
+                )
                 world.emit(ClusterData(what="outdated"), text, server=name)
             if newer != node.outdated:
                 world.nodes[name] = replace(world.nodes[name], outdated=newer)
@@ -418,7 +434,9 @@ def _find_reunited_members(world: World, cluster: Cluster) -> list[str]:
 
     They give up their own partition and join the other.
     """
-    parts = [config.writer(world, partition) for partition in config.partitions(world, cluster.name)]
+    parts = [
+        config.find_writer(world, partition) for partition in config.list_partitions(world, cluster.name)
+    ]
     living = [node for node in parts if node is not None]
     if len(living) < 2:
         return []
@@ -428,7 +446,7 @@ def _find_reunited_members(world: World, cluster: Cluster) -> list[str]:
         for node in world.nodes.values()
         if node.cluster == cluster.name and node.partition not in (0, first_node.partition)
     ]
-    strong = config.members(world, first_node.partition)
+    strong = config.list_members(world, first_node.partition)
     return [
         node for node in other_members if any(config.has_heartbeat(world, node, member) for member in strong)
     ]
@@ -443,16 +461,18 @@ def join_or_form(world: World, name: str) -> None:
     world.clusters[name] = replace(world.clusters[name], gathering=False)
     for node in _find_reunited_members(world, world.clusters[name]):
         world.nodes[node] = replace(world.nodes[node], partition=0)
-        text = say("{node} leaves its partition and joins the cluster with forced quorum", node=node)
+        text = build_message(
+            "{node} leaves its partition and joins the cluster with forced quorum", node=node
+        )
         world.emit(ClusterData(what="gave way"), text, server=node)
-        roles.node_left(world, node)
-    while formable := _formable(world, world.clusters[name]):
-        form(world, *formable[0])
-    for node, partition in _joinable(world, world.clusters[name]):
-        _join(world, node, partition)
+        roles.on_node_left(world, node)
+    while formable := _list_formable_groups(world, world.clusters[name]):
+        form_cluster(world, *formable[0])
+    for node, partition in _list_joinable_nodes(world, world.clusters[name]):
+        _join_partition(world, node, partition)
 
 
-def form(world: World, side_nodes: list[str], cluster_config: ClusterConfig) -> None:
+def form_cluster(world: World, side_nodes: list[str], cluster_config: ClusterConfig) -> None:
     """Form the cluster of *side_nodes* with the cluster database *cluster_config*."""
     partition = world.next_id()
     newest = max(side_nodes, key=lambda name: world.nodes[name].config.epoch)
@@ -460,26 +480,30 @@ def form(world: World, side_nodes: list[str], cluster_config: ClusterConfig) -> 
         world.nodes[node] = replace(
             world.nodes[node], partition=partition, config=cluster_config, outdated=False
         )
-    world.emit(ClusterData(what="formed"), say("{node} has formed the cluster", node=newest), server=newest)
-    config.update(world, side_nodes[0])
+    world.emit(
+        ClusterData(what="formed"), build_message("{node} has formed the cluster", node=newest), server=newest
+    )
+    config.update_config(world, side_nodes[0])
     world.call_after(COUNT_AGAIN_S, "cluster.count", world.nodes[side_nodes[0]].cluster)
     for node in side_nodes:
-        roles.node_joined(world, node)
-    roles.restore(world, side_nodes[0])
+        roles.on_node_joined(world, node)
+    roles.restore_roles(world, side_nodes[0])
 
 
-def _join(world: World, node: str, partition: int) -> None:
-    writer = config.writer(world, partition)
+def _join_partition(world: World, node: str, partition: int) -> None:
+    writer = config.find_writer(world, partition)
     assert writer is not None
     world.nodes[node] = replace(world.nodes[node], partition=partition, config=writer.config, outdated=False)
-    config.update(world, node)
-    world.emit(ClusterData(what="joined"), say("{node} has joined the cluster", node=node), server=node)
+    config.update_config(world, node)
+    world.emit(
+        ClusterData(what="joined"), build_message("{node} has joined the cluster", node=node), server=node
+    )
     world.call_after(COUNT_AGAIN_S, "cluster.count", writer.cluster)
-    roles.node_joined(world, node)
+    roles.on_node_joined(world, node)
 
 
 HANDLERS: Final[Handlers] = {
-    "cluster.started": started,
+    "cluster.started": on_service_started,
     "cluster.regroup": determine_survivors,
     "cluster.count": recount_votes,
     "cluster.gather": join_or_form,

@@ -7,8 +7,8 @@ from typing import Final
 
 from engine.cluster import clusterlog, quorum
 from engine.events import ClusterData
-from engine.localization import say
-from engine.model import Handlers, UngracefulExits, World, ticks
+from engine.localization import build_message
+from engine.model import Handlers, UngracefulExits, World, to_ticks
 
 THRESHOLD: Final = 3
 """QuarantineThreshold: number of ungraceful exits within the period. Documented [DOC: QuarantineThreshold]."""
@@ -29,7 +29,7 @@ def is_quarantined(world: World, node: str) -> bool:
     return record is not None and record.quarantined_until is not None
 
 
-def note_exit(world: World, observer: str, node: str) -> None:
+def record_exit(world: World, observer: str, node: str) -> None:
     """Record an ungraceful exit that the surviving members have noticed.
 
     The third one within an hour starts a quarantine.
@@ -38,29 +38,33 @@ def note_exit(world: World, observer: str, node: str) -> None:
     if not quorum.is_version_at_least(cluster, "2016"):
         return
     record = world.exits.get(node, UngracefulExits())
-    recent = (*(tick for tick in record.exit_ticks if world.tick - tick < ticks(PERIOD_S)), world.tick)
+    recent = (*(tick for tick in record.exit_ticks if world.tick - tick < to_ticks(PERIOD_S)), world.tick)
     other_nodes = [name for name in cluster.nodes if name != node and is_quarantined(world, name)]
     if len(recent) < THRESHOLD or len(other_nodes) >= max(1, len(cluster.nodes) // SHARE):
         world.exits[node] = UngracefulExits(exit_ticks=recent)
         return
-    end_tick = world.tick + ticks(DURATION_S)
+    end_tick = world.tick + to_ticks(DURATION_S)
     world.exits[node] = UngracefulExits(quarantined_until=end_tick)
     world.call_at(end_tick, "cluster.quarantine_end", node)
     text = f"Node {world.nodes[node].number} has been quarantined after {len(recent)} ungraceful exits"
-    clusterlog.write(world, observer, "WARN", "NODE", text)
-    text = say("{node} is quarantined: {n} unexpected exits within an hour", node=node, n=len(recent))
+    clusterlog.write_line(world, observer, "WARN", "NODE", text)
+    text = build_message(
+        "{node} is quarantined: {n} unexpected exits within an hour", node=node, n=len(recent)
+    )
     world.emit(ClusterData(what="quarantined", node=node), text, server=observer)
 
 
-def clear(world: World, node: str) -> None:
+def forget_exits(world: World, node: str) -> None:
     """Forget the exits of *node*, which may join again."""
     if is_quarantined(world, node):
         world.cancel_calls("cluster.quarantine_end", node)
         world.emit(
-            ClusterData(what="released"), say("{node} is no longer quarantined", node=node), server=node
+            ClusterData(what="released"),
+            build_message("{node} is no longer quarantined", node=node),
+            server=node,
         )
     world.exits.pop(node, None)
-    world.all_dirty()
+    world.mark_all_logs_changed()
 
 
-HANDLERS: Final[Handlers] = {"cluster.quarantine_end": clear}
+HANDLERS: Final[Handlers] = {"cluster.quarantine_end": forget_exits}

@@ -21,7 +21,7 @@ def is_version_at_least(cluster: Cluster, version: str) -> bool:
     return WINDOWS.index(cluster.windows) >= WINDOWS.index(version)
 
 
-def dynamic(cluster: Cluster) -> bool:
+def has_dynamic_quorum(cluster: Cluster) -> bool:
     """Return whether votes are recounted after each change that the cluster survives.
 
     Documented since Windows Server 2012.
@@ -39,8 +39,8 @@ def count_votes(
     From 2012 R2 on the witness votes only if it is reachable and the number of nodes is even. Without a
     witness an even number is made odd. [DOC: failover clustering quorum]
     """
-    voters = tuple(node for node in cluster.nodes if config.weight(node))
-    if not dynamic(cluster):
+    voters = tuple(node for node in cluster.nodes if config.get_weight(node))
+    if not has_dynamic_quorum(cluster):
         return voters, config.witness is not None
     voters = tuple(node for node in voters if node in living_nodes)
     is_even = len(voters) % 2 == 0

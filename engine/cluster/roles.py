@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from engine.cluster import clusterlog, config
 from engine.events import ClusterData
-from engine.localization import LocalizableMessage, say
-from engine.model import ClusterRole, FieldOf, Handlers, Node, Resource, ResourceState, World, ticks
+from engine.localization import LocalizableMessage, build_message
+from engine.model import ClusterRole, FieldOf, Handlers, Node, Resource, ResourceState, World, to_ticks
 
 RETRY_S: Final = 3_600.0
 """Time after which the cluster retries to bring a failed role online. Known (default of a resource)."""
@@ -34,37 +34,37 @@ class RoleProblem(NamedTuple):
 class RoleKind:
     """Actions of the cluster that differ between kinds of roles. Each kind registers itself in KINDS."""
 
-    def trouble(self, world: World, role: ClusterRole) -> RoleProblem:
+    def find_problem(self, world: World, role: ClusterRole) -> RoleProblem:
         """Return the problem of an unhealthy role; an empty one if it is healthy."""
         return RoleProblem()
 
-    def restartable(self, world: World, role: ClusterRole) -> bool:
+    def can_restart(self, world: World, role: ClusterRole) -> bool:
         """Return whether a restart on the same node could help."""
-        return self.hostable(world, role, role.owner)
+        return self.can_host(world, role, role.owner)
 
-    def hostable(self, world: World, role: ClusterRole, node: str) -> bool:
+    def can_host(self, world: World, role: ClusterRole, node: str) -> bool:
         """Return whether the node, a member, could run the role now, as far as the cluster can see."""
         raise NotImplementedError
 
-    def targets(self, world: World, role: ClusterRole) -> list[str]:
+    def list_targets(self, world: World, role: ClusterRole) -> list[str]:
         """Return the nodes to which the role fails over, best first."""
         raise NotImplementedError
 
-    def offline(self, world: World, role: ClusterRole, planned: bool) -> float:
+    def take_offline(self, world: World, role: ClusterRole, planned: bool) -> float:
         """Take the role offline at its owner. Return the seconds that this takes."""
         raise NotImplementedError
 
-    def online(self, world: World, role: ClusterRole, node: str) -> str:
+    def bring_online(self, world: World, role: ClusterRole, node: str) -> str:
         """Begin to bring the role online on the node, which calls `report_online` later.
 
         Return the reason of a refusal, or "".
         """
         raise NotImplementedError
 
-    def node_left(self, world: World, node: str) -> None:
+    def on_node_left(self, world: World, node: str) -> None:
         """Handle that the node has lost quorum, or its cluster service has stopped."""
 
-    def node_joined(self, world: World, node: str) -> None:
+    def on_node_joined(self, world: World, node: str) -> None:
         """Handle that the node is a member again."""
 
 
@@ -75,14 +75,14 @@ KINDS: Final[dict[str, RoleKind]] = {}
 def iterate_roles(world: World) -> Iterator[tuple[Node, ClusterRole]]:
     """Yield every role with a living node of the partition that runs it."""
     for cluster in world.clusters:
-        for partition in config.partitions(world, cluster):
-            node = config.writer(world, partition)
+        for partition in config.list_partitions(world, cluster):
+            node = config.find_writer(world, partition)
             if node is not None:
                 for role in node.config.roles:
                     yield node, role
 
 
-def find(world: World, name: str, server: str = "") -> tuple[Node, ClusterRole] | None:
+def find_role(world: World, name: str, server: str = "") -> tuple[Node, ClusterRole] | None:
     """Return the role of that name in a partition that runs it.
 
     With two partitions, choose that of *server*, else the newest.
@@ -90,7 +90,7 @@ def find(world: World, name: str, server: str = "") -> tuple[Node, ClusterRole] 
     matching_roles = [
         (node, role) for node, role in iterate_roles(world) if role.name.lower() == name.lower()
     ]
-    local_node = config.node_of(world, server)
+    local_node = config.find_node_of(world, server)
     if local_node is not None:
         matching_roles = [
             (node, role) for node, role in matching_roles if node.partition == local_node.partition
@@ -98,21 +98,21 @@ def find(world: World, name: str, server: str = "") -> tuple[Node, ClusterRole] 
     return max(matching_roles, key=lambda pair: pair[0].config.epoch, default=None)
 
 
-def _change(world: World, node: str, role: ClusterRole, **changes: FieldOf[ClusterRole]) -> ClusterRole:
+def _change_role(world: World, node: str, role: ClusterRole, **changes: FieldOf[ClusterRole]) -> ClusterRole:
     new = replace(role, step=role.step + 1, **changes)
     roles = tuple(
         new if old_role.name == role.name else old_role for old_role in world.nodes[node].config.roles
     )
-    config.update(world, node, roles=roles)
+    config.update_config(world, node, roles=roles)
     return new
 
 
-def _current(world: World, node: str, name: str, step: int) -> ClusterRole | None:
+def _find_unchanged_role(world: World, node: str, name: str, step: int) -> ClusterRole | None:
     """Return the role in the partition of *node*, or None if it has changed since *step*."""
     host = world.nodes.get(node)
     if host is None:  # the node was evicted after the timer was set
         return None
-    role = host.config.role(name) if host.partition and config.is_running(world, host) else None
+    role = host.config.find_role(name) if host.partition and config.is_running(world, host) else None
     return role if role is not None and role.step == step else None
 
 
@@ -120,11 +120,13 @@ def _find_waiting(world: World, node: str, name: str, step: int) -> tuple[Node, 
     """Return the role unchanged since *step*, in the partition of *node*, or of another node if *node* was lost."""
     host = world.nodes.get(node)
     if host is not None and host.partition and config.is_running(world, host):
-        writer_node = host if config.may_write(world, node) else config.writer(world, host.partition) or host
-        role = writer_node.config.role(name)
+        writer_node = (
+            host if config.can_write(world, node) else config.find_writer(world, host.partition) or host
+        )
+        role = writer_node.config.find_role(name)
         node_and_role = (writer_node, role) if role is not None else None
     else:
-        node_and_role = find(world, name)
+        node_and_role = find_role(world, name)
     return node_and_role if node_and_role is not None and node_and_role[1].step == step else None
 
 
@@ -150,45 +152,45 @@ online [DOC: flexible failover policy].
 """
 
 
-def watch(world: World) -> None:
+def check_roles(world: World) -> None:
     """Check whether each role is healthy, and whether an offline role could come online.
 
     This runs after every event.
     """
     for node, role in list(iterate_roles(world)):
         kind = KINDS[role.kind]
-        if role.state is ResourceState.ONLINE and _is_reached(world, node, role.owner):
-            reason, delay_s, _ = kind.trouble(world, role)
+        if role.state is ResourceState.ONLINE and _is_reachable(world, node, role.owner):
+            reason, delay_s, _ = kind.find_problem(world, role)
             if reason != role.why:
-                role = _change(world, node.name, role, why=reason)
+                role = _change_role(world, node.name, role, why=reason)
                 if reason:
                     world.call_after(delay_s, "role.failed", node.name, role.name, role.step)
         elif role.state is ResourceState.FAILED and role.way != EXHAUSTED:
             tried = tuple(
                 name
                 for name in role.tried
-                if _is_reached(world, node, name) and kind.hostable(world, role, name)
+                if _is_reachable(world, node, name) and kind.can_host(world, role, name)
             )
             if tried != role.tried:
-                role = _change(world, node.name, role, tried=tried)
+                role = _change_role(world, node.name, role, tried=tried)
             if any(
                 name not in tried
-                and accepts_roles(world, node, name)
-                and _is_reached(world, node, name)
-                and kind.hostable(world, role, name)
-                for name in kind.targets(world, role)
+                and can_accept_roles(world, node, name)
+                and _is_reachable(world, node, name)
+                and kind.can_host(world, role, name)
+                for name in kind.list_targets(world, role)
             ):
                 _bring_online(world, node.name, role)
 
 
-def _is_reached(world: World, node: Node, name: str) -> bool:
+def _is_reachable(world: World, node: Node, name: str) -> bool:
     """Return whether *name* is a member that answers *node*. A lost member stays one until heartbeats are missed."""
     if config.read_node_state(world, node.name, name) == "Down":
         return False
     return name == node.name or config.has_heartbeat(world, node.name, name)
 
 
-def accepts_roles(world: World, node: Node, name: str) -> bool:
+def can_accept_roles(world: World, node: Node, name: str) -> bool:
     """Return whether roles may come online on the node *name*, which must be an active member.
 
     A role stays online on a node that is paused later, but cannot come online there [DOC: PauseClusterNode].
@@ -196,36 +198,36 @@ def accepts_roles(world: World, node: Node, name: str) -> bool:
     return config.read_node_state(world, node.name, name) == "Up"
 
 
-def failed(world: World, node: str, name: str, step: int) -> None:
+def on_problem_noticed(world: World, node: str, name: str, step: int) -> None:
     """Handle that the cluster has noticed that a role is unhealthy (timer)."""
-    role = _current(world, node, name, step)
+    role = _find_unchanged_role(world, node, name, step)
     if role is None:
         host = world.nodes.get(node)
         if host is not None and host.partition:
             return
-        current_roles = find(world, name)  # the node that noticed it was lost in the meantime
+        current_roles = find_role(world, name)  # the node that noticed it was lost in the meantime
         if current_roles is None or current_roles[1].step != step:
             return
         node, role = current_roles[0].name, current_roles[1]
-    fail(world, node, role, role.why)
+    handle_failure(world, node, role, role.why)
 
 
-def fail(world: World, node: str, role: ClusterRole, reason: str) -> None:
+def handle_failure(world: World, node: str, role: ClusterRole, reason: str) -> None:
     """Handle a role that has failed at its owner: restart it there, move it, or leave it failed."""
     kind = KINDS[role.kind]
-    _log_failure_signs(world, role, kind.trouble(world, role).signs)
+    _log_failure_signs(world, role, kind.find_problem(world, role).signs)
     emit_role_event(
         world,
         node,
         role,
-        say("role {role} has failed on {node}: {why}", role=role.name, node=role.owner, why=reason),
+        build_message("role {role} has failed on {node}: {why}", role=role.name, node=role.owner, why=reason),
         change="role-failed",
         reason=reason,
     )
     resource = find_server_resource(role)
     recent = _list_recent_restarts(world, role)
-    if resource.restart_action and kind.restartable(world, role) and len(recent) < resource.restart_threshold:
-        role = _change(world, node, role, restarts=(*recent, world.tick))
+    if resource.restart_action and kind.can_restart(world, role) and len(recent) < resource.restart_threshold:
+        role = _change_role(world, node, role, restarts=(*recent, world.tick))
         _take_offline(world, node, role, (role.owner,), "restart")
     else:
         _fail_over(world, node, role, reason)
@@ -235,23 +237,31 @@ def _fail_over(world: World, node: str, role: ClusterRole, reason: str, is_offli
     """Move a role, or leave it failed if it has used up its failures. *is_offline*: a restart has not helped."""
     kind, server = KINDS[role.kind], find_server_resource(role)
     failures = _list_recent_failures(world, role)
-    failures_max = threshold(world, world.nodes[node].cluster, role)
-    text = say("role {role} remains failed: RestartAction is {n}", role=role.name, n=server.restart_action)
+    failures_max = get_failure_threshold(world, world.nodes[node].cluster, role)
+    text = build_message(
+        "role {role} remains failed: RestartAction is {n}", role=role.name, n=server.restart_action
+    )
     if len(failures) >= failures_max:
         line = (
             f"Not failing over group {role.name}, failoverCount {len(failures) + 1}, "
-            f"failoverThresholdSetting {threshold_setting(role)}, computedFailoverThreshold {failures_max}"
+            f"failoverThresholdSetting {get_threshold_setting(role)}, computedFailoverThreshold {failures_max}"
         )
-        clusterlog.write(world, node, "WARN", "RCM", line)
-        text = say("role {role} remains failed: {n} failures in {hours} h", role=role.name, n=len(failures) + 1,
-                   hours=role.failover_period_h)  # fmt: skip
+        clusterlog.write_line(world, node, "WARN", "RCM", line)
+        text = build_message(
+            "role {role} remains failed: {n} failures in {hours} h",
+            role=role.name,
+            n=len(failures) + 1,
+            hours=role.failover_period_h,
+        )
     if len(failures) >= failures_max or server.restart_action < RESTART_NOTIFY:
-        kind.offline(world, role, False)
+        kind.take_offline(world, role, False)
         emit_role_event(world, node, role, text, change="threshold")
-        _change(world, node, role, state=ResourceState.FAILED, way=EXHAUSTED, why=reason, failures=failures)
+        _change_role(
+            world, node, role, state=ResourceState.FAILED, way=EXHAUSTED, why=reason, failures=failures
+        )
         return
-    role = _change(world, node, role, failures=(*failures, world.tick), way="failover")
-    other_targets = tuple(name for name in kind.targets(world, role) if name != role.owner)
+    role = _change_role(world, node, role, failures=(*failures, world.tick), way="failover")
+    other_targets = tuple(name for name in kind.list_targets(world, role) if name != role.owner)
     if is_offline:
         _bring_online(world, node, role, other_targets)
     else:
@@ -264,12 +274,12 @@ def _log_failure_signs(world: World, role: ClusterRole, signs: tuple[tuple[str, 
     [DOC: group health events]
     """
     for level, text in signs:
-        clusterlog.write(world, role.owner, level, "RES", text)
+        clusterlog.write_line(world, role.owner, level, "RES", text)
     if signs:
         text = f"Resource {role.resources[-1].name} IsAlive has indicated failure."
-        clusterlog.write(world, role.owner, "WARN", "RHS", text)
+        clusterlog.write_line(world, role.owner, "WARN", "RHS", text)
     text = f"HandleMonitorReply: FAILURENOTIFICATION for '{role.name}', gen(0) result 1/0."
-    clusterlog.write(world, role.owner, "INFO", "RCM", text)
+    clusterlog.write_line(world, role.owner, "INFO", "RCM", text)
 
 
 RESTART_NOTIFY: Final = 2
@@ -282,44 +292,46 @@ def find_server_resource(role: ClusterRole) -> Resource:
 
 
 def _list_recent_restarts(world: World, role: ClusterRole) -> tuple[int, ...]:
-    period = ticks(find_server_resource(role).restart_period_ms / 1000)
+    period = to_ticks(find_server_resource(role).restart_period_ms / 1000)
     return tuple(tick for tick in role.restarts if world.tick - tick < period)
 
 
 def _list_recent_failures(world: World, role: ClusterRole) -> tuple[int, ...]:
-    return tuple(tick for tick in role.failures if world.tick - tick < ticks(3600 * role.failover_period_h))
+    return tuple(
+        tick for tick in role.failures if world.tick - tick < to_ticks(3600 * role.failover_period_h)
+    )
 
 
 UNLIMITED: Final = 2**32 - 1
 """FailoverThreshold of a role without a setting: the number of nodes minus one. [DOC: FailoverThreshold]"""
 
 
-def threshold_setting(role: ClusterRole) -> int:
+def get_threshold_setting(role: ClusterRole) -> int:
     """Return FailoverThreshold as a cmdlet shows it."""
     return UNLIMITED if role.failover_threshold is None else role.failover_threshold
 
 
-def threshold(world: World, cluster: str, role: ClusterRole) -> int:
+def get_failure_threshold(world: World, cluster: str, role: ClusterRole) -> int:
     """Return how many failures within the failure period cause a move. [DOC: WSFC and SQL Server]."""
     failures_max = role.failover_threshold
     return len(world.clusters[cluster].nodes) - 1 if failures_max is None else failures_max
 
 
-def failures_used(world: World, name: str) -> tuple[int, int]:
+def count_failures(world: World, name: str) -> tuple[int, int]:
     """Return (failures of the role within the failure period, number of them that cause a move)."""
-    node_and_role = find(world, name)
+    node_and_role = find_role(world, name)
     if node_and_role is None:
         return 0, 1
     node, role = node_and_role
-    return len(_list_recent_failures(world, role)), threshold(world, node.cluster, role)
+    return len(_list_recent_failures(world, role)), get_failure_threshold(world, node.cluster, role)
 
 
-def restarts_used(world: World, role: ClusterRole) -> int:
+def count_restarts(world: World, role: ClusterRole) -> int:
     """Return the number of restarts of the role on its node within the restart period."""
     return len(_list_recent_restarts(world, role))
 
 
-def owners_lost(world: World, node: str, lost_nodes: list[str]) -> None:
+def on_owners_lost(world: World, node: str, lost_nodes: list[str]) -> None:
     """Fail over the roles of lost members."""
     for role in world.nodes[node].config.roles:
         if role.owner in lost_nodes and role.state in (ResourceState.ONLINE, ResourceState.ONLINE_PENDING):
@@ -327,22 +339,22 @@ def owners_lost(world: World, node: str, lost_nodes: list[str]) -> None:
                 world,
                 node,
                 role,
-                say("role {role} was on {node}, which is down", role=role.name, node=role.owner),
+                build_message("role {role} was on {node}, which is down", role=role.name, node=role.owner),
                 change="owner-lost",
             )
-            _bring_online(world, node, _change(world, node, role, why="", tried=(), way="failover"))
+            _bring_online(world, node, _change_role(world, node, role, why="", tried=(), way="failover"))
 
 
 # --- moving -----------------------------------------------------------------------------------------------
 
 
-def move(world: World, node: str, role: ClusterRole, target: str | None = None) -> None:
+def move_role(world: World, node: str, role: ClusterRole, target: str | None = None) -> None:
     """Move the role in an orderly way, to *target* or to the best node."""
     target_node = target or next(
         iter(
             name
-            for name in KINDS[role.kind].targets(world, role)
-            if name != role.owner and accepts_roles(world, world.nodes[node], name)
+            for name in KINDS[role.kind].list_targets(world, role)
+            if name != role.owner and can_accept_roles(world, world.nodes[node], name)
         ),
         None,
     )
@@ -352,42 +364,46 @@ def move(world: World, node: str, role: ClusterRole, target: str | None = None) 
         )  # the owner may have been evicted
         ends = " to ".join(f"{name}({world.nodes[name].number})" for name in known_nodes)
         line = f"move of group {role.name} from {ends} of type MoveType::Manual is about to succeed"
-        clusterlog.write(world, node, "INFO", "RCM", f"{line}, failoverCount={len(role.failures)}")
-        text = say(
+        clusterlog.write_line(world, node, "INFO", "RCM", f"{line}, failoverCount={len(role.failures)}")
+        text = build_message(
             "role {role} moves from {node} to {other}", role=role.name, node=role.owner, other=target_node
         )
         emit_role_event(world, node, role, text, change="move", target=target_node)
         _take_offline(world, node, role, (target_node,), "move")
 
 
-def set_offline(world: World, node: str, role: ClusterRole) -> None:
+def stop_role(world: World, node: str, role: ClusterRole) -> None:
     """Take the role offline until it is brought online again."""
     if role.state is not ResourceState.OFFLINE:
-        if not _is_reached(world, world.nodes[node], role.owner):
+        if not _is_reachable(world, world.nodes[node], role.owner):
             _take_offline(world, node, role, (), "stop")
             return
-        KINDS[role.kind].offline(world, role, True)
+        KINDS[role.kind].take_offline(world, role, True)
     _mark_stopped(world, node, role)
 
 
 def _mark_stopped(world: World, node: str, role: ClusterRole) -> None:
     resources = tuple(replace(resource, started=False) for resource in role.resources)
-    _change(world, node, role, state=ResourceState.OFFLINE, why="", tried=(), way="", resources=resources)
+    _change_role(
+        world, node, role, state=ResourceState.OFFLINE, why="", tried=(), way="", resources=resources
+    )
 
 
 def bring_online(world: World, node: str, role: ClusterRole, target: str | None = None) -> None:
     """Bring an offline or failed role online, on *target* or on any possible node."""
     resources = tuple(replace(resource, started=False) for resource in role.resources)
-    role = _change(world, node, role, tried=(), failures=(), why="", way="move", resources=resources)
+    role = _change_role(world, node, role, tried=(), failures=(), why="", way="move", resources=resources)
     _bring_online(world, node, role, (target,) if target else ())
 
 
 def _take_offline(
     world: World, node: str, role: ClusterRole, target_nodes: tuple[str, ...], transition: str
 ) -> None:
-    reached = _is_reached(world, world.nodes[node], role.owner)
-    done_s = KINDS[role.kind].offline(world, role, transition == "move") if reached else LOOK_AGAIN_S
-    role = _change(world, node, role, state=ResourceState.OFFLINE_PENDING, why="", tried=(), way=transition)
+    reached = _is_reachable(world, world.nodes[node], role.owner)
+    done_s = KINDS[role.kind].take_offline(world, role, transition == "move") if reached else LOOK_AGAIN_S
+    role = _change_role(
+        world, node, role, state=ResourceState.OFFLINE_PENDING, why="", tried=(), way=transition
+    )
     world.call_after(done_s, "role.offline", node, role.name, role.step, target_nodes, reached)
 
 
@@ -404,7 +420,7 @@ def complete_offline(
         return
     host, role = node_and_role
     if config.read_node_state(world, host.name, role.owner) != "Down":
-        if not _is_reached(world, host, role.owner):
+        if not _is_reachable(world, host, role.owner):
             world.call_after(LOOK_AGAIN_S, "role.offline", host.name, name, step, target_nodes, is_requested)
             return
         if not is_requested:
@@ -422,31 +438,42 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
     The nodes tried are *target_nodes*, or else the role's targets.
     """
     kind, own_node = KINDS[role.kind], world.nodes[node]
-    for target in [*target_nodes, *(name for name in kind.targets(world, role) if name not in target_nodes)]:
+    for target in [
+        *target_nodes,
+        *(name for name in kind.list_targets(world, role) if name not in target_nodes),
+    ]:
         if (
             target in role.tried
-            or not accepts_roles(world, own_node, target)
+            or not can_accept_roles(world, own_node, target)
             or not can_come_online(world, own_node, role, target)
         ):
             continue
-        pending = _change(world, node, role, state=ResourceState.ONLINE_PENDING, owner=target)
-        if not _is_reached(world, own_node, target):  # the cluster has not noticed yet that the node is lost
+        pending = _change_role(world, node, role, state=ResourceState.ONLINE_PENDING, owner=target)
+        if not _is_reachable(
+            world, own_node, target
+        ):  # the cluster has not noticed yet that the node is lost
             world.call_after(LOOK_AGAIN_S, "role.online", node, role.name, pending.step)
             return
-        declined = kind.online(world, pending, target)
+        declined = kind.bring_online(world, pending, target)
         if not declined:
-            clusterlog.write(world, node, "INFO", "RCM", f"Bringing group '{role.name}' online on {target}")
+            clusterlog.write_line(
+                world, node, "INFO", "RCM", f"Bringing group '{role.name}' online on {target}"
+            )
             return
-        role = _change(world, node, pending, owner=role.owner, tried=(*role.tried, target))
-        clusterlog.write(world, target, "ERR", "RHS", f"Online for resource {role.name} failed.")
+        role = _change_role(world, node, pending, owner=role.owner, tried=(*role.tried, target))
+        clusterlog.write_line(world, target, "ERR", "RHS", f"Online for resource {role.name} failed.")
         _decline(world, target, role, target, declined)
         if role.way == "restart":
             _fail_over(world, node, role, declined, is_offline=True)
             return
-    role = _change(world, node, role, state=ResourceState.FAILED)
+    role = _change_role(world, node, role, state=ResourceState.FAILED)
     world.call_after(RETRY_S, "role.retry", node, role.name, role.step)
     emit_role_event(
-        world, node, role, say("role {role} is not online on any node", role=role.name), change="nowhere"
+        world,
+        node,
+        role,
+        build_message("role {role} is not online on any node", role=role.name),
+        change="nowhere",
     )
 
 
@@ -462,16 +489,16 @@ def retry_online(world: World, node: str, name: str, step: int) -> None:
 
 def can_come_online(world: World, observer: Node, role: ClusterRole, node: str) -> bool:
     """Return whether the node could run the role, as far as *observer* can see. A node that does not answer might."""
-    if not _is_reached(world, observer, node):
+    if not _is_reachable(world, observer, node):
         return True
     kind, is_restart = KINDS[role.kind], role.way == "restart" and node == role.owner
-    return kind.restartable(world, role) if is_restart else kind.hostable(world, role, node)
+    return kind.can_restart(world, role) if is_restart else kind.can_host(world, role, node)
 
 
 def report_online(world: World, name: str, owner: str) -> None:
     """Record that the role is online on *owner*."""
     owner_node = world.nodes.get(owner)
-    role = owner_node.config.role(name) if owner_node is not None else None
+    role = owner_node.config.find_role(name) if owner_node is not None else None
     if (
         owner_node is None
         or role is None
@@ -479,20 +506,20 @@ def report_online(world: World, name: str, owner: str) -> None:
         or role.state is not ResourceState.ONLINE_PENDING
     ):
         return
-    _change(world, owner, role, state=ResourceState.ONLINE, tried=(), why="", way="")
-    clusterlog.write(world, owner, "INFO", "RCM", f"Group '{name}' is online on {owner}")
+    _change_role(world, owner, role, state=ResourceState.ONLINE, tried=(), why="", way="")
+    clusterlog.write_line(world, owner, "INFO", "RCM", f"Group '{name}' is online on {owner}")
     emit_role_event(
         world,
         owner,
         role,
-        say("role {role} is online on {node}", role=name, node=owner),
+        build_message("role {role} is online on {node}", role=name, node=owner),
         change="online",
     )
 
 
 def report_declined(world: World, name: str, owner: str, reason: str) -> None:
     """Try other nodes after the role could not come online on *owner*."""
-    node_and_role = find(world, name)
+    node_and_role = find_role(world, name)
     if (
         node_and_role is None
         or node_and_role[1].owner != owner
@@ -501,7 +528,7 @@ def report_declined(world: World, name: str, owner: str, reason: str) -> None:
         return
     node, role = node_and_role
     _decline(world, node.name, role, owner, reason)
-    role = _change(world, node.name, role, tried=(*role.tried, owner))
+    role = _change_role(world, node.name, role, tried=(*role.tried, owner))
     if role.way == "restart":
         _fail_over(world, node.name, role, reason, is_offline=True)
     else:
@@ -509,43 +536,45 @@ def report_declined(world: World, name: str, owner: str, reason: str) -> None:
 
 
 def _decline(world: World, node: str, role: ClusterRole, target: str, reason: str) -> None:
-    text = say("{node} cannot bring role {role} online: {why}", node=target, role=role.name, why=reason)
+    text = build_message(
+        "{node} cannot bring role {role} online: {why}", node=target, role=role.name, why=reason
+    )
     emit_role_event(world, node, role, text, change="declined", reason=reason)
 
 
-def restore(world: World, node: str) -> None:
+def restore_roles(world: World, node: str) -> None:
     """Bring the roles of a newly formed cluster online, if possible on their former owners.
 
     Roles that were taken offline stay offline.
     """
     for role in world.nodes[node].config.roles:
         if role.state is not ResourceState.OFFLINE:
-            _bring_online(world, node, _change(world, node, role, why="", tried=()), (role.owner,))
+            _bring_online(world, node, _change_role(world, node, role, why="", tried=()), (role.owner,))
 
 
-def node_left(world: World, node: str) -> None:
+def on_node_left(world: World, node: str) -> None:
     """Inform all kinds of roles that the node has left its partition."""
     for kind in KINDS.values():
-        kind.node_left(world, node)
+        kind.on_node_left(world, node)
 
 
-def node_joined(world: World, node: str) -> None:
+def on_node_joined(world: World, node: str) -> None:
     """Inform all kinds of roles that the node is a member again."""
     for kind in KINDS.values():
-        kind.node_joined(world, node)
-    world.all_dirty()
+        kind.on_node_joined(world, node)
+    world.mark_all_logs_changed()
 
 
-def retry(world: World, node: str, name: str, step: int) -> None:
+def retry_failed_role(world: World, node: str, name: str, step: int) -> None:
     """Retry a role that has failed to come online on any node (timer)."""
-    role = _current(world, node, name, step)
+    role = _find_unchanged_role(world, node, name, step)
     if role is not None and role.state is ResourceState.FAILED and role.way != EXHAUSTED:
-        _bring_online(world, node, _change(world, node, role, tried=()))
+        _bring_online(world, node, _change_role(world, node, role, tried=()))
 
 
 HANDLERS: Final[Handlers] = {
-    "role.failed": failed,
+    "role.failed": on_problem_noticed,
     "role.offline": complete_offline,
     "role.online": retry_online,
-    "role.retry": retry,
+    "role.retry": retry_failed_role,
 }

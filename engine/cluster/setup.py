@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.cluster import config, instances, roles
 from engine.events import ClusterData
 from engine.inputs import InputError
-from engine.localization import say
+from engine.localization import build_message
 from engine.model import (
     ClusterConfig,
     ClusterRole,
@@ -36,9 +36,9 @@ Assumed. In reality it takes minutes, depending on the features.
 def _require_idle_node(world: World, name: str) -> Node:
     node = world.nodes[name]
     if not config.is_running(world, node):
-        raise InputError(say("the cluster service is not running on {node}", node=name))
+        raise InputError(build_message("the cluster service is not running on {node}", node=name))
     if node.setup:
-        raise InputError(say("Setup is running on {node}", node=name))
+        raise InputError(build_message("Setup is running on {node}", node=name))
     return node
 
 
@@ -49,57 +49,57 @@ def _start_setup(
     world.call_after(seconds, timer, name, *args)
 
 
-def patch(world: World, name: str) -> None:
+def install_service_pack(world: World, name: str) -> None:
     """Install a service pack on a node for all its instances. Instances that run there are down in the meantime.
 
     Passive nodes are best patched first, because that interrupts no clients.
     """
     _require_idle_node(world, name)
     _start_setup(world, name, instances.PATCH, "setup.patched", PATCH_S)
-    text = say("Setup installs a service pack on {node}", node=name)
+    text = build_message("Setup installs a service pack on {node}", node=name)
     world.emit(ClusterData(what="patch"), text, server=name)
     for node, role in list(roles.iterate_roles(world)):
         running = role.state is ResourceState.ONLINE and role.owner == name and role.kind == "instance"
         if running and node.partition == world.nodes[name].partition:
-            roles.set_offline(world, node.name, role)
+            roles.stop_role(world, node.name, role)
 
 
-def complete_patch(world: World, name: str) -> None:
+def complete_service_pack(world: World, name: str) -> None:
     """Finish a service pack on a node and start the stopped instances again (timer)."""
     node = world.nodes.get(name)
     if node is None or node.setup != instances.PATCH:
         return
     if not config.is_running(world, node):
         world.nodes[name] = replace(node, setup="")
-        text = say("Setup was interrupted on {node}: the service pack is not installed", node=name)
+        text = build_message("Setup was interrupted on {node}: the service pack is not installed", node=name)
         world.emit(ClusterData(what="patch failed"), text, server=name)
         return
     world.nodes[name] = replace(node, setup="", level=node.level + 1)
-    text = say("the service pack is installed on {node}", node=name)
+    text = build_message("the service pack is installed on {node}", node=name)
     world.emit(ClusterData(what="patched", level=node.level + 1), text, server=name)
     for other_node, role in list(roles.iterate_roles(world)):
         offline = role.state is ResourceState.OFFLINE and role.owner == name and role.kind == "instance"
-        if offline and world.instances[instances.instance_of(role)].service is Service.STOPPED:
+        if offline and world.instances[instances.get_instance_name(role)].service is Service.STOPPED:
             roles.bring_online(world, other_node.name, role, name)
 
 
 def add_node(world: World, instance: str, name: str) -> None:
     """Execute Setup /ACTION=AddNode on the new node. A computer outside the cluster joins it first."""
-    role = instances.role_of(world, instance)
-    node_and_role = roles.find(world, instance)
+    role = instances.find_instance_role(world, instance)
+    node_and_role = roles.find_role(world, instance)
     if role is None or node_and_role is None:
-        raise InputError(say("{server} is not a failover cluster instance", server=instance))
+        raise InputError(build_message("{server} is not a failover cluster instance", server=instance))
     if name in world.instances[instance].installed:
-        raise InputError(say("{server} is installed on {node}", server=instance, node=name))
+        raise InputError(build_message("{server} is installed on {node}", server=instance, node=name))
     if name not in world.computers or not world.computers[name].powered:
-        raise InputError(say("{node} is off", node=name))
+        raise InputError(build_message("{node} is off", node=name))
     if name in world.nodes and world.nodes[name].cluster != node_and_role[0].cluster:
-        raise InputError(say("{node} belongs to another cluster", node=name))
+        raise InputError(build_message("{node} belongs to another cluster", node=name))
     if name not in world.nodes:
         _join(world, node_and_role[0], name)
     _require_idle_node(world, name)
     _start_setup(world, name, instance, "setup.added", ADD_NODE_S, instance)
-    text = say("Setup adds {node} to {server}", node=name, server=instance)
+    text = build_message("Setup adds {node} to {server}", node=name, server=instance)
     world.emit(ClusterData(what="add node", instance=instance), text, server=name)
 
 
@@ -120,14 +120,14 @@ def _join(world: World, existing_node: Node, name: str) -> None:
     owned = tuple(
         _add_owner(role, name, False) if role.kind == "instance" else role for role in known_config.roles
     )
-    config.update(
+    config.update_config(
         world,
         existing_node.name,
         weights=(*known_config.weights, (name, 1)),
         counted=(*known_config.counted, name),
         roles=owned,
     )
-    text = say("{node} was added to the cluster {cluster}", node=name, cluster=cluster.name)
+    text = build_message("{node} was added to the cluster {cluster}", node=name, cluster=cluster.name)
     world.emit(ClusterData(what="node added", node=name), text, server=name)
     world.call_after(0.0, "cluster.count", cluster.name)
 
@@ -153,28 +153,28 @@ def remove_node(world: World, instance: str, name: str) -> None:
 
     An evicted node keeps its installation until then. [DOC: add or remove nodes of an instance]
     """
-    node_and_role = roles.find(world, instance)
-    if instances.role_of(world, instance) is None or node_and_role is None:
-        raise InputError(say("{server} is not a failover cluster instance", server=instance))
+    node_and_role = roles.find_role(world, instance)
+    if instances.find_instance_role(world, instance) is None or node_and_role is None:
+        raise InputError(build_message("{server} is not a failover cluster instance", server=instance))
     if name not in world.instances[instance].installed:
-        raise InputError(say("{server} is not installed on {node}", server=instance, node=name))
+        raise InputError(build_message("{server} is not installed on {node}", server=instance, node=name))
     if world.instances[instance].computer == name:
-        raise InputError(say("{server} runs on {node}; move it first", server=instance, node=name))
+        raise InputError(build_message("{server} runs on {node}; move it first", server=instance, node=name))
     if not world.computers[name].powered:
-        raise InputError(say("{node} is off", node=name))
+        raise InputError(build_message("{node} is off", node=name))
     if name in world.nodes:
         _start_setup(
             world, _require_idle_node(world, name).name, instance, "setup.removed", REMOVE_NODE_S, instance
         )
     else:
         world.call_after(REMOVE_NODE_S, "setup.removed", name, instance)
-    text = say("Setup removes {node} from {server}", node=name, server=instance)
+    text = build_message("Setup removes {node} from {server}", node=name, server=instance)
     world.emit(ClusterData(what="remove node", instance=instance), text, server=name)
 
 
 def complete_remove_node(world: World, name: str, instance: str) -> None:
     """Finish the removal of an instance from a node (timer)."""
-    node, node_and_role = world.nodes.get(name), roles.find(world, instance)
+    node, node_and_role = world.nodes.get(name), roles.find_role(world, instance)
     if node is not None:
         world.nodes[name] = replace(node, setup="")
     if (
@@ -182,7 +182,7 @@ def complete_remove_node(world: World, name: str, instance: str) -> None:
         or not world.computers[name].powered
         or world.instances[instance].computer == name
     ):
-        text = say("Setup was interrupted on {node}", node=name)
+        text = build_message("Setup was interrupted on {node}", node=name)
         world.emit(ClusterData(what="remove node failed", instance=instance), text, server=name)
         return
     remaining_role = remove_node_from_roles([node_and_role[1]], name)[0]
@@ -195,7 +195,7 @@ def complete_remove_node(world: World, name: str, instance: str) -> None:
     )
     installed = tuple(node_name for node_name in world.instances[instance].installed if node_name != name)
     world.update_instance(instance, installed=installed)
-    text = say("{server} is no longer installed on {node}", server=instance, node=name)
+    text = build_message("{server} is no longer installed on {node}", server=instance, node=name)
     world.emit(ClusterData(what="removed", instance=instance), text, server=name)
 
 
@@ -204,7 +204,7 @@ def share_disk(world: World, instance: str, letter: str) -> tuple[str, ...]:
 
     The result is empty for a standalone instance.
     """
-    node_and_role = roles.find(world, instance) if world.instances[instance].clustered else None
+    node_and_role = roles.find_role(world, instance) if world.instances[instance].clustered else None
     if node_and_role is None:
         return ()
     node, installed_nodes = node_and_role[0], world.instances[instance].installed
@@ -214,7 +214,7 @@ def share_disk(world: World, instance: str, letter: str) -> tuple[str, ...]:
     ]
     number = 1 + sum(resource.kind == "Physical Disk" for resource in resources)
     disk = Resource(name=f"Cluster Disk {number}", kind="Physical Disk", owners=installed_nodes, drive=letter)
-    config.update(world, node.name, storage=(*node.config.storage, disk))
+    config.update_config(world, node.name, storage=(*node.config.storage, disk))
     world.update_instance(instance, drives_apart=(*world.instances[instance].drives_apart, letter))
     return installed_nodes
 
@@ -244,20 +244,20 @@ def complete_add_node(world: World, name: str, instance: str) -> None:
     if node is None or node.setup != instance:
         return
     world.nodes[name] = replace(node, setup="")
-    node_and_role = roles.find(world, instance)
+    node_and_role = roles.find_role(world, instance)
     if node_and_role is None or not config.is_running(world, node):
-        text = say("Setup was interrupted on {node}", node=name)
+        text = build_message("Setup was interrupted on {node}", node=name)
         world.emit(ClusterData(what="add node failed", instance=instance), text, server=name)
         return
     owned = _add_owner(node_and_role[1], name, True)
     config.update_role(world, node_and_role[0].name, node_and_role[1].name, resources=owned.resources)
     world.update_instance(instance, installed=(*world.instances[instance].installed, name))
-    text = say("{server} is installed on {node}", server=instance, node=name)
+    text = build_message("{server} is installed on {node}", server=instance, node=name)
     world.emit(ClusterData(what="installed", instance=instance), text, server=name)
 
 
 HANDLERS: Final[Handlers] = {
-    "setup.patched": complete_patch,
+    "setup.patched": complete_service_pack,
     "setup.added": complete_add_node,
     "setup.removed": complete_remove_node,
 }

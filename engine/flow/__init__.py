@@ -31,10 +31,10 @@ Limits
     18 and 19.
 """
 
-from engine.flow.advance import run, warm_start, warm_up
+from engine.flow.advance import run_flow, warm_start, warm_up
 from engine.flow.flow import Flow
 from engine.flow.kernel import Array
-from engine.flow.pair import Pair, SafetyMode, add_pair, pair
+from engine.flow.pair import Pair, SafetyMode, add_pair, build_pair
 from engine.flow.samples import (
     COUNTERS,
     NOWHERE,
@@ -46,7 +46,7 @@ from engine.flow.samples import (
     StreamPositions,
     StreamReading,
     StreamTotals,
-    total_commit_delay_ms,
+    compute_total_commit_delay_ms,
 )
 from engine.flow.setup import (
     CrossingKind,
@@ -56,13 +56,38 @@ from engine.flow.setup import (
     SourceSetup,
     StreamSetup,
     Workload,
-    redo_threads,
-    worker_threads,
+    compute_redo_threads,
+    compute_worker_threads,
 )
 
 __all__ = [
-    "COUNTERS", "NOWHERE", "Array", "CrossingKind", "Flow", "Level", "Operation", "Pair",
-    "SafetyMode", "Samples", "Site", "SourcePositions", "SourceReading", "SourceSetup", "SourceTotals",
-    "StreamNumbers", "StreamPositions", "StreamReading", "StreamSetup", "StreamTotals", "Workload", "add_pair", "pair",
-    "redo_threads", "run", "total_commit_delay_ms", "warm_start", "warm_up", "worker_threads",
+    "COUNTERS",
+    "NOWHERE",
+    "Array",
+    "CrossingKind",
+    "Flow",
+    "Level",
+    "Operation",
+    "Pair",
+    "SafetyMode",
+    "Samples",
+    "Site",
+    "SourcePositions",
+    "SourceReading",
+    "SourceSetup",
+    "SourceTotals",
+    "StreamNumbers",
+    "StreamPositions",
+    "StreamReading",
+    "StreamSetup",
+    "StreamTotals",
+    "Workload",
+    "add_pair",
+    "build_pair",
+    "compute_redo_threads",
+    "compute_total_commit_delay_ms",
+    "compute_worker_threads",
+    "run_flow",
+    "warm_start",
+    "warm_up",
 ]  # fmt: skip

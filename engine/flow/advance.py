@@ -20,7 +20,9 @@ SETTLE_S: Final = 20.0
 _NO_SAMPLES: Final = np.zeros((0, 0, 0))
 
 
-def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, HeldCrossings, HeldCrossings]:
+def run_flow(
+    flow: Flow, ticks: int, samples: Samples | None = None
+) -> tuple[int, HeldCrossings, HeldCrossings]:
     """Advance all sources by at most *ticks* of 10 ms. Stop after the tick at which an armed crossing holds.
 
     Return the number of ticks, and (number, crossings) for each source and each stream with an armed crossing
@@ -32,9 +34,9 @@ def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, He
 
 
 def _run_cached(flow: Flow, memory: RunCache, ticks: int) -> tuple[int, HeldCrossings, HeldCrossings]:
-    """Run as `run` does, but reuse steps that a fork has already computed."""
+    """Run as `run_flow` does, but reuse steps that a fork has already computed."""
     begin = flow.ran
-    known_state = memory.find(flow.root, begin, ticks)
+    known_state = memory.find_run(flow.root, begin, ticks)
     if known_state is not None:
         flow.ran, cached_state = known_state
         flow.restore_arrays(cached_state.arrays)
@@ -42,7 +44,7 @@ def _run_cached(flow: Flow, memory: RunCache, ticks: int) -> tuple[int, HeldCros
         return flow.ran - begin, cached_state.sources, cached_state.streams
     ran, sources, streams = _run_uncached(flow, ticks, None)
     flow.ran += ran
-    memory.store(flow.root, begin, flow.ran, flow.share_arrays(), sources, streams, flow.passed)
+    memory.store_run(flow.root, begin, flow.ran, flow.share_arrays(), sources, streams, flow.passed)
     return ran, sources, streams
 
 
@@ -54,10 +56,10 @@ def _run_uncached(
     if samples is not None:
         interval = samples.every
         rooms = samples.reserve(ticks // interval + 1, len(flow.source_setups), len(flow.stream_setups))
-    current_arrays = arrays(flow)
+    current_arrays = get_arrays(flow)
     ran = compiled.advance(*current_arrays, *rooms, flow.clock, ticks, interval, flow.step_s)
     flow.passed = bool(current_arrays.counters[k.PASSED])
-    assert ran >= 0, _imbalance(flow, -1 - ran)
+    assert ran >= 0, _describe_imbalance(flow, -1 - ran)
     if samples is not None:
         samples.record_entries(before, before + ran)
     if not current_arrays.counters[k.HELD]:
@@ -79,7 +81,7 @@ def _read_crossings(held_bits: Array) -> HeldCrossings:
     return [(number, CrossingKind(int(held_bits[number]))) for number in np.flatnonzero(held_bits).tolist()]
 
 
-def _imbalance(flow: Flow, number: int) -> str:
+def _describe_imbalance(flow: Flow, number: int) -> str:
     sources = len(flow.source_setups)
     if number < sources:
         return f"source {number} of the flow does not balance: {flow.sources[number].tolist()}"
@@ -88,7 +90,7 @@ def _imbalance(flow: Flow, number: int) -> str:
     )
 
 
-def arrays(flow: Flow) -> kernel.Arrays:
+def get_arrays(flow: Flow) -> kernel.Arrays:
     """Return the arrays that the compiled step uses."""
     if flow.scratch is None:
         sources, streams = len(flow.sources), len(flow.streams)
@@ -121,17 +123,17 @@ def warm_start(flow: Flow, source: int, checkpoint_phase: float = 0.5) -> None:
     steady state. A long operation is ignored. *checkpoint_phase* in [0, 1) is the elapsed share of the
     checkpoint interval.
     """
-    setup, streams = flow.source_setup(source), flow.streams_of(source)
-    idle_flow = Flow.empty(flow.steps_per_tick)
+    setup, streams = flow.get_source_setup(source), flow.list_streams_of(source)
+    idle_flow = Flow.create_empty(flow.steps_per_tick)
     idle_flow.add_source(replace(setup, operation=None, log_size_kb=1e12, log_max_kb=1e12, host=0))
     for index, stream in enumerate(streams):
-        idle_flow.add_stream(0, replace(flow.stream_setup(stream), target_host=1 + index))
-    run(idle_flow, round(SETTLE_S * TICKS_PER_S))
-    rows.seed_pages(idle_flow.sources[0], setup, checkpoint_phase)
+        idle_flow.add_stream(0, replace(flow.get_stream_setup(stream), target_host=1 + index))
+    run_flow(idle_flow, round(SETTLE_S * TICKS_PER_S))
+    rows.set_dirty_pages(idle_flow.sources[0], setup, checkpoint_phase)
     for index, stream in enumerate(streams):
-        if flow.stream_setup(stream).log_pool:
+        if flow.get_stream_setup(stream).log_pool:
             idle_flow.streams[index, k.TARGET_DIRTY] = idle_flow.sources[0, k.DIRTY]
-    flow.adopt(source, idle_flow, checkpoint_phase)
+    flow.adopt_steady_state(source, idle_flow, checkpoint_phase)
 
 
 def warm_up() -> None:
@@ -139,4 +141,4 @@ def warm_up() -> None:
 
     A thread may call this, so that a window does not wait while a compiler builds the library.
     """
-    compiled.kernel()
+    compiled.load_kernel()

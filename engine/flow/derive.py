@@ -9,7 +9,14 @@ import numpy.typing as npt
 
 from engine.constants import TICKS_PER_S
 from engine.flow import kernel as k
-from engine.flow.setup import Site, SourceSetup, StreamSetup, redo_threads_of, tries_compression, wire_ratio
+from engine.flow.setup import (
+    Site,
+    SourceSetup,
+    StreamSetup,
+    attempts_compression,
+    compute_wire_ratio,
+    get_redo_threads,
+)
 
 KB_PER_S_OF_MBPS = 1e6 / 8.0 / 1024.0
 """1 Mbps in KB/s; a KB of log has 1,024 bytes."""
@@ -50,35 +57,37 @@ def should_send(stream: StreamSetup) -> bool:
     return stream.connected and stream.sending
 
 
-def carries(source: SourceSetup, stream: StreamSetup) -> bool:
+def can_carry(source: SourceSetup, stream: StreamSetup) -> bool:
     """Return whether log actually reaches the stream's target."""
     reachable = stream.carrying and source.alive and stream.target_alive and stream.target_host >= 0
     return should_send(stream) and reachable
 
 
-def link_kb_per_s(site: Site, bandwidth_mbps: float) -> float:
+def compute_link_kb_per_s(site: Site, bandwidth_mbps: float) -> float:
     """Return the capacity of a link from an instance on *site*, in wire KB/s of log."""
     return bandwidth_mbps * KB_PER_S_OF_MBPS * site.wire_efficiency
 
 
-def stream_kb_per_s(site: Site, stream: StreamSetup) -> float:
+def compute_stream_kb_per_s(site: Site, stream: StreamSetup) -> float:
     """Return the wire KB/s that a stream could send alone: one window per round trip, less under packet loss."""
-    handling_s = handling_ms(site, stream) / 1000.0
+    handling_s = compute_handling_ms(site, stream) / 1000.0
     window = site.send_window_kb
     if stream.loss > 0.0:
         window = min(window, k.PACKET_KB * max(1.0, LOSS_THROUGHPUT / math.sqrt(stream.loss)))
     if stream.awaited and not site.window_in_full and stream.loss == 0.0:
-        return link_kb_per_s(site, stream.bandwidth_mbps)
-    return min(link_kb_per_s(site, stream.bandwidth_mbps), window / (stream.rtt_ms / 1000.0 + handling_s))
+        return compute_link_kb_per_s(site, stream.bandwidth_mbps)
+    return min(
+        compute_link_kb_per_s(site, stream.bandwidth_mbps), window / (stream.rtt_ms / 1000.0 + handling_s)
+    )
 
 
-def handling_ms(site: Site, stream: StreamSetup) -> float:
+def compute_handling_ms(site: Site, stream: StreamSetup) -> float:
     """Return the time in which the two ends process a full window, in ms. It is shorter without encryption."""
     saved = 0.0 if stream.encryption else 2.0 * site.send_window_kb * site.encryption_cpu_us_per_kb / 1000.0
     return site.window_handling_ms - saved
 
 
-def steps_per_tick(setup: SourceSetup) -> int:
+def compute_steps_per_tick(setup: SourceSetup) -> int:
     """Return the steps per tick that this workload needs. A connection completes at most one cycle per step."""
     load = setup.workload
     loop_s = load.think_s + load.other_delay_ms / 1000.0
@@ -89,7 +98,7 @@ def steps_per_tick(setup: SourceSetup) -> int:
 
 
 @lru_cache(ROWS_MAX)
-def source_parameters(source: SourceSetup, streams: tuple[StreamSetup, ...], dt: float) -> Array:
+def derive_source_parameters(source: SourceSetup, streams: tuple[StreamSetup, ...], dt: float) -> Array:
     """Return the parameter row of *source* for steps of *dt* seconds. Raise ValueError for an impossible value."""
     site, load = source.site, source.workload
     if load.log_kb_per_transaction <= 0.0 or load.hot_pages <= 0.0:
@@ -98,8 +107,8 @@ def source_parameters(source: SourceSetup, streams: tuple[StreamSetup, ...], dt:
     p[k.ACTIVE] = 1.0
     p[k.ALIVE] = source.alive
     p[k.WAITS] = any(should_send(stream) and stream.awaited for stream in streams)
-    _clients(p, source, dt)
-    _local_log(p, source, [stream for stream in streams if should_send(stream)], dt)
+    _set_client_parameters(p, source, dt)
+    _set_log_parameters(p, source, [stream for stream in streams if should_send(stream)], dt)
     p[k.CHECKPOINT_EVERY_S] = site.checkpoint_interval_s
     p[k.CHECKPOINT_PAGES] = site.checkpoint_pages_per_s * dt / max(1.0, source.data_disk_factor)
     if source.operation is not None and source.serving:
@@ -110,7 +119,7 @@ def source_parameters(source: SourceSetup, streams: tuple[StreamSetup, ...], dt:
 
 
 @lru_cache(ROWS_MAX)
-def stream_parameters(source: SourceSetup, stream: StreamSetup, dt: float) -> Array:
+def derive_stream_parameters(source: SourceSetup, stream: StreamSetup, dt: float) -> Array:
     """Return the parameter row of a stream of *source* for steps of *dt* seconds.
 
     Raises ValueError for an impossible link.
@@ -123,21 +132,21 @@ def stream_parameters(source: SourceSetup, stream: StreamSetup, dt: float) -> Ar
     p[k.STREAM_ACTIVE] = 1.0
     p[k.RECEIVED_BY] = stream.target_host >= 0
     p[k.TARGET_ALIVE] = stream.target_alive and stream.target_host >= 0
-    _link(p, source, stream, dt)
-    _target(p, source, stream, dt)
-    _cpu(p, source, stream)
+    _set_link_parameters(p, source, stream, dt)
+    _set_target_parameters(p, source, stream, dt)
+    _set_cpu_parameters(p, source, stream)
     p.setflags(write=False)
     return p
 
 
-def delay_steps(stream: Array) -> float:
+def compute_delay_steps(stream: Array) -> float:
     """Return the longest delay of a message of the stream in either direction, in steps."""
     message = stream[k.WINDOW_KB] * stream[k.PER_MESSAGE_KB_STEPS]
     delay = stream[k.ONE_WAY_STEPS] + message + 4.0 * stream[k.JITTER_STEPS]
     return max(float(stream[k.ACK_STEPS]), float(delay))
 
 
-def _clients(p: Array, setup: SourceSetup, dt: float) -> None:
+def _set_client_parameters(p: Array, setup: SourceSetup, dt: float) -> None:
     load = setup.workload
     p[k.CONNECTIONS] = load.connections * setup.scale
     # The return of a connection to the start of its cycle takes one step. It is deducted from the think time,
@@ -154,7 +163,7 @@ def _clients(p: Array, setup: SourceSetup, dt: float) -> None:
     p[k.HOT_INVERSE] = 1.0 / load.hot_pages
 
 
-def _local_log(p: Array, source: SourceSetup, streams: Sequence[StreamSetup], dt: float) -> None:
+def _set_log_parameters(p: Array, source: SourceSetup, streams: Sequence[StreamSetup], dt: float) -> None:
     """Set the parameters of the local log.
 
     *streams* are all intended receivers; a block goes to all of them at once.
@@ -178,18 +187,18 @@ def _local_log(p: Array, source: SourceSetup, streams: Sequence[StreamSetup], dt
     p[k.DELAYED] = source.delayed_durability and source.version >= 2014
 
 
-def _link(p: Array, source: SourceSetup, stream: StreamSetup, dt: float) -> None:
+def _set_link_parameters(p: Array, source: SourceSetup, stream: StreamSetup, dt: float) -> None:
     site = source.site
-    ratio = wire_ratio(stream.compression_ratio, source.version)
-    p[k.CARRYING] = carries(source, stream)
+    ratio = compute_wire_ratio(stream.compression_ratio, source.version)
+    p[k.CARRYING] = can_carry(source, stream)
     p[k.AWAITED] = should_send(stream) and stream.awaited
     p[k.FROM_GENERATED] = stream.awaited
     p[k.WIRE_RATIO] = ratio
     p[k.PER_WIRE] = 1.0 / ratio
     p[k.WINDOW_KB] = site.send_window_kb / ratio
-    p[k.SEND_KB] = stream_kb_per_s(site, stream) / ratio * dt
+    p[k.SEND_KB] = compute_stream_kb_per_s(site, stream) / ratio * dt
     p[k.ONE_WAY_STEPS] = stream.rtt_ms / 2000.0 / dt
-    handling_s_per_kb = handling_ms(site, stream) / 1000.0 / site.send_window_kb
+    handling_s_per_kb = compute_handling_ms(site, stream) / 1000.0 / site.send_window_kb
     per_kb_s = ratio * (1.0 / (stream.bandwidth_mbps * KB_PER_S_OF_MBPS) + handling_s_per_kb)
     p[k.PER_MESSAGE_KB_STEPS] = per_kb_s / dt
     answer_s = site.ack_latency_ms / 1000.0 if stream.awaited else 0.0
@@ -205,7 +214,7 @@ def _link(p: Array, source: SourceSetup, stream: StreamSetup, dt: float) -> None
     p[k.RETRANSMIT_S] = RETRANSMIT_MIN_S
 
 
-def _target(p: Array, source: SourceSetup, stream: StreamSetup, dt: float) -> None:
+def _set_target_parameters(p: Array, source: SourceSetup, stream: StreamSetup, dt: float) -> None:
     site, load = stream.site, source.workload
     write_s = site.log_write_ms / 1000.0 * max(1.0, stream.target_log_disk_factor)
     beta = dt / write_s
@@ -213,7 +222,7 @@ def _target(p: Array, source: SourceSetup, stream: StreamSetup, dt: float) -> No
     p[k.HARDEN_KB] = site.log_block_kb * beta
     touches_per_kb = load.page_touches / load.log_kb_per_transaction
     touch_s = site.redo_cpu_us_per_touch / 1e6 * max(1.0, stream.target_cpu_factor)
-    threads = redo_threads_of(stream)
+    threads = get_redo_threads(stream)
     slow = max(1.0, stream.target_data_disk_factor)
     if stream.redoing:
         thread_s = touch_s + (slow - 1.0) * REDO_READ_S_PER_TOUCH
@@ -226,12 +235,12 @@ def _target(p: Array, source: SourceSetup, stream: StreamSetup, dt: float) -> No
     p[k.TARGET_PAGE_COST] = site.checkpoint_pages_per_s / speed * slow
 
 
-def _cpu(p: Array, source: SourceSetup, stream: StreamSetup) -> None:
+def _set_cpu_parameters(p: Array, source: SourceSetup, stream: StreamSetup) -> None:
     site = source.site
-    ratio = wire_ratio(stream.compression_ratio, source.version)
+    ratio = compute_wire_ratio(stream.compression_ratio, source.version)
     per_kb = site.wire_cpu_us_per_kb - (0.0 if stream.encryption else site.encryption_cpu_us_per_kb)
     compress = decompress = 0.0
-    if tries_compression(stream.compression_ratio, source.version):
+    if attempts_compression(stream.compression_ratio, source.version):
         compress = site.compress_cpu_us_per_kb
         decompress = site.decompress_cpu_us_per_kb if ratio < 1.0 else 0.0
     extra_ms = site.full_message_cpu_ms if stream.awaited else 0.0

@@ -14,7 +14,7 @@ from engine.constants import TICKS_PER_S
 from engine.flow import compiled, derive, rows
 from engine.flow import kernel as k
 from engine.flow.kernel import Array
-from engine.flow.places import lay_out, source_place, stream_place
+from engine.flow.places import build_layout, get_source_placement, get_stream_placement
 from engine.flow.run_cache import Arrays, RunCache, hash_parts
 from engine.flow.samples import (
     SOURCE_POSITIONS,
@@ -79,10 +79,10 @@ class Flow:
         self.level_rows = rows.build_level_array(())
         self.passed = False
         """True if the latest run stopped because a level was crossed."""
-        self._lay_out()
+        self._update_layout()
 
     @classmethod
-    def empty(cls, steps_per_tick: int = 1) -> Flow:
+    def create_empty(cls, steps_per_tick: int = 1) -> Flow:
         """Return a flow without sources.
 
         The flow increases its steps per tick of 10 ms automatically if a workload is too fast for one.
@@ -134,14 +134,14 @@ class Flow:
         if self.memory is not None:
             self.root, self.ran = self.memory.find_root(self.root, self.ran, change), 0
 
-    def digest(self) -> bytes:
+    def compute_digest(self) -> bytes:
         """Return 16 bytes that identify all state that matters to the future; runs record them."""
         h = hashlib.blake2b(digest_size=16)
         for name in _DIGESTED:
             h.update(getattr(self, name).data)
         return h.digest()
 
-    def state_key(self) -> bytes:
+    def get_state_key(self) -> bytes:
         """Return 20 bytes that distinguish states as `digest` does, but faster; they are never recorded."""
         return (
             self._compute_state_key()
@@ -162,21 +162,21 @@ class Flow:
     def add_source(self, setup: SourceSetup) -> int:
         """Add an empty writable log and return its number. All of its connections begin in their think time."""
         self._begin_change("add source", setup)
-        number = rows.free_number(self.source_setups)
+        number = rows.find_free_number(self.source_setups)
         if number == len(self.source_setups):
             self.source_setups += (None,)
             self.sources = np.vstack([self.sources, np.zeros((1, k.SOURCE_COLUMNS))])
             self.source_params = np.vstack([self.source_params, np.zeros((1, k.SOURCE_PARAMETERS))])
         self.sources[number] = 0.0
         self.sources[number, k.OPERATION_RUNNING] = 1.0
-        self._apply({number: setup}, {})
+        self._apply_setups({number: setup}, {})
         return number
 
     def add_stream(self, source: int, setup: StreamSetup) -> int:
         """Add a stream of the log of *source* with all positions 0, and return its number."""
         self._begin_change("add stream", source, setup)
-        self._source(source)
-        number = rows.free_number(self.stream_setups)
+        self._require_source(source)
+        number = rows.find_free_number(self.stream_setups)
         if number == len(self.stream_setups):
             self.stream_setups += (None,)
             self.streams = np.vstack([self.streams, np.zeros((1, k.STREAM_COLUMNS))])
@@ -185,29 +185,29 @@ class Flow:
         self.streams[number] = 0.0
         self.history[number] = 0.0
         self.streams[number, k.NOISE] = 1.0 + number * 7919 + int(self.clock[k.NOW]) % 65_537
-        self._apply({}, {number: (source, setup)})
+        self._apply_setups({}, {number: (source, setup)})
         return number
 
     def remove_source(self, source: int) -> None:
         """Remove a log with its streams; their numbers may be reused."""
         self._begin_change("remove source", source)
-        self._source(source)
-        for stream in self.streams_of(source):
+        self._require_source(source)
+        for stream in self.list_streams_of(source):
             self.remove_stream(stream)
-        self.source_setups = rows.with_setups(self.source_setups, {source: None})
-        self.source_params = rows.with_rows(self.source_params, {source: np.zeros(k.SOURCE_PARAMETERS)})
+        self.source_setups = rows.replace_setups(self.source_setups, {source: None})
+        self.source_params = rows.replace_rows(self.source_params, {source: np.zeros(k.SOURCE_PARAMETERS)})
         self.sources[source] = 0.0
-        self._lay_out()
+        self._update_layout()
 
     def remove_stream(self, stream: int) -> None:
         """Remove a stream; its number may be reused."""
         self._begin_change("remove stream", stream)
-        source, _ = self._stream(stream)
-        self.stream_setups = rows.with_setups(self.stream_setups, {stream: None})
-        self.stream_params = rows.with_rows(self.stream_params, {stream: np.zeros(k.STREAM_PARAMETERS)})
+        source, _ = self._require_stream(stream)
+        self.stream_setups = rows.replace_setups(self.stream_setups, {stream: None})
+        self.stream_params = rows.replace_rows(self.stream_params, {stream: np.zeros(k.STREAM_PARAMETERS)})
         self.streams[stream] = 0.0
-        self._lay_out()
-        self._apply({source: self._source(source)}, {})
+        self._update_layout()
+        self._apply_setups({source: self._require_source(source)}, {})
 
     def update_setups(
         self, sources: Mapping[int, SourceSetup] = {}, streams: Mapping[int, StreamSetup] = {}
@@ -215,27 +215,29 @@ class Flow:
         """Change setups at the present moment. Log positions stay."""
         self._begin_change("set up", tuple(sources.items()), tuple(streams.items()))
         for source in sources:
-            self._source(source)
-        self._apply(sources, {number: (self._stream(number)[0], setup) for number, setup in streams.items()})
+            self._require_source(source)
+        self._apply_setups(
+            sources, {number: (self._require_stream(number)[0], setup) for number, setup in streams.items()}
+        )
 
-    def source_setup(self, source: int) -> SourceSetup:
+    def get_source_setup(self, source: int) -> SourceSetup:
         """Return the present setup of a source."""
-        return self._source(source)
+        return self._require_source(source)
 
-    def stream_setup(self, stream: int) -> StreamSetup:
+    def get_stream_setup(self, stream: int) -> StreamSetup:
         """Return the present setup of a stream."""
-        return self._stream(stream)[1]
+        return self._require_stream(stream)[1]
 
-    def source_of(self, stream: int) -> int:
+    def get_source_of(self, stream: int) -> int:
         """Return the source whose log the stream carries."""
-        return self._stream(stream)[0]
+        return self._require_stream(stream)[0]
 
-    def streams_of(self, source: int) -> tuple[int, ...]:
+    def list_streams_of(self, source: int) -> tuple[int, ...]:
         """Return the numbers of the streams of *source*, in ascending order."""
-        self._source(source)
-        return self.streams_by_source().get(source, ())
+        self._require_source(source)
+        return self.group_streams_by_source().get(source, ())
 
-    def streams_by_source(self) -> Mapping[int, tuple[int, ...]]:
+    def group_streams_by_source(self) -> Mapping[int, tuple[int, ...]]:
         """Return the numbers of the streams of every source that has any, in ascending order."""
         setups, streams = self._owned
         if setups is not self.stream_setups:
@@ -246,18 +248,18 @@ class Flow:
             self._owned = setups, streams
         return streams
 
-    def adopt(self, source: int, steady_flow: Flow, checkpoint_phase: float) -> None:
+    def adopt_steady_state(self, source: int, steady_flow: Flow, checkpoint_phase: float) -> None:
         """Take over the state of the first source of *steady_flow*, which has run until *checkpoint_phase*.
 
         Its log is moved to the redone position of the streams of *source*.
         """
         self._begin_change("adopt", source, checkpoint_phase)
-        streams = self.streams_of(source)
+        streams = self.list_streams_of(source)
         s, steady = self.sources[source], steady_flow.sources[0].copy()
         shifts = [
             self.streams[stream, k.REDONE] - steady_flow.streams[position, k.REDONE]
             for position, stream in enumerate(streams)
-            if derive.should_send(self.stream_setup(stream))
+            if derive.should_send(self.get_stream_setup(stream))
         ]
         shift = max(shifts, default=s[k.FLUSHED] - steady[k.FLUSHED])
         since_look_s = int(self.clock[k.TICKS]) % k.LOOK_TICKS / TICKS_PER_S
@@ -280,14 +282,14 @@ class Flow:
 
     # -- positions
 
-    def positions(self, source: int) -> SourcePositions:
+    def read_source_positions(self, source: int) -> SourcePositions:
         """Return the log positions of a source, in KB."""
-        self._source(source)
+        self._require_source(source)
         return SourcePositions(*_SOURCE_POSITIONS(self.sources[source].tolist()))
 
-    def stream_positions(self, stream: int) -> StreamPositions:
+    def read_stream_positions(self, stream: int) -> StreamPositions:
         """Return the log positions of a stream, in KB."""
-        self._stream(stream)
+        self._require_stream(stream)
         return StreamPositions(*_STREAM_POSITIONS(self.streams[stream].tolist()))
 
     def read_positions(self, of_sources: Sequence[int], of_streams: Sequence[int]) -> LogPositions:
@@ -295,8 +297,11 @@ class Flow:
         sources, streams = self.sources, self.streams
         if len(of_sources) * SHARE_TO_READ_ALL < len(sources):
             return LogPositions(
-                *[rows.read(sources, of_sources, column) for column in (k.FLUSHED, k.REUSE, k.SOURCE_ARMED)],
-                *[rows.read(streams, of_streams, column) for column in (k.HARDENED, k.STREAM_ARMED)],
+                *[
+                    rows.read_column(sources, of_sources, column)
+                    for column in (k.FLUSHED, k.REUSE, k.SOURCE_ARMED)
+                ],
+                *[rows.read_column(streams, of_streams, column) for column in (k.HARDENED, k.STREAM_ARMED)],
             )
         return LogPositions(
             sources[:, k.FLUSHED].tolist(),
@@ -309,9 +314,9 @@ class Flow:
     def set_positions(self, source: int, **positions: float) -> None:
         """Set named positions of a source."""
         self._begin_change("set positions", source, tuple(positions.items()), array_names=OF_SOURCES)
-        self._source(source)
+        self._require_source(source)
         s = self.sources[source]
-        rows.jump(s, SOURCE_POSITIONS, k.SOURCE_TOTALS, positions)
+        rows.set_row_positions(s, SOURCE_POSITIONS, k.SOURCE_TOTALS, positions)
         s[k.RELEASED] = min(max(s[k.RELEASED], s[k.FLUSHED]), s[k.GENERATED])
 
     def set_stream_positions(self, stream: int, **positions: float) -> None:
@@ -320,21 +325,21 @@ class Flow:
         The memory of the link and of the target is adapted, as after a reconnection.
         """
         self._begin_change("set stream positions", stream, tuple(positions.items()), array_names=OF_STREAMS)
-        self._stream(stream)
+        self._require_stream(stream)
         s = self.streams[stream]
-        rows.jump(s, STREAM_POSITIONS, k.STREAM_TOTALS, positions)
+        rows.set_row_positions(s, STREAM_POSITIONS, k.STREAM_TOTALS, positions)
         self.history[stream, 0] = s[k.RECEIVED]
         self.history[stream, 1] = s[k.HARDENED]
 
     def add_log_kb(self, source: int, kb: float) -> None:
         """Add log that statements outside the workload write at this moment."""
         self._begin_change("add log", source, kb, array_names=OF_SOURCES)
-        self._source(source)
+        self._require_source(source)
         self.sources[source, k.GENERATED] += kb
 
     def set_log_reuse_kb(self, source: int, kb: float) -> None:
         """Allow reuse of the log before *kb*. Used log is then all log generated since that position."""
-        self._source(source)
+        self._require_source(source)
         if self.sources[source, k.REUSE] != kb:
             self._begin_change("reuse", source, kb, array_names=OF_SOURCES)
             self.sources[source, k.REUSE] = kb
@@ -342,41 +347,41 @@ class Flow:
     def start_operation(self, source: int) -> None:
         """Start or restart the operation of the source's setup."""
         self._begin_change("start operation", source, array_names=OF_SOURCES)
-        operation = self._source(source).operation
+        operation = self._require_source(source).operation
         self.sources[source, k.OPERATION_LEFT] = operation.log_kb if operation is not None else 0.0
         self.sources[source, k.OPERATION_RUNNING] = 1.0
 
     # -- observation
 
-    def reading(self, source: int) -> SourceReading:
+    def read_source(self, source: int) -> SourceReading:
         """Return the present reading of a source."""
-        return SourceReading(*self.counters(source))
+        return SourceReading(*self.read_source_counters(source))
 
-    def stream_reading(self, stream: int) -> StreamReading:
+    def read_stream(self, stream: int) -> StreamReading:
         """Return the present reading of a stream."""
-        return StreamReading(*self.stream_counters(stream))
+        return StreamReading(*self.read_stream_counters(stream))
 
-    def stalled_s(self, source: int) -> float:
+    def measure_stall_s(self, source: int) -> float:
         """Return the time since a transaction of the source ended; 0 if none is under way."""
-        self._source(source)
+        self._require_source(source)
         return float(self.sources[source, k.STALLED_S])
 
-    def commits_waiting(self, source: int) -> float:
+    def count_waiting_commits(self, source: int) -> float:
         """Return the number of commits that wait for at least one stream now."""
-        self._source(source)
+        self._require_source(source)
         return float(self.sources[source, k.WAITING]) if self.source_params[source, k.WAITS] > 0.0 else 0.0
 
-    def counters(self, source: int) -> list[float]:
+    def read_source_counters(self, source: int) -> list[float]:
         """Return the counters of a source in the order of SOURCE_COUNTERS."""
-        self._source(source)
+        self._require_source(source)
         values = np.zeros(len(k.SOURCE_COUNTERS))
         host = self.host_of[source]
         compiled.read_source(self.sources, self.source_params, source, self.hosts, host, values)
         return values.tolist()
 
-    def stream_counters(self, stream: int) -> list[float]:
+    def read_stream_counters(self, stream: int) -> list[float]:
         """Return the counters of a stream in the order of STREAM_COUNTERS."""
-        source, _ = self._stream(stream)
+        source, _ = self._require_stream(stream)
         values = np.zeros(len(k.STREAM_COUNTERS))
         generated, flushed = self.sources[source, k.GENERATED], self.sources[source, k.FLUSHED]
         target = self.place[stream, k.TARGET]
@@ -385,26 +390,26 @@ class Flow:
         )
         return values.tolist()
 
-    def totals(self, source: int) -> SourceTotals:
+    def read_source_totals(self, source: int) -> SourceTotals:
         """Return the sums of a source since its start."""
-        self._source(source)
+        self._require_source(source)
         sums = self.sources[source, : k.SOURCE_TOTALS].tolist()
         return SourceTotals(*[*sums, float(self.hosts[self.host_of[source], k.CORE_S])])
 
-    def stream_totals(self, stream: int) -> StreamTotals:
+    def read_stream_totals(self, stream: int) -> StreamTotals:
         """Return the sums of a stream since its start."""
-        self._stream(stream)
+        self._require_stream(stream)
         sums = self.streams[stream, : k.STREAM_TOTALS].tolist()
-        target = self.stream_setup(stream).target_host
+        target = self.get_stream_setup(stream).target_host
         core_s = float(self.hosts[target, k.CORE_S]) if target >= 0 else 0.0
         return StreamTotals(*[*sums, core_s])
 
-    def waiting_for_workers(self, source: int) -> float:
+    def count_worker_waits(self, source: int) -> float:
         """Return how many of the source's connections wait for a worker thread of their instance."""
-        self._source(source)
+        self._require_source(source)
         return float(self.sources[source, k.QUEUED])
 
-    def workers_left(self, host: int) -> float:
+    def count_free_workers(self, host: int) -> float:
         """Return the worker threads of an instance that mirroring and availability groups leave to requests.
 
         The result is infinite while the instance writes and receives no log: its row then has no values.
@@ -412,34 +417,34 @@ class Flow:
         has_workers = host < len(self.hosts) and self.hosts[host, k.LOG_STREAMS] > 0.0
         return float(self.hosts[host, k.WORKERS]) if has_workers else math.inf
 
-    def waited_for_workers_s(self, source: int) -> float:
+    def measure_worker_wait_s(self, source: int) -> float:
         """Return the connection seconds spent waiting for a worker thread since the source began."""
-        self._source(source)
+        self._require_source(source)
         return float(self.sources[source, k.QUEUED_S])
 
-    def caught_up(self, stream: int) -> bool:
+    def is_caught_up(self, stream: int) -> bool:
         """Return whether all log is on its way: the send queue is smaller than a block."""
-        source, _ = self._stream(stream)
+        source, _ = self._require_stream(stream)
         flushed, block_kb = self.sources[source, k.FLUSHED], self.source_params[source, k.BLOCK_KB]
         crossings = compiled.stream_crossings(self.streams, self.stream_params, stream, flushed, block_kb)
         return CrossingKind.SEND_DONE in CrossingKind(crossings)
 
-    def watch(self, source: int, crossings: CrossingKind) -> None:
-        """Arm the crossings at which `run` stops for this source; Crossing(0) disarms them."""
-        self._source(source)
+    def watch_source(self, source: int, crossings: CrossingKind) -> None:
+        """Arm the crossings at which `run_flow` stops for this source. Crossing(0) disarms them."""
+        self._require_source(source)
         if self.sources[source, k.SOURCE_ARMED] != crossings.value:
             self._begin_change("watch", source, crossings.value, array_names=OF_SOURCES)
             self.sources[source, k.SOURCE_ARMED] = crossings.value
 
     def watch_stream(self, stream: int, crossings: CrossingKind) -> None:
-        """Arm the crossings at which `run` stops for this stream; Crossing(0) disarms them."""
-        self._stream(stream)
+        """Arm the crossings at which `run_flow` stops for this stream. Crossing(0) disarms them."""
+        self._require_stream(stream)
         if self.streams[stream, k.STREAM_ARMED] != crossings.value:
             self._begin_change("watch stream", stream, crossings.value, array_names=OF_STREAMS)
             self.streams[stream, k.STREAM_ARMED] = crossings.value
 
     def watch_levels(self, levels: Sequence[Level]) -> None:
-        """Let `run` stop at the whole second at which the result of one of *levels* changes.
+        """Let `run_flow` stop at the whole second at which the result of one of *levels* changes.
 
         Replaces earlier levels.
         """
@@ -450,41 +455,45 @@ class Flow:
 
     # -- internal
 
-    def _source(self, number: int) -> SourceSetup:
+    def _require_source(self, number: int) -> SourceSetup:
         setup = self.source_setups[number] if 0 <= number < len(self.source_setups) else None
         if setup is None:
             raise KeyError(f"the flow has no source {number}")
         return setup
 
-    def _stream(self, number: int) -> tuple[int, StreamSetup]:
+    def _require_stream(self, number: int) -> tuple[int, StreamSetup]:
         stream = self.stream_setups[number] if 0 <= number < len(self.stream_setups) else None
         if stream is None:
             raise KeyError(f"the flow has no stream {number}")
         return stream
 
-    def _apply(
+    def _apply_setups(
         self, sources: Mapping[int, SourceSetup], streams: Mapping[int, tuple[int, StreamSetup]]
     ) -> None:
         """Apply setups and derive the parameters of sources and streams, which depend on each other."""
         sources_before, streams_before = self.source_setups, self.stream_setups
         for setup in sources.values():
-            self._refine(derive.steps_per_tick(setup))
-        self.source_setups = rows.with_setups(sources_before, sources)
-        self.stream_setups = rows.with_setups(streams_before, streams)
+            self._refine_step(derive.compute_steps_per_tick(setup))
+        self.source_setups = rows.replace_setups(sources_before, sources)
+        self.stream_setups = rows.replace_setups(streams_before, streams)
         if all(
-            source_place(sources_before[n]) == source_place(setup) for n, setup in sources.items()
-        ) and all(stream_place(streams_before[n]) == stream_place(owned) for n, owned in streams.items()):
+            get_source_placement(sources_before[n]) == get_source_placement(setup)
+            for n, setup in sources.items()
+        ) and all(
+            get_stream_placement(streams_before[n]) == get_stream_placement(owned)
+            for n, owned in streams.items()
+        ):
             self.links[:, k.LINK_KB + 1 :] = 0.0  # demands of the streams are reset, as after a new layout
         else:
-            self._lay_out()
+            self._update_layout()
         affected = sorted({*sources, *(source for source, _ in streams.values())})
-        self._need_history(self._derive(affected))
-        for stream in [stream for source in affected for stream in self.streams_of(source)]:
+        self._lengthen_history(self._derive_parameters(affected))
+        for stream in [stream for source in affected for stream in self.list_streams_of(source)]:
             self.streams[stream, k.STALL_S] = 0.0
         for number, setup in sources.items():
             self._apply_source_setup(number, sources_before[number], setup)
 
-    def _derive(self, sources: Sequence[int]) -> float:
+    def _derive_parameters(self, sources: Sequence[int]) -> float:
         """Derive the parameters of these sources and of their streams.
 
         Return the longest delay of these streams, in steps.
@@ -495,19 +504,20 @@ class Flow:
         derived: list[Array] = []
         longest = 0.0
         for source in sources:
-            setup, streams = self._source(source), self.streams_of(source)
-            attached = tuple([self.stream_setup(stream) for stream in streams])
+            setup, streams = self._require_source(source), self.list_streams_of(source)
+            attached = tuple([self.get_stream_setup(stream) for stream in streams])
             if (setup, attached) != last:  # comparing with the neighbor is cheaper than a lookup
                 last = setup, attached
-                derived = [derive.source_parameters(setup, attached, self.step_s)]
+                derived = [derive.derive_source_parameters(setup, attached, self.step_s)]
                 derived += [
-                    derive.stream_parameters(setup, other_setup, self.step_s) for other_setup in attached
+                    derive.derive_stream_parameters(setup, other_setup, self.step_s)
+                    for other_setup in attached
                 ]
-                longest = max([longest, *map(derive.delay_steps, derived[1:])])
+                longest = max([longest, *map(derive.compute_delay_steps, derived[1:])])
             source_rows[source] = derived[0]
             stream_rows.update(zip(streams, derived[1:], strict=True))
-        self.source_params = rows.with_rows(self.source_params, source_rows)
-        self.stream_params = rows.with_rows(self.stream_params, stream_rows)
+        self.source_params = rows.replace_rows(self.source_params, source_rows)
+        self.stream_params = rows.replace_rows(self.stream_params, stream_rows)
         return longest
 
     def _apply_source_setup(self, number: int, old_setup: SourceSetup | None, setup: SourceSetup) -> None:
@@ -521,23 +531,25 @@ class Flow:
         elif setup.operation is None:
             s[k.OPERATION_LEFT] = 0.0
 
-    def _lay_out(self) -> None:
-        layout = lay_out(self.source_setups, self.stream_setups, self.hosts)
+    def _update_layout(self) -> None:
+        layout = build_layout(self.source_setups, self.stream_setups, self.hosts)
         self.host_of, self.place = layout.host_of, layout.place
         self.hosts, self.links = layout.hosts, layout.links
         self.scratch: tuple[Array, ...] | None = None
 
-    def _refine(self, steps_per_tick: int) -> None:
+    def _refine_step(self, steps_per_tick: int) -> None:
         """Shorten the step for a workload with faster transactions; never lengthen it."""
         factor = steps_per_tick // self.steps_per_tick
         if factor <= 1:
             return
         self.steps_per_tick = steps_per_tick
         self.clock[k.STEPS_PER_TICK] = steps_per_tick
-        self._derive([number for number, setup in enumerate(self.source_setups) if setup is not None])
+        self._derive_parameters(
+            [number for number, setup in enumerate(self.source_setups) if setup is not None]
+        )
         self.history = _shorten_steps(self.history, int(self.clock[k.NOW]), factor)
 
-    def _need_history(self, delay_steps: float) -> None:
+    def _lengthen_history(self, delay_steps: float) -> None:
         """Lengthen the rings if a delay of a stream exceeds them."""
         turn = 2.0 * len(self.stream_setups) * max(self.hosts[:, k.WAKE_UP_S].tolist()) / self.step_s
         need = delay_steps + turn + 4.0

@@ -1179,7 +1179,7 @@ def read_source(state: Table, params: Table, i: int, hosts: Table, host: int, ou
     """Write the present counters of `SOURCE_COUNTERS` into *output*, in that order."""
     commits = state[i, SOURCE_SMOOTH + TRANSACTIONS]
     response, delay = 0.0, 0.0
-    if state[i, STALLED_S] >= OLDEST_S:  # the oldest of them
+    if state[i, STALLED_S] >= OLDEST_S:  # no commit ends: report the age of the oldest transaction
         response = state[i, STALLED_S]
         delay = response if state[i, WAITING] > SLACK else 0.0
     elif commits > 1e-6:

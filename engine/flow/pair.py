@@ -37,7 +37,7 @@ class Pair(Struct, frozen=True):
             else SafetyMode.OFF
         )
 
-    def changed(self, **changes: FieldOf[SourceSetup | StreamSetup]) -> Pair:
+    def with_changes(self, **changes: FieldOf[SourceSetup | StreamSetup]) -> Pair:
         """Return a pair with other values of fields of either part; *site* applies to both servers.
 
         Raise TypeError for an unknown field.
@@ -51,7 +51,7 @@ class Pair(Struct, frozen=True):
         return Pair(replace(self.source, **ours), stream if self.stream is not None else None)
 
 
-def pair(
+def build_pair(
     site: Site, workload: Workload, mode: SafetyMode, **changes: FieldOf[SourceSetup | StreamSetup]
 ) -> Pair:
     """Return the database on instance 0 and, unless *mode* is NONE, its synchronized mirror on instance 1.
@@ -61,7 +61,7 @@ def pair(
     stream = StreamSetup(
         site=site, target_host=1, connected=True, carrying=True, awaited=mode is SafetyMode.FULL
     )
-    return Pair(SourceSetup(site=site, workload=workload), stream if mode else None).changed(**changes)
+    return Pair(SourceSetup(site=site, workload=workload), stream if mode else None).with_changes(**changes)
 
 
 def add_pair(flow: Flow, pair: Pair) -> int:

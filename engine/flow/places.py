@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from engine.flow import derive
 from engine.flow import kernel as k
-from engine.flow.setup import SourceSetup, StreamSetup, redo_threads, worker_threads
+from engine.flow.setup import SourceSetup, StreamSetup, compute_redo_threads, compute_worker_threads
 
 Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.uint64]
@@ -26,7 +26,7 @@ class Layout(Struct, frozen=True):
     links: Array
 
 
-def lay_out(sources: Sources, streams: Streams, hosts_before: Array) -> Layout:
+def build_layout(sources: Sources, streams: Streams, hosts_before: Array) -> Layout:
     """Return the placement for the setups. Totals of the instances stay."""
     host_of = np.array([source.host if source else 0 for source in sources], dtype=np.uint64)
     place = np.zeros((len(streams), 3), dtype=np.uint64)
@@ -43,18 +43,18 @@ def lay_out(sources: Sources, streams: Streams, hosts_before: Array) -> Layout:
             place[number, k.TARGET] = setup.target_host
             link = pairs.setdefault((source.host, setup.target_host), len(pairs))
             place[number, k.LINK] = link
-            bandwidth[link] = derive.link_kb_per_s(source.site, setup.bandwidth_mbps)
+            bandwidth[link] = derive.compute_link_kb_per_s(source.site, setup.bandwidth_mbps)
     links = np.zeros((len(pairs), k.LINK_COLUMNS))
     links[:, k.LINK_KB] = list(bandwidth.values())
     return Layout(host_of, place, _lay_out_instances(sources, streams, hosts_before), links)
 
 
-def source_place(setup: SourceSetup | None) -> object:
+def get_source_placement(setup: SourceSetup | None) -> object:
     """Return the parts of a source's setup that determine the layout."""
     return setup and (setup.host, setup.site)
 
 
-def stream_place(owned: tuple[int, StreamSetup] | None) -> object:
+def get_stream_placement(owned: tuple[int, StreamSetup] | None) -> object:
     """Return the parts of a stream's setup that determine the layout."""
     if owned is None:
         return None
@@ -69,7 +69,7 @@ def stream_place(owned: tuple[int, StreamSetup] | None) -> object:
     )
 
 
-def mirroring_threads(sources: Sources, streams: Streams) -> dict[int, int]:
+def count_mirroring_threads(sources: Sources, streams: Streams) -> dict[int, int]:
     """Return the number of threads that mirroring uses on each instance.
 
     It is 1, plus 2 per principal database, plus 3 and the redo threads per mirror database. Documented:
@@ -78,7 +78,7 @@ def mirroring_threads(sources: Sources, streams: Streams) -> dict[int, int]:
     threads: dict[int, int] = {}
     for host, setup in _list_receiving_streams(sources, streams, of_groups=False):
         threads[host] = threads.get(host, 1) + 2
-        as_target = 3 + redo_threads(setup.site.cores, setup.enterprise)
+        as_target = 3 + compute_redo_threads(setup.site.cores, setup.enterprise)
         threads[setup.target_host] = threads.get(setup.target_host, 1) + as_target
     return threads
 
@@ -90,7 +90,7 @@ Documented [DOC: thread usage of groups].
 """
 
 
-def group_threads(sources: Sources, streams: Streams) -> dict[int, int]:
+def count_group_threads(sources: Sources, streams: Streams) -> dict[int, int]:
     """Return the worker threads that availability groups use on each instance.
 
     A primary database uses one to capture its log and one for each secondary to send it. A secondary database
@@ -152,9 +152,9 @@ def _lay_out_instances(sources: Sources, streams: Streams, old_hosts: Array) -> 
     hosts = np.zeros((max(max(sites, default=-1) + 1, len(old_hosts)), k.HOST_COLUMNS))
     hosts[: len(old_hosts)] = old_hosts
     hosts[:, k.CORES] = np.maximum(hosts[:, k.CORES], 1.0)
-    mirroring, groups = mirroring_threads(sources, streams), group_threads(sources, streams)
+    mirroring, groups = count_mirroring_threads(sources, streams), count_group_threads(sources, streams)
     for host, site in sites.items():
-        workers = site.worker_threads or worker_threads(site.cores)
+        workers = site.worker_threads or compute_worker_threads(site.cores)
         hosts[host, k.CORES] = site.cores
         hosts[host, k.WORKERS] = workers - mirroring.get(host, 0) - groups.get(host, 0)
         hosts[host, k.WAKE_UP_S] = site.wake_up_us / 1e6

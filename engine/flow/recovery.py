@@ -9,12 +9,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from engine.arithmetic import exp, log, total
+from engine.arithmetic import add_in_order, exp, log
 from engine.chance import Chance
 from engine.constants import HARD_ERROR_S, PARTNER_TIMEOUT_S, PING_INTERVAL_S
 from engine.flow import kernel as k
 from engine.flow.flow import Flow
-from engine.flow.setup import redo_threads_of
+from engine.flow.setup import get_redo_threads
 
 
 class Cause(StrEnum):
@@ -112,91 +112,93 @@ class FailoverTimes(Struct, frozen=True):
         return self.close_s + self.decision_s + self.page_flush_s + self.analysis_s + self.role_change_s
 
 
-def failover_times(
+def draw_failover_times(
     flow: Flow, stream: int, cause: Cause, chance: Chance, timeout_s: float = PARTNER_TIMEOUT_S
 ) -> FailoverTimes:
     """Return the phases of a failover to the target of *stream* that begins now. The flow is not changed."""
-    source, mechanism = flow.source_of(stream), MECHANISMS[cause]
-    state, close_s = flow.sources[source], _close_s(flow, source, mechanism, chance)
+    source, mechanism = flow.get_source_of(stream), MECHANISMS[cause]
+    state, close_s = flow.sources[source], _draw_close_s(flow, source, mechanism, chance)
     decision_s = 0.0
     if mechanism.asks_witness:
-        decision_s = AGREEMENT_S * chance.lognormal(1.0, SPREAD_AGREEMENT)
+        decision_s = AGREEMENT_S * chance.draw_lognormal(1.0, SPREAD_AGREEMENT)
         if mechanism.seen_by_silence:
-            decision_s += _witness_lag_s(float(flow.streams[stream, k.STREAM_SMOOTH + k.MESSAGES]), chance)
-    redo_kb_per_s = _redo_kb_per_s(flow, stream)
+            decision_s += _draw_witness_lag_s(
+                float(flow.streams[stream, k.STREAM_SMOOTH + k.MESSAGES]), chance
+            )
+    redo_kb_per_s = _compute_redo_kb_per_s(flow, stream)
     since_kb = float(state[k.GENERATED] - state[k.CHECKPOINT_LOG])
     return FailoverTimes(
-        detection_s=_detection_s(cause, timeout_s, chance),
+        detection_s=_draw_detection_s(cause, timeout_s, chance),
         close_s=close_s,
         decision_s=decision_s,
-        page_flush_s=_page_flush_s(flow, stream, close_s + decision_s, chance),
-        analysis_s=mechanism.analysis_fixed_s * chance.lognormal(1.0, SPREAD_FIXED)
+        page_flush_s=_draw_page_flush_s(flow, stream, close_s + decision_s, chance),
+        analysis_s=mechanism.analysis_fixed_s * chance.draw_lognormal(1.0, SPREAD_FIXED)
         + mechanism.analysis_passes * since_kb / redo_kb_per_s,
-        role_change_s=chance.lognormal(ROLE_CHANGE_S, SPREAD_ROLE_CHANGE),
-        undo_s=undo_s(flow, stream, open_log_kb(flow, source)),
+        role_change_s=chance.draw_lognormal(ROLE_CHANGE_S, SPREAD_ROLE_CHANGE),
+        undo_s=compute_undo_s(flow, stream, compute_open_log_kb(flow, source)),
     )
 
 
-def closing_s(flow: Flow, stream: int, cause: Cause, chance: Chance) -> float:
+def draw_closing_s(flow: Flow, stream: int, cause: Cause, chance: Chance) -> float:
     """Return `close_s` of `failover_times`. The random numbers of the other phases are drawn but not used."""
     mechanism = MECHANISMS[cause]
-    close_s = _close_s(flow, flow.source_of(stream), mechanism, chance)
+    close_s = _draw_close_s(flow, flow.get_source_of(stream), mechanism, chance)
     chance.skip(2 * mechanism.asks_witness + 4 * (mechanism.asks_witness and mechanism.seen_by_silence))
     chance.skip(cause not in (Cause.MANUAL, Cause.FORCED))
     chance.skip(1 + 2 + 2)  # skip three random draws: the mirror's pages, analysis, the role change
     return close_s
 
 
-def _close_s(flow: Flow, source: int, mechanism: Mechanism, chance: Chance) -> float:
-    setup, state = flow.source_setup(source), flow.sources[source]
-    close_s = mechanism.close_fixed_s * chance.lognormal(1.0, SPREAD_FIXED)
+def _draw_close_s(flow: Flow, source: int, mechanism: Mechanism, chance: Chance) -> float:
+    setup, state = flow.get_source_setup(source), flow.sources[source]
+    close_s = mechanism.close_fixed_s * chance.draw_lognormal(1.0, SPREAD_FIXED)
     if mechanism.ends_connections:
         close_s += setup.workload.connections * setup.scale * END_CONNECTION_S
     if mechanism.writes_pages:
-        pages = float(state[k.DIRTY] + state[k.CHECKPOINT_BACKLOG]) * chance.lognormal(1.0, SPREAD_PAGES)
+        pages = float(state[k.DIRTY] + state[k.CHECKPOINT_BACKLOG]) * chance.draw_lognormal(1.0, SPREAD_PAGES)
         close_s += pages * max(1.0, setup.data_disk_factor) / setup.site.checkpoint_pages_per_s
     return close_s
 
 
-def undo_s(flow: Flow, stream: int, open_kb: float) -> float:
+def compute_undo_s(flow: Flow, stream: int, open_kb: float) -> float:
     """Return the seconds in which the target of *stream* rolls back open transactions with *open_kb* of log."""
-    return UNDO_COST * open_kb / _redo_kb_per_s(flow, stream)
+    return UNDO_COST * open_kb / _compute_redo_kb_per_s(flow, stream)
 
 
-def _detection_s(cause: Cause, timeout_s: float, chance: Chance) -> float:
+def _draw_detection_s(cause: Cause, timeout_s: float, chance: Chance) -> float:
     """Return the detection time: about a second for a hard error; after silence, the timeout and one more ping."""
     if cause in (Cause.MANUAL, Cause.FORCED):
         return 0.0
     if cause is Cause.TIMEOUT:
-        return timeout_s + chance.uniform(0.0, PING_INTERVAL_S)
-    return chance.uniform(*HARD_ERROR_S)
+        return timeout_s + chance.draw_uniform(0.0, PING_INTERVAL_S)
+    return chance.draw_uniform(*HARD_ERROR_S)
 
 
-def _witness_lag_s(messages_per_s: float, chance: Chance) -> float:
+def _draw_witness_lag_s(messages_per_s: float, chance: Chance) -> float:
     """Return the delay of the witness's detection relative to the mirror's.
 
     The principal pings both from one timer. Without load both miss the same ping and differ only in the time
     of their check. Under load the mirror misses the next log message first, while the witness has only its
     ping.
     """
-    missed_ping_s = PING_GRACE_S + chance.uniform(0.0, PING_INTERVAL_S)
-    witness_looks_s = chance.uniform(0.0, LOOK_INTERVAL_S)
-    mirror_looks_s = chance.uniform(0.0, LOOK_INTERVAL_S)
-    next_message = -log(1.0 - chance.uniform())
+    missed_ping_s = PING_GRACE_S + chance.draw_uniform(0.0, PING_INTERVAL_S)
+    witness_looks_s = chance.draw_uniform(0.0, LOOK_INTERVAL_S)
+    mirror_looks_s = chance.draw_uniform(0.0, LOOK_INTERVAL_S)
+    next_message = -log(1.0 - chance.draw_uniform())
     mirror_s = missed_ping_s + mirror_looks_s
     if messages_per_s > 0.0:
         mirror_s = min(mirror_s, next_message / messages_per_s + mirror_looks_s)
     return max(0.0, missed_ping_s + witness_looks_s - mirror_s)
 
 
-def _page_flush_s(flow: Flow, stream: int, after_s: float, chance: Chance) -> float:
+def _draw_page_flush_s(flow: Flow, stream: int, after_s: float, chance: Chance) -> float:
     """Return the seconds to write all dirty pages of a mirror, which precedes going online.
 
     These are the pages that are not yet written *after_s* from now. The phase of the mirror's sweep over its
     pages is random.
     """
-    setup = flow.stream_setup(stream)
-    phase = chance.uniform(0.0, SWEEP_SHARE_MAX)
+    setup = flow.get_stream_setup(stream)
+    phase = chance.draw_uniform(0.0, SWEEP_SHARE_MAX)
     if setup.log_pool:
         return 0.0  # a secondary is online already and has nothing to flush
     slow = max(1.0, setup.target_data_disk_factor)
@@ -206,17 +208,17 @@ def _page_flush_s(flow: Flow, stream: int, after_s: float, chance: Chance) -> fl
     return phase * dirty_pages * slow / setup.site.mirror_flush_pages_per_s
 
 
-def _redo_kb_per_s(flow: Flow, stream: int) -> float:
-    setup, load = flow.stream_setup(stream), flow.source_setup(flow.source_of(stream)).workload
+def _compute_redo_kb_per_s(flow: Flow, stream: int) -> float:
+    setup, load = flow.get_stream_setup(stream), flow.get_source_setup(flow.get_source_of(stream)).workload
     touch_s = setup.site.redo_cpu_us_per_touch / 1e6 * max(1.0, setup.target_cpu_factor)
     per_kb = touch_s * load.page_touches / load.log_kb_per_transaction
-    return redo_threads_of(setup) / max(per_kb, 1e-9)
+    return get_redo_threads(setup) / max(per_kb, 1e-9)
 
 
-def open_log_kb(flow: Flow, source: int) -> float:
+def compute_open_log_kb(flow: Flow, source: int) -> float:
     """Return the log of open transactions: half of each transaction, and all of a single long operation."""
-    setup, state = flow.source_setup(source), flow.sources[source]
-    inner_kb = total(float(state[column]) for column in (k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING))
+    setup, state = flow.get_source_setup(source), flow.sources[source]
+    inner_kb = add_in_order(float(state[column]) for column in (k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING))
     log_kb = inner_kb * setup.workload.log_kb_per_transaction / 2.0
     operation = setup.operation
     if operation is not None and state[k.OPERATION_LEFT] > 0.0:

@@ -13,12 +13,12 @@ from engine.flow.setup import Level, SourceSetup
 Setup = TypeVar("Setup")
 
 
-def free_number(setups: tuple[object, ...]) -> int:
+def find_free_number(setups: tuple[object, ...]) -> int:
     """Return the lowest number whose setup is None."""
     return setups.index(None) if None in setups else len(setups)
 
 
-def with_setups(setups: tuple[Setup, ...], changes: Mapping[int, Setup]) -> tuple[Setup, ...]:
+def replace_setups(setups: tuple[Setup, ...], changes: Mapping[int, Setup]) -> tuple[Setup, ...]:
     """Return the setups with *changes* by number."""
     new_setups = list(setups)
     for number, setup in changes.items():
@@ -26,12 +26,12 @@ def with_setups(setups: tuple[Setup, ...], changes: Mapping[int, Setup]) -> tupl
     return tuple(new_setups)
 
 
-def read(array: Array, numbers: Sequence[int], column: int) -> dict[int, float]:
+def read_column(array: Array, numbers: Sequence[int], column: int) -> dict[int, float]:
     """Return the values of *column* in the rows *numbers*, by number."""
     return {number: array.item(number, column) for number in numbers}
 
 
-def with_rows(array: Array, rows: Mapping[int, Array]) -> Array:
+def replace_rows(array: Array, rows: Mapping[int, Array]) -> Array:
     """Return a copy of *array* with some rows replaced, by number."""
     new_array = array.copy()
     for row, values in rows.items():
@@ -41,10 +41,12 @@ def with_rows(array: Array, rows: Mapping[int, Array]) -> Array:
 
 def build_level_array(levels: Sequence[Level]) -> Array:
     """Return levels as an array for the compiled step."""
-    return np.array([level.row() for level in levels]).reshape(-1, k.LEVEL_COLUMNS)
+    return np.array([level.to_row() for level in levels]).reshape(-1, k.LEVEL_COLUMNS)
 
 
-def jump(s: Array, columns: Mapping[str, int], totals: int, positions: Mapping[str, float]) -> None:
+def set_row_positions(
+    s: Array, columns: Mapping[str, int], totals: int, positions: Mapping[str, float]
+) -> None:
     """Set positions. A position that is also a total changes without a rate."""
     for name, value in positions.items():
         column = columns[name]
@@ -79,14 +81,14 @@ def resize_population(s: Array, setup: SourceSetup) -> None:
         s[k.THINKING] = total
         s[k.COMMIT_RATE] = s[k.STALLED_S] = 0.0
         return
-    busy = arithmetic.total(population.tolist())
+    busy = arithmetic.add_in_order(population.tolist())
     if busy > total:
         population *= total / busy
         busy = total
     s[k.THINKING] = total - busy
 
 
-def seed_pages(s: Array, setup: SourceSetup, phase: float) -> None:
+def set_dirty_pages(s: Array, setup: SourceSetup, phase: float) -> None:
     """Set dirty pages and the log since the last checkpoint to fit the source's own rates."""
     site, load = setup.site, setup.workload
     elapsed_s = (phase % 1.0) * site.checkpoint_interval_s

@@ -61,7 +61,7 @@ class RunCache:
         """Return the number of the root for flows that receive *change* when they are *ran* ticks after *root*."""
         return self._roots.setdefault((root, ran, change), len(self._roots) + 1)
 
-    def find(self, root: int, ran: int, ticks: int) -> tuple[int, CachedState] | None:
+    def find_run(self, root: int, ran: int, ticks: int) -> tuple[int, CachedState] | None:
         """Return the end of a stored run of at most *ticks* after *ran*: its tick after *root*, and the state."""
         end_tick = ran + ticks
         for stop in self._stops.get(root, ()):
@@ -75,7 +75,7 @@ class RunCache:
         self._reached.move_to_end((root, end_tick))
         return end_tick, cached_state
 
-    def store(
+    def store_run(
         self,
         root: int,
         ran: int,

@@ -63,7 +63,7 @@ class Samples:
         """Return the ticks of the flow at which the entries were taken."""
         return self._ticks[: self.count]
 
-    def column(self, number: int, counter: str) -> Array:
+    def read_column(self, number: int, counter: str) -> Array:
         """Return one counter of one source or one stream over time."""
         table, names = (
             (self.sources, SOURCE_COUNTERS) if counter in SOURCE_COUNTERS else (self.streams, STREAM_COUNTERS)
@@ -147,7 +147,7 @@ class SampleTable:
         """Return all values. Compressed samples return a large copy, slowly; `read_entries` reads single entries."""
         if not self._packed:
             return self._open[: self._used]
-        parts = [*map(self._unpacked, self._packed), self._open[: self._used]]
+        parts = [*map(self._unpack_block, self._packed), self._open[: self._used]]
         matrix = np.zeros(
             (self.count, max(part.shape[1] for part in parts), self._counters), dtype=self._kind
         )
@@ -167,7 +167,9 @@ class SampleTable:
                 end, source = min(len(numbers), start + BLOCK - offset), self._packed[block]
                 for number in np.unique(numbers[start:end]).tolist():
                     group, place = divmod(number, GROUP)
-                    part = self._group(source[group]) if 0 <= group < len(source) else self._empty_block
+                    part = (
+                        self._unpack_group(source[group]) if 0 <= group < len(source) else self._empty_block
+                    )
                     if place < part.shape[1]:
                         indexes = np.flatnonzero(numbers[start:end] == number)
                         entries[start + indexes] = part[offset + indexes, place]
@@ -193,7 +195,7 @@ class SampleTable:
         beginning = SampleTable(self._counters, self._exact)
         blocks = min(count // BLOCK, len(self._packed))
         rest_count = count - blocks * BLOCK
-        open_block = self._unpacked(self._packed[blocks]) if blocks < len(self._packed) else self._open
+        open_block = self._unpack_block(self._packed[blocks]) if blocks < len(self._packed) else self._open
         beginning._packed = self._packed[:blocks]
         beginning._open = np.zeros((max(rest_count, BLOCK), *open_block.shape[1:]), dtype=self._kind)
         beginning._open[:rest_count] = open_block[:rest_count]
@@ -225,9 +227,9 @@ class SampleTable:
             rounded[:, self._reserved.shape[1] :] = 0.0
         self._used += entries
         if not self._exact:
-            self._pack()
+            self._pack_complete_blocks()
 
-    def _pack(self) -> None:
+    def _pack_complete_blocks(self) -> None:
         """Compress complete blocks."""
         full_rows = self._used // BLOCK * BLOCK
         for start in range(0, full_rows, BLOCK):
@@ -245,14 +247,14 @@ class SampleTable:
         """Return the packed block of a time before the first item existed."""
         return np.zeros((BLOCK, 0, self._counters), dtype=np.float32)
 
-    def _group(self, packed: bytes) -> Array:
+    def _unpack_group(self, packed: bytes) -> Array:
         """Return up to GROUP items of a block, by entry, item and counter."""
         flat = np.frombuffer(zlib.decompress(packed), dtype=np.float32)
         return flat.reshape(self._counters, -1, BLOCK).transpose(2, 1, 0)
 
-    def _unpacked(self, block: tuple[bytes, ...]) -> Array:
+    def _unpack_block(self, block: tuple[bytes, ...]) -> Array:
         """Return all items of a block."""
-        return np.concatenate([self._empty_block, *map(self._group, block)], axis=1)
+        return np.concatenate([self._empty_block, *map(self._unpack_group, block)], axis=1)
 
 
 # --- readings of a source or a stream ---------------------------------------------------------------------
@@ -303,7 +305,7 @@ class LogPositions(NamedTuple):
 
     flushed_kb: Numbered
     reuse_kb: Numbered  # log before this position may be overwritten
-    watched: Numbered  # level crossings of the source at which `run` stops
+    watched: Numbered  # level crossings of the source at which `run_flow` stops
     hardened_kb: Numbered
     streams_watched: Numbered
 
@@ -328,7 +330,7 @@ class SourceReading(Struct, frozen=True):
     in_flight_transactions: float
 
 
-def total_commit_delay_ms(delay_ms: float, transactions_per_s: float, in_flight: float) -> float:
+def compute_total_commit_delay_ms(delay_ms: float, transactions_per_s: float, in_flight: float) -> float:
     """Return the wait of all commits within a second, in ms; while no commit completes, all of them wait all of it.
 
     Documented for the counter Transaction Delay [DOC: Database Replica object].

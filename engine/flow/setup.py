@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from engine.flow.kernel import SIGNS
 from engine.flow.samples import COUNTERS
-from engine.localization import say
+from engine.localization import build_message
 
 COMPRESSION_SAVING_MIN: Final = 0.125
 """Minimum share that compression must save. Otherwise a message is sent uncompressed. Documented (SQL Server 2008)."""
@@ -17,7 +17,7 @@ COMPRESSION_VERSION_MIN: Final = 2008
 
 
 class CrossingKind(IntFlag):
-    """Crossings at which `run` can stop."""
+    """Crossings at which `run_flow` can stop."""
 
     REDO_DONE = 1  # stream: the target has applied all received log
     SEND_DONE = 2  # stream: all log except a last block is sent
@@ -105,7 +105,7 @@ class Level(Struct, frozen=True):
     held: bool
     """Latest result of the comparison."""
 
-    def row(self) -> tuple[float, ...]:
+    def to_row(self) -> tuple[float, ...]:
         """Return the comparison as a row for the compiled step."""
         counter, sign = COUNTERS.index(self.counter), SIGNS.index(self.sign)
         return self.number, counter, self.whole, sign, self.level, self.held
@@ -165,14 +165,14 @@ class StreamSetup(Struct, frozen=True):
     target_cpu_factor: float = 1.0
 
 
-def redo_threads_of(stream: StreamSetup) -> int:
+def get_redo_threads(stream: StreamSetup) -> int:
     """Return the number of threads that redo the log of the stream."""
     if stream.redo_threads is not None:
         return stream.redo_threads
-    return redo_threads(stream.site.cores, stream.enterprise)
+    return compute_redo_threads(stream.site.cores, stream.enterprise)
 
 
-def redo_threads(cores: int, enterprise: bool = True) -> int:
+def compute_redo_threads(cores: int, enterprise: bool = True) -> int:
     """Return the redo threads of one mirrored database: FLOOR((cores + 3) / 4), or one in Standard edition.
 
     Documented for 2008. For 2005 the redo rate of the white paper's test (8 cores, Enterprise) would also fit
@@ -181,19 +181,19 @@ def redo_threads(cores: int, enterprise: bool = True) -> int:
     return (cores + 3) // 4 if enterprise else 1
 
 
-def worker_threads(cores: int) -> int:
+def compute_worker_threads(cores: int) -> int:
     """Return the maximum worker threads of a 64-bit instance. Documented: 512 + 16 per core beyond four."""
     return 512 + 16 * max(0, cores - 4)
 
 
-def wire_ratio(compression_ratio: float, version: int) -> float:
+def compute_wire_ratio(compression_ratio: float, version: int) -> float:
     """Return the wire bytes per log byte. A message is sent uncompressed if compression saves less than 12.5%."""
     if version < COMPRESSION_VERSION_MIN or 1.0 - compression_ratio < COMPRESSION_SAVING_MIN:
         return 1.0
     return compression_ratio
 
 
-def tries_compression(compression_ratio: float, version: int) -> bool:
+def attempts_compression(compression_ratio: float, version: int) -> bool:
     """Return whether the principal spends CPU time on compression, whether or not it saves anything."""
     return version >= COMPRESSION_VERSION_MIN and compression_ratio < 1.0
 
@@ -227,15 +227,15 @@ ROW_S: Final = 35.6e-6
 
 
 INDEX_BUILDS: Final = {
-    (True, True): say("online build of a clustered index"),
-    (True, False): say("offline build of a clustered index"),
-    (False, True): say("online build of a nonclustered index"),
-    (False, False): say("offline build of a nonclustered index"),
+    (True, True): build_message("online build of a clustered index"),
+    (True, False): build_message("offline build of a clustered index"),
+    (False, True): build_message("online build of a nonclustered index"),
+    (False, False): build_message("offline build of a nonclustered index"),
 }
 """(clustered, online) -> name of the index build."""
 
 
-def index_build(size: float = 1.0, clustered: bool = True, online: bool = False) -> Operation:
+def build_index_operation(size: float = 1.0, clustered: bool = True, online: bool = False) -> Operation:
     """Return the creation or rebuild of an index on a table *size* times as large as the one in [WP]."""
     log_kb = CLUSTERED_LOG_KB * size * (1.0 if online else OFFLINE_LOG_SHARE)
     name = INDEX_BUILDS[clustered, online]
@@ -244,7 +244,7 @@ def index_build(size: float = 1.0, clustered: bool = True, online: bool = False)
     return Operation(name, log_kb * NONCLUSTERED_LOG_SHARE, NONCLUSTERED_KB_PER_S)
 
 
-def bulk_load(rows: float = 93e6, batch_rows: float = 1e6) -> Operation:
+def build_bulk_load(rows: float = 93e6, batch_rows: float = 1e6) -> Operation:
     """Return a load of *rows* rows in one stream, with a commit after each *batch_rows*.
 
     Raise ValueError for empty batches.
@@ -252,5 +252,5 @@ def bulk_load(rows: float = 93e6, batch_rows: float = 1e6) -> Operation:
     if batch_rows <= 0.0:
         raise ValueError("a batch holds at least one row")
     log_kb = rows * ROW_LOG_KB
-    name = say("bulk load, batch {n:g}", n=batch_rows)
+    name = build_message("bulk load, batch {n:g}", n=batch_rows)
     return Operation(name, log_kb, ROW_LOG_KB / ROW_S, batch_rows * ROW_LOG_KB)

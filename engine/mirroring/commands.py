@@ -12,7 +12,7 @@ from engine.constants import (
     PARTNER_TIMEOUT_S_MIN,
 )
 from engine.events import StateData
-from engine.localization import say
+from engine.localization import build_message
 from engine.messages import Message, SqlError
 from engine.mirroring import failover, prerequisites, quorum, redo, roles, session
 from engine.mirroring.roles import StateChangeCause
@@ -34,7 +34,7 @@ from engine.protocol import errorlog, network, security, statements
 def _require_session(world: World, server: str, database: str) -> DatabaseCopy:
     if database.lower() in statements.SYSTEM_DATABASES:
         raise SqlError(1416, database)
-    copy = statements.copy_on(world, server, database)
+    copy = statements.require_copy(world, server, database)
     if copy.mirroring.guid is None or copy.mirroring.role is None:
         raise SqlError(1416, copy.database)
     return copy
@@ -47,19 +47,19 @@ def _require_principal(world: World, server: str, database: str) -> DatabaseCopy
     return copy
 
 
-def _need_quorum(world: World, copy: DatabaseCopy) -> None:
+def _require_quorum(world: World, copy: DatabaseCopy) -> None:
     if not quorum.has_quorum(world, copy):
         raise SqlError(1431, copy.database)
 
 
-def _need_connection(world: World, copy: DatabaseCopy) -> None:
+def _require_connection(world: World, copy: DatabaseCopy) -> None:
     """Raise 1447 if the partners are not connected, or if either copy is still in recovery after a start.
 
     No documentation gives a number for a partner in recovery. It is derived from the text of 1447, and from
     the answer before the partner was reachable.
     """
-    copies = [copy, world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)]
-    if not quorum.sees_partner(world, copy) or any(
+    copies = [copy, world.find_copy_in_session(copy.mirroring.guid, copy.mirroring.partner)]
+    if not quorum.is_connected_to_partner(world, copy) or any(
         member_copy is not None and member_copy.recovering for member_copy in copies
     ):
         raise SqlError(1447, copy.database)
@@ -71,16 +71,16 @@ def _require_idle_session(world: World, copy: DatabaseCopy) -> None:
         world.copies[key].mirroring.state is MirrorState.PENDING_FAILOVER
         for key in _list_connected_keys(world, copy)
     )
-    if waiting or world.failover_under_way(copy.mirroring.guid) is not None:
+    if waiting or world.find_running_failover(copy.mirroring.guid) is not None:
         raise SqlError(1404)
 
 
-def _partner_of(world: World, copy: DatabaseCopy) -> DatabaseCopy:
+def _require_partner_copy(world: World, copy: DatabaseCopy) -> DatabaseCopy:
     """Return the partner's copy.
 
     Raise 1447 if the partner has left the session and this server does not know it yet.
     """
-    partner = world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)
+    partner = world.find_copy_in_session(copy.mirroring.guid, copy.mirroring.partner)
     if partner is None:
         raise SqlError(1447, copy.database)
     return partner
@@ -95,12 +95,12 @@ def _find_partner(_: World, copy: DatabaseCopy) -> tuple[int, tuple[str, ...]]:
 # --- SET PARTNER -----------------------------------------------------------------------------------
 
 
-@statements.exchanged("mirroring.failover", _find_partner)
-def partner_failover(world: World, server: str, database: str) -> statements.Outcome:
+@statements.wait_for_peers("mirroring.failover", _find_partner)
+def fail_over(world: World, server: str, database: str) -> statements.Outcome:
     """Execute SET PARTNER FAILOVER on the principal, which must be FULL and SYNCHRONIZED."""
     copy = _require_principal(world, server, database)
-    _need_quorum(world, copy)
-    _need_connection(world, copy)
+    _require_quorum(world, copy)
+    _require_connection(world, copy)
     if copy.mirroring.safety is not Safety.FULL:
         raise SqlError(1477, copy.database)
     _require_idle_session(world, copy)
@@ -114,17 +114,17 @@ def partner_failover(world: World, server: str, database: str) -> statements.Out
     return []
 
 
-def partner_force(world: World, server: str, database: str) -> statements.Outcome:
+def force_service(world: World, server: str, database: str) -> statements.Outcome:
     """Execute FORCE_SERVICE_ALLOW_DATA_LOSS on the mirror, if no reachable server knows a running principal."""
     copy = _require_session(world, server, database)
-    if copy.mirroring.role is not Role.MIRROR or quorum.sees_partner(world, copy):
+    if copy.mirroring.role is not Role.MIRROR or quorum.is_connected_to_partner(world, copy):
         raise SqlError(1455, copy.database)
     if copy.mirroring.witness is not None:
-        if not quorum.sees_witness(world, copy):
+        if not quorum.is_connected_to_witness(world, copy):
             raise SqlError(1431, copy.database)
-        if quorum.witness_sees(world, copy, copy.mirroring.partner):
+        if quorum.is_connected_from_witness(world, copy, copy.mirroring.partner):
             raise SqlError(1455, copy.database)
-    running = world.failover_under_way(copy.mirroring.guid)
+    running = world.find_running_failover(copy.mirroring.guid)
     if running is not None and (running.kind != "automatic" or running.decided_tick is not None):
         raise SqlError(1404)
     if copy.mirroring.redo_failed or copy.stream is None:
@@ -133,62 +133,64 @@ def partner_force(world: World, server: str, database: str) -> statements.Outcom
     return []
 
 
-def partner_off(world: World, server: str, database: str) -> statements.Outcome:
+def remove_session(world: World, server: str, database: str) -> statements.Outcome:
     """Execute SET PARTNER OFF on either partner, in any state; the other partner is informed when possible."""
     if database.lower() in statements.SYSTEM_DATABASES:
         raise SqlError(1416, database)
-    copy = statements.copy_on(world, server, database)
+    copy = statements.require_copy(world, server, database)
     if copy.mirroring.guid is None and copy.mirroring.partner_address is not None:
         world.update_mirroring(copy.key, partner=None, partner_address=None)  # the session never began
         return []
     copy = _require_session(world, server, database)
-    running = world.failover_under_way(copy.mirroring.guid)
+    running = world.find_running_failover(copy.mirroring.guid)
     if running is not None and running.decided_tick is not None:
         raise SqlError(1404)
     if running is not None:
-        failover.cancel(world, copy.mirroring.guid, running.kind, say("mirroring was removed"))
+        failover.cancel_failover(
+            world, copy.mirroring.guid, running.kind, build_message("mirroring was removed")
+        )
     guid = copy.mirroring.guid
     assert guid is not None
     partner, witness = copy.mirroring.partner or "", copy.mirroring.witness or ""
     is_silent = network.is_silent(world, guid, server, partner)
-    informed = [partner] if quorum.sees_partner(world, copy) and not is_silent else []
-    if not quorum.sees_witness(world, copy) or network.is_silent(world, guid, server, witness):
+    informed = [partner] if quorum.is_connected_to_partner(world, copy) and not is_silent else []
+    if not quorum.is_connected_to_witness(world, copy) or network.is_silent(world, guid, server, witness):
         witness = ""
     session.leave_session(world, copy.key)
     for informed_server in informed:
-        other_copy = world.copy_in_session(guid, informed_server)
+        other_copy = world.find_copy_in_session(guid, informed_server)
         if other_copy is not None:
             session.leave_session(world, other_copy.key)
-    if witness and not world.session_copies(guid):
+    if witness and not world.list_session_copies(guid):
         network.close_contacts(world, guid, witness)
         world.witnesses.pop((witness, guid), None)
-    network.sessions_changed(world, guid)
+    network.on_sessions_changed(world, guid)
     return []
 
 
-@statements.exchanged("mirroring.suspend", _find_partner)
-def partner_suspend(world: World, server: str, database: str) -> statements.Outcome:
+@statements.wait_for_peers("mirroring.suspend", _find_partner)
+def suspend_session(world: World, server: str, database: str) -> statements.Outcome:
     """Execute SET PARTNER SUSPEND: the principal keeps its log and no longer sends it."""
     copy = _require_session(world, server, database)
-    _need_quorum(world, copy)
+    _require_quorum(world, copy)
     _require_idle_session(world, copy)
     for key in _list_connected_keys(world, copy):
-        roles.move(world, key, StateChangeCause.SUSPEND)
-        roles.note(world, key, 9)
-        errorlog.write(world, key[0], 1442, key[1])
+        roles.apply_state_change(world, key, StateChangeCause.SUSPEND)
+        roles.set_trace_state(world, key, 9)
+        errorlog.write_message(world, key[0], 1442, key[1])
     _update_witness(world, copy)
     return []
 
 
-@statements.exchanged("mirroring.resume", _find_partner)
-def partner_resume(world: World, server: str, database: str) -> statements.Outcome:
+@statements.wait_for_peers("mirroring.resume", _find_partner)
+def resume_session(world: World, server: str, database: str) -> statements.Outcome:
     """Execute SET PARTNER RESUME, after SUSPEND, after forced service, or after a repaired error."""
     copy = _require_session(world, server, database)
     if copy.mirroring.role is Role.MIRROR and not world.settings.resume_on_mirror:
         raise SqlError(1470, copy.database)
-    _need_quorum(world, copy)
-    _need_connection(world, copy)
-    partner = _partner_of(world, copy)
+    _require_quorum(world, copy)
+    _require_connection(world, copy)
+    partner = _require_partner_copy(world, copy)
     for suspended_copy in (copy, partner):
         if suspended_copy.mirroring.redo_failed and not redo.is_repaired(world, suspended_copy.key):
             raise SqlError(1462)
@@ -196,23 +198,23 @@ def partner_resume(world: World, server: str, database: str) -> statements.Outco
         return []
     _require_idle_session(world, copy)
     lead, follower = (copy, partner) if copy.mirroring.role is Role.PRINCIPAL else (partner, copy)
-    if not prerequisites.version_fits(world, lead.server, follower.server):
-        redo.refuse_newer(world, lead.key, follower.key)
+    if not prerequisites.has_compatible_version(world, lead.server, follower.server):
+        redo.log_newer_version(world, lead.key, follower.key)
         return []
     redo.begin_synchronizing(world, lead.key, follower.key)
     _update_witness(world, lead)
     return []
 
 
-@statements.exchanged("mirroring.safety", _find_partner)
-def partner_safety(world: World, server: str, database: str, level: str) -> statements.Outcome:
+@statements.wait_for_peers("mirroring.safety", _find_partner)
+def set_safety(world: World, server: str, database: str, level: str) -> statements.Outcome:
     """Execute SET PARTNER SAFETY FULL or OFF (also SET SAFETY) on the principal; both partners must be connected."""
     copy = _require_principal(world, server, database)
     new_safety = Safety[level.upper()]
     if world.instances[server].edition not in ENTERPRISE and new_safety is not copy.mirroring.safety:
         raise SqlError(1473)
-    _need_quorum(world, copy)
-    _need_connection(world, copy)
+    _require_quorum(world, copy)
+    _require_connection(world, copy)
     _require_idle_session(world, copy)
     if new_safety is copy.mirroring.safety:
         return []
@@ -228,37 +230,37 @@ def partner_safety(world: World, server: str, database: str, level: str) -> stat
         if other_copy.stream is not None
     ]
     raised = new_safety is Safety.FULL and copy.mirroring.state is MirrorState.SYNCHRONIZED
-    if raised and not all(map(world.flow.caught_up, streams)):
+    if raised and not all(map(world.flow.is_caught_up, streams)):
         for key in _list_connected_keys(world, copy):
             if (
                 world.copies[key].mirroring.state is MirrorState.SYNCHRONIZED
             ):  # a partner that has just failed does not respond
-                roles.move(world, key, StateChangeCause.SAFETY_RAISED)
-                roles.trace_steady(world, key)
+                roles.apply_state_change(world, key, StateChangeCause.SAFETY_RAISED)
+                roles.emit_steady_state(world, key)
     _update_witness(world, copy)
     world.emit(
         StateData(why="safety", new=new_safety.name),
-        say("safety {state}", state=new_safety.name),
+        build_message("safety {state}", state=new_safety.name),
         server=server,
         database=copy.database,
     )
     return []
 
 
-@statements.exchanged("mirroring.timeout", _find_partner)
-def partner_timeout(world: World, server: str, database: str, seconds: int) -> statements.Outcome:
+@statements.wait_for_peers("mirroring.timeout", _find_partner)
+def set_timeout(world: World, server: str, database: str, seconds: int) -> statements.Outcome:
     """Execute SET PARTNER TIMEOUT *seconds*: 0 to 4 are stored as 5; with safety OFF the value stays 10."""
     copy = _require_principal(world, server, database)
     if seconds > PARTNER_TIMEOUT_S_MAX:
         raise SqlError(1476, seconds)
-    _need_quorum(world, copy)
+    _require_quorum(world, copy)
     if copy.mirroring.safety is Safety.FULL:
         for key in _list_connected_keys(world, copy):
             world.update_mirroring(key, timeout_s=max(PARTNER_TIMEOUT_S_MIN, seconds))
     return []
 
 
-def redo_queue(world: World, server: str, database: str, limit_mb: int | None) -> statements.Outcome:
+def set_redo_queue(world: World, server: str, database: str, limit_mb: int | None) -> statements.Outcome:
     """Execute SET PARTNER REDO_QUEUE. As in the product, the limit is stored and shown and has no other effect."""
     _require_principal(world, server, database)
     if limit_mb is not None:
@@ -266,18 +268,18 @@ def redo_queue(world: World, server: str, database: str, limit_mb: int | None) -
     return []
 
 
-def partner_set(world: World, server: str, database: str, address: str) -> statements.Outcome:
+def set_partner(world: World, server: str, database: str, address: str) -> statements.Outcome:
     """Execute SET PARTNER = 'TCP://host:port': first on the future mirror, then on the principal."""
     if database.lower() in statements.SYSTEM_DATABASES:
         raise SqlError(1463)
-    copy = statements.copy_on(world, server, database)
+    copy = statements.require_copy(world, server, database)
     if copy.group_kind == "availability":
         raise SqlError(1468, copy.database)
     if copy.mirroring.guid is not None:
         raise SqlError(1405, copy.database)
     if copy.mirroring.partner_address is not None:
         raise SqlError(1405, copy.database)  # this future mirror already knows its principal
-    host = security.host_of(world, address)
+    host = security.find_host(world, address)
     if host == server:
         raise SqlError(1452)
     prerequisites.check_own_server(world, copy, address)
@@ -291,9 +293,9 @@ def partner_set(world: World, server: str, database: str, address: str) -> state
         raise SqlError(1467, copy.database)
     if host is None:
         security.log_dead_address(world, server, address, explicit=True)
-    if host is None or not prerequisites.reaches(world, server, host, address, witness=False):
+    if host is None or not prerequisites.can_connect_endpoint(world, server, host, address, witness=False):
         raise SqlError(1418, address)
-    if not prerequisites.reaches(world, host, server, None, witness=False):
+    if not prerequisites.can_connect_endpoint(world, host, server, None, witness=False):
         raise SqlError(1418, address)  # the partner connects back
     return _establish(world, copy, prerequisites.find_partner_copy(world, copy, host, address), address)
 
@@ -301,7 +303,7 @@ def partner_set(world: World, server: str, database: str, address: str) -> state
 def _establish(
     world: World, copy: DatabaseCopy, partner_copy: DatabaseCopy, address: str
 ) -> statements.Outcome:
-    guid = world.new_session(copy.database)
+    guid = world.create_session(copy.database)
     assert copy.source is not None
     for own_copy, peer, role, peer_address in (
         (copy, partner_copy, Role.PRINCIPAL, address),
@@ -326,49 +328,49 @@ def _establish(
         roles.set_state(world, own_copy.key, MirrorState.DISCONNECTED, "mirroring established")
     network.open_contact(world, guid, copy.server, partner_copy.server)
     redo.begin_synchronizing(world, copy.key, partner_copy.key)
-    network.sessions_changed(world, guid)
+    network.on_sessions_changed(world, guid)
     return []
 
 
 # --- SET WITNESS -----------------------------------------------------------------------------------
 
 
-@statements.exchanged("mirroring.witness_set", _find_partner)
-def witness_set(world: World, server: str, database: str, address: str) -> statements.Outcome:
+@statements.wait_for_peers("mirroring.witness_set", _find_partner)
+def set_witness(world: World, server: str, database: str, address: str) -> statements.Outcome:
     """Execute SET WITNESS = 'TCP://host:port' on the principal. All three must be connected, the mirror caught up."""
     copy = _require_principal(world, server, database)
-    host = security.host_of(world, address)
+    host = security.find_host(world, address)
     if host in (copy.server, copy.mirroring.partner):
         raise SqlError(1429, address)
     if host is not None and host == copy.mirroring.witness:
         raise SqlError(1446, address)
-    _need_connection(world, copy)
+    _require_connection(world, copy)
     if host is None:
         security.log_dead_address(world, server, address, explicit=True)
-    if host is None or not prerequisites.reaches(world, server, host, address, witness=True):
+    if host is None or not prerequisites.can_connect_endpoint(world, server, host, address, witness=True):
         raise SqlError(1456, address)
     if not security.has_endpoint_role(world.instances[host], witness=True):
         raise SqlError(1427, address)
     partner = copy.mirroring.partner
     assert partner is not None and copy.mirroring.guid is not None
-    linked = prerequisites.reaches(world, partner, host, None, witness=True)
+    linked = prerequisites.can_connect_endpoint(world, partner, host, None, witness=True)
     if not linked or copy.mirroring.state not in (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZING):
         raise SqlError(1426)
     if copy.mirroring.witness is not None:
-        witness_off(world, server, database)  # the new witness replaces it
+        remove_witness(world, server, database)  # the new witness replaces it
     for key in _list_connected_keys(world, copy):
         world.update_mirroring(key, witness=host, witness_address=address)
-    redo.new_record(world, world.copies[copy.key], host)
+    redo.create_witness_record(world, world.copies[copy.key], host)
     for key in _list_connected_keys(world, copy):
         network.open_contact(world, copy.mirroring.guid, key[0], host)
         roles.set_witness_state(world, key, WitnessState.CONNECTED)
-        roles.trace_steady(world, key)
-    network.sessions_changed(world, copy.mirroring.guid)
+        roles.emit_steady_state(world, key)
+    network.on_sessions_changed(world, copy.mirroring.guid)
     return []
 
 
-@statements.exchanged("mirroring.witness_off", _find_partner)
-def witness_off(world: World, server: str, database: str) -> statements.Outcome:
+@statements.wait_for_peers("mirroring.witness_off", _find_partner)
+def remove_witness(world: World, server: str, database: str) -> statements.Outcome:
     """Execute SET WITNESS OFF. It needs quorum, so it cannot help an isolated principal.
 
     Documented [WP, loss of the mirror and the witness].
@@ -378,20 +380,20 @@ def witness_off(world: World, server: str, database: str) -> statements.Outcome:
         raise SqlError(1470, copy.database)
     if copy.mirroring.witness is None:
         raise SqlError(1439, copy.database)
-    _need_quorum(world, copy)
+    _require_quorum(world, copy)
     witness, guid = copy.mirroring.witness, copy.mirroring.guid
     assert guid is not None
-    reachable = quorum.sees_witness(world, copy)
-    failover.cancel(world, guid, "automatic", say("the witness was removed"))
+    reachable = quorum.is_connected_to_witness(world, copy)
+    failover.cancel_failover(world, guid, "automatic", build_message("the witness was removed"))
     for key in _list_connected_keys(world, copy):
         world.update_mirroring(key, witness=None, witness_address=None, armed=False)
-        world.drop_contact((guid, key[0], witness))
+        world.remove_contact((guid, key[0], witness))
         roles.set_witness_state(world, key, WitnessState.UNKNOWN)
-        roles.trace_steady(world, key)
+        roles.emit_steady_state(world, key)
     if reachable:
         network.close_contacts(world, guid, witness)
         world.witnesses.pop((witness, guid), None)
-    network.sessions_changed(world, guid)
+    network.on_sessions_changed(world, guid)
     return []
 
 
@@ -400,8 +402,10 @@ def witness_off(world: World, server: str, database: str) -> statements.Outcome:
 
 def _list_connected_keys(world: World, copy: DatabaseCopy) -> list[Key]:
     """Return the copy, and its partner's if the two are connected and the partner is in the session."""
-    partner = world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)
-    copies = [copy, partner] if partner is not None and quorum.sees_partner(world, copy) else [copy]
+    partner = world.find_copy_in_session(copy.mirroring.guid, copy.mirroring.partner)
+    copies = (
+        [copy, partner] if partner is not None and quorum.is_connected_to_partner(world, copy) else [copy]
+    )
     return [connected_copy.key for connected_copy in copies]
 
 

@@ -5,8 +5,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.events import FailoverData
-from engine.flow.recovery import undo_s
-from engine.localization import mark, say
+from engine.flow.recovery import compute_undo_s
+from engine.localization import build_message, mark
 from engine.mirroring import quorum, redo, roles
 from engine.mirroring.roles import StateChangeCause
 from engine.model import DatabaseCopy, DbState, Failover, FieldOf, Key, Role, World
@@ -16,7 +16,7 @@ from engine.protocol import causes, commits, errorlog, lineage, network, streams
 def _update(world: World, failover: Failover, **changes: FieldOf[Failover]) -> Failover:
     new_failover = replace(failover, **changes)
     world.failovers[world.latest_failover[failover.guid]] = new_failover
-    world.touch(failover.guid)
+    world.mark_session_changed(failover.guid)
     return new_failover
 
 
@@ -35,7 +35,9 @@ FAILED: Final = {
 
 def _emit_step(world: World, failover: Failover, step: str, server: str | None = None) -> None:
     template = FAILED[failover.kind] if failover.why else STEP_TEXTS[failover.kind]
-    text = say(template, server=failover.from_server, other=failover.to_server, step=step, why=failover.why)
+    text = build_message(
+        template, server=failover.from_server, other=failover.to_server, step=step, why=failover.why
+    )
     world.emit(
         FailoverData(step=step, failover_kind=failover.kind, cause=failover.cause, why=failover.why or None),
         text,
@@ -44,7 +46,9 @@ def _emit_step(world: World, failover: Failover, step: str, server: str | None =
     )
 
 
-def _begin(world: World, mirror: DatabaseCopy, kind: str, agreed_tick: int | None = None) -> Failover:
+def _begin_failover(
+    world: World, mirror: DatabaseCopy, kind: str, agreed_tick: int | None = None
+) -> Failover:
     assert (
         mirror.mirroring.guid is not None
         and mirror.mirroring.partner is not None
@@ -53,9 +57,9 @@ def _begin(world: World, mirror: DatabaseCopy, kind: str, agreed_tick: int | Non
     cause, failed_tick = causes.find_loss_cause(world, mirror.mirroring.partner, mirror.server)
     if kind == "manual":
         cause, failed_tick = "manual", world.tick
-    source = world.flow.source_of(mirror.stream)
+    source = world.flow.get_source_of(mirror.stream)
     principal = world.copies[world.sources[source]]
-    phases = causes.phases(world, mirror.stream, "forced" if kind == "forced" else cause)
+    phases = causes.draw_phases(world, mirror.stream, "forced" if kind == "forced" else cause)
     failover = Failover(
         guid=mirror.mirroring.guid,
         database=mirror.database,
@@ -69,7 +73,7 @@ def _begin(world: World, mirror: DatabaseCopy, kind: str, agreed_tick: int | Non
         decision_s=phases.decision_s,
         close_s=phases.close_s,
         promote_s=phases.page_flush_s + phases.analysis_s + phases.role_change_s,
-        undo_s=max(phases.undo_s, undo_s(world.flow, mirror.stream, principal.open_log_kb)),
+        undo_s=max(phases.undo_s, compute_undo_s(world.flow, mirror.stream, principal.open_log_kb)),
         agreed_tick=agreed_tick,
     )
     world.latest_failover[failover.guid] = len(world.failovers)
@@ -78,28 +82,28 @@ def _begin(world: World, mirror: DatabaseCopy, kind: str, agreed_tick: int | Non
     return failover
 
 
-def _give_up(world: World, failover: Failover, reason: str) -> None:
+def _abandon_failover(world: World, failover: Failover, reason: str) -> None:
     """Cancel the failover in progress."""
     failover = _update(world, failover, why=reason)
     _emit_step(world, failover, "cancelled", failover.from_server if failover.kind == "manual" else None)
 
 
-def cancel(world: World, guid: int | None, kind: str, reason: str) -> None:
+def cancel_failover(world: World, guid: int | None, kind: str, reason: str) -> None:
     """Cancel the failover of *kind* in progress; decisions of mirror and witness remain."""
-    failover = world.failover_under_way(guid)
+    failover = world.find_running_failover(guid)
     if failover is None or failover.kind != kind:
         return
     if kind == "manual" or failover.decided_tick is None:
-        _give_up(world, failover, reason)
+        _abandon_failover(world, failover, reason)
 
 
-def cancel_at(world: World, key: Key, reason: str) -> None:
+def cancel_failover_of_copy(world: World, key: Key, reason: str) -> None:
     """Cancel the failover of a copy that no longer exists: it can neither become principal nor hand over its role."""
-    failover = world.failover_under_way(world.copies[key].mirroring.guid)
+    failover = world.find_running_failover(world.copies[key].mirroring.guid)
     if failover is None:
         return
     if failover.to_server == key[0] or (failover.kind == "manual" and failover.from_server == key[0]):
-        _give_up(world, failover, reason)
+        _abandon_failover(world, failover, reason)
 
 
 # --- automatic -------------------------------------------------------------------------------------
@@ -108,13 +112,13 @@ def cancel_at(world: World, key: Key, reason: str) -> None:
 def prepare_automatic(world: World, mirror: Key) -> None:
     """Prepare an automatic failover at a mirror that has lost its principal: finish redo and ask the witness."""
     copy = world.copies[mirror]
-    failover = _begin(world, copy, "automatic")
-    _emit_step(world, failover, say("detected"))
+    failover = _begin_failover(world, copy, "automatic")
+    _emit_step(world, failover, build_message("detected"))
 
 
-def consider(world: World, guid: int) -> None:
+def recheck_failover(world: World, guid: int) -> None:
     """Recheck a waiting failover after a change of something that it depends on."""
-    failover = world.failover_under_way(guid)
+    failover = world.find_running_failover(guid)
     if failover is None or failover.decided_tick is not None:
         return
     if failover.kind == "automatic":
@@ -129,37 +133,41 @@ def _ask_witness(world: World, failover: Failover, mirror: DatabaseCopy) -> None
     Redo continues in the meantime. The decision follows when all log is redone and the witness agrees. [WP,
     failover]
     """
-    refusal = _refusal(world, mirror)
+    refusal = _find_refusal(world, mirror)
     if refusal:
-        _give_up(world, failover, refusal)
+        _abandon_failover(world, failover, refusal)
     elif failover.redo_done_tick is None or failover.agreed_tick is not None:
         return
-    elif quorum.witness_agrees(world, mirror):
-        if not _hears_witness(world, mirror):
+    elif quorum.does_witness_agree(world, mirror):
+        if not _can_exchange_with_witness(world, mirror):
             world.call_after(ASK_WITNESS_S, "failover.ask", failover.guid, failover.detected_tick)
             return
         failover = _update(world, failover, agreed_tick=world.tick)
         world.call_after(failover.decision_s, "failover.decide", failover.guid, failover.detected_tick)
 
 
-def _refusal(world: World, mirror: DatabaseCopy) -> str:
+def _find_refusal(world: World, mirror: DatabaseCopy) -> str:
     """Return the reason why the mirror may no longer fail over automatically.
 
     Return "" if it may, or if the witness is only unable to agree at present.
     """
     if mirror.mirroring.redo_failed:
-        return say("redo failed on {server}", server=mirror.server)
+        return build_message("redo failed on {server}", server=mirror.server)
     if not mirror.mirroring.armed:
-        return say("{server} lost the witness", server=mirror.server)
-    record = quorum.record_of(world, mirror)
-    agreed = record is not None and quorum.sees_witness(world, mirror) and _hears_witness(world, mirror)
+        return build_message("{server} lost the witness", server=mirror.server)
+    record = quorum.find_witness_record(world, mirror)
+    agreed = (
+        record is not None
+        and quorum.is_connected_to_witness(world, mirror)
+        and _can_exchange_with_witness(world, mirror)
+    )
     if (
         agreed
         and record is not None
         and record.exposed
         and record.role_sequence <= mirror.mirroring.role_sequence
     ):
-        return say(
+        return build_message(
             "the principal {server} ran without {other} in the meantime",
             server=mirror.mirroring.partner or "",
             other=mirror.server,
@@ -171,7 +179,7 @@ ASK_WITNESS_S = 0.5
 """Interval at which a mirror checks for the witness's answer. Assumed."""
 
 
-def _hears_witness(world: World, mirror: DatabaseCopy) -> bool:
+def _can_exchange_with_witness(world: World, mirror: DatabaseCopy) -> bool:
     """Return whether messages pass between mirror and witness in both directions, regardless of what each believes."""
     witness = mirror.mirroring.witness
     if witness is None or not world.instances[witness].answering:
@@ -179,25 +187,29 @@ def _hears_witness(world: World, mirror: DatabaseCopy) -> bool:
     return network.is_passing(world, mirror.server, witness)
 
 
-def ask(world: World, guid: int, detected_tick: int) -> None:
+def recheck_witness_answer(world: World, guid: int, detected_tick: int) -> None:
     """Check again for the witness's answer (timer)."""
-    failover = world.failover_under_way(guid)
+    failover = world.find_running_failover(guid)
     if failover is not None and failover.detected_tick == detected_tick:
-        consider(world, guid)
+        recheck_failover(world, guid)
 
 
-def decide(world: World, guid: int, detected_tick: int) -> None:
+def decide_failover(world: World, guid: int, detected_tick: int) -> None:
     """Decide after mirror and witness have exchanged their views (timer)."""
-    failover = world.failover_under_way(guid)
+    failover = world.find_running_failover(guid)
     if failover is None or failover.detected_tick != detected_tick or failover.decided_tick is not None:
         return
     mirror = world.copies[failover.to_server, failover.database]
-    agreed = mirror.mirroring.armed and quorum.witness_agrees(world, mirror) and _hears_witness(world, mirror)
+    agreed = (
+        mirror.mirroring.armed
+        and quorum.does_witness_agree(world, mirror)
+        and _can_exchange_with_witness(world, mirror)
+    )
     if not (world.instances[mirror.server].answering and agreed):
         _update(world, failover, agreed_tick=None)
-        consider(world, guid)
+        recheck_failover(world, guid)
         return
-    record = quorum.record_of(world, mirror)
+    record = quorum.find_witness_record(world, mirror)
     assert record is not None
     world.witnesses[record.server, record.guid] = replace(
         record,
@@ -206,13 +218,13 @@ def decide(world: World, guid: int, detected_tick: int) -> None:
         role_sequence=mirror.mirroring.role_sequence + 1,
         exposed=True,
     )
-    roles.note(world, mirror.key, 8)
+    roles.set_trace_state(world, mirror.key, 8)
     _record_decision(world, failover)
 
 
 def _record_decision(world: World, failover: Failover) -> None:
     failover = _update(world, failover, decided_tick=world.tick)
-    _emit_step(world, failover, say("decided"))
+    _emit_step(world, failover, build_message("decided"))
     world.call_after(failover.promote_s, "failover.online", failover.guid, failover.detected_tick)
 
 
@@ -224,50 +236,55 @@ def start_manual(world: World, principal: Key) -> None:
     copy = world.copies[principal]
     assert copy.mirroring.partner is not None
     mirror = world.copies[copy.mirroring.partner, copy.database]
-    failover = _begin(world, mirror, "manual")
-    roles.move(world, principal, StateChangeCause.FAILOVER_ACCEPTED)
-    roles.note(world, principal, 7)
-    _emit_step(world, failover, say("accepted"), principal[0])
+    failover = _begin_failover(world, mirror, "manual")
+    roles.apply_state_change(world, principal, StateChangeCause.FAILOVER_ACCEPTED)
+    roles.set_trace_state(world, principal, 7)
+    _emit_step(world, failover, build_message("accepted"), principal[0])
     world.call_after(failover.close_s, "failover.closed", failover.guid, failover.detected_tick)
 
 
-def closed(world: World, guid: int, detected_tick: int) -> None:
+def on_principal_closed(world: World, guid: int, detected_tick: int) -> None:
     """Continue a manual failover after the principal has disconnected its clients and written its pages (timer)."""
-    failover = world.failover_under_way(guid)
+    failover = world.find_running_failover(guid)
     if failover is None or failover.detected_tick != detected_tick or failover.kind != "manual":
         return
     if world.instances[failover.from_server].hung:
         world.call_after(LOOK_AGAIN_S, "failover.closed", guid, detected_tick)
         return
     _update(world, failover, agreed_tick=world.tick)
-    consider(world, guid)
+    recheck_failover(world, guid)
 
 
 def start_forced(world: World, mirror: Key) -> None:
     """Start an accepted FORCE_SERVICE_ALLOW_DATA_LOSS: the mirror recovers to the end of its log."""
     copy = world.copies[mirror]
-    cancel(world, copy.mirroring.guid, "automatic", say("service was forced instead"))
-    since_tick = quorum.contact(world, copy.mirroring.guid, copy.server, copy.mirroring.partner).since_tick
-    failover = _begin(world, copy, "forced", agreed_tick=world.tick)
+    cancel_failover(world, copy.mirroring.guid, "automatic", build_message("service was forced instead"))
+    since_tick = quorum.get_contact(
+        world, copy.mirroring.guid, copy.server, copy.mirroring.partner
+    ).since_tick
+    failover = _begin_failover(world, copy, "forced", agreed_tick=world.tick)
     _update(world, failover, failed_tick=min(failover.failed_tick, since_tick))
-    roles.note(world, mirror, 7)
-    _emit_step(world, failover, say("accepted"))
+    roles.set_trace_state(world, mirror, 7)
+    _emit_step(world, failover, build_message("accepted"))
 
 
 # --- common end ------------------------------------------------------------------------------------
 
 
-def redo_done(world: World, stream: int) -> None:
+def on_redo_done(world: World, stream: int) -> None:
     """Handle that the receiver of *stream* has redone all the log that it has (flow callback)."""
-    source, mirror = world.flow.source_of(stream), world.streams[stream]
-    failover = world.failover_under_way(world.copies[world.sources[source]].mirroring.guid)
+    source, mirror = world.flow.get_source_of(stream), world.streams[stream]
+    failover = world.find_running_failover(world.copies[world.sources[source]].mirroring.guid)
     if mirror is None or failover is None or failover.redo_done_tick is not None:
         return
-    unhardened_kb = world.flow.positions(source).flushed_kb - world.flow.stream_positions(stream).hardened_kb
+    unhardened_kb = (
+        world.flow.read_source_positions(source).flushed_kb
+        - world.flow.read_stream_positions(stream).hardened_kb
+    )
     if failover.kind == "manual" and unhardened_kb > 1e-6:
         return  # the tail of the log is still being sent
-    _emit_step(world, _update(world, failover, redo_done_tick=world.tick), say("redo done"))
-    consider(world, failover.guid)
+    _emit_step(world, _update(world, failover, redo_done_tick=world.tick), build_message("redo done"))
+    recheck_failover(world, failover.guid)
 
 
 REASON = {"automatic": "Auto Failover", "manual": "Failover from partner", "forced": "Force Service"}
@@ -278,9 +295,9 @@ LOOK_AGAIN_S = 0.5
 """Interval at which a pending failover step checks whether a frozen instance continues. Assumed."""
 
 
-def online(world: World, guid: int, detected_tick: int) -> None:
+def become_principal(world: World, guid: int, detected_tick: int) -> None:
     """Give the mirror the role of the principal and open its database (timer)."""
-    failover = world.failover_under_way(guid)
+    failover = world.find_running_failover(guid)
     if failover is None or failover.detected_tick != detected_tick:
         return
     new, old = (failover.to_server, failover.database), (failover.from_server, failover.database)
@@ -288,11 +305,11 @@ def online(world: World, guid: int, detected_tick: int) -> None:
         world.call_after(LOOK_AGAIN_S, "failover.online", guid, detected_tick)
         return
     if not world.instances[new[0]].running or world.copies[new].stream is None:
-        _give_up(world, failover, say("{server} failed", server=new[0]))
+        _abandon_failover(world, failover, build_message("{server} failed", server=new[0]))
         return
     _promote(world, failover, new, old)
-    failover = _update(world, world.failover_under_way(guid) or failover, online_tick=world.tick)
-    _emit_step(world, failover, say("online"))
+    failover = _update(world, world.find_running_failover(guid) or failover, online_tick=world.tick)
+    _emit_step(world, failover, build_message("online"))
     world.call_after(failover.undo_s, "failover.undone", guid, detected_tick)
     world.call_after(0.0, "session.meet", guid)
 
@@ -301,77 +318,77 @@ def _promote(world: World, failover: Failover, mirror_key: Key, principal_key: K
     stream = world.copies[mirror_key].stream
     assert stream is not None
     _account_loss(world, failover, world.copies[principal_key], stream)
-    hardened_kb = world.flow.stream_positions(stream).hardened_kb
+    hardened_kb = world.flow.read_stream_positions(stream).hardened_kb
     sequence = world.copies[mirror_key].mirroring.role_sequence + 1
-    redo.finish(world, mirror_key)
+    redo.finish_redo(world, mirror_key)
     streams.take_over(world, stream)
     roles.take_role(world, mirror_key, Role.PRINCIPAL, reason=REASON[failover.kind], sequence=sequence)
     world.update_copy(
         mirror_key,
         db_state=DbState.ONLINE,
-        lineage=lineage.branch(world, world.copies[mirror_key].lineage, hardened_kb),
+        lineage=lineage.build_branch(world, world.copies[mirror_key].lineage, hardened_kb),
         recovering=False,
     )
     world.update_mirroring(mirror_key, failover_lsn_kb=hardened_kb, armed=False)
     if failover.kind == "manual":
-        _hand_over(world, principal_key, sequence, hardened_kb)
+        _become_mirror(world, principal_key, sequence, hardened_kb)
     elif failover.kind == "forced":
         world.update_copy(mirror_key, fork=world.next_id())
-        roles.move(world, mirror_key, StateChangeCause.FORCED)
-    _recovery_lines(world, mirror_key, failover)
-    roles.note(world, mirror_key, {"automatic": 12, "manual": 13, "forced": 9}[failover.kind])
-    record = quorum.record_of(world, world.copies[mirror_key])
+        roles.apply_state_change(world, mirror_key, StateChangeCause.FORCED)
+    _log_recovery(world, mirror_key, failover)
+    roles.set_trace_state(world, mirror_key, {"automatic": 12, "manual": 13, "forced": 9}[failover.kind])
+    record = quorum.find_witness_record(world, world.copies[mirror_key])
     if record is not None and failover.kind != "manual":
         world.witnesses[record.server, record.guid] = replace(
             record, principal=mirror_key[0], mirror=principal_key[0], role_sequence=sequence, exposed=True
         )
 
 
-def _hand_over(world: World, principal_key: Key, sequence: int, hardened_kb: float) -> None:
+def _become_mirror(world: World, principal_key: Key, sequence: int, hardened_kb: float) -> None:
     """Make the old principal of a manual failover the new mirror."""
     roles.take_role(world, principal_key, Role.MIRROR, reason="Failover", sequence=sequence)
     world.update_copy(principal_key, db_state=DbState.RESTORING)
     world.update_mirroring(principal_key, failover_lsn_kb=hardened_kb)
-    errorlog.write(world, principal_key[0], 1442, principal_key[1])
-    errorlog.write(world, principal_key[0], 17137, principal_key[1])
-    errorlog.write(world, principal_key[0], 1444, principal_key[1])
+    errorlog.write_message(world, principal_key[0], 1442, principal_key[1])
+    errorlog.write_message(world, principal_key[0], 17137, principal_key[1])
+    errorlog.write_message(world, principal_key[0], 1444, principal_key[1])
     for key in (principal_key, (world.copies[principal_key].mirroring.partner or "", principal_key[1])):
-        roles.move(world, key, StateChangeCause.ROLES_SWAPPED)
+        roles.apply_state_change(world, key, StateChangeCause.ROLES_SWAPPED)
 
 
 def _account_loss(world: World, failover: Failover, old_principal: DatabaseCopy, stream: int) -> None:
     """Account for acknowledged commits that the new principal does not have."""
     committed_kb, hardened_kb = (
-        streams.committed_kb(world, old_principal),
-        world.flow.stream_positions(stream).hardened_kb,
+        streams.get_committed_kb(world, old_principal),
+        world.flow.read_stream_positions(stream).hardened_kb,
     )
-    count = commits.count(world, old_principal, hardened_kb, committed_kb)
+    count = commits.count_transactions(world, old_principal, hardened_kb, committed_kb)
     if count == 0:
         return
     lost_kb = max(0.0, committed_kb - hardened_kb)
     _update(world, failover, lost_transactions=count, lost_kb=lost_kb)
-    world.update_copy(old_principal.key, written_off_kb=streams.committed_kb(world, old_principal))
+    world.update_copy(old_principal.key, written_off_kb=streams.get_committed_kb(world, old_principal))
     commits.record_loss(world, old_principal.database, failover.to_server, count, lost_kb, commits.THIS_COPY)
 
 
-def _recovery_lines(world: World, key: Key, failover: Failover) -> None:
+def _log_recovery(world: World, key: Key, failover: Failover) -> None:
     """Log the recovery of the new principal. Only a manual failover logs its start and its analysis. [WP, failover]."""
     server, database = key
     number = world.copies[key].database_id
     if failover.kind != "automatic":
-        errorlog.write(world, server, 17137, database)
+        errorlog.write_message(world, server, 17137, database)
         percent = "is 100% complete (approximately 0 seconds remain)."
         errorlog.write_text(world, server, f"Analysis of database '{database}' ({number}) {percent}")
         errorlog.write_text(
             world, server, f"Recovery of database '{database}' ({number}) {percent} Phase 3 of 3."
         )
-    errorlog.write(world, server, 3454, database, number)
+    errorlog.write_message(world, server, 3454, database, number)
     if failover.kind == "automatic":
-        errorlog.write(world, server, 3421, database, number, round(failover.promote_s), 0, 0, 0)
+        errorlog.write_message(world, server, 3421, database, number, round(failover.promote_s), 0, 0, 0)
 
 
-def undone(world: World, guid: int, detected_tick: int) -> None:
+def on_undo_done(world: World, guid: int, detected_tick: int) -> None:
     """Finish the rollback of uncommitted transactions on the new principal (timer)."""
     failover = world.failovers[world.latest_failover[guid]]
     if failover.detected_tick == detected_tick:
-        _emit_step(world, _update(world, failover, undo_done_tick=world.tick), say("undo done"))
+        _emit_step(world, _update(world, failover, undo_done_tick=world.tick), build_message("undo done"))

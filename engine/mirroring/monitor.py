@@ -16,7 +16,7 @@ from msgspec.structs import astuple, replace
 
 from engine.constants import TICKS_PER_S
 from engine.events import AlertData
-from engine.flow import Array, total_commit_delay_ms
+from engine.flow import Array, compute_total_commit_delay_ms
 from engine.messages import Message, SqlError, fill_message
 from engine.mirroring import quorum
 from engine.model import (
@@ -31,7 +31,7 @@ from engine.model import (
     Tick,
     WitnessState,
     World,
-    ticks,
+    to_ticks,
 )
 from engine.protocol import errorlog, jobs, statements
 
@@ -108,7 +108,7 @@ class MonitorRows(Sequence[MonitorRow]):
         """Return the rows as an array with one entry of `COLUMNS` for each row."""
         return self._buffer.rows[self._first : self._until]
 
-    def rows_since(self, tick: Tick) -> list[MonitorRow]:
+    def list_rows_since(self, tick: Tick) -> list[MonitorRow]:
         """Return the rows from *tick* on."""
         return self[int(np.searchsorted(self.columns["tick"], tick)) :]
 
@@ -131,7 +131,9 @@ class MonitorRows(Sequence[MonitorRow]):
     def __getitem__(self, place: int | slice) -> MonitorRow | list[MonitorRow]:
         column = self.columns[place]
         return (
-            [_row(record) for record in column.tolist()] if isinstance(place, slice) else _row(column.item())
+            [_build_row(record) for record in column.tolist()]
+            if isinstance(place, slice)
+            else _build_row(column.item())
         )
 
     def __repr__(self) -> str:
@@ -139,7 +141,7 @@ class MonitorRows(Sequence[MonitorRow]):
         return f"MonitorRows({len(self)}, {self._digest!r})"
 
 
-def _row(values: tuple[Any, ...]) -> MonitorRow:
+def _build_row(values: tuple[Any, ...]) -> MonitorRow:
     values_by_name = dict(zip(NAMES, values, strict=True))
     values_by_name["role"], values_by_name["state"] = (
         Role(values_by_name["role"]),
@@ -179,33 +181,33 @@ EVENTS: Final = {1: 32040, 2: 32042, 3: 32043, 4: 32044}
 # --- recording -------------------------------------------------------------------------------------
 
 
-def update(world: World, server: str, database: str | None = None) -> list[Message]:
+def update_monitor(world: World, server: str, database: str | None = None) -> list[Message]:
     """Execute sp_dbmmonitorupdate: record a row for one mirrored database or for all of them.
 
     Raise 32039 if the database is not mirrored.
     """
     if database is not None:
-        record(world, _require_monitored(world, server, database))
+        record_row(world, _require_monitored(world, server, database))
         return []
     for key, copy in sorted(world.copies.items()):
         if key[0] == server and copy.mirroring.guid is not None:
-            record(world, copy)
+            record_row(world, copy)
     world.monitor.setdefault((server, ""), ())  # the base tables exist from now on
     return []
 
 
-def record(world: World, copy: DatabaseCopy) -> MonitorRow:
+def record_row(world: World, copy: DatabaseCopy) -> MonitorRow:
     """Record the present knowledge of the copy's server, delete rows past retention, and raise alerts."""
     key = copy.key
-    before = rows_of(world, key)
+    before = get_rows(world, key)
     row = _measure_row(world, copy, before)
-    oldest = world.tick - ticks(_retention_h(world, key) * 3600.0)
+    oldest = world.tick - to_ticks(_get_retention_h(world, key) * 3600.0)
     world.monitor[key] = before.with_row(row, oldest)
     _raise_alerts(world, key, row)
     return row
 
 
-def rows_of(world: World, key: Key) -> MonitorRows:
+def get_rows(world: World, key: Key) -> MonitorRows:
     """Return the rows recorded on a server for a database, oldest first."""
     rows: MonitorRows = world.monitor.get(key, NO_ROWS)
     return rows
@@ -226,11 +228,11 @@ def _measure_row(world: World, copy: DatabaseCopy, previous_rows: MonitorRows) -
         time_behind_tick=world.tick,
     )
     if copy.stream is not None:
-        positions = world.flow.stream_positions(copy.stream)
+        positions = world.flow.read_stream_positions(copy.stream)
         return replace(
             row,
             unrestored_kb=max(0.0, positions.hardened_kb - positions.redone_kb),
-            restore_rate_kb_per_s=world.flow.stream_reading(copy.stream).redo_kb_per_s,
+            restore_rate_kb_per_s=world.flow.read_stream(copy.stream).redo_kb_per_s,
             end_of_log_kb=positions.hardened_kb,
             failover_lsn_kb=positions.hardened_kb,
         )
@@ -242,13 +244,13 @@ def _measure_row(world: World, copy: DatabaseCopy, previous_rows: MonitorRows) -
 def _measure_principal(
     world: World, copy: DatabaseCopy, source: int, row: MonitorRow, previous_rows: MonitorRows
 ) -> MonitorRow:
-    positions_now, reading = world.flow.positions(source), world.flow.reading(source)
-    streams = [stream for stream in world.flow.streams_of(source) if world.streams[stream] is not None]
-    has_kb, sent_kb, rate = _last_known_kb(world, copy), 0.0, 0.0
+    positions_now, reading = world.flow.read_source_positions(source), world.flow.read_source(source)
+    streams = [stream for stream in world.flow.list_streams_of(source) if world.streams[stream] is not None]
+    has_kb, sent_kb, rate = _find_last_known_kb(world, copy), 0.0, 0.0
     for stream in streams:
-        positions = world.flow.stream_positions(stream)
+        positions = world.flow.read_stream_positions(stream)
         has_kb, sent_kb = positions.hardened_kb, positions.sent_kb
-        rate = world.flow.stream_reading(stream).log_send_kb_per_s
+        rate = world.flow.read_stream(stream).log_send_kb_per_s
     row = replace(
         row,
         log_rate_kb_per_s=reading.log_generation_kb_per_s,
@@ -260,12 +262,14 @@ def _measure_principal(
     )
     if copy.mirroring.safety is Safety.FULL:
         delay_ms = reading.commit_delay_ms
-        total_ms = total_commit_delay_ms(delay_ms, reading.transactions_per_s, reading.in_flight_transactions)
+        total_ms = compute_total_commit_delay_ms(
+            delay_ms, reading.transactions_per_s, reading.in_flight_transactions
+        )
         row = replace(row, average_delay_ms=delay_ms, transaction_delay_ms=total_ms)
-    return replace(row, time_behind_tick=_time_behind(row, previous_rows))
+    return replace(row, time_behind_tick=_find_oldest_unsent_time(row, previous_rows))
 
 
-def send_queue_kb(world: World, copy: DatabaseCopy) -> float:
+def compute_send_queue_kb(world: World, copy: DatabaseCopy) -> float:
     """Return the log that the principal knows to be unsent, in KB.
 
     It includes log without a receiving mirror.
@@ -273,9 +277,9 @@ def send_queue_kb(world: World, copy: DatabaseCopy) -> float:
     flow = world.flow
     if copy.source is None or copy.mirroring.role is not Role.PRINCIPAL:
         return 0.0
-    flushed_kb = flow.positions(copy.source).flushed_kb
-    positions = [flow.stream_positions(stream) for stream in flow.streams_of(copy.source)]
-    if quorum.sees_partner(world, copy):
+    flushed_kb = flow.read_source_positions(copy.source).flushed_kb
+    positions = [flow.read_stream_positions(stream) for stream in flow.list_streams_of(copy.source)]
+    if quorum.is_connected_to_partner(world, copy):
         return max([0.0, *(flushed_kb - stream_position.sent_kb for stream_position in positions)])
     return max(
         0.0,
@@ -286,7 +290,7 @@ def send_queue_kb(world: World, copy: DatabaseCopy) -> float:
     )
 
 
-def _last_known_kb(world: World, copy: DatabaseCopy) -> float:
+def _find_last_known_kb(world: World, copy: DatabaseCopy) -> float:
     """Return the last position of the mirror's log that the principal knows while they are disconnected, in KB."""
     partner = world.copies.get((copy.mirroring.partner or "", copy.database))
     return (
@@ -296,7 +300,7 @@ def _last_known_kb(world: World, copy: DatabaseCopy) -> float:
     )
 
 
-def _time_behind(row: MonitorRow, previous_rows: MonitorRows) -> Tick:
+def _find_oldest_unsent_time(row: MonitorRow, previous_rows: MonitorRows) -> Tick:
     """Return the time at which the oldest unsent log was written.
 
     It lies between the last row that ends before it and the next row.
@@ -315,7 +319,7 @@ def _time_behind(row: MonitorRow, previous_rows: MonitorRows) -> Tick:
         return earlier_monitor_row.tick + round(share * (later_monitor_row.tick - earlier_monitor_row.tick))
     # otherwise the result would be before the start of the run
     if row.log_rate_kb_per_s * max(1, row.tick) > row.unsent_kb:
-        return max(0, row.tick - ticks(row.unsent_kb / row.log_rate_kb_per_s))
+        return max(0, row.tick - to_ticks(row.unsent_kb / row.log_rate_kb_per_s))
     return previous_rows[0].tick if previous_rows else row.tick
 
 
@@ -328,7 +332,7 @@ def _require_monitored(world: World, server: str, database: str) -> DatabaseCopy
 
 def _require_mirrored(world: World, server: str, database: str) -> DatabaseCopy:
     try:
-        copy = statements.copy_on(world, server, database)
+        copy = statements.require_copy(world, server, database)
     except SqlError:
         raise SqlError(32039, database) from None
     if copy.mirroring.guid is None:
@@ -339,7 +343,7 @@ def _require_mirrored(world: World, server: str, database: str) -> DatabaseCopy:
 # --- reading ---------------------------------------------------------------------------------------
 
 
-def results(
+def list_results(
     world: World, server: str, database: str, mode: int = 0, update_table: bool = False
 ) -> list[MonitorRow]:
     """Execute sp_dbmmonitorresults; the newest row is first.
@@ -350,32 +354,32 @@ def results(
         raise SqlError(32036)
     copy = _require_mirrored(world, server, database)
     key = (server, copy.database)
-    rows = rows_of(world, key)
+    rows = get_rows(world, key)
     if update_table and (not rows or world.tick - rows[-1].tick >= FRESH_S * TICKS_PER_S):
-        record(world, copy)
-        rows = rows_of(world, key)
+        record_row(world, copy)
+        rows = get_rows(world, key)
     if not any(server_name == server for server_name, _ in world.monitor):
         raise SqlError(32041)
     if mode in ROWS_OF_MODE:
         return list(reversed(rows[-ROWS_OF_MODE[mode] :]))
-    return rows.rows_since(world.tick - ticks(HOURS_OF_MODE[mode] * 3600.0))[::-1]
+    return rows.list_rows_since(world.tick - to_ticks(HOURS_OF_MODE[mode] * 3600.0))[::-1]
 
 
 # --- the job ---------------------------------------------------------------------------------------
 
 
-def job_of(world: World, server: str) -> Job | None:
+def find_job(world: World, server: str) -> Job | None:
     """Return the monitor job of a server."""
     return next((job for job in world.instances[server].jobs if job.action == jobs.MONITOR), None)
 
 
 def add_monitoring(world: World, server: str, minutes: int = 1) -> list[Message]:
     """Execute sp_dbmmonitoraddmonitoring. Raise 32032 for an invalid period, 32033 if the job exists."""
-    if job_of(world, server) is not None:
+    if find_job(world, server) is not None:
         raise SqlError(32033)
     _check_period(minutes)
-    jobs.add(world, server, Job(name=JOB_NAME, action=jobs.MONITOR, every_s=60.0 * minutes))
-    arm(world, server)
+    jobs.add_job(world, server, Job(name=JOB_NAME, action=jobs.MONITOR, every_s=60.0 * minutes))
+    start_timer(world, server)
     return []
 
 
@@ -384,7 +388,7 @@ def change_monitoring(world: World, server: str, parameter_id: int, value: int) 
     if parameter_id != 1:
         raise SqlError(32036)
     _check_period(value)
-    monitor_job = job_of(world, server)
+    monitor_job = find_job(world, server)
     if monitor_job is None:
         raise SqlError(32049)
     changed_alerts = tuple(
@@ -392,22 +396,22 @@ def change_monitoring(world: World, server: str, parameter_id: int, value: int) 
         for job in world.instances[server].jobs
     )
     world.update_instance(server, jobs=changed_alerts)
-    arm(world, server)
+    start_timer(world, server)
     return []
 
 
 def drop_monitoring(world: World, server: str) -> list[Message]:
     """Execute sp_dbmmonitordropmonitoring. Raise 32049 if there is no job."""
-    if job_of(world, server) is None:
+    if find_job(world, server) is None:
         raise SqlError(32049)
-    jobs.delete(world, server, JOB_NAME)
+    jobs.delete_job(world, server, JOB_NAME)
     world.cancel_calls("monitor.run", server)
     return []
 
 
-def help_monitoring(world: World, server: str) -> int:
+def get_period(world: World, server: str) -> int:
     """Execute sp_dbmmonitorhelpmonitoring: return the period in minutes. Raise 32049 if there is no job."""
-    job = job_of(world, server)
+    job = find_job(world, server)
     if job is None:
         raise SqlError(32049)
     return round(job.every_s / 60.0)
@@ -419,22 +423,22 @@ def _check_period(minutes: int) -> None:
         raise SqlError(32032, minutes)
 
 
-def arm(world: World, server: str) -> None:
+def start_timer(world: World, server: str) -> None:
     """Set the timer of the monitor job, if the server has one."""
     world.cancel_calls("monitor.run", server)
-    job = job_of(world, server)
+    job = find_job(world, server)
     if job is not None:
         world.call_after(job.every_s, "monitor.run", server)
 
 
 def run_job(world: World, server: str) -> None:
     """Run the monitor job (timer), unless it is disabled or SQL Server Agent is stopped."""
-    job = job_of(world, server)
+    job = find_job(world, server)
     if job is None:
         return
     world.call_after(job.every_s, "monitor.run", server)
-    if job.enabled and jobs.agent_runs(world, server):
-        update(world, server)
+    if job.enabled and jobs.is_agent_running(world, server):
+        update_monitor(world, server)
 
 
 # --- thresholds ------------------------------------------------------------------------------------
@@ -451,12 +455,12 @@ def change_alert(
         raise SqlError(32036)
     copy = _require_monitored(world, server, database)
     alert = Alert(database=copy.database, alert_id=alert_id, threshold=threshold, enabled=enabled)
-    other_alerts = _other_alerts(world, server, copy.database, alert_id)
+    other_alerts = _list_other_alerts(world, server, copy.database, alert_id)
     world.update_instance(server, alerts=(*other_alerts, alert))
     return []
 
 
-def help_alert(world: World, server: str, database: str, alert_id: int | None = None) -> list[Alert]:
+def list_alerts(world: World, server: str, database: str, alert_id: int | None = None) -> list[Alert]:
     """Execute sp_dbmmonitorhelpalert: return the thresholds that this server has for the database, by id."""
     copy = _require_monitored(world, server, database)
     own_alerts = [alert for alert in world.instances[server].alerts if alert.database == copy.database]
@@ -466,17 +470,17 @@ def help_alert(world: World, server: str, database: str, alert_id: int | None = 
 def drop_alert(world: World, server: str, database: str, alert_id: int | None = None) -> list[Message]:
     """Execute sp_dbmmonitordropalert: drop one threshold of the database, or all of them."""
     copy = _require_monitored(world, server, database)
-    other_alerts = _other_alerts(world, server, copy.database, alert_id)
+    other_alerts = _list_other_alerts(world, server, copy.database, alert_id)
     world.update_instance(server, alerts=other_alerts)
     return []
 
 
-def _other_alerts(world: World, server: str, database: str, alert_id: int | None) -> tuple[Alert, ...]:
+def _list_other_alerts(world: World, server: str, database: str, alert_id: int | None) -> tuple[Alert, ...]:
     alerts = world.instances[server].alerts
     return tuple(a for a in alerts if a.database != database or alert_id not in (None, a.alert_id))
 
 
-def _retention_h(world: World, key: Key) -> float:
+def _get_retention_h(world: World, key: Key) -> float:
     for alert in world.instances[key[0]].alerts:
         if alert.database == key[1] and alert.alert_id == RETENTION and alert.enabled:
             return alert.threshold
@@ -499,7 +503,7 @@ def _raise_alerts(world: World, key: Key, row: MonitorRow) -> None:
             continue
         number = EVENTS[alert.alert_id]
         shown_values = (round(value), round(alert.threshold))
-        errorlog.write(world, key[0], number, *shown_values)
+        errorlog.write_message(world, key[0], number, *shown_values)
         world.emit(
             AlertData(number=number, alert_id=alert.alert_id, value=value, threshold=alert.threshold),
             fill_message(number, *shown_values)[1],

@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.constants import PAGE_READ_AGAIN_S, PAGE_REPAIR_S, TICKS_PER_S
 from engine.messages import Message, fill_message
-from engine.model import DatabaseCopy, DbState, Handlers, Key, MirrorState, PageRepair, World, ticks
+from engine.model import DatabaseCopy, DbState, Handlers, Key, MirrorState, PageRepair, World, to_ticks
 from engine.protocol import disks, errorlog, files, groups, statements, volumes
 
 NOT_REPAIRABLE: Final = (0, 1, 2, 3, 9)
@@ -25,7 +25,7 @@ REPAIRS_KEPT: Final = 100
 """Maximum rows of sys.dm_db_mirroring_auto_page_repair per database. Documented."""
 
 
-def damage(world: World, server: str, database: str, page: int) -> None:
+def damage_page(world: World, server: str, database: str, page: int) -> None:
     """Damage a page of one copy (`corrupt-page`). It no longer matches its checksum and is read soon after."""
     key = (server, database)
     copy = world.copies[key]
@@ -35,16 +35,16 @@ def damage(world: World, server: str, database: str, page: int) -> None:
     world.call_after(PAGE_REPAIR_S / 2, "page.read", server, database, page)
 
 
-def read(world: World, server: str, database: str, page: int) -> None:
+def read_damaged_page(world: World, server: str, database: str, page: int) -> None:
     """Read the damaged page (timer): a query does so on a principal, redo on a mirror."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or page not in copy.bad_pages or not world.instances[server].answering:
         return
-    policy = groups.policy(copy)
+    policy = groups.get_policy(copy)
     redoes = policy.is_follower(copy) and copy.stream is not None
     is_suspended = copy.availability.suspended is not None  # redo reads the page again after RESUME
-    states = [member_copy.mirroring.state for member_copy in world.copies_of(database)]
+    states = [member_copy.mirroring.state for member_copy in world.list_copies_of(database)]
     if is_suspended or MirrorState.PENDING_FAILOVER in states:
         world.call_after(PAGE_READ_AGAIN_S, "page.read", server, database, page)
         return
@@ -53,9 +53,9 @@ def read(world: World, server: str, database: str, page: int) -> None:
     if not _can_repair(world, copy, page):
         _leave_damaged(world, key, page, tried=bool(policy.find_page_sources(world, copy)))
         return
-    errorlog.write(world, server, 824, *_bad_read(copy, page))
-    _note(world, key, page, status=3)
-    errorlog.write(world, server, 1432, f"(1:{page})", database)
+    errorlog.write_message(world, server, 824, *_build_read_error_arguments(copy, page))
+    _record_repair(world, key, page, status=3)
+    errorlog.write_message(world, server, 1432, f"(1:{page})", database)
     if redoes:
         policy.wait_for_page(world, key)
     world.call_after(PAGE_REPAIR_S, "page.repaired", server, database, page)
@@ -63,7 +63,7 @@ def read(world: World, server: str, database: str, page: int) -> None:
 
 def _can_repair(world: World, copy: DatabaseCopy, page: int) -> bool:
     """Return whether a repair is attempted, possible for this page, and the page of another copy is intact."""
-    sources = groups.policy(copy).find_page_sources(world, copy)
+    sources = groups.get_policy(copy).find_page_sources(world, copy)
     return _is_intact(world, copy.database, page, sources) and page not in NOT_REPAIRABLE
 
 
@@ -73,39 +73,39 @@ def _is_intact(world: World, database: str, page: int, servers: list[str]) -> bo
 
 def _leave_damaged(world: World, key: Key, page: int, *, tried: bool) -> None:
     copy = world.copies[key]
-    policy = groups.policy(copy)
+    policy = groups.get_policy(copy)
     if tried:
-        _note(world, key, page, status=6)
-        errorlog.write(world, key[0], 1481, f"(1:{page})", key[1])
+        _record_repair(world, key, page, status=6)
+        errorlog.write_message(world, key[0], 1481, f"(1:{page})", key[1])
     if policy.is_follower(copy) and copy.stream is not None and not copy.mirroring.redo_failed:
-        policy.fail_redo(world, key, 824, *_bad_read(copy, page))
+        policy.fail_redo(world, key, 824, *_build_read_error_arguments(copy, page))
     else:
-        errorlog.write(world, key[0], 824, *_bad_read(copy, page))
+        errorlog.write_message(world, key[0], 824, *_build_read_error_arguments(copy, page))
     if world.copies[key].db_state is DbState.ONLINE:  # the next read may find a copy that can repair the page
         world.call_after(PAGE_READ_AGAIN_S, "page.read", *key, page)
 
 
-def repaired(world: World, server: str, database: str, page: int) -> None:
+def on_page_received(world: World, server: str, database: str, page: int) -> None:
     """Repair the page with the partner's answer, if the answer is still usable (timer)."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or page not in copy.bad_pages:
         return
     if not _is_intact(
-        world, database, page, groups.policy(copy).find_page_sources(world, copy, waiting=True)
+        world, database, page, groups.get_policy(copy).find_page_sources(world, copy, waiting=True)
     ):
         _leave_damaged(world, key, page, tried=True)
         return
     world.update_copy(
         key, bad_pages=tuple(other_bad_page for other_bad_page in copy.bad_pages if other_bad_page != page)
     )
-    _note(world, key, page, status=5)
-    errorlog.write(world, server, 1461, f"(1:{page})", database)
-    if groups.policy(copy).is_follower(copy):
-        groups.policy(copy).resume_after_page(world, key)
+    _record_repair(world, key, page, status=5)
+    errorlog.write_message(world, server, 1461, f"(1:{page})", database)
+    if groups.get_policy(copy).is_follower(copy):
+        groups.get_policy(copy).resume_after_page(world, key)
 
 
-def _note(world: World, key: Key, page: int, *, status: int) -> None:
+def _record_repair(world: World, key: Key, page: int, *, status: int) -> None:
     repairs = [row for row in world.copies[key].page_repairs if row.page != page]
     row = PageRepair(page=page, status=status, tick=world.tick)
     world.update_copy(key, page_repairs=tuple([*repairs, row][-REPAIRS_KEPT:]))
@@ -124,7 +124,7 @@ def repair_pages(world: World, server: str, database: str) -> None:
         world.update_copy((server, database), bad_pages=())
 
 
-def check(
+def start_check(
     world: World, server: str, database: str, quiet: bool = False, login: str = ""
 ) -> statements.PendingStatement:
     """Execute DBCC CHECKDB of a database or a snapshot. Raise 954 on a mirror, 823 without its disk.
@@ -135,17 +135,19 @@ def check(
     statements.use_database(world, server, database)
     copy = _find_checked_copy(world, server, database)
     disks.check_data_reachable(copy)
-    ends = world.tick + ticks(files.disk_s(world, server, copy.size_kb))
+    ends = world.tick + to_ticks(files.compute_disk_s(world, server, copy.size_kb))
     return statements.PendingStatement(ends, "page.checked", (database, quiet, login, world.tick))
 
 
 def _find_checked_copy(world: World, server: str, database: str) -> DatabaseCopy:
     """Return the copy whose pages a check reads. A snapshot shares the pages of its source."""
     picture = world.instances[server].find_snapshot(database)
-    return world.copies[server, picture.source] if picture else statements.copy_on(world, server, database)
+    return (
+        world.copies[server, picture.source] if picture else statements.require_copy(world, server, database)
+    )
 
 
-def _check_done(
+def _complete_check(
     world: World, server: str, database: str, quiet: bool, login: str = "", started_tick: int = 0
 ) -> list[Message]:
     """Return the errors and the closing lines of a check.
@@ -160,7 +162,7 @@ def _check_done(
     log_check(world, server, name, quiet, login, errors, started_tick)
     if quiet:
         return messages if any(line.is_error for line in messages) else []
-    return [*messages, _error(2528)]
+    return [*messages, _build_error(2528)]
 
 
 def log_check(
@@ -173,15 +175,17 @@ def log_check(
     seconds = (world.tick - started_tick) // TICKS_PER_S
     options = " WITH no_infomsgs" if quiet else ""
     elapsed = (seconds // 3600, seconds % 3600 // 60, seconds % 60)
-    errorlog.write(world, server, 8957, "", "CHECKDB", name, "", "", options, login, errors, 0, *elapsed, "")
+    errorlog.write_message(
+        world, server, 8957, "", "CHECKDB", name, "", "", options, login, errors, 0, *elapsed, ""
+    )
 
 
-def system_check(name: str) -> list[Message]:
+def build_clean_check_messages(name: str) -> list[Message]:
     """Return the closing lines of a check that has found nothing."""
-    return [_error(8989, "CHECKDB", 0, 0, name), _error(2528)]
+    return [_build_error(8989, "CHECKDB", 0, 0, name), _build_error(2528)]
 
 
-def _bad_read(copy: DatabaseCopy, page: int) -> tuple[object, ...]:
+def _build_read_error_arguments(copy: DatabaseCopy, page: int) -> tuple[object, ...]:
     """Return the arguments of error 824 for a page with a wrong checksum.
 
     Both checksums are derived from the page's number.
@@ -191,29 +195,31 @@ def _bad_read(copy: DatabaseCopy, page: int) -> tuple[object, ...]:
         (page * 40_503 + 0x5BD1E995) & 0xFFFFFFFF,
     )
     reason = f"incorrect checksum (expected: 0x{expected:08x}; actual: 0x{actual:08x})"
-    file = volumes.path_of(copy, volumes.files_of(copy)[0])
+    file = volumes.get_path_of(copy, volumes.list_files_of(copy)[0])
     return reason, "read", f"(1:{page})", copy.database_id, page * files.PAGE_BYTES, file
 
 
 def _format_checkdb_errors(copy: DatabaseCopy, name: str) -> list[Message]:
     """Return errors 8928 and 8939 for each damaged page, and the totals."""
-    lines = [_error(number, *args) for page in copy.bad_pages for number, args in _table_errors(page)]
-    level = [_error(8958, "repair_allow_data_loss", "CHECKDB", name, "", "")] if lines else []
-    error = _error(8989, "CHECKDB", 0, len(lines), name)
+    lines = [
+        _build_error(number, *args) for page in copy.bad_pages for number, args in _list_page_errors(page)
+    ]
+    level = [_build_error(8958, "repair_allow_data_loss", "CHECKDB", name, "", "")] if lines else []
+    error = _build_error(8989, "CHECKDB", 0, len(lines), name)
     return [*lines, error, *level]
 
 
-def _table_errors(page: int) -> list[tuple[int, tuple[object, ...]]]:
+def _list_page_errors(page: int) -> list[tuple[int, tuple[object, ...]]]:
     """Return the two errors of an unreadable page. In this simulation all damaged pages belong to one object."""
     place = (DAMAGED_OBJECT, 1, 72_057_594_038_321_152, 72_057_594_043_564_032, "In-row data", f"(1:{page})")
     return [(8928, place), (8939, (*place, "IS_OFF (BUF_IOERR, pBUF->bstat)", 12_716_041, -4))]
 
 
-def _error(number: int, *args: object) -> Message:
+def _build_error(number: int, *args: object) -> Message:
     severity, text = fill_message(number, *args)
     return Message(number, severity, 1, 0, text)
 
 
-HANDLERS: Final[Handlers] = {"page.read": read, "page.repaired": repaired}
+HANDLERS: Final[Handlers] = {"page.read": read_damaged_page, "page.repaired": on_page_received}
 
-statements.COMPLETIONS["page.checked"] = _check_done
+statements.COMPLETIONS["page.checked"] = _complete_check

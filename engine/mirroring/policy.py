@@ -17,11 +17,11 @@ class MirroringPolicy(groups.GroupPolicy):
     """Policy of two partners, one of which writes, with an optional witness."""
 
     @override
-    def role(self, copy: DatabaseCopy) -> str:
+    def get_role(self, copy: DatabaseCopy) -> str:
         return copy.mirroring.role.name if copy.mirroring.role is not None else ""
 
     @override
-    def state(self, copy: DatabaseCopy) -> str:
+    def get_state(self, copy: DatabaseCopy) -> str:
         return copy.mirroring.state.name if copy.mirroring.state is not None else ""
 
     @override
@@ -33,11 +33,11 @@ class MirroringPolicy(groups.GroupPolicy):
         return copy.mirroring.role is Role.MIRROR
 
     @override
-    def role_sequence(self, copy: DatabaseCopy) -> int:
+    def get_role_sequence(self, copy: DatabaseCopy) -> int:
         return copy.mirroring.role_sequence
 
     @override
-    def commits_wait(self, world: World, copy: DatabaseCopy) -> bool:
+    def has_waiting_commits(self, world: World, copy: DatabaseCopy) -> bool:
         return self.is_leader(copy) and copy.mirroring.safety is Safety.FULL
 
     @override
@@ -50,13 +50,13 @@ class MirroringPolicy(groups.GroupPolicy):
         return copy.mirroring.state is MirrorState.SYNCHRONIZED
 
     @override
-    def refusal(
+    def find_refusal(
         self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False
     ) -> SqlError | None:
         if copy.mirroring.role is Role.MIRROR:
             return SqlError(954, copy.database)
         if copy.disk_failed:
-            return groups.NO_GROUP.refusal(copy)
+            return groups.NO_GROUP.find_refusal(copy)
         if copy.mirroring.state is MirrorState.PENDING_FAILOVER:
             return SqlError(952, copy.database)
         if copy.recovering:
@@ -64,40 +64,40 @@ class MirroringPolicy(groups.GroupPolicy):
         return None if copy.db_state is DbState.ONLINE else SqlError(955, copy.database)
 
     @override
-    def stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
+    def build_stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
         own_mirroring, theirs = lead.mirroring, follow.mirroring
         suspended = own_mirroring.state is MirrorState.SUSPENDED or theirs.state is MirrorState.SUSPENDED
-        sending = not suspended and quorum.sees_partner(world, lead)
-        waiting = quorum.awaits_consent(world, lead)
-        return _terms(
-            own_mirroring.safety is Safety.FULL and not _catching_up(lead),
+        sending = not suspended and quorum.is_connected_to_partner(world, lead)
+        waiting = quorum.is_awaiting_consent(world, lead)
+        return _build_terms(
+            own_mirroring.safety is Safety.FULL and not _is_catching_up(lead),
             sending,
             waiting,
             not theirs.redo_failed and (not suspended or _is_service_forced(world, follow)),
         )
 
     @override
-    def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
+    def choose_crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
         watched_crossings = NO_CROSSING
         if copy.mirroring.state is MirrorState.SYNCHRONIZING:
-            setup = world.flow.stream_setup(stream)
+            setup = world.flow.get_stream_setup(stream)
             watched_crossings = CrossingKind.SEND_DONE if setup.connected and setup.carrying else NO_CROSSING
-        running = world.failover_under_way(copy.mirroring.guid)
+        running = world.find_running_failover(copy.mirroring.guid)
         if running is not None and running.redo_done_tick is None:
             watched_crossings |= CrossingKind.REDO_DONE
         return watched_crossings
 
     @override
-    def caught_up(self, world: World, stream: int) -> None:
-        redo.caught_up(world, stream)
+    def on_caught_up(self, world: World, stream: int) -> None:
+        redo.on_caught_up(world, stream)
 
     @override
-    def redone(self, world: World, stream: int) -> None:
-        failover.redo_done(world, stream)
+    def on_redo_done(self, world: World, stream: int) -> None:
+        failover.on_redo_done(world, stream)
 
     @override
-    def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float]:
-        return "DATABASE_MIRRORING", min(ends_kb) if ends_kb else _partner_end_kb(world, copy)
+    def find_log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float]:
+        return "DATABASE_MIRRORING", min(ends_kb) if ends_kb else _find_partner_end_kb(world, copy)
 
     def find_page_sources(self, world: World, copy: DatabaseCopy, waiting: bool = False) -> list[str]:
         """Return the partner.
@@ -106,7 +106,7 @@ class MirroringPolicy(groups.GroupPolicy):
         SYNCHRONIZED [DOC: automatic page repair], a mirror whenever redo reads the page.
         """
         partner = world.copies.get((copy.mirroring.partner or "", copy.database))
-        if copy.mirroring.guid is None or partner is None or not quorum.sees_partner(world, copy):
+        if copy.mirroring.guid is None or partner is None or not quorum.is_connected_to_partner(world, copy):
             return []
         states = [MirrorState.SYNCHRONIZED]
         states += [MirrorState.SYNCHRONIZING] if copy.mirroring.role is Role.MIRROR else []
@@ -117,9 +117,9 @@ class MirroringPolicy(groups.GroupPolicy):
         """Suspend the session while redo waits for a good page from the partner."""
         copy = world.copies[key]
         for end in (key, (copy.mirroring.partner or "", copy.database)):
-            roles.move(world, end, roles.StateChangeCause.SUSPEND)
-            roles.note(world, end, 9)
-            errorlog.write(world, end[0], 1442, end[1])
+            roles.apply_state_change(world, end, roles.StateChangeCause.SUSPEND)
+            roles.set_trace_state(world, end, 9)
+            errorlog.write_message(world, end[0], 1442, end[1])
 
     @override
     def resume_after_page(self, world: World, key: Key) -> None:
@@ -135,94 +135,94 @@ class MirroringPolicy(groups.GroupPolicy):
 
     @override
     def fail_redo(self, world: World, key: Key, error: int, *args: object) -> None:
-        redo.fail(world, key, error, *args)
+        redo.stop_redo(world, key, error, *args)
 
     @override
     def has_stopped_log(self, copy: DatabaseCopy) -> bool:
         return copy.mirroring.state in (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
 
-    def backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
+    def find_backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
         """Return the error that refuses a backup of a mirror: 954 before 2012, since then 3059. Known."""
         if copy.mirroring.role is not Role.MIRROR:
             return 0
         return 3059 if world.instances[copy.server].version >= 2012 else 954
 
     @override
-    def gives_snapshot(self, copy: DatabaseCopy) -> bool | None:
+    def allows_snapshot(self, copy: DatabaseCopy) -> bool | None:
         if copy.mirroring.role is not Role.MIRROR:
             return None
         return copy.mirroring.state is MirrorState.SYNCHRONIZED and not (copy.recovering or copy.disk_failed)
 
     @override
-    def partner(self, copy: DatabaseCopy) -> str | None:
+    def get_partner(self, copy: DatabaseCopy) -> str | None:
         return copy.mirroring.partner
 
     @override
-    def catalog_changed(self, world: World, key: Key) -> None:
+    def on_catalog_changed(self, world: World, key: Key) -> None:
         redo.note_change(world, key)
 
-    def schema_changed(self, world: World, key: Key) -> None:
+    def on_schema_changed(self, world: World, key: Key) -> None:
         """Do nothing: redo on the mirror needs no lock, because no client reads there."""
 
-    def count_routed(self, world: World, copy: DatabaseCopy) -> None:
+    def count_routed_login(self, world: World, copy: DatabaseCopy) -> None:
         """Count nothing: mirroring routes no connections."""
 
     @override
-    def preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
-        return preconditions.preconditions(world, database)
+    def list_preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
+        return preconditions.list_preconditions(world, database)
 
     @override
-    def cancel(self, world: World, key: Key, reason: str) -> None:
-        failover.cancel_at(world, key, reason)
+    def cancel_failover(self, world: World, key: Key, reason: str) -> None:
+        failover.cancel_failover_of_copy(world, key, reason)
 
     @override
-    def log_lost(self, world: World, key: Key) -> None:
+    def on_log_lost(self, world: World, key: Key) -> None:
         guid = world.copies[key].mirroring.guid
         assert guid is not None
         network.drop_contacts(world, guid, key[0])
         world.update_mirroring(key, armed=False)
-        roles.stop(world, key)
+        roles.mark_stopped(world, key)
 
     @override
-    def instance_lost(self, world: World, key: Key) -> None:
-        roles.stop(world, key)
+    def on_instance_lost(self, world: World, key: Key) -> None:
+        roles.mark_stopped(world, key)
         own_mirroring = world.copies[key].mirroring
         if (own_mirroring.guid, key[0], own_mirroring.partner) not in world.contacts:
             world.update_mirroring(key, partner=None)  # the partner rejected this server
         world.update_mirroring(key, armed=False, witness_state=WitnessState.UNKNOWN)
 
     @override
-    def data_lost(self, world: World, key: Key) -> bool:
+    def on_data_lost(self, world: World, key: Key) -> bool:
         copy = world.copies[key]
         if copy.mirroring.role is not Role.MIRROR or copy.stream is None or copy.mirroring.redo_failed:
             return False
         assert copy.mirroring.guid is not None
         redo.detect_redo_error(world, key)
-        failover.consider(world, copy.mirroring.guid)
+        failover.recheck_failover(world, copy.mirroring.guid)
         return True
 
     @override
-    def recovered(self, world: World, key: Key) -> bool:
-        session.recovered(world, key)
+    def on_recovered(self, world: World, key: Key) -> bool:
+        session.on_recovered(world, key)
         return True
 
     @override
     def log_startup_state(self, world: World, key: Key) -> None:
         role, state = world.copies[key].mirroring.role, world.copies[key].mirroring.state
         if role is Role.MIRROR:
-            errorlog.write(world, key[0], 1444, key[1])
+            errorlog.write_message(world, key[0], 1444, key[1])
         if state in (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZING):
-            errorlog.write(world, key[0], 1440 if role is Role.PRINCIPAL else 1441, key[1])
+            errorlog.write_message(world, key[0], 1440 if role is Role.PRINCIPAL else 1441, key[1])
 
     @override
-    def timeout_s(self, world: World, group: int) -> int:
-        session_timeouts = (copy.mirroring.timeout_s for copy in world.session_copies(group))
+    def get_timeout_s(self, world: World, group: int) -> int:
+        session_timeouts = (copy.mirroring.timeout_s for copy in world.list_session_copies(group))
         return next(session_timeouts, PARTNER_TIMEOUT_S)
 
-    def address(self, world: World, group: int, server: str, peer: str) -> str | None:
+    def get_address(self, world: World, group: int, server: str, peer: str) -> str | None:
         """Return the address of *peer* in *server*'s settings. A witness has it from the other partner."""
-        own_copy = world.copy_in_session(group, server)
-        for copy in (own_copy,) if own_copy is not None else world.session_copies(group):
+        own_copy = world.find_copy_in_session(group, server)
+        for copy in (own_copy,) if own_copy is not None else world.list_session_copies(group):
             if copy.mirroring.partner == peer:
                 return copy.mirroring.partner_address
             if copy.mirroring.witness == peer:
@@ -230,8 +230,8 @@ class MirroringPolicy(groups.GroupPolicy):
         return None
 
     @override
-    def holds_no_data(self, world: World, group: int, server: str) -> bool:
-        return world.copy_in_session(group, server) is None
+    def is_without_data(self, world: World, group: int, server: str) -> bool:
+        return world.find_copy_in_session(group, server) is None
 
     @override
     def on_connection_lost(
@@ -248,7 +248,7 @@ NO_CROSSING: Final = CrossingKind(0)
 
 
 @cache
-def _terms(awaited: bool, sending: bool, waiting: bool, redoing: bool) -> StreamTerms:
+def _build_terms(awaited: bool, sending: bool, waiting: bool, redoing: bool) -> StreamTerms:
     return StreamTerms(
         awaited=awaited,
         connected=sending or waiting,
@@ -258,7 +258,7 @@ def _terms(awaited: bool, sending: bool, waiting: bool, redoing: bool) -> Stream
     )
 
 
-def _catching_up(copy: DatabaseCopy) -> bool:
+def _is_catching_up(copy: DatabaseCopy) -> bool:
     """Return whether commits do not wait for the mirror because it is SYNCHRONIZING with a backlog.
 
     Facts 3.1: the principal serves but is exposed.
@@ -271,10 +271,10 @@ def _is_service_forced(world: World, mirror: DatabaseCopy) -> bool:
 
     The mirror then redoes its log although the session was suspended.
     """
-    running = world.failover_under_way(mirror.mirroring.guid)
+    running = world.find_running_failover(mirror.mirroring.guid)
     return running is not None and running.kind == "forced" and running.to_server == mirror.server
 
 
-def _partner_end_kb(world: World, copy: DatabaseCopy) -> float:
+def _find_partner_end_kb(world: World, copy: DatabaseCopy) -> float:
     partner = world.copies.get((copy.mirroring.partner or "", copy.database))
-    return streams.end_of_log_kb(world, partner) if partner else copy.last_log_backup_kb
+    return streams.get_end_of_log_kb(world, partner) if partner else copy.last_log_backup_kb

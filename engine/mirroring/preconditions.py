@@ -2,70 +2,71 @@
 
 from typing import Final
 
-from engine.localization import LocalizableMessage, mark, say
+from engine.localization import LocalizableMessage, build_message, mark
 from engine.mirroring import quorum
 from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
 from engine.protocol.groups import FailoverPrecondition
 
-MIRROR_HAS_LOST: Final = say("the mirror has lost the principal")
+MIRROR_HAS_LOST: Final = build_message("the mirror has lost the principal")
 """First precondition of every automatic failover."""
 
-WAS_IN_STEP: Final = say("the session was SYNCHRONIZED when the mirror lost the principal")
+WAS_IN_STEP: Final = build_message("the session was SYNCHRONIZED when the mirror lost the principal")
 """Precondition that the mirror was synchronized. After the loss of the principal, it also requires the witness."""
 
 
-def preconditions(world: World, database: str) -> list[FailoverPrecondition]:
+def list_preconditions(world: World, database: str) -> list[FailoverPrecondition]:
     """Return all preconditions of an automatic failover of *database* now; empty if it is not mirrored. Facts 4.1."""
-    return [*_beforehand(world, database), *_loss(world, database)]
+    return [*_list_permanent_preconditions(world, database), *_list_loss_preconditions(world, database)]
 
 
-def _mirror(world: World, database: str) -> DatabaseCopy | None:
-    return next((copy for copy in world.copies_of(database) if copy.mirroring.role is Role.MIRROR), None)
+def _find_mirror(world: World, database: str) -> DatabaseCopy | None:
+    return next((copy for copy in world.list_copies_of(database) if copy.mirroring.role is Role.MIRROR), None)
 
 
-def _beforehand(world: World, database: str) -> list[FailoverPrecondition]:
+def _list_permanent_preconditions(world: World, database: str) -> list[FailoverPrecondition]:
     """Return the preconditions that must be met before the principal is lost."""
-    mirror = _mirror(world, database)
+    mirror = _find_mirror(world, database)
     if mirror is None:
         return []
     witness = mirror.mirroring.witness
     failover_preconditions = [
         FailoverPrecondition(
-            say("a witness is configured"),
+            build_message("a witness is configured"),
             witness is not None,
-            _column(mirror, "mirroring_witness_name"),
+            _describe_column(mirror, "mirroring_witness_name"),
         ),
         FailoverPrecondition(
-            say("safety is FULL"),
+            build_message("safety is FULL"),
             mirror.mirroring.safety is Safety.FULL,
-            _column(mirror, "mirroring_safety_level_desc"),
+            _describe_column(mirror, "mirroring_safety_level_desc"),
         ),
         FailoverPrecondition(
             WAS_IN_STEP,
             _is_synchronized(world, mirror),
-            _column(mirror, "mirroring_state_desc"),
+            _describe_column(mirror, "mirroring_state_desc"),
             about="memory",
         ),
         FailoverPrecondition(
-            say("the mirror runs and can redo its log"),
+            build_message("the mirror runs and can redo its log"),
             world.instances[mirror.server].answering and not mirror.mirroring.redo_failed,
-            say("ERRORLOG of {server}", server=mirror.server),
+            build_message("ERRORLOG of {server}", server=mirror.server),
         ),
     ]
     if witness is None:  # conditions on a witness do not apply
         return failover_preconditions
-    record = quorum.record_of(world, mirror)
+    record = quorum.find_witness_record(world, mirror)
     return [
         *failover_preconditions,
         FailoverPrecondition(
-            say("mirror and witness are connected"),
-            quorum.sees_witness(world, mirror) and quorum.witness_sees(world, mirror, mirror.server),
-            _column(mirror, "mirroring_witness_state_desc"),
+            build_message("mirror and witness are connected"),
+            quorum.is_connected_to_witness(world, mirror)
+            and quorum.is_connected_from_witness(world, mirror, mirror.server),
+            _describe_column(mirror, "mirroring_witness_state_desc"),
         ),
         FailoverPrecondition(
-            say("the principal made no unprotected changes since then"),
+            build_message("the principal made no unprotected changes since then"),
             record is None or not record.exposed,
-            say("sys.database_mirroring_witnesses on {server}", server=witness),
+            build_message("sys.database_mirroring_witnesses on {server}", server=witness),
         ),
     ]
 
@@ -73,20 +74,20 @@ def _beforehand(world: World, database: str) -> list[FailoverPrecondition]:
 LOST_LINES: Final = mark("ERRORLOG of {server}: 1474 or 1479")
 
 
-def _column(mirror: DatabaseCopy, column: str) -> LocalizableMessage:
-    return say("sys.database_mirroring on {server}: {column}", server=mirror.server, column=column)
+def _describe_column(mirror: DatabaseCopy, column: str) -> LocalizableMessage:
+    return build_message("sys.database_mirroring on {server}: {column}", server=mirror.server, column=column)
 
 
-def _loss(world: World, database: str) -> list[FailoverPrecondition]:
+def _list_loss_preconditions(world: World, database: str) -> list[FailoverPrecondition]:
     """Return the precondition that both mirror and witness have lost the principal."""
-    mirror = _mirror(world, database)
+    mirror = _find_mirror(world, database)
     if mirror is None:
         return []
     failover_preconditions = [
         FailoverPrecondition(
             MIRROR_HAS_LOST,
-            not quorum.sees_partner(world, mirror),
-            say(LOST_LINES, server=mirror.server),
+            not quorum.is_connected_to_partner(world, mirror),
+            build_message(LOST_LINES, server=mirror.server),
             about="beginning",
         )
     ]
@@ -94,9 +95,9 @@ def _loss(world: World, database: str) -> list[FailoverPrecondition]:
     if witness is not None:
         failover_preconditions.append(
             FailoverPrecondition(
-                say("the witness has lost the principal"),
-                not quorum.witness_sees(world, mirror, mirror.mirroring.partner),
-                say(LOST_LINES, server=witness),
+                build_message("the witness has lost the principal"),
+                not quorum.is_connected_from_witness(world, mirror, mirror.mirroring.partner),
+                build_message(LOST_LINES, server=witness),
                 about="loss",
             )
         )
@@ -104,6 +105,6 @@ def _loss(world: World, database: str) -> list[FailoverPrecondition]:
 
 
 def _is_synchronized(world: World, mirror: DatabaseCopy) -> bool:
-    if quorum.sees_partner(world, mirror):
+    if quorum.is_connected_to_partner(world, mirror):
         return mirror.mirroring.state is MirrorState.SYNCHRONIZED
     return mirror.mirroring.armed

@@ -4,8 +4,8 @@ Facts 1.2, 0.2.
 """
 
 from engine.constants import ENTERPRISE, WITNESS_ONLY
-from engine.flow import redo_threads
-from engine.flow.setup import worker_threads
+from engine.flow import compute_redo_threads
+from engine.flow.setup import compute_worker_threads
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, DbState, Instance, RecoveryModel, Role, Safety, World
 from engine.protocol import errorlog, lineage, network, security, streams
@@ -18,27 +18,27 @@ def check_own_server(world: World, copy: DatabaseCopy, address: str) -> None:
         raise SqlError(1463)
     if copy.recovery_model is not RecoveryModel.FULL:
         raise SqlError(1465, copy.database)
-    if not security.listens(server) or not security.has_endpoint_role(server, witness=False):
-        if not security.listens(server):
-            errorlog.write(world, copy.server, 1486)
+    if not security.is_listening(server) or not security.has_endpoint_role(server, witness=False):
+        if not security.is_listening(server):
+            errorlog.write_message(world, copy.server, 1486)
         raise SqlError(1418, address)
 
 
-def reaches(world: World, caller: str, host: str, address: str | None, *, witness: bool) -> bool:
+def can_connect_endpoint(world: World, caller: str, host: str, address: str | None, *, witness: bool) -> bool:
     """Return whether *caller* can connect to the endpoint of *host*. A refusal is written into the ERRORLOG."""
     other_instance = world.instances[host]
     if not (other_instance.answering and network.is_passing(world, caller, host)):
         return False
-    if address is not None and not security.leads_to(world, address, host):
+    if address is not None and not security.is_address_of(world, address, host):
         security.log_dead_address(world, caller, address, explicit=True)
         return False
-    refusal = security.handshake(world, caller, host)
+    refusal = security.check_handshake(world, caller, host)
     if refusal is not None:
-        security.note_refusal(world, caller, host, refusal, explicit=True)
+        security.log_refusal(world, caller, host, refusal, explicit=True)
     return refusal is None and (witness or security.has_endpoint_role(other_instance, witness=False))
 
 
-def same_product(a: Instance, b: Instance) -> bool:
+def has_same_edition(a: Instance, b: Instance) -> bool:
     """Return whether both partners have the same edition.
 
     Developer counts as Enterprise, which it is under another license.
@@ -50,7 +50,7 @@ def _read_edition_family(edition: str) -> str:
     return "Enterprise" if edition in ENTERPRISE else edition
 
 
-def version_fits(world: World, principal: str, mirror: str) -> bool:
+def has_compatible_version(world: World, principal: str, mirror: str) -> bool:
     """Return whether the mirror has the same version or, during a rolling upgrade, a newer one."""
     return world.instances[principal].version <= world.instances[mirror].version
 
@@ -72,23 +72,23 @@ def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str)
         raise SqlError(1464, copy.database)
     if other_copy.mirroring.partner_address is None:
         raise SqlError(1416, copy.database)
-    if not security.leads_to(world, other_copy.mirroring.partner_address, copy.server):
+    if not security.is_address_of(world, other_copy.mirroring.partner_address, copy.server):
         security.log_dead_address(
             world, host, other_copy.mirroring.partner_address, explicit=True
         )  # it would connect back to another address
         raise SqlError(1418, address)
     if other_copy.family != copy.family:
         raise SqlError(1436, copy.database)
-    if not same_product(world.instances[copy.server], world.instances[host]):
+    if not has_same_edition(world.instances[copy.server], world.instances[host]):
         raise SqlError(1463)
-    if not version_fits(world, copy.server, host):
+    if not has_compatible_version(world, copy.server, host):
         raise SqlError(1415, copy.database)
     if other_copy.recovery_model is not RecoveryModel.FULL:
         raise SqlError(1465, copy.database)
     if copy.bulk_changes:
         raise SqlError(1475, copy.database)
-    end = streams.end_of_log_kb(world, other_copy)
-    if end > lineage.common_kb(copy.lineage, other_copy.lineage):
+    end = streams.get_end_of_log_kb(world, other_copy)
+    if end > lineage.find_common_kb(copy.lineage, other_copy.lineage):
         raise SqlError(1412, copy.database)
     # Compare the log chain, not the amount of log: a log backup of an idle database belongs to the chain,
     # too.
@@ -100,12 +100,12 @@ def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str)
         # The next log backup begins where the last one ended. A full backup alone lacks the log in between.
         raise SqlError(1478, copy.database)  # [DOC: Prepare a Mirror Database, step 3]
     for server, as_mirror in ((copy.server, False), (host, True)):
-        if _threads(world, server, as_mirror) > _threads_allowed(world, server):
+        if _count_needed_threads(world, server, as_mirror) > _count_allowed_threads(world, server):
             raise SqlError(1450)
     return other_copy
 
 
-def _threads(world: World, server: str, one_more_mirror: bool) -> int:
+def _count_needed_threads(world: World, server: str, one_more_mirror: bool) -> int:
     """Return the number of threads that mirroring needs on the server with one more session.
 
     It is 1, plus 2 per principal, plus 3 and the redo threads per mirror.
@@ -121,38 +121,41 @@ def _threads(world: World, server: str, one_more_mirror: bool) -> int:
     return (
         1
         + 2 * principals
-        + (3 + redo_threads(world.computer_of(server).cores, state.edition in ENTERPRISE)) * mirrors
+        + (3 + compute_redo_threads(world.get_computer_of(server).cores, state.edition in ENTERPRISE))
+        * mirrors
     )
 
 
-def _threads_allowed(world: World, server: str) -> int:
-    return world.instances[server].max_worker_threads or worker_threads(world.computer_of(server).cores)
+def _count_allowed_threads(world: World, server: str) -> int:
+    return world.instances[server].max_worker_threads or compute_worker_threads(
+        world.get_computer_of(server).cores
+    )
 
 
 # --- settings of a mirroring session, as one server knows them --------------------------------------------
 
 
-def witness(copy: DatabaseCopy) -> str | None:
+def get_witness(copy: DatabaseCopy) -> str | None:
     """Return the server that is the witness; None without a witness or a mirroring session."""
     return copy.mirroring.witness
 
 
-def witness_word(copy: DatabaseCopy) -> str:
+def get_witness_state_word(copy: DatabaseCopy) -> str:
     """Return mirroring_witness_state_desc; empty without a witness."""
     return copy.mirroring.witness_state.name if copy.mirroring.witness is not None else ""
 
 
-def safety_word(copy: DatabaseCopy) -> str:
+def get_safety_word(copy: DatabaseCopy) -> str:
     """Return FULL or OFF; empty if the database is not mirrored or its server does not know the mode yet."""
     is_known = copy.mirroring.guid is not None and copy.mirroring.safety is not Safety.UNKNOWN
     return copy.mirroring.safety.name if is_known else ""
 
 
-def timeout_s(copy: DatabaseCopy) -> int:
+def get_timeout_s(copy: DatabaseCopy) -> int:
     """Return the silence after which the partner counts as lost, in seconds; 0 if the database is not mirrored."""
     return copy.mirroring.timeout_s if copy.mirroring.guid is not None else 0
 
 
-def partner_address(copy: DatabaseCopy) -> str | None:
+def get_partner_address(copy: DatabaseCopy) -> str | None:
     """Return the address of the partner in the copy's settings, or None."""
     return copy.mirroring.partner_address

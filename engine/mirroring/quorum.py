@@ -5,7 +5,7 @@ from engine.model import Contact, DatabaseCopy, DbState, MirrorState, Role, Safe
 _DISCONNECTED = Contact(connected=False)
 
 
-def contact(world: World, guid: int | None, server: str, peer: str | None) -> Contact:
+def get_contact(world: World, guid: int | None, server: str, peer: str | None) -> Contact:
     """Return the knowledge of *server* about its connection to *peer*; a closed connection if there is none."""
     return (
         _DISCONNECTED
@@ -14,29 +14,33 @@ def contact(world: World, guid: int | None, server: str, peer: str | None) -> Co
     )
 
 
-def sees_partner(world: World, copy: DatabaseCopy) -> bool:
+def is_connected_to_partner(world: World, copy: DatabaseCopy) -> bool:
     """Return whether the copy's server is connected to its partner."""
-    return contact(world, copy.mirroring.guid, copy.server, copy.mirroring.partner).connected
+    return get_contact(world, copy.mirroring.guid, copy.server, copy.mirroring.partner).connected
 
 
-def sees_witness(world: World, copy: DatabaseCopy) -> bool:
+def is_connected_to_witness(world: World, copy: DatabaseCopy) -> bool:
     """Return whether the copy's server is connected to its witness."""
-    return contact(world, copy.mirroring.guid, copy.server, copy.mirroring.witness).connected
+    return get_contact(world, copy.mirroring.guid, copy.server, copy.mirroring.witness).connected
 
 
 def has_quorum(world: World, copy: DatabaseCopy) -> bool:
     """Return whether the copy has quorum: without a witness always, otherwise if two of the three are connected."""
-    return copy.mirroring.witness is None or sees_partner(world, copy) or sees_witness(world, copy)
+    return (
+        copy.mirroring.witness is None
+        or is_connected_to_partner(world, copy)
+        or is_connected_to_witness(world, copy)
+    )
 
 
-def record_of(world: World, copy: DatabaseCopy) -> WitnessRecord | None:
+def find_witness_record(world: World, copy: DatabaseCopy) -> WitnessRecord | None:
     """Return the witness's record of the copy's session."""
     if copy.mirroring.witness is None or copy.mirroring.guid is None:
         return None
     return world.witnesses.get((copy.mirroring.witness, copy.mirroring.guid))
 
 
-def awaits_consent(world: World, copy: DatabaseCopy) -> bool:
+def is_awaiting_consent(world: World, copy: DatabaseCopy) -> bool:
     """Return whether a principal that lost its mirror still waits for the witness to record that."""
     own_mirroring = copy.mirroring
     if (
@@ -47,35 +51,35 @@ def awaits_consent(world: World, copy: DatabaseCopy) -> bool:
         return False
     if copy.recovering or copy.db_state is not DbState.ONLINE:
         return False
-    record = record_of(world, copy)
-    return not sees_partner(world, copy) and (record is None or not record.exposed)
+    record = find_witness_record(world, copy)
+    return not is_connected_to_partner(world, copy) and (record is None or not record.exposed)
 
 
-def witness_sees(world: World, copy: DatabaseCopy, server: str | None) -> bool:
+def is_connected_from_witness(world: World, copy: DatabaseCopy, server: str | None) -> bool:
     """Return whether the witness of the copy's session believes that it is connected to *server*."""
     return (
         copy.mirroring.witness is not None
-        and contact(world, copy.mirroring.guid, copy.mirroring.witness, server).connected
+        and get_contact(world, copy.mirroring.guid, copy.mirroring.witness, server).connected
     )
 
 
-def witness_agrees(world: World, mirror: DatabaseCopy) -> bool:
+def does_witness_agree(world: World, mirror: DatabaseCopy) -> bool:
     """Return whether the witness agrees to a failover.
 
     It must see only the mirror, and must know of no exposed commit.
     """
-    record = record_of(world, mirror)
+    record = find_witness_record(world, mirror)
     return (
         record is not None
-        and sees_witness(world, mirror)
-        and witness_sees(world, mirror, mirror.server)
-        and not witness_sees(world, mirror, mirror.mirroring.partner)
+        and is_connected_to_witness(world, mirror)
+        and is_connected_from_witness(world, mirror, mirror.server)
+        and not is_connected_from_witness(world, mirror, mirror.mirroring.partner)
         and not record.exposed
         and record.role_sequence <= mirror.mirroring.role_sequence
     )
 
 
-def witness_fits(world: World, copy: DatabaseCopy) -> bool:
+def is_witness_version_sufficient(world: World, copy: DatabaseCopy) -> bool:
     """Return whether the witness is recent enough to take part in an automatic failover.
 
     An older one must be upgraded first [DOC: upgrading mirrored instances].
@@ -85,13 +89,13 @@ def witness_fits(world: World, copy: DatabaseCopy) -> bool:
     )
 
 
-def arms_at_loss(world: World, mirror: DatabaseCopy) -> bool:
+def could_fail_over_at_loss(world: World, mirror: DatabaseCopy) -> bool:
     """Return whether the mirror, if it lost its principal now, could fail over with the witness's agreement."""
     return (
         mirror.mirroring.role is Role.MIRROR
         and mirror.mirroring.safety is Safety.FULL
         and mirror.mirroring.state is MirrorState.SYNCHRONIZED
         and mirror.mirroring.witness is not None
-        and sees_witness(world, mirror)
-        and witness_fits(world, mirror)
+        and is_connected_to_witness(world, mirror)
+        and is_witness_version_sufficient(world, mirror)
     )

@@ -10,7 +10,7 @@ from typing import Final, TypedDict
 from msgspec.structs import replace
 
 from engine.constants import INTERNAL_VERSION, REPLAY_LOOK_S
-from engine.messages import wording
+from engine.messages import find_wording
 from engine.mirroring import quorum, roles
 from engine.mirroring.roles import StateChangeCause
 from engine.model import (
@@ -34,18 +34,20 @@ def note_change(world: World, key: Key) -> None:
     copy = world.copies[key]
     if copy.source is None:
         return
-    for stream in world.flow.streams_of(copy.source):
+    for stream in world.flow.list_streams_of(copy.source):
         mirror = world.streams[stream]
         if mirror is not None:
-            world.call_after(0.0, "redo.replay", *mirror, world.flow.positions(copy.source).generated_kb)
+            world.call_after(
+                0.0, "redo.replay", *mirror, world.flow.read_source_positions(copy.source).generated_kb
+            )
 
 
-def replay(world: World, server: str, database: str, upto_kb: float) -> None:
+def replay_catalog(world: World, server: str, database: str, upto_kb: float) -> None:
     """Adopt the catalog changes in the log up to *upto_kb*, after redo of that log (timer)."""
     copy = world.copies.get((server, database))
     if copy is None or copy.stream is None:
         return  # no longer a mirror; the next connection starts a new replay
-    lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
+    lead = world.copies[world.sources[world.flow.get_source_of(copy.stream)]]
     paused_states = (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
     if (
         lead.mirroring.state in paused_states
@@ -53,43 +55,43 @@ def replay(world: World, server: str, database: str, upto_kb: float) -> None:
         or copy.mirroring.redo_failed
     ):
         return  # the next connection starts a new replay
-    if lead.mirroring.state is MirrorState.PENDING_FAILOVER or not _redone(world, copy.stream, upto_kb):
+    if lead.mirroring.state is MirrorState.PENDING_FAILOVER or not _is_redone(world, copy.stream, upto_kb):
         world.call_after(REPLAY_LOOK_S, "redo.replay", server, database, upto_kb)
         return
-    _take_over_catalog(world, lead, copy, world.flow.stream_positions(copy.stream).hardened_kb)
+    _take_over_catalog(world, lead, copy, world.flow.read_stream_positions(copy.stream).hardened_kb)
     copy = world.copies[server, database]
-    trouble = trouble_with_files(world, copy, lead)
+    trouble = find_file_error(world, copy, lead)
     if trouble is not None:
-        fail(world, (server, database), *trouble)
-    elif files_of(copy) != files_of(lead):
-        world.update_copy((server, database), **files_of(lead))
+        stop_redo(world, (server, database), *trouble)
+    elif collect_logged_fields(copy) != collect_logged_fields(lead):
+        world.update_copy((server, database), **collect_logged_fields(lead))
 
 
-def _redone(world: World, stream: int, upto_kb: float) -> bool:
-    return world.flow.stream_positions(stream).redone_kb + 1e-6 >= upto_kb
+def _is_redone(world: World, stream: int, upto_kb: float) -> bool:
+    return world.flow.read_stream_positions(stream).redone_kb + 1e-6 >= upto_kb
 
 
 def detect_redo_error(world: World, mirror: Key) -> None:
     """Let redo detect a problem with the mirror's files: immediately, or after a role change in progress."""
     copy = world.copies[mirror]
     assert copy.stream is not None, f"{mirror} redoes nothing"
-    lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
-    trouble = trouble_with_files(world, copy, lead)
+    lead = world.copies[world.sources[world.flow.get_source_of(copy.stream)]]
+    trouble = find_file_error(world, copy, lead)
     if lead.mirroring.state is MirrorState.PENDING_FAILOVER:
         world.call_after(0.0, "redo.replay", *mirror, 0.0)
     elif trouble is not None:
-        fail(world, mirror, *trouble)
+        stop_redo(world, mirror, *trouble)
 
 
-def finish(world: World, mirror: Key) -> None:
+def finish_redo(world: World, mirror: Key) -> None:
     """Finish redo at a mirror that is about to become principal, including all catalog changes in its log."""
     copy = world.copies[mirror]
     assert copy.stream is not None
-    lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
-    end = world.flow.stream_positions(copy.stream).hardened_kb
+    lead = world.copies[world.sources[world.flow.get_source_of(copy.stream)]]
+    end = world.flow.read_stream_positions(copy.stream).hardened_kb
     _take_over_catalog(world, lead, copy, end)
     extra_files = tuple(file for file in lead.extra_files if file in copy.extra_files or file.added_kb <= end)
-    copied_files = files_of(lead)
+    copied_files = collect_logged_fields(lead)
     copied_files["extra_files"] = extra_files
     world.update_copy(mirror, **copied_files)
 
@@ -130,7 +132,7 @@ class CopiedFiles(TypedDict):
     encrypted: bool
 
 
-def files_of(copy: DatabaseCopy) -> CopiedFiles:
+def collect_logged_fields(copy: DatabaseCopy) -> CopiedFiles:
     """Return the files and the encryption that a copy gets through the log."""
     return CopiedFiles(
         size_kb=copy.size_kb,
@@ -143,7 +145,7 @@ def files_of(copy: DatabaseCopy) -> CopiedFiles:
     )
 
 
-def trouble_with_files(
+def find_file_error(
     world: World, copy: DatabaseCopy, lead: DatabaseCopy
 ) -> tuple[int, *tuple[object, ...]] | None:
     """Return number and arguments of the error that the principal's files cause on the mirror, or None.
@@ -151,42 +153,42 @@ def trouble_with_files(
     A mirror without the certificate of an encrypted database can redo nothing (33111) [DOC: TDE]. That redo
     stops in this case is derived.
     """
-    computer = world.computer_of(copy.server)
-    missing = options.missing_certificate(world.instances[copy.server], lead.encryption_key)
+    computer = world.get_computer_of(copy.server)
+    missing = options.find_certificate_error(world.instances[copy.server], lead.encryption_key)
     if missing is not None:
         return missing
     if copy.data_failed_tick is not None:
-        return 823, *files.io_error(copy, "read")
+        return 823, *files.build_io_error_arguments(copy, "read")
     for file in lead.extra_files:
         if not volumes.has_drive(computer, file.drive):
-            return 5123, files.NO_PATH, volumes.path_of(lead, file)
+            return 5123, files.NO_PATH, volumes.get_path_of(lead, file)
     grown: dict[str, float] = {}
-    own_files = {file.name: file for file in volumes.files_of(copy)}
-    for file in volumes.files_of(lead):
+    own_files = {file.name: file for file in volumes.list_files_of(copy)}
+    for file in volumes.list_files_of(lead):
         own_file = own_files.get(file.name)  # a new file goes to the drive with the same letter
         drive, had_kb = (own_file.drive, own_file.size_kb) if own_file is not None else (file.drive, 0.0)
         grown[drive] = grown.get(drive, 0.0) + file.size_kb - had_kb
     for drive, kb in grown.items():
-        if kb > 0.0 and kb > volumes.free_kb(world, copy.server, drive):
+        if kb > 0.0 and kb > volumes.compute_free_kb(world, copy.server, drive):
             return 5149, files.DISK_FULL, f"{drive}:\\{copy.database}"
     return None
 
 
-def fail(world: World, mirror: Key, number: int, *args: object) -> None:
+def stop_redo(world: World, mirror: Key, number: int, *args: object) -> None:
     """Stop redo on the mirror with error *number*.
 
     Both partners suspend the session and log 1453 or 1454 [facts 1.8].
     """
     copy = world.copies[mirror]
     assert copy.stream is not None, f"{mirror} redoes nothing"
-    principal = world.sources[world.flow.source_of(copy.stream)]
+    principal = world.sources[world.flow.get_source_of(copy.stream)]
     world.update_mirroring(mirror, redo_failed=True, armed=False)
-    errorlog.write(world, mirror[0], number, *args)
-    severity = wording(number, world.instances[mirror[0]].version).severity
-    errorlog.write(world, mirror[0], 1454, mirror[0], number, 1, severity, mirror[1])
+    errorlog.write_message(world, mirror[0], number, *args)
+    severity = find_wording(number, world.instances[mirror[0]].version).severity
+    errorlog.write_message(world, mirror[0], 1454, mirror[0], number, 1, severity, mirror[1])
     informed = [mirror]
-    if quorum.sees_partner(world, copy) and world.instances[principal[0]].running:
-        errorlog.write(
+    if quorum.is_connected_to_partner(world, copy) and world.instances[principal[0]].running:
+        errorlog.write_message(
             world,
             principal[0],
             1453,
@@ -199,13 +201,13 @@ def fail(world: World, mirror: Key, number: int, *args: object) -> None:
         informed = [principal, mirror]
     for key in informed:
         if world.copies[key].mirroring.state is not MirrorState.SUSPENDED:
-            roles.move(world, key, StateChangeCause.SUSPEND)
-            roles.note(world, key, 9)
-            errorlog.write(world, key[0], 1442, key[1])
+            roles.apply_state_change(world, key, StateChangeCause.SUSPEND)
+            roles.set_trace_state(world, key, 9)
+            errorlog.write_message(world, key[0], 1442, key[1])
     update_witness_record(world, principal)
 
 
-def refuse_newer(world: World, principal: Key, mirror: Key) -> None:
+def log_newer_version(world: World, principal: Key, mirror: Key) -> None:
     """Log the errors of RESUME during a rolling upgrade: the older mirror accepts it and stops immediately with 948.
 
     Documented: the session cannot be resumed until the other partner has been upgraded [DOC: upgrading
@@ -213,11 +215,11 @@ def refuse_newer(world: World, principal: Key, mirror: Key) -> None:
     an error of a partner.
     """
     newer, older = (INTERNAL_VERSION[world.instances[key[0]].version] for key in (principal, mirror))
-    severity = wording(948).severity
-    errorlog.write(world, mirror[0], 948, mirror[1], newer, older)
-    errorlog.write(world, mirror[0], 1454, mirror[0], 948, 1, severity, mirror[1])
+    severity = find_wording(948).severity
+    errorlog.write_message(world, mirror[0], 948, mirror[1], newer, older)
+    errorlog.write_message(world, mirror[0], 1454, mirror[0], 948, 1, severity, mirror[1])
     address = world.copies[principal].mirroring.partner_address
-    errorlog.write(world, principal[0], 1453, address, mirror[1], 948, 1, severity)
+    errorlog.write_message(world, principal[0], 1453, address, mirror[1], 948, 1, severity)
 
 
 def is_repaired(world: World, mirror: Key) -> bool:
@@ -227,13 +229,13 @@ def is_repaired(world: World, mirror: Key) -> bool:
     """
     copy = world.copies[mirror]
     lead = world.copies.get((copy.mirroring.partner or "", copy.database))
-    if lead is None or copy.bad_pages or trouble_with_files(world, copy, lead) is not None:
+    if lead is None or copy.bad_pages or find_file_error(world, copy, lead) is not None:
         return False
     world.update_mirroring(mirror, redo_failed=False)
     return True
 
 
-HANDLERS: Final[Handlers] = {"redo.replay": replay}
+HANDLERS: Final[Handlers] = {"redo.replay": replay_catalog}
 
 
 # --- synchronization of two copies ------------------------------------------------------------------------
@@ -243,11 +245,11 @@ HANDLERS: Final[Handlers] = {"redo.replay": replay}
 def stop_serving(world: World, key: Key) -> None:
     """Make an isolated principal refuse its clients, because mirror and witness may have continued without it."""
     copy = world.copies[key]
-    roles.note(world, key, 10)
+    roles.set_trace_state(world, key, 10)
     if copy.db_state is DbState.ONLINE:
         world.update_copy(key, db_state=DbState.RECOVERING, operation=None, active_from_kb=None,
                           window_transactions=())  # fmt: skip
-        errorlog.write(world, key[0], 1445, key[1])
+        errorlog.write_message(world, key[0], 1445, key[1])
 
 
 def start_serving(world: World, key: Key, *, announce: bool = True) -> None:
@@ -256,7 +258,7 @@ def start_serving(world: World, key: Key, *, announce: bool = True) -> None:
     if copy.db_state is not DbState.ONLINE:
         world.update_copy(key, db_state=DbState.ONLINE, recovering=False)
         if announce:
-            errorlog.write(world, key[0], 1440, key[1])
+            errorlog.write_message(world, key[0], 1440, key[1])
         if copy.source is None:
             streams.add_source(world, key, copy.end_of_log_kb)
 
@@ -267,27 +269,27 @@ def begin_synchronizing(world: World, principal: Key, mirror: Key) -> None:
     assert source is not None, f"{principal} writes no log"
     follower = world.copies[mirror]
     stream = follower.stream
-    if stream is None or world.flow.source_of(stream) != source:
+    if stream is None or world.flow.get_source_of(stream) != source:
         streams.stop_log(world, follower)
-        for other_stream in world.flow.streams_of(source):
-            streams.detach(world, other_stream)
+        for other_stream in world.flow.list_streams_of(source):
+            streams.detach_receiver(world, other_stream)
         _discard_diverged_log(world, principal, mirror)
-        stream = streams.attach(world, source, mirror)
-    streams.resend(world, stream)
+        stream = streams.attach_receiver(world, source, mirror)
+    streams.resend_lost_log(world, stream)
     world.update_copy(mirror, db_state=DbState.RESTORING)
-    world.call_after(0.0, "redo.replay", *mirror, streams.end_of_log_kb(world, world.copies[principal]))
+    world.call_after(0.0, "redo.replay", *mirror, streams.get_end_of_log_kb(world, world.copies[principal]))
     for key, active in ((principal, 1440), (mirror, 1441)):
         resumed = world.copies[key].mirroring.state is MirrorState.SUSPENDED
-        roles.move(world, key, StateChangeCause.RESUME if resumed else StateChangeCause.LINKED)
-        errorlog.write(world, key[0], active, key[1])
-        roles.trace_steady(world, key)
+        roles.apply_state_change(world, key, StateChangeCause.RESUME if resumed else StateChangeCause.LINKED)
+        errorlog.write_message(world, key[0], active, key[1])
+        roles.emit_steady_state(world, key)
 
 
 def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
     """Discard the mirror's log from the position on that the principal does not have in common."""
     lead, follower = world.copies[principal], world.copies[mirror]
-    end = streams.end_of_log_kb(world, follower)
-    common = min(end, lineage.common_kb(lead.lineage, follower.lineage))
+    end = streams.get_end_of_log_kb(world, follower)
+    common = min(end, lineage.find_common_kb(lead.lineage, follower.lineage))
     commits.discard_copy(world, follower, [lead])
     world.update_copy(
         mirror,
@@ -298,29 +300,33 @@ def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
     )
 
 
-def caught_up(world: World, stream: int) -> None:
+def on_caught_up(world: World, stream: int) -> None:
     """Handle that the receiver of *stream* has hardened all log (flow callback)."""
-    source, mirror = world.flow.source_of(stream), world.streams[stream]
+    source, mirror = world.flow.get_source_of(stream), world.streams[stream]
     if mirror is None:
         return
     principal = world.sources[source]
     lead = world.copies[principal]
-    if lead.mirroring.state is not MirrorState.SYNCHRONIZING or not quorum.sees_partner(world, lead):
+    if lead.mirroring.state is not MirrorState.SYNCHRONIZING or not quorum.is_connected_to_partner(
+        world, lead
+    ):
         return
     if lead.mirroring.safety is Safety.FULL:
         if lead.mirroring.closing_kb is None:
             # From here on commits wait. Earlier commits must reach the mirror before it counts as
             # synchronized.
-            world.update_mirroring(principal, closing_kb=world.flow.positions(source).committed_kb)
+            world.update_mirroring(
+                principal, closing_kb=world.flow.read_source_positions(source).committed_kb
+            )
             return
-        if world.flow.stream_positions(stream).hardened_kb < lead.mirroring.closing_kb:
+        if world.flow.read_stream_positions(stream).hardened_kb < lead.mirroring.closing_kb:
             return
     for key in (principal, mirror):
         if world.copies[key].mirroring.state is MirrorState.SYNCHRONIZING:
-            roles.move(world, key, StateChangeCause.CAUGHT_UP)
-            roles.trace_steady(world, key)
-    record = quorum.record_of(world, lead)
-    if record is not None and quorum.sees_witness(world, lead):
+            roles.apply_state_change(world, key, StateChangeCause.CAUGHT_UP)
+            roles.emit_steady_state(world, key)
+    record = quorum.find_witness_record(world, lead)
+    if record is not None and quorum.is_connected_to_witness(world, lead):
         world.witnesses[record.server, record.guid] = replace(record, exposed=False)
     update_witness_record(world, principal)
 
@@ -328,8 +334,8 @@ def caught_up(world: World, stream: int) -> None:
 def update_witness_record(world: World, key: Key) -> None:
     """Update the witness's record of the session from the principal."""
     copy = world.copies[key]
-    record = quorum.record_of(world, copy)
-    if record is None or not quorum.sees_witness(world, copy):
+    record = quorum.find_witness_record(world, copy)
+    if record is None or not quorum.is_connected_to_witness(world, copy):
         return
     world.witnesses[record.server, record.guid] = replace(
         record,
@@ -343,7 +349,7 @@ def update_witness_record(world: World, key: Key) -> None:
     )
 
 
-def new_record(world: World, principal: DatabaseCopy, witness: str) -> None:
+def create_witness_record(world: World, principal: DatabaseCopy, witness: str) -> None:
     """Begin the witness's record of the session."""
     assert principal.mirroring.guid is not None
     world.witnesses[witness, principal.mirroring.guid] = WitnessRecord(

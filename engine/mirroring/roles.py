@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import Final
 
 from engine.events import RoleData, StateData, TraceData, WitnessData
-from engine.localization import say
+from engine.localization import build_message
 from engine.model import DatabaseCopy, Key, MirrorState, Role, WitnessState, World
 from engine.protocol import errorlog
 
@@ -54,7 +54,7 @@ NEXT_STATE: Final[dict[tuple[MirrorState, StateChangeCause], MirrorState]] = {
 """(state, cause) -> next state. Facts 3.1 and 3.3. SUSPENDED survives restarts and lost connections until RESUME."""
 
 
-def move(world: World, key: Key, cause: StateChangeCause) -> None:
+def apply_state_change(world: World, key: Key, cause: StateChangeCause) -> None:
     """Apply a transition of the copy's mirroring state.
 
     Raises KeyError for a transition that the table lacks, which is a defect.
@@ -64,7 +64,7 @@ def move(world: World, key: Key, cause: StateChangeCause) -> None:
     set_state(world, key, NEXT_STATE[copy.mirroring.state, cause], cause.value)
 
 
-def stop(world: World, key: Key) -> None:
+def mark_stopped(world: World, key: Key) -> None:
     """Change the state of a copy whose instance or log is lost, without an event: no server sees the change."""
     copy = world.copies[key]
     assert copy.mirroring.state is not None, f"{key} has no session"
@@ -79,9 +79,9 @@ def set_state(world: World, key: Key, new_state: MirrorState, reason: str) -> No
     if old_state is new_state:
         return
     world.update_mirroring(key, state=new_state, closing_kb=None)
-    text = say("no session -> {state}", state=new_state.name)
+    text = build_message("no session -> {state}", state=new_state.name)
     if old_state is not None:
-        text = say("{old} -> {new}", old=old_state.name, new=new_state.name)
+        text = build_message("{old} -> {new}", old=old_state.name, new=new_state.name)
     old_name = old_state.name if old_state is not None else "NONE"
     world.emit(StateData(why=reason, old=old_name, new=new_state.name), text, server=key[0], database=key[1])
 
@@ -97,8 +97,8 @@ def take_role(world: World, key: Key, role: Role, *, reason: str, sequence: int)
     old_role = copy.mirroring.role
     world.update_copy(key, backup_from_kb=None, active_from_kb=None, window_transactions=(), operation=None)
     world.update_mirroring(key, role=role, role_sequence=sequence)
-    errorlog.write(world, key[0], 1480, key[1], old_role.name, role.name, reason)
-    text = say("{old} -> {new}", old=old_role.name, new=role.name)
+    errorlog.write_message(world, key[0], 1480, key[1], old_role.name, role.name, reason)
+    text = build_message("{old} -> {new}", old=old_role.name, new=role.name)
     world.emit(RoleData(reason=reason, new=role.name), text, server=key[0], database=key[1])
 
 
@@ -107,7 +107,7 @@ def set_witness_state(world: World, key: Key, new_state: WitnessState) -> None:
     old_witness_state = world.copies[key].mirroring.witness_state
     if old_witness_state is not new_state:
         world.update_mirroring(key, witness_state=new_state)
-        text = say("witness {state}", state=new_state.name)
+        text = build_message("witness {state}", state=new_state.name)
         world.emit(WitnessData(new=new_state.name), text, server=key[0], database=key[1])
 
 
@@ -128,19 +128,19 @@ STEADY_TRACE: Final[dict[tuple[Role, MirrorState, bool], int]] = {
 """(role, state, witness connected) -> trace id of the stable states. Facts 3.2."""
 
 
-def trace_steady(world: World, key: Key) -> None:
+def emit_steady_state(world: World, key: Key) -> None:
     """Emit the state change event of the copy's present stable state, if it is in one."""
     copy = world.copies[key]
     new = (
-        STEADY_TRACE.get(steady_key(copy))
+        STEADY_TRACE.get(get_steady_key(copy))
         if copy.mirroring.role and copy.mirroring.state is not None
         else None
     )
     if new is not None:
-        note(world, key, new)
+        set_trace_state(world, key, new)
 
 
-def steady_key(copy: DatabaseCopy) -> tuple[Role, MirrorState, bool]:
+def get_steady_key(copy: DatabaseCopy) -> tuple[Role, MirrorState, bool]:
     """Return (role, mirroring state, whether the witness is connected), the key of STEADY_TRACE."""
     assert copy.mirroring.role is not None and copy.mirroring.state is not None
     return copy.mirroring.role, copy.mirroring.state, copy.mirroring.witness_state is WitnessState.CONNECTED
@@ -165,7 +165,7 @@ def get_state_id(copy: DatabaseCopy) -> int:
     return copy.mirroring.trace
 
 
-def note(world: World, key: Key, new_state_id: int) -> None:
+def set_trace_state(world: World, key: Key, new_state_id: int) -> None:
     """Set the trace state of the copy to *new_state_id*. Emit the event if that is a change."""
     old_trace = world.copies[key].mirroring.trace
     if old_trace == new_state_id:

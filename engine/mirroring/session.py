@@ -5,7 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.events import DetectedData, StateData
-from engine.localization import say
+from engine.localization import build_message
 from engine.mirroring import failover, prerequisites, quorum, redo, roles
 from engine.mirroring.roles import StateChangeCause
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Role, WitnessState, World
@@ -14,9 +14,9 @@ from engine.protocol import errorlog, network, streams
 # --- names ----------------------------------------------------------------------
 
 
-def address(world: World, guid: int, server: str, peer: str) -> str:
+def get_peer_address(world: World, guid: int, server: str, peer: str) -> str:
     """Return the network address under which *server* knows *peer*."""
-    copy = world.copy_in_session(guid, server)
+    copy = world.find_copy_in_session(guid, server)
     if copy is not None and peer == copy.mirroring.partner and copy.mirroring.partner_address:
         return copy.mirroring.partner_address
     if copy is not None and peer == copy.mirroring.witness and copy.mirroring.witness_address:
@@ -32,58 +32,60 @@ def on_connection_lost(world: World, guid: int, server: str, peer: str, epoch: i
     """Handle that *server* detects the loss of its connection to *peer* (timer)."""
     if not network.close_end(world, guid, server, peer, epoch):
         return
-    copy = world.copy_in_session(guid, server)
+    copy = world.find_copy_in_session(guid, server)
     record = world.witnesses.get((server, guid))
     database = copy.database if copy else record.database if record else None
-    peer_address = address(world, guid, server, peer)
+    peer_address = get_peer_address(world, guid, server, peer)
     if reason == "silent":
-        errorlog.write(world, server, 1479, peer_address, database, network.timeout_s(world, guid), state=2)
+        errorlog.write_message(
+            world, server, 1479, peer_address, database, network.get_timeout_s(world, guid), state=2
+        )
     else:
-        errorlog.write(
+        errorlog.write_message(
             world, server, 1474, 4, "64(The specified network name is no longer available.)", peer_address
         )
     world.emit(
         DetectedData(peer=peer, how=reason),
-        say("lost {server}", server=peer),
+        build_message("lost {server}", server=peer),
         server=server,
         database=database,
     )
     if copy is not None:
-        _partner_lost(world, copy, peer)
-    failover.consider(world, guid)
-    network.reassess(world, guid)
+        _on_partner_lost(world, copy, peer)
+    failover.recheck_failover(world, guid)
+    network.schedule_detections(world, guid)
 
 
-def _partner_lost(world: World, copy: DatabaseCopy, peer: str) -> None:
+def _on_partner_lost(world: World, copy: DatabaseCopy, peer: str) -> None:
     key = copy.key
     if peer == copy.mirroring.witness:
         roles.set_witness_state(world, key, WitnessState.DISCONNECTED)
-        if copy.mirroring.role is Role.MIRROR and not quorum.sees_partner(world, copy):
+        if copy.mirroring.role is Role.MIRROR and not quorum.is_connected_to_partner(world, copy):
             world.update_mirroring(key, armed=False)
     elif copy.mirroring.state is MirrorState.DISCONNECTED:
         pass  # connected, but the partners have not met: there is no session to lose
     elif copy.mirroring.role is Role.PRINCIPAL:
-        _principal_loses_mirror(world, key)
+        _on_mirror_lost(world, key)
     else:
-        _mirror_loses_principal(world, key)
+        _on_principal_lost(world, key)
     copy = world.copies[key]
     if copy.mirroring.role is Role.PRINCIPAL and not quorum.has_quorum(world, copy):
         redo.stop_serving(world, key)
     elif peer == copy.mirroring.witness:
-        roles.trace_steady(world, key)
+        roles.emit_steady_state(world, key)
 
 
-PARTED: Final = say("the partners lost their connection before the roles were switched")
+PARTED: Final = build_message("the partners lost their connection before the roles were switched")
 
 
-def _principal_loses_mirror(world: World, key: Key) -> None:
+def _on_mirror_lost(world: World, key: Key) -> None:
     copy = world.copies[key]
-    failover.cancel(world, copy.mirroring.guid, "manual", PARTED)
-    roles.move(world, key, StateChangeCause.PARTNER_LOST)
-    roles.note(world, key, 6)
-    errorlog.write(world, key[0], 1442, key[1])
+    failover.cancel_failover(world, copy.mirroring.guid, "manual", PARTED)
+    roles.apply_state_change(world, key, StateChangeCause.PARTNER_LOST)
+    roles.set_trace_state(world, key, 6)
+    errorlog.write_message(world, key[0], 1442, key[1])
     if copy.mirroring.witness is None:
-        roles.note(world, key, 12)
+        roles.set_trace_state(world, key, 12)
     # With a witness, the principal asks it first: see ask_witnesses.
 
 
@@ -97,12 +99,12 @@ def ask_witnesses(world: World) -> None:
     asking = [
         copy
         for database in sorted(world.changed)
-        for copy in world.copies_of(database)
+        for copy in world.list_copies_of(database)
         if copy.mirroring.state is MirrorState.DISCONNECTED
     ]
     for copy in asking:
         key = copy.key
-        if not quorum.awaits_consent(world, copy) or not quorum.sees_witness(world, copy):
+        if not quorum.is_awaiting_consent(world, copy) or not quorum.is_connected_to_witness(world, copy):
             continue
         assert copy.mirroring.witness is not None
         if not (
@@ -110,27 +112,27 @@ def ask_witnesses(world: World) -> None:
             and network.is_passing(world, copy.server, copy.mirroring.witness)
         ):
             continue
-        record = quorum.record_of(world, copy)
+        record = quorum.find_witness_record(world, copy)
         if record is not None and record.role_sequence <= copy.mirroring.role_sequence:
             world.witnesses[record.server, record.guid] = replace(record, exposed=True)
             world.update_copy(key)
-            roles.note(world, key, 12)
-            failover.consider(world, record.guid)
+            roles.set_trace_state(world, key, 12)
+            failover.recheck_failover(world, record.guid)
 
 
-def _mirror_loses_principal(world: World, key: Key) -> None:
+def _on_principal_lost(world: World, key: Key) -> None:
     copy = world.copies[key]
-    failover.cancel(world, copy.mirroring.guid, "manual", PARTED)
+    failover.cancel_failover(world, copy.mirroring.guid, "manual", PARTED)
     # The principal left the session while the mirror was frozen: the mirror has nothing to take over.
-    armed = copy.stream is not None and quorum.arms_at_loss(world, copy)
-    if not world.settings.auto_failover_after_witness_cut and not quorum.witness_sees(
+    armed = copy.stream is not None and quorum.could_fail_over_at_loss(world, copy)
+    if not world.settings.auto_failover_after_witness_cut and not quorum.is_connected_from_witness(
         world, copy, copy.mirroring.partner
     ):
         armed = False
-    roles.move(world, key, StateChangeCause.PARTNER_LOST)
+    roles.apply_state_change(world, key, StateChangeCause.PARTNER_LOST)
     world.update_mirroring(key, armed=armed)
-    roles.note(world, key, 5)
-    errorlog.write(world, key[0], 1442, key[1])
+    roles.set_trace_state(world, key, 5)
+    errorlog.write_message(world, key[0], 1442, key[1])
     if armed:
         failover.prepare_automatic(world, key)
 
@@ -145,51 +147,51 @@ def on_connection_made(world: World, guid: int, server: str, peer: str, epoch: i
         return
     if not network.can_connect(world, guid, server, peer):
         world.contacts[guid, server, peer] = replace(contact, pending="", epoch=epoch + 1)
-        network.reassess(world, guid)
+        network.schedule_detections(world, guid)
         return
     other_contact = world.contacts.get((guid, peer, server))
     if other_contact is None:
-        _stale_session(world, guid, server, peer)
+        _detect_removed_session(world, guid, server, peer)
         return
     if other_contact.connected:
         # The peer has not noticed the loss; it learns of it from the new connection.
         on_connection_lost(world, guid, peer, server, other_contact.epoch, "closed")
-        network.reassess(world, guid)
+        network.schedule_detections(world, guid)
         return
     network.open_contact(world, guid, server, peer)
-    text = say("connected to {server}", server=peer)
+    text = build_message("connected to {server}", server=peer)
     world.emit(DetectedData(peer=peer, how="connected"), text, server=server)
-    own_copy, theirs = world.copy_in_session(guid, server), world.copy_in_session(guid, peer)
+    own_copy, theirs = world.find_copy_in_session(guid, server), world.find_copy_in_session(guid, peer)
     if own_copy is not None and theirs is not None:
         _connect_partners(world, own_copy, theirs)
     elif own_copy is not None:
         _connect_to_witness(world, own_copy)
     elif theirs is not None:
         _connect_to_witness(world, theirs)
-    network.reassess(world, guid)
+    network.schedule_detections(world, guid)
 
 
-def _stale_session(world: World, guid: int, server: str, peer: str) -> None:
+def _detect_removed_session(world: World, guid: int, server: str, peer: str) -> None:
     """Make *server* learn that *peer* no longer knows the session, because it was removed there."""
-    copy = world.copy_in_session(guid, server)
+    copy = world.find_copy_in_session(guid, server)
     record = world.witnesses.get((server, guid))
     if copy is not None and peer == copy.mirroring.witness:
         # A witness without a record of the session (lost, or removed elsewhere) does not respond.
-        world.drop_contact((guid, server, peer))
+        world.remove_contact((guid, server, peer))
         roles.set_witness_state(world, (server, copy.database), WitnessState.UNKNOWN)
     elif copy is not None and peer != copy.mirroring.partner:
-        world.drop_contact(
+        world.remove_contact(
             (guid, server, peer)
         )  # a former witness, of whose removal the server has just learned
     elif copy is not None and _is_rejected(world, copy, peer):
-        world.drop_contact((guid, server, peer))
-        errorlog.write(world, server, 1438, "Partner", 1460, 1)
+        world.remove_contact((guid, server, peer))
+        errorlog.write_message(world, server, 1438, "Partner", 1460, 1)
     elif copy is not None:
         leave_session(world, (server, copy.database))
     elif record is not None:
         # The peer has left the session; the other partner keeps its record if it has not left.
-        world.drop_contact((guid, server, peer))
-        other_copies = [c for c in world.session_copies(guid) if c.mirroring.witness == server]
+        world.remove_contact((guid, server, peer))
+        other_copies = [c for c in world.list_session_copies(guid) if c.mirroring.witness == server]
         if not other_copies:
             network.close_contacts(world, guid, server)
             del world.witnesses[server, guid]
@@ -214,11 +216,11 @@ def leave_session(world: World, key: Key) -> None:
     was_serving_principal = copy.mirroring.role is Role.PRINCIPAL
     was_mirror = copy.mirroring.role is Role.MIRROR
     if copy.mirroring.role is Role.MIRROR and copy.stream is not None:
-        streams.detach(world, copy.stream)
+        streams.detach_receiver(world, copy.stream)
     if copy.mirroring.role is Role.PRINCIPAL and copy.source is not None:
-        for stream in world.flow.streams_of(copy.source):
-            streams.detach(world, stream)
-    errorlog.write(world, key[0], 1443, key[1])
+        for stream in world.flow.list_streams_of(copy.source):
+            streams.detach_receiver(world, stream)
+    errorlog.write_message(world, key[0], 1443, key[1])
     world.update_copy(
         key,
         was_mirror=was_mirror,
@@ -239,10 +241,10 @@ def leave_session(world: World, key: Key) -> None:
         redo_failed=False,
         trace=0,
     )
-    text, old_name = say("session -> no session"), "NONE"
+    text, old_name = build_message("session -> no session"), "NONE"
     if copy.mirroring.state is not None:
         old_name = copy.mirroring.state.name
-        text = say("{state} -> no session", state=old_name)
+        text = build_message("{state} -> no session", state=old_name)
     world.emit(
         StateData(why="mirroring removed", old=old_name, new="NONE"), text, server=key[0], database=key[1]
     )
@@ -259,36 +261,36 @@ def leave_session(world: World, key: Key) -> None:
 def _connect_to_witness(world: World, copy: DatabaseCopy) -> None:
     key = copy.key
     roles.set_witness_state(world, key, WitnessState.CONNECTED)
-    record = quorum.record_of(world, copy)
+    record = quorum.find_witness_record(world, copy)
     if record is None:
         return
     if copy.mirroring.role is Role.PRINCIPAL and record.role_sequence <= copy.mirroring.role_sequence:
         redo.update_witness_record(world, key)
-        if not quorum.sees_partner(world, copy):
-            record = quorum.record_of(world, world.copies[key])
+        if not quorum.is_connected_to_partner(world, copy):
+            record = quorum.find_witness_record(world, world.copies[key])
             assert record is not None
             world.witnesses[record.server, record.guid] = replace(record, exposed=True)
-            failover.consider(world, record.guid)
+            failover.recheck_failover(world, record.guid)
             if not world.copies[key].recovering:
                 if copy.db_state is not DbState.ONLINE:
                     redo.start_serving(world, key)
-                roles.note(world, key, 12)
+                roles.set_trace_state(world, key, 12)
             return
-    if quorum.sees_partner(world, copy):
-        roles.trace_steady(world, key)
-    failover.consider(world, record.guid)
+    if quorum.is_connected_to_partner(world, copy):
+        roles.emit_steady_state(world, key)
+    failover.recheck_failover(world, record.guid)
 
 
 def _connect_partners(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
     """Connect two partners. The one with the lower role sequence follows the other."""
     if a.recovering or b.recovering:
         return  # a server that is still starting joins after its recovery
-    running = world.failover_under_way(a.mirroring.guid)
+    running = world.find_running_failover(a.mirroring.guid)
     if running is not None and (running.decided_tick is not None or running.kind != "automatic"):
         return  # roles are changing; `synchronize_roles` follows afterwards
     if a.mirroring.role is b.mirroring.role is Role.PRINCIPAL:
         first_copy, second = sorted((a, b), key=lambda copy: -copy.mirroring.role_sequence)
-        _step_down(world, second, first_copy)
+        _demote_principal(world, second, first_copy)
     elif a.mirroring.role is b.mirroring.role is Role.MIRROR:
         first_copy, second = sorted((a, b), key=lambda copy: -copy.mirroring.role_sequence)
         roles.take_role(world, first_copy.key, Role.PRINCIPAL, reason="Role Synchronization",
@@ -298,18 +300,22 @@ def _connect_partners(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
         if second.mirroring.role_sequence > first_copy.mirroring.role_sequence:
             # The mirror was promoted with a witness that is gone again, so it is the principal.
             first_copy, second = second, first_copy
-    _join(world, first_copy.key, second.key)
+    _resume_connected_session(world, first_copy.key, second.key)
 
 
 def synchronize_roles(world: World, guid: int) -> None:
     """Let connected partners agree on the next step after roles have changed (timer)."""
-    copies = world.session_copies(guid)
-    if len(copies) == 2 and quorum.sees_partner(world, copies[0]) and quorum.sees_partner(world, copies[1]):
+    copies = world.list_session_copies(guid)
+    if (
+        len(copies) == 2
+        and quorum.is_connected_to_partner(world, copies[0])
+        and quorum.is_connected_to_partner(world, copies[1])
+    ):
         _connect_partners(world, *copies)
-    network.reassess(world, guid)
+    network.schedule_detections(world, guid)
 
 
-def _step_down(world: World, copy: DatabaseCopy, leader: DatabaseCopy) -> None:
+def _demote_principal(world: World, copy: DatabaseCopy, leader: DatabaseCopy) -> None:
     """Make the old principal the mirror of the new one, even if it still has clients.
 
     [DOC: role switching, risks of forcing service]
@@ -319,17 +325,17 @@ def _step_down(world: World, copy: DatabaseCopy, leader: DatabaseCopy) -> None:
     roles.take_role(
         world, key, Role.MIRROR, reason="Role Synchronization", sequence=leader.mirroring.role_sequence
     )
-    errorlog.write(world, key[0], 17137, key[1])
-    errorlog.write(world, key[0], 1444, key[1])
+    errorlog.write_message(world, key[0], 17137, key[1])
+    errorlog.write_message(world, key[0], 1444, key[1])
     world.update_copy(key, db_state=DbState.RESTORING)
     world.update_mirroring(key, trace=0)
 
 
-def _join(world: World, principal: Key, mirror: Key) -> None:
+def _resume_connected_session(world: World, principal: Key, mirror: Key) -> None:
     """Resume the session of a principal and a mirror that are connected and agree on their roles."""
     lead, mirror_copy = world.copies[principal], world.copies[mirror]
     suspended = MirrorState.SUSPENDED in (lead.mirroring.state, mirror_copy.mirroring.state)
-    if not prerequisites.version_fits(world, principal[0], mirror[0]):
+    if not prerequisites.has_compatible_version(world, principal[0], mirror[0]):
         suspended = True  # during a rolling upgrade: an older instance cannot redo this log
     was_promoted = mirror_copy.mirroring.role is Role.PRINCIPAL
     if was_promoted:
@@ -349,11 +355,11 @@ def _join(world: World, principal: Key, mirror: Key) -> None:
     world.update_mirroring(
         principal, role_sequence=max(lead.mirroring.role_sequence, mirror_copy.mirroring.role_sequence)
     )
-    failover.cancel(
+    failover.cancel_failover(
         world,
         lead.mirroring.guid,
         "automatic",
-        say("{server} reconnected before the decision", server=principal[0]),
+        build_message("{server} reconnected before the decision", server=principal[0]),
     )
     if lead.db_state is not DbState.ONLINE:
         redo.start_serving(world, principal, announce=suspended)
@@ -362,13 +368,13 @@ def _join(world: World, principal: Key, mirror: Key) -> None:
     else:
         for key in (principal, mirror):
             if world.copies[key].mirroring.state is not MirrorState.SUSPENDED:
-                roles.move(world, key, StateChangeCause.SUSPEND)
-            roles.note(world, key, 9)
-        world.update_copy(mirror, db_state=_mirror_db_state(world.copies[mirror]))
+                roles.apply_state_change(world, key, StateChangeCause.SUSPEND)
+            roles.set_trace_state(world, key, 9)
+        world.update_copy(mirror, db_state=_choose_mirror_db_state(world.copies[mirror]))
     redo.update_witness_record(world, principal)
 
 
-def _mirror_db_state(mirror: DatabaseCopy) -> DbState:
+def _choose_mirror_db_state(mirror: DatabaseCopy) -> DbState:
     """Return RESTORING, or RECOVERING for an old principal whose log RESUME must still roll back.
 
     [DOC: role switching, risks of forcing service]
@@ -383,11 +389,11 @@ ASK_AGAIN_S: Final = 0.1
 """Interval at which a starting principal checks whether its partner has answered. Assumed."""
 
 
-def recovered(world: World, key: Key) -> None:
+def on_recovered(world: World, key: Key) -> None:
     """Decide the state of a copy that was recovered after a start, depending on the servers that it reaches."""
     server, database = key
     copy = world.copies[key]
-    contact = quorum.contact(world, copy.mirroring.guid, server, copy.mirroring.partner)
+    contact = quorum.get_contact(world, copy.mirroring.guid, server, copy.mirroring.partner)
     if copy.mirroring.role is Role.PRINCIPAL and not contact.connected and contact.pending == "reconnect":
         # The partner is reachable and may have become principal. It must answer before clients may connect.
         started_tick = world.instances[server].started_tick
@@ -398,23 +404,23 @@ def recovered(world: World, key: Key) -> None:
         leave_session(world, key)  # the partner rejected the session before this start
         return
     if copy.mirroring.role is Role.MIRROR:
-        errorlog.write(world, server, 1444, database)
-        world.update_copy(key, db_state=_mirror_db_state(copy))
+        errorlog.write_message(world, server, 1444, database)
+        world.update_copy(key, db_state=_choose_mirror_db_state(copy))
     else:
-        errorlog.write(world, server, 1445, database)
-    for other_copy in world.copies_of(database):
+        errorlog.write_message(world, server, 1445, database)
+    for other_copy in world.list_copies_of(database):
         if (
             other_copy.mirroring.guid == copy.mirroring.guid
             and other_copy.server != server
-            and quorum.sees_partner(world, copy)
+            and quorum.is_connected_to_partner(world, copy)
         ):
             _connect_partners(world, world.copies[key], other_copy)
-            network.reassess(world, copy.mirroring.guid)
+            network.schedule_detections(world, copy.mirroring.guid)
             return
     copy = world.copies[key]
-    if copy.mirroring.role is Role.PRINCIPAL and quorum.sees_witness(world, copy):
+    if copy.mirroring.role is Role.PRINCIPAL and quorum.is_connected_to_witness(world, copy):
         _connect_to_witness(world, copy)
     elif copy.mirroring.role is Role.PRINCIPAL and copy.mirroring.witness is None:
         redo.start_serving(world, key)
-        roles.note(world, key, 12)
-    network.reassess(world, copy.mirroring.guid)
+        roles.set_trace_state(world, key, 12)
+    network.schedule_detections(world, copy.mirroring.guid)

@@ -66,7 +66,7 @@ from engine.model.states import (
     Service,
     WitnessState,
 )
-from engine.model.times import Handlers, Key, Tick, TimerName, ticks
+from engine.model.times import Handlers, Key, Tick, TimerName, to_ticks
 from engine.model.world import ClusterLine, LogLine, Settings, Timer, World
 
 __all__ = [
@@ -79,5 +79,5 @@ __all__ = [
     "ReplicaRole", "ReplicaState", "ReplicaWord", "Resource", "ResourceState", "RestoreHistoryRow", "Role", "Safety",
     "Seeding", "Service", "Settings", "Snapshot", "SuspendReason", "SyncState", "Tick", "Timer", "TimerName",
     "UngracefulExits", "User", "Volume", "Witness", "WitnessRecord", "WitnessState", "WitnessStore", "World",
-    "ticks",
+    "to_ticks",
 ]  # fmt: skip

@@ -152,7 +152,7 @@ class AvailabilityGroup(Struct, frozen=True, kw_only=True, gc=False):
     """True for a basic availability group: one database, two replicas, no readable secondary."""
     listener: AvailabilityListener | None = None
 
-    def replica(self, server: str | None) -> Replica | None:
+    def find_replica(self, server: str | None) -> Replica | None:
         """Return the replica on a server; None if it has none."""
         return next((replica for replica in self.replicas if replica.server == server), None)
 
@@ -239,7 +239,7 @@ class AvailabilityMembership(Struct, frozen=True, kw_only=True, gc=False):
     quorum: bool = True
     """True if the server's node takes part in a cluster with quorum."""
 
-    def peer(self, server: str) -> SyncState:
+    def get_peer_state(self, server: str) -> SyncState:
         """Return the state of the copy on another server, as this server knows it."""
         return dict(self.peers).get(server, SyncState.NOT_SYNCHRONIZING)
 

@@ -82,7 +82,7 @@ class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
     too many failures, it stays offline. Empty otherwise.
     """
 
-    def resource(self, name: str) -> Resource | None:
+    def find_resource(self, name: str) -> Resource | None:
         """Return the resource of that name; None if there is none."""
         return next((resource for resource in self.resources if resource.name.lower() == name.lower()), None)
 
@@ -110,15 +110,15 @@ class ClusterConfig(Struct, frozen=True, kw_only=True, gc=False):
     forced: bool = False
     """True if the partition was started with forced quorum and has not had a majority since."""
 
-    def role(self, name: str) -> ClusterRole | None:
+    def find_role(self, name: str) -> ClusterRole | None:
         """Return the role of that name; None if there is none."""
         return next((role for role in self.roles if role.name.lower() == name.lower()), None)
 
-    def group(self, guid: int) -> AvailabilityGroup | None:
+    def find_group(self, guid: int) -> AvailabilityGroup | None:
         """Return the availability group of that number; None if there is none."""
         return next((group for group in self.groups if group.guid == guid), None)
 
-    def weight(self, node: str) -> int:
+    def get_weight(self, node: str) -> int:
         """Return the configured vote of a node, 0 or 1."""
         return dict(self.weights).get(node, 0)
 

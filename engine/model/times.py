@@ -34,6 +34,6 @@ Handlers = dict[TimerName, Callable[..., None]]
 """Function that each timer calls."""
 
 
-def ticks(seconds: float) -> Tick:
+def to_ticks(seconds: float) -> Tick:
     """Return the nearest whole number of ticks."""
     return round(seconds * TICKS_PER_S)

@@ -28,7 +28,7 @@ from engine.model.clients import Availability, Client, Fault, NameRecord, Progra
 from engine.model.clusters import Cluster, ClusterConfig, Node, UngracefulExits
 from engine.model.databases import Contact, DatabaseCopy, Failover, Group, Membership, WitnessRecord
 from engine.model.instances import Computer, Instance, Link
-from engine.model.times import Key, Tick, TimerName, ticks
+from engine.model.times import Key, Tick, TimerName, to_ticks
 
 # --- cache of `repr()` for immutable parts of a world -----------------------------------------------------
 
@@ -46,15 +46,15 @@ class ReprCache:
         """Pickle an empty cache, because a stored world has no caches."""
         return ReprCache, ()
 
-    def items(self, name: str, parts: Mapping[PartKey, object]) -> Iterator[bytes]:
+    def iterate_items(self, name: str, parts: Mapping[PartKey, object]) -> Iterator[bytes]:
         """Yield `repr(sorted(parts.items()))` in pieces; *name* distinguishes dictionaries."""
-        return self._list(name, sorted(parts.items()), "({0!r}, {1!r})")
+        return self._format_list(name, sorted(parts.items()), "({0!r}, {1!r})")
 
-    def values(self, name: str, parts: Iterable[object]) -> Iterator[bytes]:
+    def iterate_values(self, name: str, parts: Iterable[object]) -> Iterator[bytes]:
         """Yield `repr` of the list of *parts* in pieces."""
-        return self._list(name, enumerate(parts), "{1!r}")
+        return self._format_list(name, enumerate(parts), "{1!r}")
 
-    def _list(self, name: str, items: Iterable[tuple[object, object]], form: str) -> Iterator[bytes]:
+    def _format_list(self, name: str, items: Iterable[tuple[object, object]], form: str) -> Iterator[bytes]:
         before, new_entries = self._entries.get(name, {}), {}
         for key, value in items:
             entry = before.get(key)
@@ -128,7 +128,7 @@ class FieldUse(Flag):
     STATE = FORK | HASH | COMPARE | BLOCKS
 
 
-def part(use: FieldUse, make: Callable[[], Any] = dict) -> Any:
+def define_part(use: FieldUse, make: Callable[[], Any] = dict) -> Any:
     """Define a part of the world that *make* creates empty."""
     return field(default_factory=make, metadata={"use": use})
 
@@ -160,76 +160,82 @@ class World:
     written: ReprCache = field(default_factory=ReprCache, repr=False, compare=False)
     """Cache of the parts' `repr()` from the last hash. Forks share it."""
     # -- in the order in which the state hash reads them
-    computers: dict[str, Computer] = part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK)
-    instances: dict[str, Instance] = part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK)
-    links: dict[tuple[str, str], Link] = part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK)
-    copies: dict[Key, DatabaseCopy] = part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK)
-    witnesses: dict[tuple[str, int], WitnessRecord] = part(
+    computers: dict[str, Computer] = define_part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK)
+    instances: dict[str, Instance] = define_part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK)
+    links: dict[tuple[str, str], Link] = define_part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK)
+    copies: dict[Key, DatabaseCopy] = define_part(
         FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK
     )
-    contacts: dict[tuple[int, str, str], Contact] = part(
+    witnesses: dict[tuple[str, int], WitnessRecord] = define_part(
         FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK
     )
-    """(group, server, peer) -> the server's knowledge of its connection to the peer. Only `put_contact` writes it."""
-    clients: dict[str, Client] = part(FieldUse.STATE | FieldUse.DECIDE)
-    availability: dict[str, Availability] = part(
+    contacts: dict[tuple[int, str, str], Contact] = define_part(
         FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK
     )
-    files: dict[tuple[str, str], StoredFile] = part(FieldUse.STATE | FieldUse.DECIDE)
+    """(group, server, peer) -> the server's knowledge of its connection to the peer. Only `store_contact` writes it."""
+    clients: dict[str, Client] = define_part(FieldUse.STATE | FieldUse.DECIDE)
+    availability: dict[str, Availability] = define_part(
+        FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK
+    )
+    files: dict[tuple[str, str], StoredFile] = define_part(FieldUse.STATE | FieldUse.DECIDE)
     """(server, path) -> backup or certificate file."""
-    sessions: dict[str, Any] = part(FieldUse.HASH | FieldUse.BLOCKS | FieldUse.FORK)
+    sessions: dict[str, Any] = define_part(FieldUse.HASH | FieldUse.BLOCKS | FieldUse.FORK)
     """Open SQL connections of the T-SQL windows, by window name."""
-    batches: dict[str, Any] = part(FieldUse.STATE | FieldUse.DECIDE)
+    batches: dict[str, Any] = define_part(FieldUse.STATE | FieldUse.DECIDE)
     """Running batches, by window name."""
-    transfers: dict[int, tuple[str, str, float]] = part(FieldUse.STATE | FieldUse.DECIDE)
+    transfers: dict[int, tuple[str, str, float]] = define_part(FieldUse.STATE | FieldUse.DECIDE)
     """File copies in progress: number -> (from, to, KB/s)."""
-    monitor: dict[Key, Any] = part(FieldUse.STATE | FieldUse.ASK)
+    monitor: dict[Key, Any] = define_part(FieldUse.STATE | FieldUse.ASK)
     """Rows that the Database Mirroring Monitor has recorded."""
-    objects: dict[tuple[str, str, str], Any] = part(FieldUse.STATE | FieldUse.ASK)
+    objects: dict[tuple[str, str, str], Any] = define_part(FieldUse.STATE | FieldUse.ASK)
     """(server, system database, name) -> tables, procedures and views that scripts created there."""
-    commits: dict[tuple[int, int], Commit] = part(FieldUse.STATE | FieldUse.DECIDE)
+    commits: dict[tuple[int, int], Commit] = define_part(FieldUse.STATE | FieldUse.DECIDE)
     """(family, branch of the log) -> latest commit of a T-SQL window in it; the contents of user databases."""
-    errorlog: dict[str, tuple[LogLine, ...]] = part(FieldUse.HASH | FieldUse.COMPARE | FieldUse.FORK)
+    errorlog: dict[str, tuple[LogLine, ...]] = define_part(FieldUse.HASH | FieldUse.COMPARE | FieldUse.FORK)
     """Server -> latest lines of its ERRORLOG, for xp_readerrorlog. Each line is also an event."""
-    sources: dict[int, Key] = part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK)
+    sources: dict[int, Key] = define_part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK)
     """Source of the flow model -> copy that writes this log."""
-    streams: dict[int, Key | None] = part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK)
+    streams: dict[int, Key | None] = define_part(
+        FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK
+    )
     """Stream of the flow model -> copy that receives it; None without a receiver."""
-    groups: dict[int, Group] = part(FieldUse.STATE)
+    groups: dict[int, Group] = define_part(FieldUse.STATE)
     """Number -> mirroring session or availability group. Groups stay here after their end."""
-    clusters: dict[str, Cluster] = part(FieldUse.STATE | FieldUse.ASK)
-    nodes: dict[str, Node] = part(FieldUse.STATE | FieldUse.ASK)
+    clusters: dict[str, Cluster] = define_part(FieldUse.STATE | FieldUse.ASK)
+    nodes: dict[str, Node] = define_part(FieldUse.STATE | FieldUse.ASK)
     """Cluster services, by computer."""
-    replicas: dict[tuple[str, int], ReplicaState] = part(FieldUse.STATE | FieldUse.ASK)
+    replicas: dict[tuple[str, int], ReplicaState] = define_part(FieldUse.STATE | FieldUse.ASK)
     """(server, group) -> the server's knowledge of its replica."""
-    listeners: dict[str, str | None] = part(FieldUse.STATE | FieldUse.ASK)
+    listeners: dict[str, str | None] = define_part(FieldUse.STATE | FieldUse.ASK)
     """Network name of a listener -> server that responds to it; None while it is offline."""
-    records: dict[str, NameRecord] = part(FieldUse.STATE | FieldUse.ASK)
+    records: dict[str, NameRecord] = define_part(FieldUse.STATE | FieldUse.ASK)
     """Name server records of listeners that have their own addresses."""
-    clusterlog: dict[str, tuple[ClusterLine, ...]] = part(FieldUse.STATE)
+    clusterlog: dict[str, tuple[ClusterLine, ...]] = define_part(FieldUse.STATE)
     """Node -> latest lines of its cluster log."""
-    variables: dict[tuple[str, str], str] = part(FieldUse.STATE)
+    variables: dict[tuple[str, str], str] = define_part(FieldUse.STATE)
     """(node, name in lowercase) -> text of a variable at its PowerShell prompt."""
-    programs: dict[str, Program] = part(
+    programs: dict[str, Program] = define_part(
         FieldUse.HASH_IF_ANY | FieldUse.COMPARE | FieldUse.ASK | FieldUse.BLOCKS | FieldUse.FORK
     )
     """Results of external programs that the scenario evaluates, by the name in their logins."""
-    evicted: dict[str, ClusterConfig] = part(FieldUse.HASH_IF_ANY | FieldUse.BLOCKS | FieldUse.FORK)
+    evicted: dict[str, ClusterConfig] = define_part(FieldUse.HASH_IF_ANY | FieldUse.BLOCKS | FieldUse.FORK)
     """Evicted computer -> its last cluster database, from which its instances know their groups."""
-    exits: dict[str, UngracefulExits] = part(FieldUse.HASH_IF_ANY | FieldUse.BLOCKS | FieldUse.FORK)
+    exits: dict[str, UngracefulExits] = define_part(FieldUse.HASH_IF_ANY | FieldUse.BLOCKS | FieldUse.FORK)
     """Ungraceful exits of nodes, by computer."""
-    contact_keys: dict[int, tuple[tuple[int, str, str], ...]] = part(FieldUse.BLOCKS | FieldUse.FORK)
+    contact_keys: dict[int, tuple[tuple[int, str, str], ...]] = define_part(FieldUse.BLOCKS | FieldUse.FORK)
     """Group -> keys of its contacts, in order; not part of the state."""
-    failovers: list[Failover] = part(FieldUse.COMPARE | FieldUse.ASK | FieldUse.BLOCKS | FieldUse.FORK, list)
-    latest_failover: dict[int, int] = part(FieldUse.BLOCKS | FieldUse.FORK)
+    failovers: list[Failover] = define_part(
+        FieldUse.COMPARE | FieldUse.ASK | FieldUse.BLOCKS | FieldUse.FORK, list
+    )
+    latest_failover: dict[int, int] = define_part(FieldUse.BLOCKS | FieldUse.FORK)
     """Mirroring session, or database of an availability group -> index of its latest failover in *failovers*."""
-    faults: list[Fault] = part(FieldUse.COMPARE | FieldUse.BLOCKS | FieldUse.FORK, list)
-    timers: list[Timer] = part(FieldUse.PACK | FieldUse.BLOCKS | FieldUse.FORK, list)
-    dirty: set[int] = part(FieldUse.FORK, set)
+    faults: list[Fault] = define_part(FieldUse.COMPARE | FieldUse.BLOCKS | FieldUse.FORK, list)
+    timers: list[Timer] = define_part(FieldUse.PACK | FieldUse.BLOCKS | FieldUse.FORK, list)
+    dirty: set[int] = define_part(FieldUse.FORK, set)
     """Sources whose setup, or whose streams' setup, may have changed since the last step of the flow model."""
-    changed: set[str] = part(FieldUse.FORK, set)
+    changed: set[str] = define_part(FieldUse.FORK, set)
     """Databases that have changed since the last propagation of changes."""
-    outbox: list[Event] = part(FieldUse.NONE, list)
+    outbox: list[Event] = define_part(FieldUse.NONE, list)
     """Events that no observer has received yet; not part of the state."""
 
     # --- change -----------------------------------------------------------------------------------------
@@ -245,7 +251,7 @@ class World:
 
     def call_after(self, seconds: float, handler: TimerName, *args: object) -> None:
         """Set a timer that calls *handler* with *args* after some seconds."""
-        self.call_at(self.tick + ticks(seconds), handler, *args)
+        self.call_at(self.tick + to_ticks(seconds), handler, *args)
 
     def cancel_calls(self, handler: TimerName, *first: object) -> None:
         """Cancel all calls of *handler* whose first arguments are *first*."""
@@ -259,9 +265,9 @@ class World:
         old_copy = self.copies[key]
         new_copy = self.copies[key] = replace(old_copy, **changes)
         self.changed.add(new_copy.database)
-        self.touch_log(new_copy)
+        self.mark_log_changed(new_copy)
         if old_copy.source != new_copy.source or old_copy.stream != new_copy.stream:
-            self.touch_log(old_copy)
+            self.mark_log_changed(old_copy)
         return new_copy
 
     def update_mirroring(self, key: Key, **changes: FieldOf[Membership]) -> DatabaseCopy:
@@ -272,54 +278,54 @@ class World:
         """Change the server's knowledge of the copy's availability group."""
         return self.update_copy(key, availability=replace(self.copies[key].availability, **changes))
 
-    def put_contact(self, key: tuple[int, str, str], contact: Contact) -> None:
+    def store_contact(self, key: tuple[int, str, str], contact: Contact) -> None:
         """Store a connection and note the change."""
         if key not in self.contacts:
             self.contact_keys[key[0]] = (*self.contact_keys.get(key[0], ()), key)
         self.contacts[key] = contact
 
-    def drop_contact(self, key: tuple[int, str, str]) -> None:
+    def remove_contact(self, key: tuple[int, str, str]) -> None:
         """Remove a contact, if there is one."""
         if self.contacts.pop(key, None) is not None:
             self.contact_keys[key[0]] = tuple(
                 [other_key for other_key in self.contact_keys[key[0]] if other_key != key]
             )
 
-    def contacts_of(self, group: int) -> list[tuple[tuple[int, str, str], Contact]]:
+    def list_contacts(self, group: int) -> list[tuple[tuple[int, str, str], Contact]]:
         """Return key and contact of every connection of a group."""
         return [(key, self.contacts[key]) for key in self.contact_keys.get(group, ())]
 
-    def touch_log(self, copy: DatabaseCopy) -> None:
+    def mark_log_changed(self, copy: DatabaseCopy) -> None:
         """Note that the setup of the log that *copy* writes or receives may have changed."""
-        source = self.source_of(copy)
+        source = self.find_source_of(copy)
         if source is not None:
             self.dirty.add(source)
 
-    def source_of(self, copy: DatabaseCopy) -> int | None:
+    def find_source_of(self, copy: DatabaseCopy) -> int | None:
         """Return the source of the log that *copy* writes or receives; None without one."""
         if copy.source is None and copy.stream in self.streams:
-            return self.flow.source_of(copy.stream)
+            return self.flow.get_source_of(copy.stream)
         return copy.source
 
     def update_instance(self, name: str, **changes: FieldOf[Instance]) -> Instance:
         """Change fields of an instance and note the change; return the new instance."""
         new_instance = self.instances[name] = replace(self.instances[name], **changes)
-        self.all_dirty()
+        self.mark_all_logs_changed()
         return new_instance
 
     def update_computer(self, name: str, **changes: FieldOf[Computer]) -> Computer:
         """Change fields of a computer and note the change; return the new computer."""
         new_computer = self.computers[name] = replace(self.computers[name], **changes)
-        self.all_dirty()
+        self.mark_all_logs_changed()
         return new_computer
 
-    def touch(self, guid: int) -> None:
+    def mark_session_changed(self, guid: int) -> None:
         """Note that the setup of the log of session *guid* may have changed."""
         self.changed.update(self.groups[guid].databases)
-        for copy in self.group_copies(guid):
-            self.touch_log(copy)
+        for copy in self.list_group_copies(guid):
+            self.mark_log_changed(copy)
 
-    def all_dirty(self) -> None:
+    def mark_all_logs_changed(self) -> None:
         """Note that the setup of every log may have changed."""
         self.dirty.update(self.sources)
         self.changed.update(self.availability)
@@ -341,30 +347,30 @@ class World:
         """Return the time in seconds since the start of the run."""
         return self.tick / TICKS_PER_S
 
-    def computer_of(self, instance: str) -> Computer:
+    def get_computer_of(self, instance: str) -> Computer:
         """Return the computer on which *instance* runs."""
         return self.computers[self.instances[instance].computer]
 
-    def computer_named(self, name: str) -> Computer:
+    def get_computer(self, name: str) -> Computer:
         """Return the computer of that name, or the computer of the instance of that name."""
-        return self.computers.get(name) or self.computer_of(name)
+        return self.computers.get(name) or self.get_computer_of(name)
 
-    def instances_on(self, computer: str) -> list[str]:
+    def list_instances_on(self, computer: str) -> list[str]:
         """Return the instances that run on a computer."""
         return [name for name, instance in self.instances.items() if instance.computer == computer]
 
-    def copies_of(self, database: str) -> list[DatabaseCopy]:
+    def list_copies_of(self, database: str) -> list[DatabaseCopy]:
         """Return the copies of a database on all servers."""
         copies = self.copies
         return [copies[server, database] for server in self.instances if (server, database) in copies]
 
-    def new_session(self, database: str) -> int:
+    def create_session(self, database: str) -> int:
         """Return the number of a new mirroring session of *database*."""
         guid = self.next_id()
         self.groups[guid] = Group(kind="mirroring", databases=(database,))
         return guid
 
-    def copy_in_session(self, guid: int | None, server: str | None) -> DatabaseCopy | None:
+    def find_copy_in_session(self, guid: int | None, server: str | None) -> DatabaseCopy | None:
         """Return the copy on *server* that belongs to session *guid* in that server's knowledge."""
         group = self.groups.get(guid or 0)
         if group is None or group.kind != "mirroring":
@@ -372,17 +378,17 @@ class World:
         copy = self.copies.get((server or "", group.databases[0]))
         return copy if copy is not None and copy.mirroring.guid == guid else None
 
-    def session_copies(self, guid: int) -> list[DatabaseCopy]:
+    def list_session_copies(self, guid: int) -> list[DatabaseCopy]:
         """Return the copies that belong to session *guid* in their servers' knowledge."""
         (database,) = self.groups[guid].databases
-        return [copy for copy in self.copies_of(database) if copy.mirroring.guid == guid]
+        return [copy for copy in self.list_copies_of(database) if copy.mirroring.guid == guid]
 
-    def group_copies(self, guid: int) -> list[DatabaseCopy]:
+    def list_group_copies(self, guid: int) -> list[DatabaseCopy]:
         """Return the copies of all databases that belong to group *guid* in their servers' knowledge."""
-        copies = (copy for database in self.groups[guid].databases for copy in self.copies_of(database))
+        copies = (copy for database in self.groups[guid].databases for copy in self.list_copies_of(database))
         return [copy for copy in copies if copy.group == guid]
 
-    def failover_under_way(self, guid: int | None) -> Failover | None:
+    def find_running_failover(self, guid: int | None) -> Failover | None:
         """Return the running failover of session *guid*, if any."""
         place = self.latest_failover.get(guid or 0)
         if place is None:
@@ -390,7 +396,7 @@ class World:
         failover = self.failovers[place]
         return None if failover.canceled or failover.online_tick is not None else failover
 
-    def databases(self) -> list[str]:
+    def list_databases(self) -> list[str]:
         """Return the names of all databases, in order."""
         return sorted({database for _, database in self.copies})
 
@@ -406,34 +412,34 @@ class World:
             *[held_part.copy() for held_part in FORKED(self)],
         )
 
-    def state_hash(self) -> str:
+    def compute_state_hash(self) -> str:
         """Return 32 hexadecimal digits of the complete state that determines the future."""
         digest = hashlib.blake2b(digest_size=16)
-        for piece in self._pieces():
+        for piece in self._iterate_state_text():
             digest.update(piece)
-        digest.update(self.flow.digest())
+        digest.update(self.flow.compute_digest())
         return digest.hexdigest()
 
-    def _pieces(self) -> Iterator[bytes]:
+    def _iterate_state_text(self) -> Iterator[bytes]:
         """Yield the text of a tuple of all parts, piece by piece."""
         head = (self.seed, self.chance.state, self.tick, self.counter, self.settings, sorted(self.timers))
         yield f"({head!r}, {self.sql_work!r}, ".encode()
         for name in HASHED:
             part = getattr(self, name)
             if part:
-                yield from self.written.items(name, part)
+                yield from self.written.iterate_items(name, part)
             else:
                 yield b"[]"
             yield b", "
         for name in HASHED_IF_ANY:
             part = getattr(self, name)
             if part:
-                yield from self.written.items(name, part)
-        yield from self.written.values("failovers", self.failovers)
+                yield from self.written.iterate_items(name, part)
+        yield from self.written.iterate_values("failovers", self.failovers)
         yield f", {self.faults!r})".encode()
 
 
-def parts(use: FieldUse) -> tuple[str, ...]:
+def list_parts(use: FieldUse) -> tuple[str, ...]:
     """Return the names of the parts of a world that have this use, in order."""
     return tuple(
         world_field.name
@@ -442,7 +448,7 @@ def parts(use: FieldUse) -> tuple[str, ...]:
     )
 
 
-HASHED: Final = parts(FieldUse.HASH)
-HASHED_IF_ANY: Final = parts(FieldUse.HASH_IF_ANY)
+HASHED: Final = list_parts(FieldUse.HASH)
+HASHED_IF_ANY: Final = list_parts(FieldUse.HASH_IF_ANY)
 SHARED: Final = attrgetter(*[each.name for each in fields(World) if "use" not in each.metadata][3:])
-FORKED: Final = attrgetter(*parts(FieldUse.FORK))
+FORKED: Final = attrgetter(*list_parts(FieldUse.FORK))

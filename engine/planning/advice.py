@@ -8,13 +8,13 @@ from typing import Final
 from msgspec import Struct
 
 from engine.flow import SafetyMode
-from engine.flow.derive import handling_ms, link_kb_per_s, stream_kb_per_s
+from engine.flow.derive import compute_handling_ms, compute_link_kb_per_s, compute_stream_kb_per_s
 from engine.flow.recovery import Cause
-from engine.flow.setup import COMPRESSION_VERSION_MIN, wire_ratio
-from engine.localization import LocalizableMessage, format_quantity, join_messages, mark, say
-from engine.planning.assess import NO_GOALS, Assessment, Goals, PlanResource, assess
-from engine.planning.plan import MirroringPlan, network_of, pair_of
-from engine.planning.steady import send_limit_kb_per_s, steady
+from engine.flow.setup import COMPRESSION_VERSION_MIN, compute_wire_ratio
+from engine.localization import LocalizableMessage, build_message, format_quantity, join_messages, mark
+from engine.planning.assess import NO_GOALS, Assessment, Goals, PlanResource, assess_plan
+from engine.planning.plan import MirroringPlan, build_plan_pair, classify_network
+from engine.planning.steady import compute_send_limit_kb_per_s, compute_steady_states
 
 HOUR_S: Final = 3600.0
 INFINITE_S: Final = float("inf")
@@ -40,9 +40,9 @@ class PlanFinding(Struct, frozen=True):
     text: LocalizableMessage
 
 
-def advice(plan: MirroringPlan, goals: Goals = NO_GOALS) -> list[PlanFinding]:
+def list_findings(plan: MirroringPlan, goals: Goals = NO_GOALS) -> list[PlanFinding]:
     """Return all findings about *plan*, most important first. ValueError: an impossible link."""
-    assessment = assess(plan, goals)
+    assessment = assess_plan(plan, goals)
     return [
         _describe_verdict(assessment),
         _describe_full(assessment),
@@ -62,21 +62,21 @@ def advice(plan: MirroringPlan, goals: Goals = NO_GOALS) -> list[PlanFinding]:
 
 
 def _describe_verdict(assessment: Assessment) -> PlanFinding:
-    topic = say("Safety level")
+    topic = build_message("Safety level")
     if assessment.is_full_suitable:
         if assessment.is_off_suitable:
-            text = say(
+            text = build_message(
                 "Both levels meet the goals. FULL loses no committed transactions and, with a "
                 "witness, fails over automatically."
             )
         else:
-            text = say(
+            text = build_message(
                 "Use FULL; OFF does not meet the goals. FULL loses no committed transactions "
                 "and, with a witness, fails over automatically."
             )
         return PlanFinding(topic, Tone.OK, text)
-    if assessment.is_off_suitable and not _wants_no_loss(assessment.goals):
-        text = say(
+    if assessment.is_off_suitable and not _requires_no_loss(assessment.goals):
+        text = build_message(
             "Use OFF; FULL does not meet the goals: {why}. With OFF you can only force service, "
             "and log that the mirror has not hardened is lost.",
             why=_format_missed_goal(assessment),
@@ -87,7 +87,9 @@ def _describe_verdict(assessment: Assessment) -> PlanFinding:
     else:
         template = mark("Neither level meets the goals: {why}, and OFF may lose more than allowed. {what}")
     return PlanFinding(
-        topic, Tone.BAD, say(template, why=_format_missed_goal(assessment), what=_describe_remedy(assessment))
+        topic,
+        Tone.BAD,
+        build_message(template, why=_format_missed_goal(assessment), what=_describe_remedy(assessment)),
     )
 
 
@@ -95,15 +97,17 @@ def _format_missed_goal(assessment: Assessment) -> LocalizableMessage:
     """Return a message that names the goal that FULL misses."""
     allowed, limit_s = assessment.goals.throughput_loss_max, assessment.goals.response_limit_s
     if assessment.full.transactions_per_s < assessment.unmirrored.transactions_per_s * (1.0 - allowed):
-        return say("FULL costs more than {share} of the throughput", share=format_percent(allowed))
-    return say("FULL makes responses take longer than {figure}", figure=format_duration(limit_s or 0.0))
+        return build_message("FULL costs more than {share} of the throughput", share=format_percent(allowed))
+    return build_message(
+        "FULL makes responses take longer than {figure}", figure=format_duration(limit_s or 0.0)
+    )
 
 
 def _is_queue_growing(assessment: Assessment) -> bool:
     return assessment.off.send_queue_growth_kb_per_s > 0.0
 
 
-def _wants_no_loss(goals: Goals) -> bool:
+def _requires_no_loss(goals: Goals) -> bool:
     return goals.rpo_kb == 0.0 or goals.rpo_s == 0.0
 
 
@@ -113,16 +117,18 @@ def _describe_remedy(assessment: Assessment) -> LocalizableMessage:
     by_rtt = rtt_ms is not None and assessment.plan.rtt_ms > rtt_ms
     bandwidth, round_trip = format_figure(mbps or 0.0, 2), _format_rtt(rtt_ms or 0.0)
     if by_mbps and by_rtt:
-        return say(
+        return build_message(
             "FULL would meet the goals with {bandwidth} Mbps or a round trip of {round_trip}.",
             bandwidth=bandwidth,
             round_trip=round_trip,
         )
     if by_mbps:
-        return say("FULL would meet the goals with {bandwidth} Mbps.", bandwidth=bandwidth)
+        return build_message("FULL would meet the goals with {bandwidth} Mbps.", bandwidth=bandwidth)
     if by_rtt:
-        return say("FULL would meet the goals with a round trip of {round_trip}.", round_trip=round_trip)
-    return say("Neither more bandwidth nor a shorter round trip is enough for FULL.")
+        return build_message(
+            "FULL would meet the goals with a round trip of {round_trip}.", round_trip=round_trip
+        )
+    return build_message("Neither more bandwidth nor a shorter round trip is enough for FULL.")
 
 
 def _describe_full(assessment: Assessment) -> PlanFinding:
@@ -132,7 +138,7 @@ def _describe_full(assessment: Assessment) -> PlanFinding:
         assessment.goals.response_limit_s,
     )
     text = [
-        say(
+        build_message(
             "{rate} transactions/s and {response} response time, compared with {rate_alone} and "
             "{response_alone} without mirroring. A commit waits {wait}.",
             rate=format_figure(mirrored.transactions_per_s),
@@ -148,26 +154,28 @@ def _describe_full(assessment: Assessment) -> PlanFinding:
         else 0.0
     )
     if lost_share >= 0.0005:
-        text.append(say("That is {share} less throughput.", share=format_percent(lost_share)))
+        text.append(build_message("That is {share} less throughput.", share=format_percent(lost_share)))
     if limit_s is not None and mirrored.response_s > limit_s:
         template = mark("Responses take longer than the allowed {limit}.")
         if unmirrored.response_s > limit_s:
             template = mark("Responses take longer than the allowed {limit}, even without mirroring.")
-        text.append(say(template, limit=format_duration(limit_s)))
+        text.append(build_message(template, limit=format_duration(limit_s)))
     return PlanFinding(
-        say("Safety FULL"), Tone.OK if assessment.is_full_suitable else Tone.BAD, join_messages(" ", text)
+        build_message("Safety FULL"),
+        Tone.OK if assessment.is_full_suitable else Tone.BAD,
+        join_messages(" ", text),
     )
 
 
 def _describe_off(assessment: Assessment) -> PlanFinding:
     off_state, growth = assessment.off, assessment.off.send_queue_growth_kb_per_s
     topic, rate, response = (
-        say("Safety OFF"),
+        build_message("Safety OFF"),
         format_figure(off_state.transactions_per_s),
         format_duration(off_state.response_s),
     )
     if not _is_queue_growing(assessment):
-        text = say(
+        text = build_message(
             "{rate} transactions/s and {response} response time. Commits do not wait, and the "
             "send queue stays short: about {size} in transit.",
             rate=rate,
@@ -175,7 +183,7 @@ def _describe_off(assessment: Assessment) -> PlanFinding:
             size=format_size(off_state.unhardened_kb),
         )
         return PlanFinding(topic, Tone.OK if assessment.is_off_suitable else Tone.WARN, text)
-    text = say(
+    text = build_message(
         "{rate} transactions/s and {response} response time. Commits do not wait, but the send "
         "queue grows without limit by {size}/s ({in_an_hour} per hour).",
         rate=rate,
@@ -190,46 +198,48 @@ def _describe_off(assessment: Assessment) -> PlanFinding:
 
 
 def _describe_loss(assessment: Assessment) -> Iterator[PlanFinding]:
-    topic = say("Lost if the principal fails")
+    topic = build_message("Lost if the principal fails")
     if assessment.plan.safety is SafetyMode.NONE:
         yield PlanFinding(
-            topic, Tone.BAD, say("All transactions since the last log backup on another server.")
+            topic, Tone.BAD, build_message("All transactions since the last log backup on another server.")
         )
     elif assessment.plan.safety is SafetyMode.FULL:
         yield PlanFinding(
             topic,
             Tone.OK,
-            say("No committed transactions while SYNCHRONIZED: they are hardened on both servers first."),
+            build_message(
+                "No committed transactions while SYNCHRONIZED: they are hardened on both servers first."
+            ),
         )
     elif _is_queue_growing(assessment):
         yield PlanFinding(topic, Tone.BAD, _describe_growing_loss(assessment))
     else:
         kb = assessment.off.unhardened_kb
         transactions = format_figure(kb / assessment.plan.workload.log_kb_per_transaction, 2)
-        has_small_loss = assessment.loss_fits(kb)
-        text = say(
+        has_small_loss = assessment.is_loss_acceptable(kb)
+        text = build_message(
             "About {size} of log: {time} of work or {n} transactions.",
             size=format_size(kb),
-            time=format_duration(assessment.seconds_of_log(kb)),
+            time=format_duration(assessment.convert_log_to_seconds(kb)),
             n=transactions,
         )
         if not has_small_loss:
-            text = join_messages(" ", (text, say("More than the acceptable loss.")))
+            text = join_messages(" ", (text, build_message("More than the acceptable loss.")))
         yield PlanFinding(topic, Tone.OK if has_small_loss else Tone.BAD, text)
 
 
 def _describe_growing_loss(assessment: Assessment) -> LocalizableMessage:
     growth = assessment.off.send_queue_growth_kb_per_s
-    text = say(
+    text = build_message(
         "The whole send queue: {in_a_minute} after a minute, {in_an_hour} after an hour ({time} of work).",
         in_a_minute=format_size(growth * 60.0),
         in_an_hour=format_size(growth * HOUR_S),
-        time=format_duration(assessment.seconds_of_log(growth * HOUR_S)),
+        time=format_duration(assessment.convert_log_to_seconds(growth * HOUR_S)),
     )
-    if _wants_no_loss(assessment.goals):
-        return join_messages(" ", (text, say("No loss is acceptable.")))
+    if _requires_no_loss(assessment.goals):
+        return join_messages(" ", (text, build_message("No loss is acceptable.")))
     if assessment.rpo_reached_s is not None:
-        exceeded = say(
+        exceeded = build_message(
             "The acceptable loss is exceeded after {time}.", time=format_duration(assessment.rpo_reached_s)
         )
         return join_messages(" ", (text, exceeded))
@@ -246,7 +256,7 @@ CAUSES_IN_WORDS: Final = {
 
 def _describe_failovers(assessment: Assessment) -> Iterator[PlanFinding]:
     parts = [
-        say(
+        build_message(
             CAUSES_IN_WORDS[failover.cause],
             least=format_figure(failover.low_s, 2),
             most=format_figure(failover.high_s, 2),
@@ -254,7 +264,9 @@ def _describe_failovers(assessment: Assessment) -> Iterator[PlanFinding]:
         for failover in assessment.failovers
     ]
     if parts:
-        yield PlanFinding(say("Downtime"), Tone.INFO, say("{whys}.", whys=join_messages("; ", parts)))
+        yield PlanFinding(
+            build_message("Downtime"), Tone.INFO, build_message("{whys}.", whys=join_messages("; ", parts))
+        )
 
 
 # --- why ----------------------------------------------------------------------------------------------------
@@ -267,23 +279,23 @@ def _describe_bottleneck(assessment: Assessment) -> PlanFinding:
         template = mark("At twice the capacity, {share} more transactions are possible.")
         if assessment.plan.safety is SafetyMode.OFF and _is_queue_growing(assessment):
             template = mark("At twice the capacity, {share} more log can be sent.")
-        text = join_messages(" ", (text, say(template, share=format_percent(gain))))
-    return PlanFinding(say("Bottleneck"), Tone.INFO, text)
+        text = join_messages(" ", (text, build_message(template, share=format_percent(gain))))
+    return PlanFinding(build_message("Bottleneck"), Tone.INFO, text)
 
 
 def _describe_clients(assessment: Assessment) -> LocalizableMessage:
     if assessment.plan.workload.think_s > 0.0:
-        return say("No bottleneck: the workload is the limit.")
-    return say("No bottleneck in link, disks or CPU: the transactions' own delays limit the rate.")
+        return build_message("No bottleneck: the workload is the limit.")
+    return build_message("No bottleneck in link, disks or CPU: the transactions' own delays limit the rate.")
 
 
 def _describe_round_trip(assessment: Assessment) -> LocalizableMessage:
-    plan, setup = assessment.plan, pair_of(assessment.plan)
-    limit, wanted_kb_per_s = send_limit_kb_per_s(setup), assessment.unmirrored.log_kb_per_s
+    plan, setup = assessment.plan, build_plan_pair(assessment.plan)
+    limit, wanted_kb_per_s = compute_send_limit_kb_per_s(setup), assessment.unmirrored.log_kb_per_s
     if setup.stream is not None and limit < 1.1 * wanted_kb_per_s:
-        held_ms = plan.rtt_ms + handling_ms(plan.site, setup.stream)
-        window_kb = stream_kb_per_s(plan.site, setup.stream) * held_ms / 1000.0
-        reason = say(
+        held_ms = plan.rtt_ms + compute_handling_ms(plan.site, setup.stream)
+        window_kb = compute_stream_kb_per_s(plan.site, setup.stream) * held_ms / 1000.0
+        reason = build_message(
             "at most {size} can be unacknowledged, which limits sending to {rate}/s; the "
             "workload writes {other_size}/s.",
             size=format_size(window_kb),
@@ -292,16 +304,18 @@ def _describe_round_trip(assessment: Assessment) -> LocalizableMessage:
         )
     else:
         connections = format_figure(plan.workload.connections * plan.scale)
-        reason = say("each of the {n} connections waits this long at every commit.", n=connections)
-    return say("The round trip of {figure}: {why}", figure=format_duration(plan.rtt_ms / 1000.0), why=reason)
+        reason = build_message("each of the {n} connections waits this long at every commit.", n=connections)
+    return build_message(
+        "The round trip of {figure}: {why}", figure=format_duration(plan.rtt_ms / 1000.0), why=reason
+    )
 
 
 def _describe_bandwidth(assessment: Assessment) -> LocalizableMessage:
     plan = assessment.plan
-    carried_kb_per_s = link_kb_per_s(plan.site, plan.bandwidth_mbps) / wire_ratio(
+    carried_kb_per_s = compute_link_kb_per_s(plan.site, plan.bandwidth_mbps) / compute_wire_ratio(
         plan.compression_ratio, plan.version
     )
-    return say(
+    return build_message(
         "The bandwidth: {n} Mbps can transfer {size}/s of log, and the workload writes {other_size}/s.",
         n=format_figure(plan.bandwidth_mbps),
         size=format_size(carried_kb_per_s),
@@ -310,7 +324,7 @@ def _describe_bandwidth(assessment: Assessment) -> LocalizableMessage:
 
 
 def _describe_packet_loss(assessment: Assessment) -> LocalizableMessage:
-    return say(
+    return build_message(
         "Packet loss: at {share}, fewer packets are in transit, and the session waits for retransmissions.",
         share=format_figure(100.0 * assessment.plan.loss, 2, "%"),
     )
@@ -318,7 +332,7 @@ def _describe_packet_loss(assessment: Assessment) -> LocalizableMessage:
 
 def _describe_log_disk(assessment: Assessment) -> LocalizableMessage:
     site = assessment.plan.site
-    return say(
+    return build_message(
         "The log disks: one write of up to {size} takes {figure}, on each side.",
         size=format_size(site.log_block_kb),
         figure=format_duration(site.log_write_ms / 1000.0),
@@ -327,7 +341,7 @@ def _describe_log_disk(assessment: Assessment) -> LocalizableMessage:
 
 def _describe_acknowledgement(assessment: Assessment) -> LocalizableMessage:
     passed = format_duration(assessment.plan.site.ack_latency_ms / 1000.0)
-    return say(
+    return build_message(
         "The mirror's acknowledgement: at this site it takes {figure} from the mirror's disk to "
         "the waiting commit, plus the network time.",
         figure=passed,
@@ -336,7 +350,7 @@ def _describe_acknowledgement(assessment: Assessment) -> LocalizableMessage:
 
 def _describe_cpu(assessment: Assessment) -> LocalizableMessage:
     share = format_figure(assessment.chosen_figures.principal_cpu_percent, 2, "%")
-    return say("The CPU: {share} of the principal's CPU is in use.", share=share)
+    return build_message("The CPU: {share} of the principal's CPU is in use.", share=share)
 
 
 BINDING_IN_WORDS: Final[dict[PlanResource, Callable[[Assessment], LocalizableMessage]]] = {
@@ -352,15 +366,15 @@ BINDING_IN_WORDS: Final[dict[PlanResource, Callable[[Assessment], LocalizableMes
 
 def _describe_limits(assessment: Assessment) -> PlanFinding:
     plan, limits = assessment.plan, assessment.limits
-    text = say(
+    text = build_message(
         "{figure} is typical for a {network}. If only one value changes, FULL meets the goals "
         "{what}; OFF can send all log {why}.",
         figure=_format_rtt(plan.rtt_ms),
-        network=network_of(plan.rtt_ms),
+        network=classify_network(plan.rtt_ms),
         what=_format_range(limits.full_rtt_ms, limits.full_mbps),
         why=_format_range(limits.off_rtt_ms, limits.off_mbps),
     )
-    return PlanFinding(say("Range of each level"), Tone.INFO, text)
+    return PlanFinding(build_message("Range of each level"), Tone.INFO, text)
 
 
 def _format_rtt(ms: float) -> LocalizableMessage:
@@ -369,12 +383,14 @@ def _format_rtt(ms: float) -> LocalizableMessage:
 
 def _format_range(rtt_ms: float | None, mbps: float | None) -> LocalizableMessage:
     if rtt_ms is None and mbps is None:
-        return say("under no conditions")
+        return build_message("under no conditions")
     if rtt_ms is None:
-        return say("at no round trip, and down to {figure} Mbps", figure=format_figure(mbps or 0.0, 2))
+        return build_message(
+            "at no round trip, and down to {figure} Mbps", figure=format_figure(mbps or 0.0, 2)
+        )
     if mbps is None:
-        return say("up to {figure}, and at no bandwidth", figure=_format_rtt(rtt_ms))
-    return say(
+        return build_message("up to {figure}, and at no bandwidth", figure=_format_rtt(rtt_ms))
+    return build_message(
         "up to {figure} and down to {other_figure} Mbps",
         figure=_format_rtt(rtt_ms),
         other_figure=format_figure(mbps, 2),
@@ -383,30 +399,32 @@ def _format_range(rtt_ms: float | None, mbps: float | None) -> LocalizableMessag
 
 def _describe_compression(assessment: Assessment) -> Iterator[PlanFinding]:
     """Describe compression if it is on, or if the link limits the plan and it could help."""
-    plan, setup = assessment.plan, pair_of(assessment.plan, SafetyMode.OFF)
+    plan, setup = assessment.plan, build_plan_pair(assessment.plan, SafetyMode.OFF)
     ratio = plan.workload.compression_ratio
     hurts = not (assessment.is_full_suitable and assessment.is_off_suitable)
-    if wire_ratio(plan.compression_ratio, plan.version) < 1.0:
-        text = say(
+    if compute_wire_ratio(plan.compression_ratio, plan.version) < 1.0:
+        text = build_message(
             "The session can send {size}/s of log, {n} times the uncompressed rate, but uses "
             "more CPU on both sides.",
-            size=format_size(send_limit_kb_per_s(setup)),
+            size=format_size(compute_send_limit_kb_per_s(setup)),
             n=format_figure(1.0 / plan.compression_ratio, 2),
         )
-        yield PlanFinding(say("Compression"), Tone.INFO, text)
+        yield PlanFinding(build_message("Compression"), Tone.INFO, text)
     elif hurts and ratio < 1.0 and plan.version < COMPRESSION_VERSION_MIN:
-        text = say("The log stream is compressed from SQL Server 2008 on.")
-        yield PlanFinding(say("Compression"), Tone.INFO, text)
-    elif hurts and wire_ratio(ratio, plan.version) < 1.0:
-        better = steady((pair_of(plan.with_changes(compression_ratio=ratio), SafetyMode.FULL),))[0]
-        text = say(
+        text = build_message("The log stream is compressed from SQL Server 2008 on.")
+        yield PlanFinding(build_message("Compression"), Tone.INFO, text)
+    elif hurts and compute_wire_ratio(ratio, plan.version) < 1.0:
+        better = compute_steady_states(
+            (build_plan_pair(plan.with_changes(compression_ratio=ratio), SafetyMode.FULL),)
+        )[0]
+        text = build_message(
             "If the stream compresses to {share}, FULL reaches {n} transactions/s and {figure} "
             "response time.",
             share=format_percent(ratio),
             n=format_figure(better.transactions_per_s),
             figure=format_duration(better.response_s),
         )
-        yield PlanFinding(say("Compression"), Tone.INFO, text)
+        yield PlanFinding(build_message("Compression"), Tone.INFO, text)
 
 
 # --- durations ----------------------------------------------------------------------------------------------
@@ -415,13 +433,13 @@ def _describe_compression(assessment: Assessment) -> Iterator[PlanFinding]:
 def _describe_redo(assessment: Assessment) -> Iterator[PlanFinding]:
     growth = assessment.chosen_figures.redo_queue_growth_kb_per_s
     if growth > 0.0:
-        text = say(
+        text = build_message(
             "The mirror redoes only {size}/s of the received log: its redo queue grows by "
             "{other_size}/s, and a failover must wait for all of it.",
             size=format_size(assessment.chosen_figures.redo_kb_per_s),
             other_size=format_size(growth),
         )
-        yield PlanFinding(say("Redo"), Tone.BAD, text)
+        yield PlanFinding(build_message("Redo"), Tone.BAD, text)
 
 
 def _describe_backlog(assessment: Assessment) -> Iterator[PlanFinding]:
@@ -447,28 +465,28 @@ def _describe_backlog(assessment: Assessment) -> Iterator[PlanFinding]:
             "A pause of {figure} leaves {size}. Sending it takes {other_figure} under load, and the "
             "mirror redoes it as it arrives."
         )
-    text = say(
+    text = build_message(
         template,
         figure=format_duration(paused_s),
         size=format_size(backlog.kb),
         other_figure=format_duration(backlog.send_s),
         wait=format_duration(backlog.redo_s),
     )
-    yield PlanFinding(say("Catching up"), tone, text)
+    yield PlanFinding(build_message("Catching up"), tone, text)
 
 
 def _describe_volume(assessment: Assessment) -> Iterator[PlanFinding]:
     if assessment.plan.safety is SafetyMode.NONE:
         return
     seconds = assessment.volume_full_s
-    text = say(
+    text = build_message(
         "While the session is suspended or disconnected, log cannot be truncated: {rate}/s fill "
         "{gb} GB in {figure}. Then the database stops accepting writes.",
         rate=format_size(assessment.unmirrored.log_kb_per_s),
         gb=format_figure(assessment.plan.log_volume_gb),
         figure=format_duration(seconds),
     )
-    yield PlanFinding(say("Log volume"), Tone.WARN if seconds < SHORT_VOLUME_S else Tone.INFO, text)
+    yield PlanFinding(build_message("Log volume"), Tone.WARN if seconds < SHORT_VOLUME_S else Tone.INFO, text)
 
 
 # --- sizes, times and rates in sentences, with as many digits as a plan needs -----------------------------
@@ -477,7 +495,7 @@ def _describe_volume(assessment: Assessment) -> Iterator[PlanFinding]:
 def format_figure(value: float, digits: int = 3, unit: str = "") -> LocalizableMessage:
     """Format *value* with about *digits* significant digits and without an exponent: 0.0123, 1.23, 123, 1,234."""
     if not math.isfinite(value):
-        return say("unlimited {unit}", unit=unit) if unit else say("unlimited")
+        return build_message("unlimited {unit}", unit=unit) if unit else build_message("unlimited")
     if value == 0.0:
         return format_quantity(0, "d", unit)
     decimals = max(0, digits - 1 - int(f"{abs(value):e}".partition("e")[2]))
@@ -497,17 +515,21 @@ def format_size(kb: float) -> LocalizableMessage:
 def format_duration(seconds: float) -> LocalizableMessage:
     """Format a duration: 12 ms, 3.4 s, 5 min, 2.1 h or 3.2 days."""
     if not math.isfinite(seconds):
-        return say("forever")
+        return build_message("forever")
     if seconds < 0.9995:
         return format_figure(1000.0 * seconds, 2, "ms")
     for length, unit, value_limit in ((1.0, "s", 120.0), (60.0, "min", 120.0), (3600.0, "h", 48.0)):
         if seconds < length * value_limit:
             return format_figure(seconds / length, 2 if seconds < 10.0 * length else 3, unit)
-    return say("{figure} days", figure=format_figure(seconds / 86_400.0))
+    return build_message("{figure} days", figure=format_figure(seconds / 86_400.0))
 
 
 def format_percent(share: float) -> LocalizableMessage:
     """Format 0.256 as 26%, 0.054 as 5.4%."""
     value = 100.0 * share
     shows_whole_number = abs(value) >= 9.95 or f"{value:.1f}".endswith(".0")
-    return say("{value:.0f}%", value=value) if shows_whole_number else say("{value:.1f}%", value=value)
+    return (
+        build_message("{value:.0f}%", value=value)
+        if shows_whole_number
+        else build_message("{value:.1f}%", value=value)
+    )

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.flow import Flow, Pair, SafetyMode, add_pair, warm_start
-from engine.flow.recovery import Cause, failover_times
-from engine.planning.plan import MirroringPlan, pair_of
-from engine.planning.steady import SteadyState, steady
+from engine.flow.recovery import Cause, draw_failover_times
+from engine.planning.plan import MirroringPlan, build_plan_pair
+from engine.planning.steady import SteadyState, compute_steady_states
 from engine.planning.sweep import BANDWIDTH_MBPS, RTT_MS, find_last_acceptable
 
 BINDS_FROM: Final = 0.02
@@ -115,14 +115,14 @@ class Assessment(Struct, frozen=True):
     @property
     def is_off_suitable(self) -> bool:
         """Return whether OFF meets the plan's goals."""
-        return off_keeps_up(self.off) and self.loss_fits(self.off.unhardened_kb)
+        return can_off_keep_up(self.off) and self.is_loss_acceptable(self.off.unhardened_kb)
 
-    def loss_fits(self, kb: float) -> bool:
+    def is_loss_acceptable(self, kb: float) -> bool:
         """Return whether the loss of *kb* of committed log is within the goals."""
         in_size = self.goals.rpo_kb is None or kb <= self.goals.rpo_kb
-        return in_size and (self.goals.rpo_s is None or self.seconds_of_log(kb) <= self.goals.rpo_s)
+        return in_size and (self.goals.rpo_s is None or self.convert_log_to_seconds(kb) <= self.goals.rpo_s)
 
-    def seconds_of_log(self, kb: float) -> float:
+    def convert_log_to_seconds(self, kb: float) -> float:
         """Time in which the workload writes *kb*."""
         return kb / self.off.log_kb_per_s if self.off.log_kb_per_s > 0.0 else 0.0
 
@@ -146,30 +146,32 @@ def build_full_check(goals: Goals, unmirrored: SteadyState) -> Callable[[SteadyS
     return keeps_goals
 
 
-def off_keeps_up(figures: SteadyState) -> bool:
+def can_off_keep_up(figures: SteadyState) -> bool:
     """Return whether log is sent as fast as it is written, the only condition that OFF must meet."""
     return figures.send_queue_growth_kb_per_s <= 0.0
 
 
 @lru_cache(maxsize=64)
-def assess(plan: MirroringPlan, goals: Goals = NO_GOALS) -> Assessment:
+def assess_plan(plan: MirroringPlan, goals: Goals = NO_GOALS) -> Assessment:
     """Run the model for *plan* at every safety level and with twice of each resource.
 
     ValueError: an impossible link.
     """
     modes = (SafetyMode.NONE, SafetyMode.FULL, SafetyMode.OFF)
-    unmirrored, full_state, off_state = steady(tuple(pair_of(plan, mode) for mode in modes))
+    unmirrored, full_state, off_state = compute_steady_states(
+        tuple(build_plan_pair(plan, mode) for mode in modes)
+    )
     return Assessment(
         plan=plan,
         goals=goals,
         unmirrored=unmirrored,
         full=full_state,
         off=off_state,
-        binding=_binding(plan),
-        limits=_limits(plan, goals, unmirrored),
-        backlog=_backlog(plan, unmirrored, goals.suspended_s),
+        binding=_find_bottleneck(plan),
+        limits=_find_limits(plan, goals, unmirrored),
+        backlog=_estimate_backlog(plan, unmirrored, goals.suspended_s),
         volume_full_s=_compute_duration(plan.log_volume_gb * KB_PER_GB, unmirrored.log_kb_per_s),
-        failovers=_failovers(plan),
+        failovers=_estimate_failovers(plan),
     )
 
 
@@ -180,30 +182,30 @@ def _compute_duration(amount: float, rate: float) -> float:
 # --- limiting resource --------------------------------------------------------------------------------------
 
 
-def _twice(setup: Pair) -> dict[PlanResource, Pair]:
+def _double_each_resource(setup: Pair) -> dict[PlanResource, Pair]:
     """Return the pair of *setup* once per resource, each time with twice as much of that resource."""
     site, stream = setup.source.site, setup.stream
     better = {
-        PlanResource.LOG_DISK: setup.changed(site=replace(site, log_write_ms=site.log_write_ms / 2.0)),
-        PlanResource.ACKNOWLEDGEMENT: setup.changed(
+        PlanResource.LOG_DISK: setup.with_changes(site=replace(site, log_write_ms=site.log_write_ms / 2.0)),
+        PlanResource.ACKNOWLEDGEMENT: setup.with_changes(
             site=replace(site, ack_latency_ms=site.ack_latency_ms / 2.0)
         ),
-        PlanResource.CPU: setup.changed(site=replace(site, cores=site.cores * 2)),
+        PlanResource.CPU: setup.with_changes(site=replace(site, cores=site.cores * 2)),
     }
     if stream is None:
         return better
     return {
-        PlanResource.ROUND_TRIP: setup.changed(rtt_ms=stream.rtt_ms / 2.0),
-        PlanResource.BANDWIDTH: setup.changed(bandwidth_mbps=stream.bandwidth_mbps * 2.0),
-        PlanResource.LOSS: setup.changed(loss=stream.loss / 2.0),
+        PlanResource.ROUND_TRIP: setup.with_changes(rtt_ms=stream.rtt_ms / 2.0),
+        PlanResource.BANDWIDTH: setup.with_changes(bandwidth_mbps=stream.bandwidth_mbps * 2.0),
+        PlanResource.LOSS: setup.with_changes(loss=stream.loss / 2.0),
     } | better
 
 
-def _binding(plan: MirroringPlan) -> Bottleneck:
-    setup = pair_of(plan)
-    other_setup = _twice(setup)
-    current_state, *states = steady((setup, *other_setup.values()))
-    grows = plan.safety is SafetyMode.OFF and not off_keeps_up(
+def _find_bottleneck(plan: MirroringPlan) -> Bottleneck:
+    setup = build_plan_pair(plan)
+    other_setup = _double_each_resource(setup)
+    current_state, *states = compute_steady_states((setup, *other_setup.values()))
+    grows = plan.safety is SafetyMode.OFF and not can_off_keep_up(
         current_state
     )  # then only the send rate matters
     column = "sent_kb_per_s" if grows else "transactions_per_s"
@@ -221,26 +223,26 @@ def _binding(plan: MirroringPlan) -> Bottleneck:
 # --- limits of each safety level ----------------------------------------------------------------------------
 
 
-def _limits(plan: MirroringPlan, goals: Goals, unmirrored: SteadyState) -> Limits:
+def _find_limits(plan: MirroringPlan, goals: Goals, unmirrored: SteadyState) -> Limits:
     meets_goals = build_full_check(goals, unmirrored)
     # `find_last_acceptable` searches the values in between
     longer, narrower = RTT_MS[::2], BANDWIDTH_MBPS[::-2]
     return Limits(
         full_rtt_ms=find_last_acceptable(plan, "rtt_ms", longer, SafetyMode.FULL, meets_goals),
         full_mbps=find_last_acceptable(plan, "bandwidth_mbps", narrower, SafetyMode.FULL, meets_goals),
-        off_rtt_ms=find_last_acceptable(plan, "rtt_ms", longer, SafetyMode.OFF, off_keeps_up),
-        off_mbps=find_last_acceptable(plan, "bandwidth_mbps", narrower, SafetyMode.OFF, off_keeps_up),
+        off_rtt_ms=find_last_acceptable(plan, "rtt_ms", longer, SafetyMode.OFF, can_off_keep_up),
+        off_mbps=find_last_acceptable(plan, "bandwidth_mbps", narrower, SafetyMode.OFF, can_off_keep_up),
     )
 
 
 # --- durations ----------------------------------------------------------------------------------------------
 
 
-def _backlog(plan: MirroringPlan, unmirrored: SteadyState, suspended_s: float) -> Backlog:
+def _estimate_backlog(plan: MirroringPlan, unmirrored: SteadyState, suspended_s: float) -> Backlog:
     """Return the backlog of a suspended session. Clients do not wait for a mirror that catches up, at any level."""
     kb = unmirrored.log_kb_per_s * suspended_s
-    setups = (pair_of(plan, SafetyMode.OFF),)
-    sending, redoing = steady(setups, "send")[0], steady(setups, "redo")[0]
+    setups = (build_plan_pair(plan, SafetyMode.OFF),)
+    sending, redoing = compute_steady_states(setups, "send")[0], compute_steady_states(setups, "redo")[0]
     send_s = _compute_duration(kb, -sending.send_queue_growth_kb_per_s)
     return Backlog(kb, send_s, max(send_s, _compute_duration(kb, -redoing.redo_queue_growth_kb_per_s)))
 
@@ -253,20 +255,20 @@ CAUSES: Final = {
 """Failovers that each safety level allows, with a witness where one is useful. Documented [WP table 4]."""
 
 
-def _failovers(plan: MirroringPlan) -> tuple[FailoverEstimate, ...]:
-    setup = pair_of(plan)
+def _estimate_failovers(plan: MirroringPlan) -> tuple[FailoverEstimate, ...]:
+    setup = build_plan_pair(plan)
     if setup.mode is SafetyMode.NONE:
         return ()
-    redo_kb_per_s = steady((pair_of(plan, SafetyMode.OFF),), "redo")[0].redo_kb_per_s
-    flow = Flow.empty()
+    redo_kb_per_s = compute_steady_states((build_plan_pair(plan, SafetyMode.OFF),), "redo")[0].redo_kb_per_s
+    flow = Flow.create_empty()
     source = add_pair(flow, setup)
-    stream = flow.streams_of(source)[0]
+    stream = flow.list_streams_of(source)[0]
     durations: dict[Cause, list[float]] = {cause: [] for cause in CAUSES[setup.mode]}
     for number in range(FAILOVERS):
         warm_start(flow, source, number / FAILOVERS)
-        redo_s = _compute_duration(flow.stream_reading(stream).redo_queue_kb, redo_kb_per_s)
+        redo_s = _compute_duration(flow.read_stream(stream).redo_queue_kb, redo_kb_per_s)
         for cause, seconds in durations.items():
-            times = failover_times(flow, stream, cause, Chance.from_seed(number))
+            times = draw_failover_times(flow, stream, cause, Chance.from_seed(number))
             seconds.append(times.detection_s + times.failover_s + redo_s)
     return tuple(
         FailoverEstimate(cause, *_compute_percentiles(seconds)) for cause, seconds in durations.items()

@@ -20,15 +20,15 @@ from engine.flow import (
     Samples,
     Workload,
     add_pair,
-    run,
+    run_flow,
     warm_start,
 )
-from engine.flow.setup import bulk_load, index_build
+from engine.flow.setup import build_bulk_load, build_index_operation
 from engine.flow.sites import STOCK_EXCHANGE, UNISYS, WORKLOAD1, WORKLOAD2
-from engine.localization import LocalizableMessage, say
-from engine.planning.plan import MirroringPlan, pair_of
-from engine.planning.steady import steady
-from engine.planning.sweep import Sweep, sweep
+from engine.localization import LocalizableMessage, build_message
+from engine.planning.plan import MirroringPlan, build_plan_pair
+from engine.planning.steady import compute_steady_states
+from engine.planning.sweep import Sweep, sweep_values
 from engine.tables import read_table
 
 WP: Final = "Database Mirroring Best Practices and Performance Considerations"
@@ -113,8 +113,8 @@ def _draw_network(
     columns: Sequence[str],
     logarithmic: Sequence[str] = (),
 ) -> Figure:
-    ours = sweep(plan, axis, values)
-    unmirrored = sweep(plan, axis, values, SafetyMode.NONE)
+    ours = sweep_values(plan, axis, values)
+    unmirrored = sweep_values(plan, axis, values, SafetyMode.NONE)
     panels = []
     for column in columns:
         lines = [_build_line(NAMES[plan.safety], ours, column)]
@@ -128,7 +128,7 @@ def _draw_network(
                 points=True,
                 measured=True,
             )
-            for point in points_about(plan.workload, plan.safety, column)
+            for point in find_points(plan.workload, plan.safety, column)
         ]
         panels.append(FigurePanel(*TITLES[column], tuple(lines), column in logarithmic))
     x_title = "Round trip, ms" if axis == "rtt_ms" else "Bandwidth, Mbps"
@@ -136,16 +136,16 @@ def _draw_network(
 
 
 def _build_line(name: str, sweep_result: Sweep, column: str) -> FigureLine:
-    return FigureLine(name, sweep_result.x, tuple(sweep_result.column(column).tolist()))
+    return FigureLine(name, sweep_result.x, tuple(sweep_result.read_column(column).tolist()))
 
 
 def _draw_queue(number: str, plan: MirroringPlan) -> Figure:
     """Draw the send queue over time, from a synchronized start."""
-    flow = Flow.empty()
-    add_pair(flow, pair_of(plan))
+    flow = Flow.create_empty()
+    add_pair(flow, build_plan_pair(plan))
     warm_start(flow, 0)
     samples = Samples(every=round(SAMPLE_S * TICKS_PER_S))
-    run(flow, round(WATCHED_S * TICKS_PER_S), samples)
+    run_flow(flow, round(WATCHED_S * TICKS_PER_S), samples)
     x, queue = _read_counter_over_time(samples, "send_queue_kb")
     panel = FigurePanel("Send queue", "KB", (FigureLine(NAMES[plan.safety], x, queue),))
     return Figure(*_find_texts(number), "Time, min", (panel,), logarithmic_x=False)
@@ -153,7 +153,7 @@ def _draw_queue(number: str, plan: MirroringPlan) -> Figure:
 
 def _read_counter_over_time(samples: Samples, counter: str) -> tuple[Values, Values]:
     """Return the minutes since the first tick and the values of *counter*."""
-    values = samples.column(0, counter)
+    values = samples.read_column(0, counter)
     return tuple((samples.ticks / TICKS_PER_S / 60.0).tolist()), tuple(values.tolist())
 
 
@@ -161,11 +161,11 @@ def _draw_encryption(number: str, column: str) -> Figure:
     """Draw Workload1 with and without encrypted endpoints."""
     modes = (SafetyMode.OFF, SafetyMode.FULL)
     setups = [
-        pair_of(MirroringPlan(encryption=is_encrypted), mode)
+        build_plan_pair(MirroringPlan(encryption=is_encrypted), mode)
         for mode in modes
         for is_encrypted in (False, True)
     ]
-    values = [getattr(steady_state, column) for steady_state in steady(tuple(setups))]
+    values = [getattr(steady_state, column) for steady_state in compute_steady_states(tuple(setups))]
     lines = tuple(
         FigureLine(NAMES[mode], (0.0, 1.0), tuple(values[2 * index : 2 * index + 2]), points=True)
         for index, mode in enumerate(modes)
@@ -189,18 +189,18 @@ def _run_operation(
     operation: Operation, mode: SafetyMode, samples: Samples | None = None
 ) -> tuple[Flow, float]:
     """Run an operation alone in the database; return the flow and the duration in seconds."""
-    flow = Flow.empty()
+    flow = Flow.create_empty()
     workload = replace(WORKLOAD1, connections=0.0)  # its pages determine how fast log is redone
-    add_pair(flow, pair_of(MirroringPlan(workload=workload), mode).changed(operation=operation))
-    flow.watch(0, CrossingKind.OPERATION_DONE)
+    add_pair(flow, build_plan_pair(MirroringPlan(workload=workload), mode).with_changes(operation=operation))
+    flow.watch_source(0, CrossingKind.OPERATION_DONE)
     took_s = _run_until_crossing(flow, samples)
-    flow.watch(0, CrossingKind(0))
+    flow.watch_source(0, CrossingKind(0))
     return flow, took_s
 
 
 def _run_until_crossing(flow: Flow, samples: Samples | None = None) -> float:
     """Run until the requested crossing and return the seconds."""
-    ticks, sources, streams = run(flow, round(OPERATION_S_MAX * TICKS_PER_S), samples)
+    ticks, sources, streams = run_flow(flow, round(OPERATION_S_MAX * TICKS_PER_S), samples)
     assert sources or streams, f"the crossing did not come about within {OPERATION_S_MAX:g} s"
     return ticks / TICKS_PER_S
 
@@ -214,7 +214,7 @@ def _draw_indexes(number: str, online: Sequence[bool]) -> Figure:
     x = tuple(float(index) for index in range(len(kinds)))
     lines = []
     for mode in MODES:
-        minutes = [_run_operation(index_build(1.0, *kind), mode)[1] / 60.0 for kind in kinds]
+        minutes = [_run_operation(build_index_operation(1.0, *kind), mode)[1] / 60.0 for kind in kinds]
         lines.append(FigureLine(NAMES[mode], x, tuple(minutes), points=True))
     panel = FigurePanel("Time", "min", tuple(lines))
     return Figure(*_find_texts(number), "Index", (panel,), logarithmic_x=False, categories=names)
@@ -226,7 +226,7 @@ def _format_online(is_online: bool, variants: Sequence[bool]) -> str:
 
 def _draw_rebuild() -> Figure:
     samples = Samples(every=round(SAMPLE_S * TICKS_PER_S))
-    flow, took_s = _run_operation(index_build(1.0, True, True), SafetyMode.OFF, samples)
+    flow, took_s = _run_operation(build_index_operation(1.0, True, True), SafetyMode.OFF, samples)
     for crossing in (CrossingKind.SEND_DONE, CrossingKind.REDO_DONE):
         flow.watch_stream(0, crossing)
         _run_until_crossing(flow, samples)
@@ -251,7 +251,7 @@ def _draw_bulk_insert() -> Figure:
     batches = (100.0, 1_000.0, 10_000.0, 100_000.0, 1_000_000.0)
     lines = []
     for mode in MODES:
-        hours = [_run_operation(bulk_load(93e6, batch), mode)[1] / 3600.0 for batch in batches]
+        hours = [_run_operation(build_bulk_load(93e6, batch), mode)[1] / 3600.0 for batch in batches]
         lines.append(FigureLine(NAMES[mode], batches, tuple(hours)))
     return Figure(
         "Figure 4: bulk insert of 93 million rows",
@@ -267,8 +267,8 @@ def _draw_bulk_insert() -> Figure:
 
 def _draw_compression(safety: SafetyMode, columns: Sequence[str], caption: str) -> Figure:
     plan = MirroringPlan(workload=STOCK_EXCHANGE, site=UNISYS, safety=safety, version=2008)
-    raw = sweep(plan, "bandwidth_mbps", COMPRESSION_MBPS)
-    packed = sweep(
+    raw = sweep_values(plan, "bandwidth_mbps", COMPRESSION_MBPS)
+    packed = sweep_values(
         plan.with_changes(compression_ratio=STOCK_EXCHANGE.compression_ratio),
         "bandwidth_mbps",
         COMPRESSION_MBPS,
@@ -363,7 +363,7 @@ class PaperStatement(Struct, frozen=True):
 
 
 STATEMENTS: Final = tuple(
-    PaperStatement(figure, workload, SafetyMode[safety], axis, float(at), say(text))
+    PaperStatement(figure, workload, SafetyMode[safety], axis, float(at), build_message(text))
     for figure, workload, safety, axis, at, text in (
         row.values() for row in read_table("engine.planning", "statements.tsv")
     )
@@ -401,7 +401,7 @@ POINTS: Final = tuple(
 """Measured on a local network of 1 Gbps without loss and compression [WP tables 2 and 3]."""
 
 
-def points_about(workload: Workload, safety: SafetyMode, column: str) -> list[MeasuredPoint]:
+def find_points(workload: Workload, safety: SafetyMode, column: str) -> list[MeasuredPoint]:
     """Return the points that belong to a curve."""
     return [
         point
@@ -410,7 +410,7 @@ def points_about(workload: Workload, safety: SafetyMode, column: str) -> list[Me
     ]
 
 
-def statements_about(workload: Workload, safety: SafetyMode, axis: str) -> list[PaperStatement]:
+def find_statements(workload: Workload, safety: SafetyMode, axis: str) -> list[PaperStatement]:
     """Return the statements that belong to a curve."""
     return [
         statement

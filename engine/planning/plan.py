@@ -7,10 +7,10 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.flow import Pair, SafetyMode, Site, Workload, pair
+from engine.flow import Pair, SafetyMode, Site, Workload, build_pair
 from engine.flow.sites import NEC, WORKLOAD1
-from engine.localization import say
-from engine.planning.steady import steady
+from engine.localization import build_message
+from engine.planning.steady import compute_steady_states
 
 NETWORKS: Final = (("LAN", 0.0, 2.0), ("MAN", 2.0, 20.0), ("WAN", 20.0, 200.0))
 """Kinds of network and their usual range of round trips in ms. Documented [WP table 7]."""
@@ -39,14 +39,14 @@ class MirroringPlan(Struct, frozen=True):
         return replace(self, **changes)
 
 
-def network_of(rtt_ms: float) -> str:
+def classify_network(rtt_ms: float) -> str:
     """Return the kind of network that usually has this round trip, LAN, MAN or WAN [WP table 7]."""
     return next((name for name, _, longest in NETWORKS if rtt_ms < longest), NETWORKS[-1][0])
 
 
-def pair_of(plan: MirroringPlan, safety: SafetyMode | None = None) -> Pair:
+def build_plan_pair(plan: MirroringPlan, safety: SafetyMode | None = None) -> Pair:
     """Return the plan as a synchronized pair of servers, at *safety* or else at the plan's own safety level."""
-    return pair(
+    return build_pair(
         plan.site,
         plan.workload,
         plan.safety if safety is None else safety,
@@ -89,7 +89,9 @@ def build_custom_workload(
     """
     if min(connections, log_kb_per_transaction, transactions_per_s) <= 0.0 or think_s < 0.0:
         raise ValueError(
-            say("connections, log and transactions must be above zero; think time must not be negative")
+            build_message(
+                "connections, log and transactions must be above zero; think time must not be negative"
+            )
         )
     response_s = connections / transactions_per_s - think_s
     base_workload = Workload(
@@ -103,10 +105,10 @@ def build_custom_workload(
         hot_pages=WORKLOAD1.hot_pages,
         compression_ratio=WORKLOAD1.compression_ratio,
     )
-    fastest = steady((_build_unmirrored_pair(base_workload, site),))[0].transactions_per_s
+    fastest = compute_steady_states((_build_unmirrored_pair(base_workload, site),))[0].transactions_per_s
     if response_s <= 0.0 or transactions_per_s > fastest * 1.001:
         raise ValueError(
-            say(
+            build_message(
                 "{n:g} connections with {think_s:g} s think time reach at most {most:.3g} "
                 "transactions/s here, not {wanted:g}",
                 n=connections,
@@ -123,7 +125,7 @@ def _fit_response_time(base_workload: Workload, site: Site, response_s: float) -
     workload, other_s = base_workload, response_s
     for _ in range(TRIES):
         workload = replace(base_workload, other_delay_ms=1000.0 * other_s)
-        error_s = response_s - steady((_build_unmirrored_pair(workload, site),))[0].response_s
+        error_s = response_s - compute_steady_states((_build_unmirrored_pair(workload, site),))[0].response_s
         if abs(error_s) < RESPONSE_TOLERANCE_S:
             break
         other_s = max(0.0, other_s + error_s)
@@ -131,4 +133,4 @@ def _fit_response_time(base_workload: Workload, site: Site, response_s: float) -
 
 
 def _build_unmirrored_pair(workload: Workload, site: Site) -> Pair:
-    return pair(site, workload, SafetyMode.NONE, log_size_kb=ENDLESS_KB, log_max_kb=ENDLESS_KB)
+    return build_pair(site, workload, SafetyMode.NONE, log_size_kb=ENDLESS_KB, log_max_kb=ENDLESS_KB)

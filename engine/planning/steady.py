@@ -16,10 +16,10 @@ from engine.flow import (
     StreamPositions,
     StreamTotals,
     add_pair,
-    run,
+    run_flow,
 )
-from engine.flow.derive import handling_ms, link_kb_per_s, stream_kb_per_s
-from engine.flow.setup import wire_ratio
+from engine.flow.derive import compute_handling_ms, compute_link_kb_per_s, compute_stream_kb_per_s
+from engine.flow.setup import compute_wire_ratio
 
 PAIRS_AT_ONCE: Final = 25
 """Number of pairs per flow. Pairs share nothing; a larger flow would only take longer to create."""
@@ -66,7 +66,7 @@ COLUMNS: Final = tuple(field.name for field in fields(SteadyState))
 
 
 @lru_cache(maxsize=64)
-def steady(setups: tuple[Pair, ...], endless_queue: str = "") -> tuple[SteadyState, ...]:
+def compute_steady_states(setups: tuple[Pair, ...], endless_queue: str = "") -> tuple[SteadyState, ...]:
     """Run each setup alone until it is steady. Results are cached.
 
     *endless_queue* measures the rate of catching up: "send" gives every mirror an endless send queue at the
@@ -80,25 +80,25 @@ def steady(setups: tuple[Pair, ...], endless_queue: str = "") -> tuple[SteadySta
 
 def _run_to_rest(setups: Sequence[Pair], endless_queue: str) -> list[SteadyState]:
     """Run all *setups* in one flow, each on its own servers, and read them when the last one is steady."""
-    flow = Flow.empty()
+    flow = Flow.create_empty()
     for number, setup in enumerate(setups):
-        add_pair(flow, setup.changed(host=2 * number, target_host=2 * number + 1))
-    comparison_s = max(_measurement_s(setup) for setup in setups)
+        add_pair(flow, setup.with_changes(host=2 * number, target_host=2 * number + 1))
+    comparison_s = max(_choose_measurement_s(setup) for setup in setups)
     comparisons = 1 if any(setup.stream and setup.stream.loss for setup in setups) else COMPARISONS_MAX
-    run(flow, round(comparison_s * TICKS_PER_S))
+    run_flow(flow, round(comparison_s * TICKS_PER_S))
     if endless_queue:
         _fill_queues(flow, endless_queue)
-        run(flow, round(comparison_s * TICKS_PER_S))
+        run_flow(flow, round(comparison_s * TICKS_PER_S))
     earlier_states: list[SteadyState] = []
     for _ in range(comparisons):
-        states = list(_measure(flow, setups, comparison_s))
+        states = list(_measure_pairs(flow, setups, comparison_s))
         if earlier_states and all(_is_steady(a, b) for a, b in zip(earlier_states, states, strict=True)):
             break
         earlier_states = states
     return states
 
 
-def _measurement_s(setup: Pair) -> float:
+def _choose_measurement_s(setup: Pair) -> float:
     """Return the length of one measurement in seconds.
 
     It is several times the longest delay of the pair: think time, or a window in transit.
@@ -106,8 +106,8 @@ def _measurement_s(setup: Pair) -> float:
     source, stream = setup.source, setup.stream
     if stream is None:
         return max(COMPARISON_S, source.workload.think_s)
-    way_s = (stream.rtt_ms + handling_ms(source.site, stream)) / 1000.0
-    way_s += source.site.send_window_kb / link_kb_per_s(source.site, stream.bandwidth_mbps)
+    way_s = (stream.rtt_ms + compute_handling_ms(source.site, stream)) / 1000.0
+    way_s += source.site.send_window_kb / compute_link_kb_per_s(source.site, stream.bandwidth_mbps)
     duration_min_s = LOSSY_COMPARISON_S if stream.loss > 0.0 else COMPARISON_S
     return max(duration_min_s, source.workload.think_s, 3.0 * way_s)
 
@@ -115,16 +115,23 @@ def _measurement_s(setup: Pair) -> float:
 def _fill_queues(flow: Flow, endless_queue: str) -> None:
     """Give every mirror an endless send queue ("send") or redo queue ("redo") by moving log positions."""
     for source in range(len(flow.source_setups)):
-        _move(
-            flow.set_positions, source, flow.positions(source), ("generated_kb", "flushed_kb", "committed_kb")
+        _move_positions(
+            flow.set_positions,
+            source,
+            flow.read_source_positions(source),
+            ("generated_kb", "flushed_kb", "committed_kb"),
         )
         if endless_queue == "redo":
-            for stream in flow.streams_of(source):
+            for stream in flow.list_streams_of(source):
                 positions = ("sent_kb", "received_kb", "hardened_kb", "acknowledged_kb")
-                _move(flow.set_stream_positions, stream, flow.stream_positions(stream), positions)
+                _move_positions(
+                    flow.set_stream_positions, stream, flow.read_stream_positions(stream), positions
+                )
 
 
-def _move(set_positions: Callable[..., None], number: int, positions: object, names: Sequence[str]) -> None:
+def _move_positions(
+    set_positions: Callable[..., None], number: int, positions: object, names: Sequence[str]
+) -> None:
     set_positions(number, **{name: getattr(positions, name) + BACKLOG_KB for name in names})
 
 
@@ -145,15 +152,18 @@ _NO_STREAM: Final = (StreamTotals(0.0, 0.0, 0.0, 0.0, 0.0), StreamPositions(0.0,
 
 def _take_sample(flow: Flow, source: int) -> _PairSample:
     streams = [
-        (flow.stream_totals(number), flow.stream_positions(number)) for number in flow.streams_of(source)
+        (flow.read_stream_totals(number), flow.read_stream_positions(number))
+        for number in flow.list_streams_of(source)
     ]
-    return _PairSample(flow.totals(source), flow.positions(source), *(streams or [_NO_STREAM])[0])
+    return _PairSample(
+        flow.read_source_totals(source), flow.read_source_positions(source), *(streams or [_NO_STREAM])[0]
+    )
 
 
-def _measure(flow: Flow, setups: Sequence[Pair], seconds: float) -> Iterator[SteadyState]:
+def _measure_pairs(flow: Flow, setups: Sequence[Pair], seconds: float) -> Iterator[SteadyState]:
     """Measure the exact mean figures of every pair over the next *seconds*."""
     before = [_take_sample(flow, source) for source in range(len(setups))]
-    run(flow, round(seconds * TICKS_PER_S))
+    run_flow(flow, round(seconds * TICKS_PER_S))
     for source, sample in enumerate(before):
         yield _compute_means(setups[source], sample, _take_sample(flow, source), seconds)
 
@@ -181,7 +191,7 @@ def _compute_means(setup: Pair, start: _PairSample, end: _PairSample, seconds: f
         redo_queue_growth_kb_per_s=_round_growth(undone / seconds, sent_kb_per_s) if mirrored else 0.0,
         unhardened_kb=max(0.0, end.positions.committed_kb - end.mirror_positions.hardened_kb),
         redo_queue_kb=end.mirror_positions.hardened_kb - end.mirror_positions.redone_kb,
-        link_use_percent=_link_use_percent(setup, sent_kb_per_s),
+        link_use_percent=_compute_link_use_percent(setup, sent_kb_per_s),
         principal_cpu_percent=(end.did.core_s - start.did.core_s) * per_core,
         mirror_cpu_percent=(end.totals.core_s - start.totals.core_s) * per_core,
     )
@@ -196,12 +206,12 @@ def _round_growth(growth: float, flow: float) -> float:
     return growth if abs(growth) > 1e-3 * flow else 0.0
 
 
-def _link_use_percent(setup: Pair, sent_kb_per_s: float) -> float:
+def _compute_link_use_percent(setup: Pair, sent_kb_per_s: float) -> float:
     source, stream = setup.source, setup.stream
     if stream is None:
         return 0.0
-    ratio = wire_ratio(stream.compression_ratio, source.version)
-    return 100.0 * sent_kb_per_s * ratio / link_kb_per_s(source.site, stream.bandwidth_mbps)
+    ratio = compute_wire_ratio(stream.compression_ratio, source.version)
+    return 100.0 * sent_kb_per_s * ratio / compute_link_kb_per_s(source.site, stream.bandwidth_mbps)
 
 
 def _is_steady(previous: SteadyState, current: SteadyState) -> bool:
@@ -212,7 +222,7 @@ def _is_steady(previous: SteadyState, current: SteadyState) -> bool:
 _WATCHED: Final = ("transactions_per_s", "response_s", "sent_kb_per_s")
 
 
-def send_limit_kb_per_s(setup: Pair) -> float:
+def compute_send_limit_kb_per_s(setup: Pair) -> float:
     """Return the maximum send rate of the session: a window per round trip, or the capacity of the link.
 
     0 without a mirror.
@@ -220,4 +230,6 @@ def send_limit_kb_per_s(setup: Pair) -> float:
     source, stream = setup.source, setup.stream
     if stream is None:
         return 0.0
-    return stream_kb_per_s(source.site, stream) / wire_ratio(stream.compression_ratio, source.version)
+    return compute_stream_kb_per_s(source.site, stream) / compute_wire_ratio(
+        stream.compression_ratio, source.version
+    )

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from engine import arithmetic
 from engine.flow import SafetyMode
-from engine.planning.plan import MirroringPlan, pair_of
-from engine.planning.steady import SteadyState, steady
+from engine.planning.plan import MirroringPlan, build_plan_pair
+from engine.planning.steady import SteadyState, compute_steady_states
 
 Array = npt.NDArray[np.float64]
 
@@ -33,30 +33,34 @@ class Sweep(Struct, frozen=True):
     safety: SafetyMode
     points: tuple[SteadyState, ...]
 
-    def column(self, name: str) -> Array:
+    def read_column(self, name: str) -> Array:
         """Return one of `steady.COLUMNS` at each point."""
         return np.array([getattr(point, name) for point in self.points])
 
 
-def sweep(plan: MirroringPlan, axis: str, values: Sequence[float], safety: SafetyMode | None = None) -> Sweep:
+def sweep_values(
+    plan: MirroringPlan, axis: str, values: Sequence[float], safety: SafetyMode | None = None
+) -> Sweep:
     """Compute *plan* with each of *values* as its *axis*, at its own safety level or *safety*."""
     mode = plan.safety if safety is None else safety
-    setups = tuple(pair_of(plan.with_changes(**{axis: value}), mode) for value in values)
+    setups = tuple(build_plan_pair(plan.with_changes(**{axis: value}), mode) for value in values)
     if mode is SafetyMode.NONE:  # nothing is sent over the link
-        return Sweep(axis, tuple(values), mode, steady((pair_of(plan, mode),)) * len(values))
-    return Sweep(axis, tuple(values), mode, steady(setups))
+        return Sweep(
+            axis, tuple(values), mode, compute_steady_states((build_plan_pair(plan, mode),)) * len(values)
+        )
+    return Sweep(axis, tuple(values), mode, compute_steady_states(setups))
 
 
 def sweep_rtt(plan: MirroringPlan, rtts: Sequence[float] = RTT_MS, safety: SafetyMode | None = None) -> Sweep:
     """Compute the sweep over the round trips *rtts* in ms."""
-    return sweep(plan, "rtt_ms", rtts, safety)
+    return sweep_values(plan, "rtt_ms", rtts, safety)
 
 
 def sweep_bandwidth(
     plan: MirroringPlan, mbps: Sequence[float] = BANDWIDTH_MBPS, safety: SafetyMode | None = None
 ) -> Sweep:
     """Compute the sweep over the bandwidths *mbps* in Mbps."""
-    return sweep(plan, "bandwidth_mbps", mbps, safety)
+    return sweep_values(plan, "bandwidth_mbps", mbps, safety)
 
 
 def find_last_acceptable(
@@ -72,7 +76,7 @@ def find_last_acceptable(
     """
     last_value: float | None = None
     bracket: tuple[float, float] | None = None
-    curve = sweep(plan, axis, values, safety)
+    curve = sweep_values(plan, axis, values, safety)
     if is_acceptable(curve.points[0]):
         last_value = curve.x[0]
     for (x, _), (next_x, point) in pairwise(zip(curve.x, curve.points, strict=True)):
@@ -84,7 +88,7 @@ def find_last_acceptable(
             bracket = (x, next_x)
     if bracket is None:
         return last_value
-    finer = sweep(plan, axis, arithmetic.space_geometrically(*bracket, REFINEMENT + 2)[1:-1], safety)
+    finer = sweep_values(plan, axis, arithmetic.space_geometrically(*bracket, REFINEMENT + 2)[1:-1], safety)
     for x, point in zip(finer.x, finer.points, strict=True):
         if not is_acceptable(point):
             break

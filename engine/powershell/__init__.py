@@ -1,5 +1,5 @@
 """A PowerShell prompt on a node: the cmdlets with which DBAs look at a failover cluster and change it."""
 
-from engine.powershell.prompt import run
+from engine.powershell.prompt import run_line
 
-__all__ = ["run"]
+__all__ = ["run_line"]

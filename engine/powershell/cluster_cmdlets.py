@@ -23,7 +23,7 @@ from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, Pip
 from engine.protocol import clock
 
 
-def cluster_row(world: World, node: str) -> Row:
+def build_cluster_row(world: World, node: str) -> Row:
     """Return the properties of the cluster, as a node knows it."""
     cluster_node = lookup.find_node(world, node)
     cluster = world.clusters[cluster_node.cluster]
@@ -34,7 +34,7 @@ def cluster_row(world: World, node: str) -> Row:
         "SameSubnetThreshold": str(cluster.threshold),
         "CrossSubnetDelay": delay,
         "CrossSubnetThreshold": str(cluster.cross_threshold),
-        "LowerQuorumPriorityNodeID": str(_lower(world, cluster.lower_priority_node)),
+        "LowerQuorumPriorityNodeID": str(_get_lower_priority_node(world, cluster.lower_priority_node)),
         "DynamicQuorum": str(int(cluster.dynamic_quorum)),
         "WitnessDynamicWeight": str(int(cluster_node.config.witness_counts)),
         "QuarantineThreshold": str(quarantine.THRESHOLD),
@@ -71,11 +71,11 @@ def has_property(cluster: Cluster, name: str) -> bool:
     return quorum.is_version_at_least(cluster, first_version)
 
 
-def _lower(world: World, name: str | None) -> int:
+def _get_lower_priority_node(world: World, name: str | None) -> int:
     return world.nodes[name].number if name is not None else 0
 
 
-def node_row(world: World, observer: str, node: Node) -> Row:
+def build_node_row(world: World, observer: str, node: Node) -> Row:
     """Return the properties of a node, as *observer* knows them."""
     cluster_node = lookup.find_node(world, observer)
     row = {
@@ -85,7 +85,7 @@ def node_row(world: World, observer: str, node: Node) -> Row:
         "ID": str(node.number),
         "State": config.read_node_state(world, observer, node.name),
         "Type": "Node",
-        "NodeWeight": str(cluster_node.config.weight(node.name)),
+        "NodeWeight": str(cluster_node.config.get_weight(node.name)),
         "DynamicWeight": str(int(node.name in cluster_node.config.counted)),
         "StatusInformation": "Quarantined" if quarantine.is_quarantined(world, node.name) else "Normal",
     }
@@ -95,24 +95,26 @@ def node_row(world: World, observer: str, node: Node) -> Row:
 def get_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterNode."""
     cluster = world.clusters[lookup.find_node(world, node).cluster]
-    names = lookup.matching(call, cluster.nodes, lookup.names(call, piped, "node") or ("*",))
-    rows = tuple(node_row(world, node, lookup.member(world, node, name, call)) for name in names)
+    names = lookup.match_names(call, cluster.nodes, lookup.read_names(call, piped, "node") or ("*",))
+    rows = tuple(build_node_row(world, node, lookup.find_member(world, node, name, call)) for name in names)
     old = cluster.windows in ("2008 R2", "2012")
     return PipelineTable("node", ("Name", "ID", "State") if old else ("Name", "State", "Type"), rows)
 
 
 def get_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterGroup."""
-    roles_by_name = {role.name.lower(): role for role in lookup.roles(world, node)}
-    names = lookup.matching(call, list(roles_by_name), lookup.names(call, piped, "group") or ("*",))
-    found_roles = [roles_by_name.get(name.lower()) or lookup.role(world, node, name, call) for name in names]
-    owners = _owners(piped)
+    roles_by_name = {role.name.lower(): role for role in lookup.list_roles(world, node)}
+    names = lookup.match_names(call, list(roles_by_name), lookup.read_names(call, piped, "group") or ("*",))
+    found_roles = [
+        roles_by_name.get(name.lower()) or lookup.find_role(world, node, name, call) for name in names
+    ]
+    owners = _list_piped_nodes(piped)
     rows = tuple(
         {
             "Name": role.name,
             "OwnerNode": config.read_owner(world, node, role),
             "State": config.read_role_state(role),
-            "FailoverThreshold": str(roles.threshold_setting(role)),
+            "FailoverThreshold": str(roles.get_threshold_setting(role)),
             "FailoverPeriod": str(role.failover_period_h),
         }
         for role in found_roles
@@ -121,21 +123,24 @@ def get_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
     return PipelineTable("group", ("Name", "OwnerNode", "State"), rows)
 
 
-def _owners(piped: PipelineTable | None) -> set[str] | None:
+def _list_piped_nodes(piped: PipelineTable | None) -> set[str] | None:
     """Return the nodes from the pipeline, to which the groups or resources are limited; None without such nodes."""
     return {row["Name"] for row in piped.rows} if piped is not None and piped.kind == "node" else None
 
 
 def get_resource(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterResource."""
-    resource_names = [resource.name for _, resource in lookup.resources(world, node)]
-    names = lookup.matching(call, resource_names, lookup.names(call, piped, "resource") or ("*",))
-    found_resources, owners = [lookup.resource(world, node, name, call) for name in names], _owners(piped)
+    resource_names = [resource.name for _, resource in lookup.list_resources(world, node)]
+    names = lookup.match_names(call, resource_names, lookup.read_names(call, piped, "resource") or ("*",))
+    found_resources, owners = (
+        [lookup.find_resource(world, node, name, call) for name in names],
+        _list_piped_nodes(piped),
+    )
     if piped is not None and piped.kind == "group":
         groups = {row["Name"] for row in piped.rows}
         found_resources = [
             role_and_resource
-            for role_and_resource in lookup.resources(world, node)
+            for role_and_resource in lookup.list_resources(world, node)
             if role_and_resource[0].name in groups
         ]
     rows = tuple(
@@ -192,9 +197,9 @@ def set_quorum(world: World, node: str, call: CmdletCall, piped: PipelineTable |
     if len(witness_keys) > 1:
         text = "Parameter set cannot be resolved using the specified named parameters."
         raise ShellError(call.name, text, "InvalidArgument", "AmbiguousParameterSet")
-    kind, name = WITNESS_PARAMETERS[witness_keys[0]], call.value(witness_keys[0])
+    kind, name = WITNESS_PARAMETERS[witness_keys[0]], call.get_value(witness_keys[0])
     if kind == "cloud":
-        name = call.value("accountname") and call.value("accesskey") and call.value("accountname")
+        name = call.get_value("accountname") and call.get_value("accesskey") and call.get_value("accountname")
     if kind and not name:
         text = "Cannot process command because of one or more missing mandatory parameters: AccountName AccessKey."
         raise ShellError(call.name, text, "InvalidArgument", f"MissingMandatoryParameter,{call.name}")
@@ -204,58 +209,58 @@ def set_quorum(world: World, node: str, call: CmdletCall, piped: PipelineTable |
 
 def get_cluster(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-Cluster, with the name of this cluster or of one of its nodes."""
-    lookup.check_cluster(world, node, call, call.values("name", 0))
-    return PipelineTable("cluster", ("Name",), (cluster_row(world, node),))
+    lookup.check_cluster(world, node, call, call.get_values("name", 0))
+    return PipelineTable("cluster", ("Name",), (build_cluster_row(world, node),))
 
 
 def get_owner_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterOwnerNode."""
-    names = lookup.names(call, piped, "resource") or call.values("resource")
+    names = lookup.read_names(call, piped, "resource") or call.get_values("resource")
     rows = [
         {"ClusterObject": resource.name, "OwnerNodes": "{" + ", ".join(resource.owners) + "}"}
-        for _, resource in (lookup.resource(world, node, name, call) for name in names)
+        for _, resource in (lookup.find_resource(world, node, name, call) for name in names)
     ]
-    groups = call.values("group") or (
+    groups = call.get_values("group") or (
         tuple(row["Name"] for row in piped.rows) if piped and piped.kind == "group" else ()
     )
     for name in groups:
-        role = lookup.role(world, node, name, call)
+        role = lookup.find_role(world, node, name, call)
         rows.append({"ClusterObject": role.name, "OwnerNodes": "{" + ", ".join(role.preferred) + "}"})
     if not rows:
-        lookup.name(call, None, "resource")
+        lookup.read_single_name(call, None, "resource")
     return PipelineTable("owners", ("ClusterObject", "OwnerNodes"), tuple(rows))
 
 
 def get_log(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterLog: return the lines of the log file that the real cmdlet writes. Times are UTC."""
-    name = call.value("node", 0) or node
-    member = lookup.member(world, node, name, call)
-    minutes = call.value("timespan")
+    name = call.get_value("node", 0) or node
+    member = lookup.find_member(world, node, name, call)
+    minutes = call.get_value("timespan")
     since_tick = world.tick - int(minutes) * 60 * TICKS_PER_S if minutes else 0
     lines = [
-        f"{member.number:08x}.00000{member.number:03x}::{_stamp(world, tick)} {level:<5} [{component}] {text}"
+        f"{member.number:08x}.00000{member.number:03x}::{_format_utc_time(world, tick)} {level:<5} [{component}] {text}"
         for tick, level, component, text in world.clusterlog.get(member.name, ())
         if tick >= since_tick
     ]
     return PipelineTable("log", text="\n".join(lines))
 
 
-def _stamp(world: World, tick: int) -> str:
-    moment = clock.time_at(world, tick)
+def _format_utc_time(world: World, tick: int) -> str:
+    moment = clock.get_time_at(world, tick)
     return f"{moment:%Y/%m/%d-%H:%M:%S}.{moment.microsecond // 1000:03d}"
 
 
 def move_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Move-ClusterGroup."""
-    role = lookup.role(world, node, lookup.name(call, piped, "group"), call)
-    target = call.value("node", 1)
+    role = lookup.find_role(world, node, lookup.read_single_name(call, piped, "group"), call)
+    target = call.get_value("node", 1)
     if not target:
-        target = next((n for n in roles.KINDS[role.kind].targets(world, role) if n != role.owner), "")
+        target = next((n for n in roles.KINDS[role.kind].list_targets(world, role) if n != role.owner), "")
     if not target:
         raise ShellError(call.name, f"There is no node to which '{role.name}' could move.")
-    target = lookup.member(world, node, target, call).name
+    target = lookup.find_member(world, node, target, call).name
     if role.owner != target or role.state not in (ResourceState.ONLINE, ResourceState.OFFLINE):
-        commands.move(world, role.name, target, node)
+        commands.move_role(world, role.name, target, node)
     return get_group(world, node, CmdletCall("Get-ClusterGroup", {"name": (role.name,)}), None)
 
 
@@ -263,11 +268,11 @@ STARTED: Final = (ResourceState.ONLINE, ResourceState.ONLINE_PENDING)
 """States in which Start-ClusterGroup changes nothing and only returns the group."""
 
 
-def set_group(act: Callable[[World, str, str], None]) -> Cmdlet:
+def build_group_cmdlet(act: Callable[[World, str, str], None]) -> Cmdlet:
     """Build Start-ClusterGroup or Stop-ClusterGroup, which apply *act* to a role."""
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-        role = lookup.role(world, node, lookup.name(call, piped, "group"), call)
+        role = lookup.find_role(world, node, lookup.read_single_name(call, piped, "group"), call)
         name = role.name
         if act is not commands.start_role or role.state not in STARTED:
             act(world, name, node)
@@ -276,11 +281,13 @@ def set_group(act: Callable[[World, str, str], None]) -> Cmdlet:
     return cmdlet
 
 
-def set_resource(act: Callable[[World, str, str], None]) -> Cmdlet:
+def build_resource_cmdlet(act: Callable[[World, str, str], None]) -> Cmdlet:
     """Build Start-ClusterResource or Stop-ClusterResource, which apply *act* to a resource."""
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-        name = lookup.resource(world, node, lookup.name(call, piped, "resource"), call)[1].name
+        name = lookup.find_resource(world, node, lookup.read_single_name(call, piped, "resource"), call)[
+            1
+        ].name
         act(world, name, node)
         return get_resource(world, node, CmdletCall("Get-ClusterResource", {"name": (name,)}), None)
 
@@ -289,8 +296,8 @@ def set_resource(act: Callable[[World, str, str], None]) -> Cmdlet:
 
 def move_resource(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Move-ClusterResource."""
-    name = lookup.resource(world, node, lookup.name(call, piped, "resource"), call)[1].name
-    role = lookup.role(world, node, call.value("group", 1), call)
+    name = lookup.find_resource(world, node, lookup.read_single_name(call, piped, "resource"), call)[1].name
+    role = lookup.find_role(world, node, call.get_value("group", 1), call)
     commands.move_disk(world, name, role.name, node)
     return get_resource(world, node, CmdletCall("Get-ClusterResource", {"name": (name,)}), None)
 
@@ -298,24 +305,24 @@ def move_resource(world: World, node: str, call: CmdletCall, piped: PipelineTabl
 def add_dependency(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Add-ClusterResourceDependency."""
     name = (
-        lookup.name(call, piped, "resource")
+        lookup.read_single_name(call, piped, "resource")
         if piped is not None
-        else call.value("resource", 0) or lookup.name(call, None, "resource")
+        else call.get_value("resource", 0) or lookup.read_single_name(call, None, "resource")
     )
-    name = lookup.resource(world, node, name, call)[1].name
-    provider = call.value("provider", 0 if piped is not None else 1)
-    commands.add_dependency(world, name, lookup.resource(world, node, provider, call)[1].name, node)
+    name = lookup.find_resource(world, node, name, call)[1].name
+    provider = call.get_value("provider", 0 if piped is not None else 1)
+    commands.add_dependency(world, name, lookup.find_resource(world, node, provider, call)[1].name, node)
     return get_resource(world, node, CmdletCall("Get-ClusterResource", {"name": (name,)}), None)
 
 
 def get_dependency(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterResourceDependency."""
     name = (
-        lookup.name(call, piped, "resource")
+        lookup.read_single_name(call, piped, "resource")
         if piped is not None
-        else call.value("resource", 0) or lookup.name(call, None, "resource")
+        else call.get_value("resource", 0) or lookup.read_single_name(call, None, "resource")
     )
-    resource = lookup.resource(world, node, name, call)[1]
+    resource = lookup.find_resource(world, node, name, call)[1]
     sign = " or " if resource.kind == "Network Name" and len(resource.needs) > 1 else " and "
     row = {
         "Resource": resource.name,
@@ -326,41 +333,43 @@ def get_dependency(world: World, node: str, call: CmdletCall, piped: PipelineTab
 
 def start_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Start-ClusterNode, with -FixQuorum or -ForceQuorum."""
-    name = lookup.member(world, node, lookup.name(call, piped, "node", node), call).name
-    lookup.needs_computer(world, node, name, call)
+    name = lookup.find_member(world, node, lookup.read_single_name(call, piped, "node", node), call).name
+    lookup.require_computer(world, node, name, call)
     if call.has_switch("clearquarantine"):
-        quarantine.clear(world, name)
+        quarantine.forget_exits(world, name)
     if call.has_switch("forcequorum"):
         commands.force_quorum(world, name)
     else:
-        commands.start(world, name, prevent=call.has_switch("preventquorum"))
+        commands.start_node(world, name, prevent=call.has_switch("preventquorum"))
     return get_node(world, node, CmdletCall("Get-ClusterNode", {"name": (name,)}), None)
 
 
 def stop_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Stop-ClusterNode. It refuses to stop a node if the cluster would lose quorum. [DOC: Stop-ClusterNode]."""
-    name = lookup.member(world, node, lookup.name(call, piped, "node", node), call).name
-    lookup.needs_computer(world, node, name, call)
+    name = lookup.find_member(world, node, lookup.read_single_name(call, piped, "node", node), call).name
+    lookup.require_computer(world, node, name, call)
     if not commands.keeps_quorum(world, name):
         text = f"The cluster would lose quorum without '{name}'. To stop the cluster, use the cmdlet Stop-Cluster."
         raise ShellError(call.name, text)
-    commands.stop(world, name)
+    commands.stop_node(world, name)
     return get_node(world, node, CmdletCall("Get-ClusterNode", {"name": (name,)}), None)
 
 
 def remove_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Remove-ClusterNode: evict a node without asking, as with -Force."""
-    commands.evict(world, lookup.member(world, node, lookup.name(call, piped, "node"), call).name, node)
+    commands.evict_node(
+        world, lookup.find_member(world, node, lookup.read_single_name(call, piped, "node"), call).name, node
+    )
     return EMPTY_TABLE
 
 
-def pause(paused: bool) -> Cmdlet:
+def build_pause_cmdlet(paused: bool) -> Cmdlet:
     """Build Suspend-ClusterNode or Resume-ClusterNode."""
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-        member = lookup.member(world, node, lookup.name(call, piped, "node", node), call)
-        target = call.value("targetnode", 1) if paused else ""
-        target_node = lookup.member(world, node, target, call).name if target else None
+        member = lookup.find_member(world, node, lookup.read_single_name(call, piped, "node", node), call)
+        target = call.get_value("targetnode", 1) if paused else ""
+        target_node = lookup.find_member(world, node, target, call).name if target else None
         commands.set_paused(world, member.name, paused, node, call.has_switch("drain"), target_node)
         return get_node(world, node, CmdletCall("Get-ClusterNode", {"name": (member.name,)}), None)
 
@@ -369,27 +378,31 @@ def pause(paused: bool) -> Cmdlet:
 
 def set_owner_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Set-ClusterOwnerNode: set the possible owners of a resource or the preferred owners of a group."""
-    groups = call.values("group")
+    groups = call.get_values("group")
     if piped is not None and piped.kind == "group":
         groups = tuple(row["Name"] for row in piped.rows)
     for name in groups:
-        commands.set_preferred(
-            world, lookup.role(world, node, name, call).name, call.values("owners", 0), node
+        commands.set_preferred_owners(
+            world, lookup.find_role(world, node, name, call).name, call.get_values("owners", 0), node
         )
     if groups:
         return EMPTY_TABLE
-    names = lookup.names(call, piped, "resource") if piped is not None else call.values("resource", 0)
+    names = (
+        lookup.read_names(call, piped, "resource") if piped is not None else call.get_values("resource", 0)
+    )
     if not names:
-        lookup.name(call, None, "resource")
-    owners = call.values("owners", 1 if piped is None and not call.values("resource") else 0)
+        lookup.read_single_name(call, None, "resource")
+    owners = call.get_values("owners", 1 if piped is None and not call.get_values("resource") else 0)
     for name in names:
-        commands.set_owners(world, lookup.resource(world, node, name, call)[1].name, owners, node)
+        commands.set_possible_owners(
+            world, lookup.find_resource(world, node, name, call)[1].name, owners, node
+        )
     return EMPTY_TABLE
 
 
 def get_network(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterNetwork: return a network for each subnet of the cluster."""
-    subnets = _subnets(world, node)
+    subnets = _list_subnets(world, node)
     rows = tuple(
         {
             "Name": name,
@@ -403,7 +416,7 @@ def get_network(world: World, node: str, call: CmdletCall, piped: PipelineTable 
     return PipelineTable("network", ("Name", "State", "Role"), rows)
 
 
-def _subnets(world: World, node: str) -> dict[str, str]:
+def _list_subnets(world: World, node: str) -> dict[str, str]:
     nodes = world.clusters[lookup.find_node(world, node).cluster].nodes
     subnets = dict.fromkeys(world.nodes[name].subnet for name in nodes)
     return {subnet: f"Cluster Network {number}" for number, subnet in enumerate(subnets, 1)}
@@ -414,14 +427,14 @@ def get_interface(world: World, node: str, call: CmdletCall, piped: PipelineTabl
 
     [DOC: CLUSTER_NETINTERFACE_STATE]
     """
-    subnets = _subnets(world, node)
+    subnets = _list_subnets(world, node)
     rows = tuple(
         {
             "Name": f"{name} - Ethernet",
             "Node": name,
             "Network": subnets[world.nodes[name].subnet],
             "State": "Unavailable" if config.read_node_state(world, node, name) == "Down" else "Up",
-            "Address": config.address(world, name),
+            "Address": config.get_address(world, name),
         }
         for name in world.clusters[lookup.find_node(world, node).cluster].nodes
     )
@@ -444,7 +457,7 @@ dhcpsubnetmask leaseexpirestime leaseobtainedtime
 """Private properties that only the real resources have."""
 
 
-def _missing_parameter(call: CmdletCall, key: str, name: str) -> Exception:
+def _build_missing_parameter_error(call: CmdletCall, key: str, name: str) -> Exception:
     if key.lower() in UNSIMULATED.split():
         return CommandNotSimulatedError(f"The parameter '{key}' of {name}")
     text = f"Parameter '{key}' does not exist on the cluster object '{name}'."
@@ -469,40 +482,40 @@ class ResourceParameter(Struct, frozen=True):
     maximum: int = MAXIMUM
 
 
-def _instance_parameters(world: World, name: str) -> list[ResourceParameter]:
+def _list_instance_parameters(world: World, name: str) -> list[ResourceParameter]:
     """Return the properties of SQL Server, which accepts level 0 too [DOC: failover policy of instances]."""
     instance = world.instances[name]
     return [
-        _number("FailureConditionLevel", instance.failure_condition_level,
+        _build_number_parameter("FailureConditionLevel", instance.failure_condition_level,
                 lambda value: world.update_instance(name, failure_condition_level=value), 0, 5),
-        _number("HealthCheckTimeout", instance.health_check_timeout_ms,
+        _build_number_parameter("HealthCheckTimeout", instance.health_check_timeout_ms,
                 lambda value: world.update_instance(name, health_check_timeout_ms=value), HEALTH_CHECK_MINIMUM_MS),
     ]  # fmt: skip
 
 
-def _number(
+def _build_number_parameter(
     name: str, value: int, assign: Callable[[int], object], minimum: int = 0, maximum: int = MAXIMUM
 ) -> ResourceParameter:
     return ResourceParameter(name, str(value), "UInt32", assign, minimum, maximum)
 
 
-def _group_parameters(world: World, node: str, group: AvailabilityGroup) -> list[ResourceParameter]:
+def _list_group_parameters(world: World, node: str, group: AvailabilityGroup) -> list[ResourceParameter]:
     """Return the properties of an availability group [DOC: flexible failover policy]."""
 
     def put(change: Callable[[AvailabilityGroup], AvailabilityGroup]) -> object:
         return config.update_group(world, node, group.guid, change)
 
     return [
-        _number("LeaseTimeout", group.lease_timeout_ms,
+        _build_number_parameter("LeaseTimeout", group.lease_timeout_ms,
                 lambda value: put(lambda old: replace(old, lease_timeout_ms=value)), 1),
-        _number("FailureConditionLevel", group.failure_condition_level,
+        _build_number_parameter("FailureConditionLevel", group.failure_condition_level,
                 lambda value: put(lambda old: replace(old, failure_condition_level=value)), 1, 5),
-        _number("HealthCheckTimeout", group.health_check_timeout_ms,
+        _build_number_parameter("HealthCheckTimeout", group.health_check_timeout_ms,
                 lambda value: put(lambda old: replace(old, health_check_timeout_ms=value)), HEALTH_CHECK_MINIMUM_MS),
     ]  # fmt: skip
 
 
-def _listener_parameters(
+def _list_listener_parameters(
     world: World, node: str, group: AvailabilityGroup, listener: AvailabilityListener
 ) -> list[ResourceParameter]:
     """Return the properties of a listener's network name [DOC: availability group listeners]."""
@@ -513,30 +526,30 @@ def _listener_parameters(
     return [
         ResourceParameter("Name", listener.name.upper()[:15]),
         ResourceParameter("DnsName", listener.name),
-        _number("RegisterAllProvidersIP", int(listener.register_all),
+        _build_number_parameter("RegisterAllProvidersIP", int(listener.register_all),
                 lambda value: put(replace(listener, register_all=bool(value)))),
-        _number("HostRecordTTL", listener.record_ttl_s,
+        _build_number_parameter("HostRecordTTL", listener.record_ttl_s,
                 lambda value: put(replace(listener, record_ttl_s=value))),
     ]  # fmt: skip
 
 
-def _parameters(
+def _find_parameters(
     world: World, node: str, call: CmdletCall, piped: PipelineTable | None
 ) -> tuple[Resource, list[ResourceParameter]]:
     """Return the resource from the pipeline and its private properties."""
     if piped is None or piped.kind != "resource":
-        lookup.name(call, None, "resource")
+        lookup.read_single_name(call, None, "resource")
         raise ShellError(call.name, "Only a resource from the pipeline is simulated here.")
-    role, resource = lookup.resource(world, node, lookup.name(call, piped, "resource"), call)
+    role, resource = lookup.find_resource(world, node, lookup.read_single_name(call, piped, "resource"), call)
     groups = lookup.find_node(world, node).config.groups
     group = next((candidate for candidate in groups if candidate.name == role.name), None)
     listener = group.listener if group is not None else None
     if role.name in world.instances and resource.kind == "SQL Server":
-        rows = _instance_parameters(world, role.name)
+        rows = _list_instance_parameters(world, role.name)
     elif group is not None and resource.kind == "SQL Server Availability Group":
-        rows = _group_parameters(world, node, group)
+        rows = _list_group_parameters(world, node, group)
     elif group is not None and listener is not None and resource.kind == "Network Name":
-        rows = _listener_parameters(world, node, group, listener)
+        rows = _list_listener_parameters(world, node, group, listener)
     elif listener is not None and listener.addresses and resource.kind == "IP Address":
         address = resource.name.rpartition("_")[2]
         rows = [
@@ -552,13 +565,13 @@ def _parameters(
 
 def get_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterParameter."""
-    resource, known_parameters = _parameters(world, node, call, piped)
+    resource, known_parameters = _find_parameters(world, node, call, piped)
     name = resource.name
-    wanted_names = [wanted_name.lower() for wanted_name in call.values("name", 0)]
+    wanted_names = [wanted_name.lower() for wanted_name in call.get_values("name", 0)]
     names = [parameter.name.lower() for parameter in known_parameters]
     for wanted_name in wanted_names:
         if wanted_name not in names:
-            raise _missing_parameter(call, wanted_name, name)
+            raise _build_missing_parameter_error(call, wanted_name, name)
     rows = tuple(
         {"Object": name, "Name": parameter.name, "Value": parameter.value, "Type": parameter.kind}
         for parameter in known_parameters
@@ -570,11 +583,11 @@ def get_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTabl
 def set_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Set-ClusterParameter."""
     commands.check_majority(world, node)
-    resource, known_parameters = _parameters(world, node, call, piped)
-    key, value = call.value("name", 0), call.value("value", 1)
+    resource, known_parameters = _find_parameters(world, node, call, piped)
+    key, value = call.get_value("name", 0), call.get_value("value", 1)
     parameter = next((one for one in known_parameters if one.name.lower() == key.lower()), None)
     if parameter is None:
-        raise _missing_parameter(call, key, resource.name)
+        raise _build_missing_parameter_error(call, key, resource.name)
     is_switch = parameter.name == "RegisterAllProvidersIP"
     if parameter.assign is None or not value.isdigit() or (is_switch and int(value) > 1):
         raise ShellError(call.name, f"Parameter '{key}' with the value '{value}' is not simulated.")

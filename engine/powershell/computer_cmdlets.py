@@ -12,7 +12,7 @@ from engine.protocol import network
 from engine.protocol.startup import SQL_PORT
 
 
-def _target(world: World, name: str) -> str | None:
+def _find_target(world: World, name: str) -> str | None:
     """Return the computer that a name of a computer, an instance or an online listener leads to."""
     listeners = {key.lower(): server for key, server in world.listeners.items()}
     spelled = {key.lower(): key for key in (*world.computers, *world.instances)}
@@ -24,31 +24,31 @@ def _target(world: World, name: str) -> str | None:
 
 def test_connection(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Test-NetConnection."""
-    name, port = call.value("computername", 0), call.value("port") or "0"
+    name, port = call.get_value("computername", 0), call.get_value("port") or "0"
     online = {record.online: key for key, record in world.records.items() if world.listeners.get(key)}
-    target = _target(world, online.get(name, name))
+    target = _find_target(world, online.get(name, name))
     is_present = (
         target is not None and world.computers[target].powered and network.is_passing(world, node, target)
     )
     row = {"ComputerName": name, "PingSucceeded": str(is_present)}
     succeeded = is_present
     if port != "0":
-        succeeded = is_present and target is not None and _listens(world, target, int(port))
+        succeeded = is_present and target is not None and _is_listening(world, target, int(port))
         row |= {"RemotePort": port, "TcpTestSucceeded": str(succeeded)}
-    if call.value("informationlevel").lower() == "quiet":
+    if call.get_value("informationlevel").lower() == "quiet":
         return PipelineTable("text", text=str(succeeded))
     return PipelineTable("connection", tuple(row), (row,), as_list=True)
 
 
-def _listens(world: World, computer: str, port: int) -> bool:
+def _is_listening(world: World, computer: str, port: int) -> bool:
     """Return whether an instance on the computer listens on a port that the firewall lets through."""
     if port in world.computers[computer].blocked_ports:
         return False
     local = [
-        world.instances[name] for name in world.instances_on(computer) if world.instances[name].answering
+        world.instances[name] for name in world.list_instances_on(computer) if world.instances[name].answering
     ]
-    listening = {group.listener.port for group in _groups(world) if group.listener is not None
-                 and world.listeners.get(group.listener.name) in world.instances_on(computer)}  # fmt: skip
+    listening = {group.listener.port for group in _list_groups(world) if group.listener is not None
+                 and world.listeners.get(group.listener.name) in world.list_instances_on(computer)}  # fmt: skip
     return port in listening or any(
         (port == SQL_PORT and instance.tcp_listening)
         or (
@@ -60,36 +60,38 @@ def _listens(world: World, computer: str, port: int) -> bool:
     )
 
 
-def _groups(world: World) -> list[AvailabilityGroup]:
+def _list_groups(world: World) -> list[AvailabilityGroup]:
     return [group for node in world.nodes.values() for group in node.config.groups]
 
 
-def _names(world: World) -> set[str]:
+def _list_known_names(world: World) -> set[str]:
     """Return the names that the name server knows, in lowercase."""
     return {key.lower() for key in (*world.listeners, *world.computers, *world.instances)}
 
 
-def _addresses(world: World, node: str, name: str) -> tuple[str, ...]:
+def _resolve_addresses(world: World, node: str, name: str) -> tuple[str, ...]:
     """Return the addresses that the name server has for a listener (online or offline), an instance or a computer."""
     groups = world.nodes[node].config.groups if node in world.nodes else ()
     for group in groups:
         if group.listener is not None and group.listener.name.lower() == name.lower():
-            return replicas.listener_addresses(group, world.nodes[node])
-    target = _target(world, name)
+            return replicas.list_listener_addresses(group, world.nodes[node])
+    target = _find_target(world, name)
     assert target is not None
-    return (config.address(world, target),)
+    return (config.get_address(world, target),)
 
 
 def resolve_name(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Resolve-DnsName."""
-    name = call.value("name", 0)
-    if name.lower() not in _names(world):
+    name = call.get_value("name", 0)
+    if name.lower() not in _list_known_names(world):
         text = f"{name} : DNS name does not exist"
         raise ShellError(call.name, text, "ResourceUnavailable", "DNS_ERROR_RCODE_NAME_ERROR")
     record = next(
         (name_record for key, name_record in world.records.items() if key.lower() == name.lower()), None
     )
-    ttl_s, addresses = (record.ttl_s, record.addresses) if record else (1200, _addresses(world, node, name))
+    ttl_s, addresses = (
+        (record.ttl_s, record.addresses) if record else (1200, _resolve_addresses(world, node, name))
+    )
     rows = tuple(
         {"Name": name, "Type": "A", "TTL": str(ttl_s), "Section": "Answer", "IPAddress": address}
         for address in addresses
@@ -98,7 +100,7 @@ def resolve_name(world: World, node: str, call: CmdletCall, piped: PipelineTable
 
 
 def _read_folder(call: CmdletCall) -> str:
-    path = call.value("path", 0).rstrip("\\")
+    path = call.get_value("path", 0).rstrip("\\")
     if not path:
         text = "Cannot process command because of one or more missing mandatory parameters: Path."
         raise ShellError(call.name, text, "InvalidArgument", f"MissingMandatoryParameter,{call.name}")
@@ -110,15 +112,15 @@ def test_path(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
     path = _read_folder(call)
     if path.lower() != instances.TEMPDB_FOLDER.lower():
         raise CommandNotSimulatedError(f"Test-Path {path}")
-    return PipelineTable("text", text=str(not instances.lacking_tempdb(world, node)))
+    return PipelineTable("text", text=str(not instances.list_instances_without_tempdb(world, node)))
 
 
-def new_item(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+def create_item(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute New-Item for the folder of tempdb."""
-    path, kind = _read_folder(call), call.value("itemtype")
+    path, kind = _read_folder(call), call.get_value("itemtype")
     if path.lower() != instances.TEMPDB_FOLDER.lower() or kind.lower() != "directory":
         raise CommandNotSimulatedError(f"New-Item {path}")
-    lacking = instances.lacking_tempdb(world, node)
+    lacking = instances.list_instances_without_tempdb(world, node)
     if not lacking:
         text = f"An item with the specified name {path} already exists."
         raise ShellError(call.name, text, "ResourceExists", "DirectoryExist,NewItemCommand")
@@ -133,9 +135,9 @@ def new_item(world: World, node: str, call: CmdletCall, piped: PipelineTable | N
 PING: Final = re.compile(r"ping(?:\.exe)?\s+([\w.-]+)", re.IGNORECASE)
 
 
-def _reaches(world: World, node: str, name: str) -> str | None:
+def _find_reachable_address(world: World, node: str, name: str) -> str | None:
     """Return the address that a ping of *name* from *node* reaches; None if there is no response."""
-    target = _target(world, name)
+    target = _find_target(world, name)
     is_present = (
         target is not None and world.computers[target].powered and network.is_passing(world, node, target)
     )
@@ -144,21 +146,21 @@ def _reaches(world: World, node: str, name: str) -> str | None:
     record = next(
         (name_record for key, name_record in world.records.items() if key.lower() == name.lower()), None
     )
-    return record.online if record else _addresses(world, node, name)[0]
+    return record.online if record else _resolve_addresses(world, node, name)[0]
 
 
-def ping(world: World, node: str, name: str) -> str:
+def execute_ping(world: World, node: str, name: str) -> str:
     """Execute ping."""
-    if name.lower() not in _names(world):
+    if name.lower() not in _list_known_names(world):
         return f"Ping request could not find host {name}. Please check the name and try again."
-    address = _reaches(world, node, name)
+    address = _find_reachable_address(world, node, name)
     return f"Reply from {address}: bytes=32 time<1ms TTL=128" if address else "Request timed out."
 
 
 def test_ping(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Test-Connection."""
-    name = call.value("computername", 0)
-    address = _reaches(world, node, name)
+    name = call.get_value("computername", 0)
+    address = _find_reachable_address(world, node, name)
     if call.has_switch("quiet"):
         return PipelineTable("text", text=str(address is not None))
     if address is None:
@@ -170,7 +172,7 @@ def test_ping(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
 
 def import_module(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Import-Module. It accepts modules that are always loaded here."""
-    name = call.value("name", 0)
+    name = call.get_value("name", 0)
     if name.lower() in ("failoverclusters", "nettcpip", "dnsclient"):
         return EMPTY_TABLE
     raise CommandNotSimulatedError(f"Import-Module {name}")

@@ -25,7 +25,7 @@ NUMBERS: Final = {"u": (0, 2**32 - 1), "i": (-(2**31), 2**31 - 1)}
 NUMBER: Final = re.compile(r"\s*([+-]?)(?:0x([0-9a-f]{1,16})|(\d{1,20})(?:\.(\d{0,20}))?)\s*", re.IGNORECASE)
 
 
-def binding_error(
+def build_binding_error(
     call: CmdletCall, text: str, id: str, category: str = "InvalidArgument", kind: str = ""
 ) -> ShellError:
     """Return the error of an argument that PowerShell cannot bind to a parameter."""
@@ -41,18 +41,18 @@ def to_number(call: CmdletCall, parameter: str, value: str, mark: str) -> str:
         problem = "Input string was not in a correct format."
     else:
         sign, hexadecimal, whole_part, part = number_match.groups()
-        number = int(hexadecimal, 16) if hexadecimal else _round(int(whole_part), part or "")
+        number = int(hexadecimal, 16) if hexadecimal else _round_half_even(int(whole_part), part or "")
         number = -number if sign == "-" else number
         if minimum <= number <= maximum:
             return str(number)
         problem = f"Value was either too large or too small for a{'n' * (mark == 'i')} {name}."
     text = f'Cannot convert value "{value}" to type "System.{name}". Error: "{problem}"'
-    raise binding_error(
+    raise build_binding_error(
         call, f"Cannot bind parameter '{parameter}'. {text}", "CannotConvertArgumentNoMessage"
     )
 
 
-def validate(call: CmdletCall, parameter: str, value: str) -> None:
+def check_range(call: CmdletCall, parameter: str, value: str) -> None:
     """Raise ShellError for a value outside the range or the set of a parameter."""
     key = (call.name.lower(), parameter.lower())
     minimum, maximum = RANGES.get(key, (-math.inf, math.inf))
@@ -70,7 +70,7 @@ def validate(call: CmdletCall, parameter: str, value: str) -> None:
     else:
         return
     text = f"Cannot validate argument on parameter '{parameter}'. {problem} Supply an argument that {cure} and then"
-    raise binding_error(
+    raise build_binding_error(
         call,
         f"{text} try the command again.",
         "ParameterArgumentValidationError",
@@ -86,7 +86,7 @@ SETS: Final = {("test-netconnection", "informationlevel"): ("Quiet", "Detailed")
 """(cmdlet, parameter) in lowercase -> allowed words."""
 
 
-def _round(integer: int, fraction: str) -> int:
+def _round_half_even(integer: int, fraction: str) -> int:
     """Round to the nearest integer, and halves to the even one, as .NET does."""
     half_digits = "5".ljust(len(fraction), "0")
     return integer + (fraction > half_digits or (fraction == half_digits and integer % 2 == 1))
@@ -97,7 +97,7 @@ def has_wildcards(pattern: str) -> bool:
     return bool(set(pattern) & set("*?["))
 
 
-def wildcard(cmdlet: str, pattern: str) -> re.Pattern[str]:
+def compile_wildcard(cmdlet: str, pattern: str) -> re.Pattern[str]:
     """Return the regular expression of a pattern with *, ?, sets in brackets and backticks.
 
     Raises ShellError for an invalid pattern.
@@ -111,7 +111,7 @@ def wildcard(cmdlet: str, pattern: str) -> re.Pattern[str]:
         elif sign == "[":
             end = pattern.find("]", place + 1)
             if end < 0:
-                raise _invalid_wildcard(cmdlet, pattern)
+                raise _build_wildcard_error(cmdlet, pattern)
             parts.append("[" + re.sub(r"([\\^\[\]&~|])", r"\\\1", pattern[place:end]) + "]")
             place = end + 1
         else:
@@ -120,12 +120,12 @@ def wildcard(cmdlet: str, pattern: str) -> re.Pattern[str]:
     if text.count(".*") > QUANTIFIERS_MAX:
         raise CommandNotSimulatedError(f"A pattern with more than {QUANTIFIERS_MAX} stars")
     try:
-        return _compile(text)
+        return _compile_pattern(text)
     except re.error:
-        raise _invalid_wildcard(cmdlet, pattern) from None
+        raise _build_wildcard_error(cmdlet, pattern) from None
 
 
-def _invalid_wildcard(cmdlet: str, pattern: str) -> ShellError:
+def _build_wildcard_error(cmdlet: str, pattern: str) -> ShellError:
     text = f"The specified wildcard character pattern is not valid: {pattern}"
     return ShellError(
         cmdlet, text, "NotSpecified", f"RuntimeException,{cmdlet}", exception="WildcardPatternException"
@@ -154,12 +154,12 @@ resources.
 """
 
 
-def regular_expression(pattern: str) -> re.Pattern[str]:
+def compile_regular_expression(pattern: str) -> re.Pattern[str]:
     """Return a compiled regular expression. Raises ShellError for an invalid one."""
     if len(_QUANTIFIER.findall(pattern)) > QUANTIFIERS_MAX or _QUANTIFIED_GROUP.search(pattern):
         raise CommandNotSimulatedError(f'The regular expression "{pattern}"')
     try:
-        return _compile(pattern)
+        return _compile_pattern(pattern)
     except re.error as error:
         problem = next((text for start, text in PROBLEMS if error.msg.startswith(start)), None)
         if problem is None:
@@ -171,5 +171,5 @@ def regular_expression(pattern: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=64)
-def _compile(pattern: str) -> re.Pattern[str]:
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE | re.DOTALL)

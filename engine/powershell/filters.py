@@ -20,10 +20,10 @@ CONDITION: Final = re.compile(
 COMPARISONS: Final[dict[str, Callable[[str, str], bool]]] = {
     "eq": lambda value, wanted: value == wanted,
     "ne": lambda value, wanted: value != wanted,
-    "gt": lambda value, wanted: _number(value) > _number(wanted),
-    "ge": lambda value, wanted: _number(value) >= _number(wanted),
-    "lt": lambda value, wanted: _number(value) < _number(wanted),
-    "le": lambda value, wanted: _number(value) <= _number(wanted),
+    "gt": lambda value, wanted: _parse_number(value) > _parse_number(wanted),
+    "ge": lambda value, wanted: _parse_number(value) >= _parse_number(wanted),
+    "lt": lambda value, wanted: _parse_number(value) < _parse_number(wanted),
+    "le": lambda value, wanted: _parse_number(value) <= _parse_number(wanted),
 }
 """Comparisons of lowercase texts; PowerShell ignores case."""
 
@@ -31,40 +31,40 @@ PATTERNS: Final = ("like", "notlike", "match", "notmatch")
 """Comparisons with a wildcard pattern or a regular expression."""
 
 
-def _matches(cmdlet: str, comparison: str, value: str, wanted: str) -> bool:
+def _has_match(cmdlet: str, comparison: str, value: str, wanted: str) -> bool:
     """Return whether the value matches the pattern. Raises ShellError for an invalid pattern."""
     if comparison.endswith("like"):
-        match = conversions.wildcard(cmdlet, wanted).fullmatch(value)
+        match = conversions.compile_wildcard(cmdlet, wanted).fullmatch(value)
     else:
-        match = conversions.regular_expression(wanted).search(value)
+        match = conversions.compile_regular_expression(wanted).search(value)
     return (match is None) is comparison.startswith("not")
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     return float(text) if re.fullmatch(r"-?\d+(\.\d+)?", text) else 0.0
 
 
-def _value(row: Row, name: str) -> str:
+def _get_property(row: Row, name: str) -> str:
     return next((value for key, value in row.items() if key.lower() == name.lower()), "")
 
 
-def _keeps(call: CmdletCall, row: Row, name: str, comparison: str, wanted: str) -> bool:
-    value = _value(row, name)
+def _passes_filter(call: CmdletCall, row: Row, name: str, comparison: str, wanted: str) -> bool:
+    value = _get_property(row, name)
     if comparison in PATTERNS:
-        return _matches(call.name, comparison, value, wanted)
+        return _has_match(call.name, comparison, value, wanted)
     holds = COMPARISONS.get(comparison)
     if holds is None:
         raise CommandNotSimulatedError(f"The comparison -{comparison}")
     return holds(value.lower(), wanted.lower())
 
 
-def _conditions(call: CmdletCall) -> list[tuple[str, str, str]]:
+def _read_conditions(call: CmdletCall) -> list[tuple[str, str, str]]:
     """Return (property, comparison, value) of all conditions, which must all hold."""
-    script = call.value("filterscript", 0)
+    script = call.get_value("filterscript", 0)
     if not script.startswith("{"):
         keys = (*COMPARISONS, *PATTERNS)
         values_found = [(key, values[0]) for key, values in call.named.items() if key in keys and values]
-        name = call.value("property", 0)
+        name = call.get_value("property", 0)
         return [(name, key, value) for key, value in values_found] if len(values_found) == 1 and name else []
     parts = re.split(r"\s-and\s", script[1:-1], flags=re.IGNORECASE)
     read = [CONDITION.fullmatch(part.strip()) for part in parts]
@@ -73,76 +73,80 @@ def _conditions(call: CmdletCall) -> list[tuple[str, str, str]]:
     )
 
 
-def where_object(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+def filter_objects(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Where-Object with a script block or a comparison."""
-    conditions = _conditions(call)
+    conditions = _read_conditions(call)
     if not conditions:
         raise CommandNotSimulatedError(f"{call.name} with this condition")
     table = piped or PipelineTable("nothing")
-    rows = tuple(row for row in table.rows if all(_keeps(call, row, *condition) for condition in conditions))
+    rows = tuple(
+        row for row in table.rows if all(_passes_filter(call, row, *condition) for condition in conditions)
+    )
     return replace(table, rows=rows)
 
 
-def sort(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+def sort_objects(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Sort-Object."""
-    table, names = piped or PipelineTable("nothing"), call.values("property", 0)
+    table, names = piped or PipelineTable("nothing"), call.get_values("property", 0)
     rows = sorted(
-        table.rows, key=lambda row: [_value(row, name).lower() for name in names or table.columns[:1]]
+        table.rows, key=lambda row: [_get_property(row, name).lower() for name in names or table.columns[:1]]
     )
     return replace(table, rows=tuple(reversed(rows) if call.has_switch("descending") else rows))
 
 
-def measure(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+def measure_objects(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Measure-Object."""
     return PipelineTable(
         "measure", ("Count",), ({"Count": str(len(piped.rows) if piped is not None else 0)},), as_list=True
     )
 
 
-def _spelled(cmdlet: str, table: PipelineTable, wanted: str) -> list[str]:
+def _find_properties(cmdlet: str, table: PipelineTable, wanted: str) -> list[str]:
     """Return the properties of the table that match *wanted*, which may be a pattern."""
-    pattern = conversions.wildcard(cmdlet, wanted)
+    pattern = conversions.compile_wildcard(cmdlet, wanted)
     return [key for key in table.rows[0] if pattern.fullmatch(key)] or [wanted]
 
 
-def shape(as_list: bool) -> Callable[[CmdletCall, PipelineTable | None], PipelineTable]:
+def build_format_cmdlet(as_list: bool) -> Callable[[CmdletCall, PipelineTable | None], PipelineTable]:
     """Build Format-List (*as_list*) or Format-Table."""
 
     def shaped(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         if piped is None or not piped.rows:
             return piped or PipelineTable("nothing")
-        expanded = call.value("expandproperty")
+        expanded = call.get_value("expandproperty")
         if expanded:
-            return PipelineTable("text", text="\n".join(_value(row, expanded) for row in piped.rows))
-        wanted = [name for names in call.plain for name in names] or list(call.values("property"))
-        columns = tuple(dict.fromkeys(key for name in wanted for key in _spelled(call.name, piped, name)))
-        rows = piped.rows[: int(call.value("first") or len(piped.rows))]
+            return PipelineTable("text", text="\n".join(_get_property(row, expanded) for row in piped.rows))
+        wanted = [name for names in call.plain for name in names] or list(call.get_values("property"))
+        columns = tuple(
+            dict.fromkeys(key for name in wanted for key in _find_properties(call.name, piped, name))
+        )
+        rows = piped.rows[: int(call.get_value("first") or len(piped.rows))]
         return PipelineTable(piped.kind, columns or piped.columns, rows, as_list)
 
     return shaped
 
 
-def foreach_object(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+def select_property(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute ForEach-Object { $_.Name } or ForEach-Object Name, which returns one property of each object."""
-    script_match = PROPERTY_SCRIPT.fullmatch(call.value("process", 0) or call.value("membername", 0))
+    script_match = PROPERTY_SCRIPT.fullmatch(call.get_value("process", 0) or call.get_value("membername", 0))
     if script_match is None or len(call.plain) > 1:
         raise CommandNotSimulatedError(f"{call.name} with this script")
     rows = piped.rows if piped is not None else ()
     return PipelineTable(
-        "text", text="\n".join(_value(row, script_match[1] or script_match[2]) for row in rows)
+        "text", text="\n".join(_get_property(row, script_match[1] or script_match[2]) for row in rows)
     )
 
 
 PROPERTY_SCRIPT: Final = re.compile(r"\{\s*\$_\.(\w+)\s*\}|(\w+)")
 
 FILTERS: Final[dict[str, Callable[[CmdletCall, PipelineTable | None], PipelineTable]]] = {
-    "where-object": where_object,
-    "foreach-object": foreach_object,
-    "sort-object": sort,
-    "measure-object": measure,
-    "format-table": shape(as_list=False),
-    "select-object": shape(as_list=False),
-    "format-list": shape(as_list=True),
+    "where-object": filter_objects,
+    "foreach-object": select_property,
+    "sort-object": sort_objects,
+    "measure-object": measure_objects,
+    "format-table": build_format_cmdlet(as_list=False),
+    "select-object": build_format_cmdlet(as_list=False),
+    "format-list": build_format_cmdlet(as_list=True),
 }
 """Cmdlets that process objects of a pipeline, by lowercase name."""
 

@@ -19,7 +19,7 @@ NO_SERVICE: Final = (
 EMPTY_TABLE: Final = PipelineTable("nothing")
 
 
-def needs_service(world: World, node: str, call: CmdletCall) -> None:
+def require_service(world: World, node: str, call: CmdletCall) -> None:
     """Raise the error of a cmdlet on a node without a running cluster service."""
     if node not in world.nodes or not world.nodes[node].partition:
         raise ShellError(call.name, NO_SERVICE, "ConnectionError", f"ClusterRpcConnection,{call.name}")
@@ -42,7 +42,7 @@ def check_cluster(world: World, node: str, call: CmdletCall, values: tuple[str, 
         raise ShellError(call.name, NO_CLUSTER, "ConnectionError", f"{call.name}:String")
 
 
-def needs_computer(world: World, node: str, name: str, call: CmdletCall) -> None:
+def require_computer(world: World, node: str, name: str, call: CmdletCall) -> None:
     """Raise the error of a cmdlet about a node whose computer does not respond."""
     computer = world.computers[name]
     answers = computer.powered and world.nodes[name].service not in ("off", "starting")
@@ -56,7 +56,7 @@ def find_node(world: World, node: str) -> Node:
     return world.nodes[node]
 
 
-def member(world: World, node: str, name: str, call: CmdletCall) -> Node:
+def find_member(world: World, node: str, name: str, call: CmdletCall) -> Node:
     """Return a node of the cluster by name. Raises ShellError."""
     cluster = world.clusters[find_node(world, node).cluster]
     member_name = next((candidate for candidate in cluster.nodes if candidate.lower() == name.lower()), None)
@@ -65,12 +65,16 @@ def member(world: World, node: str, name: str, call: CmdletCall) -> Node:
     return world.nodes[member_name]
 
 
-def roles(world: World, node: str) -> list[ClusterRole]:
+def list_roles(world: World, node: str) -> list[ClusterRole]:
     """Return the roles of the cluster and the two groups that every cluster has."""
-    return [*find_node(world, node).config.roles, _storage(world, node), core(world, node)]
+    return [
+        *find_node(world, node).config.roles,
+        _build_storage_group(world, node),
+        build_core_group(world, node),
+    ]
 
 
-def core(world: World, node: str) -> ClusterRole:
+def build_core_group(world: World, node: str) -> ClusterRole:
     """Return the core cluster group (name, address, witness). It is shown but not simulated as a role."""
     witness = find_node(world, node).config.witness
     nodes = world.clusters[find_node(world, node).cluster].nodes
@@ -93,15 +97,15 @@ def core(world: World, node: str) -> ClusterRole:
     )
 
 
-def _storage(world: World, node: str) -> ClusterRole:
+def _build_storage_group(world: World, node: str) -> ClusterRole:
     disks = find_node(world, node).config.storage
     state = ResourceState.ONLINE if disks else ResourceState.OFFLINE
     return replace(STORAGE, owner=config.find_core_owner(world, node), resources=disks, state=state)
 
 
-def role(world: World, node: str, name: str, call: CmdletCall) -> ClusterRole:
+def find_role(world: World, node: str, name: str, call: CmdletCall) -> ClusterRole:
     """Return a role of the cluster by name. Raises ShellError."""
-    cluster_role = find_node(world, node).config.role(name)
+    cluster_role = find_node(world, node).config.find_role(name)
     if name.lower() in (CORE.lower(), STORAGE.name.lower()):
         raise ShellError(call.name, f"The cluster group '{name}' is only shown; more of it is not simulated.")
     if cluster_role is None:
@@ -114,16 +118,16 @@ STORAGE: Final = ClusterRole(name="Available Storage", kind="storage", owner="")
 """Group of the disks that belong to no role."""
 
 
-def resources(world: World, node: str) -> list[tuple[ClusterRole, Resource]]:
+def list_resources(world: World, node: str) -> list[tuple[ClusterRole, Resource]]:
     """Return all resources with their roles."""
-    return [(role, resource_entry) for role in roles(world, node) for resource_entry in role.resources]
+    return [(role, resource_entry) for role in list_roles(world, node) for resource_entry in role.resources]
 
 
-def resource(world: World, node: str, name: str, call: CmdletCall) -> tuple[ClusterRole, Resource]:
+def find_resource(world: World, node: str, name: str, call: CmdletCall) -> tuple[ClusterRole, Resource]:
     """Return a resource with its role by name. Raises ShellError."""
     matching_resources = [
         role_and_resource
-        for role_and_resource in resources(world, node)
+        for role_and_resource in list_resources(world, node)
         if role_and_resource[1].name.lower() == name.lower()
     ]
     if (
@@ -139,28 +143,28 @@ def resource(world: World, node: str, name: str, call: CmdletCall) -> tuple[Clus
     return matching_resources[0]
 
 
-def names(call: CmdletCall, piped: PipelineTable | None, kind: str) -> tuple[str, ...]:
+def read_names(call: CmdletCall, piped: PipelineTable | None, kind: str) -> tuple[str, ...]:
     """Return the names in a cmdlet's arguments: from the pipeline, -Name, or the first position."""
     if piped is not None and piped.kind == kind:
         return tuple(row["Name"] for row in piped.rows)
-    return call.values("name", 0)
+    return call.get_values("name", 0)
 
 
-def matching(call: CmdletCall, names: Collection[str], wanted: Collection[str]) -> list[str]:
+def match_names(call: CmdletCall, names: Collection[str], wanted: Collection[str]) -> list[str]:
     """Return the wanted names; replace a pattern by the known names that match it. Raises ShellError."""
     names_found = list[str]()
     for pattern in wanted:
         if conversions.has_wildcards(pattern):
-            compiled = conversions.wildcard(call.name, pattern)
+            compiled = conversions.compile_wildcard(call.name, pattern)
             names_found += [name for name in names if compiled.fullmatch(name)]
         else:
             names_found.append(pattern)
     return names_found
 
 
-def name(call: CmdletCall, piped: PipelineTable | None, kind: str, default: str = "") -> str:
+def read_single_name(call: CmdletCall, piped: PipelineTable | None, kind: str, default: str = "") -> str:
     """Return the single name for a cmdlet. Raises ShellError for none or several."""
-    first_name = next(iter(names(call, piped, kind)), default)
+    first_name = next(iter(read_names(call, piped, kind)), default)
     if not first_name:
         text = "Cannot process command because of one or more missing mandatory parameters: Name."
         raise ShellError(call.name, text, "InvalidArgument", f"MissingMandatoryParameter,{call.name}")

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.powershell import conversions
-from engine.powershell.conversions import binding_error
+from engine.powershell.conversions import build_binding_error
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError
 
 _SERVICE: Final = "DisplayName PassThru Include Exclude InputObject"
@@ -139,7 +139,7 @@ def resolve(call: CmdletCall, is_before_2016: bool) -> CmdletCall:
         name = parameter_name.name.lower() if parameter_name is not None else given_name
         if parameter_name is None or (is_before_2016 and name in _PARAMETERS_2016):
             text = f"A parameter cannot be found that matches parameter name '{given_name}'."
-            raise binding_error(call, text, "NamedParameterNotFound")
+            raise build_binding_error(call, text, "NamedParameterNotFound")
         if parameter_name.mark in conversions.NUMBERS and values:
             values = tuple(
                 conversions.to_number(call, parameter_name.name, value, parameter_name.mark)
@@ -148,9 +148,9 @@ def resolve(call: CmdletCall, is_before_2016: bool) -> CmdletCall:
         elif not values and name not in SWITCHES.split() and not call.name.lower().endswith(FILTERS):
             text = f"Missing an argument for parameter '{parameter_name.name}'. Specify a parameter of type"
             text = f"{text} 'System.{conversions.TYPES[parameter_name.mark]}' and try again."
-            raise binding_error(call, text, "MissingArgument")
+            raise build_binding_error(call, text, "MissingArgument")
         for value in values:
-            conversions.validate(call, parameter_name.name, value)
+            conversions.check_range(call, parameter_name.name, value)
         if not parameter_name.is_simulated or (
             name == "wait" and values != ("0",)
         ):  # every cmdlet returns at once in this simulation

@@ -51,11 +51,11 @@ class CmdletCall(Struct, frozen=True):
     plain: tuple[tuple[str, ...], ...] = ()
     """Values without a parameter name, in order."""
 
-    def value(self, name: str, position: int | None = None) -> str:
+    def get_value(self, name: str, position: int | None = None) -> str:
         """Return the value of a parameter, by its name or position; "" if it is omitted."""
-        return next(iter(self.values(name, position)), "")
+        return next(iter(self.get_values(name, position)), "")
 
-    def values(self, name: str, position: int | None = None) -> tuple[str, ...]:
+    def get_values(self, name: str, position: int | None = None) -> tuple[str, ...]:
         """Return the values of a parameter, by its name or its position; none if it is omitted."""
         named_values = self.named.get(name.lower())
         if named_values is None and position is not None and position < len(self.plain):

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from engine.cluster import commands, quorum
 from engine.events import PowerShellData
 from engine.inputs import InputError
-from engine.localization import say
+from engine.localization import build_message
 from engine.model import World
 from engine.powershell import cluster_cmdlets as cluster
 from engine.powershell import computer_cmdlets as computer
@@ -25,19 +25,19 @@ from engine.powershell.pipeline import (
 )
 
 
-def run(world: World, node: str, line: str) -> None:
+def run_line(world: World, node: str, line: str) -> None:
     """Run a line at the prompt of *node* and emit the result as an event.
 
     Raises InputError if the node has no prompt.
     """
     if not world.computers[node].powered:
-        raise InputError(say("{node} is off", node=node))
+        raise InputError(build_message("{node} is off", node=node))
     if node in world.nodes and world.nodes[node].service in ("off", "starting"):
-        raise InputError(say("{node} is booting", node=node))
+        raise InputError(build_message("{node} is booting", node=node))
     command, outputs, refused = line.strip(), [], False
-    for statement in statements(line):
+    for statement in split_statements(line):
         try:
-            outputs.append(_answer(world, node, _substitute_variables(world, node, statement)))
+            outputs.append(_execute_statement(world, node, _substitute_variables(world, node, statement)))
         except InputError as problem:
             name = re.split(r"[ )]", statement.lstrip("( "), maxsplit=1)[0]
             outputs.append(str(ShellError(name, str(problem))))
@@ -57,7 +57,7 @@ COMMENT: Final = re.compile(r"""('[^']*'|"[^"]*")|(?:^|(?<=\s))#.*""")
 """Quoted text, in which # has no meaning, or a comment."""
 
 
-def statements(line: str) -> list[str]:
+def split_statements(line: str) -> list[str]:
     """Return the statements of a line, without comments."""
     code = COMMENT.sub(lambda match: match[1] or "", line)
     return [part.strip() for part in STATEMENT.findall(code) if part.strip()]
@@ -85,7 +85,7 @@ def _substitute_variables(world: World, node: str, statement: str) -> str:
     return VARIABLE.sub(value, statement)
 
 
-def _answer(world: World, node: str, line: str) -> str:
+def _execute_statement(world: World, node: str, line: str) -> str:
     assignment_match = ASSIGNMENT.fullmatch(line)
     if assignment_match is not None:
         world.variables[node, assignment_match[1].lower()] = next(
@@ -95,7 +95,7 @@ def _answer(world: World, node: str, line: str) -> str:
     assignment_match = COMPARED.fullmatch(line)
     if assignment_match is not None:
         left_value, wanted_value = (
-            _answer(world, node, assignment_match[1]).lower(),
+            _execute_statement(world, node, assignment_match[1]).lower(),
             assignment_match[3].lower(),
         )
         return str(
@@ -103,16 +103,16 @@ def _answer(world: World, node: str, line: str) -> str:
         )
     assignment_match = properties.ASSIGNMENT.fullmatch(line)
     if assignment_match is not None:
-        return properties.assign(world, node, assignment_match)
+        return properties.assign_property(world, node, assignment_match)
     assignment_match = services.NET.fullmatch(line) or computer.PING.fullmatch(line)
     if assignment_match is not None:
-        answer = services.net if assignment_match.re is services.NET else computer.ping
+        answer = services.execute_net if assignment_match.re is services.NET else computer.execute_ping
         return answer(world, node, *assignment_match.groups())
     if line.lower() == "hostname":
         return node
     assignment_match = MEMBER.fullmatch(line)
     if assignment_match is not None:
-        return _member_of(_run_pipeline(world, node, assignment_match[1]), assignment_match[2], line)
+        return _read_member(_run_pipeline(world, node, assignment_match[1]), assignment_match[2], line)
     return _run_pipeline(world, node, line).render()
 
 
@@ -123,7 +123,7 @@ MEMBER: Final = re.compile(r"\((.+)\)\.(\w+)(?:\.Name)?", re.IGNORECASE)
 """Property of a cmdlet's result, such as (Get-ClusterGroup AG1).OwnerNode."""
 
 
-def _member_of(table: PipelineTable, name: str, line: str) -> str:
+def _read_member(table: PipelineTable, name: str, line: str) -> str:
     if table.text:
         return table.text
     if name.lower() == "count" and "Count" not in table.columns:
@@ -148,7 +148,7 @@ def _run_for_each(
     """Run the cmdlet, for several objects one after another, and return all rows."""
     if call.name.lower() not in PER_OBJECT_CMDLETS:
         return cmdlet(world, node, call, table)
-    names = call.values("name", 0) if table is None else ()
+    names = call.get_values("name", 0) if table is None else ()
     if table is not None and len(table.rows) > 1:
         tables = [cmdlet(world, node, call, replace(table, rows=(row,))) for row in table.rows]
     elif len(names) > 1:
@@ -187,25 +187,27 @@ def _run_pipeline(world: World, node: str, line: str) -> PipelineTable:
         if cmdlet is None:
             raise CommandNotSimulatedError(call.name)
         if "cluster" in call.name.lower() and call.name.lower() != "start-clusternode":
-            lookup.needs_service(world, node, call)
+            lookup.require_service(world, node, call)
         call = parameters.resolve(call, is_before_2016)
         lookup.check_cluster(world, node, call, call.named.get("cluster", ()))
         try:
-            run_cmdlet = _preview if call.has_switch("whatif") else partial(_run_for_each, cmdlet)
+            run_cmdlet = _preview_operation if call.has_switch("whatif") else partial(_run_for_each, cmdlet)
             table = run_cmdlet(world, node, call, table)
         except InputError as problem:
             raise ShellError(call.name, str(problem)) from None
     return table if table is not None else EMPTY_TABLE
 
 
-def _preview(world: World, node: str, call: CmdletCall, table: PipelineTable | None) -> PipelineTable:
+def _preview_operation(
+    world: World, node: str, call: CmdletCall, table: PipelineTable | None
+) -> PipelineTable:
     """Return the output of -WhatIf: the operation on each node or service. [DOC: about parameters]."""
     if call.name.lower().endswith("-service"):
         rows = services.get_service(world, node, call, table).rows
         targets = [f"{row['DisplayName']} ({row['Name']})" for row in rows]
     else:
-        target_names = lookup.names(call, table, "node") or (node,)
-        targets = [lookup.member(world, node, name, call).name for name in target_names]
+        target_names = lookup.read_names(call, table, "node") or (node,)
+        targets = [lookup.find_member(world, node, name, call).name for name in target_names]
     lines = (f'What if: Performing the operation "{call.name}" on target "{target}".' for target in targets)
     return PipelineTable("text", text="\n".join(lines))
 
@@ -221,30 +223,30 @@ CMDLETS: Final[dict[str, Cmdlet]] = {
     "get-clusterparameter": cluster.get_parameter,
     "get-clusterlog": cluster.get_log,
     "move-clustergroup": cluster.move_group,
-    "start-clustergroup": cluster.set_group(commands.start_role),
-    "stop-clustergroup": cluster.set_group(commands.stop_role),
-    "start-clusterresource": cluster.set_resource(commands.start_resource),
-    "stop-clusterresource": cluster.set_resource(commands.stop_resource),
+    "start-clustergroup": cluster.build_group_cmdlet(commands.start_role),
+    "stop-clustergroup": cluster.build_group_cmdlet(commands.stop_role),
+    "start-clusterresource": cluster.build_resource_cmdlet(commands.start_resource),
+    "stop-clusterresource": cluster.build_resource_cmdlet(commands.stop_resource),
     "remove-clusternode": cluster.remove_node,
     "move-clusterresource": cluster.move_resource,
     "add-clusterresourcedependency": cluster.add_dependency,
     "get-clusterresourcedependency": cluster.get_dependency,
     "start-clusternode": cluster.start_node,
     "stop-clusternode": cluster.stop_node,
-    "suspend-clusternode": cluster.pause(True),
-    "resume-clusternode": cluster.pause(False),
+    "suspend-clusternode": cluster.build_pause_cmdlet(True),
+    "resume-clusternode": cluster.build_pause_cmdlet(False),
     "set-clusterownernode": cluster.set_owner_node,
     "set-clusterparameter": cluster.set_parameter,
     "get-service": services.get_service,
-    "restart-service": services.switch_service(stop=True, start=True),
+    "restart-service": services.build_service_cmdlet(stop=True, start=True),
     "test-netconnection": computer.test_connection,
     "resolve-dnsname": computer.resolve_name,
     "test-path": computer.test_path,
-    "new-item": computer.new_item,
+    "new-item": computer.create_item,
     "get-clusternetwork": cluster.get_network,
     "get-clusternetworkinterface": cluster.get_interface,
-    "start-service": services.switch_service(stop=False, start=True),
-    "stop-service": services.switch_service(stop=True, start=False),
+    "start-service": services.build_service_cmdlet(stop=False, start=True),
+    "stop-service": services.build_service_cmdlet(stop=True, start=False),
     "test-connection": computer.test_ping,
     "import-module": computer.import_module,
 }

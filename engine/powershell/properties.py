@@ -48,11 +48,11 @@ def _set_restart(
     change: Callable[[Resource, int], Resource], key: str
 ) -> Callable[[World, str, str, int], None]:
     def assign(world: World, name: str, node: str, value: int) -> None:
-        resource = lookup.resource(world, node, name, CmdletCall("Get-ClusterResource"))[1]
+        resource = lookup.find_resource(world, node, name, CmdletCall("Get-ClusterResource"))[1]
         immediate = resource.kind == "SQL Server Availability Group" and not value
         if resource.kind not in config.SERVERS or (immediate and key == "RestartThreshold"):
             raise CommandNotSimulatedError(f"{key} = {value} of {resource.name}")
-        commands.set_resource(world, resource.name, node, lambda old: change(old, value))
+        commands.set_resource_property(world, resource.name, node, lambda old: change(old, value))
 
     return assign
 
@@ -67,7 +67,7 @@ PROPERTIES: Final = {
         0, MAXIMUM, lambda world, name, node, value: commands.set_lower_priority_node(world, node, value)
     ),
     ("get-clusternode", "nodeweight"): Property(
-        0, 1, lambda world, name, node, value: commands.set_weight(world, name, value, node)
+        0, 1, lambda world, name, node, value: commands.set_node_weight(world, name, value, node)
     ),
     ("get-clustergroup", "failoverthreshold"): Property(0, MAXIMUM, _set_failover_threshold),
     ("get-clustergroup", "failoverperiod"): Property(
@@ -92,12 +92,12 @@ RestartAction; RestartPeriod; failover clustering quorum].
 """
 
 
-def assign(world: World, node: str, assignment: re.Match[str]) -> str:
+def assign_property(world: World, node: str, assignment: re.Match[str]) -> str:
     """Execute an assignment to a property. Raises ShellError, CommandNotSimulatedError or InputError."""
     cmdlet, *name_forms, key, value = assignment.groups(default="")
     call = CmdletCall(cmdlet)
-    lookup.needs_service(world, node, call)
-    name = _spell(world, node, "".join(name_forms), call)
+    lookup.require_service(world, node, call)
+    name = _find_object_name(world, node, "".join(name_forms), call)
     limits = PROPERTIES.get((cmdlet.lower(), key.lower()))
     if limits is None:
         raise CommandNotSimulatedError(f"({cmdlet}).{key} = {value}")
@@ -112,14 +112,14 @@ def assign(world: World, node: str, assignment: re.Match[str]) -> str:
     return ""
 
 
-def _spell(world: World, node: str, name: str, call: CmdletCall) -> str:
+def _find_object_name(world: World, node: str, name: str, call: CmdletCall) -> str:
     """Return the name of the object in the cluster's spelling. Raises ShellError for an unknown one."""
     kind = call.name.lower().removeprefix("get-cluster")
     if not kind:
         lookup.check_cluster(world, node, call, (name,) if name else ())
         return world.nodes[node].cluster
     if kind == "node":
-        return lookup.member(world, node, name, call).name
+        return lookup.find_member(world, node, name, call).name
     if kind == "group":
-        return lookup.role(world, node, name, call).name
-    return lookup.resource(world, node, name, call)[1].name
+        return lookup.find_role(world, node, name, call).name
+    return lookup.find_resource(world, node, name, call)[1].name

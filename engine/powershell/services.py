@@ -45,7 +45,7 @@ STATUSES: Final = {
 
 def _list_installed(world: World, node: str) -> list[str]:
     """Return the instances on the node, and then the failover cluster instances that run elsewhere."""
-    instances = list(world.instances_on(node))
+    instances = list(world.list_instances_on(node))
     clustered = (
         name
         for name, instance in world.instances.items()
@@ -59,11 +59,11 @@ def list_services(world: World, node: str) -> list[WindowsService]:
     running = node in world.nodes and config.is_running(world, world.nodes[node])
     services = [WindowsService(CLUSTER_SERVICE, "Cluster Service", "Running" if running else "Stopped")]
     for index, server in enumerate(_list_installed(world, node)):
-        services += _list_of_instance(world, node, server, "MSSQLSERVER" if index == 0 else server)
+        services += _list_instance_services(world, node, server, "MSSQLSERVER" if index == 0 else server)
     return sorted(services, key=lambda item: item.name.lower())
 
 
-def _list_of_instance(world: World, node: str, server: str, service_name: str) -> list[WindowsService]:
+def _list_instance_services(world: World, node: str, server: str, service_name: str) -> list[WindowsService]:
     """Return SQL Server and its Agent. An instance that runs on another node is stopped here."""
     instance = world.instances[server]
     status = STATUSES[instance.service] if instance.computer == node else "Stopped"
@@ -87,20 +87,22 @@ def _find_services(
     services = list_services(world, node)
     named = {item.name.lower(): item for item in services}
     for server in _list_installed(world, node):  # MSSQL$NAME and SQLAgent$NAME find the default instance, too
-        for other_service in _list_of_instance(world, node, server, server):
+        for other_service in _list_instance_services(world, node, server, server):
             named.setdefault(other_service.name.lower(), other_service)
     services_found = []
-    for name in lookup.matching(call, [item.name for item in services], lookup.names(call, piped, "service")):
+    for name in lookup.match_names(
+        call, [item.name for item in services], lookup.read_names(call, piped, "service")
+    ):
         if name.lower() not in named:
-            raise _error(call, f"Cannot find any service with service name '{name}'.", "ObjectNotFound",
+            raise _build_error(call, f"Cannot find any service with service name '{name}'.", "ObjectNotFound",
                          "NoServiceFoundForGivenName", f"{name}:String")  # fmt: skip
         services_found.append(named[name.lower()])
-    if not services_found and not lookup.names(call, piped, "service"):
-        lookup.name(call, piped, "service")  # the error of a missing name
+    if not services_found and not lookup.read_names(call, piped, "service"):
+        lookup.read_single_name(call, piped, "service")  # the error of a missing name
     return services_found
 
 
-def _error(call: CmdletCall, text: str, category: str, id: str, target: str) -> ShellError:
+def _build_error(call: CmdletCall, text: str, category: str, id: str, target: str) -> ShellError:
     verb = call.name.partition("-")[0].capitalize()
     full_id = f"{id},Microsoft.PowerShell.Commands.{verb}ServiceCommand"
     return ShellError(call.name, text, category, full_id, target, "ServiceCommandException")
@@ -111,7 +113,7 @@ CONTROLLER: Final = "System.ServiceProcess.ServiceController:ServiceController"
 
 def get_service(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-Service: return all simulated services of the node, or those of the given names."""
-    wanted_names = lookup.names(call, piped, "service")
+    wanted_names = lookup.read_names(call, piped, "service")
     services = _find_services(world, node, call, piped) if wanted_names else list_services(world, node)
     rows = tuple(
         {"Status": service.status, "Name": service.name, "DisplayName": service.display_name}
@@ -120,7 +122,7 @@ def get_service(world: World, node: str, call: CmdletCall, piped: PipelineTable 
     return PipelineTable("service", ("Status", "Name", "DisplayName"), rows)
 
 
-def switch_service(stop: bool, start: bool) -> Cmdlet:
+def build_service_cmdlet(stop: bool, start: bool) -> Cmdlet:
     """Build Start-Service, Stop-Service or Restart-Service."""
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
@@ -130,8 +132,8 @@ def switch_service(stop: bool, start: bool) -> Cmdlet:
                     f"Cannot stop service '{entry.label}' because it has dependent services. It can only be stopped if "
                     "the Force flag is set."
                 )
-                raise _error(call, text, "InvalidOperation", "ServiceHasDependentServices", CONTROLLER)
-            _switch(world, node, call, entry, stop, start)
+                raise _build_error(call, text, "InvalidOperation", "ServiceHasDependentServices", CONTROLLER)
+            _switch_service(world, node, call, entry, stop, start)
         return EMPTY_TABLE
 
     return cmdlet
@@ -150,20 +152,20 @@ def _list_running_dependents(world: World, node: str, service: WindowsService) -
     ]
 
 
-def _switch(
+def _switch_service(
     world: World, node: str, call: CmdletCall, target: WindowsService, stop: bool, start: bool
 ) -> None:
     """Stop a service with those that depend on it, start it with SQL Server if it is the Agent, or both."""
     if not target.server:
         if stop and target.status == "Running":
-            commands.stop(world, node)
+            commands.stop_node(world, node)
         if start:
-            commands.start(world, node)
+            commands.start_node(world, node)
         return
     instance = world.instances[target.server]
     if instance.computer != node:
         if start:  # SQL Server cannot start without its disks
-            raise _error(
+            raise _build_error(
                 call,
                 f"Failed to start service '{target.label}'.",
                 "OpenError",
@@ -172,7 +174,7 @@ def _switch(
             )
         return
     if start and target.agent and instance.edition == "Express":
-        raise _error(
+        raise _build_error(
             call, f"Failed to start service '{target.label}'.", "OpenError", "StartServiceFailed", CONTROLLER
         )
     if target.agent:
@@ -181,9 +183,11 @@ def _switch(
     elif stop and not start and not instance.clustered:  # the cluster restarts the Agent of its instance
         world.update_instance(target.server, agent_running=False)
     if stop and instance.service is not Service.STOPPED:
-        service.stop(world, target.server, Cause.STOP_SERVICE, "restart" if start else "", ((17148, ()),))
+        service.begin_stop(
+            world, target.server, Cause.STOP_SERVICE, "restart" if start else "", ((17148, ()),)
+        )
     elif start:
-        service.start(world, target.server)
+        service.start_service(world, target.server)
 
 
 NET: Final = re.compile(r"net(?:\.exe)?\s+(start|stop)\s+['\"]?([\w$]+)['\"]?\s*(/\w+)?", re.IGNORECASE)
@@ -191,7 +195,7 @@ NET: Final = re.compile(r"net(?:\.exe)?\s+(start|stop)\s+['\"]?([\w$]+)['\"]?\s*
 QUORUM_SWITCHES: Final = {"/forcequorum": "fq", "/fq": "fq", "/preventquorum": "pq", "/pq": "pq"}
 
 
-def net(world: World, node: str, verb: str, name: str, option: str | None) -> str:
+def execute_net(world: World, node: str, verb: str, name: str, option: str | None) -> str:
     """Execute net start and net stop, with /forcequorum or /fq and /pq for the cluster service, and /y for stop.
 
     [DOC: forced quorum].
@@ -203,13 +207,13 @@ def net(world: World, node: str, verb: str, name: str, option: str | None) -> st
     try:
         (service,) = _find_services(world, node, call, None)
     except ShellError:
-        return _explain("The service name is invalid.", 2185)
+        return _format_net_error("The service name is invalid.", 2185)
     if service.status.endswith("Pending"):
-        return _explain("The service is starting or stopping.  Please try again later.", 2189)
+        return _format_net_error("The service is starting or stopping.  Please try again later.", 2189)
     if start and service.status == "Running" and not switch:
-        return _explain("The requested service has already been started.", 2182)
+        return _format_net_error("The requested service has already been started.", 2182)
     if not start and service.status == "Stopped":
-        return _explain(f"The {service.display_name} service is not started.", 3521)
+        return _format_net_error(f"The {service.display_name} service is not started.", 3521)
     dependents = _list_running_dependents(world, node, service)
     if not start and dependents and not yes:
         listed = "\n".join(f"   {other_dependent.display_name}" for other_dependent in dependents)
@@ -218,9 +222,9 @@ def net(world: World, node: str, verb: str, name: str, option: str | None) -> st
         if switch == "fq":
             commands.force_quorum(world, node)
         else:
-            commands.start(world, node, prevent=True)
+            commands.start_node(world, node, prevent=True)
     else:
-        _switch(world, node, call, service, not start, start)
+        _switch_service(world, node, call, service, not start, start)
     return f"The {service.display_name} service is {'starting' if start else 'stopping'}."
 
 
@@ -231,6 +235,6 @@ NET_QUESTION: Final = (
 """Question of net stop without /y, which nobody answers at this prompt. Known."""
 
 
-def _explain(text: str, number: int) -> str:
+def _format_net_error(text: str, number: int) -> str:
     """Format an error of the command net, whose texts are known."""
     return f"{text}\n\nMore help is available by typing NET HELPMSG {number}."

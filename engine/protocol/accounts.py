@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from engine.commits import USER
 from engine.constants import CERTIFICATE_LIFE_S
 from engine.messages import Message, SqlError
-from engine.model import Certificate, Client, FieldOf, Login, User, World, ticks
+from engine.model import Certificate, Client, FieldOf, Login, User, World, to_ticks
 from engine.protocol import (
     clock,
     commits,
@@ -70,7 +70,7 @@ def create_login(
         raise SqlError(15006, name)
     if instance.find_login(name) is not None or name.lower() == "sa":
         raise SqlError(15025, name)
-    if certificate is not None and security.certificate_of(instance, certificate) is None:
+    if certificate is not None and security.find_certificate(instance, certificate) is None:
         raise SqlError(15151, "find", "certificate", certificate)
     if password is not None and check_policy is not False:
         check_password(password, name)
@@ -79,7 +79,7 @@ def create_login(
     kind = "WINDOWS" if windows else "CERTIFICATE" if certificate is not None else "SQL"
     login = Login(
         name=name,
-        sid=sid if sid is not None else windows_sid(name) if windows else world.next_id(),
+        sid=sid if sid is not None else compute_windows_sid(name) if windows else world.next_id(),
         kind=kind,
         password=password,
         default_database=default_database or "master",
@@ -133,7 +133,7 @@ BUILTIN_DOMAINS: Final = frozenset({"builtin", "nt authority", "nt service"})
 """Domains of the accounts that every Windows installation has."""
 
 
-def windows_sid(account: str) -> int:
+def compute_windows_sid(account: str) -> int:
     """Return the SID of a Windows account."""
     return WINDOWS_SID + zlib.crc32(account.lower().encode())
 
@@ -145,7 +145,7 @@ def alter_login(
 
     *changes* are fields of Login; None leaves a field unchanged.
     """
-    login = _login(world, server, name, "alter")
+    login = _require_login(world, server, name, "alter")
     fields: dict[str, object] = {key: value for key, value in changes.items() if value is not None}
     if state is not None:
         fields["disabled"] = state.upper() == "DISABLE"
@@ -153,38 +153,38 @@ def alter_login(
     _check_expiration(changed_login)
     if changed_login.check_policy and "password" in fields:
         check_password(str(fields["password"]), name)
-    _put_login(world, server, login, changed_login)
-    network.reassess(world)
+    _store_login(world, server, login, changed_login)
+    network.schedule_detections(world)
     return []
 
 
 def drop_login(world: World, server: str, name: str) -> list[Message]:
     """Drop a login with its endpoint permission. Its users remain as orphans."""
-    login = _login(world, server, name, "drop")
+    login = _require_login(world, server, name, "drop")
     end = world.instances[server].endpoint
     if end is not None and end.owner.lower() == login.name.lower():
         raise SqlError(15141, "endpoint")
-    _put_login(world, server, login, None)
+    _store_login(world, server, login, None)
     if end is not None and login.name in end.granted:
         granted = tuple(name for name in end.granted if name != login.name)
         world.update_instance(server, endpoint=replace(end, granted=granted))
-    network.reassess(world)
+    network.schedule_detections(world)
     return []
 
 
-def predefined_logins(world: World, server: str) -> list[str]:
+def list_predefined_logins(world: World, server: str) -> list[str]:
     """Return the predefined logins of Windows accounts: system, services, administrators, clients."""
-    instance, domain = world.instances[server], world.computer_of(server).domain
+    instance, domain = world.instances[server], world.get_computer_of(server).domain
     builtin = "BUILTIN\\Administrators" if instance.version == 2005 else "NT SERVICE\\MSSQLSERVER"
     names = ["NT AUTHORITY\\SYSTEM", builtin, instance.service_account, f"{domain}\\dba"]
     for name in sorted(world.clients):
         if not world.clients[name].login:
-            names.append(connections.login_of(world, world.clients[name], server))
+            names.append(connections.get_login_of(world, world.clients[name], server))
     login_names = {login.name.lower() for login in instance.logins}
     return [name for name in dict.fromkeys(names) if name.lower() not in login_names]
 
 
-def _login(world: World, server: str, name: str, verb: str) -> Login:
+def _require_login(world: World, server: str, name: str, verb: str) -> Login:
     login = world.instances[server].find_login(name)
     if login is None and name.lower() == "sa":
         raise (
@@ -192,14 +192,14 @@ def _login(world: World, server: str, name: str, verb: str) -> Login:
             if verb == "alter"
             else SqlError(15405, name)
         )
-    if login is None and name.lower() in map(str.lower, predefined_logins(world, server)):
+    if login is None and name.lower() in map(str.lower, list_predefined_logins(world, server)):
         raise SqlError(0, f"Not simulated: {verb.upper()} LOGIN of {name}")
     if login is None:
         raise SqlError(15151, verb, "login", name)
     return login
 
 
-def _put_login(world: World, server: str, old_login: Login, new_login: Login | None) -> None:
+def _store_login(world: World, server: str, old_login: Login, new_login: Login | None) -> None:
     logins = (login if login is not old_login else new_login for login in world.instances[server].logins)
     world.update_instance(server, logins=tuple(login for login in logins if login is not None))
 
@@ -207,13 +207,13 @@ def _put_login(world: World, server: str, old_login: Login, new_login: Login | N
 # --- users -----------------------------------------------------------------------------------------
 
 
-def orphans(world: World, server: str, database: str) -> tuple[User, ...]:
+def list_orphans(world: World, server: str, database: str) -> tuple[User, ...]:
     """Return the users whose SID belongs to no login here, as `sp_change_users_login 'Report'` lists them."""
     instance = world.instances[server]
     return tuple(
         u
-        for u in commits.users_of(world, server, database)
-        if u.sid and security.login_of_user(instance, u) is None
+        for u in commits.list_users_of(world, server, database)
+        if u.sid and security.find_login_of_user(instance, u) is None
     )
 
 
@@ -228,12 +228,12 @@ def create_user(
 ) -> list[Message]:
     """Create a user in *database*. In a mirrored database, the log carries the user to the mirror."""
     database = _require_open_database(world, server, database)
-    if any(user.name.lower() == name.lower() for user in commits.users_of(world, server, database)):
+    if any(user.name.lower() == name.lower() for user in commits.list_users_of(world, server, database)):
         raise SqlError(15023, name)
-    sid = 0 if without_login else _login_for_user(world, server, login or name).sid
-    if sid and any(user.sid == sid for user in commits.users_of(world, server, database)):
+    sid = 0 if without_login else _require_login_for_user(world, server, login or name).sid
+    if sid and any(user.sid == sid for user in commits.list_users_of(world, server, database)):
         raise SqlError(15063)
-    _put_user(world, server, None, User(name=name, database=database, sid=sid))
+    _store_user(world, server, None, User(name=name, database=database, sid=sid))
     return []
 
 
@@ -247,9 +247,9 @@ def alter_user(
     new_name: str | None = None,
 ) -> list[Message]:
     """Rename a user, or give an orphan the SID of a login of this server."""
-    user = _user(world, server, database, name, "alter")
-    sid = user.sid if login is None else _login_for_user(world, server, login).sid
-    _put_user(world, server, user, replace(user, sid=sid, name=new_name or user.name))
+    user = _require_user(world, server, database, name, "alter")
+    sid = user.sid if login is None else _require_login_for_user(world, server, login).sid
+    _store_user(world, server, user, replace(user, sid=sid, name=new_name or user.name))
     return []
 
 
@@ -259,15 +259,15 @@ def drop_user(world: World, server: str, database: str, name: str) -> list[Messa
         raise SqlError(15539, name)
     if name.lower() in ("dbo", "sys", "information_schema"):
         raise SqlError(15150, "drop", "user", name)
-    user = _user(world, server, database, name, "drop")
+    user = _require_user(world, server, database, name, "drop")
     owned = [c for c in world.instances[server].certificates if c.owner == user.name]
     if user.database == "master" and owned:
         raise SqlError(15138, "certificate")
-    _put_user(world, server, user, None)
+    _store_user(world, server, user, None)
     return []
 
 
-def _login_for_user(world: World, server: str, name: str) -> Login:
+def _require_login_for_user(world: World, server: str, name: str) -> Login:
     login = world.instances[server].find_login(name)
     if name.lower() == "sa":
         raise SqlError(15405, name)
@@ -280,12 +280,12 @@ def _require_open_database(world: World, server: str, database: str) -> str:
     statements.use_database(world, server, database)
     if database.lower() in ("master", "msdb", "tempdb", "model"):
         return database.lower()
-    return statements.copy_on(world, server, database).database
+    return statements.require_copy(world, server, database).database
 
 
-def _user(world: World, server: str, database: str, name: str, verb: str) -> User:
+def _require_user(world: World, server: str, database: str, name: str, verb: str) -> User:
     database = _require_open_database(world, server, database)
-    for user in commits.users_of(world, server, database):
+    for user in commits.list_users_of(world, server, database):
         if user.name.lower() == name.lower():
             return user
     raise SqlError(15151, verb, "user", name)
@@ -295,7 +295,7 @@ USER_KB: Final = 1.0
 """Log that a change of a user writes, in KB. Assumed."""
 
 
-def _put_user(world: World, server: str, old_user: User | None, new_user: User | None) -> None:
+def _store_user(world: World, server: str, old_user: User | None, new_user: User | None) -> None:
     """Store a user.
 
     In a user database the change is logged, which may raise 9002. Users of master belong to the server.
@@ -304,14 +304,14 @@ def _put_user(world: World, server: str, old_user: User | None, new_user: User |
     if key in world.copies:
         removed_users = {old_user.name: None} if old_user is not None else {}
         changed_users = {**removed_users, **({new_user.name: new_user} if new_user is not None else {})}
-        logspace.write(world, key, USER_KB)
+        logspace.write_log(world, key, USER_KB)
         edits = tuple((USER + name.lower(), user) for name, user in changed_users.items())
-        commits.append(world, key, edits, USER_KB)
+        commits.append_commit(world, key, edits, USER_KB)
     else:
         users = [user for user in world.instances[server].users if user is not old_user]
         world.update_instance(server, users=tuple([*users, new_user] if new_user is not None else users))
-    world.all_dirty()
-    network.reassess(world)
+    world.mark_all_logs_changed()
+    network.schedule_detections(world)
 
 
 # --- the master key and certificates ----------------------------------------------------------------
@@ -355,33 +355,33 @@ def create_certificate(
 ) -> list[Message]:
     """Create a certificate in master: a new one with its private key, or the partner's from a file."""
     instance = world.instances[server]
-    if security.certificate_of(instance, name) is not None:
+    if security.find_certificate(instance, name) is not None:
         raise SqlError(15232, name)
     if owner is not None and owner.lower() != "dbo":
-        owner = _user(world, server, "master", owner, "find").name
+        owner = _require_user(world, server, "master", owner, "find").name
     if file is not None:
         new_certificate = _import_certificate(world, server, name, file, private_key_file, decryption)
     else:
         if not instance.master_key:
             raise SqlError(15581, state=3)
-        begins = world.tick if start_date is None else clock.tick_of(world, start_date)
-        lasts = begins + ticks(CERTIFICATE_LIFE_S)
+        begins = world.tick if start_date is None else clock.parse_tick(world, start_date)
+        lasts = begins + to_ticks(CERTIFICATE_LIFE_S)
         new_certificate = Certificate(
             name=name,
             thumbprint=world.next_id(),
             subject=subject or name,
             valid_from_tick=begins,
-            expires_tick=lasts if expiry_date is None else clock.tick_of(world, expiry_date),
+            expires_tick=lasts if expiry_date is None else clock.parse_tick(world, expiry_date),
         )
     new_certificate = replace(new_certificate, owner="dbo" if owner is None else owner)
     world.update_instance(server, certificates=(*instance.certificates, new_certificate), refused=())
-    network.reassess(world)
+    network.schedule_detections(world)
     return []
 
 
-def _certificate_file(world: World, server: str, path: str) -> CertificateFile:
+def _read_certificate_file(world: World, server: str, path: str) -> CertificateFile:
     """Return the file of a certificate or of its private key; 15208 if there is none."""
-    file = files.find(world, server, path)
+    file = files.find_file(world, server, path)
     if not isinstance(file, CertificateFile):
         raise SqlError(15208, path)
     return file
@@ -390,8 +390,8 @@ def _certificate_file(world: World, server: str, path: str) -> CertificateFile:
 def _import_certificate(
     world: World, server: str, name: str, file: str, private_key_file: str | None, password: str
 ) -> Certificate:
-    certificate = _certificate_file(world, server, file).certificate
-    key = _certificate_file(world, server, private_key_file) if private_key_file is not None else None
+    certificate = _read_certificate_file(world, server, file).certificate
+    key = _read_certificate_file(world, server, private_key_file) if private_key_file is not None else None
     same_certificates = [
         c for c in world.instances[server].certificates if c.thumbprint == certificate.thumbprint
     ]
@@ -403,18 +403,18 @@ def _import_certificate(
     return replace(certificate, name=name, has_private_key=is_own)
 
 
-def backup_certificate(
+def back_up_certificate(
     world: World, server: str, name: str, file: str, private_key_file: str | None = None, password: str = ""
 ) -> list[Message]:
     """Write the public part of a certificate into *file*, and its private key, under *password*, into a second file."""
-    certificate = security.certificate_of(world.instances[server], name)
+    certificate = security.find_certificate(world.instances[server], name)
     if certificate is None:
         raise SqlError(15151, "find", "certificate", name)
     paths = [path for path in (file, private_key_file) if path is not None]
     for path in paths:
-        drive = volumes.drive_of(path)
-        is_on_lost_drive = drive != "" and not volumes.has_drive(world.computer_of(server), drive)
-        if is_on_lost_drive or files.find(world, server, path) is not None:
+        drive = volumes.get_drive_of(path)
+        is_on_lost_drive = drive != "" and not volumes.has_drive(world.get_computer_of(server), drive)
+        if is_on_lost_drive or files.find_file(world, server, path) is not None:
             raise SqlError(15240, path)
     for path in paths:
         private = path == private_key_file
@@ -427,23 +427,23 @@ def backup_certificate(
 def drop_certificate(world: World, server: str, name: str) -> list[Message]:
     """Drop a certificate, unless the endpoint authenticates with it."""
     instance = world.instances[server]
-    certificate = security.certificate_of(instance, name)
+    certificate = security.find_certificate(instance, name)
     if certificate is None:
         raise SqlError(15151, "drop", "certificate", name)
-    if security.endpoint_certificate(instance) is certificate:
+    if security.find_endpoint_certificate(instance) is certificate:
         raise SqlError(15352, certificate.name)
-    if options.protects(world, server, certificate.thumbprint):
+    if options.is_key_protected_by(world, server, certificate.thumbprint):
         raise SqlError(3716, "certificate", certificate.name, "database encryption key")
     certificates = tuple(c for c in instance.certificates if c is not certificate)
     world.update_instance(server, certificates=certificates)
-    network.reassess(world)
+    network.schedule_detections(world)
     return []
 
 
 # --- the application's login -----------------------------------------------------------------------
 
 
-def login_refusal(world: World, client: Client, server: str) -> SqlError | None:
+def find_login_refusal(world: World, client: Client, server: str) -> SqlError | None:
     """Return the error with which the server rejects the application's login, if any.
 
     It is 18456, or 4060 and 18456 for a user without a login.
@@ -454,7 +454,7 @@ def login_refusal(world: World, client: Client, server: str) -> SqlError | None:
     if login is None or login.disabled:
         return SqlError(18456, client.login)
     for database in client.databases:
-        if not any(user.sid == login.sid for user in commits.users_of(world, server, database)):
+        if not any(user.sid == login.sid for user in commits.list_users_of(world, server, database)):
             return SqlError(4060, database, also=(18456,))
     return None
 
@@ -497,30 +497,30 @@ class Security(Struct, frozen=True):
 NO_SECURITY: Final = Security()
 
 
-def read(world: World, server: str, database: str) -> Security:
+def read_security(world: World, server: str, database: str) -> Security:
     """Return roles and permissions of a database, or of the instance if *database* is SERVER."""
     for copy in world.copies.values():
         if copy.server == server and copy.database.lower() == database.lower():
-            last_commit = commits.newest(world, copy)
-            return _security(last_commit.users.get(SECURITY) if last_commit is not None else None)
-    return _security(world.objects.get((server, database.lower(), SECURITY)))
+            last_commit = commits.find_newest_commit(world, copy)
+            return _convert_security(last_commit.users.get(SECURITY) if last_commit is not None else None)
+    return _convert_security(world.objects.get((server, database.lower(), SECURITY)))
 
 
-def _security(stored: object) -> Security:
+def _convert_security(stored: object) -> Security:
     return stored if isinstance(stored, Security) else NO_SECURITY
 
 
-def put(world: World, server: str, database: str, security: Security) -> None:
+def store_security(world: World, server: str, database: str, security: Security) -> None:
     """Store roles and permissions: in the log of a user database, otherwise in the instance."""
     if database.lower() in (SERVER, *statements.SYSTEM_DATABASES):
         world.objects[server, database.lower(), SECURITY] = security
         return
-    key = statements.copy_on(world, server, database).key
-    logspace.write(world, key, GRANT_KB)
-    commits.append(world, key, ((USER + SECURITY, security),), GRANT_KB)
+    key = statements.require_copy(world, server, database).key
+    logspace.write_log(world, key, GRANT_KB)
+    commits.append_commit(world, key, ((USER + SECURITY, security),), GRANT_KB)
 
 
-def change(security: Security, verb: str, grants: tuple[Grant, ...]) -> Security:
+def apply_grants(security: Security, verb: str, grants: tuple[Grant, ...]) -> Security:
     """Apply GRANT, DENY or REVOKE.
 
     GRANT and DENY replace the grantee's entry for the permission; REVOKE removes it.
@@ -530,7 +530,7 @@ def change(security: Security, verb: str, grants: tuple[Grant, ...]) -> Security
     return replace(security, grants=kept_grants if verb == "REVOKE" else (*kept_grants, *grants))
 
 
-def roles_of(security: Security, name: str) -> set[str]:
+def list_roles_of(security: Security, name: str) -> set[str]:
     """Return the roles of a principal, including indirect ones and public."""
     roles, todo = {"public"}, [name.lower()]
     while todo:

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from engine.events import AvailabilityData, ProtectionData
-from engine.localization import say
+from engine.localization import build_message
 from engine.model import Availability, DatabaseCopy, FieldOf, World
 from engine.protocol import groups, network, serving
 
@@ -20,7 +20,7 @@ class Reach:
         ]
         self._passes: dict[tuple[str, str], bool] = {}
 
-    def includes(self, copy: DatabaseCopy) -> bool:
+    def can_reach(self, copy: DatabaseCopy) -> bool:
         """Return whether a client of the database can reach the copy's server. True if no client is known."""
         is_known = False
         for name, databases in self._users:
@@ -28,7 +28,7 @@ class Reach:
                 is_known = True
                 if self._is_passing(name, copy.server):
                     return True
-        return not is_known and self.world.computer_of(copy.server).nic_up
+        return not is_known and self.world.get_computer_of(copy.server).nic_up
 
     def _is_passing(self, client: str, server: str) -> bool:
         passes = self._passes.get((client, server))
@@ -37,13 +37,13 @@ class Reach:
         return passes
 
 
-def serving_copies(world: World, database: str, reach: Reach | None = None) -> list[DatabaseCopy]:
+def list_serving_copies(world: World, database: str, reach: Reach | None = None) -> list[DatabaseCopy]:
     """Return the copies in which clients could work now."""
-    serves = [copy for copy in world.copies_of(database) if serving.is_copy_serving(world, copy)]
+    serves = [copy for copy in world.list_copies_of(database) if serving.is_copy_serving(world, copy)]
     if not serves:
         return []
     reach = reach or Reach(world)
-    return [copy for copy in serves if reach.includes(copy)]
+    return [copy for copy in serves if reach.can_reach(copy)]
 
 
 def update_accounts(world: World) -> None:
@@ -58,23 +58,23 @@ def update_accounts(world: World) -> None:
         old_availability = world.availability.get(database)
         if old_availability is None:
             continue
-        serving_now = serving_copies(world, database, reach)
+        serving_now = list_serving_copies(world, database, reach)
         serving = bool(serving_now)
         servers = tuple(copy.server for copy in serving_now)
         doubled = servers != old_availability.servers and max(len(servers), len(old_availability.servers)) > 1
         exposed = serving and not any(_is_protected(world, copy) for copy in serving_now)
         if serving == old_availability.serving and exposed == old_availability.exposed and not doubled:
             continue
-        world.availability[database] = accrue_ticks(
+        world.availability[database] = advance_account(
             old_availability, world.tick, serving=serving, servers=servers, exposed=exposed
         )
         if serving != old_availability.serving or doubled:
             server = serving_now[0].server if serving else None
-            text = say("{database} accepts connections", database=database)
+            text = build_message("{database} accepts connections", database=database)
             if not serving:
-                text = say("{database} accepts no connections", database=database)
+                text = build_message("{database} accepts no connections", database=database)
             elif len(servers) > 1:
-                text = say("copies of {database} accept connections on {servers}", database=database,
+                text = build_message("copies of {database} accept connections on {servers}", database=database,
                            servers=", ".join(servers))  # fmt: skip
             world.emit(
                 AvailabilityData(serving=serving, servers=list(servers)),
@@ -86,9 +86,9 @@ def update_accounts(world: World) -> None:
         if (
             exposed != old_availability.exposed and grouped
         ):  # a mirroring session reports its state changes instead
-            text = say("{database} has no synchronized copy", database=database)
+            text = build_message("{database} has no synchronized copy", database=database)
             if not exposed:
-                text = say("{database} has a synchronized copy", database=database)
+                text = build_message("{database} has a synchronized copy", database=database)
             world.emit(ProtectionData(exposed=exposed), text, server=serving_now[0].server, database=database)
 
 
@@ -96,10 +96,12 @@ def _is_protected(world: World, copy: DatabaseCopy) -> bool:
     """Return whether another copy could take over without loss, or another node could start the instance."""
     if copy.group is None and world.instances[copy.server].clustered:
         return groups.has_automatic_failover(world, copy.database)
-    return groups.policy(copy).has_synchronized_copy(copy)
+    return groups.get_policy(copy).has_synchronized_copy(copy)
 
 
-def accrue_ticks(account_before: Availability, tick: int, **changes: FieldOf[Availability]) -> Availability:
+def advance_account(
+    account_before: Availability, tick: int, **changes: FieldOf[Availability]
+) -> Availability:
     """Return the account advanced to *tick*, with *changes* effective from then on."""
     passed = tick - account_before.since_tick
     return replace(

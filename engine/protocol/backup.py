@@ -22,7 +22,7 @@ from engine.model import (
     RecoveryModel,
     Tick,
     World,
-    ticks,
+    to_ticks,
 )
 from engine.protocol import (
     clock,
@@ -132,13 +132,13 @@ class BackupFile(Struct, frozen=True):
     @property
     def size_kb(self) -> float:
         """Return the size of all backups in the file."""
-        return arithmetic.total(backup_set.size_kb for backup_set in self.sets)
+        return arithmetic.add_in_order(backup_set.size_kb for backup_set in self.sets)
 
 
 # --- BACKUP DATABASE -------------------------------------------------------------------------------
 
 
-def backup_database(
+def back_up_database(
     world: World,
     server: str,
     database: str,
@@ -158,34 +158,34 @@ def backup_database(
     """
     title = "BACKUP DATABASE"
     if details.compressed:
-        _need_compression(world.instances[server])
+        _require_compression(world.instances[server])
     if database.lower() == "tempdb":
         raise SqlError(3147, also=(3013,), title=title)
     if database.lower() in SYSTEM_DATABASES:
         return [Message(0, 0, 0, 0, f"Not simulated: a backup of {database} is accepted and writes no file.")]
     copy = _find_backup_source(world, server, database, title, as_secondary=copy_only and not differential)
     if copy.data_failed_tick is not None:
-        path = volumes.path_of(copy, volumes.files_of(copy)[0])
+        path = volumes.get_path_of(copy, volumes.list_files_of(copy)[0])
         raise SqlError(3203, path, files.NOT_READY, also=(3013,), title=title)
     if copy.backup_from_kb is not None:
         raise SqlError(3023, also=(3013,), title=title)
     if differential and not copy.full_backup_id:
         raise SqlError(3035, copy.database, also=(3013,), title=title)
-    end_kb = streams.end_of_log_kb(world, copy)
+    end_kb = streams.get_end_of_log_kb(world, copy)
     size_kb = copy.size_kb
     if differential:
         size_kb = min(size_kb, max(0.0, end_kb - copy.last_log_backup_kb) + copy.size_kb * 0.01)
     size_kb *= BACKUP_COMPRESSION if details.compressed else 1.0
-    room = _room_for(world, server, path, size_kb, title)
+    room = _reserve_location(world, server, path, size_kb, title)
     _check_expiration(world, room, details, init, title)
     world.update_copy(copy.key, backup_from_kb=end_kb)
-    duration_s = max(BACKUP_LEAST_S, files.transfer_s(world, server, room[0], size_kb))
+    duration_s = max(BACKUP_LEAST_S, files.compute_transfer_s(world, server, room[0], size_kb))
     kind = DIFFERENTIAL if differential else DATABASE
     args = (copy.database, kind, *room, end_kb, size_kb, world.tick, copy_only, init, details)
-    return statements.PendingStatement(world.tick + ticks(duration_s), "backup.data", args)
+    return statements.PendingStatement(world.tick + to_ticks(duration_s), "backup.data", args)
 
 
-def _data_done(
+def _complete_data_backup(
     world: World,
     server: str,
     database: str,
@@ -201,13 +201,13 @@ def _data_done(
 ) -> statements.Outcome:
     key = (server, database)
     copy = world.copies.get(key)
-    if copy is None or copy.backup_from_kb != from_kb or world.source_of(copy) is None:
+    if copy is None or copy.backup_from_kb != from_kb or world.find_source_of(copy) is None:
         media_error = SqlError(3049, also=(3013,), title="BACKUP DATABASE")
-        note_failure(world, server, database, media_error)
+        log_failure(world, server, database, media_error)
         raise media_error
     number = world.next_id()
     base = number if kind == DATABASE else copy.full_backup_id
-    end = streams.end_of_log_kb(world, copy)
+    end = streams.get_end_of_log_kb(world, copy)
     backup_set = _build_backup_set(
         world, copy, kind, number, from_kb, end, size_kb + (end - from_kb), started_tick
     )
@@ -219,21 +219,21 @@ def _data_done(
         details=details,
         image=replace(copy, source=None, backup_from_kb=None, compatibility_level=level),
     )
-    position = _write(world, (host, path), backup_set, init)
+    position = _write_backup(world, (host, path), backup_set, init)
     world.update_copy(key, backup_from_kb=None)
     if kind == DATABASE and not copy_only:
         world.update_copy(key, full_backup_id=number)
     if not copy_only and not copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE:
-        logspace.begin(world, key, from_kb, started_tick)
-    groups.policy(world.copies[key]).catalog_changed(world, key)
+        logspace.start_log_chain(world, key, from_kb, started_tick)
+    groups.get_policy(world.copies[key]).on_catalog_changed(world, key)
     title = "BACKUP DATABASE" if kind == DATABASE else "BACKUP DATABASE WITH DIFFERENTIAL"
-    return _report(world, backup_set, title, position)
+    return _build_report(world, backup_set, title, position)
 
 
 # --- BACKUP LOG ------------------------------------------------------------------------------------
 
 
-def backup_log(
+def back_up_log(
     world: World,
     server: str,
     database: str,
@@ -260,23 +260,23 @@ def backup_log(
         raise SqlError(4208, title, also=(3013,), title=title)
     as_secondary = not copy_only and not norecovery
     copy = _find_backup_source(world, server, database, title, damaged=no_truncate, as_secondary=as_secondary)
-    lead = world.copies[_writer(world, copy)]
+    lead = world.copies[_find_writer_key(world, copy)]
     if lead.recovery_model is RecoveryModel.SIMPLE:
         raise SqlError(4208, title, also=(3013,), title=title)
     if not lead.full_backup:
         raise SqlError(4214, also=(3013,), title=title)
     if norecovery and copy.group_kind:
         raise SqlError(1468, copy.database, also=(3013,), title=title)
-    end = streams.end_of_log_kb(world, copy)
+    end = streams.get_end_of_log_kb(world, copy)
     if details.compressed:
-        _need_compression(world.instances[server])
+        _require_compression(world.instances[server])
     size_kb = max(0.0, end - lead.last_log_backup_kb) * (BACKUP_COMPRESSION if details.compressed else 1.0)
-    room = _room_for(world, server, path, size_kb, title)
+    room = _reserve_location(world, server, path, size_kb, title)
     _check_expiration(world, room, details, init, title)
     if norecovery and copy.source is not None:
         streams.remove_source(world, copy.source)
         world.update_copy(copy.key, db_state=DbState.RESTORING)
-    duration_s = max(BACKUP_LEAST_S, files.transfer_s(world, server, room[0], size_kb))
+    duration_s = max(BACKUP_LEAST_S, files.compute_transfer_s(world, server, room[0], size_kb))
     args = (
         copy.database,
         *room,
@@ -288,10 +288,10 @@ def backup_log(
         init,
         details,
     )
-    return statements.PendingStatement(world.tick + ticks(duration_s), "backup.log", args)
+    return statements.PendingStatement(world.tick + to_ticks(duration_s), "backup.log", args)
 
 
-def _log_done(
+def _complete_log_backup(
     world: World,
     server: str,
     database: str,
@@ -308,9 +308,9 @@ def _log_done(
     key = (server, database)
     copy = world.copies.get(key)
     media_error = SqlError(3049, database, also=(3013,), title="BACKUP LOG")
-    refused = media_error if copy is None else _refused_by_role(world, copy, "BACKUP LOG")
+    refused = media_error if copy is None else _find_role_refusal(world, copy, "BACKUP LOG")
     if copy is None or refused is not None:
-        note_failure(world, server, database, refused or media_error)
+        log_failure(world, server, database, refused or media_error)
         raise refused or media_error
     number = world.next_id()
     size_kb = (last_kb - first_kb) * (BACKUP_COMPRESSION if details.compressed else 1.0)
@@ -318,18 +318,18 @@ def _log_done(
     backup_set = replace(
         backup_set, copy_only=copy_only, tail=tail, from_tick=copy.last_log_backup_tick, details=details
     )
-    position = _write(world, (host, path), backup_set, init)
+    position = _write_backup(world, (host, path), backup_set, init)
     if not copy_only:
-        for chain_key in {key: None, _writer(world, copy): None}:  # all replicas share one log chain
-            _note_log_backup(world, chain_key, last_kb)
+        for chain_key in {key: None, _find_writer_key(world, copy): None}:  # all replicas share one log chain
+            _record_log_backup(world, chain_key, last_kb)
             world.update_copy(chain_key, last_log_backup_tick=started_tick, bulk_changes=False)
-    return _report(world, backup_set, "BACKUP LOG", position)
+    return _build_report(world, backup_set, "BACKUP LOG", position)
 
 
-def _note_log_backup(world: World, key: Key, upto_kb: float) -> None:
+def _record_log_backup(world: World, key: Key, upto_kb: float) -> None:
     copy = world.copies[key]
     if copy.source is not None:
-        logspace.log_backed_up(world, key, max(upto_kb, copy.last_log_backup_kb))
+        logspace.on_log_backed_up(world, key, max(upto_kb, copy.last_log_backup_kb))
     else:
         upto_kb = max(upto_kb, copy.last_log_backup_kb)
         world.update_copy(key, last_log_backup_kb=upto_kb, log_backed_up=True)
@@ -341,16 +341,16 @@ def back_up_log_by_job(world: World, key: Key, path: str) -> None:
     Jobs run in parallel and nothing waits for them. The backup writes no ERRORLOG line, as under trace flag
     3226, which many sites set.
     """
-    if not volumes.has_drive(world.computer_of(key[0]), volumes.drive_of(path)):
+    if not volumes.has_drive(world.get_computer_of(key[0]), volumes.get_drive_of(path)):
         error = SqlError(3201, path, files.NO_PATH, also=(3013,), title="BACKUP LOG")
-        note_failure(world, *key, error)
+        log_failure(world, *key, error)
         return
     copy = world.copies[key]
-    first, last = copy.last_log_backup_kb, streams.end_of_log_kb(world, copy)
+    first, last = copy.last_log_backup_kb, streams.get_end_of_log_kb(world, copy)
     backup_set = _build_backup_set(world, copy, LOG, world.next_id(), first, last, last - first, world.tick)
     backup_set = replace(backup_set, from_tick=copy.last_log_backup_tick)
-    _store(world, (key[0], path), backup_set, init=False)
-    _note_log_backup(world, key, last)
+    _store_backup(world, (key[0], path), backup_set, init=False)
+    _record_log_backup(world, key, last)
     world.update_copy(key, last_log_backup_tick=world.tick, bulk_changes=False)
 
 
@@ -359,7 +359,7 @@ FAILED_DEVICE: Final = {3201: (18204, "BackupDiskFile::CreateMedia", "create"),
 """ERRORLOG messages for a device that cannot be opened or written. Seen in public logs."""
 
 
-def note_failure(world: World, server: str, database: str, problem: SqlError) -> None:
+def log_failure(world: World, server: str, database: str, problem: SqlError) -> None:
     """Log 3041 after a failed backup, with the message for its device.
 
     Documented [DOC: Database Engine events and errors, 4214].
@@ -367,16 +367,16 @@ def note_failure(world: World, server: str, database: str, problem: SqlError) ->
     if problem.number in FAILED_DEVICE:
         number, message_place, act = FAILED_DEVICE[problem.number]
         path, system = problem.parameters
-        errorlog.write(
+        errorlog.write_message(
             world, server, number, message_place, *((path, act) if number == 18204 else (act, path)), system
         )
-    errorlog.write(world, server, 3041, f"{problem.title} {database}")
+    errorlog.write_message(world, server, 3041, f"{problem.title} {database}")
 
 
 # --- common ----------------------------------------------------------------------------------------
 
 
-def _need_compression(server: Instance) -> None:
+def _require_compression(server: Instance) -> None:
     """Raise an error if the server cannot compress backups.
 
     It is 155 before 2008, 1844 below Enterprise in 2008 and below Standard later [DOC: backup compression].
@@ -399,15 +399,15 @@ def _find_backup_source(
     copy = next(
         (c for k, c in world.copies.items() if k[0] == server and k[1].lower() == database.lower()), None
     )
-    refused = _refused_by_role(world, copy, title, as_secondary) if copy is not None else None
+    refused = _find_role_refusal(world, copy, title, as_secondary) if copy is not None else None
     if refused is not None:
         raise refused
-    if copy is not None and groups.policy(copy).backs_up_closed(copy):
+    if copy is not None and groups.get_policy(copy).can_back_up_closed(copy):
         return copy
     if copy is not None and copy.standby:
         raise SqlError(3036, copy.database, also=(3013,), title=title)
     if copy is not None and copy.disk_failed:
-        if not damaged or any(file.log for file in disks.lost_files(world, copy)):
+        if not damaged or any(file.log for file in disks.list_lost_files(world, copy)):
             raise SqlError(945, copy.database, also=(3013,), title=title)
         return copy
     try:
@@ -418,36 +418,36 @@ def _find_backup_source(
     return copy
 
 
-def _writer(world: World, copy: DatabaseCopy) -> Key:
+def _find_writer_key(world: World, copy: DatabaseCopy) -> Key:
     """Return the key of the copy that writes the log of *copy*."""
-    source = world.source_of(copy)
+    source = world.find_source_of(copy)
     return world.sources[source] if source is not None else copy.key
 
 
-def _refused_by_role(
+def _find_role_refusal(
     world: World, copy: DatabaseCopy, title: str, as_secondary: bool = True
 ) -> SqlError | None:
-    number = groups.policy(copy).backup_refusal(world, copy, as_secondary)
+    number = groups.get_policy(copy).find_backup_refusal(world, copy, as_secondary)
     return SqlError(number, copy.database, also=(3013,), title=title) if number else None
 
 
-def _room_for(world: World, server: str, path: str, size_kb: float, title: str) -> tuple[str, str]:
+def _reserve_location(world: World, server: str, path: str, size_kb: float, title: str) -> tuple[str, str]:
     """Return the location of the file: server, and path in the spelling of an existing file.
 
     Raise 3201, 3202 or 3241.
     """
     try:
-        host, local = files.locate(world, server, path)
+        host, local = files.locate_path(world, server, path)
     except SqlError as problem:
         problem.title = title
         raise
     if local == files.NULL_DEVICE:
         return host, local
     local = files.find_path_spelling(world, host, local)
-    file = files.find(world, host, local)
+    file = files.find_file(world, host, local)
     if file is not None and not isinstance(file, BackupFile):
         raise SqlError(3241, path, also=(3013,), title=title)
-    if volumes.free_kb(world, host, volumes.drive_of(local)) < size_kb:
+    if volumes.compute_free_kb(world, host, volumes.get_drive_of(local)) < size_kb:
         raise SqlError(3202, path, files.DISK_FULL, also=(3013,), title=title)
     return host, local
 
@@ -494,22 +494,22 @@ def _check_expiration(
     for backup_set in old_file.sets if isinstance(old_file, BackupFile) and init and not details.skip else ():
         expires = backup_set.details.expires_tick
         if expires is not None and expires > world.tick:
-            time = clock.time_at(world, expires)
+            time = clock.get_time_at(world, expires)
             expiration = datetime_formats.format_datetime(time, "%b %d %Y %I:%M:%S:000%p")
             raise SqlError(4030, location[1], expiration, also=(3013,), title=title)
 
 
-def _store(world: World, location: tuple[str, str], backup_set: BackupSet, init: bool) -> int:
+def _store_backup(world: World, location: tuple[str, str], backup_set: BackupSet, init: bool) -> int:
     """Store the backup in its file and return its position there."""
     old_file, is_null = world.files.get(location), location[1] == files.NULL_DEVICE
     before = old_file.sets if isinstance(old_file, BackupFile) and (is_null or not init) else ()
-    world.files[location] = BackupFile((*before, backup_set))  # of the null device: the history of msdb
+    world.files[location] = BackupFile((*before, backup_set))  # msdb lists backups to the null device, too
     return 1 if is_null else len(before) + 1
 
 
-def _write(world: World, location: tuple[str, str], backup_set: BackupSet, init: bool) -> int:
+def _write_backup(world: World, location: tuple[str, str], backup_set: BackupSet, init: bool) -> int:
     """Store the backup, account for it in the log, and return its position in the file."""
-    number = _store(world, location, backup_set, init)
+    number = _store_backup(world, location, backup_set, init)
     if TRACE_FLAG_NO_BACKUP_LINES in world.instances[backup_set.server].trace_flags:
         return number
     word = "Log was" if backup_set.kind == LOG else "Database"
@@ -523,7 +523,7 @@ def _write(world: World, location: tuple[str, str], backup_set: BackupSet, init:
     return number
 
 
-def _report(world: World, backup_set: BackupSet, title: str, position: int) -> list[Message]:
+def _build_report(world: World, backup_set: BackupSet, title: str, position: int) -> list[Message]:
     return format_processed_messages(
         world,
         title,
@@ -539,12 +539,12 @@ LOG_LEAST_PAGES: Final = 1
 """Minimum number of log pages in the backup of an idle database. Seen in public output: 1 to 3."""
 
 
-def _pages_of_files(backup_set: BackupSet) -> list[tuple[str, int]]:
+def _list_file_pages(backup_set: BackupSet) -> list[tuple[str, int]]:
     """Return (logical name, pages) of each file of a backup: data, then log."""
     log_kb = backup_set.last_kb - backup_set.first_kb
     if backup_set.kind == LOG or backup_set.image is None:
         return [(f"{backup_set.database}_log", round(log_kb / PAGE_KB))]
-    data, log = volumes.files_of(backup_set.image)[:2]
+    data, log = volumes.list_files_of(backup_set.image)[:2]
     data_kb = max(0.0, backup_set.backup_kb - log_kb)
     return [(data.name, round(data_kb / PAGE_KB)), (log.name, max(LOG_LEAST_PAGES, round(log_kb / PAGE_KB)))]
 
@@ -563,7 +563,7 @@ def format_processed_messages(
     The line for 100 percent follows the data files of a backup. Seen in public outputs.
     """
     seconds = max(0.01, (world.tick - started_tick) / 100.0)
-    files_pages = _pages_of_files(backup_set)
+    files_pages = _list_file_pages(backup_set)
     pages = sum(int(count) for _, count in files_pages)
     progress = [*range(stats, 100, stats), 100] if stats else []
     lines = [Message(3211, 0, 1, 0, fill_message(3211, percent)[1]) for percent in progress]
@@ -578,17 +578,17 @@ def format_processed_messages(
     return [*lines, Message(3014, 0, 1, 0, closing)]
 
 
-def job_path(world: World, key: Key) -> str:
+def build_job_path(world: World, key: Key) -> str:
     """Return the path to which the log backup job of a copy writes at present."""
-    moment = clock.time_at(world, world.tick)
+    moment = clock.get_time_at(world, world.tick)
     return f"{volumes.BACKUP_FOLDER}\\{key[1]}_{moment:%Y%m%d_%H%M%S}.trn"
 
 
-def _abandon_data(world: World, server: str, database: str, *_: object) -> None:
+def _abandon_data_backup(world: World, server: str, database: str, *_: object) -> None:
     if (server, database) in world.copies:
         world.update_copy((server, database), backup_from_kb=None)
 
 
-statements.COMPLETIONS["backup.data"] = _data_done
-statements.COMPLETIONS["backup.log"] = _log_done
-statements.ABANDONED["backup.data"] = _abandon_data
+statements.COMPLETIONS["backup.data"] = _complete_data_backup
+statements.COMPLETIONS["backup.log"] = _complete_log_backup
+statements.ABANDONED["backup.data"] = _abandon_data_backup

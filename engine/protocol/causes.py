@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from engine.flow.recovery import Cause, FailoverTimes, failover_times
+from engine.flow.recovery import Cause, FailoverTimes, draw_failover_times
 from engine.model import Fault, Tick, World
 
 LOSES: Final = {"shutdown": "server", "shutdown-nowait": "server"}
@@ -17,7 +17,7 @@ MECHANISM: Final = {
 """Fault -> cause whose failover times apply. Other faults use the times of a power failure."""
 
 
-def enter(verb: str, loses: str, mechanism: Cause) -> None:
+def register_fault(verb: str, loses: str, mechanism: Cause) -> None:
     """Add a fault of input lines to LOSES and MECHANISM.
 
     The tables initially hold the faults of T-SQL. `engine.verbs` calls this at import; without that import no
@@ -40,6 +40,6 @@ def find_loss_cause(world: World, server: str, peer: str | None) -> tuple[str, T
     return (found_fault.verb, found_fault.active_tick) if found_fault else ("unknown", world.tick)
 
 
-def phases(world: World, stream: int, cause: str) -> FailoverTimes:
+def draw_phases(world: World, stream: int, cause: str) -> FailoverTimes:
     """Return random durations of each failover phase at the receiver of *stream* for *cause*, in seconds."""
-    return failover_times(world.flow, stream, MECHANISM.get(cause, Cause.POWER_OFF), world.chance)
+    return draw_failover_times(world.flow, stream, MECHANISM.get(cause, Cause.POWER_OFF), world.chance)

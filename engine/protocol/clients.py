@@ -11,9 +11,9 @@ from engine.constants import (
 )
 from engine.events import ClientData, NoteData
 from engine.flow.setup import Operation
-from engine.localization import say
+from engine.localization import build_message
 from engine.messages import SqlError, fill_message
-from engine.model import Client, Key, Query, RecoveryModel, Service, TimerName, World, ticks
+from engine.model import Client, Key, Query, RecoveryModel, Service, TimerName, World, to_ticks
 from engine.protocol import accounts, drivers, errorlog, groups, names, network, serving
 
 REFUSED_LOGIN: Final = {
@@ -26,12 +26,12 @@ REFUSED_LOGIN: Final = {
 Answer = Literal["serves", "refused", "silence"]
 
 
-def find_login_arrival(world: World, client: Client, name: str) -> tuple[str | None, SqlError | None]:
+def resolve_client_login(world: World, client: Client, name: str) -> tuple[str | None, SqlError | None]:
     """Return `arrival` for a login of *client* under *name*."""
-    return arrival(world, name, client.databases[0], client.read_only)
+    return resolve_login(world, name, client.databases[0], client.read_only)
 
 
-def arrival(world: World, name: str, database: str, reads: bool) -> tuple[str | None, SqlError | None]:
+def resolve_login(world: World, name: str, database: str, reads: bool) -> tuple[str | None, SqlError | None]:
     """Return the server that a login under *name* reaches: the server itself, or the host of a listener.
 
     A listener redirects a login with read intent by the routing list, or refuses it with 982 [DOC: read-only
@@ -44,27 +44,27 @@ def arrival(world: World, name: str, database: str, reads: bool) -> tuple[str | 
     if copy is None or (reads and not listens):
         return server, None
     try:
-        return groups.policy(copy).route(world, copy, reads) or server, None
+        return groups.get_policy(copy).find_route(world, copy, reads) or server, None
     except SqlError as refusal:
         return server, refusal
 
 
-def count_arrival(world: World, name: str, database: str, reads: bool) -> None:
+def count_listener_login(world: World, name: str, database: str, reads: bool) -> None:
     """Count a login through the listener *name*.
 
     The next login with read intent then goes to the next server of the routing list.
     """
     copy = world.copies.get((world.listeners.get(name) or "", database))
     if copy is not None and reads:
-        groups.policy(copy).count_routed(world, copy)
+        groups.get_policy(copy).count_routed_login(world, copy)
 
 
-def address(world: World, name: str) -> str:
+def get_client_address(world: World, name: str) -> str:
     """Return the IP address of the application's computer, in the servers' network. Assumed."""
     return f"10.0.0.{101 + sorted(world.clients).index(name)}"
 
 
-def answer(world: World, client: Client, server: str, connected: bool = False) -> Answer:
+def attempt_login(world: World, client: Client, server: str, connected: bool = False) -> Answer:
     """Return the result of a login of *client* at *server*, or of a connection that is already open there."""
     state = world.instances.get(server)
     if (
@@ -86,7 +86,7 @@ def answer(world: World, client: Client, server: str, connected: bool = False) -
     return "serves"
 
 
-def reassess(world: World) -> None:
+def disconnect_refused_clients(world: World) -> None:
     """Disconnect the clients whose server is gone or refuses them.
 
     They notice it immediately, or when the network reports it.
@@ -94,32 +94,32 @@ def reassess(world: World) -> None:
     for client in list(world.clients.values()):
         if client.connected_to is None or client.lost_since is not None:
             continue
-        server_answer = answer(world, client, client.connected_to, connected=True)
+        server_answer = attempt_login(world, client, client.connected_to, connected=True)
         if server_answer == "serves":
             continue
         silent = server_answer == "silence"
         hung = silent and world.instances[client.connected_to].hung
-        delay = drivers.notices_s(world, client, hung) if silent else 0.0
+        delay = drivers.compute_notice_delay_s(world, client, hung) if silent else 0.0
         if delay is None:
             continue
         world.clients[client.name] = replace(client, lost_since=world.tick, epoch=client.epoch + 1)
         world.call_after(delay, "client.cut", client.name, client.epoch + 1)
-        world.all_dirty()
+        world.mark_all_logs_changed()
 
 
-def cut(world: World, name: str, epoch: int) -> None:
+def break_connections(world: World, name: str, epoch: int) -> None:
     """Break the open connections of the application (timer)."""
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is None:
         return
-    if answer(world, client, client.connected_to, connected=True) == "serves":
+    if attempt_login(world, client, client.connected_to, connected=True) == "serves":
         # the server returned before the client noticed the loss
         world.clients[name] = replace(client, lost_since=None)
         return
-    disconnect(world, client)
+    end_connections(world, client)
 
 
-def disconnect(world: World, client: Client) -> None:
+def end_connections(world: World, client: Client) -> None:
     """End all connections of an application. An application with retry connects again."""
     name, server, epoch = client.name, client.connected_to or "", client.epoch
     world.clients[name] = replace(
@@ -131,22 +131,22 @@ def disconnect(world: World, client: Client) -> None:
         cut_connections=client.cut_connections + 1,
         epoch=epoch + 1,
     )
-    text = say("{client} lost its connections to {server}", client=name, server=server)
+    text = build_message("{client} lost its connections to {server}", client=name, server=server)
     world.emit(ClientData(client=name, what="cut"), text, server=server)
-    world.all_dirty()
+    world.mark_all_logs_changed()
     if client.reconnects:
         world.call_after(0.0, "client.try", name, epoch + 1)
     else:
-        _give_up(world, client)
+        _stop_without_retry(world, client)
 
 
-def _give_up(world: World, client: Client) -> None:
+def _stop_without_retry(world: World, client: Client) -> None:
     """Show the error to the users of an application without retry, which then stays down until it is restarted."""
-    text = say("{client} does not reconnect: it has no retry logic", client=client.name)
+    text = build_message("{client} does not reconnect: it has no retry logic", client=client.name)
     world.emit(ClientData(client=client.name, what="gave up"), text)
 
 
-def attempt(world: World, name: str, epoch: int) -> None:
+def try_next_login(world: World, name: str, epoch: int) -> None:
     """Try the next login of the round (timer).
 
     The order is initial server, partner, initial server, and so on [DOC: retry algorithm].
@@ -157,23 +157,23 @@ def attempt(world: World, name: str, epoch: int) -> None:
     if client.attempt == 0 and _delay_login_at_dead_address(world, client):
         return
     client = world.clients[name]
-    partners = [client.data_source, drivers.partner(client)]
+    partners = [client.data_source, drivers.get_second_name(client)]
     name_used = partners[client.attempt % 2]
     server, refusal = (
-        find_login_arrival(world, client, name_used)
+        resolve_client_login(world, client, name_used)
         if names.knows_online_address(world, client, name_used)
         else (None, None)
     )
-    server_answer = answer(world, client, server) if server is not None else "silence"
+    server_answer = attempt_login(world, client, server) if server is not None else "silence"
     if server is not None and server not in world.instances:
         server_answer = "refused"  # no DNS server knows this name; the error is immediate
     if server is not None and server_answer == "serves" and refusal is None:
-        refusal = accounts.login_refusal(world, client, server)
+        refusal = accounts.find_login_refusal(world, client, server)
     if server is not None and server_answer == "serves" and refusal is None:
-        if name_used != client.data_source and _names_no_partner(world, client, server):
+        if name_used != client.data_source and _lacks_partner(world, client, server):
             _refuse_partner(world, client, server)
         else:
-            count_arrival(world, name_used, client.databases[0], client.read_only)
+            count_listener_login(world, name_used, client.databases[0], client.read_only)
             _complete_connection(world, client, server)
         return
     if refusal is not None and server is not None:
@@ -181,13 +181,13 @@ def attempt(world: World, name: str, epoch: int) -> None:
         if client.attempt < 2:
             _note_refused_login(world, client, server, refusal)
     round_number = client.attempt // 2
-    left_s = drivers.login_s(client) - (world.tick - client.login_since) / TICKS_PER_S
-    slice_s = min(drivers.slice_s(client), left_s)
+    left_s = drivers.get_login_s(client) - (world.tick - client.login_since) / TICKS_PER_S
+    slice_s = min(drivers.get_slice_s(client), left_s)
     is_second_round = client.attempt % 2 == 1
     backoff_s = CLIENT_BACKOFF_S[min(round_number, len(CLIENT_BACKOFF_S) - 1)] if is_second_round else 0.01
     wait_s = slice_s if server_answer == "silence" else backoff_s
     if partners[0] != partners[1]:
-        wait_s += drivers.partner_pause_s(client)
+        wait_s += drivers.get_partner_pause_s(client)
     if wait_s >= left_s:
         world.call_after(max(0.01, left_s), "client.timeout", name, epoch + 1)
     else:
@@ -200,8 +200,8 @@ def _delay_login_at_dead_address(world: World, client: Client) -> bool:
 
     The dead address costs part or all of the login timeout. Return False if there is no such delay.
     """
-    client = names.resolve(world, client, client.data_source)
-    detour_s = names.detour_s(world, client, client.data_source)
+    client = names.resolve_name(world, client, client.data_source)
+    detour_s = names.compute_detour_s(world, client, client.data_source)
     world.clients[client.name] = client
     if not detour_s:
         return False
@@ -212,58 +212,62 @@ def _delay_login_at_dead_address(world: World, client: Client) -> bool:
     return True
 
 
-def _names_no_partner(world: World, client: Client, server: str) -> bool:
+def _lacks_partner(world: World, client: Client, server: str) -> bool:
     """Return whether the driver reached the partner's name but the server there reports no partner.
 
     This happens after the session was removed. SqlClient (`LoginWithFailover`) and the JDBC driver
     (`R_invalidPartnerConfiguration`) then close the connection.
     """
     copy = world.copies[server, client.databases[0]]
-    return groups.policy(copy).partner(copy) is None
+    return groups.get_policy(copy).get_partner(copy) is None
 
 
 def _refuse_partner(world: World, client: Client, server: str) -> None:
     """End the whole login immediately. The application shows the error and tries again."""
     if client.no_partner_at != server:
-        text = say(
+        text = build_message(
             "{client}: Server {server}, database {database} is not configured for database mirroring.",
             client=client.name,
             server=server,
             database=client.databases[0],
         )
         world.emit(ClientData(client=client.name, what="partner refused"), text, server=server)
-    _restart(world, replace(client, no_partner_at=server))
+    _restart_login(world, replace(client, no_partner_at=server))
 
 
 def _note_refused_login(world: World, client: Client, server: str, refusal: SqlError) -> None:
     """Log that an available server refuses this login, for example a user without a login after a failover."""
     version = world.instances[server].version
     reason = " Reason: " + REFUSED_LOGIN[refusal.number] if version >= 2008 else ""
-    errorlog.write(world, server, 18456, client.login, reason, f" [CLIENT: {address(world, client.name)}]")
+    errorlog.write_message(
+        world, server, 18456, client.login, reason, f" [CLIENT: {get_client_address(world, client.name)}]"
+    )
     message = fill_message(refusal.number, *refusal.parameters, version=version)[1]
-    text = say("{client}: {message}", client=client.name, message=message)
+    text = build_message("{client}: {message}", client=client.name, message=message)
     world.emit(
         ClientData(client=client.name, what="login failed", number=refusal.number), text, server=server
     )
 
 
-def timed_out(world: World, name: str, epoch: int) -> None:
+def on_login_timeout(world: World, name: str, epoch: int) -> None:
     """End a login that has used its whole timeout (timer). The application shows an error and tries again."""
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is not None:
         return
-    world.emit(ClientData(client=name, what="timeout"), say("{client}: login timeout expired", client=name))
-    _restart(world, client)
+    world.emit(
+        ClientData(client=name, what="timeout"), build_message("{client}: login timeout expired", client=name)
+    )
+    _restart_login(world, client)
 
 
-def _restart(world: World, client: Client) -> None:
+def _restart_login(world: World, client: Client) -> None:
     if not client.reconnects:
         world.clients[client.name] = replace(
             client, attempt=0, failed_logins=client.failed_logins + 1, epoch=client.epoch + 1
         )
-        _give_up(world, client)
+        _stop_without_retry(world, client)
         return
-    start = world.tick + ticks(CLIENT_PAUSE_S)
+    start = world.tick + to_ticks(CLIENT_PAUSE_S)
     world.clients[client.name] = replace(
         client,
         attempt=0,
@@ -282,17 +286,17 @@ def _complete_connection(world: World, client: Client, server: str) -> None:
         connected_to=server,
         connected_tick=world.tick,
         killed=(),
-        known_partner=groups.policy(copy).partner(copy),
+        known_partner=groups.get_policy(copy).get_partner(copy),
         no_partner_at=None,
         attempt=0,
         lost_since=None,
         epoch=client.epoch + 1,
     )
-    text = say("{client} connected to {server}", client=client.name, server=server)
+    text = build_message("{client} connected to {server}", client=client.name, server=server)
     world.emit(
         ClientData(client=client.name, what="connected", without_service_s=lost_s), text, server=server
     )
-    world.all_dirty()
+    world.mark_all_logs_changed()
 
 
 def look_for_server(world: World, name: str) -> None:
@@ -304,14 +308,14 @@ def look_for_server(world: World, name: str) -> None:
     world.call_after(0.0, "client.try", name, client.epoch + 1)
 
 
-def stop(world: World, name: str) -> None:
+def stop_application(world: World, name: str) -> None:
     """Stop an application: close its connections and end its search for a server."""
     client = world.clients[name]
     world.clients[name] = replace(
         client, connected_to=None, query=None, attempt=0, epoch=client.epoch + 1, lost_since=None
     )
-    world.emit(ClientData(client=name, what="stopped"), say("{client} was stopped", client=name))
-    world.all_dirty()
+    world.emit(ClientData(client=name, what="stopped"), build_message("{client} was stopped", client=name))
+    world.mark_all_logs_changed()
 
 
 # --- long queries ------------------------------------------------------------------------------------------
@@ -323,11 +327,11 @@ def begin_query(world: World, name: str, minutes: float) -> bool:
     server = client.connected_to
     if server is None:
         return False
-    end = world.tick + ticks(60.0 * minutes)
+    end = world.tick + to_ticks(60.0 * minutes)
     query = Query(server=server, database=client.databases[0], since_tick=world.tick, end_tick=end)
     world.clients[name] = replace(client, query=query)
     world.call_at(end, "client.query_end", name, world.tick)
-    text = say("{client} runs a long query on {server}", client=name, server=server)
+    text = build_message("{client} runs a long query on {server}", client=name, server=server)
     world.emit(ClientData(client=name, what="query begins"), text, server=server)
     return True
 
@@ -338,24 +342,26 @@ def end_query(world: World, name: str, since_tick: int) -> None:
     if client.query is None or client.query.since_tick != since_tick:
         return
     world.clients[name] = replace(client, query=None)
-    text = say("the long query of {client} is finished", client=name)
+    text = build_message("the long query of {client} is finished", client=name)
     world.emit(ClientData(client=name, what="query ends"), text, server=client.query.server)
 
 
 # --- load of the clients on a database --------------------------------------------------------------------
 
 
-def begin(world: World, key: Key, operation: Operation) -> None:
+def begin_operation(world: World, key: Key, operation: Operation) -> None:
     """Start a long operation in an open copy."""
     copy = world.copies[key]
     minimal = copy.bulk_changes or copy.recovery_model is RecoveryModel.BULK_LOGGED
     world.update_copy(key, operation=operation, bulk_changes=minimal)
     if not operation.batch_kb and copy.source is not None and copy.active_from_kb is None:
-        world.update_copy(key, active_from_kb=world.flow.positions(copy.source).generated_kb)
-    world.emit(NoteData(), say("{what} started", what=operation.name), server=key[0], database=key[1])
+        world.update_copy(key, active_from_kb=world.flow.read_source_positions(copy.source).generated_kb)
+    world.emit(
+        NoteData(), build_message("{what} started", what=operation.name), server=key[0], database=key[1]
+    )
 
 
-def operation_done(world: World, source: int) -> None:
+def on_operation_done(world: World, source: int) -> None:
     """Handle that the long operation of *source* has written its last log (flow callback)."""
     key = world.sources[source]
     operation = world.copies[key].operation
@@ -365,15 +371,15 @@ def operation_done(world: World, source: int) -> None:
             world.update_copy(key, active_from_kb=None)
         world.emit(
             NoteData(what="operation done", log_kb=operation.log_kb),
-            say("{what} finished", what=operation.name),
+            build_message("{what} finished", what=operation.name),
             server=key[0],
             database=key[1],
         )
         if not operation.batch_kb:  # an index build or rebuild ends with a Sch-M lock
-            groups.policy(world.copies[key]).schema_changed(world, key)
+            groups.get_policy(world.copies[key]).on_schema_changed(world, key)
 
 
-def point_app(world: World, client: str, server: str) -> None:
+def change_connection_string(world: World, client: str, server: str) -> None:
     """Change the connection string of an application and restart it."""
     old_client = world.clients[client]
     world.clients[client] = replace(

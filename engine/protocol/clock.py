@@ -16,12 +16,12 @@ FORMATS: Final = (
 """Formats of dates in T-SQL literals, month before day as in us_english."""
 
 
-def time_at(world: World, tick: Tick) -> datetime:
+def get_time_at(world: World, tick: Tick) -> datetime:
     """Return the time that the servers' clocks show at *tick*."""
     return datetime.fromisoformat(world.settings.start_time) + timedelta(seconds=tick / TICKS_PER_S)
 
 
-def tick_of(world: World, text: str) -> Tick:
+def parse_tick(world: World, text: str) -> Tick:
     """Return the tick of a date in a statement (negative before the start). Raise 241 for an invalid date."""
     for form in FORMATS:
         try:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from engine import arithmetic
 from engine.commits import Commit
 from engine.events import AvailabilityData
-from engine.localization import LocalizableMessage, say
+from engine.localization import LocalizableMessage, build_message
 from engine.model import DatabaseCopy, Key, User, World
 from engine.protocol import lineage, streams
 from engine.protocol.lineage import Lineage
@@ -40,9 +40,9 @@ def find_last_commit(world: World, family: int, path: Lineage, kb: float) -> Com
     return None
 
 
-def newest(world: World, copy: DatabaseCopy) -> Commit | None:
+def find_newest_commit(world: World, copy: DatabaseCopy) -> Commit | None:
     """Return the last commit in the log of the copy, hardened or not."""
-    end_kb = streams.end_of_log_kb(world, copy) if copy.source is None else math.inf
+    end_kb = streams.get_end_of_log_kb(world, copy) if copy.source is None else math.inf
     return find_last_commit(world, copy.family, copy.lineage, end_kb)
 
 
@@ -54,7 +54,7 @@ def iterate_commits(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: 
         commit = commit.previous
 
 
-def append(world: World, key: Key, edits: tuple[tuple[str, object], ...], log_kb: float) -> float:
+def append_commit(world: World, key: Key, edits: tuple[tuple[str, object], ...], log_kb: float) -> float:
     """Commit a transaction.
 
     Return the log position that must be hardened before the client gets the confirmation. There is always
@@ -63,8 +63,8 @@ def append(world: World, key: Key, edits: tuple[tuple[str, object], ...], log_kb
     copy = world.copies[key]
     assert copy.source is not None, f"{key} is open and writes no log"
     world.flow.add_log_kb(copy.source, COMMIT_KB)
-    generated_kb = world.flow.positions(copy.source).generated_kb
-    before = newest(world, copy)
+    generated_kb = world.flow.read_source_positions(copy.source).generated_kb
+    before = find_newest_commit(world, copy)
     world.commits[copy.family, copy.lineage[-1][0]] = Commit(
         before, generated_kb, log_kb + COMMIT_KB, world.tick, edits
     )
@@ -81,7 +81,7 @@ def can_acknowledge(world: World, key: Key, kb: float) -> bool:
         return True
     if copy.source is None:
         return not copy.group_kind  # another copy has taken over: the role change will end the connection
-    return streams.committed_kb(world, copy) + SLACK_KB >= kb
+    return streams.get_committed_kb(world, copy) + SLACK_KB >= kb
 
 
 DELAYED_DURABILITY_FORCED: Final = 2
@@ -91,28 +91,28 @@ DELAYED_DURABILITY_FORCED: Final = 2
 # --- users ---------------------------------------------------------------------------------------------------
 
 
-def users_of(world: World, server: str, database: str) -> tuple[User, ...]:
+def list_users_of(world: World, server: str, database: str) -> tuple[User, ...]:
     """Return the users of a database, a snapshot or master, as this server knows them."""
     for copy in world.copies.values():
         if copy.server == server and copy.database.lower() == database.lower():
-            return _users(newest(world, copy), copy.database)
+            return _list_commit_users(find_newest_commit(world, copy), copy.database)
     for snapshot in world.instances[server].snapshots:
         if snapshot.name.lower() == database.lower():
-            return _users(
+            return _list_commit_users(
                 find_last_commit(world, snapshot.family, snapshot.lineage, snapshot.end_of_log_kb),
                 snapshot.name,
             )
     return tuple(u for u in world.instances[server].users if u.database.lower() == database.lower())
 
 
-def _users(last_commit: Commit | None, database: str) -> tuple[User, ...]:
+def _list_commit_users(last_commit: Commit | None, database: str) -> tuple[User, ...]:
     user_positions = last_commit.users.values() if last_commit is not None else ()
     return tuple(replace(user, database=database) for user in user_positions if isinstance(user, User))
 
 
 # --- acknowledged commits that are lost, counted when the only copy that has them discards them -----------
 
-THIS_COPY: Final = say("this copy")
+THIS_COPY: Final = build_message("this copy")
 
 
 def record_loss(
@@ -125,7 +125,7 @@ def record_loss(
     world.availability[database] = replace(
         account, lost_transactions=account.lost_transactions + count, lost_kb=account.lost_kb + lost_kb
     )
-    text = say(
+    text = build_message(
         "{n} committed transactions ({size_kb:.0f} KB of log) are missing in {where}",
         n=count,
         size_kb=lost_kb,
@@ -136,17 +136,19 @@ def record_loss(
     )
 
 
-def count(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: float) -> int:
+def count_transactions(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: float) -> int:
     """Count the transactions that end in this part of the copy's log: those of the workload and of T-SQL windows."""
     windows = list(iterate_commits(world, copy, after_kb, upto_kb))
-    lost_kb = upto_kb - after_kb - arithmetic.total(commit.log_kb for commit in windows)
-    per_transaction = streams.workload_of(copy).log_kb_per_transaction
+    lost_kb = upto_kb - after_kb - arithmetic.add_in_order(commit.log_kb for commit in windows)
+    per_transaction = streams.compute_workload(copy).log_kb_per_transaction
     return len(windows) + (round(lost_kb / per_transaction) if lost_kb > 0.0 and per_transaction else 0)
 
 
 def find_other_copies(world: World, copy: DatabaseCopy) -> list[DatabaseCopy]:
     """Return the copies of the same database on other servers."""
-    return [c for c in world.copies_of(copy.database) if c.server != copy.server and c.family == copy.family]
+    return [
+        c for c in world.list_copies_of(copy.database) if c.server != copy.server and c.family == copy.family
+    ]
 
 
 def discard_copy(world: World, copy: DatabaseCopy, remaining_copies: list[DatabaseCopy]) -> None:
@@ -157,11 +159,14 @@ def discard_copy(world: World, copy: DatabaseCopy, remaining_copies: list[Databa
     if not remaining_copies:
         return
     remaining_kb = max(
-        min(lineage.common_kb(copy.lineage, other_copy.lineage), streams.end_of_log_kb(world, other_copy))
+        min(
+            lineage.find_common_kb(copy.lineage, other_copy.lineage),
+            streams.get_end_of_log_kb(world, other_copy),
+        )
         for other_copy in remaining_copies
     )
-    known_kb, committed_kb = max(remaining_kb, copy.written_off_kb), streams.committed_kb(world, copy)
-    number = count(world, copy, known_kb, committed_kb)
+    known_kb, committed_kb = max(remaining_kb, copy.written_off_kb), streams.get_committed_kb(world, copy)
+    number = count_transactions(world, copy, known_kb, committed_kb)
     if number:
-        message = say("all remaining copies: only {server} had them", server=copy.server)
+        message = build_message("all remaining copies: only {server} had them", server=copy.server)
         record_loss(world, copy.database, copy.server, number, committed_kb - known_kb, message)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.events import ClientData
-from engine.localization import say
+from engine.localization import build_message
 from engine.model import Client, DatabaseCopy, Tick, World
 
 FIRST_SPID: Final = 200
@@ -50,27 +50,27 @@ class ApplicationConnection(Struct, frozen=True):
     """Wait of its commit for another copy; None if it does not wait."""
 
 
-def login_of(world: World, client: Client, server: str) -> str:
+def get_login_of(world: World, client: Client, server: str) -> str:
     """Return the login of an application: its own, or the account of its service."""
-    return client.login or f"{world.computer_of(server).domain}\\svc-{client.name.lower()}"
+    return client.login or f"{world.get_computer_of(server).domain}\\svc-{client.name.lower()}"
 
 
-def _copies(world: World, client: Client, server: str) -> list[DatabaseCopy]:
+def _list_copies(world: World, client: Client, server: str) -> list[DatabaseCopy]:
     copies = [world.copies.get((server, database)) for database in client.databases]
     return [copy for copy in copies if copy is not None and copy.source is not None]
 
 
-def _count(world: World, copy: DatabaseCopy) -> int:
+def _count_connections(world: World, copy: DatabaseCopy) -> int:
     assert copy.source is not None
-    setup = world.flow.source_setup(copy.source)
+    setup = world.flow.get_source_setup(copy.source)
     return round(setup.workload.connections * setup.scale)
 
 
-def count(world: World, server: str) -> int:
+def count_connections(world: World, server: str) -> int:
     """Count the connections of applications to a server."""
     own_clients = [client for client in world.clients.values() if client.connected_to == server]
-    copies = (copy for client in own_clients for copy in _copies(world, client, server))
-    return sum(int(_count(world, copy)) for copy in copies)
+    copies = (copy for client in own_clients for copy in _list_copies(world, client, server))
+    return sum(int(_count_connections(world, copy)) for copy in copies)
 
 
 def list_connections(world: World, server: str) -> Iterator[ApplicationConnection]:
@@ -80,14 +80,18 @@ def list_connections(world: World, server: str) -> Iterator[ApplicationConnectio
         client = world.clients[name]
         if client.connected_to != server:
             continue
-        login, ended_count, kills = login_of(world, client, server), dict(client.killed), iter(client.killed)
-        for copy in _copies(world, client, server):
+        login, ended_count, kills = (
+            get_login_of(world, client, server),
+            dict(client.killed),
+            iter(client.killed),
+        )
+        for copy in _list_copies(world, client, server):
             assert copy.source is not None
-            connection_count = _count(world, copy)
-            reading = world.flow.reading(copy.source)
+            connection_count = _count_connections(world, copy)
+            reading = world.flow.read_source(copy.source)
             working, waiting = (
                 round(reading.in_flight_transactions),
-                round(world.flow.commits_waiting(copy.source)),
+                round(world.flow.count_waiting_commits(copy.source)),
             )
             places = range(spid, min(spid + connection_count, SPID_MAX + 1))
             alive = [place for place in places if place not in ended_count]
@@ -104,7 +108,7 @@ def list_connections(world: World, server: str) -> Iterator[ApplicationConnectio
                 )
                 working -= 1
             spid += connection_count
-        if client.read_only and not _copies(world, client, server):
+        if client.read_only and not _list_copies(world, client, server):
             yield ApplicationConnection(
                 spid,
                 client,
@@ -122,7 +126,7 @@ def list_connections(world: World, server: str) -> Iterator[ApplicationConnectio
             spid += 1
 
 
-def kill(world: World, server: str, spid: int) -> bool:
+def kill_connection(world: World, server: str, spid: int) -> bool:
     """End the connection *spid* of an application, which then opens another one. Return False if there is none."""
     found_connection = next(
         (connection for connection in list_connections(world, server) if connection.spid == spid), None
@@ -136,7 +140,7 @@ def kill(world: World, server: str, spid: int) -> bool:
         query=None,
         cut_connections=client.cut_connections + 1,
     )
-    text = say(
+    text = build_message(
         "{client}: session {spid} on {server} was ended by KILL",
         client=client.name,
         spid=spid,

@@ -28,20 +28,20 @@ def modify_file(
     a secondary. Raise 5041 for an unknown file, 5039 if SIZE is not larger, 5040 if it is larger than MAXSIZE,
     5169 for a growth beyond MAXSIZE, 5149 without disk space, 1828 or 12106 for a name or path in use.
     """
-    copy = statements.copy_on(world, server, database)
+    copy = statements.require_copy(world, server, database)
     key = copy.key
-    file = next((f for f in volumes.files_of(copy) if f.name.lower() == name.lower()), None)
+    file = next((f for f in volumes.list_files_of(copy) if f.name.lower() == name.lower()), None)
     if file is None:
         raise SqlError(5041, name)
-    _check(world, copy, file, new_name, size_kb)
-    options = volumes.options_of(copy, file)
+    _check_file_change(world, copy, file, new_name, size_kb)
+    options = volumes.get_options_of(copy, file)
     limit_kb = options.max_kb if max_kb is None else max_kb
     growth_kb = growth["growth_kb"] if growth else options.growth_kb
     if limit_kb is not None and limit_kb < (size_kb or file.size_kb):
         raise SqlError(5040)
     if limit_kb is not None and growth_kb is not None and growth_kb > limit_kb:
         raise SqlError(5169, name)
-    used = volumes.file_at(world, server, path) if path is not None else None
+    used = volumes.find_file_at(world, server, path) if path is not None else None
     if path is not None and used is not None and used != (copy, file):
         raise SqlError(12106, path)
     if size_kb is not None:
@@ -55,26 +55,31 @@ def modify_file(
     if max_kb is not None:
         changes["max_kb"] = max_kb
     if changes:
-        old_options = volumes.options_of(copy, file)
+        old_options = volumes.get_options_of(copy, file)
         other_options = tuple(option for option in copy.file_options if option.file != file.key)
         world.update_copy(key, file_options=(*other_options, replace(old_options, **changes)))
     if path is not None:
         _set_path(world, key, file, path)
     if path is None or changes or size_kb is not None:
-        groups.policy(world.copies[key]).catalog_changed(world, key)
-    logspace.check_room(world)
-    messages = [statements.inform(5018, file.name)] if path is not None else []
-    return [*messages, *([statements.inform(5021, "file", new_name)] if new_name is not None else [])]
+        groups.get_policy(world.copies[key]).on_catalog_changed(world, key)
+    logspace.resume_stopped_databases(world)
+    messages = [statements.build_information(5018, file.name)] if path is not None else []
+    return [
+        *messages,
+        *([statements.build_information(5021, "file", new_name)] if new_name is not None else []),
+    ]
 
 
-def _check(
+def _check_file_change(
     world: World, copy: DatabaseCopy, file: DbFile, new_name: str | None, size_kb: float | None
 ) -> None:
     if size_kb is not None and size_kb <= file.size_kb:
         raise SqlError(5039)
-    if size_kb is not None and size_kb - file.size_kb > volumes.free_kb(world, copy.server, file.drive):
-        raise SqlError(5149, files.DISK_FULL, volumes.path_of(copy, file))
-    used_names = {db_file.name.lower() for db_file in volumes.files_of(copy) if db_file is not file}
+    if size_kb is not None and size_kb - file.size_kb > volumes.compute_free_kb(
+        world, copy.server, file.drive
+    ):
+        raise SqlError(5149, files.DISK_FULL, volumes.get_path_of(copy, file))
+    used_names = {db_file.name.lower() for db_file in volumes.list_files_of(copy) if db_file is not file}
     if new_name is not None and new_name.lower() in used_names:
         raise SqlError(1828, new_name)
 
@@ -95,7 +100,7 @@ def _set_path(world: World, key: Key, file: DbFile, path: str) -> None:
     known_file_path = next((file_path for file_path in copy.file_paths if file_path.file == file.key), None)
     missing = known_file_path is not None and known_file_path.missing
     new_file_path = FilePath(
-        file=file.key, path=path, found=volumes.locations_of(copy, file), missing=missing
+        file=file.key, path=path, found=volumes.list_locations(copy, file), missing=missing
     )
     other_file_paths = tuple(file_path for file_path in copy.file_paths if file_path.file != file.key)
     world.update_copy(key, file_paths=(*other_file_paths, new_file_path))
@@ -114,15 +119,15 @@ def place_file(world: World, key: Key, file: str, path: str) -> None:
     """Record that a file of a closed database also exists at *path*."""
     copy = world.copies.get(key)
     db_file = (
-        next((file_path for file_path in volumes.files_of(copy) if file_path.key == file), None)
+        next((file_path for file_path in volumes.list_files_of(copy) if file_path.key == file), None)
         if copy is not None
         else None
     )
     if copy is None or db_file is None or has_open_files(world, copy):
         return
-    locations = volumes.locations_of(copy, db_file)
+    locations = volumes.list_locations(copy, db_file)
     new_file_path = FilePath(
-        file=file, path=volumes.path_of(copy, db_file), found=tuple(dict.fromkeys((*locations, path)))
+        file=file, path=volumes.get_path_of(copy, db_file), found=tuple(dict.fromkeys((*locations, path)))
     )
     known_file_path = next(
         (file_path for file_path in copy.file_paths if file_path.file == file), new_file_path

@@ -57,22 +57,22 @@ Documented [DOC: CREATE DATABASE].
 """
 
 
-def create(
+def create_database(
     world: World, server: str, name: str, login: str = "sa", new_files: Sequence[NewFile] = ()
 ) -> list[Message]:
     """Create an empty database that *login* owns, with the recovery model of model and without a backup.
 
     Raise 1801 if the name exists; 1803, 1828, 5133 or 5149 for a file that cannot be created.
     """
-    _need_free_name(world, server, name)
+    _require_free_name(world, server, name)
     _check_new_files(world, server, new_files)
     key = (server, name)
     world.copies[key] = DatabaseCopy(
         server=server,
         database=name,
-        database_id=snapshots.next_database_id(world, server),
+        database_id=snapshots.find_next_database_id(world, server),
         family=-world.next_id(),  # an unused family number
-        recovery_model=options.model_recovery(world.instances[server]),
+        recovery_model=options.get_model_recovery(world.instances[server]),
         full_backup=False,
         log_backed_up=False,
         log_backup_every_s=0.0,
@@ -83,7 +83,7 @@ def create(
     streams.add_source(world, key, FIRST_LOG_KB)
     world.availability.setdefault(name, Availability(database=name, since_tick=world.tick))
     _place_new_files(world, key, new_files)
-    errorlog.write(world, server, 17137, name)
+    errorlog.write_message(world, server, 17137, name)
     return []
 
 
@@ -91,19 +91,19 @@ def _check_new_files(world: World, server: str, new_files: Sequence[NewFile]) ->
     """Raise 1828, 5133, 5149, 5170, 1803, or the errors of `check_new_file`."""
     needed_kb: dict[str, float] = {}
     for index, file in enumerate(new_files):
-        drive = volumes.drive_of(file.path)
+        drive = volumes.get_drive_of(file.path)
         if not volumes.ROOTED.match(file.path):
             raise SqlError(5105, file.path, also=(1802,))
         if any(other_new_file.name.lower() == file.name.lower() for other_new_file in new_files[:index]):
             raise SqlError(1828, file.name)
-        if volumes.file_at(world, server, file.path) is not None:
+        if volumes.find_file_at(world, server, file.path) is not None:
             raise SqlError(5170, file.path, also=(1802,))
-        if not volumes.has_drive(world.computer_of(server), drive):
+        if not volumes.has_drive(world.get_computer_of(server), drive):
             raise SqlError(5133, file.path, NO_PATH, also=(1802,))
         if drive.upper() in world.instances[server].drives_apart:
             raise SqlError(5184, file.path)
         needed_kb[drive] = needed_kb.get(drive, 0.0) + (file.size_kb or NEW_LOG_KB)
-        if volumes.free_kb(world, server, drive) < needed_kb[drive]:
+        if volumes.compute_free_kb(world, server, drive) < needed_kb[drive]:
             raise SqlError(5149, DISK_FULL, file.path, also=(1802,))
     for file in new_files:
         default_kb = NEW_LOG_KB if file.log else NEW_DATA_KB
@@ -121,10 +121,13 @@ def _place_new_files(world: World, key: Key, new_files: Sequence[NewFile]) -> No
     copy = world.copies[key]
     sizes = [file.size_kb or (NEW_LOG_KB if index else NEW_DATA_KB) for index, file in enumerate(data)]
     if data and not logs:
-        world.update_copy(key, log_size_kb=max(LOG_LEAST_KB, arithmetic.total(sizes) * LOG_SHARE))
-    for file, first_db_file in ((data[:1], volumes.files_of(copy)[0]), (logs[:1], volumes.files_of(copy)[1])):
+        world.update_copy(key, log_size_kb=max(LOG_LEAST_KB, arithmetic.add_in_order(sizes) * LOG_SHARE))
+    for file, first_db_file in (
+        (data[:1], volumes.list_files_of(copy)[0]),
+        (logs[:1], volumes.list_files_of(copy)[1]),
+    ):
         for new in file:
-            _adopt(world, key, first_db_file, new)
+            _add_new_file(world, key, first_db_file, new)
     for new in (*data[1:], *logs[1:]):
         options: volumes.FileChanges = {**new.growth}
         if new.max_kb is not None:
@@ -133,7 +136,7 @@ def _place_new_files(world: World, key: Key, new_files: Sequence[NewFile]) -> No
         logspace.add_file(world, *key, new.name, new.path, size, log=new.log, options=options)
 
 
-def _adopt(world: World, key: Key, file: DbFile, changed: NewFile) -> None:
+def _add_new_file(world: World, key: Key, file: DbFile, changed: NewFile) -> None:
     copy = world.copies[key]
     options: volumes.FileChanges = {**changed.growth}
     if changed.name != file.name:
@@ -145,9 +148,9 @@ def _adopt(world: World, key: Key, file: DbFile, changed: NewFile) -> None:
         options["max_kb"] = changed.max_kb
     if changed.size_kb is not None:
         changes["log_size_kb" if file.log else "size_kb"] = changed.size_kb
-    changes["log_drive" if file.log else "data_drive"] = volumes.drive_of(changed.path)
+    changes["log_drive" if file.log else "data_drive"] = volumes.get_drive_of(changed.path)
     if options:
-        changes["file_options"] = (*copy.file_options, replace(volumes.options_of(copy, file), **options))
+        changes["file_options"] = (*copy.file_options, replace(volumes.get_options_of(copy, file), **options))
     changes["file_paths"] = (
         *copy.file_paths,
         FilePath(file=file.key, path=changed.path, found=(changed.path,)),
@@ -155,7 +158,7 @@ def _adopt(world: World, key: Key, file: DbFile, changed: NewFile) -> None:
     world.update_copy(key, **changes)
 
 
-def _need_free_name(world: World, server: str, name: str) -> None:
+def _require_free_name(world: World, server: str, name: str) -> None:
     own_databases = [
         copy.database.lower() for (server_name, _), copy in world.copies.items() if server_name == server
     ]
@@ -164,7 +167,7 @@ def _need_free_name(world: World, server: str, name: str) -> None:
         raise SqlError(1801, name)
 
 
-def drop(world: World, server: str, name: str) -> list[Message]:
+def drop_database(world: World, server: str, name: str) -> list[Message]:
     """Drop a database or a snapshot.
 
     Raise 3701 if there is none, 3702 if an application uses it, 3708 for a system database, 3709 if it has
@@ -172,12 +175,12 @@ def drop(world: World, server: str, name: str) -> list[Message]:
     """
     picture = world.instances[server].find_snapshot(name)
     if picture is not None:
-        return snapshots.drop(world, server, picture)
-    _remove(world, statements.copy_on(world, server, name), "drop")
+        return snapshots.drop_snapshot(world, server, picture)
+    _remove_copy(world, statements.require_copy(world, server, name), "drop")
     return []
 
 
-def _remove(world: World, copy: DatabaseCopy, verb: str) -> None:
+def _remove_copy(world: World, copy: DatabaseCopy, verb: str) -> None:
     key = copy.key
     pictures = snapshots.list_snapshots(world, *key)
     if pictures:
@@ -187,7 +190,7 @@ def _remove(world: World, copy: DatabaseCopy, verb: str) -> None:
     streams.stop_log(world, copy)
     world.cancel_calls("log.backup", *key)
     del world.copies[key]
-    world.all_dirty()
+    world.mark_all_logs_changed()
 
 
 # --- snapshots -------------------------------------------------------------------------------------
@@ -204,7 +207,7 @@ def create_snapshot(
     SYNCHRONIZED. Errors of the source (955, 952 …) take precedence.
     """
     state = world.instances[server]
-    _need_free_name(world, server, name)
+    _require_free_name(world, server, name)
     if state.edition not in ENTERPRISE and state.version < SNAPSHOTS_EVERYWHERE:
         raise SqlError(1844, "Database Snapshot", f"{state.edition} Edition (64-bit)")
     if world.instances[server].find_snapshot(source) is not None:
@@ -212,21 +215,21 @@ def create_snapshot(
     if source.lower() in statements.SYSTEM_DATABASES:
         raise SqlError(1816, source)
     try:
-        copy = statements.copy_on(world, server, source)
+        copy = statements.require_copy(world, server, source)
     except SqlError:
         raise SqlError(911, source) from None
-    _need_readable(world, copy)
-    _need_files(world, copy, files)
-    drive = volumes.drive_of(files[0][1]) if files else copy.data_drive
+    _require_readable(world, copy)
+    _require_data_files(world, copy, files)
+    drive = volumes.get_drive_of(files[0][1]) if files else copy.data_drive
     snapshot = Snapshot(
         name=name,
-        database_id=snapshots.next_database_id(world, server),
+        database_id=snapshots.find_next_database_id(world, server),
         source=copy.database,
         source_id=copy.database_id,
         tick=world.tick,
         family=copy.family,
         lineage=copy.lineage,
-        end_of_log_kb=streams.redone_kb(world, copy),
+        end_of_log_kb=streams.get_redone_kb(world, copy),
         drive=drive,
         files=files,
     )
@@ -234,9 +237,9 @@ def create_snapshot(
     return []
 
 
-def _need_readable(world: World, copy: DatabaseCopy) -> None:
+def _require_readable(world: World, copy: DatabaseCopy) -> None:
     """Raise an error unless a mirror is SYNCHRONIZED or another source is open."""
-    gives = groups.policy(copy).gives_snapshot(copy)
+    gives = groups.get_policy(copy).allows_snapshot(copy)
     if gives:
         return
     if gives is False or copy.db_state in (DbState.RESTORING, DbState.OFFLINE):
@@ -244,17 +247,17 @@ def _need_readable(world: World, copy: DatabaseCopy) -> None:
     statements.use_database(world, copy.server, copy.database)
 
 
-def _need_files(world: World, copy: DatabaseCopy, files: tuple[tuple[str, str], ...]) -> None:
+def _require_data_files(world: World, copy: DatabaseCopy, files: tuple[tuple[str, str], ...]) -> None:
     """Raise an error unless *files* places exactly the data files of the source on drives that exist."""
     paths_by_name = {name.lower(): path for name, path in files}
-    data = {file.name.lower(): file.name for file in volumes.files_of(copy) if not file.log}
+    data = {file.name.lower(): file.name for file in volumes.list_files_of(copy) if not file.log}
     for name, text in data.items():
         if name not in paths_by_name:
             raise SqlError(5127, text)
     for name, path in paths_by_name.items():
         if name not in data:
             raise SqlError(5014, "file", name, copy.database)
-        if not volumes.has_drive(world.computer_of(copy.server), volumes.drive_of(path)):
+        if not volumes.has_drive(world.get_computer_of(copy.server), volumes.get_drive_of(path)):
             raise SqlError(5133, path, NO_PATH)
 
 
@@ -272,42 +275,42 @@ class DetachedFile(Struct, frozen=True):
         return self.image.size_kb
 
 
-def detach(world: World, server: str, name: str) -> list[Message]:
+def detach_database(world: World, server: str, name: str) -> list[Message]:
     """Detach a database and leave its files (sp_detach_db).
 
     Raise 7940 for a system database, 15010 if there is none, 3703 in use, or 3743, 3707, 3709.
     """
-    copy = statements.copy_on(world, server, name)
+    copy = statements.require_copy(world, server, name)
     assert copy.source is not None, f"{copy.key} is open and writes no log"
-    end = world.flow.positions(copy.source).generated_kb  # a closing database hardens all its log
+    end = world.flow.read_source_positions(copy.source).generated_kb  # a closing database hardens all its log
     image = replace(copy, source=None, end_of_log_kb=end, redone_kb=end, committed_kb=end, window_transactions=(),
                     active_from_kb=None, operation=None)  # fmt: skip
-    path = volumes.path_of(copy, volumes.files_of(copy)[0])
-    _remove(world, copy, "detach")
+    path = volumes.get_path_of(copy, volumes.list_files_of(copy)[0])
+    _remove_copy(world, copy, "detach")
     world.files[server, path] = DetachedFile(image)
     return []
 
 
-def attach(world: World, server: str, name: str, path: str, login: str = "sa") -> list[Message]:
+def attach_database(world: World, server: str, name: str, path: str, login: str = "sa") -> list[Message]:
     """Attach the files of a database (FOR ATTACH). It opens with its log chain, and *login* owns it.
 
     Raise 1801, 1829 or 5120.
     """
-    _need_free_name(world, server, name)
+    _require_free_name(world, server, name)
     if not path:
         raise SqlError(1829)
-    host, local = files.locate(world, server, path)
+    host, local = files.locate_path(world, server, path)
     local = files.find_path_spelling(world, host, local)
     file = world.files.get((host, local))
     if not isinstance(file, DetachedFile) or host != server:
         raise SqlError(5120, path, 2, files.NO_FILE)
     key = (server, name)
-    drive = volumes.drive_of(local)
+    drive = volumes.get_drive_of(local)
     world.copies[key] = replace(
         file.image,
         server=server,
         database=name,
-        database_id=snapshots.next_database_id(world, server),
+        database_id=snapshots.find_next_database_id(world, server),
         db_state=DbState.ONLINE,
         data_drive=drive,
         log_backup_every_s=0.0,
@@ -318,6 +321,6 @@ def attach(world: World, server: str, name: str, path: str, login: str = "sa") -
     del world.files[host, local]
     streams.add_source(world, key, file.image.end_of_log_kb)
     world.availability.setdefault(name, Availability(database=name, since_tick=world.tick))
-    world.all_dirty()
-    errorlog.write(world, server, 17137, name)
+    world.mark_all_logs_changed()
+    errorlog.write_message(world, server, 17137, name)
     return []

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from engine.constants import CHECKPOINT_S, RECOVERY_AT_START_S
 from engine.events import ClientData, ServiceData
 from engine.inputs import InputError
-from engine.localization import say
+from engine.localization import build_message
 from engine.messages import SqlError, fill_message
 from engine.model import DatabaseCopy, DbFile, DbState, Handlers, Key, Tick, World
 from engine.protocol import errorlog, files, groups, network, volumes
@@ -29,35 +29,35 @@ def fail_disk(world: World, server: str, database: str) -> None:
 
     The server's other databases keep their volumes.
     """
-    _copy(world, server, database)
-    _announce(world, server, say("the volume of {database} has failed", database=database))
+    _require_copy(world, server, database)
+    _emit_announcement(world, server, build_message("the volume of {database} has failed", database=database))
     _lose_log(world, (server, database))
-    network.reassess(world)
+    network.schedule_detections(world)
 
 
 def fail_volume(world: World, server: str, drive: str) -> None:
     """Lose a drive with all files on it (`fail-volume S LETTER`)."""
-    letter = _letter(world, server, drive)
+    letter = _read_drive_letter(world, server, drive)
     if letter == SYSTEM_DRIVE:
         raise InputError(
-            say(
+            build_message(
                 "{server} cannot run without drive {drive}: (to stop it, use power-off)",
                 server=server,
                 drive=letter,
             )
         )
-    if not volumes.has_drive(world.computer_of(server), letter):
-        raise InputError(say("{server} has no drive {drive}:", server=server, drive=letter))
-    computer = world.computer_of(server)
+    if not volumes.has_drive(world.get_computer_of(server), letter):
+        raise InputError(build_message("{server} has no drive {drive}:", server=server, drive=letter))
+    computer = world.get_computer_of(server)
     world.update_computer(computer.name, failed_drives=(*computer.failed_drives, letter))
-    _announce(world, server, say("drive {drive}: has failed", drive=letter))
+    _emit_announcement(world, server, build_message("drive {drive}: has failed", drive=letter))
     for key, copy in sorted(world.copies.items()):
-        db_files = [file for file in volumes.files_of(copy) if file.drive.upper() == letter]
+        db_files = [file for file in volumes.list_files_of(copy) if file.drive.upper() == letter]
         if key[0] == server and any(file.log for file in db_files):
             _lose_log(world, key)
         elif key[0] == server and db_files:
             _lose_data(world, key)
-    network.reassess(world)
+    network.schedule_detections(world)
 
 
 def _lose_log(world: World, key: Key) -> None:
@@ -67,21 +67,23 @@ def _lose_log(world: World, key: Key) -> None:
         return
     server, database = key
     is_open = copy.db_state is DbState.ONLINE
-    policy = groups.policy(copy)
+    policy = groups.get_policy(copy)
     if is_open or not policy.can_write(copy):
-        message = say("the volume of {database} on {server} failed", database=database, server=server)
-        policy.cancel(world, key, message)
-        errorlog.write(world, server, 17053, "SQLServerLogMgr::LogWriter", files.NOT_READY)
-        _note(world, server, "Write error during log flush.")
-        errorlog.write(world, server, 9001, database, state=4)
+        message = build_message(
+            "the volume of {database} on {server} failed", database=database, server=server
+        )
+        policy.cancel_failover(world, key, message)
+        errorlog.write_message(world, server, 17053, "SQLServerLogMgr::LogWriter", files.NOT_READY)
+        _emit_note(world, server, "Write error during log flush.")
+        errorlog.write_message(world, server, 9001, database, state=4)
     copy = world.update_copy(key, disk_failed=True)
     if is_open:
-        errorlog.write(world, server, 3422, database, 9001, "XdesRMFull::CommitInternal")
-        errorlog.write(world, server, 17137, database)
+        errorlog.write_message(world, server, 3422, database, 9001, "XdesRMFull::CommitInternal")
+        errorlog.write_message(world, server, 17137, database)
         _report_lost_files(world, copy)
     if copy.group is not None or is_open:
-        _close(world, key)
-    policy.log_lost(world, key)
+        _close_copy(world, key)
+    policy.on_log_lost(world, key)
 
 
 def _lose_data(world: World, key: Key) -> None:
@@ -90,15 +92,15 @@ def _lose_data(world: World, key: Key) -> None:
     world.update_copy(key, data_failed_tick=world.tick)
     if copy.disk_failed or not world.instances[key[0]].running:
         return
-    if groups.policy(copy).data_lost(world, key):
+    if groups.get_policy(copy).on_data_lost(world, key):
         return
     if copy.db_state is DbState.ONLINE:
-        error = files.io_error(copy, "read")
-        errorlog.write(world, key[0], 823, *error, state=2)
+        error = files.build_io_error_arguments(copy, "read")
+        errorlog.write_message(world, key[0], 823, *error, state=2)
         text = fill_message(823, *error)[1]
         for client in world.clients.values():
             if client.connected_to == key[0] and key[1] in client.databases:
-                message = say("{client}: {message}", client=client.name, message=text)
+                message = build_message("{client}: {message}", client=client.name, message=text)
                 world.emit(
                     ClientData(client=client.name, what="data volume lost", number=823),
                     message,
@@ -107,13 +109,13 @@ def _lose_data(world: World, key: Key) -> None:
         world.call_after(CHECKPOINT_S, "disk.checkpoint", *key, world.tick)
 
 
-def checkpoint(world: World, server: str, database: str, failed_tick: Tick) -> None:
+def run_checkpoint(world: World, server: str, database: str, failed_tick: Tick) -> None:
     """Run the next automatic checkpoint of a database whose data volume failed at that tick (timer)."""
     copy = world.copies.get((server, database))
     if copy is None or copy.data_failed_tick != failed_tick or copy.db_state is not DbState.ONLINE:
         return
-    errorlog.write(world, server, 823, *files.io_error(copy, "write"), state=3)
-    errorlog.write(world, server, 5901, database)
+    errorlog.write_message(world, server, 823, *files.build_io_error_arguments(copy, "write"), state=3)
+    errorlog.write_message(world, server, 5901, database)
     world.call_after(CHECKPOINT_S, "disk.checkpoint", server, database, failed_tick)
 
 
@@ -123,66 +125,71 @@ def check_data_reachable(copy: DatabaseCopy, operation: str = "read", *, state: 
     Derived.
     """
     if copy.data_failed_tick is not None:
-        raise SqlError(823, *files.io_error(copy, operation), state=state)
+        raise SqlError(823, *files.build_io_error_arguments(copy, operation), state=state)
 
 
 # --- a database that cannot be opened ------------------------------------------------------------------
 
 
-def lost_files(world: World, copy: DatabaseCopy) -> list[DbFile]:
+def list_lost_files(world: World, copy: DatabaseCopy) -> list[DbFile]:
     """Return the files of a copy that cannot be reached."""
-    drives = world.computer_of(copy.server).failed_drives
-    db_files = [file for file in volumes.files_of(copy) if file.drive.upper() in drives]
+    drives = world.get_computer_of(copy.server).failed_drives
+    db_files = [file for file in volumes.list_files_of(copy) if file.drive.upper() in drives]
     if copy.db_state is not DbState.ONLINE:  # an open database cannot use its files at another path
-        db_files += [file for file in volumes.misplaced_files(copy) if file not in db_files]
+        db_files += [file for file in volumes.list_misplaced_files(copy) if file not in db_files]
     if not db_files and copy.disk_failed:
-        return [file for file in volumes.files_of(copy) if file.log][:1]
+        return [file for file in volumes.list_files_of(copy) if file.log][:1]
     return db_files
 
 
-def absence(world: World, copy: DatabaseCopy, path: str) -> str:
+def find_missing_file_error(world: World, copy: DatabaseCopy, path: str) -> str:
     """Return the Windows error for a missing file: file not found, or path not found."""
-    is_present = volumes.has_drive(world.computer_of(copy.server), volumes.drive_of(path))
-    misplaced = path in (volumes.path_of(copy, file) for file in volumes.misplaced_files(copy))
+    is_present = volumes.has_drive(world.get_computer_of(copy.server), volumes.get_drive_of(path))
+    misplaced = path in (volumes.get_path_of(copy, file) for file in volumes.list_misplaced_files(copy))
     return files.NO_FILE if is_present and misplaced else files.NO_PATH
 
 
 def check_files(world: World, key: Key) -> bool:
     """Return whether a starting database has its files. Otherwise leave it closed and log the reason."""
     copy = world.copies[key]
-    misplaced = volumes.misplaced_files(copy)
+    misplaced = volumes.list_misplaced_files(copy)
     if any(file_path.missing for file_path in copy.file_paths) and not misplaced:
         file_paths = tuple(replace(file_path, missing=False) for file_path in copy.file_paths)
-        copy = world.update_copy(key, file_paths=file_paths, disk_failed=_own_volume_lost(world, key))
-    if not misplaced and not lost_files(world, copy):
+        copy = world.update_copy(key, file_paths=file_paths, disk_failed=_is_own_volume_lost(world, key))
+    if not misplaced and not list_lost_files(world, copy):
         if copy.file_paths:
-            world.copies[key] = volumes.settle_files(copy)
+            world.copies[key] = volumes.use_file_paths(copy)
             world.update_copy(key)
         return True
     keys = {file.key for file in misplaced}
     paths = tuple(replace(file_path, missing=file_path.file in keys) for file_path in copy.file_paths)
     copy = world.update_copy(key, disk_failed=True, file_paths=paths, db_state=DbState.RECOVERY_PENDING)
     _report_lost_files(world, copy)
-    _close(world, key)
+    _close_copy(world, key)
     return False
 
 
-def _close(world: World, key: Key) -> None:
+def _close_copy(world: World, key: Key) -> None:
     world.update_copy(key, db_state=DbState.RECOVERY_PENDING, recovering=False)
 
 
 def _report_lost_files(world: World, copy: DatabaseCopy) -> None:
-    db_files = volumes.files_of(copy)
-    for file in lost_files(world, copy):
-        path = volumes.path_of(copy, file)
+    db_files = volumes.list_files_of(copy)
+    for file in list_lost_files(world, copy):
+        path = volumes.get_path_of(copy, file)
         if file.log:
-            errorlog.write(
-                world, copy.server, 17207, "FileMgr::StartLogFiles", absence(world, copy, path), path
+            errorlog.write_message(
+                world,
+                copy.server,
+                17207,
+                "FileMgr::StartLogFiles",
+                find_missing_file_error(world, copy, path),
+                path,
             )
         else:
-            number, system = db_files.index(file) + 1, absence(world, copy, path)
-            errorlog.write(world, copy.server, 17204, "FCB::Open failed", path, number, system)
-            errorlog.write(world, copy.server, 5120, path, 3, system, state=101)
+            number, system = db_files.index(file) + 1, find_missing_file_error(world, copy, path)
+            errorlog.write_message(world, copy.server, 17204, "FCB::Open failed", path, number, system)
+            errorlog.write_message(world, copy.server, 5120, path, 3, system, state=101)
 
 
 # --- repairs --------------------------------------------------------------------------------------------
@@ -190,35 +197,37 @@ def _report_lost_files(world: World, copy: DatabaseCopy) -> None:
 
 def mend_disk(world: World, server: str, database: str) -> None:
     """Restore the volume of a database (`mend-disk S DB`) and recover the copy if its drives exist."""
-    if not _copy(world, server, database).disk_failed:
+    if not _require_copy(world, server, database).disk_failed:
         return
-    _announce(world, server, say("the volume of {database} is available again", database=database))
+    _emit_announcement(
+        world, server, build_message("the volume of {database} is available again", database=database)
+    )
     _restore_drive(world, (server, database))
-    network.reassess(world)
+    network.schedule_detections(world)
 
 
 def mend_volume(world: World, server: str, drive: str) -> None:
     """Restore a drive with its files (`mend-volume S LETTER`)."""
-    letter = _letter(world, server, drive)
-    computer = world.computer_of(server)
+    letter = _read_drive_letter(world, server, drive)
+    computer = world.get_computer_of(server)
     remaining_drives = tuple(other_drive for other_drive in computer.failed_drives if other_drive != letter)
     world.update_computer(computer.name, failed_drives=remaining_drives)
-    _announce(world, server, say("drive {drive}: is available again", drive=letter))
+    _emit_announcement(world, server, build_message("drive {drive}: is available again", drive=letter))
     for key, copy in sorted(world.copies.items()):
-        if key[0] == server and letter in _drives(copy) and not _own_volume_lost(world, key):
+        if key[0] == server and letter in _list_drives(copy) and not _is_own_volume_lost(world, key):
             _restore_drive(world, key)
-    network.reassess(world)
+    network.schedule_detections(world)
 
 
 def list_lost_drives(world: World, server: str) -> set[str]:
     """Return the failed drives with databases of the instance."""
-    used = set().union(*(_drives(copy) for copy in world.copies.values() if copy.server == server))
-    return used.intersection(world.computer_of(server).failed_drives)
+    used = set().union(*(_list_drives(copy) for copy in world.copies.values() if copy.server == server))
+    return used.intersection(world.get_computer_of(server).failed_drives)
 
 
 def move_shared_drives(world: World, server: str, target: str) -> None:
     """Move the failed drives with databases of a clustered instance to the computer on which it starts."""
-    source, computer = world.computer_of(server), world.computers[target]
+    source, computer = world.get_computer_of(server), world.computers[target]
     drives = list_lost_drives(world, server)
     if source.name != target and drives:
         remaining_drives = tuple(letter for letter in source.failed_drives if letter not in drives)
@@ -226,11 +235,11 @@ def move_shared_drives(world: World, server: str, target: str) -> None:
         world.update_computer(target, failed_drives=(*computer.failed_drives, *sorted(drives)))
 
 
-def _drives(copy: DatabaseCopy) -> set[str]:
-    return {file.drive.upper() for file in volumes.files_of(copy)}
+def _list_drives(copy: DatabaseCopy) -> set[str]:
+    return {file.drive.upper() for file in volumes.list_files_of(copy)}
 
 
-def _own_volume_lost(world: World, key: Key) -> bool:
+def _is_own_volume_lost(world: World, key: Key) -> bool:
     return any(
         fault.verb == "fail-disk" and fault.args == key and fault.reverted_tick is None
         for fault in world.faults
@@ -238,17 +247,17 @@ def _own_volume_lost(world: World, key: Key) -> bool:
 
 
 def _restore_drive(world: World, key: Key) -> None:
-    if not _drives(world.copies[key]).isdisjoint(world.computer_of(key[0]).failed_drives):
+    if not _list_drives(world.copies[key]).isdisjoint(world.get_computer_of(key[0]).failed_drives):
         return
     world.update_copy(key, disk_failed=False, data_failed_tick=None)
-    recover(world, key)
+    recover_copy(world, key)
 
 
-def recover(world: World, key: Key) -> None:
+def recover_copy(world: World, key: Key) -> None:
     """Recover a database whose files have returned, as at a start."""
     copy, server = world.copies[key], world.instances[key[0]]
     if copy.db_state is DbState.RECOVERY_PENDING and server.running:
-        errorlog.write(world, key[0], 17137, key[1])
+        errorlog.write_message(world, key[0], 17137, key[1])
         world.update_copy(key, db_state=DbState.RECOVERING, recovering=True)
         world.call_after(RECOVERY_AT_START_S, "database.recovered", *key, server.started_tick)
 
@@ -256,28 +265,30 @@ def recover(world: World, key: Key) -> None:
 # --- helpers --------------------------------------------------------------------------------------------
 
 
-def _copy(world: World, server: str, database: str) -> DatabaseCopy:
+def _require_copy(world: World, server: str, database: str) -> DatabaseCopy:
     """Return the copy of *database* on *server*; raise InputError if there is none."""
     copy = world.copies.get((server, database))
     if copy is None:
-        raise InputError(say("{server} has no database {database}", database=database, server=server))
+        raise InputError(
+            build_message("{server} has no database {database}", database=database, server=server)
+        )
     return copy
 
 
-def _letter(world: World, server: str, drive: str) -> str:
+def _read_drive_letter(world: World, server: str, drive: str) -> str:
     letter = drive.strip(":\\").upper()
     if len(letter) != 1 or not "A" <= letter <= "Z":
-        raise InputError(say("a drive must be a letter from A to Z, not {name}", name=drive))
+        raise InputError(build_message("a drive must be a letter from A to Z, not {name}", name=drive))
     return letter
 
 
-def _announce(world: World, server: str, text: str) -> None:
+def _emit_announcement(world: World, server: str, text: str) -> None:
     world.emit(ServiceData(), text, server=server)
 
 
-def _note(world: World, server: str, text: str) -> None:
+def _emit_note(world: World, server: str, text: str) -> None:
     if world.instances[server].running:
         errorlog.write_text(world, server, text)
 
 
-HANDLERS: Final[Handlers] = {"disk.checkpoint": checkpoint}
+HANDLERS: Final[Handlers] = {"disk.checkpoint": run_checkpoint}

@@ -54,7 +54,7 @@ DRIVERS: Final = {name: Driver(**fields) for name, fields in tomllib.loads(_TEXT
 """Drivers by the name in a scenario. A client without a driver follows the documented algorithm alone."""
 
 
-def partner(client: Client) -> str:
+def get_second_name(client: Client) -> str:
     """Return the second name that the driver tries. Without a second name, this is the first one again."""
     driver = DRIVERS.get(client.driver)
     own_partner = client.failover_partner if driver is None or driver.uses_failover_partner else None
@@ -62,7 +62,7 @@ def partner(client: Client) -> str:
     return own_partner or reported or client.data_source
 
 
-def partner_pause_s(client: Client) -> float:
+def get_partner_pause_s(client: Client) -> float:
     """Return the pause between the first attempt of a login and the attempt at the partner."""
     driver = DRIVERS.get(client.driver)
     if driver is None or client.attempt > 0 or not client.failover_partner:
@@ -70,24 +70,28 @@ def partner_pause_s(client: Client) -> float:
     return driver.partner_pause_s
 
 
-def login_s(client: Client) -> float:
+def get_login_s(client: Client) -> float:
     """Return the longest time that a login takes until the application receives its error."""
-    return client.login_timeout_s * (2 if _gives_full_timeout(client) else 1)
+    return client.login_timeout_s * (2 if _has_full_timeout_per_server(client) else 1)
 
 
-def slice_s(client: Client) -> float:
+def get_slice_s(client: Client) -> float:
     """Return the time that the next attempt waits for a silent server [DOC: retry algorithm]."""
-    if _gives_full_timeout(client):
+    if _has_full_timeout_per_server(client):
         return client.login_timeout_s
     return client.login_timeout_s * CLIENT_RETRY_SHARE * (client.attempt // 2 + 1)
 
 
-def _gives_full_timeout(client: Client) -> bool:
+def _has_full_timeout_per_server(client: Client) -> bool:
     driver = DRIVERS.get(client.driver)
-    return driver is not None and driver.full_timeout_per_server and partner(client) != client.data_source
+    return (
+        driver is not None
+        and driver.full_timeout_per_server
+        and get_second_name(client) != client.data_source
+    )
 
 
-def notices_s(world: World, client: Client, hung: bool) -> float | None:
+def compute_notice_delay_s(world: World, client: Client, hung: bool) -> float | None:
     """Return the time until the application learns that a connection is dead.
 
     None: it learns that only when it reconnects. *hung*: the computer still acknowledges packets that its
@@ -95,15 +99,15 @@ def notices_s(world: World, client: Client, hung: bool) -> float | None:
     """
     driver = DRIVERS.get(client.driver)
     if driver is None and client.command_timeout_s is None:
-        return client.login_timeout_s if hung else world.chance.uniform(*HARD_ERROR_S)
-    limit_s = command_timeout_s(client)
+        return client.login_timeout_s if hung else world.chance.draw_uniform(*HARD_ERROR_S)
+    limit_s = get_command_timeout_s(client)
     times = driver.gives_up_after if driver is not None else 1.0
     if not limit_s or math.isinf(times):
         return None if hung else LINUX_TCP_S
     return limit_s * times + (driver.cancel_wait_s if driver is not None else 0.0)
 
 
-def command_timeout_s(client: Client) -> float:
+def get_command_timeout_s(client: Client) -> float:
     """Return the command timeout of the application or of its driver; 0 means none."""
     driver = DRIVERS.get(client.driver)
     default_s = driver.command_timeout_s if driver is not None else 0.0

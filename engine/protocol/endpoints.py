@@ -16,12 +16,12 @@ ADDRESS_NOT_AVAILABLE: Final = 0x2741
 """Windows Sockets error 10049: the address does not belong to this computer. Documented."""
 
 
-def default_algorithms(version: int) -> tuple[str, ...]:
+def get_default_algorithms(version: int) -> tuple[str, ...]:
     """Return the encryption algorithms of an endpoint that does not specify any. Documented [DOC: CREATE ENDPOINT]."""
     return ("AES",) if version >= 2016 else ("RC4",)
 
 
-def create(
+def create_endpoint(
     world: World,
     server: str,
     name: str,
@@ -56,20 +56,20 @@ def create(
         state=EndpointState[(state or "STOPPED").upper()],
         role=role.upper(),
         encryption=(encryption or "REQUIRED").upper(),
-        algorithms=tuple(word.upper() for word in algorithms) or default_algorithms(instance.version),
+        algorithms=tuple(word.upper() for word in algorithms) or get_default_algorithms(instance.version),
         authentication=(authentication or "WINDOWS NEGOTIATE").upper(),
         certificate=certificate,
         owner=owner or login,
     )
-    _check(world, instance, endpoint)
-    _put(world, server, endpoint)
+    _check_endpoint(world, instance, endpoint)
+    _store_endpoint(world, server, endpoint)
     if endpoint.state is EndpointState.STARTED:
-        _note_start(world, server)
-    network.reassess(world)
+        _log_start(world, server)
+    network.schedule_detections(world)
     return []
 
 
-def alter(
+def alter_endpoint(
     world: World,
     server: str,
     name: str,
@@ -100,31 +100,31 @@ def alter(
     new_endpoint = replace(
         before, **fields, state=before.state if state is None else EndpointState[state.upper()]
     )
-    _check(world, world.instances[server], new_endpoint)
-    _put(world, server, new_endpoint)
+    _check_endpoint(world, world.instances[server], new_endpoint)
+    _store_endpoint(world, server, new_endpoint)
     if new_endpoint.state is not before.state:
         is_started = new_endpoint.state is EndpointState.STARTED
         if is_started:
-            _note_start(world, server)
+            _log_start(world, server)
         elif before.state is EndpointState.STARTED:
-            errorlog.write(world, server, 9691, security.TRANSPORT)
+            errorlog.write_message(world, server, 9691, security.TRANSPORT)
     elif fields and new_endpoint.state is EndpointState.STARTED:
         # close its connections and open them again with its new settings
         for (guid, owner, peer), contact in list(world.contacts.items()):
             if owner == server and contact.connected:
                 groups.on_connection_lost(world, guid, owner, peer, contact.epoch, "closed")
         world.call_after(ENDPOINT_REDIAL_S, "endpoint.redial", server)
-    network.reassess(world)
+    network.schedule_detections(world)
     return []
 
 
-def drop(world: World, server: str, name: str) -> list[Message]:
+def drop_endpoint(world: World, server: str, name: str) -> list[Message]:
     """Drop an endpoint. Its sessions remain, without a connection."""
     before = _require_endpoint(world, server, name, "drop")
-    _put(world, server, None)
+    _store_endpoint(world, server, None)
     if before.state is EndpointState.STARTED:
-        errorlog.write(world, server, 9691, security.TRANSPORT)
-    network.reassess(world)
+        errorlog.write_message(world, server, 9691, security.TRANSPORT)
+    network.schedule_detections(world)
     return []
 
 
@@ -133,12 +133,14 @@ def set_owner(world: World, server: str, name: str, owner: str) -> list[Message]
     before = _require_endpoint(world, server, name, "find")
     if owner.lower() != "sa" and world.instances[server].find_login(owner) is None:
         raise SqlError(15151, "find", "login", owner)
-    _put(world, server, replace(before, owner=owner, granted=()))
-    network.reassess(world)
+    _store_endpoint(world, server, replace(before, owner=owner, granted=()))
+    network.schedule_detections(world)
     return []
 
 
-def permit(world: World, server: str, name: str, verb: str, grantees: tuple[str, ...]) -> list[Message]:
+def change_permission(
+    world: World, server: str, name: str, verb: str, grantees: tuple[str, ...]
+) -> list[Message]:
     """Grant, revoke or deny CONNECT on an endpoint. Open connections stay; the change affects only later ones."""
     before = _require_endpoint(world, server, name, "find")
     instance = world.instances[server]
@@ -150,8 +152,8 @@ def permit(world: World, server: str, name: str, verb: str, grantees: tuple[str,
         logins.append(login.name if login is not None else grantee.lower())
     kept_logins = tuple(login for login in before.granted if login not in logins)
     granted = (*kept_logins, *logins) if verb.upper() == "GRANT" else kept_logins
-    _put(world, server, replace(before, granted=granted))
-    network.reassess(world)
+    _store_endpoint(world, server, replace(before, granted=granted))
+    network.schedule_detections(world)
     return []
 
 
@@ -165,11 +167,11 @@ def _require_endpoint(world: World, server: str, name: str, verb: str) -> Endpoi
     return end
 
 
-def _check(world: World, server: Instance, end: Endpoint) -> None:
+def _check_endpoint(world: World, server: Instance, end: Endpoint) -> None:
     if server.edition in WITNESS_ONLY and end.role != "WITNESS":
         raise SqlError(7878, "CREATE")
     if end.certificate is not None:
-        certificate = security.certificate_of(server, end.certificate)
+        certificate = security.find_certificate(server, end.certificate)
         if certificate is None:
             raise SqlError(15151, "find", "certificate", end.certificate)
         if not certificate.has_private_key:
@@ -178,23 +180,23 @@ def _check(world: World, server: Instance, end: Endpoint) -> None:
         raise SqlError(9692, security.TRANSPORT, end.port)
 
 
-def _note_start(world: World, server: str) -> None:
+def _log_start(world: World, server: str) -> None:
     """Log 9690, or the reason why the endpoint cannot listen (LISTENER_IP does not belong to this computer)."""
     instance = world.instances[server]
     assert instance.endpoint is not None
-    if instance.endpoint.ip not in ("ALL", security.LOOPBACK, security.own_ip(instance)):
-        errorlog.write(
+    if instance.endpoint.ip not in ("ALL", security.LOOPBACK, security.get_own_ip(instance)):
+        errorlog.write_message(
             world, server, 26024, instance.endpoint.ip, "ipv4", instance.endpoint.port, ADDRESS_NOT_AVAILABLE
         )
     else:
-        errorlog.write(world, server, 9690, security.TRANSPORT)
+        errorlog.write_message(world, server, 9690, security.TRANSPORT)
 
 
-def _put(world: World, server: str, end: Endpoint | None) -> None:
+def _store_endpoint(world: World, server: str, end: Endpoint | None) -> None:
     world.update_instance(server, endpoint=end, refused=())
 
 
-def redial(world: World, server: str) -> None:
+def call_partners(world: World, server: str) -> None:
     """Call each partner to which the instance has lost its connection (timer)."""
     for (guid, owner, peer), contact in list(world.contacts.items()):
         waiting = server in (owner, peer) and not contact.connected
@@ -203,4 +205,4 @@ def redial(world: World, server: str) -> None:
             groups.on_connection_made(world, guid, owner, peer, contact.epoch)
 
 
-HANDLERS: Final[Handlers] = {"endpoint.redial": redial}
+HANDLERS: Final[Handlers] = {"endpoint.redial": call_partners}

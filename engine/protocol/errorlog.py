@@ -10,7 +10,7 @@ LINES_KEPT: Final = 1_000
 """Maximum number of lines of an ERRORLOG that xp_readerrorlog can read. Assumed."""
 
 
-def write(world: World, server: str, number: int, *args: object, state: int = 1) -> None:
+def write_message(world: World, server: str, number: int, *args: object, state: int = 1) -> None:
     """Write message *number* into the ERRORLOG of *server*. Errors get the `Error: …` line before the text."""
     if not world.instances[server].running and world.instances[server].service != "stopping":
         return
@@ -54,7 +54,7 @@ SYSTEM_PROCESS: Final = "spid15s"
 """Session ID in all other ERRORLOG lines, a system session. The number is assumed."""
 
 
-def source_of(number: int, text: str) -> str:
+def find_source(number: int, text: str) -> str:
     """Return the source of a line, for the column ProcessInfo of xp_readerrorlog."""
     if not number and text.startswith(OF_BACKUPS):
         return "Backup"
@@ -67,7 +67,7 @@ ARCHIVES_KEPT: Final = 6
 """Number of archived logs. Documented [DOC: sp_cycle_errorlog; configure SQL Server error logs]."""
 
 
-def logs(world: World, server: str) -> list[list[LogLine]]:
+def list_logs(world: World, server: str) -> list[list[LogLine]]:
     """Return the ERRORLOGs of a server, the current one first. Each begins with the line that names the product."""
     log_files: list[list[LogLine]] = [[]]
     for line in world.errorlog.get(server, ()):

@@ -28,7 +28,7 @@ def is_null_device(path: str) -> bool:
     return path.rstrip(":").upper() == NULL_DEVICE
 
 
-def locate(world: World, server: str, path: str) -> tuple[str, str]:
+def locate_path(world: World, server: str, path: str) -> tuple[str, str]:
     r"""Return (server, local path) of a path as *server* writes it: `\\SERVER_B\share\x` is D:\share\x of SERVER_B.
 
     Raise 3201 if the drive or the other server does not exist.
@@ -37,12 +37,12 @@ def locate(world: World, server: str, path: str) -> tuple[str, str]:
         return server, NULL_DEVICE
     share_match = SHARE.match(path)
     if share_match is None:
-        local = path if volumes.drive_of(path) else f"{volumes.BACKUP_FOLDER}\\{path}"
-        _need_drive(world, server, local, path)
+        local = path if volumes.get_drive_of(path) else f"{volumes.BACKUP_FOLDER}\\{path}"
+        _require_drive(world, server, local, path)
         return server, local
     name = share_match["host"].split(".")[0].lower()
     host = next((instance for instance in world.instances if instance.lower() == name), None)
-    if host is None or not world.computer_of(host).powered or not _reaches(world, server, host):
+    if host is None or not world.get_computer_of(host).powered or not _can_reach(world, server, host):
         raise SqlError(3201, path, NO_NETWORK_PATH, also=(3013,))
     share = share_match["share"]
     local = (
@@ -50,16 +50,16 @@ def locate(world: World, server: str, path: str) -> tuple[str, str]:
         if share.endswith("$")
         else f"D:\\{share}\\{share_match['rest']}"
     )
-    _need_drive(world, host, local, path)
+    _require_drive(world, host, local, path)
     return host, local
 
 
-def _need_drive(world: World, server: str, local: str, path: str) -> None:
-    if not volumes.has_drive(world.computer_of(server), volumes.drive_of(local)):
+def _require_drive(world: World, server: str, local: str, path: str) -> None:
+    if not volumes.has_drive(world.get_computer_of(server), volumes.get_drive_of(local)):
         raise SqlError(3201, path, NO_PATH, also=(3013,))
 
 
-def _reaches(world: World, server: str, host: str) -> bool:
+def _can_reach(world: World, server: str, host: str) -> bool:
     return server == host or network.is_passing(world, server, host)
 
 
@@ -70,12 +70,17 @@ LOST_PAGE: Final = 1_234
 """Page number in error 823 about a lost data file. Assumed."""
 
 
-def io_error(copy: DatabaseCopy, operation: str) -> tuple[object, ...]:
+def build_io_error_arguments(copy: DatabaseCopy, operation: str) -> tuple[object, ...]:
     """Return the arguments of error 823 for an *operation* (read or write) in a data file on a lost volume."""
-    return NOT_READY, operation, LOST_PAGE * PAGE_BYTES, volumes.path_of(copy, volumes.files_of(copy)[0])
+    return (
+        NOT_READY,
+        operation,
+        LOST_PAGE * PAGE_BYTES,
+        volumes.get_path_of(copy, volumes.list_files_of(copy)[0]),
+    )
 
 
-def find(world: World, server: str, path: str) -> StoredFile | None:
+def find_file(world: World, server: str, path: str) -> StoredFile | None:
     """Return the file at a local path, without regard to case; None if there is none."""
     name = find_path_spelling(world, server, path)
     return world.files.get((server, name))
@@ -92,16 +97,16 @@ def find_path_spelling(world: World, server: str, path: str) -> str:
     )
 
 
-def disk_s(world: World, server: str, size_kb: float) -> float:
+def compute_disk_s(world: World, server: str, size_kb: float) -> float:
     """Return the seconds that a data drive of the server needs to write or read *size_kb*."""
-    return size_kb / BACKUP_KB_PER_S * world.computer_of(server).data_disk_factor
+    return size_kb / BACKUP_KB_PER_S * world.get_computer_of(server).data_disk_factor
 
 
-def transfer_s(world: World, a: str, b: str, size_kb: float) -> float:
+def compute_transfer_s(world: World, a: str, b: str, size_kb: float) -> float:
     """Return the seconds that a copy of *size_kb* takes between two servers: the slower of link and disks."""
-    slowest = max(disk_s(world, a, size_kb), disk_s(world, b, size_kb))
+    slowest = max(compute_disk_s(world, a, size_kb), compute_disk_s(world, b, size_kb))
     if a == b:
         return slowest
-    path = network.link(world, a, b)
+    path = network.get_link(world, a, b)
     rate_kb_per_s = path.bandwidth_mbps * 1e6 / 8.0 / 1024.0 * WIRE_EFFICIENCY * (1.0 - path.loss)
     return max(slowest, size_kb / rate_kb_per_s)

@@ -57,23 +57,23 @@ class Policy(ABC):
     """Decisions that depend on the group of a database. Each kind of group overrides what differs."""
 
     @abstractmethod
-    def role(self, copy: DatabaseCopy) -> str:
+    def get_role(self, copy: DatabaseCopy) -> str:
         """Return the role of the copy as its server knows it, in the spelling of catalog views, or an empty text."""
 
     @abstractmethod
-    def state(self, copy: DatabaseCopy) -> str:
+    def get_state(self, copy: DatabaseCopy) -> str:
         """Return the synchronization state of the copy as its server knows it, in the spelling of catalog views.
 
         Return "" if there is no other copy.
         """
 
-    def database_state(self, copy: DatabaseCopy) -> str:
+    def get_database_state(self, copy: DatabaseCopy) -> str:
         """Return the synchronization state of the group as *copy*, which leads it, knows it."""
-        return self.state(copy)
+        return self.get_state(copy)
 
     def collect_state_names(self, world: World, copy: DatabaseCopy) -> set[str]:
         """Return the names of all states of the copy: its role and its synchronization states."""
-        return {self.role(copy), self.state(copy), copy.db_state.name} - {""}
+        return {self.get_role(copy), self.get_state(copy), copy.db_state.name} - {""}
 
     @abstractmethod
     def is_leader(self, copy: DatabaseCopy) -> bool:
@@ -86,7 +86,7 @@ class Policy(ABC):
     def is_follower(self, copy: DatabaseCopy) -> bool:
         """Return whether the copy's server believes that the copy receives its log from another one."""
 
-    def role_sequence(self, copy: DatabaseCopy) -> int:
+    def get_role_sequence(self, copy: DatabaseCopy) -> int:
         """Return the number of role changes that the copy knows of.
 
         If two copies claim to lead, the one with the higher number is right.
@@ -94,7 +94,7 @@ class Policy(ABC):
         return 1
 
     @abstractmethod
-    def commits_wait(self, world: World, copy: DatabaseCopy) -> bool:
+    def has_waiting_commits(self, world: World, copy: DatabaseCopy) -> bool:
         """Return whether the copy leads and its commits are configured to wait for another copy."""
 
     @abstractmethod
@@ -112,7 +112,7 @@ class Policy(ABC):
         """
         return self.can_write(copy)
 
-    def route(self, world: World, copy: DatabaseCopy, read_intent: bool) -> str | None:
+    def find_route(self, world: World, copy: DatabaseCopy, read_intent: bool) -> str | None:
         """Return the server to which a login is redirected; None if it stays.
 
         With read intent a primary redirects, without it a secondary. Raises SqlError if the login can neither
@@ -121,33 +121,35 @@ class Policy(ABC):
         return None
 
     @abstractmethod
-    def count_routed(self, world: World, copy: DatabaseCopy) -> None:
+    def count_routed_login(self, world: World, copy: DatabaseCopy) -> None:
         """Count a login with read intent that `route` redirected."""
 
     @abstractmethod
-    def refusal(
+    def find_refusal(
         self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False
     ) -> SqlError | None:
         """Return the error for a client that wants to use the database here, or None if role and files allow it."""
 
     @abstractmethod
-    def stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
+    def build_stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
         """Return the terms of the stream of log from *lead* to *follow*."""
 
     @abstractmethod
-    def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
+    def choose_crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
         """Return the crossings that the flow model must report for a stream that *copy* sends."""
 
     @abstractmethod
-    def caught_up(self, world: World, stream: int) -> None:
+    def on_caught_up(self, world: World, stream: int) -> None:
         """Handle that the receiver of *stream* has hardened the whole log."""
 
     @abstractmethod
-    def redone(self, world: World, stream: int) -> None:
+    def on_redo_done(self, world: World, stream: int) -> None:
         """Handle that the receiver of *stream* has redone all its log."""
 
     @abstractmethod
-    def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float] | None:
+    def find_log_hold(
+        self, world: World, copy: DatabaseCopy, ends_kb: list[float]
+    ) -> tuple[str, float] | None:
         """Return (log_reuse_wait_desc, position in KB from which the group keeps log), or None if it keeps none.
 
         *ends_kb* are the hardened ends of the copies that receive the log.
@@ -158,45 +160,45 @@ class Policy(ABC):
         return False
 
     @abstractmethod
-    def backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
+    def find_backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
         """Return the number of the error with which the role of the copy refuses its backup; 0: no refusal."""
 
-    def backs_up_closed(self, copy: DatabaseCopy) -> bool:
+    def can_back_up_closed(self, copy: DatabaseCopy) -> bool:
         """Return whether the copy may be backed up although no client may use it."""
         return False
 
     @abstractmethod
-    def gives_snapshot(self, copy: DatabaseCopy) -> bool | None:
+    def allows_snapshot(self, copy: DatabaseCopy) -> bool | None:
         """Return whether a snapshot of a copy that no client may use is allowed.
 
         None: only of a copy that clients may use.
         """
 
-    def partner(self, copy: DatabaseCopy) -> str | None:
+    def get_partner(self, copy: DatabaseCopy) -> str | None:
         """Return the server that a driver learns as the next one to try."""
         return None
 
     @abstractmethod
-    def catalog_changed(self, world: World, key: Key) -> None:
+    def on_catalog_changed(self, world: World, key: Key) -> None:
         """Handle changed files or backups of the copy; the receivers of its log learn of them."""
 
     @abstractmethod
-    def schema_changed(self, world: World, key: Key) -> None:
+    def on_schema_changed(self, world: World, key: Key) -> None:
         """Handle a schema change of an application's table; its redo needs a Sch-M lock at each receiver."""
 
     @abstractmethod
-    def cancel(self, world: World, key: Key, reason: str) -> None:
+    def cancel_failover(self, world: World, key: Key, reason: str) -> None:
         """Cancel the running failover as far as it concerns this copy."""
 
     @abstractmethod
-    def log_lost(self, world: World, key: Key) -> None:
+    def on_log_lost(self, world: World, key: Key) -> None:
         """Handle that the copy has lost its log and is closed."""
 
     @abstractmethod
-    def instance_lost(self, world: World, key: Key) -> None:
+    def on_instance_lost(self, world: World, key: Key) -> None:
         """Handle the end of the copy's instance, which loses its knowledge of others."""
 
-    def data_lost(self, world: World, key: Key) -> bool:
+    def on_data_lost(self, world: World, key: Key) -> bool:
         """Handle the loss of the copy's data volume. Return True if the group handled it."""
         return False
 
@@ -220,7 +222,7 @@ class Policy(ABC):
         raise NotImplementedError
 
     @abstractmethod
-    def recovered(self, world: World, key: Key) -> bool:
+    def on_recovered(self, world: World, key: Key) -> bool:
         """Handle that the instance started and recovered the database; return whether the group decides its state."""
 
     @abstractmethod
@@ -228,7 +230,7 @@ class Policy(ABC):
         """Write the lines about the copy into the ERRORLOG of a healthy server after its start."""
 
     @abstractmethod
-    def preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
+    def list_preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
         """Return the preconditions of an automatic failover to another copy of the database."""
 
 
@@ -236,14 +238,14 @@ class GroupPolicy(Policy):
     """Policy of a kind of group, including the connections between its instances."""
 
     @abstractmethod
-    def timeout_s(self, world: World, group: int) -> int:
+    def get_timeout_s(self, world: World, group: int) -> int:
         """Return the time that an instance waits for an answer of another."""
 
     @abstractmethod
-    def address(self, world: World, group: int, server: str, peer: str) -> str | None:
+    def get_address(self, world: World, group: int, server: str, peer: str) -> str | None:
         """Return the address under which *server* calls *peer*; None if none is defined."""
 
-    def holds_no_data(self, world: World, group: int, server: str) -> bool:
+    def is_without_data(self, world: World, group: int, server: str) -> bool:
         """Return whether *server* takes part without a copy, as a witness does."""
         return False
 
@@ -262,11 +264,11 @@ class NoGroup(Policy):
     """A database in no group."""
 
     @override
-    def role(self, copy: DatabaseCopy) -> str:
+    def get_role(self, copy: DatabaseCopy) -> str:
         return ""
 
     @override
-    def state(self, copy: DatabaseCopy) -> str:
+    def get_state(self, copy: DatabaseCopy) -> str:
         return ""
 
     @override
@@ -278,7 +280,7 @@ class NoGroup(Policy):
         return False
 
     @override
-    def commits_wait(self, world: World, copy: DatabaseCopy) -> bool:
+    def has_waiting_commits(self, world: World, copy: DatabaseCopy) -> bool:
         return False
 
     @override
@@ -290,64 +292,66 @@ class NoGroup(Policy):
         return False
 
     @override
-    def refusal(
+    def find_refusal(
         self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False
     ) -> SqlError | None:
         return SqlError(945, copy.database) if copy.disk_failed else None
 
     @override
-    def stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
+    def build_stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
         raise AssertionError(f"{lead.database} on {lead.server} is in no group and has a stream")
 
     @override
-    def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
+    def choose_crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
         return CrossingKind(0)
 
     @override
-    def caught_up(self, world: World, stream: int) -> None: ...
+    def on_caught_up(self, world: World, stream: int) -> None: ...
 
     @override
-    def redone(self, world: World, stream: int) -> None: ...
+    def on_redo_done(self, world: World, stream: int) -> None: ...
 
     @override
-    def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float] | None:
+    def find_log_hold(
+        self, world: World, copy: DatabaseCopy, ends_kb: list[float]
+    ) -> tuple[str, float] | None:
         return None
 
     @override
-    def backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
+    def find_backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
         return 0
 
     @override
-    def gives_snapshot(self, copy: DatabaseCopy) -> bool | None:
+    def allows_snapshot(self, copy: DatabaseCopy) -> bool | None:
         return None
 
     @override
-    def catalog_changed(self, world: World, key: Key) -> None: ...
+    def on_catalog_changed(self, world: World, key: Key) -> None: ...
 
     @override
-    def schema_changed(self, world: World, key: Key) -> None: ...
+    def on_schema_changed(self, world: World, key: Key) -> None: ...
 
     @override
-    def count_routed(self, world: World, copy: DatabaseCopy) -> None: ...
+    def count_routed_login(self, world: World, copy: DatabaseCopy) -> None: ...
 
     @override
-    def cancel(self, world: World, key: Key, reason: str) -> None: ...
+    def cancel_failover(self, world: World, key: Key, reason: str) -> None: ...
 
     @override
-    def log_lost(self, world: World, key: Key) -> None: ...
+    def on_log_lost(self, world: World, key: Key) -> None: ...
 
     @override
-    def instance_lost(self, world: World, key: Key) -> None: ...
+    def on_instance_lost(self, world: World, key: Key) -> None: ...
 
     @override
-    def recovered(self, world: World, key: Key) -> bool:
+    def on_recovered(self, world: World, key: Key) -> bool:
         return False
 
     @override
     def log_startup_state(self, world: World, key: Key) -> None: ...
 
     @override
-    def preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
+    def list_preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
         return []
 
 
@@ -357,34 +361,34 @@ POLICIES: Final[dict[str, GroupPolicy]] = {}
 NO_GROUP: Final = NoGroup()
 
 
-def policy(copy: DatabaseCopy) -> Policy:
+def get_policy(copy: DatabaseCopy) -> Policy:
     """Return the policy of the copy's group, as the copy's server knows the group."""
     return POLICIES.get(copy.group_kind, NO_GROUP)
 
 
-def policy_of(world: World, group: int) -> GroupPolicy:
+def get_group_policy(world: World, group: int) -> GroupPolicy:
     """Return the policy of a session or availability group by its number."""
     return POLICIES[world.groups[group].kind]
 
 
-def caught_up(world: World, stream: int) -> None:
+def on_caught_up(world: World, stream: int) -> None:
     """Handle that the receiver of *stream* has hardened the whole log (flow callback)."""
-    policy(world.copies[world.sources[world.flow.source_of(stream)]]).caught_up(world, stream)
+    get_policy(world.copies[world.sources[world.flow.get_source_of(stream)]]).on_caught_up(world, stream)
 
 
-def redone(world: World, stream: int) -> None:
+def on_redo_done(world: World, stream: int) -> None:
     """Handle that the receiver of *stream* has redone all its log (flow callback)."""
-    policy(world.copies[world.sources[world.flow.source_of(stream)]]).redone(world, stream)
+    get_policy(world.copies[world.sources[world.flow.get_source_of(stream)]]).on_redo_done(world, stream)
 
 
 def on_connection_lost(world: World, group: int, server: str, peer: str, epoch: int, reason: str) -> None:
     """Handle a lost connection (timer)."""
-    policy_of(world, group).on_connection_lost(world, group, server, peer, epoch, reason)
+    get_group_policy(world, group).on_connection_lost(world, group, server, peer, epoch, reason)
 
 
 def on_connection_made(world: World, group: int, server: str, peer: str, epoch: int) -> None:
     """Handle a new connection (timer)."""
-    policy_of(world, group).on_connection_made(world, group, server, peer, epoch)
+    get_group_policy(world, group).on_connection_made(world, group, server, peer, epoch)
 
 
 HANDLERS: Final[Handlers] = {
@@ -400,11 +404,11 @@ PRECONDITION_SOURCES: Final[list[Callable[[World, str], list[FailoverPreconditio
 """Functions that return preconditions for a database in no group. Each kind of failover adds its own."""
 
 
-def preconditions(world: World, database: str) -> list[FailoverPrecondition]:
+def list_preconditions(world: World, database: str) -> list[FailoverPrecondition]:
     """Return all preconditions of an automatic failover of *database* now; empty if no other copy could take over."""
-    found_copy = next((copy for copy in world.copies_of(database) if copy.group is not None), None)
+    found_copy = next((copy for copy in world.list_copies_of(database) if copy.group is not None), None)
     if found_copy is not None:
-        return policy(found_copy).preconditions(world, database)
+        return get_policy(found_copy).list_preconditions(world, database)
     return [
         condition
         for find_preconditions in PRECONDITION_SOURCES
@@ -415,7 +419,7 @@ def preconditions(world: World, database: str) -> list[FailoverPrecondition]:
 def has_automatic_failover(world: World, database: str) -> bool:
     """Return whether another copy would take over automatically if the copy that writes were lost now."""
     beforehand = [
-        condition for condition in preconditions(world, database) if condition.about in ("", "memory")
+        condition for condition in list_preconditions(world, database) if condition.about in ("", "memory")
     ]
     targets = {condition.target for condition in beforehand}
     failing = {condition.target for condition in beforehand if not condition.holds}

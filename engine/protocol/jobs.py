@@ -16,7 +16,7 @@ LOG_BACKUP: Final = "log backup"
 MONITOR: Final = "monitor"
 
 
-def standard_jobs(database: str) -> tuple[Job, ...]:
+def build_standard_jobs(database: str) -> tuple[Job, ...]:
     """Return the usual jobs of a database: one that works in the simulation, and two that are only listed."""
     return (
         Job(name=f"{database} log backup", database=database, action=LOG_BACKUP),
@@ -25,13 +25,13 @@ def standard_jobs(database: str) -> tuple[Job, ...]:
     )
 
 
-def agent_runs(world: World, server: str) -> bool:
+def is_agent_running(world: World, server: str) -> bool:
     """Return whether SQL Server Agent runs; it stops with its instance."""
     state = world.instances[server]
     return state.agent_running and state.service is Service.RUNNING and not state.hung
 
 
-def runs(world: World, server: str, database: str, action: str) -> bool:
+def is_job_running_for(world: World, server: str, database: str, action: str) -> bool:
     """Return whether a job of SQL Server Agent on *server* does *action* for *database*.
 
     If no server has such a job, return whether the Agent runs.
@@ -43,14 +43,14 @@ def runs(world: World, server: str, database: str, action: str) -> bool:
         if job.action == action and job.database == database
     ]
     if not having:
-        return agent_runs(world, server)
-    return agent_runs(world, server) and any(name == server and job.enabled for name, job in having)
+        return is_agent_running(world, server)
+    return is_agent_running(world, server) and any(name == server and job.enabled for name, job in having)
 
 
 # --- log backups -----------------------------------------------------------------------------------
 
 
-def arm_log_backup(world: World, key: Key) -> None:
+def start_log_backup_timer(world: World, key: Key) -> None:
     """Set the timer of the log backups of a new copy."""
     world.cancel_calls("log.backup", *key)
     copy = world.copies[key]
@@ -68,14 +68,14 @@ def back_up_log(world: World, server: str, database: str) -> None:
     writes = copy.source is not None
     is_usable = copy.db_state is DbState.ONLINE and not copy.recovering
     logged = copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE
-    if writes and is_usable and logged and runs(world, server, database, LOG_BACKUP):
-        backup.back_up_log_by_job(world, key, backup.job_path(world, key))
+    if writes and is_usable and logged and is_job_running_for(world, server, database, LOG_BACKUP):
+        backup.back_up_log_by_job(world, key, backup.build_job_path(world, key))
 
 
 # --- jobs and linked servers -----------------------------------------------------------------------
 
 
-def find(world: World, server: str, name: str) -> Job:
+def find_job(world: World, server: str, name: str) -> Job:
     """Return the job of that name; raise 14262 if there is none."""
     for job in world.instances[server].jobs:
         if job.name.lower() == name.lower():
@@ -83,7 +83,7 @@ def find(world: World, server: str, name: str) -> Job:
     raise SqlError(14262, "@job_name", name)
 
 
-def add(world: World, server: str, job: Job) -> list[Message]:
+def add_job(world: World, server: str, job: Job) -> list[Message]:
     """Add a job (sp_add_job); raise 14261 if the name exists."""
     if any(known_job.name.lower() == job.name.lower() for known_job in world.instances[server].jobs):
         raise SqlError(14261, "@name", job.name)
@@ -91,9 +91,9 @@ def add(world: World, server: str, job: Job) -> list[Message]:
     return []
 
 
-def update(world: World, server: str, name: str, *, enabled: bool) -> list[Message]:
+def update_job(world: World, server: str, name: str, *, enabled: bool) -> list[Message]:
     """Enable or disable a job (sp_update_job)."""
-    found_job = find(world, server, name)
+    found_job = find_job(world, server, name)
     jobs = tuple(
         replace(job, enabled=enabled) if job is found_job else job for job in world.instances[server].jobs
     )
@@ -101,16 +101,16 @@ def update(world: World, server: str, name: str, *, enabled: bool) -> list[Messa
     return []
 
 
-def delete(world: World, server: str, name: str) -> list[Message]:
+def delete_job(world: World, server: str, name: str) -> list[Message]:
     """Delete a job (sp_delete_job)."""
-    found_job = find(world, server, name)
+    found_job = find_job(world, server, name)
     world.update_instance(
         server, jobs=tuple(job for job in world.instances[server].jobs if job is not found_job)
     )
     return []
 
 
-def copy_all(world: World, source: str, target: str) -> list[str]:
+def copy_missing_jobs(world: World, source: str, target: str) -> list[str]:
     """Copy the jobs that *target* lacks, disabled, and return their names."""
     known_jobs = {job.name.lower() for job in world.instances[target].jobs}
     new_jobs = [

@@ -11,7 +11,7 @@ Lineage = tuple[tuple[int, float], ...]
 """(number of a branch, position in KB where it begins), oldest first."""
 
 
-def common_kb(a: Lineage, b: Lineage) -> float:
+def find_common_kb(a: Lineage, b: Lineage) -> float:
     """Return the position up to which two logs are the same; infinite if one continues the other."""
     if a == b:
         return math.inf
@@ -22,13 +22,13 @@ def common_kb(a: Lineage, b: Lineage) -> float:
     return min(starts) if shared else 0.0
 
 
-def branch(world: World, path: Lineage, at_kb: float) -> Lineage:
+def build_branch(world: World, path: Lineage, at_kb: float) -> Lineage:
     """Return the lineage of a log that branches off *path* at *at_kb*."""
     stretches = tuple(stretch for stretch in path if stretch[1] < at_kb) or path[:1]
     return (*stretches, (world.next_id(), at_kb))
 
 
-def lsn(kb: float) -> int:
+def format_lsn(kb: float) -> int:
     """Return a log position as the identifier of the block that begins there, padded: numeric(25,0).
 
     A virtual log file has 1 GB, a block 512 bytes.
@@ -37,6 +37,6 @@ def lsn(kb: float) -> int:
     return (20 + whole_kb // 1_048_576) * 10**15 + (whole_kb % 1_048_576) * 2 * 10**5 + 1
 
 
-def record_lsn(kb: float) -> int:
+def format_record_lsn(kb: float) -> int:
     """Return the log sequence number of the last record before a position: in the block before, in its second slot."""
-    return lsn(int(kb) - 1) + 1
+    return format_lsn(int(kb) - 1) + 1

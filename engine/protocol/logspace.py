@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.events import ClientData, LogData
-from engine.localization import mark, say
+from engine.localization import build_message, mark
 from engine.messages import Message, SqlError, fill_message
 from engine.model import DatabaseCopy, DbFile, FileOptions, FilePath, Key, Tick, World
 from engine.protocol import errorlog, groups, statements, streams, volumes
@@ -25,14 +25,16 @@ RESUME_SHARE_MAX: Final = 0.98
 """Share of the log file below which used space must fall before a stopped database continues. Assumed."""
 
 
-def used_kb(world: World, copy: DatabaseCopy) -> float:
+def compute_used_kb(world: World, copy: DatabaseCopy) -> float:
     """Return the log that cannot be reused now; 0 for a copy that does not write."""
     if copy.source is None:
         return 0.0
-    return world.flow.positions(copy.source).generated_kb - streams.log_reuse_kb(world, copy, copy.source)
+    return world.flow.read_source_positions(copy.source).generated_kb - streams.find_log_reuse_kb(
+        world, copy, copy.source
+    )
 
 
-def reuse_wait(world: World, source: int | None) -> str:
+def find_reuse_wait(world: World, source: int | None) -> str:
     """Return log_reuse_wait_desc of the copy that writes *source*: the reason why its log cannot be reused.
 
     Log is reused by whole virtual files. If two reasons hold the same file, the one of an idle session is
@@ -41,11 +43,11 @@ def reuse_wait(world: World, source: int | None) -> str:
     if source is None:
         return "NOTHING"
     copy = world.copies[world.sources[source]]
-    holds = streams.log_holds(world, copy, source)
+    holds = streams.list_log_holds(world, copy, source)
     reason, position_kb = min(holds, key=lambda hold: hold[1])
     mirrored = dict(holds).get("DATABASE_MIRRORING")
     if (
-        groups.policy(copy).has_stopped_log(copy)
+        groups.get_policy(copy).has_stopped_log(copy)
         and mirrored is not None
         and mirrored - position_kb <= copy.log_size_kb / VIRTUAL_LOG_FILES
     ):
@@ -56,28 +58,28 @@ def reuse_wait(world: World, source: int | None) -> str:
 # --- growth and its end ----------------------------------------------------------------------------
 
 
-def file_full(world: World, source: int) -> None:
+def on_file_full(world: World, source: int) -> None:
     """Grow a full log file by one step, or stop the database if it cannot grow [WP] (flow callback)."""
     key = world.sources[source]
     copy = world.copies[key]
     if copy.log_full:
         return
-    if used_kb(world, copy) < volumes.log_room_kb(copy) - SMALL_KB:
+    if compute_used_kb(world, copy) < volumes.compute_log_room_kb(copy) - SMALL_KB:
         world.dirty.add(source)  # log was freed since the last update of the flow model
         return
-    size_kb = volumes.next_log_size_kb(world, copy)
+    size_kb = volumes.compute_next_log_size_kb(world, copy)
     if size_kb > copy.log_size_kb + SMALL_KB:
-        _resize(world, key, size_kb)
+        _resize_log(world, key, size_kb)
         return
     world.log_was_full = True
     world.update_copy(key, log_full=True)
-    reason = reuse_wait(world, source)
-    errorlog.write(world, key[0], 9002, key[1], reason)
+    reason = find_reuse_wait(world, source)
+    errorlog.write_message(world, key[0], 9002, key[1], reason)
     text = fill_message(9002, key[1], reason, version=world.instances[key[0]].version)[1]
     world.emit(LogData(what="full", reuse_wait=reason), text, server=key[0], database=key[1])
     for client in world.clients.values():
         if client.connected_to == key[0] and key[1] in client.databases:
-            message = say("{client}: {message}", client=client.name, message=text)
+            message = build_message("{client}: {message}", client=client.name, message=text)
             world.emit(ClientData(client=client.name, what="log full", number=9002), message, server=key[0])
 
 
@@ -90,7 +92,7 @@ def _check_writer(copy: DatabaseCopy) -> None:
         raise LogTakenOverError(copy.key)
 
 
-def write(world: World, key: Key, kb: float) -> float:
+def write_log(world: World, key: Key, kb: float) -> float:
     """Write *kb* of log for a statement of a window. Return the position at which that log begins.
 
     Raise SqlError 9002 if a file that cannot grow has no space, and LogTakenOverError.
@@ -98,16 +100,16 @@ def write(world: World, key: Key, kb: float) -> float:
     copy = world.copies[key]
     _check_writer(copy)
     assert copy.source is not None
-    room_kb = volumes.log_room_kb(copy) - used_kb(world, copy)
-    grows = volumes.next_log_size_kb(world, copy) > copy.log_size_kb + SMALL_KB
+    room_kb = volumes.compute_log_room_kb(copy) - compute_used_kb(world, copy)
+    grows = volumes.compute_next_log_size_kb(world, copy) > copy.log_size_kb + SMALL_KB
     if copy.log_full or (room_kb < kb and not grows):
-        raise SqlError(9002, copy.database, reuse_wait(world, copy.source))
-    begin_kb = world.flow.positions(copy.source).generated_kb
+        raise SqlError(9002, copy.database, find_reuse_wait(world, copy.source))
+    begin_kb = world.flow.read_source_positions(copy.source).generated_kb
     world.flow.add_log_kb(copy.source, kb)
     return begin_kb
 
 
-def _resize(world: World, key: Key, size_kb: float) -> None:
+def _resize_log(world: World, key: Key, size_kb: float) -> None:
     old_log_size_kb = world.copies[key].log_size_kb
     world.update_copy(key, log_size_kb=size_kb)
     word = "grows" if size_kb > old_log_size_kb else "shrinks"
@@ -116,85 +118,85 @@ def _resize(world: World, key: Key, size_kb: float) -> None:
         if size_kb > old_log_size_kb
         else mark("the log file of {database} shrinks from {size_mb:.0f} to {to_mb:.0f} MB")
     )
-    text = say(template, database=key[1], size_mb=old_log_size_kb / 1024, to_mb=size_kb / 1024)
+    text = build_message(template, database=key[1], size_mb=old_log_size_kb / 1024, to_mb=size_kb / 1024)
     world.emit(LogData(what=word, log_size_kb=size_kb), text, server=key[0], database=key[1])
-    groups.policy(world.copies[key]).catalog_changed(world, key)
+    groups.get_policy(world.copies[key]).on_catalog_changed(world, key)
 
 
-def check_room(world: World) -> None:
+def resume_stopped_databases(world: World) -> None:
     """Continue each database that stopped for lack of log space and has space again."""
     if not world.log_was_full:
         return
     for key, copy in list(world.copies.items()):
         if not copy.log_full or copy.source is None:
             continue
-        freed = used_kb(world, copy) < RESUME_SHARE_MAX * volumes.log_room_kb(copy)
-        if freed or volumes.next_log_size_kb(world, copy) > copy.log_size_kb + SMALL_KB:
+        freed = compute_used_kb(world, copy) < RESUME_SHARE_MAX * volumes.compute_log_room_kb(copy)
+        if freed or volumes.compute_next_log_size_kb(world, copy) > copy.log_size_kb + SMALL_KB:
             world.update_copy(key, log_full=False)
-            text = say("the log of {database} has free space again", database=key[1])
+            text = build_message("the log of {database} has free space again", database=key[1])
             world.emit(LogData(what="room"), text, server=key[0], database=key[1])
 
 
-def fill(world: World, database: str) -> None:
+def fill_log(world: World, database: str) -> None:
     """Write log until the file of the open copy cannot grow any more (`fill-log`)."""
     for key, copy in sorted(world.copies.items()):
         if copy.database == database and copy.source is not None:
-            world.update_copy(key, log_size_kb=volumes.log_limit_kb(world, copy))
+            world.update_copy(key, log_size_kb=volumes.compute_log_limit_kb(world, copy))
             copy = world.copies[key]
-            left_kb = volumes.log_room_kb(copy) - used_kb(world, copy)
+            left_kb = volumes.compute_log_room_kb(copy) - compute_used_kb(world, copy)
             world.flow.add_log_kb(copy.source or 0, max(0.0, left_kb))
 
 
 # --- what makes room -------------------------------------------------------------------------------
 
 
-def log_backed_up(world: World, key: Key, upto_kb: float) -> None:
+def on_log_backed_up(world: World, key: Key, upto_kb: float) -> None:
     """Free the log up to *upto_kb* after a log backup, except what something else holds."""
     copy = world.copies[key]
     assert copy.source is not None, f"{key} does not write log"
     world.update_copy(key, last_log_backup_kb=upto_kb, full_backup=True, log_backed_up=True)
     copy = world.copies[key]
     world.update_copy(
-        key, log_start_kb=max(copy.log_start_kb, streams.log_reuse_kb(world, copy, copy.source or 0))
+        key, log_start_kb=max(copy.log_start_kb, streams.find_log_reuse_kb(world, copy, copy.source or 0))
     )
-    groups.policy(world.copies[key]).catalog_changed(world, key)
-    check_room(world)
+    groups.get_policy(world.copies[key]).on_catalog_changed(world, key)
+    resume_stopped_databases(world)
 
 
-def truncate(world: World, server: str, database: str) -> list[Message]:
+def truncate_log(world: World, server: str, database: str) -> list[Message]:
     """Discard log and end the chain (BACKUP LOG … WITH TRUNCATE_ONLY or NO_LOG, 2005); raise 3048 if mirrored."""
     statements.use_database(world, server, database)
-    copy = statements.copy_on(world, server, database)
+    copy = statements.require_copy(world, server, database)
     if copy.group_kind:
         raise SqlError(3048, copy.database, also=(3013,))
-    end(world, copy)
-    check_room(world)
+    break_log_chain(world, copy)
+    resume_stopped_databases(world)
     return []
 
 
 def hold_transaction(world: World, server: str, database: str) -> None:
     """Leave a transaction open, which holds its own log and all later log."""
-    copy = statements.copy_on(world, server, database)
+    copy = statements.require_copy(world, server, database)
     if copy.source is not None and copy.active_from_kb is None:
-        generated_kb = world.flow.positions(copy.source).generated_kb
+        generated_kb = world.flow.read_source_positions(copy.source).generated_kb
         world.update_copy((server, copy.database), active_from_kb=generated_kb)
 
 
 def release_transaction(world: World, server: str, database: str) -> None:
     """End the oldest open transaction."""
-    copy = statements.copy_on(world, server, database)
+    copy = statements.require_copy(world, server, database)
     if copy.active_from_kb is not None:
         world.update_copy((server, copy.database), active_from_kb=None)
 
 
-def note_window_transactions(world: World, server: str, database: str, holders: tuple[int, ...]) -> None:
+def record_window_transactions(world: World, server: str, database: str, holders: tuple[int, ...]) -> None:
     """Record that exactly the sessions *holders* have an open transaction in the database."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.source is None:
         return
     known_entries = {entry[0]: entry for entry in copy.window_transactions}
-    generated_kb = world.flow.positions(copy.source).generated_kb
+    generated_kb = world.flow.read_source_positions(copy.source).generated_kb
     new_entries = tuple(known_entries.get(spid, (spid, generated_kb, world.tick)) for spid in sorted(holders))
     if new_entries != copy.window_transactions:
         world.windows_held_log = True
@@ -205,25 +207,27 @@ SHRUNK_MIN_KB: Final = 1024.0
 """Smallest log that DBCC SHRINKFILE leaves. Assumed."""
 
 
-def shrink(world: World, server: str, database: str, target_kb: float) -> list[Message]:
+def shrink_log(world: World, server: str, database: str, target_kb: float) -> list[Message]:
     """Shrink the log (DBCC SHRINKFILE) to *target_kb*, but not below its used part."""
     statements.use_database(world, server, database)
-    copy = statements.copy_on(world, server, database)
-    size_kb = min(copy.log_size_kb, max(target_kb, used_kb(world, copy), SHRUNK_MIN_KB))
+    copy = statements.require_copy(world, server, database)
+    size_kb = min(copy.log_size_kb, max(target_kb, compute_used_kb(world, copy), SHRUNK_MIN_KB))
     if size_kb < copy.log_size_kb - SMALL_KB:
-        _resize(world, (server, copy.database), size_kb)
+        _resize_log(world, (server, copy.database), size_kb)
     return []
 
 
 def empty_file(world: World, server: str, database: str, name: str) -> None:
     """Move the data of an added file to the others (DBCC SHRINKFILE … EMPTYFILE). Raise 2555 for the first file."""
-    copy = statements.copy_on(world, server, database)
+    copy = statements.require_copy(world, server, database)
     _check_writer(copy)
     if name.lower() not in {f.name.lower() for f in copy.extra_files}:
         raise SqlError(2555, name)
     extra = tuple(replace(f, emptied=True) if f.name.lower() == name.lower() else f for f in copy.extra_files)
     world.update_copy((server, copy.database), extra_files=extra)
-    groups.policy(world.copies[(server, copy.database)]).catalog_changed(world, (server, copy.database))
+    groups.get_policy(world.copies[(server, copy.database)]).on_catalog_changed(
+        world, (server, copy.database)
+    )
 
 
 # --- files -----------------------------------------------------------------------------------------
@@ -241,24 +245,24 @@ def add_file(
     options: volumes.FileChanges | None = None,
 ) -> list[Message]:
     """Add a data or log file (ALTER DATABASE … ADD FILE). The mirror creates the file when it redoes that log."""
-    copy = statements.copy_on(world, server, database)
+    copy = statements.require_copy(world, server, database)
     _check_writer(copy)
-    drive = volumes.drive_of(path)
-    if any(file.name.lower() == name.lower() for file in volumes.files_of(copy)):
+    drive = volumes.get_drive_of(path)
+    if any(file.name.lower() == name.lower() for file in volumes.list_files_of(copy)):
         raise SqlError(1828, name)
     if not volumes.ROOTED.match(path):
         raise SqlError(5105, path, also=(5009,))
     options = options or {}
     volumes.check_new_file(name, size_kb, options.get("max_kb"), options.get("growth_kb"), also=(5009,))
-    if volumes.file_at(world, server, path) is not None:
+    if volumes.find_file_at(world, server, path) is not None:
         raise SqlError(5170, path, also=(5009,))
-    if not volumes.has_drive(world.computer_of(server), drive):
+    if not volumes.has_drive(world.get_computer_of(server), drive):
         raise SqlError(5123, NO_PATH, path)
     if drive.upper() in world.instances[server].drives_apart:
         raise SqlError(5184, path)
-    if volumes.free_kb(world, server, drive) < size_kb:
+    if volumes.compute_free_kb(world, server, drive) < size_kb:
         raise SqlError(5149, DISK_FULL, path)
-    position_kb = streams.end_of_log_kb(world, copy)
+    position_kb = streams.get_end_of_log_kb(world, copy)
     file = DbFile(name=name, drive=drive, size_kb=size_kb, log=log, added_kb=position_kb)
     file_options = replace(FileOptions(file=name), **options)
     more_options = () if file_options == FileOptions(file=name) else (file_options,)
@@ -267,14 +271,18 @@ def add_file(
         (server, copy.database),
         extra_files=(*copy.extra_files, file),
         file_options=(*copy.file_options, *more_options),
-        file_paths=copy.file_paths if path == volumes.path_of(copy, file) else (*copy.file_paths, file_path),
+        file_paths=copy.file_paths
+        if path == volumes.get_path_of(copy, file)
+        else (*copy.file_paths, file_path),
     )
-    text = say(
+    text = build_message(
         "file {name} added to {database} on drive {drive}", name=name, database=copy.database, drive=drive
     )
     world.emit(LogData(what="file added"), text, server=server, database=copy.database)
-    groups.policy(world.copies[(server, copy.database)]).catalog_changed(world, (server, copy.database))
-    check_room(world)
+    groups.get_policy(world.copies[(server, copy.database)]).on_catalog_changed(
+        world, (server, copy.database)
+    )
+    resume_stopped_databases(world)
     return []
 
 
@@ -283,9 +291,9 @@ def remove_file(world: World, server: str, database: str, name: str) -> list[Mes
 
     Raises 5009, 5020, 5042.
     """
-    copy = statements.copy_on(world, server, database)
+    copy = statements.require_copy(world, server, database)
     _check_writer(copy)
-    file = next((f for f in volumes.files_of(copy) if f.name.lower() == name.lower()), None)
+    file = next((f for f in volumes.list_files_of(copy) if f.name.lower() == name.lower()), None)
     if file is None:
         raise SqlError(5009)
     if file.key not in {f.name for f in copy.extra_files}:
@@ -298,8 +306,10 @@ def remove_file(world: World, server: str, database: str, name: str) -> list[Mes
         file_options=tuple(option for option in copy.file_options if option.file != file.key),
         file_paths=tuple(file_path for file_path in copy.file_paths if file_path.file != file.key),
     )
-    groups.policy(world.copies[(server, copy.database)]).catalog_changed(world, (server, copy.database))
-    return [statements.inform(5044, "file", name)]
+    groups.get_policy(world.copies[(server, copy.database)]).on_catalog_changed(
+        world, (server, copy.database)
+    )
+    return [statements.build_information(5044, "file", name)]
 
 
 LOG_FILE_MAX_KB: Final = 2.0 * 1024**3
@@ -310,16 +320,16 @@ LOG_FILE_MAX_KB: Final = 2.0 * 1024**3
 # A full backup starts it; some operations break it [DOC: Transaction Log Backups; Prepare a Mirror Database].
 
 
-def begin(world: World, key: Key, from_kb: float, tick: Tick) -> None:
+def start_log_chain(world: World, key: Key, from_kb: float, tick: Tick) -> None:
     """Start the chain: a full or differential backup began at *from_kb* and *tick*, so log backups can follow."""
     world.update_copy(
         key, full_backup=True, log_backed_up=False, last_log_backup_kb=from_kb, last_log_backup_tick=tick
     )
 
 
-def end(world: World, copy: DatabaseCopy) -> None:
+def break_log_chain(world: World, copy: DatabaseCopy) -> None:
     """Discard the log (SIMPLE, TRUNCATE_ONLY), which breaks the chain: 4214 until the next data backup."""
-    now_kb = streams.end_of_log_kb(world, copy)
+    now_kb = streams.get_end_of_log_kb(world, copy)
     world.update_copy(
         copy.key,
         full_backup=False,

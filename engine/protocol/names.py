@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.model import Client, NameRecord, Tick, World, ticks
+from engine.model import Client, NameRecord, Tick, World, to_ticks
 
 TCP_TIMEOUT_S: Final = 21.0
 """Time of a connection attempt to an unused address: three tries of 3, 6 and 12 s. Known of Windows."""
@@ -21,20 +21,20 @@ NO_ADDRESSES: Final[tuple[tuple[str, ...], Tick]] = ((), 0)
 """`Client.kept_addresses` of a computer that has resolved no name."""
 
 
-def register(world: World, listener: str, addresses: tuple[str, ...], online: str, ttl_s: int) -> None:
+def register_name(world: World, listener: str, addresses: tuple[str, ...], online: str, ttl_s: int) -> None:
     """Register *addresses* of a network name that has come online with the address *online*."""
     world.records[listener] = NameRecord(addresses=addresses, online=online, ttl_s=ttl_s)
 
 
-def resolve(world: World, client: Client, name: str) -> Client:
+def resolve_name(world: World, client: Client, name: str) -> Client:
     """Return the client with the addresses that its computer has for *name*: from its cache or from the name server."""
     record = world.records.get(name)
     if record is None or (client.kept_addresses[0] and world.tick < client.kept_addresses[1]):
         return client
-    return replace(client, kept_addresses=(record.addresses, world.tick + ticks(record.ttl_s)))
+    return replace(client, kept_addresses=(record.addresses, world.tick + to_ticks(record.ttl_s)))
 
 
-def detour_s(world: World, client: Client, name: str) -> float:
+def compute_detour_s(world: World, client: Client, name: str) -> float:
     """Return the time that a login of *client* spends on dead addresses before it calls the address of the listener.
 
     Infinite if it never calls that address. The name server returns the addresses in random order.
@@ -48,7 +48,7 @@ def detour_s(world: World, client: Client, name: str) -> float:
         return 0.0 if record.online in addresses else math.inf
     if not is_present:
         return math.inf if len(record.addresses) > 1 or record.online not in addresses else 0.0
-    return int(world.chance.uniform(0, len(addresses))) * TCP_TIMEOUT_S if len(addresses) > 1 else 0.0
+    return int(world.chance.draw_uniform(0, len(addresses))) * TCP_TIMEOUT_S if len(addresses) > 1 else 0.0
 
 
 def knows_online_address(world: World, client: Client, name: str) -> bool:
@@ -57,6 +57,6 @@ def knows_online_address(world: World, client: Client, name: str) -> bool:
     return record is None or record.online in (client.kept_addresses[0] or record.addresses)
 
 
-def flush(world: World, client: str) -> None:
+def flush_name_cache(world: World, client: str) -> None:
     """Empty the name cache on the computer of an application (ipconfig /flushdns)."""
     world.clients[client] = replace(world.clients[client], kept_addresses=NO_ADDRESSES)

@@ -17,7 +17,7 @@ from engine.constants import (
     RECONNECT_S,
     SESSION_CLOSE_NOTICED_S,
 )
-from engine.model import Contact, Link, Service, World, ticks
+from engine.model import Contact, Link, Service, World, to_ticks
 from engine.protocol import groups, security
 
 Hearing = Literal["ok", "hard", "closed", "silent"]
@@ -30,19 +30,19 @@ packets arrive.
 _HEALTHY: Final = Link()
 
 
-def link(world: World, a: str, b: str) -> Link:
+def get_link(world: World, a: str, b: str) -> Link:
     """Return the link from *a* to *b*: clients, or instances by their computers."""
-    return world.links.get((_end(world, a), _end(world, b)), _HEALTHY)
+    return world.links.get((_get_link_end(world, a), _get_link_end(world, b)), _HEALTHY)
 
 
-def _end(world: World, name: str) -> str:
+def _get_link_end(world: World, name: str) -> str:
     instance = world.instances.get(name)
     return name if instance is None else instance.computer
 
 
-def nic_up(world: World, name: str) -> bool:
+def has_cables(world: World, name: str) -> bool:
     """Return whether the cables of a server are plugged in; those of a client always are."""
-    return _is_plugged_in(world, _end(world, name))
+    return _is_plugged_in(world, _get_link_end(world, name))
 
 
 def _is_plugged_in(world: World, end: str) -> bool:
@@ -58,7 +58,7 @@ def is_passing(world: World, a: str, b: str) -> bool:
 
 def _find_links(world: World, a: str, b: str) -> tuple[Link, Link] | None:
     """Return the links from *a* to *b* and back; None while a carrier is lost."""
-    first_end, second_end = _end(world, a), _end(world, b)
+    first_end, second_end = _get_link_end(world, a), _get_link_end(world, b)
     if not (_is_plugged_in(world, first_end) and _is_plugged_in(world, second_end)):
         return None
     outgoing, returning = (
@@ -77,7 +77,7 @@ class NetworkPath:
         links = _find_links(world, a, b)
         self.carrier = links is not None
         self.passing = links is not None and links[0].passing and links[1].passing
-        self.slow = world.computer_of(a).cpu_factor > 1.0 or world.computer_of(b).cpu_factor > 1.0
+        self.slow = world.get_computer_of(a).cpu_factor > 1.0 or world.get_computer_of(b).cpu_factor > 1.0
         self._ends = a, b
         self._listen: bool | None = None
         self._refusals: dict[str, security.Refusal | None] = {}
@@ -88,10 +88,10 @@ class NetworkPath:
             self._listen = security.has_open_port(world, *self._ends)
         return self._listen
 
-    def refusal(self, world: World, caller: str, acceptor: str) -> security.Refusal | None:
+    def find_refusal(self, world: World, caller: str, acceptor: str) -> security.Refusal | None:
         """Return the reason why *acceptor* refuses a call of *caller*, or None."""
         if caller not in self._refusals:
-            self._refusals[caller] = security.handshake(world, caller, acceptor)
+            self._refusals[caller] = security.check_handshake(world, caller, acceptor)
         return self._refusals[caller]
 
 
@@ -102,11 +102,11 @@ def perceive_link_state(world: World, guid: int, server: str, peer: str, path: N
         return "hard"
     if not path.passing:
         return "silent"
-    if instance.service is Service.STOPPING and _hold_data(world, guid, server, peer):
+    if instance.service is Service.STOPPING and _do_both_hold_data(world, guid, server, peer):
         return "closed"  # its databases are closed at once; the process still responds to the witness
     if instance.service not in (Service.RUNNING, Service.STOPPING):
         return "closed"
-    if not path.has_listeners(world) or _disk_failed(world, guid, peer):
+    if not path.has_listeners(world) or _has_failed_disk(world, guid, peer):
         return "closed"
     if instance.hung:
         return "silent"
@@ -123,18 +123,18 @@ def can_connect(world: World, guid: int, server: str, peer: str, path: NetworkPa
     if not (world.instances[server].answering and world.instances[peer].answering):
         return False
     path = path or NetworkPath(world, server, peer)
-    if not path.passing or path.refusal(world, server, peer) is not None:
+    if not path.passing or path.find_refusal(world, server, peer) is not None:
         return False
-    policy = groups.policy_of(world, guid)
+    policy = groups.get_group_policy(world, guid)
     return (
         not (path.slow and (is_overloaded(world, guid, server) or is_overloaded(world, guid, peer)))
         and all(
-            security.has_endpoint_role(world.instances[name], policy.holds_no_data(world, guid, name))
+            security.has_endpoint_role(world.instances[name], policy.is_without_data(world, guid, name))
             for name in (server, peer)
         )
-        and security.leads_to(world, policy.address(world, guid, server, peer), peer)
-        and not _disk_failed(world, guid, server)
-        and not _disk_failed(world, guid, peer)
+        and security.is_address_of(world, policy.get_address(world, guid, server, peer), peer)
+        and not _has_failed_disk(world, guid, server)
+        and not _has_failed_disk(world, guid, peer)
     )
 
 
@@ -144,21 +144,21 @@ def is_overloaded(world: World, guid: int, server: str) -> bool:
     A server must send and receive a ping within the timeout. At the same load, more databases mean longer
     delays.
     """
-    slower = world.computer_of(server).cpu_factor - 1.0
+    slower = world.get_computer_of(server).cpu_factor - 1.0
     if slower <= 0.0:
         return False
     sessions = {number for number, me, _ in world.contacts if me == server}
-    return slower * (PING_WAIT_S + PING_CPU_S * len(sessions)) >= timeout_s(world, guid)
+    return slower * (PING_WAIT_S + PING_CPU_S * len(sessions)) >= get_timeout_s(world, guid)
 
 
-def _disk_failed(world: World, guid: int, server: str) -> bool:
-    copy = world.copy_in_session(guid, server)
+def _has_failed_disk(world: World, guid: int, server: str) -> bool:
+    copy = world.find_copy_in_session(guid, server)
     return copy is not None and copy.disk_failed
 
 
-def _hold_data(world: World, guid: int, me: str, peer: str) -> bool:
-    policy = groups.policy_of(world, guid)
-    return not any(policy.holds_no_data(world, guid, server) for server in (me, peer))
+def _do_both_hold_data(world: World, guid: int, me: str, peer: str) -> bool:
+    policy = groups.get_group_policy(world, guid)
+    return not any(policy.is_without_data(world, guid, server) for server in (me, peer))
 
 
 def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True) -> None:
@@ -169,7 +169,7 @@ def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True
         contact = replace(
             old_contact or Contact(), connected=connected, pending="", epoch=epoch, since_tick=world.tick
         )
-        world.put_contact((guid, server, peer), contact)
+        world.store_contact((guid, server, peer), contact)
     if connected:
         security.forget_refusals(world, a, b)
 
@@ -205,9 +205,9 @@ def is_silent(world: World, guid: int, server: str, peer: str) -> bool:
 
 def close_contacts(world: World, guid: int, server: str) -> None:
     """Remove all connections of *server* for session *guid*. The other servers will find them closed."""
-    for key, _ in world.contacts_of(guid):
+    for key, _ in world.list_contacts(guid):
         if key[1] == server:
-            world.drop_contact(key)
+            world.remove_contact(key)
 
 
 def drop_server(world: World, server: str) -> None:
@@ -218,7 +218,7 @@ def drop_server(world: World, server: str) -> None:
 
 def drop_contacts(world: World, guid: int, server: str) -> None:
     """Close the ends of *server* for session *guid* at once, without a delay for detection."""
-    for key, contact in world.contacts_of(guid):
+    for key, contact in world.list_contacts(guid):
         if key[1] == server and (contact.connected or contact.pending):
             closed_contact = replace(
                 contact, connected=False, pending="", epoch=contact.epoch + 1, since_tick=world.tick
@@ -226,31 +226,31 @@ def drop_contacts(world: World, guid: int, server: str) -> None:
             world.contacts[key] = closed_contact
 
 
-def _note_refusal(
+def _log_refusal(
     world: World, guid: int, caller: str, acceptor: str, refusal: security.Refusal | None
 ) -> None:
     """Log the reason if *caller* reaches *acceptor* and is refused, or calls a wrong address."""
-    policy = groups.policy_of(world, guid)
-    address = policy.address(world, guid, caller, acceptor)
-    if address is not None and not security.leads_to(world, address, acceptor):
-        if not policy.holds_no_data(world, guid, caller):  # a witness waits for a connection
+    policy = groups.get_group_policy(world, guid)
+    address = policy.get_address(world, guid, caller, acceptor)
+    if address is not None and not security.is_address_of(world, address, acceptor):
+        if not policy.is_without_data(world, guid, caller):  # a witness waits for a connection
             security.log_dead_address(world, caller, address)
     elif refusal is not None:
-        security.note_refusal(world, caller, acceptor, refusal)
+        security.log_refusal(world, caller, acceptor, refusal)
 
 
-def timeout_s(world: World, guid: int) -> int:
+def get_timeout_s(world: World, guid: int) -> int:
     """Return the time that the instances of group *guid* wait for an answer: the partner timeout of a session."""
-    return groups.policy_of(world, guid).timeout_s(world, guid)
+    return groups.get_group_policy(world, guid).get_timeout_s(world, guid)
 
 
-def sessions_changed(world: World, guid: int) -> None:
+def on_sessions_changed(world: World, guid: int) -> None:
     """Reassess after session *guid* has been added, removed or given another witness.
 
     Other sessions are affected only on servers with busy processors, which now have more or fewer pings to send.
     """
     busy = any(computer.cpu_factor > 1.0 for computer in world.computers.values())
-    reassess(world, None if busy else guid)
+    schedule_detections(world, None if busy else guid)
 
 
 DELAYS_S: Final = {
@@ -261,12 +261,12 @@ DELAYS_S: Final = {
 """Delay until an end detects a loss, by the kind of evidence; after a silence, the timeout is added."""
 
 
-def _delays_s(chance: Chance) -> dict[str, float]:
-    drawn_s = {kind: chance.uniform(*range_s) for kind, range_s in DELAYS_S.items()}
+def _draw_delays_s(chance: Chance) -> dict[str, float]:
+    drawn_s = {kind: chance.draw_uniform(*range_s) for kind, range_s in DELAYS_S.items()}
     return {"closed": SESSION_CLOSE_NOTICED_S, **drawn_s}
 
 
-def reassess(world: World, session_guid: int | None = None, awake: str | None = None) -> None:
+def schedule_detections(world: World, session_guid: int | None = None, awake: str | None = None) -> None:
     """Schedule what every end will detect after a change, for session *session_guid* or for all.
 
     *awake* has just left a freeze: it checks its connections first.
@@ -276,7 +276,7 @@ def reassess(world: World, session_guid: int | None = None, awake: str | None = 
     world.chance.skip(len(DELAYS_S))
     paths: dict[tuple[str, str], NetworkPath] = {}
     for key, contact in (
-        list(world.contacts.items()) if session_guid is None else world.contacts_of(session_guid)
+        list(world.contacts.items()) if session_guid is None else world.list_contacts(session_guid)
     ):
         guid, server, peer = key
         if not world.instances[server].answering:
@@ -289,18 +289,18 @@ def reassess(world: World, session_guid: int | None = None, awake: str | None = 
         else:
             link_state = "reconnect" if can_connect(world, guid, server, peer, path_pair) else "ok"
             if link_state == "ok" and path_pair.passing and world.instances[peer].answering:
-                _note_refusal(world, guid, server, peer, path_pair.refusal(world, server, peer))
+                _log_refusal(world, guid, server, peer, path_pair.find_refusal(world, server, peer))
         link_state = "" if link_state == "ok" else link_state
         if link_state == contact.pending:
             continue
         contact = world.contacts[key] = replace(contact, pending=link_state, epoch=contact.epoch + 1)
-        delays_s = delays_s or _delays_s(chance)
+        delays_s = delays_s or _draw_delays_s(chance)
         if link_state == "silent":
-            silence_s = timeout_s(world, guid) + delays_s[link_state]
+            silence_s = get_timeout_s(world, guid) + delays_s[link_state]
             world.call_after(silence_s, "contact.lost", *key, contact.epoch, link_state)
         elif link_state == "reconnect":
-            world.call_at(world.tick + ticks(delays_s[link_state]), "contact.made", *key, contact.epoch)
+            world.call_at(world.tick + to_ticks(delays_s[link_state]), "contact.made", *key, contact.epoch)
         elif link_state:
             delay_s = 0.0 if server == awake else delays_s[link_state]
             world.call_after(delay_s, "contact.lost", *key, contact.epoch, link_state)
-    world.all_dirty() if session_guid is None else world.touch(session_guid)
+    world.mark_all_logs_changed() if session_guid is None else world.mark_session_changed(session_guid)

@@ -18,9 +18,9 @@ STANDARD_HAS_IT: Final = 2019
 """First version in which Standard edition encrypts as well [DOC: editions and supported features of 2019]."""
 
 
-def create_key(world: World, server: str, database: str, certificate: str) -> list[Message]:
+def create_encryption_key(world: World, server: str, database: str, certificate: str) -> list[Message]:
     """Create the encryption key of a database, protected by a server certificate. Raise 15151, 33103 or 33117."""
-    copy = statements.copy_on(world, server, database)
+    copy = statements.require_copy(world, server, database)
     instance = world.instances[server]
     if instance.edition not in ENTERPRISE and instance.version < STANDARD_HAS_IT:
         raise SqlError(33117)
@@ -28,7 +28,7 @@ def create_key(world: World, server: str, database: str, certificate: str) -> li
         raise SqlError(0, "Not simulated: an encryption key for a database that is mirrored or in a group")
     if copy.encryption_key:
         raise SqlError(33103)
-    found_certificate = security.certificate_of(instance, certificate)
+    found_certificate = security.find_certificate(instance, certificate)
     if found_certificate is None:
         raise SqlError(15151, "find", "certificate", certificate)
     world.update_copy(copy.key, encryption_key=found_certificate.thumbprint)
@@ -47,32 +47,32 @@ def set_encryption(world: World, key: tuple[str, str], value: str) -> None:
     world.update_copy(key, encrypted=is_enabled)
 
 
-def thumbprint(number: int) -> bytes:
+def format_thumbprint(number: int) -> bytes:
     """Return the thumbprint as sys.certificates shows it."""
     return (number & (2**160 - 1)).to_bytes(20, "big")
 
 
-def need_key(instance: Instance, number: int, title: str) -> None:
+def require_certificate(instance: Instance, number: int, title: str) -> None:
     """Raise 33111 if the private key of the certificate *number* is missing; 0: the backup needs none.
 
     A backup of a database with an encryption key needs the certificate even while encryption is off.
     """
-    missing = missing_certificate(instance, number)
+    missing = find_certificate_error(instance, number)
     if missing is not None:
         raise SqlError(*missing, also=(3013,), title=title, state=3)
 
 
-def missing_certificate(instance: Instance, number: int) -> tuple[int, str, str] | None:
+def find_certificate_error(instance: Instance, number: int) -> tuple[int, str, str] | None:
     """Return 33111 with its arguments if the server lacks the certificate *number*, 0 for none, or its private key."""
     if not number or any(
         certificate.thumbprint == number and certificate.has_private_key
         for certificate in instance.certificates
     ):
         return None
-    return 33111, "certificate", f"0x{thumbprint(number).hex().upper()}"
+    return 33111, "certificate", f"0x{format_thumbprint(number).hex().upper()}"
 
 
-def protects(world: World, server: str, number: int) -> bool:
+def is_key_protected_by(world: World, server: str, number: int) -> bool:
     """Return whether the certificate protects the key of a database on *server*."""
     return any(copy.encryption_key == number for copy in world.copies.values() if copy.server == server)
 
@@ -99,7 +99,7 @@ class UnsimulatedOptionError(Exception):
 
 def set_option(world: World, server: str, database: str, option: str, value: str | None) -> list[Message]:
     """Set one option of ALTER DATABASE … SET. Raise 15048 for an invalid compatibility level."""
-    copy = statements.copy_on(world, server, database)
+    copy = statements.require_copy(world, server, database)
     words = (
         " ".join(part for part in (option.upper(), (value or "").upper()) if part).replace("=", " ").split()
     )
@@ -109,19 +109,19 @@ def set_option(world: World, server: str, database: str, option: str, value: str
     return []
 
 
-def _recovery(world: World, key: Key, value: str) -> None:
+def _set_recovery(world: World, key: Key, value: str) -> None:
     model, before = RecoveryModel[value], world.copies[key].recovery_model
     if RecoveryModel.SIMPLE in (model, before) and model is not before:
-        logspace.end(world, world.copies[key])
+        logspace.break_log_chain(world, world.copies[key])
     world.update_copy(key, recovery_model=model)
 
 
-def _offline(world: World, key: Key, value: str) -> None:
+def _take_offline(world: World, key: Key, value: str) -> None:
     streams.stop_log(world, world.copies[key])
     world.update_copy(key, db_state=DbState.OFFLINE)
 
 
-def _emergency(world: World, key: Key, value: str) -> None:
+def _set_emergency(world: World, key: Key, value: str) -> None:
     """Open the database to sysadmin alone, without writing its log."""
     copy = world.copies[key]
     if copy.disk_failed or copy.db_state not in (DbState.ONLINE, DbState.EMERGENCY):
@@ -130,17 +130,17 @@ def _emergency(world: World, key: Key, value: str) -> None:
     world.update_copy(key, db_state=DbState.EMERGENCY)
 
 
-def _read_only(world: World, key: Key, value: str) -> None:
+def _set_read_only(world: World, key: Key, value: str) -> None:
     world.update_copy(key, read_only=value == "READ_ONLY")
 
 
-def _online(world: World, key: Key, value: str) -> None:
+def _bring_online(world: World, key: Key, value: str) -> None:
     copy = world.copies[key]
     if copy.db_state not in (DbState.OFFLINE, DbState.RECOVERY_PENDING, DbState.EMERGENCY):
         return
     if not disks.check_files(world, key):
-        path = volumes.path_of(copy, disks.lost_files(world, world.copies[key])[0])
-        absence = disks.absence(world, copy, path)
+        path = volumes.get_path_of(copy, disks.list_lost_files(world, world.copies[key])[0])
+        absence = disks.find_missing_file_error(world, copy, path)
         raise SqlError(5120, path, int(absence.partition("(")[0]), absence, state=101, also=(5069,))
     is_disk_back = copy.disk_failed and not world.copies[key].disk_failed
     if copy.db_state in (DbState.OFFLINE, DbState.EMERGENCY) or (is_disk_back and not copy.group_kind):
@@ -148,14 +148,14 @@ def _online(world: World, key: Key, value: str) -> None:
         if world.copies[key].source is None:
             streams.add_source(world, key, copy.end_of_log_kb)
     elif is_disk_back:
-        disks.recover(world, key)
+        disks.recover_copy(world, key)
 
 
-def _delayed_durability(world: World, key: Key, value: str) -> None:
+def _set_delayed_durability(world: World, key: Key, value: str) -> None:
     world.update_copy(key, delayed_durability=("DISABLED", "ALLOWED", "FORCED").index(value))
 
 
-def _trustworthy(world: World, key: Key, value: str) -> None:
+def _set_trustworthy(world: World, key: Key, value: str) -> None:
     """Set TRUSTWORTHY on this server's own copy.
 
     The mirror's copy is OFF until it is set there [DOC: set up a mirror database to use the TRUSTWORTHY
@@ -164,7 +164,7 @@ def _trustworthy(world: World, key: Key, value: str) -> None:
     world.update_copy(key, trustworthy=value == "ON")
 
 
-def _compatibility(world: World, key: Key, value: str) -> None:
+def _set_compatibility(world: World, key: Key, value: str) -> None:
     """Set the compatibility level; raise 15048 for a level that this version lacks."""
     version = world.instances[key[0]].version
     allowed = [level for level in (80, *COMPATIBILITY.values()) if COMPATIBILITY_MIN[version] <= level]
@@ -176,21 +176,21 @@ def _compatibility(world: World, key: Key, value: str) -> None:
 
 
 OPTION_SETTERS: Final[dict[str, Callable[[World, Key, str], None]]] = {
-    "RECOVERY": _recovery,
-    "OFFLINE": _offline,
-    "ONLINE": _online,
-    "EMERGENCY": _emergency,
-    "READ_ONLY": _read_only,
-    "READ_WRITE": _read_only,
-    "DELAYED_DURABILITY": _delayed_durability,
-    "TRUSTWORTHY": _trustworthy,
+    "RECOVERY": _set_recovery,
+    "OFFLINE": _take_offline,
+    "ONLINE": _bring_online,
+    "EMERGENCY": _set_emergency,
+    "READ_ONLY": _set_read_only,
+    "READ_WRITE": _set_read_only,
+    "DELAYED_DURABILITY": _set_delayed_durability,
+    "TRUSTWORTHY": _set_trustworthy,
     "ENCRYPTION": set_encryption,
-    "COMPATIBILITY_LEVEL": _compatibility,
+    "COMPATIBILITY_LEVEL": _set_compatibility,
 }
 """Function that sets each option, by the option's first word. The option's last word is its value."""
 
 
-def model_recovery(server: Instance) -> RecoveryModel:
+def get_model_recovery(server: Instance) -> RecoveryModel:
     """Return the recovery model of the database model, which new databases get.
 
     It depends on the edition [DOC: model database]. Only Express has SIMPLE. Known.
@@ -198,12 +198,12 @@ def model_recovery(server: Instance) -> RecoveryModel:
     return RecoveryModel.SIMPLE if server.edition == "Express" else RecoveryModel.FULL
 
 
-def level_of(world: World, copy: DatabaseCopy) -> int:
+def get_compatibility_level(world: World, copy: DatabaseCopy) -> int:
     """Return compatibility_level of a copy: its own, or the default of its server."""
     return copy.compatibility_level or COMPATIBILITY[world.instances[copy.server].version]
 
 
-def keep_levels(world: World, server: str, version: int) -> None:
+def update_levels_after_upgrade(world: World, server: str, version: int) -> None:
     """Set the compatibility levels after an upgrade to *version*.
 
     A database keeps its level, or gets the lowest one that the new version supports [DOC: ALTER DATABASE
@@ -211,7 +211,7 @@ def keep_levels(world: World, server: str, version: int) -> None:
     """
     for key, copy in list(world.copies.items()):
         if key[0] == server:
-            level = max(level_of(world, copy), COMPATIBILITY_MIN[version])
+            level = max(get_compatibility_level(world, copy), COMPATIBILITY_MIN[version])
             world.update_copy(key, compatibility_level=level)
 
 
@@ -222,7 +222,7 @@ def set_owner(world: World, server: str, database: str, login: str) -> list[Mess
     """
     if database.lower() in ("master", "model", "tempdb"):
         raise SqlError(15109)
-    copy = statements.copy_on(world, server, database)
+    copy = statements.require_copy(world, server, database)
     instance = world.instances[server]
     found_login = instance.find_login(login)
     always = {
@@ -232,7 +232,7 @@ def set_owner(world: World, server: str, database: str, login: str) -> list[Mess
     if found_login is None and login.lower() not in always:
         raise SqlError(15151, "find", "login", login)
     if found_login is not None and any(
-        u.sid == found_login.sid for u in commits.users_of(world, server, copy.database)
+        u.sid == found_login.sid for u in commits.list_users_of(world, server, copy.database)
     ):
         raise SqlError(15110)
     world.update_copy(

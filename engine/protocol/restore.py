@@ -23,7 +23,7 @@ from engine.model import (
     RestoreHistoryRow,
     Tick,
     World,
-    ticks,
+    to_ticks,
 )
 from engine.protocol import (
     backup,
@@ -71,13 +71,13 @@ def list_backup_sets(
     Raise 3201 without a file, 3241 for another file.
     """
     try:
-        host, local = files.locate(world, server, path)
+        host, local = files.locate_path(world, server, path)
     except SqlError as problem:
         problem.title = title
         raise
     if local == files.NULL_DEVICE:
         raise SqlError(3254, path, also=(3013,), title=title)
-    file = files.find(world, host, local)
+    file = files.find_file(world, host, local)
     if file is None:
         raise SqlError(
             3201, path, files.NO_FILE, state=2, also=(3013,), title=title
@@ -89,7 +89,7 @@ def list_backup_sets(
 
 def list_backup_files(backup_set: BackupSet) -> tuple[DbFile, ...]:
     """Return the database files in a full or differential backup, as RESTORE FILELISTONLY lists them."""
-    return volumes.files_of(backup_set.image) if backup_set.image is not None else ()
+    return volumes.list_files_of(backup_set.image) if backup_set.image is not None else ()
 
 
 def _find_backup_set(
@@ -110,7 +110,7 @@ def _require_no_snapshots(world: World, server: str, database: str, title: str) 
         raise SqlError(5094, also=(3013,), title=title)
 
 
-def _existing(world: World, server: str, database: str) -> DatabaseCopy | None:
+def _find_existing_copy(world: World, server: str, database: str) -> DatabaseCopy | None:
     lower_name = database.lower()
     return next(
         (c for (s, name), c in world.copies.items() if s == server and name.lower() == lower_name), None
@@ -140,7 +140,7 @@ def restore_database(
     33111, each followed by 3013.
     """
     title = "RESTORE DATABASE"
-    old_copy = _existing(world, server, database)
+    old_copy = _find_existing_copy(world, server, database)
     _require_no_snapshots(world, server, database, title)
     ending = replace(ending or RestoreState(recovery), position=file, replaced=replace_existing)
     backup_set = _find_backup_set(world, server, path, file, title, ending.checksum)
@@ -148,13 +148,13 @@ def restore_database(
         raise SqlError(3135, path, "BACKUP LOG", also=(3013,), title=title)
     if backup_set.version > world.instances[server].version:
         raise SqlError(3169, backup_set.version, world.instances[server].version, also=(3013,), title=title)
-    options.need_key(world.instances[server], backup_set.encryption_key, title)
+    options.require_certificate(world.instances[server], backup_set.encryption_key, title)
     if ending.stop_tick is not None and ending.stop_tick < backup_set.tick:
         raise SqlError(4338, also=(3013,), title=title)
     if backup_set.kind == DIFFERENTIAL:
         return _restore_differential(world, server, database, old_copy, path, backup_set, ending)
     if old_copy is not None and not replace_existing:
-        _spare_existing(world, old_copy, backup_set, title)
+        _protect_existing_copy(world, old_copy, backup_set, title)
     new_files = _place_files(
         world,
         server,
@@ -168,13 +168,15 @@ def restore_database(
     new_files = options.restore_properties(
         new_files, backup_set.image, login if old_copy is None else old_copy.owner
     )
-    put_copy(world, replace(new_files, restoring=number))
+    store_copy(world, replace(new_files, restoring=number))
     duration_s = max(BACKUP_LEAST_S, _compute_read_time(world, server, path, backup_set)) + ending.finish_s
     args = (new_files.database, number, backup_set, world.tick, ending)
-    return statements.PendingStatement(world.tick + ticks(duration_s), "restore.done", args)
+    return statements.PendingStatement(world.tick + to_ticks(duration_s), "restore.done", args)
 
 
-def _spare_existing(world: World, existing_copy: DatabaseCopy, backup_set: BackupSet, title: str) -> None:
+def _protect_existing_copy(
+    world: World, existing_copy: DatabaseCopy, backup_set: BackupSet, title: str
+) -> None:
     """Refuse a restore without REPLACE over another database (3154) or over a log with an unsaved tail (3159)."""
     if existing_copy.family != backup_set.family:
         raise SqlError(3154, existing_copy.database, also=(3013,), title=title)
@@ -187,19 +189,19 @@ def _spare_existing(world: World, existing_copy: DatabaseCopy, backup_set: Backu
         raise SqlError(3159, existing_copy.database, also=(3013,), title=title)
 
 
-def _spare_files(
+def _protect_files(
     world: World, server: str, database: str, image: DatabaseCopy, moved: Mapping[str, str], title: str
 ) -> None:
     """Raise 1834 and 3156 for each target file that another database uses. Without MOVE a file keeps its path."""
     used = {
-        volumes.path_of(other_copy, item).lower(): name
+        volumes.get_path_of(other_copy, item).lower(): name
         for (server_name, name), other_copy in world.copies.items()
         if server_name == server and name.lower() != database.lower()
-        for item in volumes.files_of(other_copy)
+        for item in volumes.list_files_of(other_copy)
     }
     problems: list[SqlError] = []
-    for item in volumes.files_of(image):
-        path = volumes.path_of(image, item)
+    for item in volumes.list_files_of(image):
+        path = volumes.get_path_of(image, item)
         if item.name.lower() not in moved and path.lower() in used:
             first_error = SqlError(1834, path, used[path.lower()], also=(3119, 3013), title=title)
             problems += [first_error, SqlError(3156, item.name, path)]
@@ -220,17 +222,17 @@ def _place_files(
     """Return the future copy with its files on drives that exist and have space. Raise 5133 or 3257."""
     image = backup_set.image
     assert image is not None
-    places = {name.lower(): volumes.drive_of(path) for name, path in moves.items()}
-    known_names = [item.name.lower() for item in volumes.files_of(image)]
+    places = {name.lower(): volumes.get_drive_of(path) for name, path in moves.items()}
+    known_names = [item.name.lower() for item in volumes.list_files_of(image)]
     for name in moves:
         if name.lower() not in known_names:
             raise SqlError(3234, name, database, also=(3013,), title=title)
-    _spare_files(world, server, database, image, places, title)
+    _protect_files(world, server, database, image, places, title)
     db_files: list[DbFile] = []
-    for item in volumes.files_of(image):
+    for item in volumes.list_files_of(image):
         drive = places.get(item.name.lower(), item.drive)
-        if not volumes.has_drive(world.computer_of(server), drive):
-            path = volumes.path_of(image, replace(item, drive=drive))
+        if not volumes.has_drive(world.get_computer_of(server), drive):
+            path = volumes.get_path_of(image, replace(item, drive=drive))
             raise SqlError(5133, path, files.NO_PATH, also=(3013,), title=title)
         db_files.append(replace(item, drive=drive))
     _check_space(world, server, existing_copy, db_files, title)
@@ -240,7 +242,7 @@ def _place_files(
         database=database,
         database_id=existing_copy.database_id
         if existing_copy is not None
-        else snapshots.next_database_id(world, server),
+        else snapshots.find_next_database_id(world, server),
         db_state=DbState.RESTORING,
         recovery_model=image.recovery_model,
         family=image.family,
@@ -269,20 +271,26 @@ def _check_space(
     world: World, server: str, existing_copy: DatabaseCopy | None, new_files: list[DbFile], title: str
 ) -> None:
     for drive in sorted({item.drive for item in new_files}):
-        needed_kb = arithmetic.total(item.size_kb for item in new_files if item.drive == drive)
+        needed_kb = arithmetic.add_in_order(item.size_kb for item in new_files if item.drive == drive)
         freed = (
-            arithmetic.total(item.size_kb for item in volumes.files_of(existing_copy) if item.drive == drive)
+            arithmetic.add_in_order(
+                item.size_kb for item in volumes.list_files_of(existing_copy) if item.drive == drive
+            )
             if existing_copy
             else 0.0
         )
-        size_kb = volumes.size_kb(world.computer_of(server), drive)
-        room = float("inf") if size_kb is None else size_kb - volumes.used_kb(world, server, drive) + freed
+        size_kb = volumes.get_size_kb(world.get_computer_of(server), drive)
+        room = (
+            float("inf")
+            if size_kb is None
+            else size_kb - volumes.compute_used_kb(world, server, drive) + freed
+        )
         if needed_kb > room:
             lacking = f"{(needed_kb - room) * 1024:.0f}"
             raise SqlError(3257, drive, lacking, f"{room * 1024:.0f}", also=(3013,), title=title)
 
 
-def put_copy(world: World, new_copy: DatabaseCopy) -> None:
+def store_copy(world: World, new_copy: DatabaseCopy) -> None:
     """Store a new database, or one that replaces another."""
     key = new_copy.key
     old_copy = world.copies.get(key)
@@ -295,7 +303,7 @@ def put_copy(world: World, new_copy: DatabaseCopy) -> None:
         new_copy.database, Availability(database=new_copy.database, since_tick=world.tick, serving=False)
     )
     if old_copy is None:
-        jobs.arm_log_backup(world, key)
+        jobs.start_log_backup_timer(world, key)
 
 
 def _restore_differential(
@@ -334,31 +342,37 @@ def restore_log(
     """
     ending = replace(ending or RestoreState(recovery), position=file)
     title = "RESTORE LOG"
-    old_copy = _existing(world, server, database)
+    old_copy = _find_existing_copy(world, server, database)
     backup_set = _find_backup_set(world, server, path, file, title, ending.checksum)
     copy = _check_restoring(world, server, database, old_copy, title)
     if backup_set.kind != LOG:
         raise SqlError(3135, path, "BACKUP DATABASE", also=(3013,), title=title)
     if backup_set.family != copy.family:
         raise SqlError(3154, copy.database, also=(3013,), title=title)
-    options.need_key(world.instances[server], backup_set.encryption_key, title)
+    options.require_certificate(world.instances[server], backup_set.encryption_key, title)
     end = copy.end_of_log_kb
-    if lineage.common_kb(backup_set.lineage, copy.lineage) < end:
+    if lineage.find_common_kb(backup_set.lineage, copy.lineage) < end:
         raise SqlError(4330, also=(3013,), title=title)
     if backup_set.first_kb > end:
-        raise SqlError(4305, lineage.lsn(backup_set.first_kb), lineage.lsn(end), also=(3013,), title=title)
+        raise SqlError(
+            4305, lineage.format_lsn(backup_set.first_kb), lineage.format_lsn(end), also=(3013,), title=title
+        )
     if backup_set.last_kb < end:
-        raise SqlError(4326, lineage.lsn(backup_set.last_kb), lineage.lsn(end), also=(3013,), title=title)
-    lacking = [f for f in backup_set.extra_files if not volumes.has_drive(world.computer_of(server), f.drive)]
+        raise SqlError(
+            4326, lineage.format_lsn(backup_set.last_kb), lineage.format_lsn(end), also=(3013,), title=title
+        )
+    lacking = [
+        f for f in backup_set.extra_files if not volumes.has_drive(world.get_computer_of(server), f.drive)
+    ]
     if any(file not in copy.extra_files for file in lacking):
-        raise SqlError(5133, volumes.path_of(copy, lacking[0]), files.NO_PATH, also=(3013,), title=title)
+        raise SqlError(5133, volumes.get_path_of(copy, lacking[0]), files.NO_PATH, also=(3013,), title=title)
     stop = ending.stop_tick
-    if stop is not None and (stop < backup_set.from_tick or _stop_kb(world, backup_set, stop) < end):
+    if stop is not None and (stop < backup_set.from_tick or _find_stop_kb(world, backup_set, stop) < end):
         raise SqlError(4335, also=(3013,), title=title)
     return _roll_forward(world, copy, path, backup_set, ending)
 
 
-def _stop_kb(world: World, backup_set: BackupSet, stop_tick: Tick) -> float:
+def _find_stop_kb(world: World, backup_set: BackupSet, stop_tick: Tick) -> float:
     """Return the log position that a backup reaches at *stop_tick*, in KB.
 
     The log between two commits of windows is assumed to grow evenly; each commit of a window has its own
@@ -396,20 +410,20 @@ def _roll_forward(
         max(BACKUP_LEAST_S, _compute_read_time(world, copy.server, path, backup_set)) + ending.finish_s
     )
     args = (copy.database, number, backup_set, world.tick, ending)
-    return statements.PendingStatement(world.tick + ticks(duration_s), "restore.done", args)
+    return statements.PendingStatement(world.tick + to_ticks(duration_s), "restore.done", args)
 
 
 # --- the end ---------------------------------------------------------------------------------------
 
 
 def _compute_read_time(world: World, server: str, path: str, backup_set: BackupSet) -> float:
-    host, _ = files.locate(world, server, path)
+    host, _ = files.locate_path(world, server, path)
     size_kb = (
         backup_set.image.size_kb
         if backup_set.image is not None and backup_set.kind == DATABASE
         else backup_set.size_kb
     )
-    return files.transfer_s(world, host, server, size_kb)
+    return files.compute_transfer_s(world, host, server, size_kb)
 
 
 def _complete_restore(
@@ -429,7 +443,7 @@ def _complete_restore(
     last_kb, reached = backup_set.last_kb, True
     if ending.stop_tick is not None:
         reached = backup_set.kind == LOG and ending.stop_tick <= backup_set.started_tick
-        last_kb = _stop_kb(world, backup_set, ending.stop_tick) if reached else last_kb
+        last_kb = _find_stop_kb(world, backup_set, ending.stop_tick) if reached else last_kb
     end = max(copy.end_of_log_kb, last_kb)
     world.update_copy(
         key,
@@ -448,9 +462,11 @@ def _complete_restore(
         standby=ending.standby,
         encryption_key=backup_set.encryption_key,
         encrypted=backup_set.encrypted,
-        extra_files=copy.extra_files if backup_set.kind == DATABASE else _keep_own_drives(copy, backup_set),
+        extra_files=copy.extra_files
+        if backup_set.kind == DATABASE
+        else _merge_file_entries(copy, backup_set),
     )
-    _keep_history(world, key, backup_set, ending, ending.recovery and reached)
+    _record_history(world, key, backup_set, ending, ending.recovery and reached)
     word = "Log was" if backup_set.kind == LOG else "Database was"
     errorlog.write_text(
         world,
@@ -478,7 +494,7 @@ KINDS: Final = {DATABASE: "D", DIFFERENTIAL: "I", LOG: "L"}
 """restore_type of msdb.dbo.restorehistory. Documented."""
 
 
-def _keep_history(
+def _record_history(
     world: World, key: Key, backup_set: BackupSet, ending: RestoreState, recovery: bool
 ) -> None:
     restore_history_row = RestoreHistoryRow(
@@ -493,7 +509,7 @@ def _keep_history(
     world.update_instance(key[0], restores=(*world.instances[key[0]].restores, restore_history_row))
 
 
-def _keep_own_drives(copy: DatabaseCopy, backup_set: BackupSet) -> tuple[DbFile, ...]:
+def _merge_file_entries(copy: DatabaseCopy, backup_set: BackupSet) -> tuple[DbFile, ...]:
     """Return the additional files of the backup, with the copy's own entry for each file that it already has."""
     own_files = {file.name: file for file in copy.extra_files}
     return tuple(own_files.get(file.name, file) for file in backup_set.extra_files)

@@ -88,15 +88,15 @@ class Refusal(Struct, frozen=True):
 LOOPBACK: Final = "127.0.0.1"
 
 
-def listens(server: Instance) -> bool:
+def is_listening(server: Instance) -> bool:
     """Return whether the instance has a started endpoint with an address of its own, and TCP/IP enabled."""
     end = server.endpoint
     if end is None or end.state is not EndpointState.STARTED or not server.tcp_listening:
         return False
-    return end.ip == "ALL" or end.ip in (LOOPBACK, own_ip(server))
+    return end.ip == "ALL" or end.ip in (LOOPBACK, get_own_ip(server))
 
 
-def own_ip(server: Instance) -> str:
+def get_own_ip(server: Instance) -> str:
     """Return the address of a server in its network."""
     return f"10.0.0.{server.host + 11}"
 
@@ -104,18 +104,18 @@ def own_ip(server: Instance) -> str:
 def has_open_port(world: World, a: str, b: str) -> bool:
     """Return whether both instances listen and at least one can reach the other's port through the firewalls."""
     instance, acceptor_instance = world.instances[a], world.instances[b]
-    if not (listens(instance) and listens(acceptor_instance)):
+    if not (is_listening(instance) and is_listening(acceptor_instance)):
         return False
-    return _port_is_open(world, instance) or _port_is_open(world, acceptor_instance)
+    return _is_port_open(world, instance) or _is_port_open(world, acceptor_instance)
 
 
-def reachable_port(world: World, server: str) -> bool:
+def has_reachable_port(world: World, server: str) -> bool:
     """Return whether other computers can connect to the endpoint of *server*."""
     state = world.instances[server]
-    return listens(state) and _port_is_open(world, state)
+    return is_listening(state) and _is_port_open(world, state)
 
 
-def _port_is_open(world: World, server: Instance) -> bool:
+def _is_port_open(world: World, server: Instance) -> bool:
     """Return whether other computers can reach the endpoint's port: no loopback address, and no blocked port."""
     end = server.endpoint
     if end is None or end.ip == LOOPBACK:
@@ -134,34 +134,34 @@ def has_endpoint_role(server: Instance, witness: bool) -> bool:
 # --- handshake -------------------------------------------------------------------------------------
 
 
-def handshake(world: World, caller: str, acceptor: str) -> Refusal | None:
+def check_handshake(world: World, caller: str, acceptor: str) -> Refusal | None:
     """Return None if *caller* gets its mirroring connection to *acceptor*, otherwise the reason."""
     a, b = world.instances[caller], world.instances[acceptor]
-    if not (listens(a) and reachable_port(world, acceptor)):
+    if not (is_listening(a) and has_reachable_port(world, acceptor)):
         return Refusal("The endpoint is not reachable.", heard=False)
     assert a.endpoint is not None and b.endpoint is not None
-    methods = _common_methods(a.endpoint, b.endpoint)
+    methods = _list_common_methods(a.endpoint, b.endpoint)
     if not methods:
         return Refusal(NO_AUTHENTICATION)
-    if not encryption_fits(a.endpoint, b.endpoint):
-        return Refusal(NO_ALGORITHM, user=_shown_account(world, a, b, methods))
+    if not is_encryption_compatible(a.endpoint, b.endpoint):
+        return Refusal(NO_ALGORITHM, user=_find_shown_account(world, a, b, methods))
     refusal = None
     for method in methods:
-        check = _certificates if method == "CERTIFICATE" else _windows_account
+        check = _check_certificates if method == "CERTIFICATE" else _check_windows_account
         refusal = check(world, a, b)
         if refusal is None:
             return None
     return refusal
 
 
-def _shown_account(world: World, a: Instance, b: Instance, methods: list[str]) -> str:
+def _find_shown_account(world: World, a: Instance, b: Instance, methods: list[str]) -> str:
     """Return the Windows account under which *b* sees the caller *a*; empty if it does not recognize one."""
-    identity = network_identity(world, a) or ""
+    identity = find_network_identity(world, a) or ""
     is_known = identity.partition("\\")[0].lower() == world.computers[b.computer].domain.lower()
     return identity if methods[0] == "WINDOWS" and is_known else ""
 
 
-def encryption_fits(a: Endpoint, b: Endpoint) -> bool:
+def is_encryption_compatible(a: Endpoint, b: Endpoint) -> bool:
     """Return whether the two encryption settings allow a connection."""
     if not ENCRYPTION_FITS.get(
         (a.encryption, b.encryption), ENCRYPTION_FITS.get((b.encryption, a.encryption))
@@ -177,7 +177,7 @@ def is_encrypted(world: World, a: str, b: str) -> bool:
     return all(end is not None and end.encryption != "DISABLED" for end in ends)
 
 
-def algorithm(world: World, caller: str, acceptor: str) -> str:
+def choose_algorithm(world: World, caller: str, acceptor: str) -> str:
     """Return the algorithm of a connection: the first choice of the acceptor that both support, or "NONE"."""
     own_endpoint, theirs = world.instances[caller].endpoint, world.instances[acceptor].endpoint
     if own_endpoint is None or theirs is None or not is_encrypted(world, caller, acceptor):
@@ -185,7 +185,7 @@ def algorithm(world: World, caller: str, acceptor: str) -> str:
     return next((name for name in theirs.algorithms if name in own_endpoint.algorithms), "NONE")
 
 
-def _methods(end: Endpoint) -> list[tuple[str, str]]:
+def _list_methods(end: Endpoint) -> list[tuple[str, str]]:
     """Return ("WINDOWS", protocol) and ("CERTIFICATE", "") in the order in which the endpoint tries them."""
     words = end.authentication.upper().split()
     methods: list[tuple[str, str]] = []
@@ -197,11 +197,11 @@ def _methods(end: Endpoint) -> list[tuple[str, str]]:
     return methods
 
 
-def _common_methods(a: Endpoint, b: Endpoint) -> list[str]:
-    theirs = dict(_methods(b))
+def _list_common_methods(a: Endpoint, b: Endpoint) -> list[str]:
+    theirs = dict(_list_methods(b))
     return [
         name
-        for name, protocol in _methods(a)
+        for name, protocol in _list_methods(a)
         if name in theirs and (protocol == theirs[name] or "NEGOTIATE" in (protocol, theirs[name]))
     ]
 
@@ -209,7 +209,7 @@ def _common_methods(a: Endpoint, b: Endpoint) -> list[str]:
 # --- Windows accounts ------------------------------------------------------------------------------
 
 
-def network_identity(world: World, server: Instance) -> str | None:
+def find_network_identity(world: World, server: Instance) -> str | None:
     """Return the account under which the instance appears to others; None without an identity on the network."""
     account = server.service_account
     low = account.lower()
@@ -224,19 +224,19 @@ def network_identity(world: World, server: Instance) -> str | None:
     return account
 
 
-def _windows_account(world: World, a: Instance, b: Instance) -> Refusal | None:
-    identity = network_identity(world, a)
+def _check_windows_account(world: World, a: Instance, b: Instance) -> Refusal | None:
+    identity = find_network_identity(world, a)
     if identity is None or identity.partition("\\")[0].lower() != world.computers[b.computer].domain.lower():
         return Refusal(NO_LOGON)  # domains have no trust relationships here
     if identity.lower() == b.service_account.lower():
         return None
     login = b.find_login(identity)
-    if login is None or not may_connect(b, login):
+    if login is None or not can_connect(b, login):
         return Refusal(NO_CONNECT.format(identity), user=identity)
     return None
 
 
-def may_connect(server: Instance, login: Login) -> bool:
+def can_connect(server: Instance, login: Login) -> bool:
     """Return whether the login owns the mirroring endpoint or has CONNECT, by itself or through public."""
     end = server.endpoint
     if end is None or login.disabled:
@@ -248,19 +248,19 @@ def may_connect(server: Instance, login: Login) -> bool:
 # --- certificates ----------------------------------------------------------------------------------
 
 
-def _certificates(world: World, a: Instance, b: Instance) -> Refusal | None:
+def _check_certificates(world: World, a: Instance, b: Instance) -> Refusal | None:
     """Check the certificates of both sides. Each must hold a copy of the other's, owned by a login that may connect."""
-    own_certificate, theirs = endpoint_certificate(a), endpoint_certificate(b)
+    own_certificate, theirs = find_endpoint_certificate(a), find_endpoint_certificate(b)
     if own_certificate is None:
         return Refusal(BAD_OWN_CERTIFICATE.format("Certificate not found"), by_caller=True)
     if theirs is None:
         return Refusal(BAD_OWN_CERTIFICATE.format("Certificate not found"))
     presented = ((theirs, BAD_OWN_CERTIFICATE, b), (own_certificate, BAD_PEER_CERTIFICATE, a))
     for certificate, form, owner_of in presented:
-        number = _invalid(world, certificate)
+        number = _find_validity_error(world, certificate)
         if number is not None:
             reason = "Certificate expired" if number == 28025 else "Certificate not yet valid"
-            return Refusal(form.format(reason), first=(number, user_id(owner_of, certificate.owner)))
+            return Refusal(form.format(reason), first=(number, get_user_id(owner_of, certificate.owner)))
     refusal = _check_peer_certificate(b, own_certificate)
     if refusal is not None:
         return refusal
@@ -268,18 +268,18 @@ def _certificates(world: World, a: Instance, b: Instance) -> Refusal | None:
     return None if refusal is None else replace(refusal, by_caller=True)
 
 
-def endpoint_certificate(server: Instance) -> Certificate | None:
+def find_endpoint_certificate(server: Instance) -> Certificate | None:
     """Return the certificate with which the endpoint authenticates."""
     name = server.endpoint.certificate if server.endpoint is not None else None
-    return certificate_of(server, name) if name is not None else None
+    return find_certificate(server, name) if name is not None else None
 
 
-def certificate_of(server: Instance, name: str) -> Certificate | None:
+def find_certificate(server: Instance, name: str) -> Certificate | None:
     """Return the certificate of that name in master, without regard to case."""
     return next((c for c in server.certificates if c.name.lower() == name.lower()), None)
 
 
-def _invalid(world: World, certificate: Certificate) -> int | None:
+def _find_validity_error(world: World, certificate: Certificate) -> int | None:
     """Return 28024 if not yet valid, 28025 if expired, None if valid."""
     if world.tick < certificate.valid_from_tick:
         return 28024
@@ -296,20 +296,20 @@ def _check_peer_certificate(server: Instance, certificate: Certificate) -> Refus
     user = next(
         (u for u in server.users if u.database == "master" and u.name == held_certificate.owner), None
     )
-    login = login_of_user(server, user) if user is not None else None
-    if login is None or not may_connect(server, login):
+    login = find_login_of_user(server, user) if user is not None else None
+    if login is None or not can_connect(server, login):
         name = login.name if login is not None else held_certificate.owner
         return Refusal(NO_CONNECT.format(name), user=name)
     return None
 
 
-def user_id(server: Instance, name: str) -> int:
+def get_user_id(server: Instance, name: str) -> int:
     """Return principal_id of a user of master. Created users count from FIRST_USER_ID; dbo is 1."""
     user_names = [user.name for user in server.users]
     return FIRST_USER_ID + user_names.index(name) if name in user_names else 1
 
 
-def login_of_user(server: Instance, user: User) -> Login | None:
+def find_login_of_user(server: Instance, user: User) -> Login | None:
     """Return the login with the SID of the database user."""
     return next((login for login in server.logins if login.sid == user.sid), None)
 
@@ -317,12 +317,12 @@ def login_of_user(server: Instance, user: User) -> Login | None:
 # --- ERRORLOG --------------------------------------------------------------------------------------
 
 
-def client_ip(world: World, server: str) -> str:
+def get_client_ip(world: World, server: str) -> str:
     """Return the address of a server as ERRORLOG lines show it."""
-    return own_ip(world.instances[server])
+    return get_own_ip(world.instances[server])
 
 
-def note_refusal(
+def log_refusal(
     world: World, caller: str, acceptor: str, refusal: Refusal, *, explicit: bool = False
 ) -> None:
     """Log a refused connection, once until the reason changes or a connection succeeds.
@@ -336,18 +336,20 @@ def note_refusal(
     entries = tuple(entry for entry in refused if entry[0] != peer_server)
     world.update_instance(logging_server, refused=(*entries, (peer_server, refusal.reason)))
     if refusal.first is not None:
-        errorlog.write(world, logging_server, *refusal.first)
-    client = client_ip(world, peer_server)
+        errorlog.write_message(world, logging_server, *refusal.first)
+    client = get_client_ip(world, peer_server)
     if refusal.user:
-        errorlog.write(
+        errorlog.write_message(
             world, logging_server, 28048, TRANSPORT, f"{refusal.user}.", refusal.reason, f"[CLIENT: {client}]"
         )
     else:
-        errorlog.write(world, logging_server, 28047, TRANSPORT, refusal.reason, f"[CLIENT: {client}]")
+        errorlog.write_message(world, logging_server, 28047, TRANSPORT, refusal.reason, f"[CLIENT: {client}]")
     end = world.instances[acceptor].endpoint
     address = f"TCP://{acceptor}:{end.port}" if end is not None else acceptor
-    errorlog.write(world, caller, 1474, 4, "64(The specified network name is no longer available.)", address)
-    errorlog.write(world, caller, 9642, 8474, 11, "Initiator", address)
+    errorlog.write_message(
+        world, caller, 1474, 4, "64(The specified network name is no longer available.)", address
+    )
+    errorlog.write_message(world, caller, 9642, 8474, 11, "Initiator", address)
 
 
 def forget_refusals(world: World, a: str, b: str) -> None:
@@ -372,23 +374,23 @@ NO_SUCH_HOST: Final = "DNS lookup failed with error: '11001(No such host is know
 """Text of error 2 in message 1474. The first was seen in logs, the second is from memory."""
 
 
-def _match(address: str) -> re.Match[str]:
+def _match_address(address: str) -> re.Match[str]:
     match = ADDRESS.match(address.strip())
     if match is None:
         raise SqlError(1449)
     return match
 
 
-def host_of(world: World, address: str) -> str | None:
+def find_host(world: World, address: str) -> str | None:
     """Return the server that *address* names by short name, full name or number. Raise 1449 for an invalid address."""
-    name = _match(address)["host"].lower()
+    name = _match_address(address)["host"].lower()
     for server, instance in world.instances.items():
-        if name == server.lower() or name == own_ip(instance) or name.startswith(f"{server.lower()}."):
+        if name == server.lower() or name == get_own_ip(instance) or name.startswith(f"{server.lower()}."):
             return server
     return None
 
 
-def leads_to(world: World, address: str | None, server: str) -> bool:
+def is_address_of(world: World, address: str | None, server: str) -> bool:
     """Return whether a call to *address* reaches the mirroring endpoint of *server*.
 
     *address* is None if none was set. A call by IP address reaches only an endpoint that listens on exactly that
@@ -398,7 +400,7 @@ def leads_to(world: World, address: str | None, server: str) -> bool:
         return True
     match = ADDRESS.match(address.strip())
     end = world.instances[server].endpoint
-    if match is None or end is None or host_of(world, address) != server or int(match["port"]) != end.port:
+    if match is None or end is None or find_host(world, address) != server or int(match["port"]) != end.port:
         return False
     return NUMERIC.match(match["host"]) is None or match["host"] == end.ip
 
@@ -409,5 +411,5 @@ def log_dead_address(world: World, caller: str, address: str, *, explicit: bool 
     if (address, NOBODY_LISTENS) in server.refused and not explicit:
         return
     world.update_instance(caller, refused=(*server.refused, (address, NOBODY_LISTENS)))
-    reason = NO_SUCH_HOST if host_of(world, address) is None else NOBODY_LISTENS
-    errorlog.write(world, caller, 1474, 2, reason, address)
+    reason = NO_SUCH_HOST if find_host(world, address) is None else NOBODY_LISTENS
+    errorlog.write_message(world, caller, 1474, 2, reason, address)

@@ -4,16 +4,16 @@ from typing import Final
 
 from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP_SERVICE_MIN_S
 from engine.events import ServiceData
-from engine.flow.recovery import Cause, closing_s
-from engine.localization import say
-from engine.model import DbState, Service, World, ticks
+from engine.flow.recovery import Cause, draw_closing_s
+from engine.localization import build_message
+from engine.model import DbState, Service, World, to_ticks
 from engine.protocol import disks, errorlog, groups, network, startup, streams
 
-STARTING: Final = say("SQL Server is starting")
+STARTING: Final = build_message("SQL Server is starting")
 """Text of the event with which the start of a service begins."""
 
 
-def _announce(world: World, server: str, text: str) -> None:
+def _emit_announcement(world: World, server: str, text: str) -> None:
     world.emit(ServiceData(), text, server=server)
 
 
@@ -23,8 +23,8 @@ PRESS_AGAIN_S: Final = 1.0
 
 def power_off(world: World, name: str) -> None:
     """Cut the power of a computer, named by itself or by an instance on it: no log lines, no messages to others."""
-    world.cancel_calls("computer.on", world.computer_named(name).name)
-    _end_power(world, name, say("power off"))
+    world.cancel_calls("computer.on", world.get_computer(name).name)
+    _end_power(world, name, build_message("power off"))
 
 
 def _delay_power_on(world: World, computer: str) -> None:
@@ -40,29 +40,31 @@ def _lose_power(world: World, computer: str) -> None:
 
 
 def _end_power(world: World, name: str, text: str) -> None:
-    computer = world.computer_named(name).name
+    computer = world.get_computer(name).name
     _lose_power(world, computer)
-    for server in world.instances_on(computer):
+    for server in world.list_instances_on(computer):
         _end_without_checkpoint(world, server)
         world.cancel_calls("service.start", server)
-    _announce(world, name, text)
-    for server in world.instances_on(computer):
+    _emit_announcement(world, name, text)
+    for server in world.list_instances_on(computer):
         _drop_process(world, server)
-    if not world.instances_on(computer):
-        network.reassess(world)
+    if not world.list_instances_on(computer):
+        network.schedule_detections(world)
 
 
 def power_on(world: World, name: str) -> None:
     """Boot the computer, after a shutdown that is in progress; its instances start with it."""
-    computer = world.computer_named(name)
-    local = [server for server in world.instances_on(computer.name) if not world.instances[server].clustered]
+    computer = world.get_computer(name)
+    local = [
+        server for server in world.list_instances_on(computer.name) if not world.instances[server].clustered
+    ]
     if computer.shutting_down:
         _delay_power_on(world, computer.name)
     if computer.powered:
         return
     world.update_computer(computer.name, powered=True)
-    _announce(world, name, say("power on, booting"))
-    boot = ticks(world.settings.boot_s)
+    _emit_announcement(world, name, build_message("power on, booting"))
+    boot = to_ticks(world.settings.boot_s)
     for server in local:
         world.update_instance(server, service=Service.STOPPED)
         world.call_at(world.tick + boot, "service.start", server, world.instances[server].started_tick)
@@ -70,8 +72,8 @@ def power_on(world: World, name: str) -> None:
 
 def shut_down(world: World, name: str) -> None:
     """Shut down the operating system of a computer: its services stop, then it is off."""
-    computer = world.computer_named(name).name
-    running = [server for server in world.instances_on(computer) if world.instances[server].running]
+    computer = world.get_computer(name).name
+    running = [server for server in world.list_instances_on(computer) if world.instances[server].running]
     clustered = [world.instances[server].clustered for server in running]
     if any(clustered) or not running:  # the cluster service leaves, and takes the instances offline
         world.update_computer(computer, shutting_down=True)
@@ -79,7 +81,7 @@ def shut_down(world: World, name: str) -> None:
     for server in running:
         if world.instances[server].clustered:
             continue
-        stop(world, server, Cause.SHUTDOWN_SERVER, "power-off", ((17147, ()),))
+        begin_stop(world, server, Cause.SHUTDOWN_SERVER, "power-off", ((17147, ()),))
 
 
 def _end_without_checkpoint(world: World, server: str) -> None:
@@ -90,14 +92,14 @@ def _end_without_checkpoint(world: World, server: str) -> None:
     )
 
 
-def kill(world: World, server: str) -> None:
+def kill_process(world: World, server: str) -> None:
     """End the process of an instance at once, without messages."""
     _end_without_checkpoint(world, server)
-    _announce(world, server, say("SQL Server has stopped"))
+    _emit_announcement(world, server, build_message("SQL Server has stopped"))
     _drop_process(world, server)
 
 
-def stop(
+def begin_stop(
     world: World,
     server: str,
     cause: Cause,
@@ -111,22 +113,22 @@ def stop(
     if world.instances[server].service is not Service.RUNNING:
         return
     for number, args in lines:
-        errorlog.write(world, server, number, *args)
+        errorlog.write_message(world, server, number, *args)
     close_s = STOP_SERVICE_MIN_S
     for source, owner in sorted(world.sources.items()):
         if owner[0] == server and world.copies[owner].group_kind:
-            stream = world.flow.streams_of(source)[0]
-            close_s = max(close_s, closing_s(world.flow, stream, cause, world.chance))
-    world.update_computer(world.computer_of(server).name, shutting_down=next_action == "power-off")
+            stream = world.flow.list_streams_of(source)[0]
+            close_s = max(close_s, draw_closing_s(world.flow, stream, cause, world.chance))
+    world.update_computer(world.get_computer_of(server).name, shutting_down=next_action == "power-off")
     world.update_instance(server, service=Service.STOPPING, hung=False, start_wanted=next_action == "restart")
     if cause is Cause.NOWAIT:
         world.update_instance(server, crashed_tick=world.tick)
-    _announce(world, server, say("SQL Server is stopping"))
+    _emit_announcement(world, server, build_message("SQL Server is stopping"))
     for copy in world.copies.values():
         if copy.server == server:
-            world.touch_log(copy)
+            world.mark_log_changed(copy)
     world.call_after(close_s, "service.stopped", server, world.instances[server].started_tick, next_action)
-    network.reassess(world)
+    network.schedule_detections(world)
 
 
 def complete_stop(world: World, server: str, started_tick: int, next_action: str) -> None:
@@ -135,53 +137,53 @@ def complete_stop(world: World, server: str, started_tick: int, next_action: str
     if state.service is not Service.STOPPING or state.started_tick != started_tick:
         return
     world.update_instance(server, service=Service.STOPPED)
-    _announce(world, server, say("SQL Server has stopped"))
+    _emit_announcement(world, server, build_message("SQL Server has stopped"))
     _drop_process(world, server)
     if next_action == "power-off":
         world.call_after(SHUTDOWN_AFTER_SERVICE_S, "service.off", server, started_tick)
     elif world.instances[server].start_wanted:
-        start(world, server)
+        start_service(world, server)
 
 
-def switched_off(world: World, server: str, started_tick: int) -> None:
+def on_shutdown_done(world: World, server: str, started_tick: int) -> None:
     """Power off after the operating system has shut down (timer)."""
     state = world.instances[server]
     if state.service is Service.STOPPED and state.started_tick == started_tick:
         _lose_power(world, state.computer)
         world.update_instance(server, start_wanted=False)
-        _announce(world, server, say("server is shut down"))
-        network.reassess(world)
+        _emit_announcement(world, server, build_message("server is shut down"))
+        network.schedule_detections(world)
 
 
-def computer_off(world: World, computer: str) -> None:
+def on_computer_off(world: World, computer: str) -> None:
     """Power off a computer without instances of its own after its shutdown (timer)."""
     if world.computers[computer].shutting_down:
-        _end_power(world, computer, say("server is shut down"))
+        _end_power(world, computer, build_message("server is shut down"))
 
 
-def begin_boot(world: World, server: str) -> bool:
+def is_boot_pending(world: World, server: str) -> bool:
     """Return whether the server's computer is booting and will start the service."""
     return any(name == "service.start" and args[0] == server for _, _, name, args in world.timers)
 
 
-def start(world: World, server: str, started_tick: int | None = None) -> None:
+def start_service(world: World, server: str, started_tick: int | None = None) -> None:
     """Start the service. The timer at the end of booting passes *started_tick*."""
-    state, computer = world.instances[server], world.computer_of(server)
+    state, computer = world.instances[server], world.get_computer_of(server)
     if state.service is Service.STOPPING and not computer.shutting_down:
         world.update_instance(server, start_wanted=True)
     if not computer.powered or state.service is not Service.STOPPED or computer.shutting_down:
         return
-    if begin_boot(world, server) if started_tick is None else started_tick != state.started_tick:
+    if is_boot_pending(world, server) if started_tick is None else started_tick != state.started_tick:
         return
     world.update_instance(server, service=Service.STARTING, start_wanted=False)
-    _announce(world, server, STARTING)
+    _emit_announcement(world, server, STARTING)
     world.call_after(world.settings.restart_service_s, "service.started", server)
 
 
-def started(world: World, server: str) -> None:
+def on_service_started(world: World, server: str) -> None:
     """Handle the start of the instance (timer): its endpoint listens and its databases recover."""
     state = world.instances[server]
-    if state.service is not Service.STARTING or not world.computer_of(server).powered:
+    if state.service is not Service.STARTING or not world.get_computer_of(server).powered:
         return
     world.update_instance(
         server,
@@ -192,20 +194,20 @@ def started(world: World, server: str) -> None:
         sessions_started=(),
         refused=(),
     )
-    _announce(world, server, say("SQL Server is running"))
-    startup.begin(world, server)
+    _emit_announcement(world, server, build_message("SQL Server is running"))
+    startup.write_first_lines(world, server)
     for key, copy in sorted(world.copies.items()):
         if key[0] != server:
             continue
         if copy.group_kind != "availability":  # 35262 is reported instead: the AG starts the database
-            errorlog.write(world, server, 17137, copy.database)
+            errorlog.write_message(world, server, 17137, copy.database)
         else:
-            groups.policy(copy).log_startup_state(world, key)
+            groups.get_policy(copy).log_startup_state(world, key)
         if copy.source is not None:
-            streams.restart(world, copy.source)
+            streams.restart_writer(world, copy.source)
         is_plain_restoring = not copy.group_kind and copy.db_state is DbState.RESTORING
         if is_plain_restoring:
-            errorlog.write(world, server, 3402, copy.database, "RESTORING")
+            errorlog.write_message(world, server, 3402, copy.database, "RESTORING")
         if (
             copy.db_state in (DbState.OFFLINE, DbState.EMERGENCY)
             or is_plain_restoring
@@ -214,32 +216,36 @@ def started(world: World, server: str) -> None:
             continue
         world.update_copy(key, recovering=True, db_state=DbState.RECOVERING)
         world.call_after(RECOVERY_AT_START_S, "database.recovered", server, copy.database, world.tick)
-    startup.open_transports(world, server)
+    startup.write_transport_lines(world, server)
     world.call_after(RECOVERY_AT_START_S, "startup.complete", server, world.tick)
-    network.reassess(world)
+    network.schedule_detections(world)
 
 
-def hang(world: World, server: str) -> None:
+def freeze_instance(world: World, server: str) -> None:
     """Freeze the instance: its process and connections exist, but it answers nothing."""
     if world.instances[server].running:
         world.update_instance(server, hung=True)
-        _announce(world, server, say("does not respond"))
-        network.reassess(world)
+        _emit_announcement(world, server, build_message("does not respond"))
+        network.schedule_detections(world)
 
 
-def unhang(world: World, server: str) -> None:
+def unfreeze_instance(world: World, server: str) -> None:
     """Continue a frozen instance, which then detects what it has missed."""
     if world.instances[server].hung:
         world.update_instance(server, hung=False)
-        _announce(world, server, say("responds again"))
-        network.reassess(world, awake=server)
+        _emit_announcement(world, server, build_message("responds again"))
+        network.schedule_detections(world, awake=server)
 
 
 def set_cables(world: World, server: str, plugged: bool) -> None:
     """Pull or plug all network cables of a server."""
-    world.update_computer(world.computer_named(server).name, nic_up=plugged)
-    _announce(world, server, say("network cables plugged in") if plugged else say("network cables unplugged"))
-    network.reassess(world)
+    world.update_computer(world.get_computer(server).name, nic_up=plugged)
+    _emit_announcement(
+        world,
+        server,
+        build_message("network cables plugged in") if plugged else build_message("network cables unplugged"),
+    )
+    network.schedule_detections(world)
 
 
 def _drop_process(world: World, server: str) -> None:
@@ -249,10 +255,10 @@ def _drop_process(world: World, server: str) -> None:
         if key[0] != server:
             continue
         if copy.source is not None:
-            streams.crash(world, copy.source)
-        policy = groups.policy(copy)
-        policy.cancel(world, key, say("{server} failed", server=server))
-        policy.instance_lost(world, key)
+            streams.crash_writer(world, copy.source)
+        policy = groups.get_policy(copy)
+        policy.cancel_failover(world, key, build_message("{server} failed", server=server))
+        policy.on_instance_lost(world, key)
         world.update_copy(
             key,
             backup_from_kb=None,
@@ -261,11 +267,11 @@ def _drop_process(world: World, server: str) -> None:
             operation=None,
             recovering=copy.recovering or bool(copy.group_kind),
         )
-    streams.refresh(world)
-    network.reassess(world)
+    streams.update_flow(world)
+    network.schedule_detections(world)
 
 
-def recovered(world: World, server: str, database: str, started_tick: int) -> None:
+def on_recovered(world: World, server: str, database: str, started_tick: int) -> None:
     """Finish the recovery of a database of an instance that started at *started_tick* (timer)."""
     key = (server, database)
     copy, state = world.copies.get(key), world.instances[server]
@@ -274,7 +280,7 @@ def recovered(world: World, server: str, database: str, started_tick: int) -> No
     if state.hung:  # it continues where it was frozen
         world.call_after(RECOVERY_AT_START_S, "database.recovered", server, database, started_tick)
         return
-    if groups.policy(copy).recovered(world, key):
+    if groups.get_policy(copy).on_recovered(world, key):
         return
     world.update_copy(key, recovering=False)
     if copy.db_state is DbState.RECOVERING:

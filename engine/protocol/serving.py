@@ -29,7 +29,7 @@ def _admits_clients(world: World, copy: DatabaseCopy) -> bool:
         copy.db_state is DbState.ONLINE
         and not copy.recovering
         and world.instances[copy.server].answering
-        and groups.policy(copy).can_write(copy)
+        and groups.get_policy(copy).can_write(copy)
     )
 
 
@@ -40,11 +40,11 @@ def can_read(world: World, key: Key, connected: bool = False) -> bool:
         world.instances[key[0]].answering
         and copy.db_state is DbState.ONLINE
         and not copy.recovering
-        and groups.policy(copy).can_read(copy, True, connected)
+        and groups.get_policy(copy).can_read(copy, True, connected)
     )
 
 
 def find_serving_key(world: World, database: str) -> Key | None:
     """Return the key of the first copy of *database* in which clients can work."""
-    keys = ((copy.server, database) for copy in world.copies_of(database))
+    keys = ((copy.server, database) for copy in world.list_copies_of(database))
     return next((key for key in keys if is_serving(world, key)), None)

@@ -18,7 +18,7 @@ def list_snapshots(world: World, server: str, database: str) -> list[Snapshot]:
     ]
 
 
-def next_database_id(world: World, server: str) -> int:
+def find_next_database_id(world: World, server: str) -> int:
     """Return the id of the server's next database."""
     copies = [copy.database_id for (server_name, _), copy in world.copies.items() if server_name == server]
     return max([4, *copies, *(snapshot.database_id for snapshot in world.instances[server].snapshots)]) + 1
@@ -31,7 +31,7 @@ def check_source_files(world: World, server: str, snapshot: Snapshot) -> None:
         raise SqlError(945, snapshot.name)
 
 
-def drop(world: World, server: str, snapshot: Snapshot) -> list[Message]:
+def drop_snapshot(world: World, server: str, snapshot: Snapshot) -> list[Message]:
     """Drop a snapshot; its source stays."""
     state = world.instances[server]
     world.update_instance(
@@ -43,7 +43,7 @@ def drop(world: World, server: str, snapshot: Snapshot) -> list[Message]:
     return []
 
 
-def refuse_change(world: World, server: str, database: str) -> None:
+def reject_snapshot_change(world: World, server: str, database: str) -> None:
     """Raise 5093 if the name is that of a snapshot, which ALTER DATABASE cannot change."""
     if world.instances[server].find_snapshot(database) is not None:
         raise SqlError(5093, also=(5069,))

@@ -19,7 +19,7 @@ DAC_ON_EXPRESS: Final = 7806
 """Trace flag that gives Express a dedicated administrator connection. Documented."""
 
 
-def folder(version: int) -> str:
+def get_instance_folder(version: int) -> str:
     """Return the folder of the default instance. Documented [DOC: file locations for default and named instances]."""
     return "MSSQL.1" if version == 2005 else f"MSSQL{PRODUCT[version][0].partition('.')[0]}.MSSQLSERVER"
 
@@ -28,7 +28,7 @@ Line = tuple[int | str, tuple[object, ...]]
 """(number, arguments), or (text, ()) for a line of unknown number."""
 
 
-def product(server: Instance) -> str:
+def format_product(server: Instance) -> str:
     """Return name and build as in @@VERSION and the first line of an ERRORLOG."""
     number, _, name = PRODUCT[server.version]
     return f"{name} - {number} (X64) "
@@ -45,21 +45,21 @@ PROCESSORS: Final = (
 """ERRORLOG lines since 2012 without a published number."""
 
 
-def _header(server: Instance) -> Iterator[Line]:
+def _list_header_lines(server: Instance) -> Iterator[Line]:
     """Yield the first lines of every ERRORLOG."""
-    yield product(server), ()
+    yield format_product(server), ()
     yield 17101, ()
     yield 17103, ()
     yield 17104, (4 * (300 + (server.started_tick // 100 + 97 * server.host) % 2000),)
     yield "Authentication mode is MIXED.", ()
-    home = f"C:\\Program Files\\Microsoft SQL Server\\{folder(server.version)}\\MSSQL"
+    home = f"C:\\Program Files\\Microsoft SQL Server\\{get_instance_folder(server.version)}\\MSSQL"
     yield 17111, (f"{home}\\LOG\\ERRORLOG",)
     if server.version >= 2012:
         yield SERVICE_ACCOUNT.format(account=server.service_account), ()
 
 
-def _engine(server: Instance, cores: int) -> Iterator[Line]:
-    """Yield the lines from the processors to the clients."""
+def _list_engine_lines(server: Instance, cores: int) -> Iterator[Line]:
+    """Yield the lines from the count of processors to the readiness for clients."""
     if server.version >= 2012:
         yield PROCESSORS.format(cores=cores), ()
     yield 17162, ()
@@ -87,12 +87,12 @@ def _engine(server: Instance, cores: int) -> Iterator[Line]:
     yield 17126, ()
 
 
-def _transports(server: Instance) -> Iterator[Line]:
+def _list_transport_lines(server: Instance) -> Iterator[Line]:
     """Yield the lines after the user databases: tempdb, Service Broker and the mirroring endpoint."""
     yield 17136, ()
     yield 17137, ("tempdb",)
     yield 9666, ("Service Broker",)
-    if security.listens(server) and server.endpoint is not None:
+    if security.is_listening(server) and server.endpoint is not None:
         address_text = "'any'" if server.endpoint.ip == "ALL" else server.endpoint.ip
         yield 26022, (address_text, "ipv4", server.endpoint.port)
         yield 9690, (security.TRANSPORT,)
@@ -104,39 +104,39 @@ def _transports(server: Instance) -> Iterator[Line]:
     yield 9688, ()
 
 
-def _write(world: World, server: str, lines: Iterator[Line]) -> None:
+def _write_lines(world: World, server: str, lines: Iterator[Line]) -> None:
     for line_key, arguments in lines:
         if isinstance(line_key, int):
-            errorlog.write(world, server, line_key, *arguments)
+            errorlog.write_message(world, server, line_key, *arguments)
         else:
             errorlog.write_text(world, server, line_key)
 
 
-def begin(world: World, server: str) -> None:
+def write_first_lines(world: World, server: str) -> None:
     """Write the lines from the start until the instance is ready for clients. The user databases follow."""
     state = world.instances[server]
-    _write(world, server, _header(state))
-    _write(world, server, _engine(state, world.computer_of(server).cores))
+    _write_lines(world, server, _list_header_lines(state))
+    _write_lines(world, server, _list_engine_lines(state, world.get_computer_of(server).cores))
 
 
-def open_transports(world: World, server: str) -> None:
+def write_transport_lines(world: World, server: str) -> None:
     """Write the lines after the start of tempdb, when the endpoints listen."""
-    _write(world, server, _transports(world.instances[server]))
+    _write_lines(world, server, _list_transport_lines(world.instances[server]))
 
 
-def complete(world: World, server: str, started_tick: int) -> None:
+def write_last_lines(world: World, server: str, started_tick: int) -> None:
     """Write the last lines when the databases of the start at that tick are recovered (timer)."""
     state = world.instances[server]
     if state.running and state.started_tick == started_tick and state.hung:
         world.call_after(RECOVERY_AT_START_S, "startup.complete", server, started_tick)
     elif state.running and state.started_tick == started_tick:
-        errorlog.write(world, server, 3408)
+        errorlog.write_message(world, server, 3408)
 
 
-def cycle(world: World, server: str) -> None:
+def begin_new_log(world: World, server: str) -> None:
     """Begin a new log (DBCC ERRORLOG, sp_cycle_errorlog)."""
-    _write(world, server, _header(world.instances[server]))
-    errorlog.write(world, server, 17184)
+    _write_lines(world, server, _list_header_lines(world.instances[server]))
+    errorlog.write_message(world, server, 17184)
 
 
 def log_clean_startups(world: World) -> None:
@@ -144,16 +144,16 @@ def log_clean_startups(world: World) -> None:
     for name, server in sorted(world.instances.items()):
         if not server.running:
             continue
-        begin(world, name)
+        write_first_lines(world, name)
         copies = [copy for (server_name, _), copy in sorted(world.copies.items()) if server_name == name]
         for copy in copies:
-            errorlog.write(world, name, 17137, copy.database)
+            errorlog.write_message(world, name, 17137, copy.database)
             if not copy.group_kind and copy.db_state is DbState.RESTORING:
-                errorlog.write(world, name, 3402, copy.database, "RESTORING")
-        open_transports(world, name)
+                errorlog.write_message(world, name, 3402, copy.database, "RESTORING")
+        write_transport_lines(world, name)
         for copy in copies:
-            groups.policy(copy).log_startup_state(world, (name, copy.database))
-        errorlog.write(world, name, 3408)
+            groups.get_policy(copy).log_startup_state(world, (name, copy.database))
+        errorlog.write_message(world, name, 3408)
 
 
-HANDLERS: Final[Handlers] = {"startup.complete": complete}
+HANDLERS: Final[Handlers] = {"startup.complete": write_last_lines}

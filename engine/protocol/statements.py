@@ -11,9 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.constants import RECOVERY_LOG_KB
-from engine.localization import say
+from engine.localization import build_message
 from engine.messages import Message, SqlError, fill_message
-from engine.model import DatabaseCopy, DbState, Fault, Key, World, ticks
+from engine.model import DatabaseCopy, DbState, Fault, Key, World, to_ticks
 from engine.protocol import (
     causes,
     commits,
@@ -42,7 +42,7 @@ ABANDONED: Final[dict[str, Callable[..., None]]] = {}
 """Handlers for pending statements whose batch was canceled or whose connection broke."""
 
 
-def abandon(world: World, server: str, handler: str, args: tuple[object, ...]) -> None:
+def abandon_statement(world: World, server: str, handler: str, args: tuple[object, ...]) -> None:
     """Abandon a pending statement and undo its work as far as the product does."""
     if handler in ABANDONED:
         ABANDONED[handler](world, server, *args)
@@ -56,7 +56,7 @@ FindPeers = Callable[[World, DatabaseCopy], tuple[int, tuple[str, ...]]]
 """Function that returns the session or group of a copy, and the servers that a statement about it tells."""
 
 
-def exchanged(name: str, find_peers: FindPeers) -> Callable[[Statement], Statement]:
+def wait_for_peers(name: str, find_peers: FindPeers) -> Callable[[Statement], Statement]:
     """Build a decorator for a statement about a database that tells other servers of its session or group.
 
     While one of them is connected but silent, the statement waits; after the loss it continues without that server.
@@ -72,7 +72,7 @@ def exchanged(name: str, find_peers: FindPeers) -> Callable[[Statement], Stateme
             copy = next(copies_found, None)
             guid, peers = find_peers(world, copy) if copy is not None else (0, ())
             if any(network.is_silent(world, guid, server, peer) for peer in peers):
-                return PendingStatement(world.tick + ticks(SILENCE_CHECK_S), handler, (database, *args))
+                return PendingStatement(world.tick + to_ticks(SILENCE_CHECK_S), handler, (database, *args))
             return statement(world, server, database, *args)
 
         COMPLETIONS[handler] = run
@@ -81,12 +81,12 @@ def exchanged(name: str, find_peers: FindPeers) -> Callable[[Statement], Stateme
     return decorate
 
 
-def copy_on(world: World, server: str, database: str) -> DatabaseCopy:
+def require_copy(world: World, server: str, database: str) -> DatabaseCopy:
     """Return the copy of *database* on *server*, without regard to case.
 
     Raise 5011 without one, 5093 for a snapshot.
     """
-    snapshots.refuse_change(world, server, database)
+    snapshots.reject_snapshot_change(world, server, database)
     for (server_name, name), copy in world.copies.items():
         if server_name == server and name.lower() == database.lower():
             return copy
@@ -113,7 +113,7 @@ def restore_with_recovery(world: World, server: str, database: str) -> Outcome:
     return PendingStatement(world.tick + 150, "restore.recovered", (copy.database,))
 
 
-def _recovered(world: World, server: str, database: str) -> Outcome:
+def _complete_recovery(world: World, server: str, database: str) -> Outcome:
     copy = world.copies.get((server, database))
     if copy is None:  # dropped meanwhile
         raise SqlError(3118, database, also=(3013,))
@@ -124,7 +124,7 @@ def _recovered(world: World, server: str, database: str) -> Outcome:
     return [Message(3014, 0, 1, 0, text)]
 
 
-def inform(number: int, *arguments: object) -> Message:
+def build_information(number: int, *arguments: object) -> Message:
     """Return message *number* as information."""
     return Message(number, 0, 1, 0, fill_message(number, *arguments)[1])
 
@@ -138,7 +138,7 @@ def open_restored(world: World, key: Key) -> None:
         key,
         db_state=DbState.ONLINE,
         fork=world.next_id(),
-        lineage=lineage.branch(world, copy.lineage, end),
+        lineage=lineage.build_branch(world, copy.lineage, end),
         log_start_kb=end,
         last_log_backup_kb=end,
         was_mirror=False,
@@ -146,11 +146,11 @@ def open_restored(world: World, key: Key) -> None:
     )
     world.update_mirroring(key, partner=None, partner_address=None, failover_lsn_kb=end)  # fmt: skip
     world.flow.add_log_kb(streams.add_source(world, key, end), RECOVERY_LOG_KB)
-    errorlog.write(world, key[0], 17137, key[1])
-    errorlog.write(world, key[0], 3421, key[1], copy.database_id, 1, 0, 0, 0)
+    errorlog.write_message(world, key[0], 17137, key[1])
+    errorlog.write_message(world, key[0], 3421, key[1], copy.database_id, 1, 0, 0, 0)
 
 
-COMPLETIONS["restore.recovered"] = _recovered
+COMPLETIONS["restore.recovered"] = _complete_recovery
 
 
 def _account_recovery_loss(world: World, copy: DatabaseCopy) -> None:
@@ -159,32 +159,38 @@ def _account_recovery_loss(world: World, copy: DatabaseCopy) -> None:
     Do nothing while another copy is accessible.
     """
     other_copies = [
-        c for c in world.copies_of(copy.database) if c.server != copy.server and c.family == copy.family
+        c for c in world.list_copies_of(copy.database) if c.server != copy.server and c.family == copy.family
     ]
     if any(serving.is_accessible(world, other_copy.key) for other_copy in other_copies):
         return
     richest = max(
-        other_copies, key=lambda source_copy: streams.committed_kb(world, source_copy), default=None
+        other_copies, key=lambda source_copy: streams.get_committed_kb(world, source_copy), default=None
     )
-    committed_kb = streams.committed_kb(world, richest) if richest is not None else 0.0
-    count = commits.count(world, richest, copy.end_of_log_kb, committed_kb) if richest is not None else 0
+    committed_kb = streams.get_committed_kb(world, richest) if richest is not None else 0.0
+    count = (
+        commits.count_transactions(world, richest, copy.end_of_log_kb, committed_kb)
+        if richest is not None
+        else 0
+    )
     if count:
         commits.record_loss(
             world, copy.database, copy.server, count, committed_kb - copy.end_of_log_kb, commits.THIS_COPY
         )
         for other_copy in other_copies:
-            world.update_copy(other_copy.key, written_off_kb=streams.committed_kb(world, other_copy))
+            world.update_copy(other_copy.key, written_off_kb=streams.get_committed_kb(world, other_copy))
 
 
-def shutdown(world: World, server: str, nowait: bool, login: str) -> Outcome:
+def shut_down_instance(world: World, server: str, nowait: bool, login: str) -> Outcome:
     """Stop the instance (SHUTDOWN [WITH NOWAIT]), including the connection that requested it."""
     cause = "shutdown-nowait" if nowait else "shutdown"
     fault = Fault(
         id=world.next_id(), verb=cause, args=(server,), asked_tick=world.tick, active_tick=world.tick
     )
-    world.faults.append(replace(fault, effective_tick=world.tick, effect=say("the instance is stopping")))
+    world.faults.append(
+        replace(fault, effective_tick=world.tick, effect=build_message("the instance is stopping"))
+    )
     request_text = "NOWAIT request" if nowait else "request"
-    service.stop(world, server, causes.MECHANISM[cause], lines=((6006, (request_text, login)),))
+    service.begin_stop(world, server, causes.MECHANISM[cause], lines=((6006, (request_text, login)),))
     return []
 
 
@@ -202,10 +208,10 @@ def use_database(
         snapshots.check_source_files(world, server, picture)
         return []
     try:
-        copy = copy_on(world, server, database)
+        copy = require_copy(world, server, database)
     except SqlError:
         raise SqlError(911, database) from None
-    refused = groups.policy(copy).refusal(copy, read_intent, connected)
+    refused = groups.get_policy(copy).find_refusal(copy, read_intent, connected)
     if refused is not None:
         raise refused
     if copy.standby and copy.db_state is DbState.RESTORING and not copy.restoring:

@@ -19,28 +19,28 @@ from engine.protocol import groups, lineage, network, security, serving, volumes
 
 def add_source(world: World, key: Key, at_kb: float) -> int:
     """Let the copy write its own log from now on, starting at *at_kb*. Return the source."""
-    _leave_path(world, key, at_kb)
-    source = world.flow.add_source(FlowSetups(world).source_setup(world.copies[key]))
+    _start_new_branch(world, key, at_kb)
+    source = world.flow.add_source(FlowSetups(world).get_source_setup(world.copies[key]))
     world.sources[source] = key
-    world.flow.set_positions(source, **_all_at(SOURCE_POSITIONS, at_kb))
+    world.flow.set_positions(source, **_set_all_positions(SOURCE_POSITIONS, at_kb))
     world.update_copy(key, source=source, log_start_kb=min(at_kb, world.copies[key].log_start_kb))
     return source
 
 
-def _leave_path(world: World, key: Key, at_kb: float) -> None:
+def _start_new_branch(world: World, key: Key, at_kb: float) -> None:
     """Start a new branch of the log at *at_kb* if the old branch has commits beyond that position."""
     copy = world.copies[key]
     latest = world.commits.get((copy.family, copy.lineage[-1][0]))
     if latest is not None and latest.kb > at_kb:
-        world.update_copy(key, lineage=lineage.branch(world, copy.lineage, at_kb))
+        world.update_copy(key, lineage=lineage.build_branch(world, copy.lineage, at_kb))
 
 
 def remove_source(world: World, source: int) -> None:
     """Stop the log of *source* and of all copies that receive it; store their positions."""
-    for stream in world.flow.streams_of(source):
-        detach(world, stream)
+    for stream in world.flow.list_streams_of(source):
+        detach_receiver(world, stream)
         del world.streams[stream]
-    _note_reached(world, source)
+    _store_reached_position(world, source)
     del world.sources[source]
     world.dirty.discard(source)
     world.flow.remove_source(source)
@@ -51,12 +51,12 @@ def stop_log(world: World, copy: DatabaseCopy) -> None:
     if copy.source is not None:
         remove_source(world, copy.source)
     elif copy.stream is not None:
-        detach(world, copy.stream)
+        detach_receiver(world, copy.stream)
 
 
-def _note_reached(world: World, source: int) -> None:
+def _store_reached_position(world: World, source: int) -> None:
     """Store the positions of the copy that wrote *source* in the copy, which then has no source."""
-    positions = world.flow.positions(source)
+    positions = world.flow.read_source_positions(source)
     world.update_copy(
         world.sources[source],
         source=None,
@@ -66,15 +66,15 @@ def _note_reached(world: World, source: int) -> None:
     )
 
 
-def attach(world: World, source: int, receiver: Key) -> int:
+def attach_receiver(world: World, source: int, receiver: Key) -> int:
     """Send the log of *source* to the copy *receiver* from its present position. Return the stream."""
     copy = world.copies[receiver]
     assert copy.source is None and copy.stream is None, f"{receiver} has a log already"
-    free_streams = [stream for stream in world.flow.streams_of(source) if world.streams[stream] is None]
+    free_streams = [stream for stream in world.flow.list_streams_of(source) if world.streams[stream] is None]
     stream = free_streams[0] if free_streams else _add_stream(world, source)
     end = copy.end_of_log_kb
     world.flow.set_stream_positions(
-        stream, **_all_at(STREAM_POSITIONS, end), redone_kb=min(copy.redone_kb, end)
+        stream, **_set_all_positions(STREAM_POSITIONS, end), redone_kb=min(copy.redone_kb, end)
     )
     world.streams[stream] = receiver
     world.update_copy(receiver, stream=stream)
@@ -84,22 +84,25 @@ def attach(world: World, source: int, receiver: Key) -> int:
 def _add_stream(world: World, source: int) -> int:
     """Add a stream without a receiver; its log waits to be sent."""
     stream = world.flow.add_stream(
-        source, FlowSetups(world).stream_setup(world.copies[world.sources[source]], None)
+        source, FlowSetups(world).get_stream_setup(world.copies[world.sources[source]], None)
     )
     world.streams[stream] = None
     world.flow.set_stream_positions(
-        stream, **_all_at((*STREAM_POSITIONS, "redone_kb"), world.flow.positions(source).flushed_kb)
+        stream,
+        **_set_all_positions(
+            (*STREAM_POSITIONS, "redone_kb"), world.flow.read_source_positions(source).flushed_kb
+        ),
     )
     return stream
 
 
-def detach(world: World, stream: int) -> None:
+def detach_receiver(world: World, stream: int) -> None:
     """Detach the receiver of *stream*, which keeps its hardened and redone log. The source continues without it."""
     receiver = world.streams[stream]
     if receiver is None:
         return
-    positions = world.flow.stream_positions(stream)
-    world.dirty.add(world.flow.source_of(stream))
+    positions = world.flow.read_stream_positions(stream)
+    world.dirty.add(world.flow.get_source_of(stream))
     world.update_copy(
         receiver,
         stream=None,
@@ -110,29 +113,30 @@ def detach(world: World, stream: int) -> None:
     world.streams[stream] = None
 
 
-def crash(world: World, source: int) -> None:
+def crash_writer(world: World, source: int) -> None:
     """Stop the writer of *source*. Its unwritten log is lost here, though a stream may have it already.
 
     Awaited log is sent while it is being written; no client has an answer for commits in such log.
     """
     received_kb = [
-        world.flow.stream_positions(stream).received_kb for stream in _list_received_streams(world, source)
+        world.flow.read_stream_positions(stream).received_kb
+        for stream in _list_received_streams(world, source)
     ]
     world.flow.set_positions(
-        source, generated_kb=max([world.flow.positions(source).flushed_kb, *received_kb])
+        source, generated_kb=max([world.flow.read_source_positions(source).flushed_kb, *received_kb])
     )
-    for stream in world.flow.streams_of(source):
-        world.flow.set_stream_positions(stream, sent_kb=world.flow.stream_positions(stream).received_kb)
+    for stream in world.flow.list_streams_of(source):
+        world.flow.set_stream_positions(stream, sent_kb=world.flow.read_stream_positions(stream).received_kb)
 
 
-def restart(world: World, source: int) -> None:
+def restart_writer(world: World, source: int) -> None:
     """Continue the writer of *source* with its written log; receivers discard what goes beyond it."""
-    flushed_kb = world.flow.positions(source).flushed_kb
+    flushed_kb = world.flow.read_source_positions(source).flushed_kb
     world.flow.set_positions(source, generated_kb=flushed_kb)
     owner = world.sources[source]
-    _leave_path(world, owner, flushed_kb)
-    for stream in world.flow.streams_of(source):
-        resend(world, stream)
+    _start_new_branch(world, owner, flushed_kb)
+    for stream in world.flow.list_streams_of(source):
+        resend_lost_log(world, stream)
         receiver = world.streams[stream]
         if receiver is not None:
             world.update_copy(receiver, lineage=world.copies[owner].lineage)
@@ -140,15 +144,17 @@ def restart(world: World, source: int) -> None:
 
 def _list_received_streams(world: World, source: int) -> list[int]:
     """Return the streams of *source* that a copy receives."""
-    return [stream for stream in world.flow.streams_of(source) if world.streams[stream] is not None]
+    return [stream for stream in world.flow.list_streams_of(source) if world.streams[stream] is not None]
 
 
-def resend(world: World, stream: int) -> None:
+def resend_lost_log(world: World, stream: int) -> None:
     """Send the log again that was in transit when the connection broke."""
-    positions = world.flow.stream_positions(stream)
-    end = min(positions.hardened_kb, world.flow.positions(world.flow.source_of(stream)).flushed_kb)
+    positions = world.flow.read_stream_positions(stream)
+    end = min(
+        positions.hardened_kb, world.flow.read_source_positions(world.flow.get_source_of(stream)).flushed_kb
+    )
     world.flow.set_stream_positions(
-        stream, **_all_at(STREAM_POSITIONS, end), redone_kb=min(positions.redone_kb, end)
+        stream, **_set_all_positions(STREAM_POSITIONS, end), redone_kb=min(positions.redone_kb, end)
     )
 
 
@@ -158,19 +164,21 @@ def take_over(world: World, stream: int) -> None:
     An old writer that is still open (service was forced while it was alive) keeps its own log; otherwise its log
     stops.
     """
-    source, receiver = world.flow.source_of(stream), world.streams[stream]
+    source, receiver = world.flow.get_source_of(stream), world.streams[stream]
     assert receiver is not None, f"nobody receives stream {stream}"
-    hardened_kb = world.flow.stream_positions(stream).hardened_kb
+    hardened_kb = world.flow.read_stream_positions(stream).hardened_kb
     if serving.is_accessible(world, world.sources[source]):
-        detach(world, stream)
+        detach_receiver(world, stream)
         add_source(world, receiver, hardened_kb)
         return
-    _note_reached(world, source)
+    _store_reached_position(world, source)
     world.sources[source] = receiver
     world.streams[stream] = None
     world.update_copy(receiver, source=source, stream=None)
-    world.flow.set_positions(source, **_all_at(SOURCE_POSITIONS, hardened_kb))
-    world.flow.set_stream_positions(stream, **_all_at((*STREAM_POSITIONS, "redone_kb"), hardened_kb))
+    world.flow.set_positions(source, **_set_all_positions(SOURCE_POSITIONS, hardened_kb))
+    world.flow.set_stream_positions(
+        stream, **_set_all_positions((*STREAM_POSITIONS, "redone_kb"), hardened_kb)
+    )
     world.dirty.add(source)
 
 
@@ -178,36 +186,44 @@ SOURCE_POSITIONS = ("generated_kb", "flushed_kb", "committed_kb")
 STREAM_POSITIONS = ("sent_kb", "received_kb", "hardened_kb", "acknowledged_kb")
 
 
-def _all_at(names: tuple[str, ...], kb: float) -> dict[str, float]:
+def _set_all_positions(names: tuple[str, ...], kb: float) -> dict[str, float]:
     return dict.fromkeys(names, kb)
 
 
-def end_of_log_kb(world: World, copy: DatabaseCopy) -> float:
+def get_end_of_log_kb(world: World, copy: DatabaseCopy) -> float:
     """Return the end of the log that the copy has hardened."""
     if copy.source is not None:
-        return world.flow.positions(copy.source).flushed_kb
-    return copy.end_of_log_kb if copy.stream is None else world.flow.stream_positions(copy.stream).hardened_kb
+        return world.flow.read_source_positions(copy.source).flushed_kb
+    return (
+        copy.end_of_log_kb
+        if copy.stream is None
+        else world.flow.read_stream_positions(copy.stream).hardened_kb
+    )
 
 
-def redone_kb(world: World, copy: DatabaseCopy) -> float:
+def get_redone_kb(world: World, copy: DatabaseCopy) -> float:
     """Return the position up to which the data of the copy contain its log: its end, or the redone part of a mirror."""
     if copy.source is not None:
-        return world.flow.positions(copy.source).generated_kb
-    return copy.redone_kb if copy.stream is None else world.flow.stream_positions(copy.stream).redone_kb
+        return world.flow.read_source_positions(copy.source).generated_kb
+    return copy.redone_kb if copy.stream is None else world.flow.read_stream_positions(copy.stream).redone_kb
 
 
-def committed_kb(world: World, copy: DatabaseCopy) -> float:
+def get_committed_kb(world: World, copy: DatabaseCopy) -> float:
     """Return the end of the last commit that was acknowledged to clients of this copy."""
-    return copy.committed_kb if copy.source is None else world.flow.positions(copy.source).committed_kb
+    return (
+        copy.committed_kb
+        if copy.source is None
+        else world.flow.read_source_positions(copy.source).committed_kb
+    )
 
 
 def find_log_place(world: World, copy: DatabaseCopy) -> StreamNumbers | None:
     """Return the log that *copy* writes with its first stream, or the stream that it receives; None without either."""
     if copy.stream is not None:
-        return world.flow.source_of(copy.stream), copy.stream
+        return world.flow.get_source_of(copy.stream), copy.stream
     if copy.source is None:
         return None
-    return copy.source, next(iter(world.flow.streams_of(copy.source)), NOWHERE[1])
+    return copy.source, next(iter(world.flow.list_streams_of(copy.source)), NOWHERE[1])
 
 
 def find_log_places(world: World) -> dict[Key, StreamNumbers]:
@@ -220,21 +236,21 @@ def read_counter(world: World, log_place: StreamNumbers, name: str) -> float:
     """Return one of the flow's COUNTERS for a log and its stream; 0 for a missing one."""
     source, stream = log_place
     if name in SOURCE_COUNTERS:
-        return world.flow.counters(source)[SOURCE_COUNTERS.index(name)] if source >= 0 else 0.0
-    return world.flow.stream_counters(stream)[STREAM_COUNTERS.index(name)] if stream >= 0 else 0.0
+        return world.flow.read_source_counters(source)[SOURCE_COUNTERS.index(name)] if source >= 0 else 0.0
+    return world.flow.read_stream_counters(stream)[STREAM_COUNTERS.index(name)] if stream >= 0 else 0.0
 
 
-def workload_of(copy: DatabaseCopy) -> Workload:
+def compute_workload(copy: DatabaseCopy) -> Workload:
     """Return the present workload of the copy's database."""
     return WORKLOADS[copy.workload]
 
 
 def is_under_load(copy: DatabaseCopy) -> bool:
     """Return whether clients work in the database, which selects the column of the white paper's table 6."""
-    return workload_of(copy).connections * copy.scale >= 1.0
+    return compute_workload(copy).connections * copy.scale >= 1.0
 
 
-def refresh(world: World) -> None:
+def update_flow(world: World) -> None:
     """Update the flow model for every log whose setup has changed."""
     logs = sorted(world.dirty.intersection(world.sources))
     if not logs:
@@ -247,31 +263,34 @@ def refresh(world: World) -> None:
     for source in logs:
         owner = world.sources[source]
         copy = world.copies[owner]
-        setup, before = setups.source_setup(copy), model.source_setup(source)
-        fitting[source] = _fitting_streams(world, source, copy)
+        setup, before = setups.get_source_setup(copy), model.get_source_setup(source)
+        fitting[source] = _update_streams(world, source, copy)
         for stream in fitting[source]:
-            link, stream_setup = setups.stream_setup(copy, world.streams[stream]), model.stream_setup(stream)
+            link, stream_setup = (
+                setups.get_stream_setup(copy, world.streams[stream]),
+                model.get_stream_setup(stream),
+            )
             if link is not stream_setup and link != stream_setup:
                 streams[stream] = link
         if setup is not before and setup != before:
             sources[source] = setup
             if before.serving and not setup.serving:
-                world.update_copy(owner, open_log_kb=recovery.open_log_kb(model, source))
+                world.update_copy(owner, open_log_kb=recovery.compute_open_log_kb(model, source))
     if sources or streams:
         model.update_setups(sources, streams)
     positions = model.read_positions(logs, [stream for source in logs for stream in fitting[source]])
     for source in logs:
         copy, carried_kb = world.copies[world.sources[source]], []
-        policy, watched = groups.policy(copy), WATCHED[copy.log_full, copy.operation is None]
+        policy, watched = groups.get_policy(copy), WATCHED[copy.log_full, copy.operation is None]
         if positions.watched[source] != watched:
-            model.watch(source, watched)
+            model.watch_source(source, watched)
         for stream in fitting[source]:
-            crossings = policy.crossings(world, copy, stream)
+            crossings = policy.choose_crossings(world, copy, stream)
             if positions.streams_watched[stream] != crossings:
                 model.watch_stream(stream, crossings)
             if world.streams[stream] is not None:
                 carried_kb.append(positions.hardened_kb[stream])
-        reuse_kb = min([kb for _, kb in _holds(world, copy, positions.flushed_kb[source], carried_kb)])
+        reuse_kb = min([kb for _, kb in _list_holds(world, copy, positions.flushed_kb[source], carried_kb)])
         if positions.reuse_kb[source] != reuse_kb:
             model.set_log_reuse_kb(source, reuse_kb)
     world.dirty.clear()
@@ -286,43 +305,43 @@ WATCHED: Final = {
 """(log is full, no long operation runs in it) -> crossings that the flow model reports for a copy."""
 
 
-def _fitting_streams(world: World, source: int, copy: DatabaseCopy) -> tuple[int, ...]:
+def _update_streams(world: World, source: int, copy: DatabaseCopy) -> tuple[int, ...]:
     """Add or remove streams of *source* as its group requires, and return them.
 
     A log in a session always has a stream: its send queue is the log that waits there. A log in no session
     has only the streams that a copy receives.
     """
-    streams = world.flow.streams_of(source)
+    streams = world.flow.list_streams_of(source)
     if copy.group_kind:
         return streams or (_add_stream(world, source),)
     for stream in streams:
         if world.streams[stream] is None:
             del world.streams[stream]
             world.flow.remove_stream(stream)
-    return world.flow.streams_of(source)
+    return world.flow.list_streams_of(source)
 
 
-def log_reuse_kb(world: World, copy: DatabaseCopy, source: int) -> float:
+def find_log_reuse_kb(world: World, copy: DatabaseCopy, source: int) -> float:
     """Return the position up to which the log file may be reused."""
-    return min(position for _, position in log_holds(world, copy, source))
+    return min(position for _, position in list_log_holds(world, copy, source))
 
 
-def log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[str, float]]:
+def list_log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[str, float]]:
     """Return (log_reuse_wait_desc, position in KB) of each reason that prevents log reuse from that position on.
 
     Facts 6.5.
     """
     model = world.flow
     carried_kb = [
-        model.stream_positions(stream).hardened_kb for stream in _list_received_streams(world, source)
+        model.read_stream_positions(stream).hardened_kb for stream in _list_received_streams(world, source)
     ]
-    return _holds(world, copy, model.positions(source).flushed_kb, carried_kb)
+    return _list_holds(world, copy, model.read_source_positions(source).flushed_kb, carried_kb)
 
 
-def _holds(
+def _list_holds(
     world: World, copy: DatabaseCopy, flushed_kb: float, carried_kb: list[float]
 ) -> list[tuple[str, float]]:
-    """Return `log_holds` for a log that is on disk up to *flushed_kb*.
+    """Return `list_log_holds` for a log that is on disk up to *flushed_kb*.
 
     Its receivers have hardened it up to *carried_kb*.
     """
@@ -335,7 +354,7 @@ def _holds(
         held_kb = [kb for _, kb, _ in copy.window_transactions]
         held_kb += [copy.active_from_kb] if copy.active_from_kb is not None else []
         holds.append(("ACTIVE_TRANSACTION", min(held_kb)))
-    held_for_group = groups.policy(copy).log_hold(world, copy, carried_kb)
+    held_for_group = groups.get_policy(copy).find_log_hold(world, copy, carried_kb)
     if held_for_group is not None:
         holds.append(held_for_group)
     return holds
@@ -343,12 +362,12 @@ def _holds(
 
 def warm_start(world: World) -> None:
     """Set every log to the state that it has after a long run."""
-    refresh(world)
+    update_flow(world)
     for source in sorted(world.sources):
-        flow.warm_start(world.flow, source, world.chance.uniform())
+        flow.warm_start(world.flow, source, world.chance.draw_uniform())
 
 
-run = flow.run
+run = flow.run_flow
 """Advance the flow model; re-exported so that the simulator depends on one module only."""
 
 
@@ -379,27 +398,27 @@ class FlowSetups:
         ]
         self._paths: dict[tuple[str, str], _StreamPath] = {}
 
-    def source_setup(self, copy: DatabaseCopy) -> SourceSetup:
+    def get_source_setup(self, copy: DatabaseCopy) -> SourceSetup:
         """Return the setup of the log that *copy* writes."""
         clients, operation = self._has_clients(copy), copy.operation
-        return _source(
-            *self._server(copy.server).source,
+        return _build_source(
+            *self._get_log_server(copy.server).source,
             copy.workload,
             copy.scale if clients or operation is None else 0.0,
             serving.is_copy_serving(self.world, copy) and (clients or operation is not None),
-            volumes.log_room_kb(copy),
+            volumes.compute_log_room_kb(copy),
             copy.delayed_durability == 2,
             operation,
         )
 
-    def stream_setup(self, lead: DatabaseCopy, receiver: Key | None) -> StreamSetup:
+    def get_stream_setup(self, lead: DatabaseCopy, receiver: Key | None) -> StreamSetup:
         """Return the setup of the stream from *lead* to the copy *receiver*; None: no receiver yet."""
         if receiver is None:
-            return _waiting(*self._server(lead.server).site)
+            return _build_waiting_stream(*self._get_log_server(lead.server).site)
         follower = self.world.copies[receiver]
-        terms = groups.policy(lead).stream_terms(self.world, lead, follower)
+        terms = groups.get_policy(lead).build_stream_terms(self.world, lead, follower)
         stream_path = self._find_stream_path(lead.server, follower.server)
-        return _stream(
+        return _build_stream(
             *stream_path.stream,
             terms.awaited,
             terms.connected,
@@ -416,13 +435,13 @@ class FlowSetups:
         servers = [server for databases, server in self._users if copy.database in databases]
         return not servers or copy.server in servers
 
-    def _server(self, name: str) -> _LogServer:
+    def _get_log_server(self, name: str) -> _LogServer:
         instance = self.world.instances[name]
         return _LogServer(instance, self.world.computers[instance.computer])
 
     def _find_stream_path(self, a: str, b: str) -> _StreamPath:
         if (a, b) not in self._paths:
-            self._paths[a, b] = _StreamPath(self.world, a, b, self._server(a))
+            self._paths[a, b] = _StreamPath(self.world, a, b, self._get_log_server(a))
         return self._paths[a, b]
 
 
@@ -447,7 +466,7 @@ class _StreamPath:
 
     def __init__(self, world: World, a: str, b: str, from_server: _LogServer) -> None:
         instance, receiver_instance = world.instances[a], world.instances[b]
-        computer, path = world.computers[receiver_instance.computer], network.link(world, a, b)
+        computer, path = world.computers[receiver_instance.computer], network.get_link(world, a, b)
         self.target_answers = receiver_instance.answering
         self.carries = instance.answering and receiver_instance.answering and network.is_passing(world, a, b)
         self.compresses = instance.version >= 2008 and TRACE_FLAG_NO_COMPRESSION not in instance.trace_flags
@@ -458,7 +477,7 @@ class _StreamPath:
             path.rtt_ms,
             path.jitter_ms,
             path.loss,
-            _bandwidth_left_mbps(world, a, b, path.bandwidth_mbps),
+            _compute_bandwidth_left_mbps(world, a, b, path.bandwidth_mbps),
             security.is_encrypted(world, a, b),
             instance.edition in ENTERPRISE,
             computer.log_disk_factor,
@@ -467,7 +486,7 @@ class _StreamPath:
         )
 
 
-def _bandwidth_left_mbps(world: World, a: str, b: str, bandwidth_mbps: float) -> float:
+def _compute_bandwidth_left_mbps(world: World, a: str, b: str, bandwidth_mbps: float) -> float:
     """Return the bandwidth that file copies leave on the link from *a* to *b*.
 
     Streams share the link fairly, and mirroring is one of them.
@@ -476,19 +495,19 @@ def _bandwidth_left_mbps(world: World, a: str, b: str, bandwidth_mbps: float) ->
     if not rates:
         return bandwidth_mbps
     return max(
-        bandwidth_mbps / (1 + len(rates)), bandwidth_mbps - arithmetic.total(rates) * MBPS_PER_KB_PER_S
+        bandwidth_mbps / (1 + len(rates)), bandwidth_mbps - arithmetic.add_in_order(rates) * MBPS_PER_KB_PER_S
     )
 
 
 @cache
-def _site(name: str, cores: int, worker_threads: int) -> Site:
+def _build_site(name: str, cores: int, worker_threads: int) -> Site:
     """Return the hardware with the server's cores and workers (0: automatic), one object for equal values."""
     site = replace(SITES[name], cores=cores)
     return replace(site, worker_threads=worker_threads) if worker_threads else site
 
 
 @lru_cache(SETUPS_KEPT)
-def _source(
+def _build_source(
     site: str,
     cores: int,
     worker_threads: int,
@@ -506,7 +525,7 @@ def _source(
     operation: Operation | None,
 ) -> SourceSetup:
     return SourceSetup(
-        site=_site(site, cores, worker_threads),
+        site=_build_site(site, cores, worker_threads),
         workload=WORKLOADS[workload],
         scale=scale,
         host=host,
@@ -524,12 +543,12 @@ def _source(
 
 
 @cache
-def _waiting(site: str, cores: int, worker_threads: int) -> StreamSetup:
-    return StreamSetup(site=_site(site, cores, worker_threads), sending=False)
+def _build_waiting_stream(site: str, cores: int, worker_threads: int) -> StreamSetup:
+    return StreamSetup(site=_build_site(site, cores, worker_threads), sending=False)
 
 
 @lru_cache(SETUPS_KEPT)
-def _stream(
+def _build_stream(
     site: str,
     cores: int,
     worker_threads: int,
@@ -554,7 +573,7 @@ def _stream(
     log_pool: bool,
 ) -> StreamSetup:
     return StreamSetup(
-        site=_site(site, cores, worker_threads),
+        site=_build_site(site, cores, worker_threads),
         target_host=target_host,
         target_alive=target_alive,
         awaited=awaited,

@@ -33,47 +33,53 @@ def has_drive(computer: Computer, letter: str) -> bool:
     """Return whether the server has that drive and has not lost it."""
     if letter.upper() in computer.failed_drives:
         return False
-    return letter.upper() in STANDARD_DRIVES or size_kb(computer, letter) is not None
+    return letter.upper() in STANDARD_DRIVES or get_size_kb(computer, letter) is not None
 
 
-def size_kb(computer: Computer, letter: str) -> float | None:
+def get_size_kb(computer: Computer, letter: str) -> float | None:
     """Return the size of the drive; None if it does not exist or has no limit."""
     return next((v.size_kb for v in computer.volumes if v.letter.upper() == letter.upper()), None)
 
 
-def free_kb(world: World, server: str, letter: str) -> float:
+def compute_free_kb(world: World, server: str, letter: str) -> float:
     """Return the free space on the drive; infinite without a limit, 0 if it does not exist or is lost."""
-    computer = world.computer_of(server)
-    total_kb = size_kb(computer, letter)
+    computer = world.get_computer_of(server)
+    total_kb = get_size_kb(computer, letter)
     if not has_drive(computer, letter):
         return 0.0
     if total_kb is None:
         return float("inf")
-    return max(0.0, total_kb - used_kb(world, server, letter))
+    return max(0.0, total_kb - compute_used_kb(world, server, letter))
 
 
 def list_free_kb(world: World, server: str) -> list[tuple[str, float]]:
     """Return the letter and the free space of each drive that is not lost; a drive without a limit has a shown size."""
-    computer = world.computer_of(server)
+    computer = world.get_computer_of(server)
     letters = {*STANDARD_DRIVES, *(volume.letter.upper() for volume in computer.volumes)}
     return [
-        (letter, max(0.0, (size_kb(computer, letter) or UNSIZED_DRIVE_KB) - used_kb(world, server, letter)))
+        (
+            letter,
+            max(
+                0.0,
+                (get_size_kb(computer, letter) or UNSIZED_DRIVE_KB) - compute_used_kb(world, server, letter),
+            ),
+        )
         for letter in sorted(letters)
         if has_drive(computer, letter)
     ]
 
 
-def used_kb(world: World, server: str, letter: str) -> float:
+def compute_used_kb(world: World, server: str, letter: str) -> float:
     """Return the size of database and backup files on the drive."""
     letter = letter.upper()
-    databases = arithmetic.total(
+    databases = arithmetic.add_in_order(
         file.size_kb
         for (server_name, _), copy in world.copies.items()
         if server_name == server
-        for file in files_of(copy)
+        for file in list_files_of(copy)
         if file.drive.upper() == letter
     )
-    other_kb = arithmetic.total(
+    other_kb = arithmetic.add_in_order(
         float(file.size_kb)
         for (server_name, path), file in world.files.items()
         if server_name == server and path[:1].upper() == letter
@@ -81,7 +87,7 @@ def used_kb(world: World, server: str, letter: str) -> float:
     return databases + other_kb
 
 
-def files_of(copy: DatabaseCopy) -> tuple[DbFile, ...]:
+def list_files_of(copy: DatabaseCopy) -> tuple[DbFile, ...]:
     """Return all files of a copy: first data file, first log file, the others."""
     files = (
         DbFile(name=copy.database, drive=copy.data_drive, size_kb=copy.size_kb),
@@ -97,7 +103,7 @@ def files_of(copy: DatabaseCopy) -> tuple[DbFile, ...]:
     )
 
 
-def path_of(copy: DatabaseCopy, file: DbFile) -> str:
+def get_path_of(copy: DatabaseCopy, file: DbFile) -> str:
     """Return the path of the file as sys.master_files shows it."""
     file_path = next((moved_path for moved_path in copy.file_paths if moved_path.file == file.key), None)
     if file_path is not None:
@@ -130,41 +136,41 @@ SIZE_LEAST_KB: Final = 512.0
 """Minimum size of a new file. Documented [DOC: ALTER DATABASE file options]."""
 
 
-def file_at(world: World, server: str, path: str) -> tuple[DatabaseCopy, DbFile] | None:
+def find_file_at(world: World, server: str, path: str) -> tuple[DatabaseCopy, DbFile] | None:
     """Return the database file at *path* on *server*, with its copy."""
     for (server_name, _), copy in sorted(world.copies.items()):
-        for file in files_of(copy) if server_name == server else ():
-            if path.lower() in (location.lower() for location in locations_of(copy, file)):
+        for file in list_files_of(copy) if server_name == server else ():
+            if path.lower() in (location.lower() for location in list_locations(copy, file)):
                 return copy, file
     return None
 
 
-def locations_of(copy: DatabaseCopy, file: DbFile) -> tuple[str, ...]:
+def list_locations(copy: DatabaseCopy, file: DbFile) -> tuple[str, ...]:
     """Return the paths at which the file exists."""
     known_file_path = next((file_path for file_path in copy.file_paths if file_path.file == file.key), None)
-    return known_file_path.found if known_file_path is not None else (path_of(copy, file),)
+    return known_file_path.found if known_file_path is not None else (get_path_of(copy, file),)
 
 
-def misplaced_files(copy: DatabaseCopy) -> list[DbFile]:
+def list_misplaced_files(copy: DatabaseCopy) -> list[DbFile]:
     """Return the files that are not at the path at which the database would open them."""
     if not copy.file_paths:
         return []
-    file_paths = ((file, path_of(copy, file).lower()) for file in files_of(copy))
+    file_paths = ((file, get_path_of(copy, file).lower()) for file in list_files_of(copy))
     return [
         file
         for file, path in file_paths
-        if path not in (location.lower() for location in locations_of(copy, file))
+        if path not in (location.lower() for location in list_locations(copy, file))
     ]
 
 
-def settle_files(copy: DatabaseCopy) -> DatabaseCopy:
+def use_file_paths(copy: DatabaseCopy) -> DatabaseCopy:
     """Return the copy after it has been opened: each file is used at its path, on the drive of that path."""
     if not copy.file_paths:
         return copy
     paths = {file_path.file: file_path.path for file_path in copy.file_paths}
     data, log, *extra = (
-        replace(file, drive=drive_of(paths[file.key])) if file.key in paths else file
-        for file in files_of(replace(copy, file_options=()))
+        replace(file, drive=get_drive_of(paths[file.key])) if file.key in paths else file
+        for file in list_files_of(replace(copy, file_options=()))
     )
     return replace(
         copy,
@@ -177,38 +183,38 @@ def settle_files(copy: DatabaseCopy) -> DatabaseCopy:
     )
 
 
-def options_of(copy: DatabaseCopy, file: DbFile) -> FileOptions:
+def get_options_of(copy: DatabaseCopy, file: DbFile) -> FileOptions:
     """Return the options of a file; empty ones if none were given."""
     return next(
         (option for option in copy.file_options if option.file == file.key), FileOptions(file=file.key)
     )
 
 
-def log_room_kb(copy: DatabaseCopy) -> float:
+def compute_log_room_kb(copy: DatabaseCopy) -> float:
     """Return the log that the log files of the copy hold at their present size."""
     if not copy.extra_files:
         return copy.log_size_kb
-    return copy.log_size_kb + arithmetic.total(file.size_kb for file in copy.extra_files if file.log)
+    return copy.log_size_kb + arithmetic.add_in_order(file.size_kb for file in copy.extra_files if file.log)
 
 
-def log_limit_kb(world: World, copy: DatabaseCopy) -> float:
+def compute_log_limit_kb(world: World, copy: DatabaseCopy) -> float:
     """Return the size to which the first log file can grow: its limit, or the end of its drive."""
-    room_kb = free_kb(world, copy.server, copy.log_drive)
+    room_kb = compute_free_kb(world, copy.server, copy.log_drive)
     return max(copy.log_size_kb, min(copy.log_max_kb, copy.log_size_kb + room_kb))
 
 
-def next_log_size_kb(world: World, copy: DatabaseCopy) -> float:
+def compute_next_log_size_kb(world: World, copy: DatabaseCopy) -> float:
     """Return the size of the first log file after its next growth; the present size if it cannot grow."""
     step_kb = copy.log_size_kb * LOG_GROWTH_STEP
     if copy.file_options:
-        options = options_of(copy, files_of(copy)[1])
+        options = get_options_of(copy, list_files_of(copy)[1])
         if options.growth_kb is not None:
             step_kb = options.growth_kb
         elif options.growth_percent is not None:
             step_kb = copy.log_size_kb * options.growth_percent / 100.0
-    return min(log_limit_kb(world, copy), copy.log_size_kb + step_kb)
+    return min(compute_log_limit_kb(world, copy), copy.log_size_kb + step_kb)
 
 
-def drive_of(path: str) -> str:
+def get_drive_of(path: str) -> str:
     """Return the letter of a path; "" for a path without one (a network share, a URL)."""
     return path[0].upper() if path[1:2] == ":" else ""

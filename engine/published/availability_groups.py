@@ -10,12 +10,12 @@ from msgspec import Struct
 from engine import arithmetic, simulator
 from engine.constants import PAGE_KB, TICKS_PER_S
 from engine.events import Event, ReplicaData, select_data
-from engine.flow import SafetyMode, Samples, run
+from engine.flow import SafetyMode, Samples, run_flow
 from engine.flow.sites import SSD, USERS
 from engine.model import ReplicaWord, World
-from engine.published.clusters import DATABASE, MBPS, NODES, group_world
-from engine.published.measure import KB_PER_MB, means, play, run_s, setup_of, steady
-from engine.published.rows import FigureRow, number, statement
+from engine.published.clusters import DATABASE, MBPS, NODES, build_group_world
+from engine.published.measure import KB_PER_MB, build_setup, measure_means, play, run_s, run_to_steady_state
+from engine.published.rows import FigureRow, build_published_number_row, build_statement_row
 
 SETTLE_S: Final = 250.0
 MEASURED_S: Final = 300.0
@@ -39,25 +39,25 @@ THREE: Final = ("sync", "sync", "sync")
 @cache
 def measure_group() -> GroupMeasurement:
     """Measure the stream of a group in a normal run."""
-    world = group_world(workload=USERS.name, windows="2012", version=2012)
-    simulator.advance(world, round(SETTLE_S * TICKS_PER_S))
+    world = build_group_world(workload=USERS.name, windows="2012", version=2012)
+    simulator.advance_world(world, round(SETTLE_S * TICKS_PER_S))
     flow = world.flow
     source, stream = world.copies[NODES[0], DATABASE].source, world.copies[NODES[1], DATABASE].stream
     assert source is not None
     assert stream is not None
-    before, stream_before = flow.totals(source), flow.stream_totals(stream)
+    before, stream_before = flow.read_source_totals(source), flow.read_stream_totals(stream)
     local_values, remote_values = [], []
     for _ in range(round(MEASURED_S)):
-        simulator.advance(world, world.tick + TICKS_PER_S)
-        local_values.append(flow.reading(source).principal_data_writes_kb_per_s / KB_PER_MB)
-        remote_values.append(flow.stream_reading(stream).mirror_data_writes_kb_per_s / KB_PER_MB)
-    later_totals, stream_after = flow.totals(source), flow.stream_totals(stream)
+        simulator.advance_world(world, world.tick + TICKS_PER_S)
+        local_values.append(flow.read_source(source).principal_data_writes_kb_per_s / KB_PER_MB)
+        remote_values.append(flow.read_stream(stream).mirror_data_writes_kb_per_s / KB_PER_MB)
+    later_totals, stream_after = flow.read_source_totals(source), flow.read_stream_totals(stream)
     pages_to_mb_per_s = PAGE_KB / KB_PER_MB / MEASURED_S
     return GroupMeasurement(
         requests_per_s=(later_totals.transactions - before.transactions) / MEASURED_S,
         writes_mb_per_s=(stream_after.pages_written - stream_before.pages_written) * pages_to_mb_per_s,
         primary_writes_mb_per_s=(later_totals.pages_written - before.pages_written) * pages_to_mb_per_s,
-        **_peaks(local_values, remote_values),
+        **_find_peaks(local_values, remote_values),
     )
 
 
@@ -70,7 +70,7 @@ class Peaks(TypedDict):
     bursts: int
 
 
-def _peaks(primary_rates: Sequence[float], secondary_rates: Sequence[float]) -> Peaks:
+def _find_peaks(primary_rates: Sequence[float], secondary_rates: Sequence[float]) -> Peaks:
     """Return the peaks of data writes of primary and secondary; both series are in MB/s, one value per second."""
     high = [rate > 0.5 * max(secondary_rates) for rate in secondary_rates]
     return {
@@ -84,19 +84,19 @@ def _peaks(primary_rates: Sequence[float], secondary_rates: Sequence[float]) -> 
 @cache
 def measure_mirroring() -> GroupMeasurement:
     """Measure a mirroring session with the same workload, for comparison."""
-    flow = steady(setup_of(USERS, SafetyMode.FULL, SSD, version=2012, bandwidth_mbps=MBPS))
+    flow = run_to_steady_state(build_setup(USERS, SafetyMode.FULL, SSD, version=2012, bandwidth_mbps=MBPS))
     run_s(flow, SETTLE_S)
     twin = flow.fork()
-    mean_values = means(flow, MEASURED_S)
+    mean_values = measure_means(flow, MEASURED_S)
     samples = Samples(every=TICKS_PER_S)
-    run(twin, round(MEASURED_S * TICKS_PER_S), samples)
-    principal_mb = samples.column(0, "principal_data_writes_kb_per_s") / KB_PER_MB
-    mirror_mb = samples.column(0, "mirror_data_writes_kb_per_s") / KB_PER_MB
+    run_flow(twin, round(MEASURED_S * TICKS_PER_S), samples)
+    principal_mb = samples.read_column(0, "principal_data_writes_kb_per_s") / KB_PER_MB
+    mirror_mb = samples.read_column(0, "mirror_data_writes_kb_per_s") / KB_PER_MB
     return GroupMeasurement(
         requests_per_s=mean_values.transactions_per_s,
         writes_mb_per_s=mean_values.mirror_writes_kb_per_s / KB_PER_MB,
         primary_writes_mb_per_s=mean_values.writes_kb_per_s / KB_PER_MB,
-        **_peaks(principal_mb.tolist(), mirror_mb.tolist()),
+        **_find_peaks(principal_mb.tolist(), mirror_mb.tolist()),
     )
 
 
@@ -106,7 +106,7 @@ SEEDS: Final = range(1, 7)
 
 def _play_lines(lines: Sequence[str], seed: int, until_s: float) -> tuple[World, list[Event]]:
     """Play *lines* at 5 s with three replicas of a small idle database. Return the world and the events."""
-    world = group_world(THREE, windows="2012", version=2012, seed=seed)
+    world = build_group_world(THREE, windows="2012", version=2012, seed=seed)
     return world, play(world, "".join(f"5 {line}\n" for line in lines), until_s)
 
 
@@ -117,55 +117,58 @@ def _find_state_s(events: list[Event], state_word: ReplicaWord, server: str | No
 
 
 @cache
-def planned_s() -> float:
+def measure_planned_s() -> float:
     """Return the mean time from RESOLVING_NORMAL at the old primary to PRIMARY_NORMAL at the new one."""
     times = []
     for seed in SEEDS:
         _, events = _play_lines((f"sql {NODES[1]} ALTER AVAILABILITY GROUP AG FAILOVER",), seed, 25.0)
         begin = _find_state_s(events, ReplicaWord.RESOLVING_NORMAL, NODES[0])
         times.append(_find_state_s(events, ReplicaWord.PRIMARY_NORMAL) - begin)
-    return arithmetic.total(times) / len(times)
+    return arithmetic.add_in_order(times) / len(times)
 
 
 @cache
-def commits_pause_s() -> float:
+def measure_commit_pause_s() -> float:
     """Return how long a primary under load commits nothing after a synchronous secondary stops responding.
 
     The result is in seconds.
     """
-    world = group_world(THREE, USERS.name, windows="2012", version=2012)
-    simulator.advance(world, round(5.0 * TICKS_PER_S))
+    world = build_group_world(THREE, USERS.name, windows="2012", version=2012)
+    simulator.advance_world(world, round(5.0 * TICKS_PER_S))
     source = world.copies[NODES[0], DATABASE].source
     assert source is not None
     play(world, f"5 black-hole {NODES[0]} {NODES[1]}\n", 5.5)
-    transactions = world.flow.positions(source).transactions
-    while world.flow.positions(source).transactions <= transactions + 1.0 and world.tick < 60 * TICKS_PER_S:
-        simulator.advance(world, world.tick + TICKS_PER_S // 10)
+    transactions = world.flow.read_source_positions(source).transactions
+    while (
+        world.flow.read_source_positions(source).transactions <= transactions + 1.0
+        and world.tick < 60 * TICKS_PER_S
+    ):
+        simulator.advance_world(world, world.tick + TICKS_PER_S // 10)
     return world.tick / TICKS_PER_S - 5.0
 
 
 @cache
-def isolated_s() -> float:
+def measure_isolated_s() -> float:
     """Return the seconds for which a primary without a network stays primary."""
     _, events = _play_lines([f"black-hole {NODES[0]} {other_node}" for other_node in NODES[1:3]], 1, 60.0)
     return _find_state_s(events, ReplicaWord.RESOLVING_NORMAL, NODES[0])
 
 
-def rows() -> list[FigureRow]:
+def build_rows() -> list[FigureRow]:
     """Return the rows about availability groups."""
     group, mirroring = measure_group(), measure_mirroring()
     minutes = MEASURED_S / 60.0
     return [
-        number("AG.writes", group.writes_mb_per_s),
-        number("AG.burst", group.writes_most_mb_per_s),
-        number("AG.mirror.writes", mirroring.writes_mb_per_s),
-        statement("AG.minute", group.bursts == minutes, f"{group.bursts} in {minutes:.0f} minutes"),
-        statement(
+        build_published_number_row("AG.writes", group.writes_mb_per_s),
+        build_published_number_row("AG.burst", group.writes_most_mb_per_s),
+        build_published_number_row("AG.mirror.writes", mirroring.writes_mb_per_s),
+        build_statement_row("AG.minute", group.bursts == minutes, f"{group.bursts} in {minutes:.0f} minutes"),
+        build_statement_row(
             "AG.continuous",
             mirroring.writes_least_mb_per_s > 0.9 * mirroring.writes_most_mb_per_s,
             f"{mirroring.writes_least_mb_per_s:.0f} to {mirroring.writes_most_mb_per_s:.0f} MB/s",
         ),
-        statement(
+        build_statement_row(
             "AG.primary",
             abs(group.primary_writes_mb_per_s / mirroring.primary_writes_mb_per_s - 1) < 0.1
             and abs(group.primary_most_mb_per_s / mirroring.primary_most_mb_per_s - 1) < 0.1,
@@ -173,9 +176,9 @@ def rows() -> list[FigureRow]:
             f"{group.primary_most_mb_per_s:.0f} and "
             f"{mirroring.primary_most_mb_per_s:.0f} MB/s",
         ),
-        number("AG.requests", group.requests_per_s),
-        number("AG.mirror.requests", mirroring.requests_per_s),
-        number("AG.planned", planned_s()),
-        number("AG.session", commits_pause_s()),
-        statement("AG.lease", isolated_s() <= 10.0, f"after {isolated_s():.1f} s"),
+        build_published_number_row("AG.requests", group.requests_per_s),
+        build_published_number_row("AG.mirror.requests", mirroring.requests_per_s),
+        build_published_number_row("AG.planned", measure_planned_s()),
+        build_published_number_row("AG.session", measure_commit_pause_s()),
+        build_statement_row("AG.lease", measure_isolated_s() <= 10.0, f"after {measure_isolated_s():.1f} s"),
     ]

@@ -11,113 +11,115 @@ from engine.model import Computer, World
 from engine.published.clusters import (
     CLUSTER,
     NODES,
-    cluster_config,
-    cluster_world,
-    first_s,
+    build_cluster_world,
+    build_instance_world,
+    find_first_s,
+    find_primary,
+    get_cluster_config,
+    get_role,
     has_running_partition,
-    instance_world,
-    primary,
-    role,
 )
 from engine.published.measure import play
-from engine.published.rows import FigureRow, number, statement
+from engine.published.rows import FigureRow, build_published_number_row, build_statement_row
 from engine.published.whitepaper_failover import FAILOVER_S
 
 FOUR: Final = NODES[:4]
 AT_S: Final = 5.0
 MIRRORING_S: Final = FAILOVER_S["power-off"][2]
-"""Outage of a mirrored database after the failure that `instance_rows` applies to an instance."""
+"""Outage of a mirrored database after the failure that `build_instance_rows` applies to an instance."""
 
 
 @cache
-def _outage_s(act: str, seed: int = 1) -> float:
+def _measure_outage_s(act: str, seed: int = 1) -> float:
     """Return the seconds from the input line *act* until the database is open again."""
-    world = instance_world(seed=seed)
+    world = build_instance_world(seed=seed)
     play(world, f"{AT_S} {act}\n", AT_S + 120.0)
     return world.availability["Users"].down_ticks / 100.0
 
 
 @cache
 def _find_detection_s(act: str) -> float:
-    detection_time_s = first_s(
-        play(instance_world(), f"{AT_S} {act}\n", 100.0), ClusterData, event_change="role-failed"
+    detection_time_s = find_first_s(
+        play(build_instance_world(), f"{AT_S} {act}\n", 100.0), ClusterData, event_change="role-failed"
     )
     return (detection_time_s or 10**9) - AT_S
 
 
-def _host(world: World) -> str:
+def _get_host(world: World) -> str:
     return world.instances["FCI"].computer
 
 
-def _restarts() -> FigureRow:
+def _build_restart_row() -> FigureRow:
     """Return the row for a second failure after an equal first one."""
-    world = instance_world()
+    world = build_instance_world()
     play(world, "5 stop-service FCI\n", 60.0)
-    first_host = _host(world)
+    first_host = _get_host(world)
     play(world, "60 stop-service FCI\n", 120.0)
-    return statement(
+    return build_statement_row(
         "FCI.restart",
-        (first_host, _host(world)) == ("NODE_1", "NODE_2"),
-        f"on {first_host}, then on {_host(world)}",
+        (first_host, _get_host(world)) == ("NODE_1", "NODE_2"),
+        f"on {first_host}, then on {_get_host(world)}",
     )
 
 
-def _threshold(nodes: int) -> FigureRow:
-    world, moves, at_s = instance_world(FOUR[:nodes], FOUR[:nodes]), 0, 5.0
-    while role(world).state.value != "Failed" and at_s < 2000.0:
-        before = _host(world)
+def _build_threshold_row(nodes: int) -> FigureRow:
+    world, moves, at_s = build_instance_world(FOUR[:nodes], FOUR[:nodes]), 0, 5.0
+    while get_role(world).state.value != "Failed" and at_s < 2000.0:
+        before = _get_host(world)
         play(world, f"{at_s} fail-resource SQL Server (FCI)\n", at_s + 60.0)
-        moves += _host(world) != before
+        moves += _get_host(world) != before
         at_s += 60.0
-    return number(f"FCI.threshold.{nodes}", moves)  # fmt: skip
+    return build_published_number_row(f"FCI.threshold.{nodes}", moves)  # fmt: skip
 
 
-def _owners() -> list[FigureRow]:
-    world = instance_world(NODES[:2], NODES[:2])
+def _build_owner_rows() -> list[FigureRow]:
+    world = build_instance_world(NODES[:2], NODES[:2])
     world.computers["NODE_3"] = Computer(name="NODE_3", site="ssd")
     play(world, "5 add-node FCI NODE_3\n", 20.0)
-    kinds = {resource.kind for resource in role(world).resources if "NODE_3" in resource.owners}
-    other_kinds = {resource.kind for resource in role(world).resources} - kinds
+    kinds = {resource.kind for resource in get_role(world).resources if "NODE_3" in resource.owners}
+    other_kinds = {resource.kind for resource in get_role(world).resources} - kinds
 
-    narrow = instance_world()
+    narrow = build_instance_world()
     play(narrow, "5 set-owners SQL Server (FCI) NODE_1\n10 power-off NODE_1\n", 90.0)
-    stays = not primary(narrow)
+    stays = not find_primary(narrow)
 
-    patched = instance_world()
+    patched = build_instance_world()
     play(patched, "5 patch NODE_2\n", 400.0)
     passive_s = patched.availability["Users"].down_ticks / 100.0
     play(patched, "400 move-role FCI NODE_2\n500 patch NODE_1\n", 900.0)
     whole_s = patched.availability["Users"].down_ticks / 100.0
     return [
-        statement(
+        build_statement_row(
             "FCI.owners.joined", other_kinds == {"Physical Disk"}, f"all but {', '.join(sorted(other_kinds))}"
         ),
-        statement("FCI.owners.none", stays, "online nowhere" if stays else f"online on {_host(narrow)}"),
-        statement("FCI.patch.passive", passive_s == 0.0, f"{passive_s:g} s"),
-        number("FCI.patch.whole", whole_s),
+        build_statement_row(
+            "FCI.owners.none", stays, "online nowhere" if stays else f"online on {_get_host(narrow)}"
+        ),
+        build_statement_row("FCI.patch.passive", passive_s == 0.0, f"{passive_s:g} s"),
+        build_published_number_row("FCI.patch.whole", whole_s),
     ]
 
 
-def _quorum() -> FigureRow:
-    world = instance_world(NODES[:2], FOUR)
+def _build_quorum_row() -> FigureRow:
+    world = build_instance_world(NODES[:2], FOUR)
     play(world, "5 fail-witness CLUSTER\n6 power-off NODE_3\n6 power-off NODE_4\n", 60.0)
     is_stopped = not world.instances["FCI"].running
-    return statement("FCI.quorum", is_stopped, "offline" if is_stopped else "it runs on")  # fmt: skip
+    return build_statement_row("FCI.quorum", is_stopped, "offline" if is_stopped else "it runs on")  # fmt: skip
 
 
-def instance_rows() -> list[FigureRow]:
+def build_instance_rows() -> list[FigureRow]:
     """Return the rows about failover cluster instances."""
-    crash_s = _outage_s("power-off NODE_1")
+    crash_s = _measure_outage_s("power-off NODE_1")
     return [
-        number("FCI.move", _outage_s("move-role FCI NODE_2")),
-        statement("FCI.crash", crash_s > MIRRORING_S, f"{crash_s:.1f} s"),
-        number("FCI.health", _find_detection_s("hang FCI")),
-        number("FCI.looksalive", _find_detection_s("stop-service FCI")),
-        _restarts(),
-        _threshold(2),
-        _threshold(3),
-        *_owners(),
-        _quorum(),
+        build_published_number_row("FCI.move", _measure_outage_s("move-role FCI NODE_2")),
+        build_statement_row("FCI.crash", crash_s > MIRRORING_S, f"{crash_s:.1f} s"),
+        build_published_number_row("FCI.health", _find_detection_s("hang FCI")),
+        build_published_number_row("FCI.looksalive", _find_detection_s("stop-service FCI")),
+        _build_restart_row(),
+        _build_threshold_row(2),
+        _build_threshold_row(3),
+        *_build_owner_rows(),
+        _build_quorum_row(),
     ]
 
 
@@ -140,18 +142,18 @@ INTERVAL_S: Final = 60.0
 
 
 @cache
-def _survives(nodes: int, witness: bool, lost_nodes: tuple[str, ...], apart_s: float) -> bool:
-    world = cluster_world(NODES[:nodes], witness=witness)
+def _can_survive(nodes: int, witness: bool, lost_nodes: tuple[str, ...], apart_s: float) -> bool:
+    world = build_cluster_world(NODES[:nodes], witness=witness)
     lines = "".join(f"{5 + number * apart_s} power-off {name}\n" for number, name in enumerate(lost_nodes))
     play(world, lines, 5.0 + apart_s * len(lost_nodes) + 30.0)
     return has_running_partition(world)
 
 
-def _verdict(outcomes: set[bool]) -> str:
+def _format_verdict(outcomes: set[bool]) -> str:
     return "50/50" if len(outcomes) == 2 else "Yes" if outcomes == {True} else "No"
 
 
-def _survival() -> list[FigureRow]:
+def _build_survival_rows() -> list[FigureRow]:
     """Return rows that try every choice of failed nodes: all choices survive, none does, or some do ("50/50")."""
     survival = []
     for (nodes, witness), published in SURVIVAL.items():
@@ -162,12 +164,12 @@ def _survival() -> list[FigureRow]:
             ("both", list(combinations(names, 2)), 0.0),
         )
         for (id, choices, apart_s), text in zip(cases, published, strict=True):
-            outcomes = [_survives(nodes, witness, lost_nodes, apart_s) for lost_nodes in choices]
+            outcomes = [_can_survive(nodes, witness, lost_nodes, apart_s) for lost_nodes in choices]
             ours, row = (
                 f"in {outcomes.count(True)} of {len(outcomes)} ways",
                 f"CLU.{nodes}{'W' if witness else ''}.{id}",
             )
-            survival.append(statement(row, _verdict(set(outcomes)) == text, ours))
+            survival.append(build_statement_row(row, _format_verdict(set(outcomes)) == text, ours))
     return survival
 
 
@@ -175,16 +177,16 @@ def _survival() -> list[FigureRow]:
 def _is_node_removed(windows: str, across_subnets: bool, outage_s: float) -> bool:
     """Return whether a network outage of *outage_s* removes NODE_3 from the membership."""
     subnets = ("10.0.1", "10.0.1", "10.0.2" if across_subnets else "10.0.1")
-    world = cluster_world(NODES[:3], windows, subnets=subnets)
+    world = build_cluster_world(NODES[:3], windows, subnets=subnets)
     events = play(world, f"5 pull-cable NODE_3\n{5 + outage_s} plug-cable NODE_3\n", 60.0)
-    return first_s(events, ClusterData, event_change="node removed", node="NODE_3") is not None
+    return find_first_s(events, ClusterData, event_change="node removed", node="NODE_3") is not None
 
 
 REGROUP_S_MAX: Final = 2.5
 """Maximum time from the heartbeat threshold until the survivors agree on a membership."""
 
 
-def _heartbeats() -> list[FigureRow]:
+def _build_heartbeat_rows() -> list[FigureRow]:
     heartbeats = []
     for windows in WINDOWS:
         since_2016 = WINDOWS.index(windows) >= WINDOWS.index("2016")
@@ -199,7 +201,7 @@ def _heartbeats() -> list[FigureRow]:
                 "removed" if is_gone_node else "kept" for is_gone_node in (stays, is_removed)
             )
             heartbeats.append(
-                statement(
+                build_statement_row(
                     id,
                     not stays and is_removed,
                     f"{short_result} after {short:g} s, {long_result} after {long:g} s",
@@ -211,11 +213,11 @@ def _heartbeats() -> list[FigureRow]:
 def _count_votes(world: World, lines: str) -> tuple[int, int]:
     """Return (number of counted node votes, counted witness vote) after *lines* and a minute."""
     play(world, lines, 60.0)
-    config = cluster_config(world)
+    config = get_cluster_config(world)
     return len(config.counted), int(config.witness_counts)
 
 
-def _votes() -> list[FigureRow]:
+def _build_vote_rows() -> list[FigureRow]:
     """Return rows for dynamic quorum and dynamic witness."""
     lose = "5 power-off NODE_2\n"
     no_witness = f"5 fail-witness {CLUSTER}\n"
@@ -232,18 +234,18 @@ def _votes() -> list[FigureRow]:
     )
     rows_found = []
     for id, windows, nodes, witness, lines, votes in cases:
-        counted_votes = _count_votes(cluster_world(NODES[:nodes], windows, witness=witness), lines)
+        counted_votes = _count_votes(build_cluster_world(NODES[:nodes], windows, witness=witness), lines)
         ours = f"votes: {counted_votes[0]} of nodes, {counted_votes[1]} of the witness"
-        rows_found.append(statement(f"CLU.votes.{id}", counted_votes == votes, ours))
+        rows_found.append(build_statement_row(f"CLU.votes.{id}", counted_votes == votes, ours))
     return rows_found
 
 
-def _last_nodes(windows: str, dynamic: bool = True) -> int:
+def _count_last_nodes(windows: str, dynamic: bool = True) -> int:
     """Return how many of five nodes still run if they fail in sequence, those without a counted vote first."""
-    world = cluster_world(NODES, windows, dynamic=dynamic)
+    world = build_cluster_world(NODES, windows, dynamic=dynamic)
     remaining_nodes = list(NODES)
     while len(remaining_nodes) > 1:
-        counted_nodes = cluster_config(world).counted
+        counted_nodes = get_cluster_config(world).counted
         removed_text = next(
             (name for name in remaining_nodes if name not in counted_nodes), remaining_nodes[-1]
         )
@@ -255,65 +257,69 @@ def _last_nodes(windows: str, dynamic: bool = True) -> int:
     return len(remaining_nodes)
 
 
-def _special() -> list[FigureRow]:
-    pinned = _config_of(cluster_world(NODES[:4], lower="NODE_2"))
-    weightless = _config_of(cluster_world(NODES[:3], without_vote=("NODE_3",)))
-    half_world = cluster_world(NODES[:4], "2008 R2")
+def _build_special_rows() -> list[FigureRow]:
+    pinned = _collect_config(build_cluster_world(NODES[:4], lower="NODE_2"))
+    weightless = _collect_config(build_cluster_world(NODES[:3], without_vote=("NODE_3",)))
+    half_world = build_cluster_world(NODES[:4], "2008 R2")
     play(half_world, "5 power-off NODE_3\n5 power-off NODE_4\n", 40.0)
     graceful = []
     for name in NODES[:2]:
-        world = cluster_world(NODES[:2])
+        world = build_cluster_world(NODES[:2])
         play(world, f"5 stop-cluster {name}\n", 40.0)
         graceful.append(has_running_partition(world))
     return [
-        number("CLU.lastman", _last_nodes("2016")),
-        number("CLU.static", _last_nodes("2008 R2")),
-        number("CLU.static.2016", _last_nodes("2016", dynamic=False)),
-        statement(
+        build_published_number_row("CLU.lastman", _count_last_nodes("2016")),
+        build_published_number_row("CLU.static", _count_last_nodes("2008 R2")),
+        build_published_number_row("CLU.static.2016", _count_last_nodes("2016", dynamic=False)),
+        build_statement_row(
             "CLU.half",
             not has_running_partition(half_world),
             "up" if has_running_partition(half_world) else "down",
         ),
-        statement(
+        build_statement_row(
             "CLU.lower", pinned == {"NODE_1", "NODE_3", "NODE_4"}, f"votes: {', '.join(sorted(pinned))}"
         ),
-        statement("CLU.weight", "NODE_3" not in weightless, f"votes: {', '.join(sorted(weightless))}"),
-        statement("CLU.graceful", all(graceful), f"in {graceful.count(True)} of {len(graceful)} ways"),
+        build_statement_row(
+            "CLU.weight", "NODE_3" not in weightless, f"votes: {', '.join(sorted(weightless))}"
+        ),
+        build_statement_row(
+            "CLU.graceful", all(graceful), f"in {graceful.count(True)} of {len(graceful)} ways"
+        ),
     ]
 
 
-def _config_of(world: World) -> set[str]:
+def _collect_config(world: World) -> set[str]:
     play(world, "", 20.0)
-    return set(cluster_config(world).counted)
+    return set(get_cluster_config(world).counted)
 
 
 def _build_forced_quorum_rows() -> list[FigureRow]:
     outage_lines = "5 power-off NODE_2\n5 power-off NODE_3\n"
-    world = cluster_world(NODES[:3])
+    world = build_cluster_world(NODES[:3])
     play(world, outage_lines, 40.0)
     waits = not has_running_partition(world)
     play(world, "40 stop-cluster NODE_1\n41 force-quorum NODE_1\n", 60.0)
-    is_alone = has_running_partition(world) and cluster_config(world).forced
+    is_alone = has_running_partition(world) and get_cluster_config(world).forced
     play(world, "60 power-on NODE_2\n60 power-on NODE_3\n", 240.0)
-    normal = has_running_partition(world) and not cluster_config(world).forced
+    normal = has_running_partition(world) and not get_cluster_config(world).forced
 
-    split = cluster_world(NODES[:3])
+    split = build_cluster_world(NODES[:3])
     cut_lines = "".join(f"5 black-hole NODE_1 {name}\n" for name in NODES[1:3])
     play(split, cut_lines + "30 stop-cluster NODE_1\n31 force-quorum NODE_1\n", 60.0)
     islands = len({node.partition for node in split.nodes.values() if node.partition})
 
-    prevented = cluster_world(NODES[:3])
+    prevented = build_cluster_world(NODES[:3])
     stop = "".join(f"5 stop-cluster {name}\n" for name in reversed(NODES[:3]))
     play(prevented, stop + "".join(f"30 prevent-quorum {name}\n" for name in NODES[1:3]), 60.0)
     has_waited = not has_running_partition(prevented)
     play(prevented, "60 force-quorum NODE_1\n", 90.0)
     joined_count = len([node for node in prevented.nodes.values() if node.partition])
     return [
-        statement("CLU.forced.waits", waits, "it stays down" if waits else "it goes on"),
-        statement("CLU.forced.alone", is_alone, "FORCED_QUORUM" if is_alone else "no quorum"),
-        statement("CLU.forced.normal", normal, "NORMAL_QUORUM" if normal else "forced"),
-        statement("CLU.forced.split", islands == 2, f"{islands} sets of nodes with quorum"),
-        statement(
+        build_statement_row("CLU.forced.waits", waits, "it stays down" if waits else "it goes on"),
+        build_statement_row("CLU.forced.alone", is_alone, "FORCED_QUORUM" if is_alone else "no quorum"),
+        build_statement_row("CLU.forced.normal", normal, "NORMAL_QUORUM" if normal else "forced"),
+        build_statement_row("CLU.forced.split", islands == 2, f"{islands} sets of nodes with quorum"),
+        build_statement_row(
             "CLU.prevent",
             has_waited and joined_count == 3,
             f"{'none' if has_waited else 'one'} formed; {joined_count} nodes in the forced one",
@@ -323,12 +329,12 @@ def _build_forced_quorum_rows() -> list[FigureRow]:
 
 def _build_stale_cluster(kind: str, windows: str) -> World:
     """Return a world in which NODE_2 fails, NODE_1 continues and fails, and NODE_2 starts with only the witness."""
-    world = cluster_world(NODES[:2], windows, witness=True, witness_kind=kind)
+    world = build_cluster_world(NODES[:2], windows, witness=True, witness_kind=kind)
     play(world, "5 power-off NODE_2\n60 power-off NODE_1\n90 power-on NODE_2\n", 240.0)
     return world
 
 
-def _partition_in_time() -> list[FigureRow]:
+def _build_partition_in_time_rows() -> list[FigureRow]:
     partition = []
     for id, kind, windows in (
         ("share", "File Share Witness", "2008 R2"),
@@ -338,30 +344,30 @@ def _partition_in_time() -> list[FigureRow]:
         world = _build_stale_cluster(kind, windows)
         waits = not has_running_partition(world)
         ours = "it waits" if waits else "it formed the cluster"
-        partition.append(statement(f"CLU.time.{id}", waits, ours))
+        partition.append(build_statement_row(f"CLU.time.{id}", waits, ours))
         play(world, "240 power-on NODE_1\n", 400.0)
         node_count = len([node for node in world.nodes.values() if node.partition])
-        partition.append(statement(f"CLU.time.{id}.newer", node_count == 2, f"{node_count} nodes"))  # fmt: skip
+        partition.append(build_statement_row(f"CLU.time.{id}.newer", node_count == 2, f"{node_count} nodes"))
         forced = _build_stale_cluster(kind, windows)
         play(forced, "240 force-quorum NODE_2\n", 300.0)
         is_alone = has_running_partition(forced)
-        partition.append(statement(f"CLU.time.{id}.forced", is_alone, "up" if is_alone else "down"))
+        partition.append(build_statement_row(f"CLU.time.{id}.forced", is_alone, "up" if is_alone else "down"))
     disk = _build_stale_cluster("Physical Disk", "2008 R2")
     newest = max(store.tag for store in disk.clusters[CLUSTER].stores)
     ok = has_running_partition(disk) and disk.nodes["NODE_2"].config.epoch >= newest
     partition.append(
-        statement("CLU.time.disk", ok, "it started with the newer database" if ok else "it did not")
+        build_statement_row("CLU.time.disk", ok, "it started with the newer database" if ok else "it did not")
     )
     return partition
 
 
-def rows() -> list[FigureRow]:
+def build_rows() -> list[FigureRow]:
     """Return the rows about votes, heartbeats and forced quorum."""
     return [
-        *_survival(),
-        *_heartbeats(),
-        *_votes(),
-        *_special(),
+        *_build_survival_rows(),
+        *_build_heartbeat_rows(),
+        *_build_vote_rows(),
+        *_build_special_rows(),
         *_build_forced_quorum_rows(),
-        *_partition_in_time(),
+        *_build_partition_in_time_rows(),
     ]

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from engine import simulator
 from engine.availability import failover
-from engine.availability.role import role_of
+from engine.availability.role import build_role
 from engine.chance import Chance
 from engine.cluster import config, instances, quorum
 from engine.constants import TICKS_PER_S
@@ -59,7 +59,7 @@ KINDS: Final = {
 """Kinds of replicas: availability mode and failover mode."""
 
 
-def cluster_world(
+def build_cluster_world(
     nodes: Sequence[str],
     windows: str = "2016",
     *,
@@ -77,7 +77,7 @@ def cluster_world(
 
     *witness* adds a witness that every node can reach, by default a disk.
     """
-    world = World(seed=seed, chance=Chance.from_seed(seed), flow=Flow.empty())
+    world = World(seed=seed, chance=Chance.from_seed(seed), flow=Flow.create_empty())
     world.availability[DATABASE] = Availability(database=DATABASE)
     threshold, cross = quorum.THRESHOLDS.get(windows, quorum.THRESHOLDS_SINCE_2016)
     cluster = world.clusters[CLUSTER] = Cluster(
@@ -106,11 +106,11 @@ def cluster_world(
     return world
 
 
-def start(world: World) -> World:
+def start_world(world: World) -> World:
     """Move the world to 0 s, with its logs in the state that they have after a long run."""
     streams.warm_start(world)
     simulator.start_timers(world)
-    simulator.advance(world, 0)
+    simulator.advance_world(world, 0)
     return world
 
 
@@ -120,7 +120,7 @@ def add_instances(world: World, version: int) -> None:
         world.instances[name] = Instance(name=name, computer=name, host=host, version=version)
 
 
-def group_world(
+def build_group_world(
     kinds: Sequence[str] = ("sync", "sync"),
     workload: str = IDLE.name,
     *,
@@ -136,26 +136,26 @@ def group_world(
     """Return availability groups of *databases* databases each, with one replica per node.
 
     The first replica is primary. *kinds*: a key of KINDS for each node. *client*: fields of an application
-    that uses the listener of the only group. *cluster*: arguments of `cluster_world`.
+    that uses the listener of the only group. *cluster*: arguments of `build_cluster_world`.
     """
     nodes = NODES[: len(kinds)]
-    world = cluster_world(nodes, windows, **cluster)
+    world = build_cluster_world(nodes, windows, **cluster)
     add_instances(world, version)
     modes = dict(zip(nodes, (KINDS[kind] for kind in kinds), strict=True))
     groups_made = []
     for number in range(groups):
         names = [_append_number(DATABASE, number * databases + place) for place in range(databases)]
         groups_made.append(
-            _group(world, _append_number(GROUP, number), tuple(names), modes, required, listener)
+            _build_group(world, _append_number(GROUP, number), tuple(names), modes, required, listener)
         )
-    roles = {group.name: role_of(group.name, listener, nodes, nodes[0]) for group in groups_made}
-    config.update(world, nodes[0], groups=tuple(groups_made), roles=tuple(roles.values()))
+    roles = {group.name: build_role(group.name, listener, nodes, nodes[0]) for group in groups_made}
+    config.update_config(world, nodes[0], groups=tuple(groups_made), roles=tuple(roles.values()))
     for group in groups_made:
         _add_replicas(world, group, modes, version, workload)
     for name in nodes[1:]:
         world.links[nodes[0], name] = Link(bandwidth_mbps=MBPS)
     if listener is not None:
-        failover.register(world, nodes[0], listener)
+        failover.register_in_dns(world, nodes[0], listener)
         world.clients["APP"] = Client(
             **{
                 "name": "APP",
@@ -165,7 +165,7 @@ def group_world(
             }
             | (client or {})
         )
-    return start(world)
+    return start_world(world)
 
 
 Modes = dict[str, tuple[CommitMode, FailoverMode]]
@@ -182,7 +182,7 @@ def _list_synchronized_servers(modes: Modes) -> set[str]:
     return {name for name, (mode, _) in modes.items() if mode is lead[0] is CommitMode.SYNCHRONOUS_COMMIT}
 
 
-def _group(
+def _build_group(
     world: World,
     name: str,
     databases: tuple[str, ...],
@@ -236,7 +236,7 @@ def _add_replicas(world: World, group: AvailabilityGroup, modes: Modes, version:
                 state=states.get(server, SyncState.SYNCHRONIZED),
                 peers=tuple(states.items()) if server == primary else (),
             )
-            world.copies[server, database] = _copy(
+            world.copies[server, database] = _build_copy(
                 server, version, workload, database, number, availability=own_membership
             )
     for secondary in secondaries:
@@ -246,26 +246,26 @@ def _add_replicas(world: World, group: AvailabilityGroup, modes: Modes, version:
             world.availability[database] = Availability(database=database)
         source = streams.add_source(world, (primary, database), START_LOG_KB)
         for secondary in secondaries:
-            streams.attach(world, source, (secondary, database))
+            streams.attach_receiver(world, source, (secondary, database))
 
 
-def instance_world(
+def build_instance_world(
     owners: Sequence[str] = NODES[:2], nodes: Sequence[str] = NODES[:2], seed: int = 1
 ) -> World:
     """Return a failover cluster instance with one idle database, running on the first of *owners*."""
-    world = cluster_world(nodes, "2012 R2", witness=True, seed=seed)
+    world = build_cluster_world(nodes, "2012 R2", witness=True, seed=seed)
     name = "FCI"
     world.instances[name] = Instance(
         name=name, computer=owners[0], host=0, version=2014, clustered=True, installed=tuple(owners)
     )
-    role = instances.new_role(name, tuple(owners), 1)
-    config.update(world, owners[0], roles=(role,))
-    world.copies[name, DATABASE] = _copy(name, 2014, IDLE.name)
+    role = instances.build_role(name, tuple(owners), 1)
+    config.update_config(world, owners[0], roles=(role,))
+    world.copies[name, DATABASE] = _build_copy(name, 2014, IDLE.name)
     streams.add_source(world, (name, DATABASE), START_LOG_KB)
-    return start(world)
+    return start_world(world)
 
 
-def _copy(
+def _build_copy(
     server: str, version: int, workload: str, database: str = DATABASE, number: int = 1, **kind: Any
 ) -> DatabaseCopy:
     return DatabaseCopy(
@@ -291,26 +291,26 @@ def _copy(
 
 def has_running_partition(world: World) -> bool:
     """Return whether some part of the cluster has quorum and a running node."""
-    return any(config.writer(world, partition) for partition in config.partitions(world, CLUSTER))
+    return any(config.find_writer(world, partition) for partition in config.list_partitions(world, CLUSTER))
 
 
-def cluster_config(world: World) -> ClusterConfig:
+def get_cluster_config(world: World) -> ClusterConfig:
     """Return the configuration of the only cluster."""
-    return config.current(world, CLUSTER)
+    return config.find_current_config(world, CLUSTER)
 
 
-def role(world: World) -> ClusterRole:
+def get_role(world: World) -> ClusterRole:
     """Return the only role of the cluster."""
-    return cluster_config(world).roles[0]
+    return get_cluster_config(world).roles[0]
 
 
-def primary(world: World) -> str:
+def find_primary(world: World) -> str:
     """Return the server on which clients can work in the database, or "" if there is none."""
     serving_key = serving.find_serving_key(world, DATABASE)
     return serving_key[0] if serving_key is not None else ""
 
 
-def first_s(
+def find_first_s(
     events: Sequence[Event], kind: type[ClientData | ClusterData], event_change: str, node: str | None = None
 ) -> float | None:
     """Return the time in seconds of the first event of this kind and change, on *node* if given."""
@@ -322,7 +322,7 @@ def first_s(
     return next((event.tick / TICKS_PER_S for event in first_tick), None)
 
 
-def errors(events: Sequence[Event]) -> list[int]:
+def list_error_numbers(events: Sequence[Event]) -> list[int]:
     """Return the numbers of the T-SQL errors."""
     batches = (batch for _, batch in select_data(events, SqlDoneData))
     return [message["number"] for batch in batches for message in batch.messages if message["number"]]
@@ -331,4 +331,4 @@ def errors(events: Sequence[Event]) -> list[int]:
 def run_sql(world: World, server: str, text: str) -> list[int]:
     """Run the statement in its own query window and return the numbers of its errors."""
     time_s = world.tick / TICKS_PER_S
-    return errors(play(world, f"{time_s} sql {server}#{world.next_id()} {text}\n", time_s + 1.0))
+    return list_error_numbers(play(world, f"{time_s} sql {server}#{world.next_id()} {text}\n", time_s + 1.0))

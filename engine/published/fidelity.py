@@ -12,21 +12,21 @@ from engine.published import (
     white_paper,
     whitepaper_failover,
 )
-from engine.published.rows import FigureClass, FigureRow, explain
+from engine.published.rows import FigureClass, FigureRow, annotate_row
 
 SECTIONS: Final[dict[str, Callable[[], list[FigureRow]]]] = {
-    "Tables 1 to 3: two workloads": white_paper.whitepaper_load_rows,
-    "Figures 1 to 4, suspended session: long operations": white_paper.whitepaper_operations_rows,
-    "Tables 4 to 6, figure 5: failover": whitepaper_failover.rows,
-    "Figures 6 to 15, table 7: network": white_paper.whitepaper_network_rows,
-    "Log compression": small_papers.compression_rows,
-    "Many databases": small_papers.many_databases_rows,
-    "Bandwidth": small_papers.bandwidth_rows,
-    "Delayed durability": small_papers.durability_rows,
-    "Availability groups compared with mirroring": availability_groups.rows,
-    "Votes, heartbeats, forced quorum": cluster_rules.rows,
-    "Rules of availability groups": group_rules.rows,
-    "Failover cluster instances": cluster_rules.instance_rows,
+    "Tables 1 to 3: two workloads": white_paper.build_load_rows,
+    "Figures 1 to 4, suspended session: long operations": white_paper.build_operation_rows,
+    "Tables 4 to 6, figure 5: failover": whitepaper_failover.build_rows,
+    "Figures 6 to 15, table 7: network": white_paper.build_network_rows,
+    "Log compression": small_papers.build_compression_rows,
+    "Many databases": small_papers.build_many_databases_rows,
+    "Bandwidth": small_papers.build_bandwidth_rows,
+    "Delayed durability": small_papers.build_durability_rows,
+    "Availability groups compared with mirroring": availability_groups.build_rows,
+    "Votes, heartbeats, forced quorum": cluster_rules.build_rows,
+    "Rules of availability groups": group_rules.build_rows,
+    "Failover cluster instances": cluster_rules.build_instance_rows,
 }
 
 EXCEPTIONS: Final = {
@@ -42,12 +42,12 @@ EXCEPTIONS: Final = {
 """Rows that are known to fail, with the reason. They stay in the list."""
 
 
-def fidelity_rows() -> list[FigureRow]:
+def build_fidelity_rows() -> list[FigureRow]:
     """Return all rows by section. This takes about 15 seconds; the result is always the same."""
-    return [explain(row, section, EXCEPTIONS) for section, make in SECTIONS.items() for row in make()]
+    return [annotate_row(row, section, EXCEPTIONS) for section, make in SECTIONS.items() for row in make()]
 
 
-def summary(rows: list[FigureRow]) -> dict[str, int]:
+def summarize_rows(rows: list[FigureRow]) -> dict[str, int]:
     """Return the number of rows, of passes, of failures, and of failures without a listed reason."""
     failed = [row for row in rows if row.verdict == "fail"]
     return {
@@ -66,8 +66,8 @@ def render(rows: list[FigureRow], width: int = 110) -> str:
         if row.section != section:
             section = row.section
             lines += ["", section, "-" * len(section)]
-        lines += _lines_of(row, width)
-    counts = summary(rows)
+        lines += _format_row(row, width)
+    counts = summarize_rows(rows)
     lines += [
         "",
         f"{counts['rows']} rows: {counts['pass']} pass, {counts['fail']} fail, "
@@ -78,7 +78,7 @@ def render(rows: list[FigureRow], width: int = 110) -> str:
     return "\n".join(lines[1:])
 
 
-def _lines_of(row: FigureRow, width: int) -> list[str]:
+def _format_row(row: FigureRow, width: int) -> list[str]:
     mark = "ok  " if row.verdict == "pass" else "FAIL"
     if row.kind is FigureClass.STATEMENT:
         head = f"{mark} {row.id:24} {row.what}: {row.published}"

@@ -13,16 +13,22 @@ from engine.published.clusters import (
     GROUP,
     NODES,
     add_instances,
-    cluster_world,
-    first_s,
-    group_world,
-    primary,
-    role,
+    build_cluster_world,
+    build_group_world,
+    find_first_s,
+    find_primary,
+    get_role,
     run_sql,
-    start,
+    start_world,
 )
 from engine.published.measure import play
-from engine.published.rows import FigureClass, FigureRow, build_number_row, number, statement
+from engine.published.rows import (
+    FigureClass,
+    FigureRow,
+    build_number_row,
+    build_published_number_row,
+    build_statement_row,
+)
 
 AUTO: Final = ("auto", "auto", "async")
 START_S: Final = 5.0
@@ -37,17 +43,17 @@ documentation.
 
 
 @cache
-def _redo_run() -> tuple[float, float]:
+def _measure_redo() -> tuple[float, float]:
     """Return two times in seconds.
 
     The first is redo queue divided by redo rate, as the view shows them; the second is the redo time of the
     next failover.
     """
-    world = group_world(AUTO, USERS.name, windows="2012 R2", version=2014, witness=True)
+    world = build_group_world(AUTO, USERS.name, windows="2012 R2", version=2014, witness=True)
     play(world, "5 slow-cpu NODE_2 factor=8\n", 90.0)
     stream = world.copies[NODES[1], DATABASE].stream
     assert stream is not None
-    reading = world.flow.stream_reading(stream)
+    reading = world.flow.read_stream(stream)
     estimate_s = reading.redo_queue_kb / reading.redo_kb_per_s
     play(world, "90 stop-service NODE_1\n", 91.0)
     while (
@@ -59,34 +65,34 @@ def _redo_run() -> tuple[float, float]:
 
 
 @cache
-def _loss_run() -> tuple[float, float, int]:
+def _measure_loss() -> tuple[float, float, int]:
     """Return three figures of a data loss.
 
     Log send queue divided by log generation rate (s), time span of the lost commits (s), number of commits
     lost in a synchronous failover.
     """
-    world = group_world(("auto", "async"), WORKLOAD1.name, witness=True)
+    world = build_group_world(("auto", "async"), WORKLOAD1.name, witness=True)
     play(world, "5 degrade NODE_1 NODE_2 bandwidth_mbps=1\n", 300.0)
     source, stream = world.copies[NODES[0], DATABASE].source, world.copies[NODES[1], DATABASE].stream
     assert source is not None and stream is not None
-    before = world.flow.positions(source)
+    before = world.flow.read_source_positions(source)
     play(world, "", 310.0)
-    later_positions = world.flow.positions(source)
+    later_positions = world.flow.read_source_positions(source)
     rate = (later_positions.generated_kb - before.generated_kb) / 10.0
     commits_per_s = (later_positions.transactions - before.transactions) / 10.0
-    queue_kb = world.flow.stream_reading(stream).send_queue_kb
+    queue_kb = world.flow.read_stream(stream).send_queue_kb
     force = f"ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS"
     play(world, f"310 power-off NODE_1\n325 sql NODE_2 {force}\n", 350.0)
     transactions = world.availability[DATABASE].lost_transactions
-    calm = group_world(AUTO, WORKLOAD1.name, witness=True)
+    calm = build_group_world(AUTO, WORKLOAD1.name, witness=True)
     play(calm, "30 power-off NODE_1\n", 70.0)
     return queue_kb / rate, transactions / commits_per_s, calm.availability[DATABASE].lost_transactions
 
 
 @cache
-def _outage_s(fault: str) -> tuple[float, float]:
+def _measure_outage_s(fault: str) -> tuple[float, float]:
     """Return (seconds from a failure of the primary to its detection, seconds until the database is open again)."""
-    world = group_world(AUTO, windows="2016", witness=True)
+    world = build_group_world(AUTO, windows="2016", witness=True)
     play(world, f"5 {fault} NODE_1\n", 90.0)
     failovers = [failover for failover in world.failovers if failover.online_tick]
     if not failovers:
@@ -97,10 +103,10 @@ def _outage_s(fault: str) -> tuple[float, float]:
     ) / TICKS_PER_S - START_S
 
 
-def estimate_rows() -> list[FigureRow]:
+def build_estimate_rows() -> list[FigureRow]:
     """Return the rows about estimated recovery time and data loss."""
-    estimate_s, redo_s = _redo_run()
-    points_s, lost_s, synchronous = _loss_run()
+    estimate_s, redo_s = _measure_redo()
+    points_s, lost_s, synchronous = _measure_loss()
     bands = (
         ("stop-service", 0.0, 2.0),
         ("hang", 0.0, 20.0),
@@ -126,13 +132,13 @@ def estimate_rows() -> list[FigureRow]:
             lost_s,
             FigureClass.PREDICTED,
         ),
-        statement("GRP.rpo.ready", synchronous == 0, f"{synchronous} commits lost"),
+        build_statement_row("GRP.rpo.ready", synchronous == 0, f"{synchronous} commits lost"),
     ]
     for fault, least_s, most_s in bands:
-        detected_s, open_s = _outage_s(fault)
+        detected_s, open_s = _measure_outage_s(fault)
         holds = least_s <= detected_s <= most_s and open_s - detected_s <= OVERHEAD_MAX_S
         ours = f"detected after {detected_s:.1f} s, open {open_s - detected_s:.1f} s later"
-        figure_rows.append(statement(f"GRP.outage.{fault}", holds, ours))
+        figure_rows.append(build_statement_row(f"GRP.outage.{fault}", holds, ours))
     return figure_rows
 
 
@@ -142,7 +148,7 @@ LIMITS: Final = "[DOC: prerequisites of availability groups]"
 GROUPS_SINCE: Final = tuple(version for version in VERSIONS if version >= 2012)
 
 
-def _set(option: str) -> str:
+def _build_alter_statement(option: str) -> str:
     return f"1 sql NODE_1 ALTER AVAILABILITY GROUP {GROUP} SET ({option})\n"
 
 
@@ -164,50 +170,54 @@ LONG_LEASE: Final = f"1 ps NODE_1 Get-ClusterResource {GROUP} | Set-ClusterParam
 @cache
 def _find_detection_s(fault: str, setup_lines: str = "") -> float | None:
     """Return the seconds from *fault* at the primary until the cluster detects the failed role; None after 120 s."""
-    world = group_world(AUTO, witness=True)
-    detection_time_s = first_s(
+    world = build_group_world(AUTO, witness=True)
+    detection_time_s = find_first_s(
         play(world, f"{setup_lines}5 {fault} NODE_1\n", 125.0), ClusterData, event_change="role-failed"
     )
     return None if detection_time_s is None else detection_time_s - START_S
 
 
-def _detection() -> list[FigureRow]:
+def _build_detection_rows() -> list[FigureRow]:
     figure_rows = [
-        number("GRP.health", _find_detection_s("hang", LONG_LEASE) or 0.0),
-        number(
+        build_published_number_row("GRP.health", _find_detection_s("hang", LONG_LEASE) or 0.0),
+        build_published_number_row(
             "GRP.health.60",
-            _find_detection_s("hang", LONG_LEASE + _set("HEALTH_CHECK_TIMEOUT = 60000")) or 0.0,
+            _find_detection_s("hang", LONG_LEASE + _build_alter_statement("HEALTH_CHECK_TIMEOUT = 60000"))
+            or 0.0,
         ),
-        number(
+        build_published_number_row(
             "GRP.health.level1",
-            _find_detection_s("hang", LONG_LEASE + _set("FAILURE_CONDITION_LEVEL = 1")) or 0.0,
+            _find_detection_s("hang", LONG_LEASE + _build_alter_statement("FAILURE_CONDITION_LEVEL = 1"))
+            or 0.0,
         ),
-        number("GRP.lease", _find_detection_s("hang") or 0.0),
+        build_published_number_row("GRP.lease", _find_detection_s("hang") or 0.0),
     ]
     for level in (1, 2, 3, 4, 5):
-        took_s = _find_detection_s("hang", _set(f"FAILURE_CONDITION_LEVEL = {level}"))
+        took_s = _find_detection_s("hang", _build_alter_statement(f"FAILURE_CONDITION_LEVEL = {level}"))
         in_time = took_s is not None and took_s <= 20.0
-        figure_rows.append(statement(f"GRP.level.{level}.lease", in_time, f"noticed after {took_s} s"))
-    down_s = _find_detection_s("stop-service", _set("FAILURE_CONDITION_LEVEL = 1"))
+        figure_rows.append(
+            build_statement_row(f"GRP.level.{level}.lease", in_time, f"noticed after {took_s} s")
+        )
+    down_s = _find_detection_s("stop-service", _build_alter_statement("FAILURE_CONDITION_LEVEL = 1"))
     refused = (
         ("GRP.health.min", "HEALTH_CHECK_TIMEOUT = 14999", 35229),
         ("GRP.level.most", "FAILURE_CONDITION_LEVEL = 6", 35228),
     )
-    figure_rows.append(statement("GRP.level.1", down_s is not None, f"noticed after {down_s} s"))
-    world = group_world(AUTO)
+    figure_rows.append(build_statement_row("GRP.level.1", down_s is not None, f"noticed after {down_s} s"))
+    world = build_group_world(AUTO)
     for id, option, error in refused:
         error_numbers = run_sql(world, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} SET ({option})")
-        figure_rows.append(statement(id, error in error_numbers, f"errors {error_numbers}"))
+        figure_rows.append(build_statement_row(id, error in error_numbers, f"errors {error_numbers}"))
     return figure_rows
 
 
 @cache
-def _handover(windows: str) -> tuple[float, float]:
+def _measure_handover(windows: str) -> tuple[float, float]:
     """Return two times after a network loss of the primary, in seconds.
 
     The first ends when the old primary is RESOLVING, the second when the new one is PRIMARY_NORMAL.
     """
-    world = group_world(AUTO, windows=windows, witness=True)
+    world = build_group_world(AUTO, windows=windows, witness=True)
     # only the primary loses all connections, including the one to the disk of the witness
     events = play(world, "5 pull-cable NODE_1\n", 60.0)
     return _find_state_s(events, ReplicaWord.RESOLVING_NORMAL, "NODE_1"), _find_state_s(
@@ -225,12 +235,12 @@ def _find_state_s(events: Sequence[Event], state_word: ReplicaWord, server: str)
 
 
 @cache
-def _pause_s(timeout_s: int) -> float:
+def _measure_pause_s(timeout_s: int) -> float:
     """Return the seconds for which commits wait for an unresponsive synchronous secondary.
 
     *timeout_s* is the session timeout of all replicas.
     """
-    world = group_world(("sync", "sync"), USERS.name)
+    world = build_group_world(("sync", "sync"), USERS.name)
     play(
         world,
         _alter_each_replica(f"SESSION_TIMEOUT = {timeout_s}", NODES[:2]) + "5 black-hole NODE_1 NODE_2\n",
@@ -244,28 +254,28 @@ def _measure_commit_wait_s(world: World, most_s: float) -> float:
     """Advance the world until the primary commits again, for at most *most_s*. Return the seconds."""
     source = world.copies[NODES[0], DATABASE].source
     assert source is not None
-    begin, start_transactions = world.tick, world.flow.positions(source).transactions
+    begin, start_transactions = world.tick, world.flow.read_source_positions(source).transactions
     while (
-        world.flow.positions(source).transactions <= start_transactions + 1.0
+        world.flow.read_source_positions(source).transactions <= start_transactions + 1.0
         and world.tick < begin + most_s * TICKS_PER_S
     ):
         play(world, "", (world.tick + 10) / TICKS_PER_S)
     return (world.tick - begin) / TICKS_PER_S
 
 
-def _timeouts() -> list[FigureRow]:
+def _build_timeout_rows() -> list[FigureRow]:
     timeouts = []
     for timeout_s in (5, 10, 15):
-        pause_s = _pause_s(timeout_s)
+        pause_s = _measure_pause_s(timeout_s)
         close = timeout_s - 1 <= pause_s <= timeout_s + 1
-        timeouts.append(statement(f"GRP.session.{timeout_s}", close, f"{pause_s:.1f} s"))
+        timeouts.append(build_statement_row(f"GRP.session.{timeout_s}", close, f"{pause_s:.1f} s"))
     modify = f"ALTER AVAILABILITY GROUP {GROUP} MODIFY REPLICA ON N'NODE_2' WITH (SESSION_TIMEOUT = 4)"
-    error_numbers = run_sql(group_world(AUTO), NODES[0], modify)
-    timeouts.append(statement("GRP.session.min", 35214 in error_numbers, f"errors {error_numbers}"))
+    error_numbers = run_sql(build_group_world(AUTO), NODES[0], modify)
+    timeouts.append(build_statement_row("GRP.session.min", 35214 in error_numbers, f"errors {error_numbers}"))
     for windows in ("2012 R2", "2016"):
-        old_s, new_s = _handover(windows)
+        old_s, new_s = _measure_handover(windows)
         ours = f"RESOLVING after {old_s:.1f} s, the new primary after {new_s:.1f} s"
-        timeouts.append(statement(f"GRP.order.{windows.replace(' ', '')}", old_s < new_s, ours))
+        timeouts.append(build_statement_row(f"GRP.order.{windows.replace(' ', '')}", old_s < new_s, ours))
     return timeouts
 
 
@@ -281,61 +291,67 @@ KIND: Final = {"A": "auto", "B": "auto", "C": "sync", "D": "async"}
 
 
 @cache
-def _targets(lead: str) -> tuple[str, str]:
+def _find_targets(lead: str) -> tuple[str, str]:
     """Return the targets of an automatic failover and of FAILOVER with the replica *lead* as primary."""
     letters = lead + "".join(sorted(set(KIND) - {lead}))
     kinds, names = tuple(KIND[letter] for letter in letters), dict(zip(letters, NODES, strict=False))
-    world = group_world(kinds, witness=True)
+    world = build_group_world(kinds, witness=True)
     play(world, "5 power-off NODE_1\n", 40.0)
-    target_letter = "".join(letter for letter, name in names.items() if name == primary(world))
+    target_letter = "".join(letter for letter, name in names.items() if name == find_primary(world))
     planned = ""
     for letter in letters[1:]:
-        world = group_world(kinds, witness=True)
+        world = build_group_world(kinds, witness=True)
         play(world, f"5 sql {names[letter]} ALTER AVAILABILITY GROUP {GROUP} FAILOVER\n", 25.0)
-        planned += letter if primary(world) == names[letter] else ""
+        planned += letter if find_primary(world) == names[letter] else ""
     return target_letter, "".join(sorted(planned))
 
 
-def _failover_sets() -> list[FigureRow]:
+def _build_failover_set_rows() -> list[FigureRow]:
     failover_sets = []
     for lead, (automatic, planned) in SETS.items():
-        targets = _targets(lead)
+        targets = _find_targets(lead)
         for id, published, ours in (("automatic", automatic, targets[0]), ("planned", planned, targets[1])):
-            failover_sets.append(statement(f"GRP.set.{lead}.{id}", ours == published, ours or "none"))
-    world = group_world(("auto", "async"), witness=True)
+            failover_sets.append(
+                build_statement_row(f"GRP.set.{lead}.{id}", ours == published, ours or "none")
+            )
+    world = build_group_world(("auto", "async"), witness=True)
     play(world, f"5 sql NODE_2 ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS\n", 30.0)
     failover_sets.append(
-        statement("GRP.set.forced", primary(world) == "NODE_2", f"primary: {primary(world)}")
+        build_statement_row(
+            "GRP.set.forced", find_primary(world) == "NODE_2", f"primary: {find_primary(world)}"
+        )
     )
     return failover_sets
 
 
-def _admission() -> list[FigureRow]:
+def _build_admission_rows() -> list[FigureRow]:
     suspended = "2 sql NODE_2 ALTER DATABASE Users SET HADR SUSPEND\n"
-    world = group_world(AUTO, witness=True)
+    world = build_group_world(AUTO, witness=True)
     play(world, suspended + "5 power-off NODE_1\n", 40.0)
-    stays = not primary(world)
+    stays = not find_primary(world)
     play(world, "40 power-on NODE_1\n", 160.0)
-    primary_again = primary(world)
-    forced = group_world(AUTO)
+    primary_again = find_primary(world)
+    forced = build_group_world(AUTO)
     play(
         forced,
         "5 power-off NODE_2\n5 power-off NODE_3\n40 stop-cluster NODE_1\n41 force-quorum NODE_1\n",
         60.0,
     )
-    waits = not primary(forced)
+    waits = not find_primary(forced)
     error_numbers = run_sql(forced, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} FAILOVER")
     run_sql(forced, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS")
     play(forced, "", 90.0)
-    later_primary = primary(forced)
+    later_primary = find_primary(forced)
     play(forced, "90 power-on NODE_2\n", 200.0)
     reason = forced.copies["NODE_2", DATABASE].availability.suspended
     return [
-        statement("GRP.ready.suspended", stays, "nothing is primary" if stays else "another took over"),
-        statement("GRP.ready.former", primary_again == "NODE_1", f"primary: {primary_again}"),
-        statement("GRP.forced.waits", waits, f"primary: {later_primary} after it was forced"),
-        statement("GRP.forced.planned", 41125 in error_numbers, f"errors {error_numbers}"),
-        statement(
+        build_statement_row(
+            "GRP.ready.suspended", stays, "nothing is primary" if stays else "another took over"
+        ),
+        build_statement_row("GRP.ready.former", primary_again == "NODE_1", f"primary: {primary_again}"),
+        build_statement_row("GRP.forced.waits", waits, f"primary: {later_primary} after it was forced"),
+        build_statement_row("GRP.forced.planned", 41125 in error_numbers, f"errors {error_numbers}"),
+        build_statement_row(
             "GRP.forced.suspended",
             reason is not None,
             f"suspended from {reason.name}" if reason is not None else "not suspended",
@@ -346,20 +362,22 @@ def _admission() -> list[FigureRow]:
 @cache
 def _count_failovers(nodes: int) -> int:
     """Return how often the role of a repeatedly failing group moves before it stays failed, in a cluster of *nodes*."""
-    world = group_world(("auto", "auto", *("async",) * (nodes - 2)), witness=True)
+    world = build_group_world(("auto", "auto", *("async",) * (nodes - 2)), witness=True)
     moves, at_s = 0, 5.0
     for _ in range(2 * nodes + 1):
-        before = role(world).owner
+        before = get_role(world).owner
         play(world, f"{at_s} fail-resource {GROUP}\n", at_s + 40.0)
-        moves += role(world).owner != before
+        moves += get_role(world).owner != before
         at_s += 40.0
-        if role(world).state.value == "Failed":
+        if get_role(world).state.value == "Failed":
             break
     return moves
 
 
-def _threshold() -> list[FigureRow]:
-    return [number(f"GRP.threshold.{nodes}", _count_failovers(nodes)) for nodes in (2, 3, 4)]
+def _build_threshold_rows() -> list[FigureRow]:
+    return [
+        build_published_number_row(f"GRP.threshold.{nodes}", _count_failovers(nodes)) for nodes in (2, 3, 4)
+    ]
 
 
 # --- limits by version ------------------------------------------------------------------------------------
@@ -384,22 +402,24 @@ def _count_accepted_replicas(version: int, kind: str, max_replicas: int) -> int:
     names = tuple(f"NODE_{number}" for number in range(1, 11))
     accepted = 0
     for count in (max_replicas, max_replicas + 1):
-        world = cluster_world(names)
+        world = build_cluster_world(names)
         add_instances(world, version)
         replica_list = ", ".join(
             f"N'{name}' WITH (ENDPOINT_URL = N'TCP://{name}:5022', AVAILABILITY_MODE = {MODE_OPTIONS[kind]})"
             for name in names[:count]
         )
         error_numbers = run_sql(
-            start(world), names[0], f"CREATE AVAILABILITY GROUP G FOR REPLICA ON {replica_list}"
+            start_world(world), names[0], f"CREATE AVAILABILITY GROUP G FOR REPLICA ON {replica_list}"
         )
         accepted = count if not error_numbers else accepted
     return accepted
 
 
-def _limits() -> list[FigureRow]:
+def _build_limit_rows() -> list[FigureRow]:
     return [
-        number(f"GRP.most.{kind}.{version}", _count_accepted_replicas(version, kind, limit))
+        build_published_number_row(
+            f"GRP.most.{kind}.{version}", _count_accepted_replicas(version, kind, limit)
+        )
         for version in GROUPS_SINCE
         for kind, limit in zip(("async", "sync", "auto"), REPLICAS_MAX[version], strict=True)
     ]
@@ -409,41 +429,46 @@ def _limits() -> list[FigureRow]:
 
 
 @cache
-def _wire_share(version: int, kind: str, flag: int = 0) -> float:
+def _measure_wire_share(version: int, kind: str, flag: int = 0) -> float:
     """Return the wire bytes per log byte of the stream, for a workload whose log compresses to half."""
-    world = group_world(("sync", kind), WORKLOAD1.name, version=version, site="nec")
+    world = build_group_world(("sync", kind), WORKLOAD1.name, version=version, site="nec")
     play(world, f"1 sql NODE_1 DBCC TRACEON ({flag}, -1)\n" if flag else "", 2.0)
     stream = world.copies[NODES[1], DATABASE].stream
     assert stream is not None
-    return world.flow.stream_setup(stream).compression_ratio
+    return world.flow.get_stream_setup(stream).compression_ratio
 
 
-def _compression() -> list[FigureRow]:
+def _build_compression_rows() -> list[FigureRow]:
     cases = [(version, kind, 0, version < 2016 or kind == "async")
              for version in GROUPS_SINCE for kind in ("sync", "async")]  # fmt: skip
     cases += [(2017, "sync", 9592, True), (2017, "async", 1462, False)]
     compression = []
     for version, kind, flag, compressed in cases:
-        share = _wire_share(version, kind, flag)
+        share = _measure_wire_share(version, kind, flag)
         id = f"GRP.log.{version}.{kind}{f'.{flag}' if flag else ''}"
-        compression.append(statement(id, (share < 1.0) is compressed, f"{share:g} bytes a byte of log"))
+        compression.append(
+            build_statement_row(id, (share < 1.0) is compressed, f"{share:g} bytes a byte of log")
+        )
     return compression
 
 
 @cache
-def _redo_threads(version: int, cores: int, flag: int = 0) -> int:
-    world = group_world(("sync", "sync"), version=version, cores=cores)
+def _count_redo_threads(version: int, cores: int, flag: int = 0) -> int:
+    world = build_group_world(("sync", "sync"), version=version, cores=cores)
     if flag:
         play(world, f"1 sql NODE_2 DBCC TRACEON ({flag}, -1)\n", 2.0)
     stream = world.copies[NODES[1], DATABASE].stream
     assert stream is not None
-    return world.flow.stream_setup(stream).redo_threads or 0
+    return world.flow.get_stream_setup(stream).redo_threads or 0
 
 
-def _redo() -> list[FigureRow]:
+def _build_redo_rows() -> list[FigureRow]:
     cases = ((2014, 32, 0), (2016, 8, 0), (2019, 16, 0), (2017, 64, 0), (2017, 64, 3459))
     return [
-        number(f"GRP.redo.{version}.{cores}{f'.{flag}' if flag else ''}", _redo_threads(version, cores, flag))
+        build_published_number_row(
+            f"GRP.redo.{version}.{cores}{f'.{flag}' if flag else ''}",
+            _count_redo_threads(version, cores, flag),
+        )
         for version, cores, flag in cases
     ]
 
@@ -453,39 +478,39 @@ def _build_required_secondaries_rows() -> list[FigureRow]:
     rows_found = []
     for required, secondaries, can_commit in ((0, 1, True), (1, 1, False), (1, 2, True), (2, 2, False)):
         kinds = ("sync",) * (1 + secondaries)
-        world = group_world(kinds, WORKLOAD1.name, required=required, witness=True)
+        world = build_group_world(kinds, WORKLOAD1.name, required=required, witness=True)
         play(world, "5 power-off NODE_2\n", 40.0)
         commits = _measure_commit_wait_s(world, 5.0) < 1.0
         ours = "commits go on" if commits else "no commit in 5 s"
         rows_found.append(
-            statement(f"GRP.required.{required}of{len(kinds) - 1}", commits is can_commit, ours)
+            build_statement_row(f"GRP.required.{required}of{len(kinds) - 1}", commits is can_commit, ours)
         )
-    world = group_world(("sync", "sync"), WORKLOAD1.name, required=1, witness=True)
+    world = build_group_world(("sync", "sync"), WORKLOAD1.name, required=1, witness=True)
     play(
         world,
         f"5 power-off NODE_2\n40 sql NODE_1 ALTER AVAILABILITY GROUP {GROUP} SET ({option} = 0)\n",
         42.0,
     )
     error_numbers = run_sql(
-        group_world(("sync", "sync")), NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} SET ({option} = 2)"
+        build_group_world(("sync", "sync")), NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} SET ({option} = 2)"
     )
-    errors = run_sql(group_world(("sync", "sync"), version=2016), NODES[0],
+    errors = run_sql(build_group_world(("sync", "sync"), version=2016), NODES[0],
                   f"ALTER AVAILABILITY GROUP {GROUP} SET ({option} = 1)")  # fmt: skip
     return [
         *rows_found,
-        statement(
+        build_statement_row(
             "GRP.required.zero",
             _measure_commit_wait_s(world, 5.0) < 1.0,
             "commits go on" if _measure_commit_wait_s(world, 1.0) < 1.0 else "they wait",
         ),
-        statement("GRP.required.most", 35248 in error_numbers, f"errors {error_numbers}"),
-        statement("GRP.required.2016", 102 in errors, f"errors {errors}"),
+        build_statement_row("GRP.required.most", 35248 in error_numbers, f"errors {error_numbers}"),
+        build_statement_row("GRP.required.2016", 102 in errors, f"errors {errors}"),
     ]
 
 
 def _read_log_reuse_wait(lines: str, until_s: float) -> str:
     """Return log_reuse_wait_desc of the primary's database after *lines* and a final log backup."""
-    world = group_world(("sync", "sync", "async"), WORKLOAD1.name, witness=True)
+    world = build_group_world(("sync", "sync", "async"), WORKLOAD1.name, witness=True)
     backup = rf"BACKUP LOG {DATABASE} TO DISK = 'D:\Backup\u.trn'"
     look = f"SELECT log_reuse_wait_desc FROM sys.databases WHERE name = '{DATABASE}'"
     events = play(world, f"{lines}{until_s} sql NODE_1#9 {backup}; {look}\n", until_s + 60.0)
@@ -495,7 +520,7 @@ def _read_log_reuse_wait(lines: str, until_s: float) -> str:
     )
 
 
-def _log_holds() -> list[FigureRow]:
+def _build_log_hold_rows() -> list[FigureRow]:
     suspend = "30 sql NODE_3 ALTER DATABASE Users SET HADR SUSPEND\n"
     cases = (
         ("off", "AVAILABILITY_REPLICA", "30 power-off NODE_3\n"),
@@ -507,7 +532,7 @@ def _log_holds() -> list[FigureRow]:
     log_holds = []
     for id, published, lines in cases:
         wait = _read_log_reuse_wait(lines, 120.0)
-        log_holds.append(statement(f"GRP.hold.{id}", wait == published, wait))
+        log_holds.append(build_statement_row(f"GRP.hold.{id}", wait == published, wait))
     return log_holds
 
 
@@ -515,7 +540,7 @@ def _log_holds() -> list[FigureRow]:
 
 
 @cache
-def _reconnected_s(register_all: bool, ttl_s: int, multi_subnet: bool) -> float:
+def _measure_reconnection_s(register_all: bool, ttl_s: int, multi_subnet: bool) -> float:
     """Return when the application works again, in seconds, if the group moves to another subnet at 5 s."""
     addresses = ("10.0.1.50", "10.0.2.50")
     listener = AvailabilityListener(
@@ -524,34 +549,38 @@ def _reconnected_s(register_all: bool, ttl_s: int, multi_subnet: bool) -> float:
     registered_addresses = addresses if register_all else addresses[:1]
     client = {"multi_subnet": multi_subnet, "kept_addresses": (registered_addresses, ttl_s * TICKS_PER_S)}
     subnets = ("10.0.1", "10.0.2")
-    world = group_world(("auto", "auto"), listener=listener, client=client, witness=True, subnets=subnets)
+    world = build_group_world(
+        ("auto", "auto"), listener=listener, client=client, witness=True, subnets=subnets
+    )
     events = play(world, f"5 sql NODE_2 ALTER AVAILABILITY GROUP {GROUP} FAILOVER\n", ttl_s + 60.0)
-    return first_s(events, ClientData, event_change="connected") or 10**9
+    return find_first_s(events, ClientData, event_change="connected") or 10**9
 
 
-def _listener() -> list[FigureRow]:
+def _build_listener_rows() -> list[FigureRow]:
     ours = AvailabilityListener(name="AGL").record_ttl_s
-    reconnected_s = _reconnected_s(True, 300, True)
+    reconnected_s = _measure_reconnection_s(True, 300, True)
     return [
-        number("GRP.listener.ttl", _reconnected_s(False, ours, False)),
-        number("GRP.listener.300", _reconnected_s(False, 300, False)),
-        statement("GRP.listener.all", reconnected_s < 20.0, f"{reconnected_s - START_S:.1f} s after FAILOVER"),
-    ]  # fmt: skip
+        build_published_number_row("GRP.listener.ttl", _measure_reconnection_s(False, ours, False)),
+        build_published_number_row("GRP.listener.300", _measure_reconnection_s(False, 300, False)),
+        build_statement_row(
+            "GRP.listener.all", reconnected_s < 20.0, f"{reconnected_s - START_S:.1f} s after FAILOVER"
+        ),
+    ]
 
 
-def rows() -> list[FigureRow]:
+def build_rows() -> list[FigureRow]:
     """Return the rows about availability groups in the documentation."""
     return [
-        *_detection(),
-        *_timeouts(),
-        *_failover_sets(),
-        *_admission(),
-        *_threshold(),
-        *_limits(),
-        *_compression(),
-        *_redo(),
+        *_build_detection_rows(),
+        *_build_timeout_rows(),
+        *_build_failover_set_rows(),
+        *_build_admission_rows(),
+        *_build_threshold_rows(),
+        *_build_limit_rows(),
+        *_build_compression_rows(),
+        *_build_redo_rows(),
         *_build_required_secondaries_rows(),
-        *_log_holds(),
-        *_listener(),
-        *estimate_rows(),
+        *_build_log_hold_rows(),
+        *_build_listener_rows(),
+        *build_estimate_rows(),
     ]

@@ -21,8 +21,8 @@ from engine.flow import (
     StreamTotals,
     Workload,
     add_pair,
-    pair,
-    run,
+    build_pair,
+    run_flow,
     warm_start,
 )
 from engine.flow.setup import SourceSetup, StreamSetup
@@ -69,16 +69,16 @@ class Means(Struct, frozen=True):
     messages_per_s: float
 
 
-def setup_of(
+def build_setup(
     workload: Workload, mode: SafetyMode, site: Site = NEC, **changes: FieldOf[SourceSetup | StreamSetup]
 ) -> Pair:
     """Return a single database with an unlimited log file and, unless *mode* is NONE, a mirror."""
-    return pair(site, workload, mode, **({"log_max_kb": NO_LIMIT_KB} | changes))
+    return build_pair(site, workload, mode, **({"log_max_kb": NO_LIMIT_KB} | changes))
 
 
-def steady(setup: Pair) -> Flow:
+def run_to_steady_state(setup: Pair) -> Flow:
     """Return a flow with that one source, number 0, and its stream in steady state just after a checkpoint."""
-    flow = Flow.empty()
+    flow = Flow.create_empty()
     add_pair(flow, setup)
     warm_start(flow, 0, 0.0)
     return flow
@@ -86,19 +86,22 @@ def steady(setup: Pair) -> Flow:
 
 def run_s(flow: Flow, seconds: float) -> None:
     """Run the flow for *seconds*, through all crossings."""
-    run(flow, round(seconds * TICKS_PER_S))
+    run_flow(flow, round(seconds * TICKS_PER_S))
 
 
-def means(flow: Flow, seconds: float = MEASURED_S, source: int = 0) -> Means:
+def measure_means(flow: Flow, seconds: float = MEASURED_S, source: int = 0) -> Means:
     """Return the mean values of *source* over the next *seconds*, and of its first stream if it has one."""
-    streams = flow.streams_of(source)[:1]
-    cores = flow.source_setup(source).site.cores
-    before, streams_before = flow.totals(source), [flow.stream_totals(stream) for stream in streams]
+    streams = flow.list_streams_of(source)[:1]
+    cores = flow.get_source_setup(source).site.cores
+    before, streams_before = (
+        flow.read_source_totals(source),
+        [flow.read_stream_totals(stream) for stream in streams],
+    )
     run_s(flow, seconds)
-    change = _change(before, flow.totals(source), seconds)
+    change = _compute_rates(before, flow.read_source_totals(source), seconds)
     sent_totals = dict.fromkeys((field.name for field in fields(StreamTotals)), 0.0)
     for stream, totals in zip(streams, streams_before, strict=True):
-        sent_totals = _change(totals, flow.stream_totals(stream), seconds)
+        sent_totals = _compute_rates(totals, flow.read_stream_totals(stream), seconds)
     return Means(
         transactions_per_s=change["transactions"],
         response_s=change["inside_s"] / max(change["transactions"], 1e-9),
@@ -113,7 +116,7 @@ def means(flow: Flow, seconds: float = MEASURED_S, source: int = 0) -> Means:
     )
 
 
-def _change(start_totals: Struct, end_totals: Struct, seconds: float) -> dict[str, float]:
+def _compute_rates(start_totals: Struct, end_totals: Struct, seconds: float) -> dict[str, float]:
     return {
         name: (value - getattr(start_totals, name)) / seconds for name, value in asdict(end_totals).items()
     }
@@ -122,16 +125,16 @@ def _change(start_totals: Struct, end_totals: Struct, seconds: float) -> dict[st
 @cache
 def measure_pair(setup: Pair, seconds: float = MEASURED_S) -> Means:
     """Return the mean values of *setup* in steady state. Equal setups run only once."""
-    return means(steady(setup), seconds)
+    return measure_means(run_to_steady_state(setup), seconds)
 
 
 @cache
-def queue_growth(setup: Pair, seconds: float = 60.0) -> tuple[float, float]:
+def measure_queue_growth(setup: Pair, seconds: float = 60.0) -> tuple[float, float]:
     """Return (send queue at the end in KB, its growth in KB/s) of *setup*."""
-    flow = steady(setup)
-    before = flow.stream_reading(0).send_queue_kb
+    flow = run_to_steady_state(setup)
+    before = flow.read_stream(0).send_queue_kb
     run_s(flow, seconds)
-    later_queue_kb = flow.stream_reading(0).send_queue_kb
+    later_queue_kb = flow.read_stream(0).send_queue_kb
     return later_queue_kb, (later_queue_kb - before) / seconds
 
 
@@ -146,16 +149,16 @@ class OperationRun(Struct, frozen=True):
 
 
 @cache
-def operation_run(operation: Operation, mode: SafetyMode, workload: Workload) -> OperationRun:
+def run_operation(operation: Operation, mode: SafetyMode, workload: Workload) -> OperationRun:
     """Run *operation* to its end and wait until the queues are empty. Redo costs as much as that of *workload*."""
-    flow = Flow.empty()
-    add_pair(flow, setup_of(replace(workload, connections=0.0), mode, NEC, operation=operation))
-    flow.watch(0, CrossingKind.OPERATION_DONE)
+    flow = Flow.create_empty()
+    add_pair(flow, build_setup(replace(workload, connections=0.0), mode, NEC, operation=operation))
+    flow.watch_source(0, CrossingKind.OPERATION_DONE)
     took_s = _run_until_crossing(flow)
-    flow.watch(0, CrossingKind(0))
+    flow.watch_source(0, CrossingKind(0))
     if mode == SafetyMode.NONE:
         return OperationRun(took_s, 0.0, 0.0, 0.0, 0.0)
-    queues = flow.stream_reading(0)
+    queues = flow.read_stream(0)
     flow.watch_stream(0, CrossingKind.SEND_DONE)
     send_s = _run_until_crossing(flow)
     flow.watch_stream(0, CrossingKind.REDO_DONE)
@@ -165,7 +168,7 @@ def operation_run(operation: Operation, mode: SafetyMode, workload: Workload) ->
 
 def _run_until_crossing(flow: Flow) -> float:
     """Advance to the requested crossing and return the seconds."""
-    ticks, sources, streams = run(flow, 100 * 3600 * TICKS_PER_S)
+    ticks, sources, streams = run_flow(flow, 100 * 3600 * TICKS_PER_S)
     assert sources or streams, "the crossing did not come about within 100 h"
     return ticks / TICKS_PER_S
 
@@ -180,7 +183,7 @@ START_LOG_KB: Final = 1e6
 FIRST_DATABASE_ID: Final = 5
 
 
-def lab(
+def build_lab_world(
     seed: int = 1,
     *,
     workload: str = "Workload1",
@@ -190,7 +193,7 @@ def lab(
     cores: int = 8,
 ) -> World:
     """Return a lab at 0 s: SERVER_A is principal and SERVER_B mirror of each database, SYNCHRONIZED."""
-    world = World(seed=seed, chance=Chance.from_seed(seed), flow=Flow.empty())
+    world = World(seed=seed, chance=Chance.from_seed(seed), flow=Flow.create_empty())
     for host, name in enumerate((PRINCIPAL, MIRROR, WITNESS)):
         world.computers[name] = Computer(name=name, cores=cores)
         world.instances[name] = Instance(name=name, computer=name, host=host)
@@ -206,18 +209,18 @@ def lab(
     )
     for database in names:
         source = streams.add_source(world, (PRINCIPAL, database), START_LOG_KB)
-        streams.attach(world, source, (MIRROR, database))
+        streams.attach_receiver(world, source, (MIRROR, database))
     startup.log_clean_startups(world)
     streams.warm_start(world)
     simulator.start_timers(world)
-    simulator.advance(world, 0)
+    simulator.advance_world(world, 0)
     return world
 
 
 def _add_database(
     world: World, database: str, number: int, workload: str, safety: Safety, witness: bool
 ) -> None:
-    guid = world.new_session(database)
+    guid = world.create_session(database)
     for me, peer, role in ((PRINCIPAL, MIRROR, Role.PRINCIPAL), (MIRROR, PRINCIPAL, Role.MIRROR)):
         world.copies[me, database] = DatabaseCopy(
             server=me,
@@ -249,11 +252,11 @@ def _add_database(
     if witness:
         for partner in (PRINCIPAL, MIRROR):
             network.open_contact(world, guid, partner, WITNESS)
-        redo.new_record(world, world.copies[PRINCIPAL, database], WITNESS)
+        redo.create_witness_record(world, world.copies[PRINCIPAL, database], WITNESS)
 
 
 def play(world: World, script: str, until_s: float) -> list[Event]:
     """Advance the world to *until_s* with the input lines of *script*, as a headless run does."""
     inputs, problems = parse_script(script)
     assert not problems, problems
-    return simulator.advance(world, round(until_s * TICKS_PER_S), inputs)
+    return simulator.advance_world(world, round(until_s * TICKS_PER_S), inputs)

@@ -97,23 +97,23 @@ def build_number_row(
 
 
 @cache
-def _figures() -> dict[str, dict[str, str]]:
+def _read_figures() -> dict[str, dict[str, str]]:
     """Read the published figures and statements from figures.tsv, by row identifier."""
     return {row["id"]: row for row in read_table("engine.published", "figures.tsv")}
 
 
-def number(id: str, ours: float, band: tuple[float, float] | None = None) -> FigureRow:
+def build_published_number_row(id: str, ours: float, band: tuple[float, float] | None = None) -> FigureRow:
     """Return the row of a figure in figures.tsv with our value."""
-    figure = _figures()[id]
+    figure = _read_figures()[id]
     kind, text, note = FigureClass(figure["class"]), figure["published"], figure["note"] or None
     published = float(text) if "." in text else int(text)
     texts = (id, figure["source"], figure["what"], figure["unit"])
     return build_number_row(*texts, published, ours, kind, cpu=bool(figure["cpu"]), band=band, note=note)
 
 
-def statement(id: str, holds: bool, ours: str) -> FigureRow:
+def build_statement_row(id: str, holds: bool, ours: str) -> FigureRow:
     """Return the row of a statement in figures.tsv. *ours*: our result, as figures in a text."""
-    figure = _figures()[id]
+    figure = _read_figures()[id]
     verdict = "pass" if holds else "fail"
     return FigureRow(
         id,
@@ -128,6 +128,6 @@ def statement(id: str, holds: bool, ours: str) -> FigureRow:
     )
 
 
-def explain(row: FigureRow, section: str, exceptions: dict[str, str]) -> FigureRow:
+def annotate_row(row: FigureRow, section: str, exceptions: dict[str, str]) -> FigureRow:
     """Return the row with its section, and with the listed reason if it fails."""
     return replace(row, section=section, reason=exceptions.get(row.id) if row.verdict == "fail" else None)

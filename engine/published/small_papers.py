@@ -7,51 +7,62 @@ from typing import Final
 from msgspec import Struct
 
 from engine import arithmetic
-from engine.flow import Flow, Operation, Pair, SafetyMode, Workload, add_pair, run, worker_threads
+from engine.flow import (
+    Flow,
+    Operation,
+    Pair,
+    SafetyMode,
+    Workload,
+    add_pair,
+    compute_worker_threads,
+    run_flow,
+)
 from engine.flow import kernel as k
-from engine.flow.places import mirroring_threads
-from engine.flow.setup import wire_ratio
+from engine.flow.places import count_mirroring_threads
+from engine.flow.setup import compute_wire_ratio
 from engine.flow.sites import DELAYED, IDLE, INSERTS, LOG_ROWS, SHAREPOINT, STOCK_EXCHANGE, THREE_PAR, UNISYS
 from engine.published.measure import (
     KB_PER_MB,
     Means,
-    means,
+    build_setup,
+    measure_means,
     measure_pair,
-    queue_growth,
+    measure_queue_growth,
     run_s,
-    setup_of,
-    steady,
+    run_to_steady_state,
 )
-from engine.published.rows import FigureRow, number, statement
+from engine.published.rows import FigureRow, build_published_number_row, build_statement_row
 
 MBPS: Final = (1000.0, 100.0, 50.0, 20.0, 10.0)
 QUEUE_KB: Final = 2 * 1024.0 * 1024.0
 
 
-def compression_rows() -> list[FigureRow]:
+def build_compression_rows() -> list[FigureRow]:
     """Return the rows about log compression."""
-    return [*_synchronous(), *_asynchronous(), *_rule()]
+    return [*_build_synchronous_rows(), *_build_asynchronous_rows(), *_build_compression_rule_rows()]
 
 
-def _case(mode: SafetyMode, mbps: float, ratio: float) -> Pair:
-    return setup_of(STOCK_EXCHANGE, mode, UNISYS, version=2008, bandwidth_mbps=mbps, compression_ratio=ratio)
+def _build_case(mode: SafetyMode, mbps: float, ratio: float) -> Pair:
+    return build_setup(
+        STOCK_EXCHANGE, mode, UNISYS, version=2008, bandwidth_mbps=mbps, compression_ratio=ratio
+    )
 
 
-def _pair(mode: SafetyMode, mbps: float) -> tuple[Means, Means]:
+def _measure_pair(mode: SafetyMode, mbps: float) -> tuple[Means, Means]:
     """Return the mean values without and with compression."""
-    raw = measure_pair(_case(mode, mbps, 1.0), 60.0)
-    return raw, measure_pair(_case(mode, mbps, STOCK_EXCHANGE.compression_ratio), 60.0)
+    raw = measure_pair(_build_case(mode, mbps, 1.0), 60.0)
+    return raw, measure_pair(_build_case(mode, mbps, STOCK_EXCHANGE.compression_ratio), 60.0)
 
 
-def _synchronous() -> list[FigureRow]:
+def _build_synchronous_rows() -> list[FigureRow]:
     rows_found, gains, cpu, mirror_cpu = [], [], [], []
     for mbps in MBPS:
-        raw, packed = _pair(SafetyMode.FULL, mbps)
+        raw, packed = _measure_pair(SafetyMode.FULL, mbps)
         gains.append(100 * (packed.transactions_per_s / raw.transactions_per_s - 1))
         cpu.append(packed.cpu_percent / raw.cpu_percent)
         mirror_cpu.append(packed.mirror_cpu_percent / raw.mirror_cpu_percent)
         rows_found.append(
-            statement(
+            build_statement_row(
                 f"COMP.sync.{mbps:g}",
                 packed.transactions_per_s > raw.transactions_per_s,
                 f"{raw.transactions_per_s:.0f} to {packed.transactions_per_s:.0f} per s",
@@ -61,74 +72,82 @@ def _synchronous() -> list[FigureRow]:
     factors = [*cpu, *mirror_cpu]
     return [
         *rows_found,
-        statement(
+        build_statement_row(
             "COMP.gain",
             all(larger_gain >= smaller_gain - 0.5 for smaller_gain, larger_gain in pairwise(gains)),
             f"{text}% at 1000 / 100 / 50 / 20 / 10 Mbps",
         ),
-        statement(
-            "COMP.cpu.up", min(factors) > 1.02, f"principal {_factors(cpu)}, mirror {_factors(mirror_cpu)}"
+        build_statement_row(
+            "COMP.cpu.up",
+            min(factors) > 1.02,
+            f"principal {_format_factors(cpu)}, mirror {_format_factors(mirror_cpu)}",
         ),
-        statement("COMP.cpu.twice", 1.6 <= max(factors) <= 2.2, f"x{max(factors):.2f}"),
+        build_statement_row("COMP.cpu.twice", 1.6 <= max(factors) <= 2.2, f"x{max(factors):.2f}"),
     ]
 
 
-def _factors(values: list[float]) -> str:
+def _format_factors(values: list[float]) -> str:
     return " / ".join(f"x{value:.2f}" for value in values)
 
 
-def _asynchronous() -> list[FigureRow]:
+def _build_asynchronous_rows() -> list[FigureRow]:
     raw_growth, packed_growth, changes, cpu, mirror_cpu = [], [], [], [], []
     for mbps in MBPS:
-        raw, packed = _pair(SafetyMode.OFF, mbps)
+        raw, packed = _measure_pair(SafetyMode.OFF, mbps)
         changes.append(abs(packed.transactions_per_s / raw.transactions_per_s - 1))
         cpu.append(packed.cpu_percent / raw.cpu_percent)
         mirror_cpu.append(packed.mirror_cpu_percent / raw.mirror_cpu_percent)
-        raw_growth.append(queue_growth(_case(SafetyMode.OFF, mbps, 1.0))[1])
-        packed_growth.append(queue_growth(_case(SafetyMode.OFF, mbps, STOCK_EXCHANGE.compression_ratio))[1])
+        raw_growth.append(measure_queue_growth(_build_case(SafetyMode.OFF, mbps, 1.0))[1])
+        packed_growth.append(
+            measure_queue_growth(_build_case(SafetyMode.OFF, mbps, STOCK_EXCHANGE.compression_ratio))[1]
+        )
     smaller = all(b <= a + 1.0 for a, b in zip(raw_growth, packed_growth, strict=True))
-    drain = [_drain_s(ratio) for ratio in (1.0, STOCK_EXCHANGE.compression_ratio)]
+    drain = [_measure_drain_s(ratio) for ratio in (1.0, STOCK_EXCHANGE.compression_ratio)]
     return [
-        statement(
+        build_statement_row(
             "COMP.async.queue",
             smaller and packed_growth[2] < 0.1 * raw_growth[2],
             " / ".join(f"{a:.0f} to {b:.0f}" for a, b in zip(raw_growth, packed_growth, strict=True))
             + " KB/s",
         ),
-        statement("COMP.async.tps", max(changes) < 0.01, f"at most {100 * max(changes):.2f}% apart"),
-        statement(
+        build_statement_row(
+            "COMP.async.tps", max(changes) < 0.01, f"at most {100 * max(changes):.2f}% apart"
+        ),
+        build_statement_row(
             "COMP.async.cpu",
             min(cpu) > 1.0 and max(cpu) < 1.25 and min(mirror_cpu) > 1.0 and max(mirror_cpu) < 1.5,
-            f"principal {_factors(cpu)}, mirror {_factors(mirror_cpu)}",
+            f"principal {_format_factors(cpu)}, mirror {_format_factors(mirror_cpu)}",
         ),
-        statement("COMP.async.drain", drain[1] < 0.4 * drain[0], f"{drain[0]:.0f} to {drain[1]:.0f} s"),
+        build_statement_row(
+            "COMP.async.drain", drain[1] < 0.4 * drain[0], f"{drain[0]:.0f} to {drain[1]:.0f} s"
+        ),
     ]
 
 
-def _drain_s(ratio: float) -> float:
+def _measure_drain_s(ratio: float) -> float:
     """Return how long an idle principal takes to send 2 GB of unsent log."""
-    rate = measure_pair(_case(SafetyMode.OFF, 10.0, ratio), 60.0).sent_kb_per_s
+    rate = measure_pair(_build_case(SafetyMode.OFF, 10.0, ratio), 60.0).sent_kb_per_s
     return QUEUE_KB / rate
 
 
-def _rule() -> list[FigureRow]:
-    sent_ratio, used = wire_ratio(0.88, 2008), wire_ratio(0.87, 2008)
-    off_ratio = wire_ratio(0.27, 2005)
-    raw, tried = (measure_pair(_case(SafetyMode.FULL, 1000.0, ratio), 60.0) for ratio in (1.0, 0.95))
+def _build_compression_rule_rows() -> list[FigureRow]:
+    sent_ratio, used = compute_wire_ratio(0.88, 2008), compute_wire_ratio(0.87, 2008)
+    off_ratio = compute_wire_ratio(0.27, 2005)
+    raw, tried = (measure_pair(_build_case(SafetyMode.FULL, 1000.0, ratio), 60.0) for ratio in (1.0, 0.95))
     return [
-        statement(
+        build_statement_row(
             "COMP.rule",
             sent_ratio == 1.0 and used == 0.87,
             f"12% saved: {sent_ratio:g}, 13% saved: {used:g} wire bytes a byte",
         ),
-        statement(
+        build_statement_row(
             "COMP.rule.cpu",
             tried.cpu_percent > raw.cpu_percent + 0.5
             and abs(tried.mirror_cpu_percent / raw.mirror_cpu_percent - 1) < 0.01,
             f"principal {raw.cpu_percent:.1f} to {tried.cpu_percent:.1f}%, "
             f"mirror {raw.mirror_cpu_percent:.1f} to {tried.mirror_cpu_percent:.1f}%",
         ),
-        statement("COMP.2005", off_ratio == 1.0, f"2005 sends {off_ratio:g} wire bytes a byte"),
+        build_statement_row("COMP.2005", off_ratio == 1.0, f"2005 sends {off_ratio:g} wire bytes a byte"),
     ]
 
 
@@ -158,15 +177,15 @@ WORKLOAD: Final[Workload] = IDLE
 @cache
 def measure_uploads(mode: SafetyMode, mbps: float = 1000.0) -> tuple[float, float]:
     """Return (MB/min of document, share of the link in use) of uploads at a safety mode."""
-    flow = Flow.empty()
-    add_pair(flow, setup_of(WORKLOAD, mode, SHAREPOINT, bandwidth_mbps=mbps, operation=LOAD))
+    flow = Flow.create_empty()
+    add_pair(flow, build_setup(WORKLOAD, mode, SHAREPOINT, bandwidth_mbps=mbps, operation=LOAD))
     run_s(flow, 60.0)
-    mean_values = means(flow, UPLOADED_S)
+    mean_values = measure_means(flow, UPLOADED_S)
     used = mean_values.sent_kb_per_s / float(flow.links[0, k.LINK_KB]) if mode else 0.0
     return mean_values.log_kb_per_s / LOG_PER_PAYLOAD / KB_PER_MB * 60.0, used
 
 
-def bandwidth_rows() -> list[FigureRow]:
+def build_bandwidth_rows() -> list[FigureRow]:
     """Return the rows about bandwidth."""
     unmirrored_s, _ = measure_uploads(SafetyMode.NONE)
     fast, _ = measure_uploads(SafetyMode.FULL, 1000.0)
@@ -174,12 +193,12 @@ def bandwidth_rows() -> list[FigureRow]:
     slow, _ = measure_uploads(SafetyMode.FULL, 10.0)
     upload_min = DOCUMENT_MB / slow
     return [
-        number("BW.none", unmirrored_s),
-        number("BW.1000", fast),
-        number("BW.100", medium),
-        statement("BW.100.link", used > 0.85, f"{100 * used:.0f}%"),
-        statement("BW.10", slow < 0.25 * fast, f"{slow:.0f} MB/min"),
-        statement("BW.10.upload", upload_min > 5.0, f"{upload_min:.1f} minutes"),
+        build_published_number_row("BW.none", unmirrored_s),
+        build_published_number_row("BW.1000", fast),
+        build_published_number_row("BW.100", medium),
+        build_statement_row("BW.100.link", used > 0.85, f"{100 * used:.0f}%"),
+        build_statement_row("BW.10", slow < 0.25 * fast, f"{slow:.0f} MB/min"),
+        build_statement_row("BW.10.upload", upload_min > 5.0, f"{upload_min:.1f} minutes"),
     ]
 
 
@@ -201,19 +220,19 @@ class DurabilityMeasurement(Struct, frozen=True):
 @cache
 def measure_durability(mode: SafetyMode, delayed: bool, rtt_ms: float = 0.2) -> DurabilityMeasurement:
     """Measure a workload at a safety mode, with or without delayed durability."""
-    setup = setup_of(LOG_ROWS, mode, DELAYED, version=2014, delayed_durability=delayed, rtt_ms=rtt_ms)
-    flow = steady(setup)
-    mean_values = means(flow, FAILOVER_AFTER_S)
+    setup = build_setup(LOG_ROWS, mode, DELAYED, version=2014, delayed_durability=delayed, rtt_ms=rtt_ms)
+    flow = run_to_steady_state(setup)
+    mean_values = measure_means(flow, FAILOVER_AFTER_S)
     unsent = 0.0
     for _ in range(200):
-        run(flow, 1)
-        unsent += (flow.positions(0).generated_kb - flow.stream_positions(0).sent_kb) / 200
+        run_flow(flow, 1)
+        unsent += (flow.read_source_positions(0).generated_kb - flow.read_stream_positions(0).sent_kb) / 200
     rate = mean_values.transactions_per_s
-    delay = flow.reading(0).commit_delay_ms * rate
+    delay = flow.read_source(0).commit_delay_ms * rate
     return DurabilityMeasurement(rate * FAILOVER_AFTER_S, delay, unsent, ROWS / rate)
 
 
-def durability_rows() -> list[FigureRow]:
+def build_durability_rows() -> list[FigureRow]:
     """Return the rows about delayed durability."""
     full_durable, full_delayed = (
         measure_durability(SafetyMode.FULL, False),
@@ -232,28 +251,28 @@ def durability_rows() -> list[FigureRow]:
     times = full_delayed.delay_ms_per_s / full_durable.delay_ms_per_s
     difference_s = off_durable.all_rows_s - off_delayed.all_rows_s
     # the time between two releases of log with delayed durability
-    setup = setup_of(LOG_ROWS, SafetyMode.FULL, DELAYED, version=2014, delayed_durability=True)
+    setup = build_setup(LOG_ROWS, SafetyMode.FULL, DELAYED, version=2014, delayed_durability=True)
     every_s = DELAYED.log_block_kb / measure_pair(setup, FAILOVER_AFTER_S).log_kb_per_s
     return [
-        number("DD.full", full_durable.rows_in_30_s),
-        number("DD.delayed", full_delayed.rows_in_30_s),
-        number("DD.delay", times),
-        statement(
+        build_published_number_row("DD.full", full_durable.rows_in_30_s),
+        build_published_number_row("DD.delayed", full_delayed.rows_in_30_s),
+        build_published_number_row("DD.delay", times),
+        build_statement_row(
             "DD.queue",
             full_delayed.unsent_kb > full_durable.unsent_kb,
             f"{full_durable.unsent_kb:.1f} to {full_delayed.unsent_kb:.1f} KB unsent",
         ),
-        statement(
+        build_statement_row(
             "DD.off",
             abs(difference_s) <= 10.0,
             f"{off_durable.all_rows_s:.1f} against {off_delayed.all_rows_s:.1f} s",
         ),
-        statement(
+        build_statement_row(
             "DD.latency",
             far_gain < 1.1 < near_gain,
             f"x{near_gain:.2f} on the LAN, x{far_gain:.2f} at {FAR_RTT_MS:g} ms",
         ),
-        statement("DD.batches", 15.0 <= every_s <= 25.0, f"a block each {every_s:.3f} s"),
+        build_statement_row("DD.batches", 15.0 <= every_s <= 25.0, f"a block each {every_s:.3f} s"),
     ]
 
 
@@ -290,32 +309,35 @@ class ManyDatabasesMeasurement(Struct, frozen=True):
 @cache
 def measure_databases(databases: int) -> ManyDatabasesMeasurement:
     """Measure all databases on one pair of servers, each with its twenty connections."""
-    flow = Flow.empty()
-    setup = setup_of(INSERTS, SafetyMode.FULL, THREE_PAR, version=2008)
+    flow = Flow.create_empty()
+    setup = build_setup(INSERTS, SafetyMode.FULL, THREE_PAR, version=2008)
     for _ in range(databases):
         add_pair(flow, setup)
     run_s(flow, SETTLE_S)
-    before = [flow.totals(row).transactions for row in range(databases)]
-    core_s, mirror_core_s = flow.totals(0).core_s, flow.stream_totals(0).core_s
+    before = [flow.read_source_totals(row).transactions for row in range(databases)]
+    core_s, mirror_core_s = flow.read_source_totals(0).core_s, flow.read_stream_totals(0).core_s
     run_s(flow, MEASURED_S)
-    done_count = arithmetic.total(
-        flow.totals(source).transactions - earlier_count for source, earlier_count in enumerate(before)
+    done_count = arithmetic.add_in_order(
+        flow.read_source_totals(source).transactions - earlier_count
+        for source, earlier_count in enumerate(before)
     )
-    threads = mirroring_threads(flow.source_setups, flow.stream_setups)
-    busy = arithmetic.total(flow.sources[:, [k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING]].ravel().tolist())
+    threads = count_mirroring_threads(flow.source_setups, flow.stream_setups)
+    busy = arithmetic.add_in_order(
+        flow.sources[:, [k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING]].ravel().tolist()
+    )
     per_percent = 100.0 / MEASURED_S / THREE_PAR.cores
     return ManyDatabasesMeasurement(
         requests_per_s=done_count / MEASURED_S,
-        cpu_percent=(flow.totals(0).core_s - core_s) * per_percent,
-        mirror_cpu_percent=(flow.stream_totals(0).core_s - mirror_core_s) * per_percent,
-        threads=OTHER_THREADS + min(worker_threads(THREE_PAR.cores), threads[0] + PEAK_BUSY * busy),
+        cpu_percent=(flow.read_source_totals(0).core_s - core_s) * per_percent,
+        mirror_cpu_percent=(flow.read_stream_totals(0).core_s - mirror_core_s) * per_percent,
+        threads=OTHER_THREADS + min(compute_worker_threads(THREE_PAR.cores), threads[0] + PEAK_BUSY * busy),
         mirroring_threads=threads[0],
         mirror_threads=MIRROR_OTHER_THREADS + threads[1],
         mirror_mirroring_threads=threads[1],
     )
 
 
-def many_databases_rows() -> list[FigureRow]:
+def build_many_databases_rows() -> list[FigureRow]:
     """Return the rows about many databases in one instance."""
     rows_found = []
     for databases in DATABASES:
@@ -329,10 +351,12 @@ def many_databases_rows() -> list[FigureRow]:
             "mirror-threads": ours.mirror_threads,
             "mirror-dbm-threads": ours.mirror_mirroring_threads,
         }
-        rows_found += [number(f"MANY.{databases}.{name}", value) for name, value in cells.items()]
+        rows_found += [
+            build_published_number_row(f"MANY.{databases}.{name}", value) for name, value in cells.items()
+        ]
     rates = [measure_databases(databases).requests_per_s / databases for databases in DATABASES]
     rows_found.append(
-        statement(
+        build_statement_row(
             "MANY.linear",
             min(rates) > 0.88 * max(rates),
             " / ".join(f"{rate:.0f}" for rate in rates) + " requests/s for each database",

@@ -9,8 +9,8 @@ from msgspec import Struct
 from engine.constants import TICKS_PER_S
 from engine.model import Failover, Safety, World
 from engine.protocol import groups, serving
-from engine.published.measure import MIRROR, PRINCIPAL, WITNESS, lab, play
-from engine.published.rows import FigureRow, number, statement
+from engine.published.measure import MIRROR, PRINCIPAL, WITNESS, build_lab_world, play
+from engine.published.rows import FigureRow, build_published_number_row, build_statement_row
 
 SEEDS: Final = 200
 
@@ -36,17 +36,23 @@ class FailoverRuns(Struct, frozen=True):
     to_role_s: tuple[float, ...]
 
 
-def rows() -> list[FigureRow]:
+def build_rows() -> list[FigureRow]:
     """Return the rows of tables 4 to 6, figure 5 and the failure scenarios."""
-    return [*_table_4(), *_table_5(), *_table_6(), *_figure_5(), *_losses()]
+    return [
+        *_build_table_4_rows(),
+        *_build_table_5_rows(),
+        *_build_table_6_rows(),
+        *_build_figure_5_rows(),
+        *_build_loss_rows(),
+    ]
 
 
 @cache
-def failovers(cause: str, loaded: bool) -> FailoverRuns:
+def simulate_failovers(cause: str, loaded: bool) -> FailoverRuns:
     """Return the failovers of SEEDS worlds after the same failure."""
     total_times, decision, role = [], [], []
     for seed in range(SEEDS):
-        failover = _fail(cause, loaded, seed)
+        failover = _simulate_failover(cause, loaded, seed)
         assert failover.online_tick is not None
         assert failover.decided_tick is not None
         total_times.append((failover.online_tick - failover.detected_tick) / TICKS_PER_S)
@@ -55,8 +61,8 @@ def failovers(cause: str, loaded: bool) -> FailoverRuns:
     return FailoverRuns(tuple(total_times), tuple(decision), tuple(role))
 
 
-def _fail(cause: str, loaded: bool, seed: int) -> Failover:
-    world = lab(seed, workload="Workload1" if loaded else "none")
+def _simulate_failover(cause: str, loaded: bool, seed: int) -> Failover:
+    world = build_lab_world(seed, workload="Workload1" if loaded else "none")
     play(world, f"{FAILS_AT_S} {DO[cause]}", 90.0)
     finished_failovers = [failover for failover in world.failovers if failover.online_tick is not None]
     assert finished_failovers, f"no failover after {DO[cause]!r} with seed {seed}"
@@ -68,23 +74,27 @@ def _compute_percentiles(values: tuple[float, ...]) -> tuple[float, float, float
     return low, middle, high
 
 
-def _table_6() -> list[FigureRow]:
+def _build_table_6_rows() -> list[FigureRow]:
     rows_found, slower = [], []
     for cause in DO:
         medians = []
         for under_load in (False, True):
-            low, middle, high = _compute_percentiles(failovers(cause, under_load).failover_s)
-            rows_found.append(number(f"T6.{cause}.{'loaded' if under_load else 'idle'}", middle, (low, high)))
+            low, middle, high = _compute_percentiles(simulate_failovers(cause, under_load).failover_s)
+            rows_found.append(
+                build_published_number_row(
+                    f"T6.{cause}.{'loaded' if under_load else 'idle'}", middle, (low, high)
+                )
+            )
             medians.append(middle)
         slower.append(medians[1] / medians[0])
     return [
         *rows_found,
-        statement("T6.load", min(slower) > 1.0, " / ".join(f"x{ratio:.2f}" for ratio in slower)),
-        statement(
+        build_statement_row("T6.load", min(slower) > 1.0, " / ".join(f"x{ratio:.2f}" for ratio in slower)),
+        build_statement_row(
             "T6.manual",
-            _compute_percentiles(failovers("manual", True).failover_s)[1]
+            _compute_percentiles(simulate_failovers("manual", True).failover_s)[1]
             > max(
-                _compute_percentiles(failovers(cause, True).failover_s)[1]
+                _compute_percentiles(simulate_failovers(cause, True).failover_s)[1]
                 for cause in DO
                 if cause != "manual"
             ),
@@ -93,9 +103,9 @@ def _table_6() -> list[FigureRow]:
     ]
 
 
-def _table_5() -> list[FigureRow]:
+def _build_table_5_rows() -> list[FigureRow]:
     """Return rows that compare the paper's example trace with our runs of a power failure under load."""
-    runs = failovers("power-off", True)
+    runs = simulate_failovers("power-off", True)
     table_5 = []
     for id, published, values in (
         ("T5.decision", 0.61, runs.to_decision_s),
@@ -103,17 +113,17 @@ def _table_5() -> list[FigureRow]:
     ):
         low, middle, high = _compute_percentiles(values)
         table_5.append(
-            statement(
+            build_statement_row(
                 id, low <= published <= high, f"5 to 95%: {low:.2f} to {high:.2f} s, median {middle:.2f} s"
             )
         )
-    world = lab(1)
+    world = build_lab_world(1)
     events = play(world, f"1 {DO['power-off']}", 30.0)
     traces = [event.text for event in events if event.kind == "trace" and event.server == MIRROR]
     state_names = ("Connection with Principal Lost", "Automatic Failover", "Principal Running Exposed")
     ends = [text for text in traces if any(text.endswith(end) for end in state_names)]
     table_5.append(
-        statement(
+        build_statement_row(
             "T5.trace",
             len(ends) == 3 and all(t.endswith(end) for t, end in zip(ends, state_names, strict=True)),
             "; ".join(traces),
@@ -122,8 +132,8 @@ def _table_5() -> list[FigureRow]:
     return table_5
 
 
-def _figure_5() -> list[FigureRow]:
-    failover = _fail("power-off", True, 1)
+def _build_figure_5_rows() -> list[FigureRow]:
+    failover = _simulate_failover("power-off", True, 1)
     steps = (
         failover.failed_tick,
         failover.detected_tick,
@@ -135,84 +145,88 @@ def _figure_5() -> list[FigureRow]:
     seconds = [(tick - failover.failed_tick) / TICKS_PER_S for tick in steps if tick is not None]
     detected = (failover.detected_tick - failover.failed_tick) / TICKS_PER_S
     return [
-        statement(
+        build_statement_row(
             "F5.order",
             len(seconds) == len(steps) and seconds == sorted(seconds),
             " / ".join(f"{second:.2f}" for second in seconds) + " s",
         ),
-        statement("F5.detection", 0.5 <= detected <= 1.5, f"{detected:.2f} s"),
+        build_statement_row("F5.detection", 0.5 <= detected <= 1.5, f"{detected:.2f} s"),
     ]
 
 
-def _table_4() -> list[FigureRow]:
+def _build_table_4_rows() -> list[FigureRow]:
     """Return rows for the failovers that the three operating modes support."""
     table_4 = []
     cases = (("auto", Safety.FULL, True), ("noauto", Safety.FULL, False), ("off", Safety.OFF, False))
     for id, safety, witness in cases:
-        world = lab(1, safety=safety, witness=witness)
+        world = build_lab_world(1, safety=safety, witness=witness)
         play(world, f"1 power-off {PRINCIPAL}", 30.0)
         has_taken_over = serving.is_serving(world, (MIRROR, "Sales"))
         table_4.append(
-            statement(
+            build_statement_row(
                 f"T4.{id}",
                 has_taken_over == witness,
                 "the mirror serves" if has_taken_over else "nobody serves",
             )
         )
     for id, safety, allowed in (("manual", Safety.FULL, True), ("off.manual", Safety.OFF, False)):
-        world = lab(1, safety=safety, witness=False)
+        world = build_lab_world(1, safety=safety, witness=False)
         play(world, f"1 {DO['manual']}", 90.0)
         has_taken_over = serving.is_serving(world, (MIRROR, "Sales"))
         table_4.append(
-            statement(f"T4.{id}", has_taken_over == allowed, "roles swapped" if has_taken_over else "refused")
+            build_statement_row(
+                f"T4.{id}", has_taken_over == allowed, "roles swapped" if has_taken_over else "refused"
+            )
         )
-    world = lab(1, safety=Safety.OFF, witness=False)
+    world = build_lab_world(1, safety=Safety.OFF, witness=False)
     force = f"sql {MIRROR} ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
     play(world, f"1 power-off {PRINCIPAL}\n15 {force}", 60.0)
     forced = serving.is_serving(world, (MIRROR, "Sales"))
-    table_4.append(statement("T4.forced", forced, "the mirror serves" if forced else "nobody serves"))
+    table_4.append(
+        build_statement_row("T4.forced", forced, "the mirror serves" if forced else "nobody serves")
+    )
     return table_4
 
 
-def _losses() -> list[FigureRow]:
+def _build_loss_rows() -> list[FigureRow]:
     """Return rows for the loss of the mirror, of the witness, and of both."""
     mirror = _play_script(f"1 power-off {MIRROR}")
     witness = _play_script(f"1 power-off {WITNESS}")
     world = _play_script(f"1 power-off {MIRROR}\n20 power-off {WITNESS}")
-    after_witness = lab(1)
+    after_witness = build_lab_world(1)
     play(after_witness, f"1 power-off {WITNESS}\n20 power-off {PRINCIPAL}", 60.0)
     principal_key = (PRINCIPAL, "Sales")
     return [
-        statement(
+        build_statement_row(
             "loss.mirror",
-            serving.is_serving(mirror, principal_key) and _mirroring_state(mirror) == "DISCONNECTED",
-            _state(mirror),
+            serving.is_serving(mirror, principal_key) and _get_mirroring_state(mirror) == "DISCONNECTED",
+            _get_state(mirror),
         ),
-        statement(
+        build_statement_row(
             "loss.witness",
             serving.is_serving(witness, principal_key)
-            and _mirroring_state(witness) == "SYNCHRONIZED"
+            and _get_mirroring_state(witness) == "SYNCHRONIZED"
             and not serving.is_serving(after_witness, (MIRROR, "Sales")),
-            f"{_state(witness)}; no failover when the principal is lost too",
+            f"{_get_state(witness)}; no failover when the principal is lost too",
         ),
-        statement("loss.both", not serving.is_serving(world, principal_key), _state(world)),
+        build_statement_row("loss.both", not serving.is_serving(world, principal_key), _get_state(world)),
     ]
 
 
 def _play_script(script: str) -> World:
-    world = lab(1)
+    world = build_lab_world(1)
     play(world, script, 60.0)
     return world
 
 
-def _mirroring_state(world: World) -> str:
+def _get_mirroring_state(world: World) -> str:
     copy = world.copies[PRINCIPAL, "Sales"]
-    return groups.policy(copy).state(copy)
+    return groups.get_policy(copy).get_state(copy)
 
 
-def _state(world: World) -> str:
+def _get_state(world: World) -> str:
     serves = serving.is_serving(world, (PRINCIPAL, "Sales"))
-    return f"{_mirroring_state(world) or 'no session'}, {'serves' if serves else 'does not serve'}"
+    return f"{_get_mirroring_state(world) or 'no session'}, {'serves' if serves else 'does not serve'}"
 
 
 # --- table 6 of the first white paper ---------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """T-SQL on the simulated instances.
 
-`submit` a batch from a window, `cancel` it, check and complete its text; `connect`, `batch`, `reset` and
-`disconnect` programs that log in over the network.
+Windows use `submit_text`, `cancel_batches`, `check_syntax` and `list_candidates`. Programs that log in over the
+network use `log_in`, `run_batch`, `reset_connection` and `close_program_connection`.
 
 This facade loads its hundred modules with the first world that runs. A module that needs only the facade, such as
 the views of a window, loads at once.
@@ -38,42 +38,54 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from engine.tsql.batches.context import SYSTEM_DATABASES
-    from engine.tsql.clients.client import cancel, submit
-    from engine.tsql.clients.connections import reachable
+    from engine.tsql.clients.client import cancel_batches, submit_text
+    from engine.tsql.clients.connections import is_reachable
     from engine.tsql.clients.logins import (
-        batch,
         change_connection,
-        connect,
-        disconnect,
+        close_program_connection,
         is_connection_idle,
-        reset,
+        log_in,
+        reset_connection,
+        run_batch,
     )
     from engine.tsql.clients.upkeep import HANDLERS, check_connections
-    from engine.tsql.language.complete import complete
-    from engine.tsql.language.script import parse_only, parsing
+    from engine.tsql.language.complete import list_candidates
+    from engine.tsql.language.script import check_syntax, check_syntax_in_steps
 
 __all__ = [
-    "HANDLERS", "SYSTEM_DATABASES", "batch", "cancel", "change_connection", "check_connections",
-    "complete", "connect", "disconnect", "is_connection_idle", "parse_only", "parsing", "reachable",
-    "reset", "submit",
+    "HANDLERS",
+    "SYSTEM_DATABASES",
+    "cancel_batches",
+    "change_connection",
+    "check_connections",
+    "check_syntax",
+    "check_syntax_in_steps",
+    "close_program_connection",
+    "is_connection_idle",
+    "is_reachable",
+    "list_candidates",
+    "log_in",
+    "reset_connection",
+    "run_batch",
+    "submit_text",
 ]  # fmt: skip
 
 _PLACES: Final = {
     "SYSTEM_DATABASES": "batches.context",
-    "cancel": "clients.client",
+    "cancel_batches": "clients.client",
     "change_connection": "clients.logins",
-    "reachable": "clients.connections",
-    "submit": "clients.client",
+    "is_reachable": "clients.connections",
+    "submit_text": "clients.client",
     "is_connection_idle": "clients.logins",
-    "batch": "clients.logins",
-    "connect": "clients.logins",
-    "disconnect": "clients.logins",
-    "reset": "clients.logins",
+    "run_batch": "clients.logins",
+    "log_in": "clients.logins",
+    "close_program_connection": "clients.logins",
+    "reset_connection": "clients.logins",
     "HANDLERS": "clients.upkeep",
     "check_connections": "clients.upkeep",
-    "parse_only": "language.script",
-    "parsing": "language.script",
-    "complete": "language.complete",
+    "check_syntax": "language.script",
+    "check_syntax_in_steps": "language.script",
+    "list_candidates": "language.complete",
 }
 """Name -> module of this package that defines it."""
 

@@ -29,4 +29,4 @@ REMARKS: Final = frozenset(verb.name for verb in VERBS.values() if verb.group ==
 """Verbs that do not change the world."""
 
 for _verb in VERBS.values():
-    causes.enter(_verb.name, _verb.loses, _verb.mechanism)
+    causes.register_fault(_verb.name, _verb.loses, _verb.mechanism)

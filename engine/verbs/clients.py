@@ -7,16 +7,16 @@ from msgspec.structs import replace
 
 from engine.constants import ENTERPRISE
 from engine.events import NoteData
-from engine.flow.setup import bulk_load, index_build
+from engine.flow.setup import build_bulk_load, build_index_operation
 from engine.flow.sites import WORKLOADS
-from engine.inputs import Input, InputError, but_there_are
-from engine.localization import mark, say
+from engine.inputs import Input, InputError, append_existing_names
+from engine.localization import build_message, mark
 from engine.model import Key, World
 from engine.protocol import clients, groups, names, serving
-from engine.verbs.verb import CLIENT, DATABASE, Args, VerbParameter, verb
+from engine.verbs.verb import CLIENT, DATABASE, Args, VerbParameter, build_verb
 
 
-def _workloads(world: World, database: str, truth: bool) -> Iterable[str]:
+def _list_workloads(world: World, database: str, truth: bool) -> Iterable[str]:
     return sorted(WORKLOADS)
 
 
@@ -25,10 +25,10 @@ def _set_workload(world: World, item: Input) -> None:
     database, workload_name = item.args
     name = next((workload for workload in WORKLOADS if workload.lower() == workload_name.lower()), None)
     if name is None:
-        problem = say("workload {name!r} does not exist", name=workload_name)
-        raise InputError(but_there_are(problem, sorted(WORKLOADS)))
-    for copy in world.copies_of(database):
-        scale = item.option("scale", 1.0 if copy.scale == 0.0 else copy.scale)
+        problem = build_message("workload {name!r} does not exist", name=workload_name)
+        raise InputError(append_existing_names(problem, sorted(WORKLOADS)))
+    for copy in world.list_copies_of(database):
+        scale = item.get_option("scale", 1.0 if copy.scale == 0.0 else copy.scale)
         world.update_copy((copy.server, database), workload=name, scale=scale)
     world.emit(NoteData(), item.command_text, database=database)
 
@@ -37,35 +37,43 @@ def _set_workload(world: World, item: Input) -> None:
 
 
 def _bulk_load(world: World, item: Input) -> None:
-    key = _idle(world, item.args[0])
-    clients.begin(world, key, bulk_load(item.option("rows", 93e6), max(1.0, item.option("batch_rows", 1e6))))
+    key = _require_idle_copy(world, item.args[0])
+    clients.begin_operation(
+        world,
+        key,
+        build_bulk_load(item.get_option("rows", 93e6), max(1.0, item.get_option("batch_rows", 1e6))),
+    )
 
 
 def _rebuild_index(world: World, item: Input) -> None:
-    key, online = _idle(world, item.args[0]), "online" in item.args
+    key, online = _require_idle_copy(world, item.args[0]), "online" in item.args
     edition = world.instances[key[0]].edition
     if online and edition not in ENTERPRISE:
         raise InputError(
-            say("{edition} edition does not support online index operations (1712)", edition=edition)
+            build_message(
+                "{edition} edition does not support online index operations (1712)", edition=edition
+            )
         )
-    clients.begin(world, key, index_build(item.option("size", 1.0), online=online))
+    clients.begin_operation(world, key, build_index_operation(item.get_option("size", 1.0), online=online))
 
 
-def _idle(world: World, database: str) -> Key:
+def _require_idle_copy(world: World, database: str) -> Key:
     """Return the serving copy of *database*. Raises InputError if there is none, or if a long operation runs in it."""
     key = serving.find_serving_key(world, database)
     if key is None:
-        raise InputError(say("{database} is not available", database=database))
+        raise InputError(build_message("{database} is not available", database=database))
     running = world.copies[key].operation
     if running is not None:
-        raise InputError(say("still running in {database}: {what}", database=database, what=running.name))
+        raise InputError(
+            build_message("still running in {database}: {what}", database=database, what=running.name)
+        )
     return key
 
 
 # --- applications -----------------------------------------------------------------------------------------
 
 
-def _runs(world: World, args: Args) -> bool:
+def _is_application_running(world: World, args: Args) -> bool:
     """Return whether the application is connected or searches for a server."""
     (name,) = args
     looking = any(
@@ -94,40 +102,44 @@ def _change_string(world: World, item: Input) -> None:
         keyword, _, value = (piece.strip() for piece in part.partition("="))
         field = STRING.get(keyword.lower())
         if field is None:
-            raise InputError(say("Not simulated: {keyword} in a connection string", keyword=keyword))
-        changes[field] = _value(field, keyword, value)
+            raise InputError(
+                build_message("Not simulated: {keyword} in a connection string", keyword=keyword)
+            )
+        changes[field] = _parse_value(field, keyword, value)
     world.clients[name] = replace(world.clients[name], **changes)
     clients.look_for_server(world, name)
 
 
-def _value(field: str, keyword: str, value: str) -> float | bool:
+def _parse_value(field: str, keyword: str, value: str) -> float | bool:
     if field == "login_timeout_s":
         if not value.isdecimal() or len(value) > 4 or not 1 <= int(value) <= 3600:
             raise InputError(
-                say("{keyword} must be a number of seconds, not {value!r}", keyword=keyword, value=value)
+                build_message(
+                    "{keyword} must be a number of seconds, not {value!r}", keyword=keyword, value=value
+                )
             )
         return float(value)
     words = YES_NO if field == "multi_subnet" else INTENTS
     known_value = words.get(value.lower().replace(" ", ""))
     if known_value is None:
-        problem = say("{keyword} does not accept {value!r}", keyword=keyword, value=value)
-        raise InputError(but_there_are(problem, [*words]))
+        problem = build_message("{keyword} does not accept {value!r}", keyword=keyword, value=value)
+        raise InputError(append_existing_names(problem, [*words]))
     return known_value
 
 
-def _long_query(world: World, item: Input) -> None:
-    if not clients.begin_query(world, item.args[0], item.option("minutes", 30.0)):
-        raise InputError(say("{client} is not connected", client=item.args[0]))
+def _start_long_query(world: World, item: Input) -> None:
+    if not clients.begin_query(world, item.args[0], item.get_option("minutes", 30.0)):
+        raise InputError(build_message("{client} is not connected", client=item.args[0]))
 
 
 def _change_schema(world: World, item: Input) -> None:
     """Deploy a new version of the application, which runs ALTER TABLE at once."""
     key = serving.find_serving_key(world, item.args[0])
     if key is None:
-        raise InputError(say("{database} is not available", database=item.args[0]))
-    text = say("a table of {database} was changed (ALTER TABLE)", database=key[1])
+        raise InputError(build_message("{database} is not available", database=item.args[0]))
+    text = build_message("a table of {database} was changed (ALTER TABLE)", database=key[1])
     world.emit(NoteData(what="schema changed"), text, server=key[0], database=key[1])
-    groups.policy(world.copies[key]).schema_changed(world, key)
+    groups.get_policy(world.copies[key]).on_schema_changed(world, key)
 
 
 def _is_new_data_source(world: World, args: Args) -> bool:
@@ -135,7 +147,7 @@ def _is_new_data_source(world: World, args: Args) -> bool:
     return client.data_source != args[1] and any((args[1], name) in world.copies for name in client.databases)
 
 
-def _yes(value: str) -> bool:
+def _parse_yes_or_no(value: str) -> bool:
     """Return True for yes, False for no. Raises ValueError."""
     yes_words = {"yes": True, "true": True, "no": False, "false": False}
     if value.lower() not in yes_words:
@@ -143,7 +155,7 @@ def _yes(value: str) -> bool:
     return yes_words[value.lower()]
 
 
-def _seconds(value: str) -> float:
+def _parse_seconds(value: str) -> float:
     """Parse seconds. Raises ValueError."""
     seconds = float(value)
     if not 0.0 <= seconds <= 3600.0:
@@ -154,18 +166,18 @@ def _seconds(value: str) -> float:
 SETTINGS: Final[dict[str, tuple[str, Callable[[str], object]]]] = {
     **dict.fromkeys(("data source", "server"), ("data_source", str)),
     "failover partner": ("failover_partner", lambda value: value or None),
-    "connect timeout": ("login_timeout_s", lambda value: _seconds(value) or 15.0),
-    "command timeout": ("command_timeout_s", _seconds),
+    "connect timeout": ("login_timeout_s", lambda value: _parse_seconds(value) or 15.0),
+    "command timeout": ("command_timeout_s", _parse_seconds),
     "applicationintent": ("read_only", lambda value: value.lower() == "readonly"),
-    "multisubnetfailover": ("multi_subnet", _yes),
-    "retry": ("reconnects", _yes),
+    "multisubnetfailover": ("multi_subnet", _parse_yes_or_no),
+    "retry": ("reconnects", _parse_yes_or_no),
 }
 """Settings of an application by keyword, as in its connection string. "Retry" is our addition: the
 application reconnects automatically.
 """
 
 
-def _configure(world: World, item: Input) -> None:
+def _configure_application(world: World, item: Input) -> None:
     """Change settings of an application and restart it. Raises InputError before anything changes."""
     name, text = item.args
     changes: dict[str, object] = {}
@@ -173,12 +185,12 @@ def _configure(world: World, item: Input) -> None:
         keyword, _, value = (word.strip() for word in part.partition("="))
         setting = SETTINGS.get(keyword.lower())
         if setting is None:
-            problem = say("an application has no setting {name!r}", name=keyword)
-            raise InputError(but_there_are(problem, sorted(SETTINGS)))
+            problem = build_message("an application has no setting {name!r}", name=keyword)
+            raise InputError(append_existing_names(problem, sorted(SETTINGS)))
         try:
             changes[setting[0]] = setting[1](value)
         except ValueError:
-            raise InputError(say("{name} cannot be {value!r}", name=keyword, value=value)) from None
+            raise InputError(build_message("{name} cannot be {value!r}", name=keyword, value=value)) from None
     spelled = {server_name.lower(): server_name for server_name in (*world.instances, *world.listeners)}
     for field in ("data_source", "failover_partner"):
         new_value = changes.get(field)
@@ -190,41 +202,53 @@ def _configure(world: World, item: Input) -> None:
 
 
 VERBS: Final = (
-    verb(
+    build_verb(
         "workload",
         _set_workload,
-        parameters=(DATABASE, VerbParameter(mark("workload"), "workload", values=_workloads)),
+        parameters=(DATABASE, VerbParameter(mark("workload"), "workload", values=_list_workloads)),
         label="{1}",
-        sensible=lambda world, args: all(copy.workload != args[1] for copy in world.copies_of(args[0])),
+        sensible=lambda world, args: all(copy.workload != args[1] for copy in world.list_copies_of(args[0])),
     ),
-    verb("bulk-load", _bulk_load),
-    verb(
+    build_verb("bulk-load", _bulk_load),
+    build_verb(
         "rebuild-index",
         _rebuild_index,
         parameters=(DATABASE, VerbParameter(mark("method"), optional=True, choices=("offline", "online"))),
     ),
-    verb("stop-app", lambda world, item: clients.stop(world, item.args[0]), sensible=_runs),
-    verb(
+    build_verb(
+        "stop-app",
+        lambda world, item: clients.stop_application(world, item.args[0]),
+        sensible=_is_application_running,
+    ),
+    build_verb(
         "start-app",
         lambda world, item: clients.look_for_server(world, item.args[0]),
-        sensible=lambda world, args: not _runs(world, args),
+        sensible=lambda world, args: not _is_application_running(world, args),
     ),
-    verb("long-query", _long_query, sensible=lambda world, args: world.clients[args[0]].read_only),
-    verb(
+    build_verb(
+        "long-query", _start_long_query, sensible=lambda world, args: world.clients[args[0]].read_only
+    ),
+    build_verb(
         "change-schema",
         _change_schema,
-        sensible=lambda world, args: any(copy.availability.guid for copy in world.copies_of(args[0])),
+        sensible=lambda world, args: any(copy.availability.guid for copy in world.list_copies_of(args[0])),
     ),
-    verb("connect-string", _change_string, parameters=(CLIENT, VerbParameter(mark("keywords"), "rest"))),
-    verb(
+    build_verb(
+        "connect-string", _change_string, parameters=(CLIENT, VerbParameter(mark("keywords"), "rest"))
+    ),
+    build_verb(
         "flush-dns",
-        lambda world, item: names.flush(world, item.args[0]),
+        lambda world, item: names.flush_name_cache(world, item.args[0]),
         sensible=lambda world, args: bool(world.clients[args[0]].kept_addresses[0]),
     ),
-    verb(
+    build_verb(
         "configure-app",
-        _configure,
+        _configure_application,
         parameters=(CLIENT, VerbParameter("settings", "rest", title=mark("settings"))),
     ),
-    verb("point-app", lambda world, item: clients.point_app(world, *item.args), sensible=_is_new_data_source),
+    build_verb(
+        "point-app",
+        lambda world, item: clients.change_connection_string(world, *item.args),
+        sensible=_is_new_data_source,
+    ),
 )

@@ -5,36 +5,42 @@ from typing import Final
 from engine import powershell
 from engine.cluster import commands, quarantine, setup
 from engine.inputs import Input
-from engine.localization import mark, say
+from engine.localization import build_message, mark
 from engine.model import World
-from engine.verbs.verb import NODE, VerbParameter, verb
+from engine.verbs.verb import NODE, VerbParameter, build_verb
 
 
-def _service(world: World, item: Input, wanted: str, reason: str) -> str:
+def _find_service_objection(world: World, item: Input, wanted: str, reason: str) -> str:
     return reason if world.nodes[item.args[0]].service == wanted else ""
 
 
 VERBS: Final = (
-    verb(
+    build_verb(
         "stop-cluster",
-        lambda world, item: commands.stop(world, item.args[0]),
-        effect=lambda world, fault: say("{node} is not a member of the cluster", node=fault.args[0]),
-        pointless=lambda world, item: _service(world, item, "stopped", say("the cluster service is stopped")),
+        lambda world, item: commands.stop_node(world, item.args[0]),
+        effect=lambda world, fault: build_message(
+            "{node} is not a member of the cluster", node=fault.args[0]
+        ),
+        pointless=lambda world, item: _find_service_objection(
+            world, item, "stopped", build_message("the cluster service is stopped")
+        ),
     ),
-    verb(
+    build_verb(
         "start-cluster",
-        lambda world, item: commands.start(world, item.args[0]),
+        lambda world, item: commands.start_node(world, item.args[0]),
         pointless=lambda world, item: (
             ""
             if quarantine.is_quarantined(world, item.args[0])
-            else _service(world, item, "running", say("the cluster service is running"))
+            else _find_service_objection(
+                world, item, "running", build_message("the cluster service is running")
+            )
         ),
     ),
-    verb("force-quorum", lambda world, item: commands.force_quorum(world, item.args[0])),
-    verb("prevent-quorum", lambda world, item: commands.start(world, item.args[0], prevent=True)),
-    verb("evict", lambda world, item: commands.evict(world, item.args[0])),
-    verb("patch", lambda world, item: setup.patch(world, item.args[0])),
-    verb(
+    build_verb("force-quorum", lambda world, item: commands.force_quorum(world, item.args[0])),
+    build_verb("prevent-quorum", lambda world, item: commands.start_node(world, item.args[0], prevent=True)),
+    build_verb("evict", lambda world, item: commands.evict_node(world, item.args[0])),
+    build_verb("patch", lambda world, item: setup.install_service_pack(world, item.args[0])),
+    build_verb(
         "add-node",
         lambda world, item: setup.add_node(world, item.args[0], item.args[1]),
         parameters=(
@@ -42,7 +48,7 @@ VERBS: Final = (
             VerbParameter(mark("node"), "server", computer=True),
         ),
     ),
-    verb(
+    build_verb(
         "remove-node",
         lambda world, item: setup.remove_node(world, item.args[0], item.args[1]),
         parameters=(
@@ -50,33 +56,33 @@ VERBS: Final = (
             VerbParameter(mark("node"), "server", computer=True),
         ),
     ),
-    verb(
+    build_verb(
         "set-weight",
-        lambda world, item: commands.set_weight(world, item.args[0], int(item.args[1])),
+        lambda world, item: commands.set_node_weight(world, item.args[0], int(item.args[1])),
         parameters=(NODE, VerbParameter(mark("vote"), choices=("0", "1"))),
     ),
-    verb("move-role", lambda world, item: commands.move(world, item.args[0], item.args[1])),
-    verb("stop-role", lambda world, item: commands.stop_role(world, item.args[0])),
-    verb("start-role", lambda world, item: commands.start_role(world, item.args[0])),
-    verb(
+    build_verb("move-role", lambda world, item: commands.move_role(world, item.args[0], item.args[1])),
+    build_verb("stop-role", lambda world, item: commands.stop_role(world, item.args[0])),
+    build_verb("start-role", lambda world, item: commands.start_role(world, item.args[0])),
+    build_verb(
         "set-owners",
-        lambda world, item: commands.set_owners(world, item.args[0], item.args[1].split(",")),
+        lambda world, item: commands.set_possible_owners(world, item.args[0], item.args[1].split(",")),
         parameters=(VerbParameter(mark("resource"), "resource"), VerbParameter(mark("nodes"))),
     ),
-    verb(
+    build_verb(
         "fail-resource",
         lambda world, item: commands.fail_resource(world, item.args[0]),
-        effect=lambda world, fault: say("the cluster has detected it"),
+        effect=lambda world, fault: build_message("the cluster has detected it"),
     ),
-    verb(
+    build_verb(
         "ps",
-        lambda world, item: powershell.run(world, item.args[0], item.args[1]),
+        lambda world, item: powershell.run_line(world, item.args[0], item.args[1]),
         parameters=(NODE, VerbParameter(mark("command"), "rest")),
     ),
-    verb(
+    build_verb(
         "fail-witness",
         lambda world, item: commands.set_witness_failed(world, item.args[0], True),
-        effect=lambda world, fault: say("the witness is not available"),
+        effect=lambda world, fault: build_message("the witness is not available"),
     ),
-    verb("mend-witness", lambda world, item: commands.set_witness_failed(world, item.args[0], False)),
+    build_verb("mend-witness", lambda world, item: commands.set_witness_failed(world, item.args[0], False)),
 )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from engine.inputs import Input, InputError
-from engine.localization import mark, say
+from engine.localization import build_message, mark
 from engine.mirroring import pages
 from engine.model import Fault, World
 from engine.protocol import disks, logspace, network, serving, volumes
@@ -14,22 +14,22 @@ from engine.verbs.verb import (
     Args,
     SavedValues,
     VerbParameter,
+    build_verb,
     describe_pending_effect,
-    verb,
 )
 
 # --- slower hardware --------------------------------------------------------------------------------------
 
 
 def _read_factor(item: Input, default: float) -> float:
-    factor = item.option("factor", default)
+    factor = item.get_option("factor", default)
     if factor < 1.0:
-        raise InputError(say("factor must be 1 (normal speed) or above"))
+        raise InputError(build_message("factor must be 1 (normal speed) or above"))
     return factor
 
 
 def _slow_disk(world: World, item: Input) -> SavedValues:
-    factor, computer = _read_factor(item, 10.0), world.computer_named(item.args[0])
+    factor, computer = _read_factor(item, 10.0), world.get_computer(item.args[0])
     if item.args[1] == "log":
         world.update_computer(computer.name, log_disk_factor=factor)
         return (("log_disk_factor", computer.log_disk_factor),)
@@ -38,9 +38,9 @@ def _slow_disk(world: World, item: Input) -> SavedValues:
 
 
 def _slow_cpu(world: World, item: Input) -> SavedValues:
-    factor, computer = _read_factor(item, 4.0), world.computer_named(item.args[0])
+    factor, computer = _read_factor(item, 4.0), world.get_computer(item.args[0])
     world.update_computer(computer.name, cpu_factor=factor)
-    network.reassess(world)  # slow processors delay pings
+    network.schedule_detections(world)  # slow processors delay pings
     return (("cpu_factor", computer.cpu_factor),)
 
 
@@ -53,38 +53,38 @@ FULL_SPEED: Final = {
 
 
 def _describe_full_log(world: World, fault: Fault) -> str:
-    servers = [copy.server for copy in world.copies_of(fault.args[0]) if copy.log_full]
+    servers = [copy.server for copy in world.list_copies_of(fault.args[0]) if copy.log_full]
     return (
-        say("the log of {database} is full on {server}", database=fault.args[0], server=servers[0])
+        build_message("the log of {database} is full on {server}", database=fault.args[0], server=servers[0])
         if servers
         else ""
     )
 
 
-def _has_room(world: World, args: Args) -> bool:
-    return any(copy.source is not None and not copy.log_full for copy in world.copies_of(args[0]))
+def _has_log_space(world: World, args: Args) -> bool:
+    return any(copy.source is not None and not copy.log_full for copy in world.list_copies_of(args[0]))
 
 
 def _open_transaction(world: World, item: Input) -> None:
     (database,) = item.args
     key = serving.find_serving_key(world, database)
     if key is None:
-        raise InputError(say("{database} is not available", database=database))
+        raise InputError(build_message("{database} is not available", database=database))
     if world.copies[key].active_from_kb is not None:
-        raise InputError(say("{database} already has an open transaction", database=database))
+        raise InputError(build_message("{database} already has an open transaction", database=database))
     logspace.hold_transaction(world, *key)
 
 
 def _end_transaction(world: World, item: Input) -> None:
-    for copy in world.copies_of(item.args[0]):
+    for copy in world.list_copies_of(item.args[0]):
         logspace.release_transaction(world, copy.server, copy.database)
 
 
-def _waits(world: World, fault: Fault) -> str:
-    copies = [copy for copy in world.copies_of(fault.args[0]) if copy.active_from_kb is not None]
-    waits = any(logspace.reuse_wait(world, copy.source) == "ACTIVE_TRANSACTION" for copy in copies)
+def _describe_waits(world: World, fault: Fault) -> str:
+    copies = [copy for copy in world.list_copies_of(fault.args[0]) if copy.active_from_kb is not None]
+    waits = any(logspace.find_reuse_wait(world, copy.source) == "ACTIVE_TRANSACTION" for copy in copies)
     return (
-        say("the open transaction prevents log truncation in {database}", database=fault.args[0])
+        build_message("the open transaction prevents log truncation in {database}", database=fault.args[0])
         if waits
         else ""
     )
@@ -92,127 +92,137 @@ def _waits(world: World, fault: Fault) -> str:
 
 def _has_open_transaction(world: World, args: Args) -> bool:
     """Return whether a transaction is open in a copy of the database."""
-    return any(copy.active_from_kb is not None for copy in world.copies_of(args[0]))
+    return any(copy.active_from_kb is not None for copy in world.list_copies_of(args[0]))
 
 
 # --- volumes and drives -----------------------------------------------------------------------------------
 
 
-def _io_errors(world: World, fault: Fault) -> str:
+def _describe_io_errors(world: World, fault: Fault) -> str:
     hit = [
         copy.database
         for (server, _), copy in sorted(world.copies.items())
         if server == fault.args[0] and (copy.disk_failed or copy.data_failed_tick is not None)
     ]
-    return say("{database} on {server} has I/O errors", database=hit[0], server=fault.args[0]) if hit else ""
+    return (
+        build_message("{database} on {server} has I/O errors", database=hit[0], server=fault.args[0])
+        if hit
+        else ""
+    )
 
 
-def _drive_lost(reason: str, drive_is_lost: bool) -> Callable[[World, Input], str]:
+def _build_drive_check(reason: str, drive_is_lost: bool) -> Callable[[World, Input], str]:
     """Build a check for a no-op: the drive is lost already (*drive_is_lost*), or is present already."""
 
     def pointless(world: World, item: Input) -> str:
         letter = item.args[1].strip(":\\").upper()
-        return reason if (letter in world.computer_of(item.args[0]).failed_drives) is drive_is_lost else ""
+        return (
+            reason if (letter in world.get_computer_of(item.args[0]).failed_drives) is drive_is_lost else ""
+        )
 
     return pointless
 
 
-def _drives_with_files(world: World, server: str, truth: bool) -> Iterable[str]:
+def _list_drives_with_files(world: World, server: str, truth: bool) -> Iterable[str]:
     """Return the drives that hold database files of the server."""
     copies = [copy for (copy_server, _), copy in world.copies.items() if copy_server == server]
-    return sorted({file.drive.upper() for copy in copies for file in volumes.files_of(copy)})
+    return sorted({file.drive.upper() for copy in copies for file in volumes.list_files_of(copy)})
 
 
-DRIVE: Final = VerbParameter(mark("drive"), values=_drives_with_files)
+DRIVE: Final = VerbParameter(mark("drive"), values=_list_drives_with_files)
 
 # --- pages ------------------------------------------------------------------------------------------------
 
 
-def _corrupt(world: World, item: Input) -> SavedValues:
+def _corrupt_page(world: World, item: Input) -> SavedValues:
     server, database = item.args
     if (server, database) not in world.copies:
-        raise InputError(say("{server} has no copy of {database}", server=server, database=database))
-    page = round(item.option("page", 1000.0))
-    pages.damage(world, server, database, page)
+        raise InputError(
+            build_message("{server} has no copy of {database}", server=server, database=database)
+        )
+    page = round(item.get_option("page", 1000.0))
+    pages.damage_page(world, server, database, page)
     return (("page", page),)
 
 
 def _mend_pages(world: World, item: Input) -> None:
     server, database = item.args
     if (server, database) not in world.copies:
-        raise InputError(say("{server} has no copy of {database}", server=server, database=database))
+        raise InputError(
+            build_message("{server} has no copy of {database}", server=server, database=database)
+        )
     pages.repair_pages(world, server, database)
 
 
-def _read(world: World, fault: Fault) -> str:
+def _describe_page_read(world: World, fault: Fault) -> str:
     copy = world.copies.get((fault.args[0], fault.args[1]))  # the copy may have been dropped
     page = dict(fault.before)["page"]
     assert isinstance(page, int)
-    return say("the page was read") if copy is not None and pages.is_detected(copy, page) else ""
+    return build_message("the page was read") if copy is not None and pages.is_detected(copy, page) else ""
 
 
 VERBS: Final = (
-    verb(
+    build_verb(
         "slow-disk",
         _slow_disk,
         parameters=(COMPUTER, VerbParameter(mark("disk"), choices=("log", "data"))),
         effect=describe_pending_effect,
-        sensible=lambda world, args: getattr(world.computer_named(args[0]), f"{args[1]}_disk_factor") == 1.0,
+        sensible=lambda world, args: getattr(world.get_computer(args[0]), f"{args[1]}_disk_factor") == 1.0,
         back_label=lambda args: FULL_SPEED[args[1]],
     ),
-    verb(
+    build_verb(
         "slow-cpu",
         _slow_cpu,
         effect=describe_pending_effect,
-        sensible=lambda world, args: world.computer_named(args[0]).cpu_factor == 1.0,
+        sensible=lambda world, args: world.get_computer(args[0]).cpu_factor == 1.0,
         back_label=lambda args: mark("Restore processor speed"),
     ),
-    verb(
+    build_verb(
         "fill-log",
-        lambda world, item: logspace.fill(world, item.args[0]),
+        lambda world, item: logspace.fill_log(world, item.args[0]),
         effect=_describe_full_log,
-        sensible=_has_room,
+        sensible=_has_log_space,
     ),
-    verb(
+    build_verb(
         "open-transaction",
         _open_transaction,
-        effect=_waits,
+        effect=_describe_waits,
         sensible=lambda world, args: (
             serving.find_serving_key(world, args[0]) is not None and not _has_open_transaction(world, args)
         ),
     ),
-    verb("end-transaction", _end_transaction, sensible=_has_open_transaction),
-    verb(
+    build_verb("end-transaction", _end_transaction, sensible=_has_open_transaction),
+    build_verb(
         "fail-disk",
         lambda world, item: disks.fail_disk(world, *item.args),
-        effect=_io_errors,
+        effect=_describe_io_errors,
         sensible=lambda world, args: not world.copies[args[0], args[1]].disk_failed,
     ),
-    verb(
+    build_verb(
         "mend-disk",
         lambda world, item: disks.mend_disk(world, *item.args),
         sensible=lambda world, args: world.copies[args[0], args[1]].disk_failed,
     ),
-    verb(
+    build_verb(
         "fail-volume",
         lambda world, item: disks.fail_volume(world, *item.args),
         parameters=(SERVER, DRIVE),
-        effect=_io_errors,
-        pointless=_drive_lost(say("the drive has already failed"), True),
+        effect=_describe_io_errors,
+        pointless=_build_drive_check(build_message("the drive has already failed"), True),
     ),
-    verb(
+    build_verb(
         "mend-volume",
         lambda world, item: disks.mend_volume(world, *item.args),
         parameters=(SERVER, DRIVE),
-        pointless=_drive_lost(say("the drive is available"), False),
+        pointless=_build_drive_check(build_message("the drive is available"), False),
     ),
-    verb(
+    build_verb(
         "corrupt-page",
-        _corrupt,
-        effect=_read,
+        _corrupt_page,
+        effect=_describe_page_read,
         sensible=lambda world, args: not world.copies[args[0], args[1]].bad_pages,
     ),
-    verb(
+    build_verb(
         "mend-page", _mend_pages, sensible=lambda world, args: bool(world.copies[args[0], args[1]].bad_pages)
     ),
 )

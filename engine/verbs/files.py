@@ -6,12 +6,12 @@ from typing import Final
 
 from engine.cluster import setup
 from engine.events import ChoreData
-from engine.inputs import Input, InputError, but_there_are
-from engine.localization import format_duration, mark, say
+from engine.inputs import Input, InputError, append_existing_names
+from engine.localization import build_message, format_duration, mark
 from engine.model import Volume, World
 from engine.model.world import StoredFile
 from engine.protocol import database_files, files, logspace, network, volumes
-from engine.verbs.verb import SERVER, SERVERS, Args, Doing, VerbParameter, verb
+from engine.verbs.verb import SERVER, SERVERS, Args, Doing, VerbParameter, build_verb
 
 _TWO_PATHS: Final = re.compile(r"([A-Za-z]:\\.*?)\s+([A-Za-z]:\\.*)")
 """Pattern of two paths: the old and the new path of a file."""
@@ -20,38 +20,42 @@ KB_PER_GB: Final = 1024.0 * 1024.0
 # --- files ------------------------------------------------------------------------------------------------
 
 
-def _copy(world: World, item: Input) -> None:
+def _copy_file(world: World, item: Input) -> None:
     """Copy a file from server A to the same path on server B."""
     a, b, path = item.args
     if a == b:
-        _move(world, a, path.strip())
+        _move_file(world, a, path.strip())
         return
     path = files.find_path_spelling(world, a, path.strip())
     file = world.files.get((a, path))
     if file is None:
         paths = sorted(name for file_server, name in world.files if file_server == a)
-        raise InputError(but_there_are(say("{server} has no file {path}", server=a, path=path), paths[:8]))
-    for name in (a, b):
-        if not world.computer_of(name).powered:
-            raise InputError(say("{server} is off", server=name))
-    if not network.is_passing(world, a, b):
-        raise InputError(say("{other} cannot reach {server}", server=b, other=a))
-    drive = volumes.drive_of(path)
-    if not volumes.has_drive(world.computer_of(b), drive):
-        raise InputError(say("{server} has no drive {drive}:", server=b, drive=drive))
-    if volumes.free_kb(world, b, drive) < file.size_kb:
         raise InputError(
-            say(
+            append_existing_names(
+                build_message("{server} has no file {path}", server=a, path=path), paths[:8]
+            )
+        )
+    for name in (a, b):
+        if not world.get_computer_of(name).powered:
+            raise InputError(build_message("{server} is off", server=name))
+    if not network.is_passing(world, a, b):
+        raise InputError(build_message("{other} cannot reach {server}", server=b, other=a))
+    drive = volumes.get_drive_of(path)
+    if not volumes.has_drive(world.get_computer_of(b), drive):
+        raise InputError(build_message("{server} has no drive {drive}:", server=b, drive=drive))
+    if volumes.compute_free_kb(world, b, drive) < file.size_kb:
+        raise InputError(
+            build_message(
                 "drive {drive}: of {server} does not have {size_mb:.0f} MB of free space",
                 drive=drive,
                 server=b,
                 size_mb=file.size_kb / 1024,
             )
         )
-    seconds = files.transfer_s(world, a, b, file.size_kb)
+    seconds = files.compute_transfer_s(world, a, b, file.size_kb)
     world.emit(
         ChoreData(path=path),
-        say(
+        build_message(
             "copying {path} from {server}: {size_mb:.1f} MB, about {time}",
             path=path,
             server=a,
@@ -62,46 +66,50 @@ def _copy(world: World, item: Input) -> None:
     )
     number = world.next_id()
     world.transfers[number] = (a, b, file.size_kb / max(seconds, 0.01))
-    world.all_dirty()
+    world.mark_all_logs_changed()
     world.call_after(seconds, "chore.copied", a, b, path, file, number)
 
 
-def _move(world: World, server: str, paths: str) -> None:
+def _move_file(world: World, server: str, paths: str) -> None:
     """Copy a file on one server: *paths* are the old and the new path. A database file must not be open."""
     path_match = _TWO_PATHS.fullmatch(paths)
     if path_match is None:
-        raise InputError(say("two paths are needed on the same server: the old path and the new path"))
+        raise InputError(
+            build_message("two paths are needed on the same server: the old path and the new path")
+        )
     path, target = files.find_path_spelling(world, server, path_match[1]), path_match[2]
-    backup, database_file = world.files.get((server, path)), volumes.file_at(world, server, path)
+    backup, database_file = world.files.get((server, path)), volumes.find_file_at(world, server, path)
     if backup is None and database_file is None:
         existing_paths = sorted(name for file_server, name in world.files if file_server == server)
         raise InputError(
-            but_there_are(say("{server} has no file {path}", server=server, path=path), existing_paths[:8])
+            append_existing_names(
+                build_message("{server} has no file {path}", server=server, path=path), existing_paths[:8]
+            )
         )
-    if not world.computer_of(server).powered:
-        raise InputError(say("{server} is off", server=server))
+    if not world.get_computer_of(server).powered:
+        raise InputError(build_message("{server} is off", server=server))
     if (
         backup is None
         and database_file is not None
         and database_files.has_open_files(world, database_file[0])
     ):
-        raise InputError(say("{path} is in use by SQL Server", path=path))
-    drive = volumes.drive_of(target)
-    if not volumes.has_drive(world.computer_of(server), drive):
-        raise InputError(say("{server} has no drive {drive}:", server=server, drive=drive))
+        raise InputError(build_message("{path} is in use by SQL Server", path=path))
+    drive = volumes.get_drive_of(target)
+    if not volumes.has_drive(world.get_computer_of(server), drive):
+        raise InputError(build_message("{server} has no drive {drive}:", server=server, drive=drive))
     found_file = backup or (database_file[1] if database_file is not None else None)
     assert found_file is not None
     size_kb = found_file.size_kb
-    if volumes.free_kb(world, server, drive) < size_kb:
+    if volumes.compute_free_kb(world, server, drive) < size_kb:
         raise InputError(
-            say(
+            build_message(
                 "drive {drive}: of {server} does not have {size_mb:.0f} MB of free space",
                 drive=drive,
                 server=server,
                 size_mb=size_kb / 1024,
             )
         )
-    seconds = files.transfer_s(world, server, server, size_kb)
+    seconds = files.compute_transfer_s(world, server, server, size_kb)
     if backup is not None:
         world.call_after(seconds, "chore.moved", server, "", "", target, backup)
     elif database_file is not None:
@@ -109,64 +117,70 @@ def _move(world: World, server: str, paths: str) -> None:
         world.call_after(seconds, "chore.moved", server, copy.database, file.key, target, None)
 
 
-def _moved(
+def _on_file_moved(
     world: World, server: str, database: str, file: str, path: str, content: StoredFile | None
 ) -> None:
     """Finish moving a file on its own server (timer)."""
-    if not world.computer_of(server).powered:
+    if not world.get_computer_of(server).powered:
         return
     if database:
         database_files.place_file(world, (server, database), file, path)
     elif content is not None:
         world.files[server, path] = content
-    world.emit(ChoreData(path=path), say("{path} is on {server}", path=path, server=server), server=server)
+    world.emit(
+        ChoreData(path=path), build_message("{path} is on {server}", path=path, server=server), server=server
+    )
 
 
-def _copied(world: World, a: str, b: str, path: str, content: StoredFile, number: int) -> None:
+def _on_file_copied(world: World, a: str, b: str, path: str, content: StoredFile, number: int) -> None:
     """Finish copying a file to another server (timer). It fails if a server or the link between them is lost."""
     world.transfers.pop(number, None)
-    world.all_dirty()
+    world.mark_all_logs_changed()
     if not (
-        world.computer_of(a).powered and world.computer_of(b).powered and network.is_passing(world, a, b)
+        world.get_computer_of(a).powered
+        and world.get_computer_of(b).powered
+        and network.is_passing(world, a, b)
     ):
         world.emit(
             ChoreData(path=path, failed=True),
-            say("copying {path} from {server} to {other} failed", path=path, server=a, other=b),
+            build_message("copying {path} from {server} to {other} failed", path=path, server=a, other=b),
             server=b,
         )
         return
     world.files[b, path] = content
-    world.emit(ChoreData(path=path), say("{path} is on {server}", path=path, server=b), server=b)
+    world.emit(ChoreData(path=path), build_message("{path} is on {server}", path=path, server=b), server=b)
 
 
-def _delete(world: World, item: Input) -> None:
+def _delete_file(world: World, item: Input) -> None:
     server, path = item.args
     path = files.find_path_spelling(world, server, path.strip())
     if world.files.pop((server, path), None) is None:
-        raise InputError(say("{server} has no file {path}", server=server, path=path))
-    world.emit(ChoreData(path=path), say("{path} deleted", path=path), server=server)
-    logspace.check_room(world)
+        raise InputError(build_message("{server} has no file {path}", server=server, path=path))
+    world.emit(ChoreData(path=path), build_message("{path} deleted", path=path), server=server)
+    logspace.resume_stopped_databases(world)
 
 
-def _paths(world: World, server: str, truth: bool) -> Iterable[str]:
+def _list_paths(world: World, server: str, truth: bool) -> Iterable[str]:
     return sorted(path for file_server, path in world.files if file_server == server)
 
 
 # --- drives -----------------------------------------------------------------------------------------------
 
 
-def _set_drive(adds_drive: bool) -> Doing:
+def _build_drive_action(adds_drive: bool) -> Doing:
     """Build `add-drive S LETTER size_gb=…` or `grow-volume S LETTER size_gb=…`, which takes the new size."""
 
     def do(world: World, item: Input) -> None:
         server, letter = item.args[0], item.args[1].strip(":\\").upper()
-        computer = world.computer_of(server)
-        size_kb = item.option("size_gb", 100.0) * KB_PER_GB
+        computer = world.get_computer_of(server)
+        size_kb = item.get_option("size_gb", 100.0) * KB_PER_GB
         if len(letter) != 1 or not "A" <= letter <= "Z":
-            raise InputError(say("a drive must be a letter from A to Z, not {name}", name=item.args[1]))
+            raise InputError(
+                build_message("a drive must be a letter from A to Z, not {name}", name=item.args[1])
+            )
         if letter in computer.failed_drives:
             raise InputError(
-                say(
+                build_message(
                     "drive {drive}: of {server} has failed; replace it with mend-volume",
                     drive=letter,
                     server=server,
@@ -174,16 +188,22 @@ def _set_drive(adds_drive: bool) -> Doing:
             )
         is_present = volumes.has_drive(computer, letter)
         if adds_drive and is_present:
-            raise InputError(say("{server} already has a drive {drive}:", server=server, drive=letter))
-        if not adds_drive and volumes.size_kb(computer, letter) is None:
             raise InputError(
-                say("drive {drive}: of {server} already has the maximum size", drive=letter, server=server)
-                if is_present
-                else say("drive {drive}: of {server} does not exist", drive=letter, server=server)
+                build_message("{server} already has a drive {drive}:", server=server, drive=letter)
             )
-        if size_kb < (volumes.size_kb(computer, letter) or 1.0):
+        if not adds_drive and volumes.get_size_kb(computer, letter) is None:
             raise InputError(
-                say("drive {drive}: of {server} cannot be made smaller", drive=letter, server=server)
+                build_message(
+                    "drive {drive}: of {server} already has the maximum size", drive=letter, server=server
+                )
+                if is_present
+                else build_message("drive {drive}: of {server} does not exist", drive=letter, server=server)
+            )
+        if size_kb < (volumes.get_size_kb(computer, letter) or 1.0):
+            raise InputError(
+                build_message(
+                    "drive {drive}: of {server} cannot be made smaller", drive=letter, server=server
+                )
             )
         holders = setup.share_disk(world, server, letter) if adds_drive else ()
         for name in holders or (computer.name,):
@@ -191,49 +211,51 @@ def _set_drive(adds_drive: bool) -> Doing:
                 volume for volume in world.computers[name].volumes if volume.letter.upper() != letter
             )
             world.update_computer(name, volumes=(*kept_volumes, Volume(letter=letter, size_kb=size_kb)))
-        text = say("drive {drive}: has {size_gb:g} GB", drive=letter, size_gb=size_kb / KB_PER_GB)
+        text = build_message("drive {drive}: has {size_gb:g} GB", drive=letter, size_gb=size_kb / KB_PER_GB)
         world.emit(ChoreData(drive=letter), text, server=server)
-        logspace.check_room(world)
+        logspace.resume_stopped_databases(world)
 
     return do
 
 
-def _all_drives(world: World, server: str, truth: bool) -> Iterable[str]:
+def _list_all_drives(world: World, server: str, truth: bool) -> Iterable[str]:
     """Return the drive letters that exist on any server."""
     return sorted({volume.letter for computer in world.computers.values() for volume in computer.volumes})
 
 
-def _drives(world: World, server: str, truth: bool) -> Iterable[str]:
-    return (volume.letter for volume in world.computer_of(server).volumes)
+def _list_drives(world: World, server: str, truth: bool) -> Iterable[str]:
+    return (volume.letter for volume in world.get_computer_of(server).volumes)
 
 
 def _suggest_double_size(world: World, args: Args) -> Iterable[tuple[str, str]]:
     server, letter = args
-    size_kb = next(volume.size_kb for volume in world.computer_of(server).volumes if volume.letter == letter)
+    size_kb = next(
+        volume.size_kb for volume in world.get_computer_of(server).volumes if volume.letter == letter
+    )
     yield "", f"size_gb={2.0 * size_kb / KB_PER_GB:g}"
 
 
-PATH: Final = VerbParameter(mark("path"), "rest", values=_paths)
+PATH: Final = VerbParameter(mark("path"), "rest", values=_list_paths)
 SIZE: Final = {"size_gb": (0.0, 1e6)}
 
 VERBS: Final = (
-    verb(
+    build_verb(
         "copy-file",
-        _copy,
+        _copy_file,
         parameters=(*SERVERS, PATH),
         sensible=lambda world, args: args[0] != args[1] and (args[1], args[2]) not in world.files,
-        timers={"chore.copied": _copied, "chore.moved": _moved},
+        timers={"chore.copied": _on_file_copied, "chore.moved": _on_file_moved},
     ),
-    verb("delete-file", _delete, parameters=(SERVER, PATH)),
-    verb(
+    build_verb("delete-file", _delete_file, parameters=(SERVER, PATH)),
+    build_verb(
         "add-drive",
-        _set_drive(adds_drive=True),
-        parameters=(SERVER, VerbParameter(mark("drive"), values=_all_drives)),
+        _build_drive_action(adds_drive=True),
+        parameters=(SERVER, VerbParameter(mark("drive"), values=_list_all_drives)),
     ),
-    verb(
+    build_verb(
         "grow-volume",
-        _set_drive(adds_drive=False),
-        parameters=(SERVER, VerbParameter("drive", values=_drives)),
+        _build_drive_action(adds_drive=False),
+        parameters=(SERVER, VerbParameter("drive", values=_list_drives)),
         variants=_suggest_double_size,
     ),
 )

@@ -5,11 +5,11 @@ from typing import Final
 from engine.constants import EDITIONS, PATCH_S, UPGRADE_S, VERSIONS
 from engine.events import ChoreData
 from engine.inputs import Input, InputError
-from engine.localization import mark, say
+from engine.localization import build_message, mark
 from engine.model import Fault, Service, World
 from engine.protocol import options, service
 from engine.verbs.servers import stop_service
-from engine.verbs.verb import SERVER, VerbParameter, verb
+from engine.verbs.verb import SERVER, VerbParameter, build_verb
 
 
 def _set_account(world: World, item: Input) -> None:
@@ -17,7 +17,9 @@ def _set_account(world: World, item: Input) -> None:
     server, account = item.args[0], item.args[1].strip()
     world.update_instance(server, service_account=account)
     world.emit(
-        ChoreData(), say("SQL Server now runs as {name}; the service restarts", name=account), server=server
+        ChoreData(),
+        build_message("SQL Server now runs as {name}; the service restarts", name=account),
+        server=server,
     )
     if world.instances[server].service is Service.RUNNING:
         _stop_service(world, server, "restart")
@@ -37,7 +39,7 @@ def _stop_service(world: World, server: str, next_action: str) -> None:
     stop_service(world, server, next_action)
 
 
-def _upgrade(world: World, item: Input) -> None:
+def _upgrade_instance(world: World, item: Input) -> None:
     """Upgrade the instance, which is down during the installation. The present version gets a service pack."""
     server = item.args[0]
     state = world.instances[server]
@@ -45,7 +47,7 @@ def _upgrade(world: World, item: Input) -> None:
     edition = item.args[2] if item.args[2:] else state.edition
     if version < state.version:
         raise InputError(
-            say(
+            build_message(
                 "{server} has version {version}; a downgrade to {name} is not possible",
                 server=server,
                 version=state.version,
@@ -53,13 +55,13 @@ def _upgrade(world: World, item: Input) -> None:
             )
         )
     if not world.computers[state.computer].powered or state.service in (Service.STARTING, Service.STOPPING):
-        raise InputError(say("{server} cannot be upgraded now", server=server))
+        raise InputError(build_message("{server} cannot be upgraded now", server=server))
     is_same = (version, edition) == (state.version, state.edition)
     seconds = PATCH_S if is_same else UPGRADE_S
     if is_same:
-        text = say("installing a service pack, about {time_min:.0f} min", time_min=seconds / 60)
+        text = build_message("installing a service pack, about {time_min:.0f} min", time_min=seconds / 60)
     else:
-        text = say(
+        text = build_message(
             "upgrading to SQL Server {name}, about {time_min:.0f} min",
             name=f"{version} {edition}",
             time_min=seconds / 60,
@@ -70,29 +72,35 @@ def _upgrade(world: World, item: Input) -> None:
     world.call_after(seconds, "chore.upgraded", server, version, edition)
 
 
-def _upgraded(world: World, server: str, version: int, edition: str) -> None:
+def _on_upgrade_done(world: World, server: str, version: int, edition: str) -> None:
     """Finish the installation of a version (timer) and start the service, unless the trainee has interfered."""
     state = world.instances[server]
     if not world.computers[state.computer].powered or state.service is not Service.STOPPED:
-        text = say("the upgrade failed: the server was powered off or the service started")
+        text = build_message("the upgrade failed: the server was powered off or the service started")
         world.emit(ChoreData(failed=True), text, server=server)
         return
-    options.keep_levels(world, server, version)
+    options.update_levels_after_upgrade(world, server, version)
     world.update_instance(server, version=version, edition=edition, installs=state.installs + 1)
-    world.emit(ChoreData(), say("SQL Server {name} is installed", name=f"{version} {edition}"), server=server)
-    service.start(world, server)
+    world.emit(
+        ChoreData(),
+        build_message("SQL Server {name} is installed", name=f"{version} {edition}"),
+        server=server,
+    )
+    service.start_service(world, server)
 
 
 VERBS: Final = (
-    verb("set-service-account", _set_account, parameters=(SERVER, VerbParameter(mark("account"), "rest"))),
-    verb(
+    build_verb(
+        "set-service-account", _set_account, parameters=(SERVER, VerbParameter(mark("account"), "rest"))
+    ),
+    build_verb(
         "upgrade",
-        _upgrade,
+        _upgrade_instance,
         parameters=(
             SERVER,
             VerbParameter(mark("version"), choices=tuple(map(str, VERSIONS))),
             VerbParameter(mark("edition"), optional=True, choices=EDITIONS),
         ),
-        timers={"chore.upgraded": _upgraded},
+        timers={"chore.upgraded": _on_upgrade_done},
     ),
 )

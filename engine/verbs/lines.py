@@ -13,10 +13,10 @@ from engine.constants import TICKS_PER_S, TIME_MAX_S
 from engine.events import FaultData
 from engine.inputs import Input, InputError
 from engine.json_text import parse_json
-from engine.localization import LocalizableMessage, join_messages, say
+from engine.localization import LocalizableMessage, build_message, join_messages
 from engine.model import Fault, Tick, World
 from engine.verbs import VERBS
-from engine.verbs.verb import Args, Doing, Verb, loss
+from engine.verbs.verb import Args, Doing, Verb, describe_loss
 
 _ROLE: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 """Pattern of a role's key in scenarios (Slug in engine/drill/authoring/schema/world.py)."""
@@ -33,10 +33,12 @@ def parse_line(text: str, tick: int = 0) -> Input:
     if text.lstrip().startswith("@"):
         author, _, input_text = text.lstrip()[1:].partition(" ")
         if not _ROLE.fullmatch(author):
-            raise InputError(say("@ must be followed by the key of a role, not {word!r}", word=author))
+            raise InputError(
+                build_message("@ must be followed by the key of a role, not {word!r}", word=author)
+            )
         if input_text.lstrip().startswith("@"):
             raise InputError(
-                say("a line can have only one role; remove {word!r}", word=input_text.split()[0])
+                build_message("a line can have only one role; remove {word!r}", word=input_text.split()[0])
             )
         return replace(parse_line(input_text, tick), by=author)
     for end in _LINE_ENDS:  # normalize line ends, so that a journal can be read back unchanged
@@ -48,9 +50,11 @@ def parse_line(text: str, tick: int = 0) -> Input:
     verb = VERBS.get(name.lower())
     if verb is None:
         matches = difflib.get_close_matches(name.lower(), VERBS, 1)
-        problem = say("unknown command {name!r}", name=name)
+        problem = build_message("unknown command {name!r}", name=name)
         if matches:
-            raise InputError(say("{problem}; did you mean {name}?", problem=problem, name=matches[0]))
+            raise InputError(
+                build_message("{problem}; did you mean {name}?", problem=problem, name=matches[0])
+            )
         raise InputError(problem)
     if verb.parameters and verb.parameters[-1].kind == "rest":
         body = (
@@ -60,7 +64,9 @@ def parse_line(text: str, tick: int = 0) -> Input:
         _check_numbers(verb, args)
         return Input(tick, verb.name, tuple(args))
     if continuation.strip():
-        raise InputError(say("{verb} must be one line, but an indented line follows", verb=verb.name))
+        raise InputError(
+            build_message("{verb} must be one line, but an indented line follows", verb=verb.name)
+        )
     return _build_input(verb, remaining_text.split(), tick)
 
 
@@ -70,7 +76,12 @@ def _split_rest(verb: Verb, body: str) -> list[str]:
         head_match = re.match(r"\s*(\S+)[ \n]?(.*)", body, re.DOTALL)
         if head_match is None:
             raise InputError(
-                say("{verb} needs {name}: {usage}", verb=verb.name, name=parameter.name, usage=usage(verb))
+                build_message(
+                    "{verb} needs {name}: {usage}",
+                    verb=verb.name,
+                    name=parameter.name,
+                    usage=format_usage(verb),
+                )
             )
         args.append(head_match[1])
         body = head_match[2]
@@ -79,11 +90,11 @@ def _split_rest(verb: Verb, body: str) -> list[str]:
         return args
     if not body.strip():
         raise InputError(
-            say(
+            build_message(
                 "{verb} needs {name}: {usage}",
                 verb=verb.name,
                 name=verb.parameters[-1].name,
-                usage=usage(verb),
+                usage=format_usage(verb),
             )
         )
     return [*args, body]
@@ -93,22 +104,22 @@ def _build_input(verb: Verb, tokens: Sequence[str], tick: int) -> Input:
     plain_tokens = [word for word in tokens if "=" not in word]
     options = [tuple(word.split("=", 1)) for word in tokens if "=" in word]
     plain_tokens = _join_resource_words(verb, plain_tokens)
-    needed_count = arithmetic.total(not parameter.optional for parameter in verb.parameters)
+    needed_count = arithmetic.add_in_order(not parameter.optional for parameter in verb.parameters)
     if not needed_count <= len(plain_tokens) <= len(verb.parameters):
         raise InputError(
-            say(
+            build_message(
                 "{verb} expects {n} argument(s), not {given}: {usage}",
                 verb=verb.name,
                 n=needed_count,
                 given=len(plain_tokens),
-                usage=usage(verb),
+                usage=format_usage(verb),
             )
         )
     _check_numbers(verb, plain_tokens)
     for parameter, word in zip(verb.parameters, plain_tokens, strict=False):
         if parameter.choices and word not in parameter.choices:
             raise InputError(
-                say(
+                build_message(
                     "{verb}: {parameter} must be one of {names}, not {word!r}",
                     verb=verb.name,
                     parameter=parameter.name,
@@ -119,7 +130,12 @@ def _build_input(verb: Verb, tokens: Sequence[str], tick: int) -> Input:
     for name, value in options:
         if name not in verb.options:
             raise InputError(
-                say("{verb} has no option {name}=…: {usage}", verb=verb.name, name=name, usage=usage(verb))
+                build_message(
+                    "{verb} has no option {name}=…: {usage}",
+                    verb=verb.name,
+                    name=name,
+                    usage=format_usage(verb),
+                )
             )
         _check_number(verb, name, f"{name}={value}", value, verb.options[name])
     return Input(tick, verb.name, tuple(plain_tokens), tuple((name, value) for name, value in options))
@@ -131,12 +147,14 @@ def _check_number(verb: Verb, name: str, option_text: str, value: str, bounds: t
         number = float(value)
     except ValueError:
         raise InputError(
-            say("{verb}: {name} must be a number, not {value!r}", verb=verb.name, name=name, value=value)
+            build_message(
+                "{verb}: {name} must be a number, not {value!r}", verb=verb.name, name=name, value=value
+            )
         ) from None
     minimum, maximum = bounds
     if not minimum <= number <= maximum:  # also rejects NaN
         raise InputError(
-            say(
+            build_message(
                 "{verb}: {option} must be {least:g} to {most:g}",
                 verb=verb.name,
                 option=option_text,
@@ -163,7 +181,7 @@ def _join_resource_words(verb: Verb, arguments: list[str]) -> list[str]:
     return [*arguments[:place], name, *arguments[place + surplus + 1 :]]
 
 
-def usage(verb: Verb) -> str:
+def format_usage(verb: Verb) -> str:
     """Return the syntax of a verb, such as `degrade FROM TO [rtt_ms=…] …`, for messages and help."""
     parts = [verb.name]
     for parameter in verb.parameters:
@@ -184,7 +202,7 @@ def parse_script(text: str) -> tuple[list[Input], list[LocalizableMessage]]:
 
 def prefix_line_number(number: int, problem: str) -> LocalizableMessage:
     """Return the problem, preceded by its line number."""
-    return say("line {n}: {problem}", n=number, problem=problem)
+    return build_message("line {n}: {problem}", n=number, problem=problem)
 
 
 def read_script(text: str) -> tuple[list[Input], list[tuple[int, str]]]:
@@ -192,7 +210,7 @@ def read_script(text: str) -> tuple[list[Input], list[tuple[int, str]]]:
     inputs: list[Input] = []
     problems: list[tuple[int, str]] = []
     tick = 0
-    for number, block in _blocks(text.splitlines()):
+    for number, block in _split_blocks(text.splitlines()):
         time, _, input_text = block.strip().partition(" ")
         try:
             tick = _parse_time(time, tick)
@@ -203,7 +221,7 @@ def read_script(text: str) -> tuple[list[Input], list[tuple[int, str]]]:
     return inputs, problems
 
 
-def _blocks(lines: Iterable[str]) -> list[tuple[int, str]]:
+def _split_blocks(lines: Iterable[str]) -> list[tuple[int, str]]:
     """Return each input with its indented lines, without comments and blank lines."""
     blocks: list[tuple[int, list[str]]] = []
     for number, line in enumerate(lines, start=1):
@@ -220,7 +238,9 @@ def _parse_time(token: str, previous_tick: int) -> int:
         seconds = float(token.removeprefix("+").removesuffix("s"))
     except ValueError:
         raise InputError(
-            say("a line must begin with its time in seconds (41.25 or +3), not {word!r}", word=token)
+            build_message(
+                "a line must begin with its time in seconds (41.25 or +3), not {word!r}", word=token
+            )
         ) from None
     tick = (
         round(seconds * TICKS_PER_S) + (previous_tick if relative else 0)
@@ -228,7 +248,9 @@ def _parse_time(token: str, previous_tick: int) -> int:
         else -1
     )
     if not 0 <= tick <= TIME_MAX_S * TICKS_PER_S:
-        raise InputError(say("the time {word} must be 0 to {most:,.0f} seconds", word=token, most=TIME_MAX_S))
+        raise InputError(
+            build_message("the time {word} must be 0 to {most:,.0f} seconds", word=token, most=TIME_MAX_S)
+        )
     return tick
 
 
@@ -251,7 +273,7 @@ def describe_input(item: Input, questions: Mapping[str, Sequence[str]] = NO_CHOI
         text = str(parse_json(arguments["text"])) if item.verb == "batch" else arguments["text"]
         arguments["text"] = " ".join(text.split())
     words = _describe_answer(item, questions) or _describe_choice(verb, item, arguments)
-    return say("{act} (by {role})", act=words, role=item.by) if item.by else words
+    return build_message("{act} (by {role})", act=words, role=item.by) if item.by else words
 
 
 def describe_line(line: str, questions: Mapping[str, Sequence[str]] = NO_CHOICES) -> str:
@@ -271,7 +293,7 @@ def _describe_answer(item: Input, questions: Mapping[str, Sequence[str]]) -> str
         return ""
     choices, number = questions.get(item.args[0], ()), item.args[1]
     if number.isdecimal() and 0 < int(number) <= len(choices):
-        return say("answer “{choice}”", choice=choices[int(number) - 1].rstrip("."))
+        return build_message("answer “{choice}”", choice=choices[int(number) - 1].rstrip("."))
     return ""
 
 
@@ -282,18 +304,18 @@ def _describe_choice(verb: Verb, item: Input, arguments: Mapping[str, str]) -> s
     """
     fields = [name for _, name, _, _ in Formatter().parse(verb.sentence) if name]
     if verb.sentence and all(name in arguments for name in fields):
-        words: str = say(verb.sentence, **{name: arguments[name] for name in fields})
+        words: str = build_message(verb.sentence, **{name: arguments[name] for name in fields})
     else:
         heads = 2 if verb.of_link else 1
         fields = list(arguments)[:heads]
         title = join_messages(" – ", (arguments[name] for name in fields))
-        label = say(verb.label or verb.help)
-        words = say("{title} ▸ {entry}", title=title, entry=label) if title else label
+        label = build_message(verb.label or verb.help)
+        words = build_message("{title} ▸ {entry}", title=title, entry=label) if title else label
     other_values = [value for name, value in arguments.items() if name not in fields]
     other_values += [f"{name}={value}" for name, value in item.options]
     if item.verb in UNTOLD or not other_values:
         return words
-    return say("{act} ({details})", act=words, details=join_messages(", ", other_values))
+    return build_message("{act} ({details})", act=words, details=join_messages(", ", other_values))
 
 
 # --- execution of input lines, and the fault ledger: request, effect and end of each fault ----------------
@@ -320,21 +342,21 @@ def execute_input(world: World, item: Input) -> None:
     if verb.do is None:
         revert_all(world)
     elif verb.in_ledger:
-        _enter(world, item, verb, verb.do)
+        _enter_in_ledger(world, item, verb, verb.do)
     else:
         verb.do(world, item)
 
 
-def _enter(world: World, item: Input, verb: Verb, do: Doing) -> None:
+def _enter_in_ledger(world: World, item: Input, verb: Verb, do: Doing) -> None:
     """Execute a fault or a repair and enter it in the ledger, or record it as a no-op."""
     known_servers = (world.instances, world.computers)
     server = item.args[0] if item.args and any(item.args[0] in names for names in known_servers) else None
     pointless = verb.pointless(world, item)
     if pointless:
-        text = say("{input}: {why}", input=item.command_text, why=pointless)
+        text = build_message("{input}: {why}", input=item.command_text, why=pointless)
         world.emit(FaultData(verb=verb.name, args=list(item.args), no_effect=True), text, server=server)
         return
-    position, computer = len(world.outbox), _computer_meant(world, item, verb)
+    position, computer = len(world.outbox), _find_target_computer(world, item, verb)
     before = do(world, item)
     own_object = None
     if verb.group != "repair" and not verb.is_own_reverse(item):
@@ -346,20 +368,23 @@ def _enter(world: World, item: Input, verb: Verb, do: Doing) -> None:
             Fault(id=own_object, verb=verb.name, args=item.args + options, asked_tick=item.tick, active_tick=world.tick,
                   before=before or ())
         )  # fmt: skip
-    _close(world, item, verb, own_object)
+    _close_faults(world, item, verb, own_object)
     world.emit(FaultData(verb=verb.name, args=list(item.args)), item.command_text, server=server)
     world.outbox.insert(position, world.outbox.pop())  # the action must precede its effects
 
 
-def _close(world: World, item: Input, verb: Verb, own_fault_id: int | None) -> None:
+def _close_faults(world: World, item: Input, verb: Verb, own_fault_id: int | None) -> None:
     """Mark the faults that *item* reverts as reverted, except *own_fault_id*, which it has just entered."""
-    computer = _computer_meant(world, item, verb)
+    computer = _find_target_computer(world, item, verb)
     for index, fault in enumerate(world.faults):
         if fault.reverted_tick is not None or fault.verb not in UNDOES[verb.name] or fault.id == own_fault_id:
             continue
-        argument_text = arguments(fault)
+        argument_text = get_requested_arguments(fault)
         if computer is not None:
-            is_same = (_computer_hit(world, fault), *argument_text[1:]) == (computer, *item.args[1:])
+            is_same = (_find_affected_computer(world, fault), *argument_text[1:]) == (
+                computer,
+                *item.args[1:],
+            )
         else:
             is_same = argument_text == item.args or (verb.of_link and set(argument_text) == set(item.args))
         if is_same:
@@ -370,28 +395,28 @@ COMPUTER: Final = "computer"
 """Key in `Fault.before` for the computer on which the named instance ran."""
 
 
-def _computer_meant(world: World, item: Input, verb: Verb) -> str | None:
+def _find_target_computer(world: World, item: Input, verb: Verb) -> str | None:
     """Return the computer that *item* targets; None if it targets none."""
-    return world.computer_named(item.args[0]).name if verb.of_computer else None
+    return world.get_computer(item.args[0]).name if verb.of_computer else None
 
 
-def _computer_hit(world: World, fault: Fault) -> str:
+def _find_affected_computer(world: World, fault: Fault) -> str:
     """Return the computer that *fault* targeted, or on which the targeted instance ran."""
-    return str(dict(fault.before).get(COMPUTER) or world.computer_named(fault.args[0]).name)
+    return str(dict(fault.before).get(COMPUTER) or world.get_computer(fault.args[0]).name)
 
 
-def arguments(fault: Fault) -> Args:
+def get_requested_arguments(fault: Fault) -> Args:
     """Return the arguments of the fault as requested, without its options."""
     return tuple(arg for arg in fault.args if "=" not in arg)
 
 
 def is_requested(fault: Fault, journal: Iterable[Input]) -> bool:
     """Return whether an input of the *journal* has requested *fault*."""
-    fault_key = (fault.asked_tick, fault.verb, arguments(fault))
+    fault_key = (fault.asked_tick, fault.verb, get_requested_arguments(fault))
     return any((item.tick, item.verb, item.args) == fault_key for item in journal)
 
 
-def reverse_of(fault: Fault, tick: Tick = 0) -> Input | None:
+def find_reverse(fault: Fault, tick: Tick = 0) -> Input | None:
     """Return the input that reverts *fault*; None if the fault ends automatically or needs other work."""
     # SHUTDOWN in T-SQL is not a verb of input lines; it stops the service
     reverse = VERBS[fault.verb].reverse if fault.verb in VERBS else "start-service"
@@ -399,7 +424,7 @@ def reverse_of(fault: Fault, tick: Tick = 0) -> Input | None:
         return None
     name, *options = reverse.split(" ")
     pairs = (option.partition("=") for option in options)
-    args, computer = arguments(fault), dict(fault.before).get(COMPUTER)
+    args, computer = get_requested_arguments(fault), dict(fault.before).get(COMPUTER)
     if computer is not None:
         args = (str(computer), *args[1:])
     return Input(tick, name, args, tuple((key, value) for key, _, value in pairs))
@@ -414,27 +439,27 @@ def revert_all(world: World) -> None:
 def _revert_each(world: World) -> None:
     for fault in reversed(world.faults):
         current = next(f for f in world.faults if f.id == fault.id)
-        reverse = reverse_of(fault, world.tick)
+        reverse = find_reverse(fault, world.tick)
         if current.reverted_tick is None and reverse is not None:
             execute_input(world, reverse)
 
 
-def note_effects(world: World) -> None:
+def record_effects(world: World) -> None:
     """Record in the ledger which active faults have taken effect, and which have ended with their effect."""
     for index, fault in enumerate(world.faults):
         if fault.reverted_tick is not None:
             continue
         if fault.effective_tick is None:
-            effect = effect_of(world, fault)
+            effect = describe_effect(world, fault)
             if effect:
                 world.faults[index] = replace(fault, effective_tick=world.tick, effect=effect)
-        elif fault.verb in VERBS and VERBS[fault.verb].ends_with_effect and not effect_of(world, fault):
+        elif fault.verb in VERBS and VERBS[fault.verb].ends_with_effect and not describe_effect(world, fault):
             world.faults[index] = replace(fault, reverted_tick=world.tick)
 
 
-def effect_of(world: World, fault: Fault) -> str:
+def describe_effect(world: World, fault: Fault) -> str:
     """Return the text of the evidence that the fault is effective, or "" if there is none yet."""
     verb = VERBS.get(fault.verb)
     if verb is None or verb.effect is None:
-        return loss(world, fault, link=verb is not None and verb.loses == "link")
+        return describe_loss(world, fault, link=verb is not None and verb.loses == "link")
     return verb.effect(world, fault)

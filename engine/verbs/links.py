@@ -5,35 +5,39 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.inputs import Input, InputError
-from engine.localization import mark, say
+from engine.localization import build_message, mark
 from engine.model import FieldOf, Link, World
 from engine.protocol import network
-from engine.verbs.verb import Args, SavedValues, describe_pending_effect, verb
+from engine.verbs.verb import Args, SavedValues, build_verb, describe_pending_effect
 
 
-def _change(world: World, item: Input, both_directions: bool = True, **changes: FieldOf[Link]) -> SavedValues:
+def _change_link(
+    world: World, item: Input, both_directions: bool = True, **changes: FieldOf[Link]
+) -> SavedValues:
     """Change the link that *item* names and return the former values.
 
     *both_directions*: also change the opposite direction.
     """
     a, b = item.args
     directions = ((a, b), (b, a)) if both_directions else ((a, b),)
-    before = tuple((f"{x}>{y}", network.link(world, x, y)) for x, y in directions)
+    before = tuple((f"{x}>{y}", network.get_link(world, x, y)) for x, y in directions)
     for x, y in directions:
-        world.links[x, y] = replace(network.link(world, x, y), **changes)
-    network.reassess(world)
+        world.links[x, y] = replace(network.get_link(world, x, y), **changes)
+    network.schedule_detections(world)
     return before
 
 
 def _repair_link(world: World, item: Input) -> None:
     a, b = item.args
-    healthy = _healthy_links(world)
+    healthy = _build_healthy_links(world)
     for x, y in ((a, b), (b, a)):
-        world.links[x, y] = healthy.get((x, y), network.link(world, x, y))  # undamaged links stay as they are
-    network.reassess(world)
+        world.links[x, y] = healthy.get(
+            (x, y), network.get_link(world, x, y)
+        )  # undamaged links stay as they are
+    network.schedule_detections(world)
 
 
-def _healthy_links(world: World) -> dict[tuple[str, str], Link]:
+def _build_healthy_links(world: World) -> dict[tuple[str, str], Link]:
     """Return the links as they would be without the active faults."""
     healthy: dict[tuple[str, str], Link] = {}
     for fault in world.faults:
@@ -45,7 +49,7 @@ def _healthy_links(world: World) -> dict[tuple[str, str], Link]:
     return healthy
 
 
-def _reset(world: World, item: Input) -> None:
+def _reset_link(world: World, item: Input) -> None:
     for (guid, server, peer), contact in list(world.contacts.items()):
         if {server, peer} == set(item.args) and contact.connected:
             world.contacts[guid, server, peer] = contact = replace(
@@ -54,25 +58,27 @@ def _reset(world: World, item: Input) -> None:
             world.call_after(0.05, "contact.lost", guid, server, peer, contact.epoch, "hard")
 
 
-def _degrade(world: World, item: Input) -> SavedValues:
+def _degrade_link(world: World, item: Input) -> SavedValues:
     changes: dict[str, float] = {name: float(value) for name, value in item.options}
     if changes.get("loss", 0.0) >= 1.0:
-        raise InputError(say("degrade: loss must be below 1; to lose all packets, use black-hole"))
+        raise InputError(build_message("degrade: loss must be below 1; to lose all packets, use black-hole"))
     if changes.get("bandwidth_mbps", 1.0) <= 0.0:
         raise InputError(
-            say("degrade: bandwidth_mbps must be above 0; to stop all traffic, use cut or black-hole")
+            build_message(
+                "degrade: bandwidth_mbps must be above 0; to stop all traffic, use cut or black-hole"
+            )
         )
-    return _change(world, item, True, **changes)
+    return _change_link(world, item, True, **changes)
 
 
 PERIOD_S: Final = 2.0
 """Period of a flapping link: one down phase and one up phase. Assumed: about the time to detect each."""
 
 
-def _flap(world: World, item: Input) -> SavedValues:
-    half_s = item.option("period_s", PERIOD_S) / 2.0
+def _start_flapping(world: World, item: Input) -> SavedValues:
+    half_s = item.get_option("period_s", PERIOD_S) / 2.0
     world.call_after(half_s, "link.flap", *item.args, half_s, len(world.faults))
-    return _change(world, item, up=False)
+    return _change_link(world, item, up=False)
 
 
 def _toggle_link(world: World, a: str, b: str, half_s: float, fault_index: int) -> None:
@@ -84,14 +90,14 @@ def _toggle_link(world: World, a: str, b: str, half_s: float, fault_index: int) 
     flapping = [f for f in active if f.verb == "flap-link"]
     if not flapping or flapping[-1] is not world.faults[fault_index]:
         return
-    becomes_up = not network.link(world, a, b).up and all(f.verb != "cut" for f in active)
+    becomes_up = not network.get_link(world, a, b).up and all(f.verb != "cut" for f in active)
     for x, y in ((a, b), (b, a)):
-        world.links[x, y] = replace(network.link(world, x, y), up=becomes_up)
-    network.reassess(world)
+        world.links[x, y] = replace(network.get_link(world, x, y), up=becomes_up)
+    network.schedule_detections(world)
     world.call_after(half_s, "link.flap", a, b, half_s, fault_index)
 
 
-def _passing(world: World, args: Args) -> bool:
+def _is_link_passing(world: World, args: Args) -> bool:
     return network.is_passing(world, args[0], args[1])
 
 
@@ -105,7 +111,8 @@ def _is_link_changed(world: World, args: Args) -> bool:
     a, b = args
     active = {frozenset(f.args[:2]) for f in world.faults if f.reverted_tick is None}
     is_unchanged = all(
-        network.link(world, x, y).up and network.link(world, x, y).passing for x, y in ((a, b), (b, a))
+        network.get_link(world, x, y).up and network.get_link(world, x, y).passing
+        for x, y in ((a, b), (b, a))
     )
     return not is_unchanged or frozenset(args) in active
 
@@ -118,23 +125,25 @@ WORSE: Final = (
 )
 
 VERBS: Final = (
-    verb("cut", lambda world, item: _change(world, item, up=False), sensible=_passing),
-    verb("mend", _repair_link, sensible=_is_link_changed),
-    verb("black-hole", lambda world, item: _change(world, item, passing=False), sensible=_passing),
-    verb(
-        "cut-one-way",
-        lambda world, item: _change(world, item, both_directions=False, passing=False),
-        sensible=_passing,
+    build_verb("cut", lambda world, item: _change_link(world, item, up=False), sensible=_is_link_passing),
+    build_verb("mend", _repair_link, sensible=_is_link_changed),
+    build_verb(
+        "black-hole", lambda world, item: _change_link(world, item, passing=False), sensible=_is_link_passing
     ),
-    verb("flap-link", _flap, sensible=_passing, timers={"link.flap": _toggle_link}),
-    verb("reset-link", _reset, sensible=_is_link_used),
+    build_verb(
+        "cut-one-way",
+        lambda world, item: _change_link(world, item, both_directions=False, passing=False),
+        sensible=_is_link_passing,
+    ),
+    build_verb("flap-link", _start_flapping, sensible=_is_link_passing, timers={"link.flap": _toggle_link}),
+    build_verb("reset-link", _reset_link, sensible=_is_link_used),
     # bandwidth 0 is not offered: `cut` and `black-hole` stop a link, in both directions or in one
-    verb(
+    build_verb(
         "degrade",
-        _degrade,
+        _degrade_link,
         label="{options}",
         effect=describe_pending_effect,
-        sensible=_passing,
+        sensible=_is_link_passing,
         variants=lambda world, args: WORSE,
     ),
 )

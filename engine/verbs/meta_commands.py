@@ -17,15 +17,15 @@ from engine.events import (
     TeamMessageData,
 )
 from engine.inputs import Input
-from engine.localization import mark, say
+from engine.localization import build_message, mark
 from engine.model import World
-from engine.verbs.verb import VerbParameter, verb
+from engine.verbs.verb import VerbParameter, build_verb
 
 
-def _answer(world: World, item: Input) -> None:
+def _answer_question(world: World, item: Input) -> None:
     question, choice = item.args
     if item.options:
-        sure_percent = item.option("sure_percent", 0.0)
+        sure_percent = item.get_option("sure_percent", 0.0)
         world.emit(AnswerData(question=question, choice=choice, sure_percent=sure_percent), item.command_text)
     else:
         world.emit(AnswerData(question=question, choice=choice), item.command_text)
@@ -49,26 +49,30 @@ ROLE: Final = VerbParameter(mark("role"))
 """Key of a role of the team."""
 
 VERBS: Final = (
-    verb("revert-all", None),
-    verb("note", lambda world, item: world.emit(NoteData(), item.args[0])),
-    verb(
+    build_verb("revert-all", None),
+    build_verb("note", lambda world, item: world.emit(NoteData(), item.args[0])),
+    build_verb(
         "hint",
-        lambda world, item: world.emit(HintData(layer=int(item.args[0])), say("a hint was opened")),
+        lambda world, item: world.emit(HintData(layer=int(item.args[0])), build_message("a hint was opened")),
         parameters=(VerbParameter("layer", choices=("1", "2", "3")),),
     ),
-    verb("answer", _answer, parameters=(VerbParameter("question"), VerbParameter("choice", "number"))),
-    verb("call", _emit_team_message, parameters=(ROLE, VerbParameter("text", "rest"))),
-    verb("read-back", _emit_team_message, parameters=(ROLE, VerbParameter("text", "rest"))),
-    verb("confirm", _emit_team_message, parameters=(ROLE,)),
-    verb("ask-status", _emit_team_message, parameters=(ROLE, VerbParameter("text", "rest"))),
-    verb("status", _emit_team_message, parameters=(ROLE, VerbParameter("fact", "rest"))),
-    verb(
+    build_verb(
+        "answer", _answer_question, parameters=(VerbParameter("question"), VerbParameter("choice", "number"))
+    ),
+    build_verb("call", _emit_team_message, parameters=(ROLE, VerbParameter("text", "rest"))),
+    build_verb("read-back", _emit_team_message, parameters=(ROLE, VerbParameter("text", "rest"))),
+    build_verb("confirm", _emit_team_message, parameters=(ROLE,)),
+    build_verb("ask-status", _emit_team_message, parameters=(ROLE, VerbParameter("text", "rest"))),
+    build_verb("status", _emit_team_message, parameters=(ROLE, VerbParameter("fact", "rest"))),
+    build_verb(
         "rewind",
-        lambda world, item: world.emit(NoteData(rewound_from_s=item.args[0]), say("rewound to this time")),
+        lambda world, item: world.emit(
+            NoteData(rewound_from_s=item.args[0]), build_message("rewound to this time")
+        ),
         parameters=(
             VerbParameter("from_s", "number", bounds=(0.0, TIME_MAX_S)),
             VerbParameter("known", "rest", optional=True),
         ),
     ),
-    verb("finish", lambda world, item: world.emit(NoteData(), say("drill ended by you"))),
+    build_verb("finish", lambda world, item: world.emit(NoteData(), build_message("drill ended by you"))),
 )

@@ -5,64 +5,66 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.inputs import Input, InputError, but_there_are
-from engine.localization import mark, say
+from engine.inputs import Input, InputError, append_existing_names
+from engine.localization import build_message, mark
 from engine.model import Fault, Instance, World
 from engine.protocol import network, security
-from engine.verbs.verb import COMPUTER, SERVER, Doing, SavedValues, VerbParameter, check_server, verb
+from engine.verbs.verb import COMPUTER, SERVER, Doing, SavedValues, VerbParameter, build_verb, check_server
 
 # --- firewall ---------------------------------------------------------------------------------------------
 
 
 def _make_firewall_switch(closed: bool) -> Doing:
     def do(world: World, item: Input) -> None:
-        server, port = item.args[0], _port(item)
-        computer = world.computer_named(server)
+        server, port = item.args[0], _parse_port(item)
+        computer = world.get_computer(server)
         before = computer.blocked_ports
         if closed == (port in before):
             blocks, allows = (
                 mark("the firewall of {server} already blocks port {port}"),
                 mark("the firewall of {server} already allows port {port}"),
             )
-            raise InputError(say(blocks if closed else allows, server=server, port=port))
+            raise InputError(build_message(blocks if closed else allows, server=server, port=port))
         new_ports = (*before, port) if closed else tuple(p for p in before if p != port)
         world.update_computer(computer.name, blocked_ports=new_ports)
-        for instance in world.instances_on(computer.name):
+        for instance in world.list_instances_on(computer.name):
             world.update_instance(instance, refused=())
-        network.reassess(world)
+        network.schedule_detections(world)
 
     return do
 
 
-def _port(item: Input) -> int:
+def _parse_port(item: Input) -> int:
     digits = item.args[1]
     if not digits.isdecimal() or len(digits) > 5 or not 1 <= int(digits) <= 65_535:
-        raise InputError(say("a port must be a number from 1 to 65535, not {name}", name=item.args[1]))
+        raise InputError(
+            build_message("a port must be a number from 1 to 65535, not {name}", name=item.args[1])
+        )
     return int(item.args[1])
 
 
-def _endpoint_port(world: World, server: str, truth: bool) -> Iterable[str]:
-    instances = world.instances_on(world.computer_named(server).name)
+def _list_endpoint_ports(world: World, server: str, truth: bool) -> Iterable[str]:
+    instances = world.list_instances_on(world.get_computer(server).name)
     endpoints = (world.instances[instance].endpoint for instance in instances)
     return (str(endpoint.port) for endpoint in endpoints if endpoint is not None)
 
 
-def _closed_ports(world: World, server: str, truth: bool) -> Iterable[str]:
+def _list_closed_ports(world: World, server: str, truth: bool) -> Iterable[str]:
     """Offer the usual port while the true state is hidden, because the player must diagnose which port is closed."""
     if not truth:
-        return _endpoint_port(world, server, truth)
-    return map(str, world.computer_named(server).blocked_ports)
+        return _list_endpoint_ports(world, server, truth)
+    return map(str, world.get_computer(server).blocked_ports)
 
 
 # --- certificates -----------------------------------------------------------------------------------------
 
 
-def _certificate_name(server: Instance, item: Input) -> str:
-    certificate = security.endpoint_certificate(server)
-    found_certificate = security.certificate_of(server, item.args[1]) if item.args[1:] else certificate
+def _get_certificate_name(server: Instance, item: Input) -> str:
+    certificate = security.find_endpoint_certificate(server)
+    found_certificate = security.find_certificate(server, item.args[1]) if item.args[1:] else certificate
     if found_certificate is None:
-        problem = say("this certificate does not exist on {server}", server=server.name)
-        raise InputError(but_there_are(problem, (c.name for c in server.certificates)))
+        problem = build_message("this certificate does not exist on {server}", server=server.name)
+        raise InputError(append_existing_names(problem, (c.name for c in server.certificates)))
     return found_certificate.name
 
 
@@ -75,21 +77,21 @@ def _set_expiry(world: World, thumbprint: int, tick: int) -> None:
                 for c in server.certificates
             )
             world.update_instance(name, certificates=dated, refused=())
-    network.reassess(world)
+    network.schedule_detections(world)
 
 
-def _expire(world: World, item: Input) -> SavedValues:
+def _expire_certificate(world: World, item: Input) -> SavedValues:
     server = world.instances[item.args[0]]
-    certificate = security.certificate_of(server, _certificate_name(server, item))
+    certificate = security.find_certificate(server, _get_certificate_name(server, item))
     assert certificate is not None
     _set_expiry(world, certificate.thumbprint, world.tick)
     return (("thumbprint", certificate.thumbprint), ("expires_tick", certificate.expires_tick))
 
 
-def _renew(world: World, item: Input) -> None:
+def _renew_certificate(world: World, item: Input) -> None:
     server = world.instances[item.args[0]]
-    name = _certificate_name(server, item)
-    certificate = security.certificate_of(server, name)
+    name = _get_certificate_name(server, item)
+    certificate = security.find_certificate(server, name)
     assert certificate is not None
     for index, fault in enumerate(world.faults):
         before = dict(fault.before)
@@ -101,7 +103,7 @@ def _renew(world: World, item: Input) -> None:
             world.faults[index] = replace(fault, reverted_tick=world.tick)
             return
     raise InputError(
-        say(
+        build_message(
             "the expiry date of {name} on {server} was not changed by a fault; create a new certificate",
             name=name,
             server=server.name,
@@ -111,13 +113,13 @@ def _renew(world: World, item: Input) -> None:
 
 def _describe_refusal(world: World, fault: Fault) -> str:
     refused = any("expired" in reason for s in world.instances.values() for _, reason in s.refused)
-    return say("a connection was refused") if refused else ""
+    return build_message("a connection was refused") if refused else ""
 
 
 # --- TCP/IP -----------------------------------------------------------------------------------------------
 
 
-def _tcp(enabled: bool) -> Doing:
+def _build_tcp_switch(enabled: bool) -> Doing:
     def do(world: World, item: Input) -> None:
         world.update_instance(item.args[0], tcp_enabled=enabled)
 
@@ -127,36 +129,42 @@ def _tcp(enabled: bool) -> Doing:
 def _describe_disabled_tcp(world: World, fault: Fault) -> str:
     name = fault.args[0]
     return (
-        say("{server} does not listen on TCP/IP", server=name)
+        build_message("{server} does not listen on TCP/IP", server=name)
         if not world.instances[name].tcp_listening
         else ""
     )
 
 
-PORT: Final = VerbParameter(mark("port"), "number", values=_endpoint_port)
+PORT: Final = VerbParameter(mark("port"), "number", values=_list_endpoint_ports)
 CERTIFICATE: Final = VerbParameter(mark("certificate"), optional=True)
 
 VERBS: Final = (
-    verb(
+    build_verb(
         "close-firewall",
         _make_firewall_switch(closed=True),
         parameters=(COMPUTER, PORT),
-        effect=lambda world, fault: say(
+        effect=lambda world, fault: build_message(
             "no connection can reach port {port} of {server}", port=fault.args[1], server=fault.args[0]
         ),
     ),
-    verb(
+    build_verb(
         "open-firewall",
         _make_firewall_switch(closed=False),
-        parameters=(COMPUTER, replace(PORT, values=_closed_ports)),
+        parameters=(COMPUTER, replace(PORT, values=_list_closed_ports)),
     ),
-    verb(
+    build_verb(
         "disable-tcp",
-        _tcp(enabled=False),
+        _build_tcp_switch(enabled=False),
         effect=_describe_disabled_tcp,
         sensible=check_server(lambda server: server.tcp_enabled),
     ),
-    verb("enable-tcp", _tcp(enabled=True), sensible=check_server(lambda server: not server.tcp_enabled)),
-    verb("expire-certificate", _expire, parameters=(SERVER, CERTIFICATE), effect=_describe_refusal),
-    verb("renew-certificate", _renew, parameters=(SERVER, CERTIFICATE)),
+    build_verb(
+        "enable-tcp",
+        _build_tcp_switch(enabled=True),
+        sensible=check_server(lambda server: not server.tcp_enabled),
+    ),
+    build_verb(
+        "expire-certificate", _expire_certificate, parameters=(SERVER, CERTIFICATE), effect=_describe_refusal
+    ),
+    build_verb("renew-certificate", _renew_certificate, parameters=(SERVER, CERTIFICATE)),
 )

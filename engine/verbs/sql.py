@@ -4,32 +4,36 @@ from typing import Final
 
 from engine import tsql
 from engine.localization import mark
-from engine.verbs.verb import VerbParameter, verb
+from engine.verbs.verb import VerbParameter, build_verb
 
 WINDOW: Final = VerbParameter("server", "window")
 
 VERBS: Final = (
-    verb(
+    build_verb(
         "sql",
-        lambda world, item: tsql.submit(world, *item.args),
+        lambda world, item: tsql.submit_text(world, *item.args),
         parameters=(WINDOW, VerbParameter("text", "rest", title=mark("T-SQL"))),
     ),
-    verb("cancel", lambda world, item: tsql.cancel(world, item.args[0]), parameters=(WINDOW,)),
-    verb(
+    build_verb("cancel", lambda world, item: tsql.cancel_batches(world, item.args[0]), parameters=(WINDOW,)),
+    build_verb(
         "change-connection",
         lambda world, item: tsql.change_connection(world, *item.args),
         parameters=(WINDOW, VerbParameter("target", "rest", title=mark("connection string"))),
     ),
-    verb(
+    build_verb(
         "connect",
-        lambda world, item: tsql.connect(world, *item.args),
+        lambda world, item: tsql.log_in(world, *item.args),
         parameters=(WINDOW, VerbParameter(mark("login"), "rest")),
     ),
-    verb(
+    build_verb(
         "batch",
-        lambda world, item: tsql.batch(world, *item.args),
+        lambda world, item: tsql.run_batch(world, *item.args),
         parameters=(WINDOW, VerbParameter("text", "rest", title=mark("T-SQL"))),
     ),
-    verb("reset", lambda world, item: tsql.reset(world, item.args[0]), parameters=(WINDOW,)),
-    verb("disconnect", lambda world, item: tsql.disconnect(world, item.args[0]), parameters=(WINDOW,)),
+    build_verb("reset", lambda world, item: tsql.reset_connection(world, item.args[0]), parameters=(WINDOW,)),
+    build_verb(
+        "disconnect",
+        lambda world, item: tsql.close_program_connection(world, item.args[0]),
+        parameters=(WINDOW,),
+    ),
 )

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from engine.flow.recovery import Cause
 from engine.inputs import Input, InputError
-from engine.localization import mark, say
+from engine.localization import build_message, mark
 from engine.model import Client, Computer, Fault, Instance, TimerName, World
 from engine.tables import read_table
 
@@ -165,7 +165,9 @@ class Verb(Struct, frozen=True, kw_only=True):
         """Return whether *item*, of this verb, reverts the verb: a slow-down by the factor 1 does."""
         name, *options = self.reverse.split() or [""]
         pairs = (option.split("=") for option in options)
-        return name == self.name and all(item.option(key, math.nan) == float(value) for key, value in pairs)
+        return name == self.name and all(
+            item.get_option(key, math.nan) == float(value) for key, value in pairs
+        )
 
 
 # --- common parameters ------------------------------------------------------------------------------------
@@ -205,13 +207,13 @@ class VerbCode(TypedDict, total=False):
 
 
 @cache
-def _rows() -> dict[str, dict[str, str]]:
+def _read_rows() -> dict[str, dict[str, str]]:
     return {row["name"]: row for row in read_table("engine.verbs", "verbs.tsv")}
 
 
-def verb(name: str, do: Doing | None, **code: Unpack[VerbCode]) -> Verb:
+def build_verb(name: str, do: Doing | None, **code: Unpack[VerbCode]) -> Verb:
     """Build a verb from its row in verbs.tsv and its code."""
-    row, options = _rows()[name], {}
+    row, options = _read_rows()[name], {}
     flags = row["flags"].split()
     for option in filter(None, row["options"].split(", ")):
         key, minimum, maximum = option.split()
@@ -255,10 +257,10 @@ def reject_server_if(reason: str, condition: Callable[[Instance], bool]) -> Call
 
 def reject_computer_if(reason: str, condition: Callable[[Computer], bool]) -> Callable[[World, Input], str]:
     """Build a check that returns *reason* if the computer of the first argument meets the condition."""
-    return lambda world, item: reason if condition(world.computer_named(item.args[0])) else ""
+    return lambda world, item: reason if condition(world.get_computer(item.args[0])) else ""
 
 
-def other_servers(world: World, name: str, truth: bool) -> Iterable[str]:
+def list_other_servers(world: World, name: str, truth: bool) -> Iterable[str]:
     """Return the servers other than *name*."""
     return (server for server in world.instances if server != name)
 
@@ -268,16 +270,16 @@ def other_servers(world: World, name: str, truth: bool) -> Iterable[str]:
 
 def describe_pending_effect(world: World, fault: Fault) -> str:
     """Return the text for a fault whose effect is not visible yet."""
-    return say("takes effect at the next write or packet")
+    return build_message("takes effect at the next write or packet")
 
 
-def loss(world: World, fault: Fault, link: bool) -> str:
+def describe_loss(world: World, fault: Fault, link: bool) -> str:
     """Describe one server or client that has lost contact with the fault's target since the fault began.
 
     Return "" if none has. The target is the server of the first argument or, with *link*, the other end of
     the link.
     """
-    names = set(fault.args[:2]) if link else {fault.args[0], *world.instances_on(fault.args[0])}
+    names = set(fault.args[:2]) if link else {fault.args[0], *world.list_instances_on(fault.args[0])}
     keys = [
         key
         for key, contact in world.contacts.items()
@@ -287,10 +289,10 @@ def loss(world: World, fault: Fault, link: bool) -> str:
     ]
     if keys:
         _, server, peer = min(keys)
-        return say("{server} has lost {other}", server=server, other=peer)
+        return build_message("{server} has lost {other}", server=server, other=peer)
     for client in world.clients.values():
         if _is_affected(client, fault, names, link):
-            return say("{client} has lost its connections", client=client.name)
+            return build_message("{client} has lost its connections", client=client.name)
     return ""
 
 
@@ -303,8 +305,8 @@ def _is_affected(client: Client, fault: Fault, names: set[str], link: bool) -> b
 # --- common check of chores: SQL Server must respond --------------------------------------------------------
 
 
-def need_running(world: World, *names: str) -> None:
+def require_running(world: World, *names: str) -> None:
     """Raise InputError unless SQL Server runs on all *names*."""
     for name in names:
         if not world.instances[name].answering:
-            raise InputError(say("SQL Server on {server} does not respond", server=name))
+            raise InputError(build_message("SQL Server on {server} does not respond", server=name))

@@ -17,7 +17,7 @@ from app.__main__ import main
 from app.cli import bench
 from app.exit_codes import INTERRUPTED
 from app.files import generated_drills, journal_file, scenario_files
-from app.files.learning_paths import learning_paths
+from app.files.learning_paths import load_learning_paths
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.par.shapes import ParCertificate
 from engine.published.rows import FigureClass, FigureRow
@@ -188,7 +188,7 @@ def test_list_names_shipped_and_user_scenarios(call: Any, profile_folder: Path) 
     assert listed["lab"]["shipped"]
     assert not listed["small"]["shipped"]
     assert {"title", "minutes", "level", "skills", "sources"} <= set(listed["small"])
-    assert {entry["technology"] for entry in listed.values()} == set(learning_paths())
+    assert {entry["technology"] for entry in listed.values()} == set(load_learning_paths())
     assert all(entry["path"] and entry["version"] for entry in listed.values())
     assert (listed["small"]["technology"], listed["small"]["path_place"]) == ("mirroring", None)
     _, output, _ = call("list")
@@ -201,9 +201,11 @@ def test_the_course_lists_every_drill_of_groups_once_and_migration_last(call: An
     listed = [entry["name"] for entry in json.loads(output)]
     assert code == 0
     prefixes = ("ag-", "fci-", "wsfc-", "fcm-")
-    shipped = {file.name for file in scenario_files.all_files()[0] if file.shipped}
+    shipped = {file.name for file in scenario_files.list_all_files()[0] if file.shipped}
     assert {name for name in shipped if name.startswith(prefixes)} - {"ag-lab", "fci-lab"} <= set(listed)
-    assert len(set(listed)) == len(listed) == len(journal_file.lessons())  # no drill of the course is missing
+    assert (
+        len(set(listed)) == len(listed) == len(journal_file.load_lessons())
+    )  # no drill of the course is missing
     assert listed[-1] == "mirror-to-group"
     _, output, _ = call("list", "--course")
     assert (
@@ -296,7 +298,7 @@ def row(verdict: str, reason: str | None = None) -> FigureRow:
 def test_fidelity_fails_on_a_failure_without_a_reason(
     call: Any, monkeypatch: pytest.MonkeyPatch, rows: list[FigureRow], expected: int
 ) -> None:
-    monkeypatch.setattr(engine.published.fidelity, "fidelity_rows", lambda: rows)
+    monkeypatch.setattr(engine.published.fidelity, "build_fidelity_rows", lambda: rows)
     code, output, _ = call("fidelity", "--json", "-")
     assert code == expected
     assert json.loads(output)["rows"][0]["published"] == 720.0
@@ -305,7 +307,7 @@ def test_fidelity_fails_on_a_failure_without_a_reason(
 
 def test_bench_prints_each_figure_with_its_reference(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     figure = bench.BenchmarkFigure("engine, 1 databases", 161500.0, "simulated s/s", "real time", 161500.0)
-    monkeypatch.setattr(bench, "bench_rows", lambda: [figure])
+    monkeypatch.setattr(bench, "measure_figures", lambda: [figure])
     assert json.loads(call("bench", "--json", "-")[1]) == {"figures": [figure.as_json()]}
     assert "real time" in call("bench")[1]
 
@@ -581,7 +583,7 @@ def test_ctrl_c_ends_a_command_without_a_traceback(
 
     monkeypatch.setattr("sys.argv", ["mirrordrill", "list"])
     if is_working:
-        monkeypatch.setattr("app.cli.lists.scenario_files.all_files", raise_interrupt)
+        monkeypatch.setattr("app.cli.lists.scenario_files.list_all_files", raise_interrupt)
     else:
         monkeypatch.delitem(sys.modules, "app.cli")
         monkeypatch.delattr("app.cli")

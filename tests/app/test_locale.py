@@ -28,8 +28,8 @@ from engine.tsql.scalars.date_values import US_CULTURE
 from engine.tsql.scalars.dates import datename
 
 class Shown(main_window.MainWindow):
-    def be_ready(self):
-        super().be_ready()
+    def run_waiting_requests(self):
+        super().run_waiting_requests()
         drills = max(found.count() for found in self.picker.findChildren(QListWidget))
         print(self.isVisible(), drills > 50, locale.str(1.5), datename(US_CULTURE, "month", "2005-10-22"))
         self.close()

@@ -63,7 +63,7 @@ def test_an_impossible_text_size_is_ignored(stored: str, profile_folder: Path) -
 def test_invalid_json_is_ignored(stored: str, profile_folder: Path) -> None:
     store = WindowSettings()
     store.set(settings.PLACES, stored)
-    assert store.json(settings.PLACES) is None
+    assert store.read_json(settings.PLACES) is None
 
 
 def test_recent_file_names_are_validated(qapp: QApplication, profile_folder: Path) -> None:
@@ -71,7 +71,7 @@ def test_recent_file_names_are_validated(qapp: QApplication, profile_folder: Pat
     store.set(settings.RECENT, json.dumps(["a\0b", 5, None, "x\u202e<b>.toml", *map(str, range(50))]))
     parent = QWidget()
     recent = RecentFiles(store, parent)
-    assert [file.name for file in recent.files()] == ["x\u202e<b>.toml", *map(str, range(6))]
+    assert [file.name for file in recent.list_files()] == ["x\u202e<b>.toml", *map(str, range(6))]
     recent.menu.aboutToShow.emit()
     first = recent.menu.actions()[0]
     assert first.text() == "&1  x⟨U+202E⟩<b>.toml"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 
-from engine.commits import USER, chain
+from engine.commits import USER, build_chain
 from engine.protocol import commits
 from tests.assertions import require
 from tests.engine.tsql.console import ask
@@ -15,7 +15,7 @@ LONG = tuple((float(number), 0.5, number, (("t", number),)) for number in range(
 
 
 def test_a_long_chain_is_pickled_and_copied_and_keeps_its_digest() -> None:
-    last = chain(LONG)
+    last = build_chain(LONG)
     assert last is not None
     for commit_copy in (pickle.loads(pickle.dumps(last)), copy.deepcopy(last)):
         assert repr(commit_copy) == repr(last)
@@ -23,14 +23,14 @@ def test_a_long_chain_is_pickled_and_copied_and_keeps_its_digest() -> None:
 
 
 def test_a_different_past_has_a_different_digest() -> None:
-    other_chain = chain(((1.0, 0.5, 1, (("t", "other"),)), *LONG[1:]))
-    assert repr(other_chain) != repr(chain(LONG))
+    other_chain = build_chain(((1.0, 0.5, 1, (("t", "other"),)), *LONG[1:]))
+    assert repr(other_chain) != repr(build_chain(LONG))
 
 
 def test_a_path_contains_the_commits_up_to_its_position() -> None:
     world = lab(workload="none")
-    world.commits[1, 0] = trunk = require(chain(LONG[:10]))
-    world.commits[1, 7] = branch = require(chain((*LONG[:4], (100.0, 0.5, 1, ()))))
+    world.commits[1, 0] = trunk = require(build_chain(LONG[:10]))
+    world.commits[1, 7] = branch = require(build_chain((*LONG[:4], (100.0, 0.5, 1, ()))))
     whole_chain, parted = ((0, 0.0),), ((0, 0.0), (7, 4.2))
     assert commits.find_last_commit(world, 1, whole_chain, 1e9) is trunk
     assert commits.find_last_commit(world, 1, whole_chain, 9.5) is trunk.previous
@@ -44,7 +44,7 @@ def test_a_path_contains_the_commits_up_to_its_position() -> None:
 
 
 def test_users_follow_the_chain() -> None:
-    chain_made = chain(
+    chain_made = build_chain(
         ((1.0, 1.0, 0, ((USER + "a", "A"),)), (2.0, 1.0, 0, ((USER + "a", None), (USER + "b", "B"))))
     )
     assert chain_made is not None
@@ -58,7 +58,7 @@ def test_diverged_forks_have_different_hashes() -> None:
     first_world, two = world.fork(), world.fork()
     ask(first_world, P, "INSERT Sales.dbo.t VALUES (1)", then_s=1)
     ask(two, P, "INSERT Sales.dbo.t VALUES (2)", then_s=1)
-    assert len({world.state_hash(), first_world.state_hash(), two.state_hash()}) == 3
+    assert len({world.compute_state_hash(), first_world.compute_state_hash(), two.compute_state_hash()}) == 3
     assert [ask(variant, P, "SELECT n FROM Sales.dbo.t").grids for variant in (first_world, two, world)] == [
         [[[1]]],
         [[[2]]],

@@ -30,7 +30,7 @@ def list_parts_without_use(world: type[World]) -> list[str]:
 
 def test_every_container_of_a_world_states_its_use() -> None:
     assert not list_parts_without_use(World)
-    world = World(seed=1, chance=Chance.from_seed(1), flow=Flow.empty())
+    world = World(seed=1, chance=Chance.from_seed(1), flow=Flow.create_empty())
     stated = {field.name for field in fields(World) if isinstance(getattr(world, field.name), CONTAINERS)}
     assert stated == {field.name for field in fields(World) if "use" in field.metadata}
 
@@ -44,7 +44,9 @@ def test_a_new_field_without_metadata_is_found() -> None:
 
 
 def test_a_fork_has_its_own_copies() -> None:
-    world = World(seed=1, chance=Chance.from_seed(1), flow=Flow.empty(), tick=7, counter=3, settlings=2)
+    world = World(
+        seed=1, chance=Chance.from_seed(1), flow=Flow.create_empty(), tick=7, counter=3, settlings=2
+    )
     twin = world.fork()
     for field in fields(World):
         own_value, fork_value = getattr(world, field.name), getattr(twin, field.name)

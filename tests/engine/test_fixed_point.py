@@ -71,7 +71,7 @@ def test_errors_are_within_the_stated_limit(name: str, monkeypatch: pytest.Monke
         misses.append((number, offset))
         return 1.0
 
-    monkeypatch.setattr(fixed_point, "_nearest", note)
+    monkeypatch.setattr(fixed_point, "_round_to_float", note)
     # no multiplication by a power of two follows
     arguments = [x for x in numbers(name) if name != "exp" or 0.0 <= x < 0.69]
     for x in arguments:

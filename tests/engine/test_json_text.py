@@ -25,9 +25,9 @@ def test_a_text_parses_to_its_value() -> None:
 @pytest.mark.parametrize("line", ["batch SERVER_A#x {}", "connect SERVER_A#y {}"])
 def test_deeply_nested_argument_is_refused(line: str) -> None:
     drill = Drill(load_shipped_scenario("lab"), 1)
-    drill.do('connect SERVER_A#x {"login": "sa", "password": "right"}')
+    drill.apply_line('connect SERVER_A#x {"login": "sa", "password": "right"}')
     drill.advance_to(200)
-    before = drill.state_hash()
+    before = drill.compute_state_hash()
     with pytest.raises(InputError, match="nested too deeply"):
-        drill.do(line.format(DEEP))
-    assert drill.state_hash() == before
+        drill.apply_line(line.format(DEEP))
+    assert drill.compute_state_hash() == before

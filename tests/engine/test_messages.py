@@ -13,7 +13,7 @@ import engine
 from engine.messages import LEADING, MESSAGES, PLACEHOLDER, count_placeholders, fill_message, list_messages
 
 SOURCES = sorted(Path(engine.__file__).parent.rglob("*.py"))
-FIRST_ARGUMENT = {"SqlError": 0, "SqlSyntaxError": 1, "write": 2, "text_of": 0, "say_number": 0}
+FIRST_ARGUMENT = {"SqlError": 0, "SqlSyntaxError": 1, "write_message": 2, "append_numbered_message": 0}
 """Functions that take a message number, and the index of that argument; the message's arguments follow."""
 
 

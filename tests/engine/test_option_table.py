@@ -231,7 +231,7 @@ def is_replaced(rule: OptionRule) -> bool:
         (other.statement, other.option) == (rule.statement, rule.option)
         and other.since > rule.since
         and set(other.values) & set(rule.values)
-        for other in option_table.rules()
+        for other in option_table.read_rules()
     )
 
 
@@ -244,7 +244,7 @@ def run(base: World, statement: str) -> tuple[Answer, World]:
     "rule",
     [
         rule
-        for rule in option_table.rules()
+        for rule in option_table.read_rules()
         if not (
             rule.statement in ("ALTER DATABASE SET", "BACKUP", "RESTORE")
             and rule.treatment == EFFECT
@@ -280,7 +280,7 @@ def _without_options(value: object) -> str:
 
 def test_no_option_is_listed_twice_with_the_same_value() -> None:
     seen_keys: set[tuple[str, str, int, str]] = set()
-    for rule in option_table.rules():
+    for rule in option_table.read_rules():
         for value in rule.values:
             key = rule.statement, rule.option, rule.since, value
             assert key not in seen_keys, key

@@ -7,8 +7,8 @@ import pytest
 from engine import simulator
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
-from engine.model import World, ticks
-from engine.verbs.lines import note_effects
+from engine.model import World, to_ticks
+from engine.verbs.lines import record_effects
 from tests.shipped_scenarios import load_shipped_scenario
 
 LINES = ("stop-service {}", "start-service {}", "pull-cable {}")
@@ -28,9 +28,9 @@ def skipped_ticks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         if is_settled and len(ticks) < LEFT_OUT_MAX:
             ticks.append(world.tick)
             noted, settled = world.fork(), world.fork()
-            note_effects(noted)
+            record_effects(noted)
             simulator._propagate_changes(settled)
-            assert settled.state_hash() == noted.state_hash()
+            assert settled.compute_state_hash() == noted.compute_state_hash()
             assert settled.outbox == noted.outbox == []
         return is_settled
 
@@ -47,9 +47,9 @@ def test_after_a_query_without_effect_fault_detection_can_be_skipped(
     drill = Drill(load_shipped_scenario(name))
     servers = list(drill.world.instances)
     for number, line in enumerate(LINES):
-        drill.advance_to(drill.tick + ticks(20.0))
-        drill.do(line.format(servers[number % 2 * -1]))
-    drill.advance_to(drill.tick + ticks(30.0))
+        drill.advance_to(drill.tick + to_ticks(20.0))
+        drill.apply_line(line.format(servers[number % 2 * -1]))
+    drill.advance_to(drill.tick + to_ticks(30.0))
     assert skipped_ticks
 
 

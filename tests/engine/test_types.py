@@ -47,7 +47,7 @@ WRONG: Final = (
     ('world.update_mirroring(copy.key, partnr=None)', "partnr"),
     ('world.update_copy(copy.key, **MisspelledSizes(log_sise_kb=1.0))', "log_sise_kb"),
     ('world.update_instance("SERVER_A", powered=True)', "powered"),
-    ('config.update(world, "NODE_1", epch=1)', "epch"),
+    ('config.update_config(world, "NODE_1", epch=1)', "epch"),
     ('print(replace(copy, disk_fialed=True))', "disk_fialed"),
     ('world.call_after(1.0, "client.tyr", "APP", 1)', "client.tyr"),
     ('world.cancel_calls("client.tyr")', "client.tyr"),

@@ -16,7 +16,7 @@ __all__ = ["DB", "MIRROR", "PRINCIPAL", "M", "P", "W", "do", "lab", "play", "tex
 P, M, W, DB = "SERVER_A", "SERVER_B", "SERVER_W", "Sales"
 PRINCIPAL, MIRROR = (P, DB), (M, DB)
 
-_made = cache(measure.lab)
+_made = cache(measure.build_lab_world)
 
 
 def lab(seed: int = 1, **options: Any) -> World:

@@ -20,7 +20,7 @@ from typing import Final
 
 from app.classroom.record import ClassRecord
 from app.classroom.scenario import parse_scenario
-from app.classroom.verdict import verdict
+from app.classroom.verdict import judge_log
 from tests.class_process import ROOT, HostProcess, command
 from tests.servers import Nats, Postgres, free_port
 
@@ -125,7 +125,7 @@ def _finish(process: subprocess.Popen[str], code: str, name: str, profile: Path)
 
 def _read_acknowledged(database: str) -> dict[str, int]:
     record = ClassRecord(database, new=False)
-    counts = {seat.name: seat.acknowledged for seat in record.seats()}
+    counts = {seat.name: seat.acknowledged for seat in record.read_seats()}
     record.close()
     return counts
 
@@ -133,15 +133,15 @@ def _read_acknowledged(database: str) -> dict[str, int]:
 def _compare(database: str, profile: Path, names: list[str], seed: int) -> None:
     """Assert that the host's last message, the seat's own log and the record's log agree for every seat."""
     record = ClassRecord(database, new=False)
-    the_class = record.the_class()
+    the_class = record.read_class()
     assert the_class is not None
     scenario = parse_scenario(the_class.scenario_text, the_class.scenario_name)
-    seats_by_name = {seat.name: seat for seat in record.seats()}
+    seats_by_name = {seat.name: seat for seat in record.read_seats()}
     assert sorted(seats_by_name) == sorted(names), "no seat twice"
     for name, entry in seats_by_name.items():
-        acts = record.acts(entry.id)
+        acts = record.read_entries(entry.id)
         assert [act.number for act in acts] == list(range(1, len(acts) + 1)), (seed, name)
-        replayed = verdict(scenario, the_class.seed, the_class.mode, acts)
+        replayed = judge_log(scenario, the_class.seed, the_class.mode, acts)
         report = json.loads((profile / f"{name}.json").read_text())
         assert report["class"]["verdict"] == replayed, (seed, name, report["class"]["verdict"], replayed)
         assert report["state_hash"] == replayed["state_hash"], (seed, name)

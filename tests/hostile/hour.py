@@ -16,7 +16,7 @@ from engine import simulator
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.inputs import Input
-from engine.published.measure import MIRROR, PRINCIPAL, WITNESS, lab
+from engine.published.measure import MIRROR, PRINCIPAL, WITNESS, build_lab_world
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line
 from tests.engine.mirroring.invariants import check
@@ -75,7 +75,7 @@ def script(databases: list[str]) -> list[Input]:
 def main() -> None:
     count = int(sys.argv[1]) if sys.argv[1:] else 100
     began = time.perf_counter()
-    world = lab(databases=count, cores=CORES_EACH * count)
+    world = build_lab_world(databases=count, cores=CORES_EACH * count)
     lines = script(list(world.availability))
     waiting = list(lines)
     events: list[Event] = []
@@ -84,7 +84,7 @@ def main() -> None:
         end_tick = until_s * TICKS_PER_S
         due_lines = [line for line in waiting if line.tick < end_tick]
         waiting = waiting[len(due_lines) :]
-        events += simulator.advance(world, end_tick, due_lines)
+        events += simulator.advance_world(world, end_tick, due_lines)
         checked += check(world, witness_kept=True, nothing_risky=True)
     duration_s = time.perf_counter() - began
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

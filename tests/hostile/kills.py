@@ -85,8 +85,8 @@ def run_without_kill(script: Script) -> End:
     drill = Drill(scenario_files.find("lab").load())
     for second, line in script:
         drill.advance_to(second * TICKS_PER_S)
-        drill.do(line)
-    return _end(json.loads(json.dumps(drill.report())))
+        drill.apply_line(line)
+    return _end(json.loads(json.dumps(drill.build_report())))
 
 
 def _end(report: dict[str, object]) -> End:
@@ -105,7 +105,7 @@ def live(folder: Path, script: Script, descriptor: int) -> None:
     with open_profile(folder) as profile:
         play = RunController(session, profile)
         play.message_ready.connect(refusals.append)
-        left = play.unfinished()
+        left = play.list_unfinished_runs()
         if left:
             play.resume(left[0])
             while session.busy:
@@ -161,7 +161,11 @@ def kill_repeatedly(
         accepted += output
         killed += is_running
         with open_profile(folder) as profile:
-            faults, left, result_count = profile.faults(), profile.unfinished(), len(profile.results())
+            faults, left, result_count = (
+                profile.find_faults(),
+                profile.list_unfinished_runs(),
+                len(profile.list_results()),
+            )
         if faults or any(run.problem for run in left):
             return killed, f"damaged: {faults}"
         stored = len(left[0].lines) if left else len(script) if result_count else 0
@@ -175,8 +179,8 @@ def kill_repeatedly(
     if not result_count:
         _finish(folder, script)
     with open_profile(folder) as profile:
-        (result,) = profile.results()
-        if _end(json.loads(profile.report(result.run_id))) != EXPECTED[name]:
+        (result,) = profile.list_results()
+        if _end(json.loads(profile.read_report(result.run_id))) != EXPECTED[name]:
             return killed, f"another end than without a kill (killed {phase})"
     return killed, f"equal, killed {phase}" if killed else "equal, ended before the kill"
 

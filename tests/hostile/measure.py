@@ -42,7 +42,7 @@ def batch(name: str) -> str:
     text = batches.BATCHES[name]()
     steps = []
     before = time.process_time()
-    drill.do("sql SERVER_A " + text.replace("\n", "\n    "))
+    drill.apply_line("sql SERVER_A " + text.replace("\n", "\n    "))
     steps.append(time.process_time() - before)
     for _ in range(600):
         before = time.process_time()
@@ -51,7 +51,7 @@ def batch(name: str) -> str:
         if sum(steps) > PATIENCE_S - 5:
             break
     before = time.process_time()
-    drill.do("cancel SERVER_A")
+    drill.apply_line("cancel SERVER_A")
     canceled_s = time.process_time() - before
     done_events = [event for event in drill.events if event.kind == "sql_done"]
     last_message = str(read_field(done_events[-1], "messages")[-1:])[-90:] if done_events else "nothing"
@@ -81,8 +81,8 @@ def main() -> None:
     kind, names = sys.argv[1], sys.argv[2:]
     # compile the code that the cases need, once for all of them
     drill = Drill(scenario_files.find("lab").load())
-    drill.do("sql SERVER_A SELECT name FROM sys.databases")
-    drill.do("sql SERVER_A EXEC sp_configure")
+    drill.apply_line("sql SERVER_A SELECT name FROM sys.databases")
+    drill.apply_line("sql SERVER_A EXEC sp_configure")
     drill.advance_to(100)
     gc.freeze()  # as the window does: exclude existing objects from each collection
     for name in names or KINDS[kind][1]:

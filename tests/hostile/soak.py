@@ -115,7 +115,7 @@ def scenario(databases: int) -> Scenario:
 def act(chance: random.Random, drill: Drill) -> str:
     """Return a random fault, repair or command as an input line; sometimes a complete repair."""
     server, (a, b) = chance.choice(SERVERS), chance.choice(LINKS)
-    database = chance.choice(drill.world.databases())
+    database = chance.choice(drill.world.list_databases())
     kinds: tuple[tuple[float, Callable[[], str]], ...] = (
         (3, lambda: "revert-all"),
         (3, lambda: f"{chance.choice(('power-off', 'stop-service', 'pull-cable', 'hang'))} {server}"),
@@ -132,15 +132,15 @@ def act(chance: random.Random, drill: Drill) -> str:
 
 def check(world: World) -> None:
     """Assert the invariants: one copy serves, and no log is lost or invented."""
-    for database in world.databases():
+    for database in world.list_databases():
         leaders = [key for key in world.copies if key[1] == database and serving.is_serving(world, key)]
         assert len(leaders) <= 1, f"{world.t_s:g} s: {leaders} serve at once"
     for source, owner in world.sources.items():
-        log = world.flow.positions(source)
+        log = world.flow.read_source_positions(source)
         slack = 1e-6 + 1e-9 * log.generated_kb
         assert log.generated_kb >= log.flushed_kb - slack >= -slack, f"{world.t_s:g} s: log of {owner}"
-        for stream in world.flow.streams_of(source):
-            positions, receiver = world.flow.stream_positions(stream), world.streams[stream]
+        for stream in world.flow.list_streams_of(source):
+            positions, receiver = world.flow.read_stream_positions(stream), world.streams[stream]
             if receiver is not None:
                 assert (
                     positions.sent_kb >= positions.received_kb - slack >= positions.hardened_kb - 2 * slack
@@ -217,7 +217,7 @@ def headless(
 
     def do(line: str) -> bool:
         try:
-            history.do(line)
+            history.apply_line(line)
         except InputError:
             return False
         return True

@@ -54,15 +54,15 @@ def lines(text: str) -> None:
         assert parse_line(item.line_without_time, item.tick).line_without_time == item.line_without_time
         with suppress(InputError):
             simulator.apply_input(world, item)
-    simulator.advance(world, world.tick + 100)
+    simulator.advance_world(world, world.tick + 100)
 
 
 def batch(text: str) -> None:
     world = lab(workload="none")
-    tsql.submit(world, "SERVER_A", text)
-    simulator.advance(world, 50)
-    tsql.cancel(world, "SERVER_A")
-    simulator.advance(world, 51)
+    tsql.submit_text(world, "SERVER_A", text)
+    simulator.advance_world(world, 50)
+    tsql.cancel_batches(world, "SERVER_A")
+    simulator.advance_world(world, 51)
     assert "SERVER_A" not in world.batches
 
 

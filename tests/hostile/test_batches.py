@@ -31,10 +31,10 @@ QUICK = [
 def _run_batch(text: str, ticks: int = 100) -> Event:
     """Run *text*, and cancel it after *ticks*; return its end event."""
     world = lab(workload="none")
-    tsql.submit(world, "SERVER_A", text)
-    events = simulator.advance(world, ticks)
-    tsql.cancel(world, "SERVER_A")
-    events += simulator.advance(world, ticks + 1)
+    tsql.submit_text(world, "SERVER_A", text)
+    events = simulator.advance_world(world, ticks)
+    tsql.cancel_batches(world, "SERVER_A")
+    events += simulator.advance_world(world, ticks + 1)
     assert "SERVER_A" not in world.batches
     return next(event for event in events if event.kind == "sql_done")
 
@@ -50,13 +50,13 @@ def test_work_per_tick_is_limited(name: str) -> None:
     """The work of one statement and of one turn is counted, not timed, and limited for every text."""
     world = lab(workload="none")
     max_work = work.BURST + work.TURN + 2 * work.STATEMENT_MAX + STATEMENT_READ_MAX
-    tsql.submit(world, "SERVER_A", BATCHES[name]())
+    tsql.submit_text(world, "SERVER_A", BATCHES[name]())
     before = 0
     for _ in range(60):
         spent = sum(run.spent for run in world.batches.values())
         assert spent - before <= max_work, world.tick
         before = spent
-        simulator.advance(world, world.tick + 1)
+        simulator.advance_world(world, world.tick + 1)
 
 
 STATEMENT_READ_MAX: Final = STATEMENT_WORK + TRANSLATION_WORK * (STATEMENT_TOKENS_MAX + 1)
@@ -128,13 +128,13 @@ def test_results_do_not_accumulate() -> None:
 def test_format_allocates_no_more_than_its_result(value: str, expected: str | None) -> None:
     world = lab(workload="none")
     world.update_instance("SERVER_A", version=2012)
-    tsql.submit(world, "SERVER_A", f"SELECT {value}")
-    (done_event,) = [event for event in simulator.advance(world, 500) if event.kind == "sql_done"]
+    tsql.submit_text(world, "SERVER_A", f"SELECT {value}")
+    (done_event,) = [event for event in simulator.advance_world(world, 500) if event.kind == "sql_done"]
     assert read_field(done_event, "results")[0]["rows"] == [[expected]]
 
 
 def test_the_agent_reports_that_it_cannot_keep_up() -> None:
     world = lab(workload="none")
-    tsql.submit(world, "SERVER_A", BATCHES["an alert for everything, often"]())
-    notes = [event.text for event in simulator.advance(world, 300) if event.kind == "note"]
+    tsql.submit_text(world, "SERVER_A", BATCHES["an alert for everything, often"]())
+    notes = [event.text for event in simulator.advance_world(world, 300) if event.kind == "note"]
     assert any(note.startswith("SQL Server Agent cannot keep up: ") for note in notes)

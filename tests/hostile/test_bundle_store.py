@@ -35,15 +35,15 @@ def command(*arguments: object) -> int:
 def test_an_imported_bundle_is_found_with_its_origin() -> None:
     imported = build_bundle(small=DRILL, other=OTHER)
     (file,) = bundle_store.import_bundle(imported, ["small"])
-    assert file == scenario_files.bundles_folder() / imported.sha256[:16] / "small.toml"
+    assert file == scenario_files.get_bundles_folder() / imported.sha256[:16] / "small.toml"
     listed = {
         drill_file.name: drill_file.origin
-        for drill_file in scenario_files.all_files()[0]
+        for drill_file in scenario_files.list_all_files()[0]
         if not drill_file.shipped
     }
     assert listed == {"small": "A course"}
     assert load_shipped_scenario("small").title == "Small"
-    assert [offer.exists_here for offer in bundle_store.offers(imported)] == [False, True]
+    assert [offer.exists_here for offer in bundle_store.list_offers(imported)] == [False, True]
     (imported_bundle,) = bundle_store.list_imported_bundles()
     assert (
         imported_bundle.title,
@@ -66,12 +66,12 @@ def test_a_second_import_adds_only_new_files() -> None:
 
 
 def test_an_import_never_replaces_a_file() -> None:
-    own_folder = scenario_files.own_folder()
+    own_folder = scenario_files.get_own_folder()
     own_folder.mkdir(parents=True)
     (own_folder / "small.toml").write_text(OTHER, encoding="utf-8")
     lab = scenario_files.find("lab").text.replace("Database mirroring lab", "My lab", 1)
     imported = build_bundle(small=DRILL, lab=lab, broken=BROKEN)
-    hindrances = {offer.name: offer.hindrance for offer in bundle_store.offers(imported)}
+    hindrances = {offer.name: offer.hindrance for offer in bundle_store.list_offers(imported)}
     assert "You already have" in hindrances["small"]
     assert "shipped" in hindrances["lab"]
     assert "Not playable" in hindrances["broken"]
@@ -79,13 +79,13 @@ def test_an_import_never_replaces_a_file() -> None:
         with pytest.raises(ValueError, match=name):
             bundle_store.import_bundle(imported, [name])
     assert (own_folder / "small.toml").read_text(encoding="utf-8") == OTHER
-    assert not scenario_files.bundles_folder().exists()
+    assert not scenario_files.get_bundles_folder().exists()
 
 
 def test_another_bundle_with_the_same_name_is_refused() -> None:
     first, second = build_bundle(small=DRILL), build_bundle(small=OTHER)
     bundle_store.import_bundle(first, ["small"])
-    (offer,) = bundle_store.offers(second)
+    (offer,) = bundle_store.list_offers(second)
     assert "Remove that bundle first" in offer.hindrance
     bundle_store.remove(first.sha256[:16])
     assert bundle_store.import_bundle(second, ["small"])
@@ -94,8 +94,8 @@ def test_another_bundle_with_the_same_name_is_refused() -> None:
 
 def test_an_own_drill_of_the_same_name_wins_and_this_is_reported() -> None:
     bundle_store.import_bundle(build_bundle(small=DRILL), ["small"])
-    (scenario_files.own_folder() / "small.toml").write_text(OTHER, encoding="utf-8")
-    files, problems = scenario_files.all_files()
+    (scenario_files.get_own_folder() / "small.toml").write_text(OTHER, encoding="utf-8")
+    files, problems = scenario_files.list_all_files()
     assert [file.text for file in files if file.name == "small"] == [OTHER]
     assert ["A course" in problem for problem in problems] == [True]
     assert scenario_files.find("small").text == OTHER
@@ -114,8 +114,8 @@ def test_only_bundles_can_be_removed(key: str) -> None:
 def test_a_link_instead_of_a_bundle_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "x.toml").write_text("")
-    scenario_files.bundles_folder().mkdir(parents=True)
-    (scenario_files.bundles_folder() / ("a" * 16)).symlink_to(tmp_path / "mine")
+    scenario_files.get_bundles_folder().mkdir(parents=True)
+    (scenario_files.get_bundles_folder() / ("a" * 16)).symlink_to(tmp_path / "mine")
     with pytest.raises(ScenarioNotFoundError):
         bundle_store.remove("a" * 16)
     assert (tmp_path / "mine" / "x.toml").exists()
@@ -125,7 +125,7 @@ def test_a_link_instead_of_a_bundle_is_not_followed(tmp_path: Path) -> None:
 def test_a_damaged_label_loses_only_the_title(raw: bytes) -> None:
     imported = build_bundle(small=DRILL)
     bundle_store.import_bundle(imported, ["small"])
-    (scenario_files.bundles_folder() / imported.sha256[:16] / scenario_files.LABEL).write_bytes(raw)
+    (scenario_files.get_bundles_folder() / imported.sha256[:16] / scenario_files.LABEL).write_bytes(raw)
     assert [imported_bundle.title for imported_bundle in bundle_store.list_imported_bundles()] == [
         imported.sha256[:16]
     ]
@@ -133,8 +133,8 @@ def test_a_damaged_label_loses_only_the_title(raw: bytes) -> None:
 
 
 def test_an_unwritable_folder_is_reported() -> None:
-    scenario_files.own_folder().mkdir(parents=True)
-    scenario_files.bundles_folder().write_text("a file in the way")
+    scenario_files.get_own_folder().mkdir(parents=True)
+    scenario_files.get_bundles_folder().write_text("a file in the way")
     with pytest.raises(BundleStoreError, match="cannot be written"):
         bundle_store.import_bundle(build_bundle(small=DRILL), ["small"])
 
@@ -145,10 +145,12 @@ def test_an_unwritable_folder_is_reported() -> None:
 def test_a_course_is_passed_on_as_a_bundle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lab = Drill(load_shipped_scenario("lab"), 5)
     lab.advance_to(300)
-    lab.do("power-off SERVER_B")
-    lab.do("finish")
+    lab.apply_line("power-off SERVER_B")
+    lab.apply_line("finish")
     (tmp_path / "small.toml").write_text(DRILL, encoding="utf-8")
-    (tmp_path / "My run.json").write_text(json.dumps(lab.report() | {"scenario_text": lab.scenario.text}))
+    (tmp_path / "My run.json").write_text(
+        json.dumps(lab.build_report() | {"scenario_text": lab.scenario.text})
+    )
     bundle_file = tmp_path / "course.mirrordrill"
     assert (
         command("make", bundle_file, tmp_path / "small.toml", tmp_path / "My run.json", "--title", "Week 1")
@@ -156,7 +158,7 @@ def test_a_course_is_passed_on_as_a_bundle(tmp_path: Path, capsys: pytest.Captur
     )
     assert command("make", bundle_file, tmp_path / "small.toml") == 2  # the file exists already
     assert command("show", bundle_file) == 0
-    assert not scenario_files.own_folder().exists()
+    assert not scenario_files.get_own_folder().exists()
     output = capsys.readouterr().out
     assert "power-off × 1" in output
     assert bundle.read(bundle_file).sha256 in output
@@ -204,7 +206,7 @@ def test_a_hostile_bundle_is_refused_with_every_reason(
         errors = capsys.readouterr().err
         assert "a link" in errors
         assert "path outside" in errors
-    assert not scenario_files.own_folder().exists()
+    assert not scenario_files.get_own_folder().exists()
 
 
 WATCHED = """
@@ -274,7 +276,7 @@ def test_a_full_disk_leaves_no_partial_drill(tmp_path: Path) -> None:
     assert process.returncode == 2
     assert "cannot be written" in process.stderr
     assert "Traceback" not in process.stderr
-    assert [path.name for path in scenario_files.own_folder().rglob("*") if path.is_file()] == [
+    assert [path.name for path in scenario_files.get_own_folder().rglob("*") if path.is_file()] == [
         "bundle.label"
     ]
-    assert scenario_files.all_files()[1] == []
+    assert scenario_files.list_all_files()[1] == []

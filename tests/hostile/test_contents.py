@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from engine.drill.authoring.problems import ScenarioError
-from engine.drill.authoring.scenario import contents, escape_invisible, load_scenario
+from engine.drill.authoring.scenario import escape_invisible, load_scenario, summarize_contents
 from tests.engine.drill.texts import COURSE, WORLD
 from tests.shipped_scenarios import NAMES, load_shipped_scenario
 
@@ -16,7 +16,7 @@ def test_the_summary_lists_the_contents_of_the_file(monkeypatch: pytest.MonkeyPa
     text = WORLD + COURSE + "\n[[before]]\ndo = 'sql SERVER_A SELECT 1'\n"
     scenario = load_scenario(text, "foreign.toml")
     monkeypatch.setattr("engine.simulator.apply_input", lambda *_: pytest.fail("something was done"))
-    summary = contents(scenario)
+    summary = summarize_contents(scenario)
     assert (summary.name, summary.title, summary.author) == ("foreign", "Small", None)
     assert summary.sources == ("Nobody's, None",)
     assert summary.images == 0
@@ -32,7 +32,7 @@ def test_the_summary_lists_the_contents_of_the_file(monkeypatch: pytest.MonkeyPa
 def test_every_shipped_scenario_has_a_summary() -> None:
     for name in NAMES:
         scenario = load_shipped_scenario(name)
-        assert sum(count for _, count in contents(scenario).verbs) == len(scenario.timeline) + len(
+        assert sum(count for _, count in summarize_contents(scenario).verbs) == len(scenario.timeline) + len(
             scenario.before
         )
 
@@ -40,7 +40,7 @@ def test_every_shipped_scenario_has_a_summary() -> None:
 def test_author_links_and_pictures_are_named_and_invisible_text_is_revealed() -> None:
     brief = "will lose ![x](http://example.com/x.png) and www.example.org or \\\\\\\\host\\\\share"
     text = 'author = "Ada"\n' + WORLD.replace("will lose", brief)
-    summary = contents(load_scenario(text, "foreign.toml"))
+    summary = summarize_contents(load_scenario(text, "foreign.toml"))
     assert summary.author == "Ada"
     assert summary.images == 1
     assert {link.rstrip("/") for link in summary.links} >= {"http://example.com/x.png", "www.example.org"}

@@ -75,7 +75,7 @@ def listened_session(qapp: object, profile: Profile) -> ListenedSession:
 
 
 def lines(profile: Profile) -> list[list[str]]:
-    return [[line.text for line in run.lines] for run in profile.unfinished()]
+    return [[line.text for line in run.lines] for run in profile.list_unfinished_runs()]
 
 
 def test_an_input_on_a_full_disk_is_refused_and_can_be_repeated(
@@ -112,7 +112,7 @@ def test_a_run_started_on_a_full_disk_is_recorded_when_space_is_free(
     assert [line.split()[1:] for line in lines(profile)[0]] == [["note", "first"], ["note", "second"]]
     assert listened_session.session.do("note third")
     assert listened_session.session.do("finish")
-    assert [len(profile.journal(row.run_id)) for row in profile.results()] == [4]
+    assert [len(profile.read_journal(row.run_id)) for row in profile.list_results()] == [4]
 
 
 def test_a_run_that_ends_on_a_full_disk_reports_that_it_is_not_stored(
@@ -122,7 +122,7 @@ def test_a_run_that_ends_on_a_full_disk_reports_that_it_is_not_stored(
         listened_session.begin()
         listened_session.session.do("finish")
     assert listened_session.said[-1].endswith("This run is not recorded.")
-    assert (profile.results(), lines(profile)) == ([], [])
+    assert (profile.list_results(), lines(profile)) == ([], [])
 
 
 def test_a_result_on_a_full_disk_is_stored_at_the_next_start(
@@ -130,7 +130,7 @@ def test_a_result_on_a_full_disk_is_stored_at_the_next_start(
 ) -> None:
     listened_session.begin()
     listened_session.session.do("finish")
-    assert len(profile.results()) == 1
+    assert len(profile.list_results()) == 1
     listened_session.begin()
     assert listened_session.play.run_id is not None
 
@@ -144,11 +144,11 @@ def test_a_result_on_a_full_disk_is_stored_at_the_next_start(
         "It is full. Recording of this run has stopped. Continue the run from the start page to "
         "save its result."
     )
-    (left,) = profile.unfinished()
+    (left,) = profile.list_unfinished_runs()
     listened_session.play.resume(left)
     while listened_session.session.busy:
         listened_session.session.on_frame(600.0)
-    assert (len(profile.results()), profile.unfinished()) == (2, [])
+    assert (len(profile.list_results()), profile.list_unfinished_runs()) == (2, [])
 
 
 def test_a_run_in_progress_is_recorded_completely_or_not_at_all(
@@ -162,7 +162,7 @@ def test_a_run_in_progress_is_recorded_completely_or_not_at_all(
         listened_session.play.branch_at(0)
         while listened_session.session.busy:
             listened_session.session.on_frame(600.0)
-        assert len(profile.unfinished()) == 1  # no second run with only some of the lines
+        assert len(profile.list_unfinished_runs()) == 1  # no second run with only some of the lines
     assert len(lines(profile)[0]) == 5
 
 
@@ -195,15 +195,15 @@ def test_a_constantly_changing_text_is_saved(qapp: object, monkeypatch: pytest.M
     """Coloring a long text also counts as changes, which used to delay saving until the coloring ended."""
     parent = QObject()
     pause = DebounceTimer(100_000, parent)
-    pause.changed()
+    pause.restart_pause()
     assert pause.remainingTime() > 90_000
     pause.setInterval(200_000)
-    pause.changed()
+    pause.restart_pause()
     assert pause.remainingTime() > 190_000  # the time starts again
     monkeypatch.setattr(query_drafts, "LATEST_MS", 0)
     pause.setInterval(300_000)
     before = pause.remainingTime()
-    pause.changed()
+    pause.restart_pause()
     assert pause.remainingTime() <= before + 100_000
 
 

@@ -25,7 +25,7 @@ from app.classroom.plan import LessonPlan
 from app.classroom.record import ClassRecord
 from app.classroom.replay_verifier import ReplayVerifier
 from app.classroom.seat_log import InvalidSeatLogError
-from app.classroom.verdict import LogReplay, verdict
+from app.classroom.verdict import LogReplay, judge_log
 from app.classroom.workers import Workers
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
 from app.files import run_files, scenario_files
@@ -67,7 +67,7 @@ def scenario() -> Scenario:
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace the engine with one that fails on a certain input after a change."""
-    applied = Drill.do
+    applied = Drill.apply_line
 
     def fail(self: Drill, line: str) -> Input:
         if line.startswith("power-off SERVER_W"):
@@ -75,7 +75,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
             raise KeyError("SERVER_W")
         return applied(self, line)
 
-    monkeypatch.setattr(Drill, "do", fail)
+    monkeypatch.setattr(Drill, "apply_line", fail)
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -85,7 +85,7 @@ def test_an_unplayable_line_is_reported_for_its_seat(scenario: Scenario, line: s
         LogEntry(2, 300, "power-off SERVER_B", "", 0),
         LogEntry(3, 400, "", "", 0),
     ]
-    result = verdict(scenario, 1, "lab", acts)
+    result = judge_log(scenario, 1, "lab", acts)
     assert (result["acts"], result["t_s"]) == (3, 4.0)
     assert bool(result["parted"]) == bool(line) or line.startswith("sql "), "T-SQL answers with an error"
     assert result["last_act"] == "power-off SERVER_B", "what came after it was played"
@@ -98,21 +98,21 @@ def test_an_engine_error_restores_the_state_before_the_input(scenario: Scenario)
     run = LogReplay(scenario, 1, "lab")
     run.play([LogEntry(1, 100, "power-off SERVER_W", "", 0), LogEntry(2, 200, "", "", 0)])
     assert run.drill.world.computers["SERVER_B"].powered
-    assert "KeyError" in run.verdict()["parted"]
+    assert "KeyError" in run.build_verdict()["parted"]
     run.play(LogEntry(number, 200 + number, "power-off SERVER_W", "", 0) for number in range(3, 9))
-    result = run.verdict()
+    result = run.build_verdict()
     assert (result["acts"], result["parted_t_s"]) == (8, 1.0)
     assert run.drill.tick < 208, "after some errors the run is not played further"
 
 
 def test_a_run_that_takes_too_much_work_is_stopped(scenario: Scenario) -> None:
     acts = [LogEntry(1, 100, "sql SERVER_A WHILE 1=1 PRINT 1", "", 0), LogEntry(2, 2_000_000, "", "", 0)]
-    result = verdict(scenario, 1, "lab", acts, Budget(3_000_000, 0.3, 0.0, 0.3))
+    result = judge_log(scenario, 1, "lab", acts, Budget(3_000_000, 0.3, 0.0, 0.3))
     assert "processor time" in result["parted"]
     assert result["t_s"] < 1000
-    limited_verdict = verdict(scenario, 1, "lab", acts, Budget(1_000, 60.0, 0.0, 60.0))
+    limited_verdict = judge_log(scenario, 1, "lab", acts, Budget(1_000, 60.0, 0.0, 60.0))
     assert "simulated time" in limited_verdict["parted"]
-    small = verdict(scenario, 1, "lab", acts, Budget(3_000_000, 60.0, 0.0, 60.0, events_max=0))
+    small = judge_log(scenario, 1, "lab", acts, Budget(3_000_000, 60.0, 0.0, 60.0, events_max=0))
     assert "memory" in small["parted"]
 
 
@@ -146,7 +146,7 @@ def judge_logs(
         judge = ReplayVerifier(the_class, log_of, take, lambda *_: None)
         for number, acts in logs.items():
             judge.add(number, acts)
-        task = asyncio.create_task(judge.run(0))
+        task = asyncio.create_task(judge.replay_new_entries(0))
         try:
             await asyncio.wait_for(all_judged.wait(), 120)
             return verdicts
@@ -207,7 +207,7 @@ def test_a_long_run_is_judged_in_turns_like_a_short_one(
         if turns == 3:
             run.receive(second)
     assert turns > 5
-    assert run.replay.verdict() == verdict(scenario, 1, "lab", [*first, *second])
+    assert run.replay.build_verdict() == judge_log(scenario, 1, "lab", [*first, *second])
 
 
 def test_a_seat_that_ends_its_worker_is_abandoned_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,11 +223,11 @@ def test_a_seat_that_ends_its_worker_is_abandoned_alone(monkeypatch: pytest.Monk
 
 def class_of(tmp_path: Path, scenario: Scenario, logs: Iterable[list[LogEntry]]) -> ClassRecord:
     record = ClassRecord(str(tmp_path / "class.sqlite"))
-    record.begin(new_class(scenario, LessonPlan(scenario=NAME, mode="lab"), ""))
+    record.store_new_class(new_class(scenario, LessonPlan(scenario=NAME, mode="lab"), ""))
     for number, log in enumerate(logs, 1):
         seat = Seat(name=f"Seat {number}", token_hash=str(number))
-        record.keep([seat], {})
-        record.keep([], {seat.id: log})
+        record.store([seat], {})
+        record.store([], {seat.id: log})
     return record
 
 
@@ -247,7 +247,7 @@ def test_export_and_report_of_a_class_survive_one_seat(
 
 def good_archive(tmp_path: Path, scenario: Scenario) -> dict[str, bytes]:
     record = class_of(tmp_path, scenario, [[LogEntry(1, 500, "power-off SERVER_B", "", 0)]] * 2)
-    with zipfile.ZipFile(io.BytesIO(class_files.archive(record))) as archive:
+    with zipfile.ZipFile(io.BytesIO(class_files.build_archive(record))) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     record.close()
     return members
@@ -391,7 +391,7 @@ def test_no_run_is_played_before_it_is_accepted(scenario: Scenario, monkeypatch:
 def test_a_report_cannot_claim_that_it_was_truncated(scenario: Scenario) -> None:
     drill = Drill(scenario, 1, "lab")
     drill.advance_to(100)
-    report = json.loads(json.dumps(drill.report())) | {"cut_off": True, "scenario_text": scenario.text}
+    report = json.loads(json.dumps(drill.build_report())) | {"cut_off": True, "scenario_text": scenario.text}
     assert "cut_off" not in run_files.parse(json.dumps(report).encode(), "run.json")[0]
 
 

@@ -100,7 +100,7 @@ def test_a_blocked_journal_mark_is_ignored(put: Callable[[Path], None], profile_
         run = profile.begin_run("lab", "", "", 1, "0.1.0", "lab")
         profile.append(run, 0, "0 note x")
     with open_profile() as profile:
-        assert [line.text for line in profile.unfinished()[0].lines] == ["0 note x"]
+        assert [line.text for line in profile.list_unfinished_runs()[0].lines] == ["0 note x"]
 
 
 @pytest.mark.parametrize(
@@ -110,19 +110,19 @@ def test_the_cached_list_of_drills_is_rebuilt(
     name: str, put: Callable[[Path], None], profile_folder: Path
 ) -> None:
     put(profile_folder / name)
-    (lab,) = (file for file in scenario_files.all_files()[0] if file.name == "lab")
+    (lab,) = (file for file in scenario_files.list_all_files()[0] if file.name == "lab")
     drills, problems = summaries.read([lab], profile_folder)
     assert ([drill.name for drill in drills], problems) == (["lab"], [])
 
 
 def test_entries_that_are_not_files_are_ignored(put: Callable[[Path], None]) -> None:
-    put(scenario_files.own_folder() / "mine.toml")
-    folder = scenario_files.bundles_folder() / "0123456789abcdef"
+    put(scenario_files.get_own_folder() / "mine.toml")
+    folder = scenario_files.get_bundles_folder() / "0123456789abcdef"
     put(folder / scenario_files.LABEL)
-    files, problems = scenario_files.all_files()
+    files, problems = scenario_files.list_all_files()
     assert all(file.shipped for file in files)
     assert len(problems) == 1
-    assert scenario_files.label(folder) == {"title": folder.name}
+    assert scenario_files.read_label(folder) == {"title": folder.name}
 
 
 def test_no_temporary_file_is_written_through_a_link(

@@ -54,8 +54,8 @@ PLACES: Final = (
 def test_infinite_numbers_are_refused(value: str) -> None:
     for place in PLACES:
         world = lab(workload="none")
-        tsql.submit(world, "SERVER_A", place.format(value))
-        (done_event,) = [event for event in simulator.advance(world, 100) if event.kind == "sql_done"]
+        tsql.submit_text(world, "SERVER_A", place.format(value))
+        (done_event,) = [event for event in simulator.advance_world(world, 100) if event.kind == "sql_done"]
         assert read_field(done_event, "messages"), place
         cells = [cell for grid in read_field(done_event, "results") for row in grid["rows"] for cell in row]
         assert all(math.isfinite(cell) for cell in cells if isinstance(cell, float)), (place, cells)
@@ -72,6 +72,6 @@ def test_infinite_numbers_are_refused(value: str) -> None:
 )
 def test_valid_numbers_are_accepted(value: str, expected: object) -> None:
     world = lab(workload="none")
-    tsql.submit(world, "SERVER_A", f"SELECT {value}")
-    (done_event,) = [event for event in simulator.advance(world, 100) if event.kind == "sql_done"]
+    tsql.submit_text(world, "SERVER_A", f"SELECT {value}")
+    (done_event,) = [event for event in simulator.advance_world(world, 100) if event.kind == "sql_done"]
     assert read_field(done_event, "results")[0]["rows"] == [[expected]]

@@ -27,10 +27,12 @@ def _find_outcome(folder: Path) -> str:
     """Return the report of the next start: "whole", or the message to the user."""
     try:
         with open_profile(folder) as profile:
-            problems = profile.find_lost_runs() + [run.problem for run in profile.unfinished() if run.problem]
+            problems = profile.find_lost_runs() + [
+                run.problem for run in profile.list_unfinished_runs() if run.problem
+            ]
             if problems:
                 return "told"
-            (run,) = profile.unfinished()
+            (run,) = profile.list_unfinished_runs()
             return "whole" if len(run.lines) == LINES else f"{len(run.lines)} lines in silence"
     except StorageError:
         return "told"
@@ -70,7 +72,7 @@ def test_an_invalid_or_unwritable_mark_does_no_harm(profile_folder: Path, tmp_pa
     (profile_folder / FILES[2]).unlink()
     (profile_folder / FILES[2]).mkdir()
     with open_profile(profile_folder) as profile:
-        (run,) = profile.unfinished()
+        (run,) = profile.list_unfinished_runs()
         profile.append(run.run_id, 99, "99 note on")
 
 

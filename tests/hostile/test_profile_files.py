@@ -79,9 +79,9 @@ def test_a_damaged_profile_is_reported_or_works(profile_folder: Path) -> None:
         for sidecar_file in profile_folder.glob("profile.sqlite-*"):
             sidecar_file.unlink()
         with contextlib.suppress(StorageError), open_profile(profile_folder) as profile:
-            if not profile.faults():
+            if not profile.find_faults():
                 unharmed += 1
-                (run,) = profile.unfinished()
+                (run,) = profile.list_unfinished_runs()
                 assert [line.text.split()[-1] for line in run.lines] == [str(n) for n in range(300)]
     assert unharmed <= 40  # no truncated file counts as unharmed
 
@@ -93,7 +93,7 @@ def test_an_impossible_run_is_not_resumed(profile_folder: Path, change: str) -> 
     with closing(sqlite3.connect(profile_folder / FILE_NAME)) as file, file:
         file.execute(f"UPDATE run SET {change}")
     with contextlib.suppress(StorageError), open_profile(profile_folder) as profile:
-        (run,) = profile.unfinished()
+        (run,) = profile.list_unfinished_runs()
         assert run.problem is not None
         assert "differs from the written version" in run.problem
 
@@ -193,7 +193,7 @@ def test_any_fraction_of_a_second_is_a_valid_date(profile_folder: Path, moment: 
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("UPDATE run SET started_at = ?", (f"2026-12-31 {moment}",))
     with open_profile(profile_folder) as profile:
-        assert profile.unfinished()[0].started_at.second in (0, 33, 59)
+        assert profile.list_unfinished_runs()[0].started_at.second in (0, 33, 59)
 
 
 @pytest.mark.parametrize("raw", ["", "{bad", "[" * 100_000, "NaN", '"x', "9" * 10_000])
@@ -202,7 +202,7 @@ def test_an_unreadable_setting_is_ignored(profile_folder: Path, raw: str) -> Non
     _write_changed_profile(profile_folder, f"INSERT INTO setting VALUES ('{key.name}', '{raw}')")
     with open_profile(profile_folder) as profile:
         assert profile.settings.get(key) == "[]"
-        assert key.name in profile.settings.everything()
+        assert key.name in profile.settings.read_all()
         profile.settings.set(key, "[1]")
         assert profile.settings.get(key) == "[1]"
 
@@ -217,8 +217,12 @@ def test_a_clock_change_does_not_change_the_order(
         with open_profile(profile_folder) as profile:
             profile.begin_run(f"of-{year}", "", "5ca1ab1e", 7, "0.1.0", "lab")
     with open_profile(profile_folder) as profile:
-        assert [run.scenario_name for run in profile.unfinished()] == ["of-1970", "of-2099", "of-2026"]
-        assert all(run.problem is None for run in profile.unfinished())
+        assert [run.scenario_name for run in profile.list_unfinished_runs()] == [
+            "of-1970",
+            "of-2099",
+            "of-2026",
+        ]
+        assert all(run.problem is None for run in profile.list_unfinished_runs())
 
 
 class _Clock:
@@ -258,7 +262,7 @@ def test_a_file_at_its_size_limit_loses_only_the_current_input(profile_folder: P
     assert kind in ("DISK_FULL", "DISK_FAILED")
     assert int(row_count) > 10
     with open_profile(profile_folder) as profile:
-        (run,) = profile.unfinished()
+        (run,) = profile.list_unfinished_runs()
         assert run.problem is None
         assert len(run.lines) == int(row_count)
         profile.append(run.run_id, 9_999, "9999 note again")

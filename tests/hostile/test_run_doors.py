@@ -45,10 +45,10 @@ LINES: Final = ("nan", "inf", "1e308", "-1", "9" * 5_000, "x")
 def valid_report() -> dict[str, Any]:
     drill = Drill(load_shipped_scenario("lab"), 5)
     drill.advance_to(300)
-    drill.do("power-off SERVER_B")
+    drill.apply_line("power-off SERVER_B")
     drill.advance_to(600)
-    drill.do("finish")
-    data: dict[str, Any] = json.loads(json.dumps(drill.report()))
+    drill.apply_line("finish")
+    data: dict[str, Any] = json.loads(json.dumps(drill.build_report()))
     return data | {"scenario_text": drill.scenario.text}
 
 

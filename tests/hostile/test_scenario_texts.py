@@ -72,7 +72,7 @@ def test_a_pipe_among_the_own_scenarios_does_not_block_the_list(profile_folder: 
     (folder / "folder.toml").mkdir()
     (folder / "mine.toml").write_text(WORLD, encoding="utf-8")
     (folder / "link.toml").symlink_to("/dev/zero")
-    files, problems = scenario_files.all_files()
+    files, problems = scenario_files.list_all_files()
     assert "mine" in [file.name for file in files]
     assert len(problems) == 3
     assert all("is not a file" in problem for problem in problems)

@@ -13,7 +13,7 @@ import pytest
 
 from engine import simulator, tsql
 from engine.drill.authoring.problems import ScenarioError
-from engine.drill.authoring.scenario import contents, load_scenario
+from engine.drill.authoring.scenario import load_scenario, summarize_contents
 from engine.drill.running.drill import Drill
 from tests.cases import sample_cases
 from tests.engine.drill.texts import SMALL, change_text
@@ -60,11 +60,11 @@ def limit_time() -> Iterator[None]:
 @pytest.mark.parametrize("name", sample_cases(2, list(BATCHES)))
 def test_a_batch_ends_or_is_refused(name: str) -> None:
     world = lab(workload="none")
-    tsql.submit(world, "SERVER_A", "SELECT 1")
-    simulator.advance(world, 100)  # load everything that is loaded at first use
+    tsql.submit_text(world, "SERVER_A", "SELECT 1")
+    simulator.advance_world(world, 100)  # load everything that is loaded at first use
     with limit_time():
-        tsql.submit(world, "SERVER_A", BATCHES[name]())
-        simulator.advance(world, 300)
+        tsql.submit_text(world, "SERVER_A", BATCHES[name]())
+        simulator.advance_world(world, 300)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_batch_ends_or_is_refused(name: str) -> None:
 )
 def test_the_contents_of_a_file_are_known_before_acceptance(suffix: str) -> None:
     with limit_time(), suppress(ScenarioError):
-        contents(load_scenario(SMALL + suffix, "small"))
+        summarize_contents(load_scenario(SMALL + suffix, "small"))
 
 
 @pytest.mark.parametrize("key", ['length = "5min"', 'at = "20s"'])
@@ -90,7 +90,7 @@ def test_conditions_on_past_batches_are_evaluated_incrementally() -> None:
     drill = Drill(scenario)
     drill.advance_to(100)
     for number in range(10):
-        drill.do("sql SERVER_B " + f"/*{number}" + "/*x*/x" * 3_000 + "*/ SELECT 1")
+        drill.apply_line("sql SERVER_B " + f"/*{number}" + "/*x*/x" * 3_000 + "*/ SELECT 1")
     with limit_time():
         drill.advance_to(1500)
 
@@ -99,6 +99,6 @@ def test_conditions_on_huge_comments_read_them_once() -> None:
     drill = Drill(load_scenario(SMALL, "small"))
     drill.advance_to(100)
     for number in range(5):
-        drill.do("sql SERVER_B " + f"SELECT {number} " + "/*x" * 15_000)
+        drill.apply_line("sql SERVER_B " + f"SELECT {number} " + "/*x" * 15_000)
     with limit_time():
         drill.advance_to(300)

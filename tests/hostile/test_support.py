@@ -16,7 +16,7 @@ from app import cli, doctor
 from app.doctor import CheckResult
 from app.exit_codes import UNUSABLE
 from app.files import support
-from app.files.support import NameMasks, act, sentence, sql
+from app.files.support import NameMasks, redact_finding, redact_input, redact_sql
 from app.storage import SettingKey, open_profile
 
 
@@ -87,7 +87,7 @@ SCRIPTS = {
 
 @pytest.mark.parametrize("text", SCRIPTS)
 def test_only_the_structure_of_a_script_is_included(text: str) -> None:
-    assert sql(text, NameMasks()) == SCRIPTS[text].replace("\n    ", "\n")
+    assert redact_sql(text, NameMasks()) == SCRIPTS[text].replace("\n    ", "\n")
 
 
 ACTS = {
@@ -109,7 +109,7 @@ ACTS = {
 
 @pytest.mark.parametrize("line", ACTS)
 def test_only_the_verb_of_an_input_is_included(line: str) -> None:
-    assert act(line, NameMasks()) == ACTS[line]
+    assert redact_input(line, NameMasks()) == ACTS[line]
 
 
 WORST = ("Will", "Mark", "Grant", "Frank", "Rose", "May", "Page", "Bill", "Cell")
@@ -146,11 +146,11 @@ IN_FINDINGS = (
 def test_no_secret_is_included_from_any_place(secret: str, script: str, line: str, finding: str) -> None:
     names = NameMasks()
     texts = [
-        sql(script.replace("{}", secret), names),
-        act(f"1 sql {secret} {script.replace('{}', secret)}", names),
-        act(f"1 {line.replace('{}', secret)}", names),
-        act(f"{secret} {line.replace('{}', secret)}", names),
-        sentence(finding.replace("{}", secret)),
+        redact_sql(script.replace("{}", secret), names),
+        redact_input(f"1 sql {secret} {script.replace('{}', secret)}", names),
+        redact_input(f"1 {line.replace('{}', secret)}", names),
+        redact_input(f"{secret} {line.replace('{}', secret)}", names),
+        redact_finding(finding.replace("{}", secret)),
     ]
     assert not [text for text in texts if secret.casefold() in text.casefold()]
 
@@ -158,10 +158,10 @@ def test_no_secret_is_included_from_any_place(secret: str, script: str, line: st
 @pytest.mark.parametrize("name", WORST)
 def test_a_name_that_is_a_common_word_is_masked(name: str) -> None:
     texts = [
-        act(f"1 power-off {name}", NameMasks()),
-        act(f"1 set-service-account SERVER_A {name}", NameMasks()),
-        sql(f":setvar Password {name}\nPRINT '{name}' -- {name}\nSELECT 1 FROM [{name}]", NameMasks()),
-        sentence(f"C:\\My {name} x\\file is sound"),
+        redact_input(f"1 power-off {name}", NameMasks()),
+        redact_input(f"1 set-service-account SERVER_A {name}", NameMasks()),
+        redact_sql(f":setvar Password {name}\nPRINT '{name}' -- {name}\nSELECT 1 FROM [{name}]", NameMasks()),
+        redact_finding(f"C:\\My {name} x\\file is sound"),
     ]
     assert not [text for text in texts if name in text]
 

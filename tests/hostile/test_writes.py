@@ -83,7 +83,7 @@ from tests.open_window import build_window
 from app.main_window.appearance import apply_theme
 from app.settings import WindowSettings
 from app.storage import open_profile
-from app.files.folders import default_folder
+from app.files.folders import get_default_folder
 from engine.drill.running.drill import Drill
 
 Drill(scenario_files.find("lab").load()).advance_to(100)  # a library that is compiled first is kept next to the program
@@ -109,9 +109,9 @@ with open_profile() as profile:
     for _ in range(20):
         window.session.on_frame(100.0)
         app.processEvents()
-    window.console.new_query("SERVER_A", "BACKUP DATABASE Sales TO DISK='escaped'")
+    window.console.open_query("SERVER_A", "BACKUP DATABASE Sales TO DISK='escaped'")
     window.console.tools["run"].trigger()
-    window.console.new_query("SERVER_A", "SELECT * FROM sys.databases")
+    window.console.open_query("SERVER_A", "SELECT * FROM sys.databases")
     window.console.tools["run"].trigger()
     for _ in range(20):
         window.session.on_frame(100.0)
@@ -139,7 +139,7 @@ with open_profile() as profile:
     window.quarantine.listed.close()
     window.editing.show()
     window.editing.page.text.setPlainText(Path(sys.argv[3]).read_text() + "# changed")
-    window.editing.keep_draft()
+    window.editing.save_draft()
     assert profile.drafts.load("editor")
     window.editing.save_as()
     window.show_home()

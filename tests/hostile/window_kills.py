@@ -57,8 +57,8 @@ def run(folder: Path, kills: int, seed: int, victim: str = "window") -> str:
                 window.wait_for(live=True)
                 typed += window.end()
         record = ClassRecord(str(host.database), new=False)
-        (seat,) = record.seats()
-        recorded = [act.line for act in record.acts(seat.id) if act.line]
+        (seat,) = record.read_seats()
+        recorded = [act.line for act in record.read_entries(seat.id) if act.line]
         record.close()
     # A kill may come after the log entry and before the window's confirmation: the record may have more
     # lines, never fewer.
@@ -72,7 +72,7 @@ def run(folder: Path, kills: int, seed: int, victim: str = "window") -> str:
 
 def _count_acknowledged(database: Path | str) -> int:
     record = ClassRecord(str(database), new=False)
-    count = sum(seat.acknowledged for seat in record.seats())
+    count = sum(seat.acknowledged for seat in record.read_seats())
     record.close()
     return count
 
@@ -189,7 +189,7 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
     join.trigger()  # creates the class controller
     classes = window.findChild(Classes)
     assert classes is not None
-    classes.join(code, NAME)
+    classes.join_class(code, NAME)
     print("joined", flush=True)
     vars(discovery)["is_installed"] = lambda: False  # it would find its host around the cut cable
     count, status, parent = 0, "", os.getppid()

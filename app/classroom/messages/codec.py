@@ -10,7 +10,7 @@ from app.classroom.log_entries import TICK_MAX
 BYTES_MAX: Final = 400_000
 """Maximum bytes of a message to the host: the longest action with every character escaped.
 
-A longer one ends the connection.
+A longer message ends the connection.
 """
 WELCOME_BYTES_MAX: Final = 8_000_000
 """Maximum bytes of a message to a seat or console, which can contain a scenario or a board."""

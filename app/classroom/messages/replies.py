@@ -16,7 +16,7 @@ class LogVerdict(TypedDict):
     """Result of a seat's run up to the end of its log."""
 
     acts: int
-    """Entries of the log."""
+    """Number of entries in the log."""
     t_s: float
     """Position of the run."""
     done: int
@@ -29,7 +29,7 @@ class LogVerdict(TypedDict):
     instructor_act: NotRequired[str]
     """Last input of the instructor; absent from hosts before 1.1."""
     stuck_since_s: float | None
-    """Time since which nothing was done or reached, if longer than STUCK_S; None otherwise."""
+    """Time of the last action or reached goal, if it is longer ago than STUCK_S; None otherwise."""
     goals: dict[str, float | None]
     """Name of each goal -> seconds until it was reached; None if it was not."""
     instructor_inputs: NotRequired[int]
@@ -88,7 +88,7 @@ class SeatWelcome(WireMessage, frozen=True, tag="welcome"):
     version: str = ""
     """Version of the host."""
     hand: str | None = None
-    """Question of the seat's raised hand, which a seat that was killed has forgotten."""
+    """Question of the seat's raised hand. A restarted seat receives its own question by it."""
     events: Sequence[InstructionMessage] = ()
     """Unanswered instructions with a time up to *tick*. A seat that begins at *tick* applies each at its own time."""
 
@@ -232,12 +232,15 @@ class Tile(Struct, frozen=True):
     consent: bool
     """True if the instructor may observe the seat."""
     held: bool
-    """The instructor has it, and the seat has acknowledged that."""
+    """True if the instructor controls the seat and the seat has acknowledged this."""
     verdict: LogVerdict | None
     reachable: float | None
     """Points that the seat could still reach, as last computed; None: not computed yet, or nothing is scored."""
     worth: Sequence[tuple[float, float]]
-    """Seconds of its run, and the points that it could still reach from there; they never rise."""
+    """Points of a curve: seconds of the run, and the score that was still reachable then.
+
+    The values never rise.
+    """
     version: str = ""
     """Version of the seat; empty: an older seat that does not send it."""
     recording: bool = False
@@ -298,7 +301,7 @@ class ObservedRunUpdate(WireMessage, frozen=True, tag="seen_more"):
 
 
 class Unseen(WireMessage, frozen=True, tag="unseen"):
-    """The seat allows it no more."""
+    """The seat no longer allows observation."""
 
     seat: int
     text: str

@@ -105,7 +105,7 @@ class Freeze(SeatTarget, frozen=True, kw_only=True, tag="freeze"):
 
 
 class Go(SeatTarget, frozen=True, kw_only=True, tag="go"):
-    """Go on, also beyond a limit that is reached."""
+    """Continue, even beyond a limit that was reached."""
 
 
 class Extend(SeatTarget, frozen=True, kw_only=True, tag="extend"):
@@ -119,7 +119,7 @@ class RewindSeats(SeatTarget, frozen=True, kw_only=True, tag="back"):
 
     tick: Tick
     text: Annotated[str, Meta(max_length=HAND_MAX)] = ""
-    """Why, for the seat to read."""
+    """Reason for the rewind, which the seat shows."""
 
 
 class AssignGroup(HostRequest, frozen=True, tag="group"):
@@ -182,23 +182,24 @@ class Give(HostRequest, frozen=True, tag="give"):
 
 
 class Show(HostRequest, frozen=True, tag="show"):
-    """Show the runs of one or two seats to all; without seats each seat shows its own run again.
+    """Show the runs of one or two seats to all.
 
-    The same seats with another tick move the shared position.
+    Without seats each seat shows its own run again. A second request with the same seats and another tick
+    moves the shared position.
     """
 
     seat: SeatNumber | None = None
     other: SeatNumber | None = None
     """Second seat, for a comparison."""
     tick: Tick | None = None
-    """None: the present time of the seats."""
+    """Time to show; None: the present time of the seats."""
 
 
 class SetMark(SeatTarget, frozen=True, kw_only=True, tag="mark"):
     """Mark a time of a seat, or of the class, with a text."""
 
     tick: Tick | None = None
-    """None: the present time."""
+    """Time of the mark; None: the present time."""
     text: Annotated[str, Meta(min_length=1, max_length=HAND_MAX)]
 
 

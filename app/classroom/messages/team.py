@@ -64,7 +64,7 @@ class TeamRole(Struct, frozen=True):
     key: str
     name: str
     taken_by: str | None
-    """Name of the member; None: the scenario plays it."""
+    """Name of the member; None: the scenario plays the role."""
     connected: bool
     """True if the member of the role is connected; otherwise the role can be taken over."""
 
@@ -160,11 +160,14 @@ class TeamDrillEnded(WireMessage, frozen=True, tag="over"):
 
     verdict: LogVerdict | None
     result: TeamResult | None = None
-    """Absent from hosts before 1.1, and without a verdict."""
+    """Goals and points. Hosts before 1.1 do not send them; None: there is no verdict."""
 
 
 class TeamRefusal(WireMessage, frozen=True, tag="refused"):
-    """The connection makes no sense; only within a member's own program."""
+    """The connection to the team has failed for good.
+
+    The member's own program creates this message; it is never sent.
+    """
 
     text: str
 

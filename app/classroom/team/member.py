@@ -31,10 +31,9 @@ from app.classroom.messages.team import (
     TeamDrillEnded,
     TeamPoints,
     TeamRefusal,
-    TeamRole,
     ToMember,
 )
-from app.classroom.seat_log import folder_of, token_of
+from app.classroom.seat_log import get_seat_folder, load_token
 from app.words import formatting, localization
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -60,22 +59,22 @@ class TeamMember(HostConnection[ToMember]):
         super().__init__(invitation)
         self.role = role
         self._person, self._instead = name, instead
-        folder = folder_of(invitation)
+        folder = get_seat_folder(invitation)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._token = token_of(folder / f"member-{name.encode().hex()}.token")
+        self._token = load_token(folder / f"member-{name.encode().hex()}.token")
         self._lines: deque[str] = deque()
-        """Lines that are not applied yet; the first one may be sent already."""
+        """Lines that the team has not applied yet. The first line may have been sent."""
         self._sent_count = 0
         """Number under which the first line was sent; 0: not sent."""
         self._done_count = 0
         self._question: Ask | StartTeam | None = None
 
-    def do(self, line: str) -> None:
+    def send_input(self, line: str) -> None:
         """Send an input line to the team's world."""
         self._lines.append(line)
         self.wake()
 
-    def ask(self, question: str | None) -> None:
+    def raise_hand(self, question: str | None) -> None:
         """Raise a hand for the team; None lowers it."""
         self._question = Ask(question)
         self.wake()
@@ -90,7 +89,7 @@ class TeamMember(HostConnection[ToMember]):
         return TeamRefusal(reason)
 
     @override
-    async def _talk(self, socket: ClientConnection, invitation: Invitation) -> None:
+    async def _exchange_messages(self, socket: ClientConnection, invitation: Invitation) -> None:
         role = ClaimRole(invitation.secret, self._person, self._token, self.role, self._instead)
         await socket.send(encode(role))
         sending: asyncio.Task[None] | None = None
@@ -170,7 +169,8 @@ def format_end(message: TeamDrillEnded) -> Iterator[str]:
     for goal in result.goals if result is not None else ():
         yield f"{GOAL_SIGNS[goal.met_t_s is not None]} {goal.text}"
     for rule in result.points if result is not None else ():
-        yield f"{formatting.plain_number(rule.points)}/{formatting.plain_number(rule.max)} {rule.name}: {rule.why}"
+        points, maximum = map(formatting.format_plain_number, (rule.points, rule.max))
+        yield f"{points}/{maximum} {rule.name}: {rule.why}"
 
 
 def format_total(message: TeamDrillEnded) -> str:
@@ -184,25 +184,8 @@ def format_total(message: TeamDrillEnded) -> str:
     )
     if verdict["score"] is None:
         return goals_text
-    score = tr("{points} of 100 points.").format(points=formatting.plain_number(verdict["score"]))
+    score = tr("{points} of 100 points.").format(points=formatting.format_plain_number(verdict["score"]))
     return f"{score} {goals_text}"
-
-
-def roles(invitation: Invitation, name: str) -> list[TeamRole]:
-    """Return the roles of the team with their members. Raises JoinFailedError."""
-    member = TeamMember(invitation, name, "")
-    member.start()
-    try:
-        message = member.incoming.get(timeout=ANSWER_S)
-    except Empty:
-        raise JoinFailedError(tr("no answer from this address")) from None
-    finally:
-        member.end()
-    if not isinstance(message, Roles):
-        raise JoinFailedError(
-            message.text if isinstance(message, TeamRefusal) else tr("no answer from this address")
-        )
-    return message.roles
 
 
 def play_role(
@@ -222,7 +205,7 @@ def play_role(
                 show(f"{message.role_name}: {message.role_text}")
             case RoleView():
                 while script and script[0].tick <= message.view["t_s"] * TICKS_PER_S and not message.frozen:
-                    member.do(script.popleft().line_without_time)
+                    member.send_input(script.popleft().line_without_time)
                 noticed += message.view["news"]
                 for row in message.view["news"]:
                     show(f"{row['t_s']:g} {row['text']}")
@@ -258,6 +241,6 @@ def _read_typed_lines(member: TeamMember, lines: TextIO) -> None:
     for line in lines:
         word, _, question = line.strip().partition(" ")
         if word.lower() == "hand":
-            member.ask(None if question.lower() == "down" else question)
+            member.raise_hand(None if question.lower() == "down" else question)
         elif word:
-            member.do(line.strip())
+            member.send_input(line.strip())

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 
-from app.classroom.log_entries import LogEntry, effective, is_rewind
+from app.classroom.log_entries import LogEntry, is_rewind, list_effective_entries
 from app.classroom.messages.team import MemberWelcome
 from app.classroom.scenario import parse_scenario
 from engine.drill.running.drill import Drill
@@ -25,29 +25,29 @@ class TeamReplica:
         self._seed, self._mode = welcome.seed, DrillMode(welcome.mode)
         self.role = find_role(self._scenario.team, welcome.role)
         self._log: list[LogEntry] = []
-        self._restart()
+        self._restart_world()
 
-    def _restart(self) -> None:
+    def _restart_world(self) -> None:
         self.drill = Drill(self._scenario, self._seed, self._mode)
         self._shown = 0
 
-    def follow(self, entries: Sequence[LogEntry], tick: Tick) -> bool:
+    def apply_entries(self, entries: Sequence[LogEntry], tick: Tick) -> bool:
         """Apply new *entries* of the log up to *tick*. Return whether the run was rewound."""
         new_entries = list(entries)
         self._log += new_entries
         rewound = any(map(is_rewind, new_entries))
         if rewound:
-            self._restart()
-            new_entries = effective(self._log)
+            self._restart_world()
+            new_entries = list_effective_entries(self._log)
         for entry in new_entries:
             self.drill.advance_to(entry.tick)
             if entry.line:
                 with suppress(InputError):  # an inject that the team's world refused as well
-                    self.drill.do(entry.line)
+                    self.drill.apply_line(entry.line)
         self.drill.advance_to(tick)
         return rewound
 
-    def take_news(self) -> list[Event]:
+    def take_new_events(self) -> list[Event]:
         """Return the events that the role has noticed since the last call."""
         events = list_news(self.drill, self.role, self._shown)
         self._shown = len(self.drill.events)

@@ -18,8 +18,8 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from app.classroom import certificate
-from app.classroom.addresses import reachable
-from app.classroom.code import Invitation, address_of, fingerprint, new_secret
+from app.classroom.addresses import list_reachable_addresses
+from app.classroom.code import Invitation, compute_fingerprint, create_secret, format_address
 from app.classroom.join import Participation
 from app.classroom.messages.codec import LATER, REFUSED, ProtocolError, encode
 from app.classroom.messages.replies import SeatReport
@@ -41,7 +41,7 @@ from app.classroom.messages.team import (
     ToMember,
 )
 from app.classroom.rate_limit import RateLimiter
-from app.classroom.service import open_socket, server_of
+from app.classroom.service import build_server, open_socket
 from app.classroom.team.world import InputRejectedError, TeamWorld, Viewer
 from app.files import atomic_write
 from app.words.language import tr
@@ -67,15 +67,15 @@ class TeamServer:
     def __init__(self, world: TeamWorld, secret: str) -> None:
         self._world, self._secret = world, secret
         self._gate = RateLimiter(time.monotonic)
-        self.app = Starlette(routes=[WebSocketRoute("/", self._meet)])
+        self.app = Starlette(routes=[WebSocketRoute("/", self._serve_connection)])
 
-    async def _meet(self, connection: WebSocket) -> None:
+    async def _serve_connection(self, connection: WebSocket) -> None:
         await connection.accept()
         refusal: tuple[int, str] | None = None
         try:
             async with asyncio.timeout(FIRST_WORD_S):
                 first = await _receive_request(connection)
-            await self._attend(connection, first)
+            await self._dispatch_request(connection, first)
         except (InputRejectedError, ProtocolError, InputError) as problem:
             refusal = REFUSED, str(problem)
         except (TimeoutError, OSError) as problem:
@@ -86,7 +86,7 @@ class TeamServer:
             with suppress(WebSocketDisconnect, RuntimeError):
                 await connection.close(refusal[0], refusal[1].encode()[:123].decode(errors="ignore"))
 
-    async def _attend(self, connection: WebSocket, request: TeamRequest) -> None:
+    async def _dispatch_request(self, connection: WebSocket, request: TeamRequest) -> None:
         address = connection.client.host if connection.client else ""
         if not isinstance(request, ClaimRole):
             raise InputRejectedError(tr("sign in first"))
@@ -99,15 +99,15 @@ class TeamServer:
         if scenario is None:
             raise TimeoutError(tr("the drill is still starting. Try again."))
         if not request.role:
-            await connection.send_text(encode(Roles(scenario.title, self._world.roles())))
+            await connection.send_text(encode(Roles(scenario.title, self._world.list_roles())))
             return
-        self._world.welcome(request.role)  # the role exists
+        self._world.build_welcome(request.role)  # the role exists
         if not request.name.isprintable() or not request.name.strip():
             raise InputRejectedError(tr("the name needs printable characters"))
-        self._world.take(request.role, request.name.strip(), request.token, request.instead)
-        await self._seated(connection, request, self._world.welcome(request.role))
+        self._world.assign_role(request.role, request.name.strip(), request.token, request.instead)
+        await self._serve_member(connection, request, self._world.build_welcome(request.role))
 
-    async def _seated(self, connection: WebSocket, member: ClaimRole, welcome: ToMember) -> None:
+    async def _serve_member(self, connection: WebSocket, member: ClaimRole, welcome: ToMember) -> None:
         loop = asyncio.get_running_loop()
         unsent: asyncio.Queue[ToMember] = asyncio.Queue()
 
@@ -115,14 +115,14 @@ class TeamServer:
             with suppress(RuntimeError):  # the event loop has ended
                 loop.call_soon_threadsafe(unsent.put_nowait, message)
 
-        async def send() -> None:
+        async def send_queued() -> None:
             while unsent.qsize() <= UNSENT_MAX:
                 await connection.send_text(encode(await unsent.get()))
             await connection.close(LATER, "")
 
         unsent.put_nowait(welcome)
         viewer = Viewer(member.role, queue_message)
-        sending = asyncio.create_task(send())
+        sending = asyncio.create_task(send_queued())
         self._world.viewers.add(viewer)
         try:
             while True:
@@ -130,7 +130,7 @@ class TeamServer:
                 if isinstance(request, SubmitInput):
                     queue_message(await self._apply_input(member.role, request))
                 elif isinstance(request, Ask):
-                    self._world.ask(member.name, request.question)
+                    self._world.raise_hand(member.name, request.question)
                 elif isinstance(request, StartTeam):
                     self._world.waits = False
                 else:
@@ -142,7 +142,7 @@ class TeamServer:
 
     async def _apply_input(self, role: str, message: SubmitInput) -> ToMember:
         try:
-            await asyncio.wrap_future(self._world.do(role, message.number, message.line))
+            await asyncio.wrap_future(self._world.request_input(role, message.number, message.line))
         except InputRejectedError as error:
             return InputFailed(message.number, as_json(str(error)))
         return InputDone(message.number)
@@ -155,7 +155,7 @@ async def _receive_request(connection: WebSocket) -> TeamRequest:
     return TEAM_REQUESTS.read(message.get("text") or message.get("bytes") or b"")
 
 
-def hold(
+def run_team_server(
     folder: Path,
     world: TeamWorld,
     play: Callable[[], Participation],
@@ -173,14 +173,16 @@ def hold(
     )
     address, port = listening.getsockname()[:2]
     _save_credentials(folder / "team.json", {**credentials, "address": f"{address}:{port}"})
-    certificate_fingerprint = fingerprint(certificate.convert_to_der(credentials["certificate"]))
-    host, *other_hosts = reachable(address) or ["127.0.0.1"]  # without a network only this computer can join
+    certificate_fingerprint = compute_fingerprint(certificate.convert_to_der(credentials["certificate"]))
+    host, *other_hosts = list_reachable_addresses(address) or [
+        "127.0.0.1"
+    ]  # without a network only this computer can join
     invited = Invitation(
         credentials["secret"],
         certificate_fingerprint,
         host,
         port,
-        tuple(address_of(other_host, port) for other_host in other_hosts),
+        tuple(format_address(other_host, port) for other_host in other_hosts),
     )
     return asyncio.run(_run_team(world, play, credentials, listening, lambda: show(str(invited))))
 
@@ -193,7 +195,7 @@ async def _run_team(
     ready: Callable[[], object],
 ) -> Participation:
     loop = asyncio.get_running_loop()
-    server = server_of(
+    server = build_server(
         TeamServer(world, credentials["secret"]).app, credentials["certificate"], credentials["key"]
     )
     future: asyncio.Future[Participation] = loop.create_future()
@@ -202,9 +204,9 @@ async def _run_team(
         try:
             participation = play()
         except BaseException as problem:
-            loop.call_soon_threadsafe(_settle, future, None, problem)
+            loop.call_soon_threadsafe(_complete_future, future, None, problem)
         else:
-            loop.call_soon_threadsafe(_settle, future, participation, None)
+            loop.call_soon_threadsafe(_complete_future, future, participation, None)
 
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), lambda *_: os._exit(0))  # all accepted inputs are on disk
@@ -217,12 +219,12 @@ async def _run_team(
         while not future.done() and (world.can_end or not world.is_ending):
             await asyncio.wait((future,), timeout=BEGIN_S)
         if not future.done():  # in the lobby, or stopped by the instructor: no result
-            world.send(TeamDrillEnded(None))
+            world.send_to_all(TeamDrillEnded(None))
             await asyncio.sleep(LAST_WORD_S)
             os._exit(0)
         participation = await future
         report = participation.report
-        world.send(TeamDrillEnded(report["class"]["verdict"], _build_result(report)))
+        world.send_to_all(TeamDrillEnded(report["class"]["verdict"], _build_result(report)))
         await asyncio.sleep(LAST_WORD_S)
         return participation
     finally:
@@ -230,19 +232,19 @@ async def _run_team(
         await serving
 
 
-def end_with(owner_pipe: TextIO, world: TeamWorld) -> None:
+def stop_on_pipe_end(owner_pipe: TextIO, world: TeamWorld) -> None:
     """End the team of *world* when *owner_pipe* contains the line `end`.
 
     End this process when the pipe ends, however its other end has gone. All accepted inputs are on disk.
     """
 
-    def follow() -> None:
+    def read_pipe() -> None:
         for line in owner_pipe:
             if line.strip() == END_LINE:
-                world.end()
+                world.end_run()
         os._exit(0)
 
-    threading.Thread(target=follow, daemon=True).start()
+    threading.Thread(target=read_pipe, daemon=True).start()
 
 
 def _build_result(report: SeatReport) -> TeamResult:
@@ -258,7 +260,7 @@ def _build_result(report: SeatReport) -> TeamResult:
     return TeamResult(goals, points)
 
 
-def _settle(
+def _complete_future(
     future: asyncio.Future[Participation], participation: Participation | None, problem: BaseException | None
 ) -> None:
     if problem is not None:
@@ -273,7 +275,7 @@ def _load_credentials(file: Path) -> dict[str, str]:
         credentials: dict[str, str] = json.loads(file.read_text("utf-8"))
         return credentials
     certificate_text, key = certificate.create_certificate()
-    new_credentials = {"secret": new_secret(), "certificate": certificate_text, "key": key, "address": ""}
+    new_credentials = {"secret": create_secret(), "certificate": certificate_text, "key": key, "address": ""}
     _save_credentials(file, new_credentials)
     return new_credentials
 

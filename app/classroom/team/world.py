@@ -21,19 +21,19 @@ from app.classroom.join import JoinFailedError, Participation, report_of, take_p
 from app.classroom.link import HostLink
 from app.classroom.messages.replies import InstructionMessage
 from app.classroom.messages.team import InstructorMessage, MemberWelcome, RoleView, TeamRole, ToMember
-from app.classroom.scenario import parse_scenario, text_without_answers
+from app.classroom.scenario import parse_scenario, strip_answers
 from app.classroom.seat import ClassEndedError, SeatRun
 from app.classroom.seat_log import SeatAssignment, SeatLog
-from app.classroom.verdict import FINISH, verdict
+from app.classroom.verdict import FINISH, judge_log
 from app.files import atomic_write
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.team.rights import find_role
 from engine.drill.team.stand_ins import find_due_line
-from engine.drill.team.view import view
+from engine.drill.team.view import build_observation
 from engine.inputs import InputError
-from engine.localization import as_json, say
+from engine.localization import as_json, build_message
 from engine.verbs.lines import parse_line
 
 SHOW_S: Final = 0.5
@@ -54,7 +54,7 @@ class RoleTable:
         self._members: dict[str, list[str]] = json.loads(file.read_text("utf-8")) if file.exists() else {}
         """Role -> the member's name and the SHA-256 of its token."""
 
-    def take(self, role: str, name: str, token: str, instead: bool = False) -> None:
+    def assign_role(self, role: str, name: str, token: str, instead: bool = False) -> None:
         """Take a role; *instead*: also from another member. Raises InputRejectedError if it is taken, and OSError."""
         token_hash = hashlib.sha256(token.encode()).hexdigest()
         member = self._members.get(role)
@@ -64,7 +64,7 @@ class RoleTable:
             self._members[role] = [name, token_hash]
             atomic_write.write(self._file, json.dumps(self._members, ensure_ascii=False))
 
-    def name_of(self, role: str) -> str | None:
+    def get_member_name(self, role: str) -> str | None:
         """Return the member with a role; None if it is vacant."""
         return self._members[role][0] if role in self._members else None
 
@@ -106,48 +106,48 @@ class TeamWorld:
         """Scenario that the team plays; None before the world exists."""
         return self._run.drill.scenario if self._run is not None else None
 
-    def do(self, role: str, number: int, line: str) -> Future[None]:
+    def request_input(self, role: str, number: int, line: str) -> Future[None]:
         """Request an input; the future completes when it is applied and logged, or raises NotDone."""
         answer: Future[None] = Future()
         if self._run is not None and (self._run.frozen or self.waits):
-            answer.set_exception(InputRejectedError(say("the class is frozen")))
+            answer.set_exception(InputRejectedError(build_message("the class is frozen")))
         else:
             self._wishes.put((role, number, line, answer))
         return answer
 
-    def ask(self, name: str, question: str | None) -> None:
+    def raise_hand(self, name: str, question: str | None) -> None:
         """Raise a hand for the whole team; None lowers it."""
         if self._run is not None:
             self._run.raise_hand("hand down" if question is None else f"hand {name}: {question}")
 
-    def roles(self) -> list[TeamRole]:
+    def list_roles(self) -> list[TeamRole]:
         """Return the roles with their members."""
         members = {viewer.role for viewer in self.viewers}
         return [
-            TeamRole(str(role.key), role.name, self.table.name_of(str(role.key)), role.key in members)
+            TeamRole(str(role.key), role.name, self.table.get_member_name(str(role.key)), role.key in members)
             for role in self._playing.drill.scenario.team
         ]
 
-    def take(self, role: str, name: str, token: str, instead: bool) -> None:
+    def assign_role(self, role: str, name: str, token: str, instead: bool) -> None:
         """Give *role* to the member with *token*; *instead*: also from a disconnected member.
 
         Raises InputRejectedError, OSError.
         """
         is_vacant = instead and all(viewer.role != role for viewer in self.viewers)
-        self.table.take(role, name, token, is_vacant)
+        self.table.assign_role(role, name, token, is_vacant)
 
-    def welcome(self, key: str) -> MemberWelcome:
+    def build_welcome(self, key: str) -> MemberWelcome:
         """Return the welcome message. Raises InputError for an unknown role."""
         scenario, assignment = self._playing.drill.scenario, self._playing.assignment
         role = find_role(scenario.team, key)
-        text = text_without_answers(parse_scenario(assignment.text, assignment.scenario))
+        text = strip_answers(parse_scenario(assignment.text, assignment.scenario))
         return MemberWelcome(
             role=key, role_name=role.name, role_text=role.text, does=list(role.does), title=scenario.title,
-            brief=scenario.brief, roles=self.roles(), done=self._count_inputs(key), scenario=assignment.scenario,
+            brief=scenario.brief, roles=self.list_roles(), done=self._count_inputs(key), scenario=assignment.scenario,
             text=text, seed=assignment.seed, mode=assignment.mode,
         )  # fmt: skip
 
-    def end(self) -> None:
+    def end_run(self) -> None:
         """End the run of the team; the result follows."""
         self.is_ending = True
 
@@ -157,7 +157,7 @@ class TeamWorld:
         run = self._run
         return run is not None and not (self.waits or run.frozen or run.is_controlled)
 
-    def send(self, message: ToMember) -> None:
+    def send_to_all(self, message: ToMember) -> None:
         """Send a message to all members."""
         for viewer in list(self.viewers):
             viewer.send(message)
@@ -178,19 +178,19 @@ class TeamWorld:
                 vacant = self._list_vacant_roles() if self.waits and not run.drill.journal else []
                 self.waits = bool(vacant)
                 if self.is_ending and self.can_end:
-                    run.do(FINISH)
+                    run.apply_line(FINISH)
                 elif not self.table or self.waits:
                     run.sleep_frozen()
                     if time.monotonic() - self._last_view_s >= SHOW_S:
-                        self._show(run)
-                elif not (self._granted(run) or self._play_vacant_role(run)):
+                        self._send_views(run)
+                elif not (self._process_request(run) or self._play_vacant_role(run)):
                     run.advance_to(run.drill.tick + LOOK_TICKS)
                     if time.monotonic() - self._last_view_s >= SHOW_S:
-                        self._show(run)
+                        self._send_views(run)
         finally:
-            self._show(run)
+            self._send_views(run)
 
-    def _granted(self, run: SeatRun) -> bool:
+    def _process_request(self, run: SeatRun) -> bool:
         """Apply or refuse one waiting request of a member; return whether there was one."""
         try:
             role, number, line, answer = self._wishes.get_nowait()
@@ -199,33 +199,35 @@ class TeamWorld:
         input_count = self._count_inputs(role)
         try:
             if number == input_count + 1:
-                run.do(f"@{role} {_check_role(line)}")
+                run.apply_line(f"@{role} {_check_role(line)}")
             elif number != input_count:  # a repeated input was already applied
                 raise InputError(
-                    say("line {number} does not follow line {done}", number=number, done=input_count)
+                    build_message(
+                        "line {number} does not follow line {done}", number=number, done=input_count
+                    )
                 )
         except InputError as problem:
             answer.set_exception(InputRejectedError(str(problem)))
         else:
             answer.set_result(None)
-            self._show(run)
+            self._send_views(run)
         return True
 
     def _play_vacant_role(self, run: SeatRun) -> bool:
         """Play a line of a vacant role; return whether there was one."""
-        vacant_roles = {seat.key for seat in self.roles() if seat.taken_by is None}
+        vacant_roles = {seat.key for seat in self.list_roles() if seat.taken_by is None}
         line = find_due_line(run.drill, vacant_roles, self._refused_lines)
         if line is None:
             return False
         try:
-            run.do(line)
+            run.apply_line(line)
         except InputError:
             self._refused_lines.add(line)
-        self._show(run)
+        self._send_views(run)
         return True
 
     def _list_vacant_roles(self) -> list[str]:
-        return [seat.name for seat in self.roles() if seat.taken_by is None]
+        return [seat.name for seat in self.list_roles() if seat.taken_by is None]
 
     def _count_inputs(self, role: str) -> int:
         return sum(item.by == role for item in self._playing.drill.journal)
@@ -235,11 +237,11 @@ class TeamWorld:
         assert self._run is not None, "members are let in once the world is there"
         return self._run
 
-    def _show(self, run: SeatRun) -> None:
+    def _send_views(self, run: SeatRun) -> None:
         """Send each member the current view of its role."""
         self._last_view_s, drill = time.monotonic(), run.drill
         for viewer in list(self.viewers):
-            observation = view(drill, find_role(drill.scenario.team, viewer.role), viewer.since)
+            observation = build_observation(drill, find_role(drill.scenario.team, viewer.role), viewer.since)
             viewer.since = len(drill.events)
             observation["news"] = [{**row, "text": as_json(str(row["text"]))} for row in observation["news"]]
             entries = run.list_entries(viewer.entries)
@@ -252,13 +254,13 @@ class TeamWorld:
 def _check_role(line: str) -> str:
     """Return *line* without a role: a member speaks as its own. Raises InputError."""
     if parse_line(line).by:
-        raise InputError(say("you act in your own role only: leave out the @ part"))
+        raise InputError(build_message("you act in your own role only: leave out the @ part"))
     return line
 
 
 def play_in_class(invitation: Invitation, name: str, world: TeamWorld, speed: float) -> Participation:
     """Play as a seat of a class. Raises JoinFailedError, InvalidSeatLogError."""
-    return take_part(invitation, name, world.play, speed, partial(_passed_on, world))
+    return take_part(invitation, name, world.play, speed, partial(_forward_message, world))
 
 
 def play_without_class(
@@ -266,14 +268,14 @@ def play_without_class(
 ) -> Participation:
     """Play without a class; the log can still be verified. Raises JoinFailedError."""
     if seat_log.given is None:
-        seat_log.begin(assignment)
-    run = SeatRun(seat_log, HostLink(assignment, seat_log), speed, partial(_passed_on, world))
+        seat_log.write_assignment(assignment)
+    run = SeatRun(seat_log, HostLink(assignment, seat_log), speed, partial(_forward_message, world))
     with suppress(ClassEndedError):
         world.play(run, 0)
-    run.end()
-    log_verdict = verdict(run.drill.scenario, run.drill.seed, run.drill.mode, seat_log.acts)
+    run.record_end()
+    log_verdict = judge_log(run.drill.scenario, run.drill.seed, run.drill.mode, seat_log.acts)
     return Participation(report_of(run, seat_log, log_verdict), 0, False, "", str(seat_log.file))
 
 
-def _passed_on(world: TeamWorld, message: InstructionMessage) -> None:
-    world.send(InstructorMessage(message.text))
+def _forward_message(world: TeamWorld, message: InstructionMessage) -> None:
+    world.send_to_all(InstructorMessage(message.text))

@@ -12,9 +12,9 @@ from app.view_models.course import (
     NO_RETURN,
     RunTimeline,
     TimelineMarker,
-    clients_of,
-    course_of,
+    build_timeline,
     find_protection,
+    list_clients,
     start_timeline,
 )
 from app.view_models.debrief.verdict import (
@@ -103,7 +103,7 @@ def summarize(report: Report, scenario: Scenario | None) -> Summary:
         describe_end(report),
         total,
         None if total is None else find_grade(total, score["finished"]),
-        tuple(_figures(report, scenario)),
+        tuple(_list_figures(report, scenario)),
     )
 
 
@@ -120,10 +120,10 @@ def find_grade(total: float, finished: bool) -> Grade:
 def describe_end(report: Report) -> str:
     """Return mode, seed, and the end of the run."""
     return tr("{mode} · seed {seed} · {ended} at {moment}").format(
-        mode=formatting.mode(report["mode"]),
+        mode=formatting.get_mode_name(report["mode"]),
         seed=report["seed"],
         ended=tr(ENDED.get(report.get("ended_by"), ENDED[None])),
-        moment=formatting.run_time(report["ended_at_s"]),
+        moment=formatting.format_run_time(report["ended_at_s"]),
     )
 
 
@@ -136,11 +136,11 @@ def describe_result(report: Report) -> str:
     if met_count < len(goals):
         missed = tr("Goal not met; {ended}") if len(goals) == 1 else tr("{met} of {all} goals met; {ended}")
         text = missed.format(met=met_count, all=len(goals), ended=end)
-    length = formatting.seconds(report["ended_at_s"], 1)
+    length = formatting.format_seconds(report["ended_at_s"], 1)
     return tr("{what}, after {length}. {mode}, seed {seed}.").format(
         what=f"{text[:1].upper()}{text[1:]}",
         length=length,
-        mode=formatting.mode(report["mode"]).capitalize(),
+        mode=formatting.get_mode_name(report["mode"]).capitalize(),
         seed=report["seed"],
     )
 
@@ -156,23 +156,23 @@ UNPROTECTED: Final = {
 """Technology -> label of the time in which no copy could have taken over without loss."""
 
 
-def _figures(report: Report, scenario: Scenario | None) -> Iterator[SummaryFigure]:
-    yield from _downtime(report)
+def _list_figures(report: Report, scenario: Scenario | None) -> Iterator[SummaryFigure]:
+    yield from _list_downtime_figures(report)
     availability = report["availability"]
     lost_count = int(availability["lost_transactions"])
     yield SummaryFigure(
         "lost_transactions",
         tr("Transactions lost"),
-        formatting.number(lost_count),
+        formatting.format_number(lost_count),
         "bad" if lost_count else "ok",
     )
     if availability["lost_kb"]:
-        size = formatting.kb(availability["lost_kb"])
+        size = formatting.format_kb(availability["lost_kb"])
         yield SummaryFigure("lost_kb", tr("log never sent"), size, "bad", detail=True)
     protection = find_protection(scenario)
     if protection:
         exposed_s = availability["exposed_s"]
-        value = formatting.seconds(exposed_s, 1)
+        value = formatting.format_seconds(exposed_s, 1)
         tip = tr("While the database was online")
         yield SummaryFigure(
             "exposed_s", tr(UNPROTECTED[protection]), value, "warn" if exposed_s else "ok", tip=tip
@@ -182,17 +182,17 @@ def _figures(report: Report, scenario: Scenario | None) -> Iterator[SummaryFigur
         met_count = sum(bool(goal["met"]) for goal in goals)
         value = tr("{met} of {all}").format(met=met_count, all=len(goals))
         yield SummaryFigure("goals", tr("Goals met"), value, "ok" if met_count == len(goals) else "bad")
-    yield from _failover(report)
+    yield from _list_failover_figures(report)
 
 
-def _downtime(report: Report) -> Iterator[SummaryFigure]:
+def _list_downtime_figures(report: Report) -> Iterator[SummaryFigure]:
     """Yield the downtime of the database, and that of its clients if there are any."""
     count = len(report["availability"]["databases"])
     tip = tr("Sum of {n} databases").format(n=count) if count > 1 else ""
     database_s = report["availability"]["downtime_s"]
-    database = formatting.seconds(database_s)
+    database = formatting.format_seconds(database_s)
     over_text = tr("over {time}")
-    last_service = _last_service(report)
+    last_service = _get_last_service_state(report)
     if last_service == DOWN:
         database = over_text.format(time=database)
     tone = "bad" if last_service == DOWN else ""
@@ -201,7 +201,7 @@ def _downtime(report: Report) -> Iterator[SummaryFigure]:
         return
     yield SummaryFigure("", tr("Downtime"), "", tip=tip)
     yield SummaryFigure("downtime_s", tr("database"), database, tone, detail=True, tip=tip)
-    clients = formatting.seconds(report["clients"]["downtime_s"])
+    clients = formatting.format_seconds(report["clients"]["downtime_s"])
     is_unavailable = last_service in (DOWN, CLIENTS_IDLE)
     clients = over_text.format(time=clients) if is_unavailable else clients
     yield SummaryFigure(
@@ -209,23 +209,23 @@ def _downtime(report: Report) -> Iterator[SummaryFigure]:
     )
 
 
-def _last_service(report: Report) -> str:
+def _get_last_service_state(report: Report) -> str:
     """Return the state of the service at the end of the run."""
     databases = list(report["availability"]["databases"])
-    course = course_of(report["events"], databases, (), clients_of(report))
-    spans = course.service(float(report["ended_at_s"]))
+    course = build_timeline(report["events"], databases, (), list_clients(report))
+    spans = course.list_service_spans(float(report["ended_at_s"]))
     return spans[-1].state if spans else ""
 
 
-def _failover(report: Report) -> Iterator[SummaryFigure]:
+def _list_failover_figures(report: Report) -> Iterator[SummaryFigure]:
     """Yield the time of the only failover, with the published time if there is a comparable one."""
     rows: list[Row] = list(report["failovers"])
     if len(rows) != 1 or rows[0]["failover_s"] is None:
         return
     row = rows[0]
-    yield SummaryFigure("failover_s", tr("Failover"), formatting.seconds(row["failover_s"]))
+    yield SummaryFigure("failover_s", tr("Failover"), formatting.format_seconds(row["failover_s"]))
     if row.get("published_s") is not None:
-        published = formatting.seconds(row["published_s"], 1)
+        published = formatting.format_seconds(row["published_s"], 1)
         yield SummaryFigure(
             "published_s", tr("published (Table 6)"), published, detail=True, tip=row["published_ref"]
         )
@@ -251,7 +251,7 @@ class LessonCard(Struct, frozen=True):
 def ask_lesson(lesson: RunSegment, number: int, count: int, choices: Asked) -> LessonCard:
     """Return the card with the question: the position, the action of the run, and its cost."""
     heading = tr("Mistake {number} of {count}, at {moment}: what would you do?").format(
-        number=number, count=count, moment=formatting.run_time(lesson.tick / TICKS_PER_S)
+        number=number, count=count, moment=formatting.format_run_time(lesson.tick / TICKS_PER_S)
     )
     task = tr("Find a better action with any tool of the desk. Queries cost nothing, and nothing is scored.")
     mistake = tr("In your run: {mistake} {cost}").format(
@@ -266,7 +266,7 @@ def reject_answer(lesson: RunSegment, judgment: Judgment) -> LessonCard:
     if judgment.idle:
         heading = tr("That has no effect here.")
         return LessonCard(heading, "warn", (tr("Try another action."),), (), (HINT, ANSWER, AGAIN, SKIP))
-    lost_points = formatting.plain_number(round(lesson.before - judgment.value, 1))
+    lost_points = formatting.format_plain_number(round(lesson.before - judgment.value, 1))
     heading = tr("Not the best: that costs {points} points.").format(points=lost_points)
     lines = (tr("Return to the position and try again."),)
     return LessonCard(heading, "warn", lines, (), (AGAIN, HINT, ANSWER, SKIP), AGAIN)
@@ -278,16 +278,16 @@ def judge_answer(
     """Return the value of an answer. *has_another*: another lesson follows."""
     if judgment.idle or not is_good_answer(lesson, judgment):
         return reject_answer(lesson, judgment)
-    points = formatting.plain_number(round(judgment.value, 1))
+    points = formatting.format_plain_number(round(judgment.value, 1))
     heading = tr("Correct: {points} points are still possible.").format(points=points)
-    return _reveal(lesson, heading, "ok", has_another, review, choices)
+    return _build_reveal(lesson, heading, "ok", has_another, review, choices)
 
 
 def reveal_answer(lesson: RunSegment, has_another: bool, review: Review | None, choices: Asked) -> LessonCard:
     """Return the card with the best continuation, for a player who gives no answer."""
-    points = formatting.plain_number(round(lesson.before, 1))
+    points = formatting.format_plain_number(round(lesson.before, 1))
     heading = tr("Best continuation ({points} points):").format(points=points)
-    return _reveal(lesson, heading, "info", has_another, review, choices)
+    return _build_reveal(lesson, heading, "info", has_another, review, choices)
 
 
 def find_hint(lesson: RunSegment, choices: Asked) -> str:
@@ -296,13 +296,13 @@ def find_hint(lesson: RunSegment, choices: Asked) -> str:
     if first is None:
         return tr("Hint: no action is needed here.")
     place = first.args[0].partition("#")[0] if first.args else ""
-    time = formatting.run_time(first.tick / TICKS_PER_S)
+    time = formatting.format_run_time(first.tick / TICKS_PER_S)
     if not place:
         return tr("Hint: the best continuation acts at {at}.").format(at=time)
     return tr("Hint: the best continuation acts on {place}, at {at}.").format(place=place, at=time)
 
 
-def _reveal(
+def _build_reveal(
     lesson: RunSegment, heading: str, tone: str, has_another: bool, review: Review | None, choices: Asked
 ) -> LessonCard:
     steps = tuple(describe_step(item, choices) for item in choose_steps(lesson.best, STEPS_MAX))
@@ -333,11 +333,11 @@ def find_reason(lesson: RunSegment, review: Review | None) -> str:
 
 
 class DebriefModel(Struct, frozen=True):
-    """Run, review and account of one debrief. Review and account arrive later than the report."""
+    """Run, review and account of one debrief. The report comes first; review and account follow."""
 
     report: Report
     scenario: Scenario | None = None
-    """Scenario; None if this version cannot use it, so that nothing can be retried."""
+    """Scenario; None if this version cannot use it. Then nothing can be retried."""
     review: Review | None = None
     account: Account | None = None
     lessons: tuple[RunSegment, ...] | None = None
@@ -364,18 +364,18 @@ class DebriefModel(Struct, frozen=True):
         """Choices of each question."""
         return ask_choices(self.report)
 
-    def summary(self) -> Summary:
+    def build_summary(self) -> Summary:
         """Return score, grade and figures."""
         return summarize(self.report, self.scenario)
 
-    def verdict(self) -> Verdict | None:
+    def build_verdict(self) -> Verdict | None:
         """Return the biggest mistake and the best continuation; None while they are not known."""
         return judge_run(self.report, self.review, self.account, self.lessons, self.provisional)
 
-    def course(self) -> RunTimeline:
+    def build_timeline(self) -> RunTimeline:
         """Return the timeline of the run, with the point of no return if it is known."""
         databases = list(self.report["availability"]["databases"])
-        clients = clients_of(self.report)
+        clients = list_clients(self.report)
         if self.scenario is None:
             course = RunTimeline(databases, databases, clients=clients)
         else:

@@ -8,15 +8,15 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from app.words import formatting
-from app.words.formatting import moment
+from app.words.formatting import format_moment
 from app.words.language import mark, tr, trn
-from app.words.localization import describe_input, localize, short
+from app.words.localization import describe_input, localize, shorten_line
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.judging.review import Outage, Review
 from engine.drill.judging.shapes import Report
 from engine.drill.par.account import WAITING, Account, LastChance, RunSegment
-from engine.drill.par.lessons import biggest_lesson, choose_steps, closes_goals, find_lessons, is_action
+from engine.drill.par.lessons import choose_steps, closes_goals, find_biggest_lesson, find_lessons, is_action
 from engine.drill.par.regret import find_retry_start
 from engine.inputs import Input, InputError
 from engine.model import Tick
@@ -42,7 +42,7 @@ REMARKS_MADE: Final = {
 
 def describe_action(line: str, choices: Mapping[str, Sequence[str]]) -> str:
     """Return a sentence about an input of the player. *choices*: question -> its choices."""
-    action = short(describe_input(line, choices), LETTERS_MAX)
+    action = shorten_line(describe_input(line, choices), LETTERS_MAX)
     try:
         item = parse_line(line)
     except InputError:
@@ -123,16 +123,17 @@ def judge_run(
 ) -> Verdict | None:
     """Return the main result of the run; None until it is known.
 
-    *account*: values of the run. *lessons*: those of the account, with plans at human pace if computed.
+    *account*: value of the run over time. *lessons*: mistakes with plans at human pace, if they are computed;
+    otherwise those of the account are used.
     """
     if not report["score"]["scored"]:
         return None if review is None else _build_unscored_verdict(review)
     if account is None:
         return None
     lessons_of_run = tuple(find_lessons(account) if lessons is None else lessons)
-    biggest = biggest_lesson(lessons_of_run)
+    biggest = find_biggest_lesson(lessons_of_run)
     if biggest is None:
-        return None if provisional or review is None else _flawless(report, review, account)
+        return None if provisional or review is None else _build_flawless_verdict(report, review, account)
     return describe_lesson(biggest, account.last_chance, ask_choices(report), lessons_of_run)
 
 
@@ -150,7 +151,9 @@ def describe_lesson(
     if not steps and lesson.line == "finish":  # for example while a question is open
         heading = tr("Better: do not end the drill yet.")
     return Verdict(
-        tr("Biggest mistake, at {moment}").format(moment=formatting.run_time(lesson.tick / TICKS_PER_S)),
+        tr("Biggest mistake, at {moment}").format(
+            moment=formatting.format_run_time(lesson.tick / TICKS_PER_S)
+        ),
         "bad",
         f"{describe_mistake(lesson, choices)} {describe_cost(lesson, chance)}",
         heading,
@@ -165,7 +168,7 @@ def describe_mistake(lesson: RunSegment, choices: Asked) -> str:
     """Return a sentence about the action, or about the missing action."""
     if lesson.line != WAITING:
         return describe_action(lesson.line, choices)
-    start, end = (formatting.run_time(tick / TICKS_PER_S) for tick in (lesson.tick, lesson.until))
+    start, end = (formatting.format_run_time(tick / TICKS_PER_S) for tick in (lesson.tick, lesson.until))
     return tr("You did not act from {start} to {end}.").format(start=start, end=end)
 
 
@@ -180,9 +183,9 @@ def describe_cost(lesson: RunSegment, chance: LastChance | None) -> str:
             "After that, this goal was out of reach: {goal} (and {n} more).",
             more_count,
         ).format(goal=first, n=more_count)
-    points = formatting.plain_number(round(lesson.regret, 1))
+    points = formatting.format_plain_number(round(lesson.regret, 1))
     return tr("That cost {points} of {before} possible points.").format(
-        points=points, before=formatting.plain_number(round(lesson.before, 1))
+        points=points, before=formatting.format_plain_number(round(lesson.before, 1))
     )
 
 
@@ -194,7 +197,7 @@ def describe_step(item: Input, choices: Asked) -> Step:
         text = tr("On {server}: {statement}").format(
             server=item.args[0].partition("#")[0], statement=statement
         )
-    return Step(formatting.run_time(item.tick / TICKS_PER_S), short(text, LETTERS_MAX))
+    return Step(formatting.format_run_time(item.tick / TICKS_PER_S), shorten_line(text, LETTERS_MAX))
 
 
 def omit_columns(statement: str) -> str:
@@ -216,9 +219,9 @@ def find_retry(lesson: RunSegment, choices: Asked) -> Retry:
     begin, _ = find_retry_start(replace(lesson, plan=lesson.plan[: lesson.done] + (actions or lesson.best)))
     if lesson.line == WAITING:
         return Retry(begin, describe_mistake(lesson, choices))
-    remaining_text = formatting.seconds((lesson.tick - begin) / TICKS_PER_S, 0)
+    remaining_text = formatting.format_seconds((lesson.tick - begin) / TICKS_PER_S, 0)
     notice = tr("Your mistake follows at {at} ({left} from now): {mistake}").format(
-        at=moment(lesson.tick), left=remaining_text, mistake=describe_mistake(lesson, choices)
+        at=format_moment(lesson.tick), left=remaining_text, mistake=describe_mistake(lesson, choices)
     )
     return Retry(begin, notice)
 
@@ -226,7 +229,7 @@ def find_retry(lesson: RunSegment, choices: Asked) -> Retry:
 # --- runs without a mistake ---------------------------------------------------------------------------------
 
 
-def _flawless(report: Report, review: Review, account: Account) -> Verdict:
+def _build_flawless_verdict(report: Report, review: Review, account: Account) -> Verdict:
     total = float(report["score"]["total"] or 0.0)
     best = max((value for _, value in account.curve), default=total)
     clean = max(best, total) - total < 0.5
@@ -234,7 +237,8 @@ def _flawless(report: Report, review: Review, account: Account) -> Verdict:
     if clean:
         words = mark("{score} points: no other action would have scored more.")
     sentence = tr(words).format(
-        score=formatting.plain_number(total), best=formatting.plain_number(round(max(best, total), 1))
+        score=formatting.format_plain_number(total),
+        best=formatting.format_plain_number(round(max(best, total), 1)),
     )
     lead = tr("No mistakes") if clean else tr("No serious mistake")
     return Verdict(lead, "ok", sentence, lines=tuple(describe_outages(review)))
@@ -253,8 +257,8 @@ def describe_outages(review: Review) -> list[str]:
 
 def _describe_outage(outage: Outage) -> str:
     return tr("{moment}  {database} was down for {time}. {why}").format(
-        moment=formatting.run_time(outage.span.from_tick / TICKS_PER_S),
+        moment=formatting.format_run_time(outage.span.from_tick / TICKS_PER_S),
         database=outage.database,
-        time=formatting.seconds(outage.span.ticks / TICKS_PER_S),
+        time=formatting.format_seconds(outage.span.ticks / TICKS_PER_S),
         why=localize(outage.summary),
     )

@@ -103,7 +103,7 @@ class StageFacts(Struct, frozen=True):
     more_clients: int = 0
     more_databases: int = 0
 
-    def with_voters(self, previous_votes: tuple[Vote, ...]) -> StageFacts:
+    def replace_voters(self, previous_votes: tuple[Vote, ...]) -> StageFacts:
         """Return these facts with *previous_votes*, which counted at the loss; the cluster adjusts votes after it."""
         current_votes = {vote.name: vote for vote in self.votes}
         votes = tuple(
@@ -112,7 +112,7 @@ class StageFacts(Struct, frozen=True):
         )
         return replace(self, votes=votes) if votes else self
 
-    def with_vote_of(self, name: str) -> StageFacts:
+    def restore_vote(self, name: str) -> StageFacts:
         """Return these facts before the loss of *name* is noticed: its vote still counts."""
         counted_votes = (replace(vote, state=YES) if vote.name == name else vote for vote in self.votes)
         return replace(self, votes=tuple(counted_votes))
@@ -124,8 +124,8 @@ def _find_state(vote: Vote | None) -> str:
 
 def capture_facts(world: World, failover: Failover, technology: str) -> StageFacts:
     """Return what the stage shows of *world*."""
-    servers = {face.name: face for face in picture.server_faces(world, failover.database)}
-    faces = picture.client_faces(world)
+    servers = {face.name: face for face in picture.build_server_faces(world, failover.database)}
+    faces = picture.build_client_faces(world)
     clients = [face for face in faces if failover.database in world.clients[face.name].databases]
     places = _find_places(world, failover, technology, servers)
     cards = {place: _make_card(world, servers[name], failover, technology) for place, name in places.items()}
@@ -135,7 +135,11 @@ def capture_facts(world: World, failover: Failover, technology: str) -> StageFac
     group = _find_group(world, failover) if technology == GROUP else None
     listener = group.listener.name if group is not None and group.listener is not None else ""
     address_server = world.listeners.get(listener) if listener else None
-    role = instances.role_of(world, _find_instance(world, failover)) if technology == INSTANCE else None
+    role = (
+        instances.find_instance_role(world, _find_instance(world, failover))
+        if technology == INSTANCE
+        else None
+    )
     cluster = next(iter(world.clusters.values()), None) if technology != MIRRORING else None
     return StageFacts(
         world.tick,
@@ -165,7 +169,7 @@ def _find_places(
         if witness is not None:
             places_by_role[WITNESS] = witness
         return {place: name for place, name in places_by_role.items() if name in servers}
-    nodes = [name for name in servers if name in world.nodes or world.instances_on(name)]
+    nodes = [name for name in servers if name in world.nodes or world.list_instances_on(name)]
     if technology == GROUP:
         group = _find_group(world, failover)
         nodes = [replica.server for replica in group.replicas] if group is not None else []
@@ -184,19 +188,19 @@ def _list_witnesses(world: World) -> Iterator[Witness]:
 
 
 def _find_group(world: World, failover: Failover) -> AvailabilityGroup | None:
-    copy = next((c for c in world.copies_of(failover.database) if c.availability.guid is not None), None)
+    copy = next((c for c in world.list_copies_of(failover.database) if c.availability.guid is not None), None)
     if copy is None or copy.availability.guid is None:
         return None
     guid = copy.availability.guid
     return next(
         (group for server in (failover.to_server, failover.from_server)
-         if (group := replicas.group_of(world, server, guid)) is not None), None,
+         if (group := replicas.find_group_config(world, server, guid)) is not None), None,
     )  # fmt: skip
 
 
 def _find_instance(world: World, failover: Failover) -> str:
     return next(
-        (c.server for c in world.copies_of(failover.database) if world.instances[c.server].clustered), ""
+        (c.server for c in world.list_copies_of(failover.database) if world.instances[c.server].clustered), ""
     )
 
 
@@ -231,7 +235,7 @@ def _make_card(world: World, face: ServerFace, failover: Failover, technology: s
 
 
 def _make_node_card(world: World, face: ServerFace, failover: Failover) -> StageCard:
-    role = instances.role_of(world, _find_instance(world, failover))
+    role = instances.find_instance_role(world, _find_instance(world, failover))
     rows: tuple[tuple[str, str], ...] = ()
     note = ""
     if role is not None:
@@ -272,11 +276,11 @@ def _list_votes(
     known_config: ClusterConfig | None = nodes[0].config if nodes else None
     for index, name in enumerate(cluster.nodes):
         is_present = any(node.name == name for node in nodes) and world.computers[name].powered
-        weight = known_config.weight(name) if known_config is not None else 1
-        yield Vote(name, _color(servers, name, index), (YES if is_present else LOST) if weight else NONE)
+        weight = known_config.get_weight(name) if known_config is not None else 1
+        yield Vote(name, _get_color(servers, name, index), (YES if is_present else LOST) if weight else NONE)
     if known_config is not None and known_config.witness is not None:
         counts = YES if cluster.witness_there else LOST
-        yield Vote(known_config.witness.name, _color(servers, known_config.witness.name, len(cluster.nodes)),
+        yield Vote(known_config.witness.name, _get_color(servers, known_config.witness.name, len(cluster.nodes)),
                    counts if known_config.witness_counts else NONE)  # fmt: skip
 
 
@@ -286,16 +290,16 @@ def _list_session_votes(
     copy = world.copies.get((failover.to_server, failover.database))
     if copy is None or copy.mirroring.witness is None:
         return
-    sees_old = quorum.sees_partner(world, copy)
-    witness_sees_old = quorum.witness_sees(world, copy, failover.from_server)
-    yield Vote(copy.mirroring.partner or failover.from_server, _color(servers, failover.from_server, 0),
+    sees_old = quorum.is_connected_to_partner(world, copy)
+    witness_sees_old = quorum.is_connected_from_witness(world, copy, failover.from_server)
+    yield Vote(copy.mirroring.partner or failover.from_server, _get_color(servers, failover.from_server, 0),
                YES if sees_old or witness_sees_old else LOST)  # fmt: skip
-    yield Vote(copy.server, _color(servers, copy.server, 1), YES)
-    yield Vote(copy.mirroring.witness, _color(servers, copy.mirroring.witness, 2),
-               YES if quorum.sees_witness(world, copy) else LOST)  # fmt: skip
+    yield Vote(copy.server, _get_color(servers, copy.server, 1), YES)
+    yield Vote(copy.mirroring.witness, _get_color(servers, copy.mirroring.witness, 2),
+               YES if quorum.is_connected_to_witness(world, copy) else LOST)  # fmt: skip
 
 
-def _color(servers: Mapping[str, ServerFace], name: str, default: int) -> int:
+def _get_color(servers: Mapping[str, ServerFace], name: str, default: int) -> int:
     return servers[name].color if name in servers else default
 
 
@@ -338,7 +342,7 @@ def _make_wire(
         )
         used = is_own and client.lost_since is None
         return StageWire(ends, is_own and not used, used)
-    has_power = all(world.computer_named(name).powered for name in names)
+    has_power = all(world.get_computer(name).powered for name in names)
     if technology == MIRRORING or WITNESS not in ends:  # the cluster reaches its witness without SQL Server
         has_power = has_power and all(
             world.instances[name].running for name in names if name in world.instances
@@ -352,4 +356,4 @@ def find_redo_kb(world: World, failover: Failover) -> float | None:
     copy: DatabaseCopy | None = world.copies.get((failover.to_server, failover.database))
     if copy is None or copy.stream is None:
         return None
-    return world.flow.stream_reading(copy.stream).redo_queue_kb
+    return world.flow.read_stream(copy.stream).redo_queue_kb

@@ -16,7 +16,7 @@ from engine.drill.judging.report import DISCONNECTED
 from engine.drill.running.comparison import INSTANCE, find_technology
 from engine.drill.time.event_log import select_events
 from engine.events import ClientData, ClusterData, DetectedData, Event, select_data
-from engine.model import Failover, Tick, World, ticks
+from engine.model import Failover, Tick, World, to_ticks
 from engine.protocol.service import STARTING
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class FailoverPhase(Struct, frozen=True):
     start_tick: Tick | None
     end_tick: Tick | None
 
-    def ticks_at(self, tick: Tick) -> int:
+    def get_duration_ticks(self, tick: Tick) -> int:
         """Return the ticks that it has lasted at *tick*."""
         if self.start_tick is None or tick <= self.start_tick:
             return 0
@@ -57,7 +57,7 @@ class Moment(Struct, frozen=True):
 
     @property
     def end_tick(self) -> Tick | None:
-        """Time at which the last phase ended; None before."""
+        """Time at which the last phase ended; None while a phase runs."""
         return self.phases[-1].end_tick
 
     @property
@@ -66,7 +66,7 @@ class Moment(Struct, frozen=True):
         return self.failover.canceled or self.end_tick is not None
 
     def phase_at(self, tick: Tick) -> int:
-        """Return the number of the phase that runs at *tick*; the last one after the end."""
+        """Return the number of the phase that runs at *tick*. After the end this is the last phase."""
         running = [
             number
             for number, phase in enumerate(self.phases)
@@ -94,7 +94,7 @@ class Moment(Struct, frozen=True):
         ]
         if self.end_tick is None or not phases:
             return None
-        return max(phases, key=lambda phase: phase.ticks_at(self.end_tick or 0))
+        return max(phases, key=lambda phase: phase.get_duration_ticks(self.end_tick or 0))
 
 
 def make_moment(drill: Drill, number: int) -> Moment:
@@ -195,7 +195,7 @@ def find_milestones(
         if failover.online_tick is not None:
             start_tick = min(start_tick or failover.online_tick, failover.online_tick)
             start = min(start or start_tick, start_tick)
-    disk = None if start is None else max(failover.detected_tick, start - ticks(NAME_S))
+    disk = None if start is None else max(failover.detected_tick, start - to_ticks(NAME_S))
     return {
         "detected": failover.detected_tick,
         "voted": failover.detected_tick,
@@ -211,7 +211,7 @@ def find_milestones(
 
 
 def _find_return(failover: Failover, events: Sequence[Event], clients: Sequence[str]) -> Tick | None:
-    """Return the time at which the last application that had lost its connections was back."""
+    """Return the time at which the last disconnected application was connected again."""
     if failover.online_tick is None:
         return None
     return_ticks: dict[str, Tick | None] = {}
@@ -228,7 +228,7 @@ def _find_return(failover: Failover, events: Sequence[Event], clients: Sequence[
 
 
 def find_start_due(world: World, failover: Failover) -> Tick | None:
-    """Return the time for which the cluster has planned the start of SQL Server on the new node."""
+    """Return the time at which the cluster will start SQL Server on the new node; None if no start is planned."""
     return next(
         (
             tick
@@ -298,5 +298,5 @@ def replay_length(moment: Moment) -> float:
 
 def live_speed(phase: FailoverPhase, tick: Tick) -> float:
     """Return the clock speed for a running *phase*: slow at first, then faster, because its end is unknown."""
-    lasted_s = phase.ticks_at(tick) / TICKS_PER_S
+    lasted_s = phase.get_duration_ticks(tick) / TICKS_PER_S
     return min(2.0, max(SLOWEST, lasted_s / 2.0))

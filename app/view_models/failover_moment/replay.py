@@ -43,8 +43,8 @@ class MomentReplay:
                 ticks |= {phase.start_tick + length * n // REDO_FRAMES for n in range(REDO_FRAMES)}
         self._ticks = sorted(ticks)
         self._frames: dict[Tick, StageFacts] = {}
-        self._before_kb = self._facts_at(first_failed_tick).redo_kb or 0.0
-        self._voters = self._facts_at(first_failed_tick).votes
+        self._before_kb = self._get_facts(first_failed_tick).redo_kb or 0.0
+        self._voters = self._get_facts(first_failed_tick).votes
 
     @property
     def begun_count(self) -> int:
@@ -65,14 +65,14 @@ class MomentReplay:
     def view_at(self, wall_s: float) -> StageView:
         """Return the stage after *wall_s* seconds of the replay."""
         number, tick = times.replay_tick(self.moment, wall_s)
-        return self._view(number, tick)
+        return self._build_view(number, tick)
 
     def view_of(self, number: int) -> StageView:
         """Return the stage at the end of a phase."""
         end = self.moment.phases[number].end_tick
-        return self._view(number, self._last if end is None else end)
+        return self._build_view(number, self._last if end is None else end)
 
-    def _view(self, number: int, tick: Tick) -> StageView:
+    def _build_view(self, number: int, tick: Tick) -> StageView:
         phase = self.moment.phases[number]
         end_milestone = (
             phase.kind.end_milestone
@@ -83,12 +83,16 @@ class MomentReplay:
         ends_now = phase.end_tick is not None and tick >= phase.end_tick and not is_shown
         ends_now = ends_now and number < len(self.moment.phases) - 1
         inner_tick = max(phase.start_tick or 0, tick - 1) if ends_now else tick
-        facts = self._facts_at(inner_tick).with_voters(self._voters)
+        facts = self._get_facts(inner_tick).replace_voters(self._voters)
         return make_view(
-            self.moment, replace(facts, redo_kb=self._redo_at(tick)), tick, self._before_kb, number
+            self.moment,
+            replace(facts, redo_kb=self._interpolate_redo_queue(tick)),
+            tick,
+            self._before_kb,
+            number,
         )
 
-    def _facts_at(self, tick: Tick) -> StageFacts:
+    def _get_facts(self, tick: Tick) -> StageFacts:
         """Return the facts of the last key frame up to *tick*."""
         frame = max((t for t in self._ticks if t <= tick), default=self._ticks[0])
         if frame not in self._frames:
@@ -96,12 +100,12 @@ class MomentReplay:
             self._frames[frame] = capture_facts(world, self.moment.failover, self.moment.technology)
         return self._frames[frame]
 
-    def _redo_at(self, tick: Tick) -> float | None:
+    def _interpolate_redo_queue(self, tick: Tick) -> float | None:
         """Return the redo queue at *tick*, between two key frames in proportion."""
-        facts = self._facts_at(tick)
+        facts = self._get_facts(tick)
         next_tick = min((t for t in self._ticks if t > tick), default=None)
         if facts.redo_kb is None or next_tick is None:
             return facts.redo_kb
-        redo_kb = self._facts_at(next_tick).redo_kb
+        redo_kb = self._get_facts(next_tick).redo_kb
         share = (tick - facts.tick) / max(1, next_tick - facts.tick)
         return facts.redo_kb if redo_kb is None else facts.redo_kb + (redo_kb - facts.redo_kb) * share

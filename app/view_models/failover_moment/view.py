@@ -115,8 +115,8 @@ class StageView(Struct, frozen=True):
         return f"{self.heading}. {self.sentence} {self.elapsed_label}: {self.elapsed}. {rows}."
 
 
-def _s(ticks: int) -> str:
-    return formatting.number(ticks / TICKS_PER_S, 2)
+def _format_s(ticks: int) -> str:
+    return formatting.format_number(ticks / TICKS_PER_S, 2)
 
 
 def make_view(
@@ -130,7 +130,7 @@ def make_view(
     number = moment.phase_at(tick) if number is None else number
     is_past_end = moment.end_tick is not None and tick >= moment.end_tick and number == len(moment.phases) - 1
     if moment.technology != MIRRORING and not (moment.noticed and tick >= failover.detected_tick):
-        facts = facts.with_vote_of(failover.from_server)  # the cluster does not know of the loss yet
+        facts = facts.restore_vote(failover.from_server)  # the cluster does not know of the loss yet
     has_counted = number > 0 or any(vote.state == LOST for vote in facts.votes)
     votes, votes_tone = describe_votes(facts, has_counted)
     names = _list_names(moment, facts)
@@ -144,8 +144,8 @@ def make_view(
     published, gauge = _compare(moment, tick)
     return StageView(
         moment.technology, number, heading, sentence,
-        _describe_since(moment, is_past_end), formatting.number(elapsed_ticks / TICKS_PER_S, 2),
-        tr("Failover time, from detection"), _failover_time(moment, tick), gauge, published,
+        _describe_since(moment, is_past_end), formatting.format_number(elapsed_ticks / TICKS_PER_S, 2),
+        tr("Failover time, from detection"), _format_failover_time(moment, tick), gauge, published,
         tuple(_list_rows(moment, facts, tick, is_past_end)),
         tr(kind.check).format(**names) if kind.check else "",
         tuple(_make_chip(phase, index, number, tick, is_past_end) for index, phase in enumerate(moment.phases)),
@@ -167,7 +167,7 @@ def _list_names(moment: Moment, facts: StageFacts) -> dict[str, str]:
         "server": facts.instance or moment.failover.to_server,
         "listener": facts.listener or tr("the name"),
         "count": count_votes(facts),
-        "queue": formatting.kb(round(facts.redo_kb or 0.0)),
+        "queue": formatting.format_kb(round(facts.redo_kb or 0.0)),
     }
 
 
@@ -200,10 +200,10 @@ def _describe_phase(
         longest, lost_count = moment.longest, failover.lost_transactions
         words = tr(OVER_SENTENCE[min(lost_count, 1)]).format(
             phase=tr(longest.kind.name),
-            took=_s(longest.ticks_at(moment.end_tick)),
-            lost=formatting.number(lost_count),
+            took=_format_s(longest.get_duration_ticks(moment.end_tick)),
+            lost=formatting.format_number(lost_count),
         )
-        return tr(OVER).format(seconds=_s(moment.end_tick - failover.failed_tick)), words
+        return tr(OVER).format(seconds=_format_s(moment.end_tick - failover.failed_tick)), words
     if number == 0 and failover.kind != "automatic":
         heading, sentence = ORDERED.get(failover.kind, ORDERED["manual"])
         return tr(heading).format(**names), tr(sentence).format(**names)
@@ -227,12 +227,12 @@ def _describe_since(moment: Moment, finished: bool) -> str:
     return tr(words).format(server=moment.failover.from_server)
 
 
-def _failover_time(moment: Moment, tick: Tick) -> str:
+def _format_failover_time(moment: Moment, tick: Tick) -> str:
     failover = moment.failover
     if not moment.noticed or tick <= failover.detected_tick:
-        return formatting.number(0.0, 2)
+        return formatting.format_number(0.0, 2)
     end = failover.online_tick if failover.online_tick is not None else tick
-    return _s(min(tick, end) - failover.detected_tick)
+    return _format_s(min(tick, end) - failover.detected_tick)
 
 
 def _compare(moment: Moment, tick: Tick) -> tuple[str, tuple[float, float, float] | None]:
@@ -248,11 +248,11 @@ def _compare(moment: Moment, tick: Tick) -> tuple[str, tuple[float, float, float
     if failover.online_tick is None or tick < failover.online_tick:
         return tr("The published time starts at detection, too."), gauge
     difference = now_s - value_s
-    share = formatting.percent(abs(difference) / value_s)
+    share = formatting.format_percent(abs(difference) / value_s)
     longer = mark("{seconds} s ({share}) longer than published")
     shorter = mark("{seconds} s ({share}) shorter than published")
     words = tr(longer if difference > 0 else shorter)
-    return words.format(seconds=formatting.number(abs(difference), 2), share=share), gauge
+    return words.format(seconds=formatting.format_number(abs(difference), 2), share=share), gauge
 
 
 def _round_scale(value_s: float) -> float:
@@ -271,17 +271,19 @@ _UP, _DOWN, _WAIT = (
 def _list_rows(moment: Moment, facts: StageFacts, tick: Tick, finished: bool) -> list[Row]:
     failover = moment.failover
     online, return_tick = failover.online_tick, moment.end_tick
-    rows = [_service_row(tr("Database online"), failover.failed_tick, online, tick)]
+    rows = [_build_service_row(tr("Database online"), failover.failed_tick, online, tick)]
     if any(phase.kind.end_milestone == "clients" for phase in moment.phases):
         if moment.cut_tick is None or tick < moment.cut_tick:
             rows.append(Row(tr("Clients working"), _WAIT, tr("requests hang"), "warn"))
         else:
-            row = _service_row(tr("Clients working"), moment.cut_tick, return_tick, tick)
+            row = _build_service_row(tr("Clients working"), moment.cut_tick, return_tick, tick)
             if return_tick is not None and tick >= return_tick:
                 row = Row(
                     row.name,
                     _UP,
-                    tr("again after {seconds} s").format(seconds=_s(return_tick - failover.failed_tick)),
+                    tr("again after {seconds} s").format(
+                        seconds=_format_s(return_tick - failover.failed_tick)
+                    ),
                     "ok",
                 )
             rows.append(row)
@@ -291,22 +293,34 @@ def _list_rows(moment: Moment, facts: StageFacts, tick: Tick, finished: bool) ->
     if finished and moment.longest is not None and return_tick is not None:
         name = tr(moment.longest.kind.name)
         rows.append(
-            Row(tr("Longest phase"), None, f"{name}, {_s(moment.longest.ticks_at(return_tick))} s", "text")
+            Row(
+                tr("Longest phase"),
+                None,
+                f"{name}, {_format_s(moment.longest.get_duration_ticks(return_tick))} s",
+                "text",
+            )
         )
     return rows
 
 
-def _service_row(name: str, down_tick: Tick, up_tick: Tick | None, tick: Tick) -> Row:
+def _build_service_row(name: str, down_tick: Tick, up_tick: Tick | None, tick: Tick) -> Row:
     if up_tick is not None and tick >= up_tick:
-        return Row(name, _UP, tr("again after {seconds} s").format(seconds=_s(up_tick - down_tick)), "ok")
-    return Row(name, _DOWN, tr("no, for {seconds} s").format(seconds=_s(max(0, tick - down_tick))), "bad")
+        return Row(
+            name, _UP, tr("again after {seconds} s").format(seconds=_format_s(up_tick - down_tick)), "ok"
+        )
+    return Row(
+        name, _DOWN, tr("no, for {seconds} s").format(seconds=_format_s(max(0, tick - down_tick))), "bad"
+    )
 
 
 def _make_chip(phase: FailoverPhase, index: int, number: int, tick: Tick, finished: bool) -> Chip:
     has_begun = phase.start_tick is not None and phase.start_tick <= tick and index <= number
     state = WAITING if not has_begun else RUNNING if index == number else DONE
     return Chip(
-        tr(phase.kind.name), phase.kind.color, state, f"{_s(phase.ticks_at(tick))} s" if has_begun else ""
+        tr(phase.kind.name),
+        phase.kind.color,
+        state,
+        f"{_format_s(phase.get_duration_ticks(tick))} s" if has_begun else "",
     )
 
 
@@ -316,7 +330,12 @@ def _list_segments(moment: Moment, tick: Tick, scale_s: float) -> list[Segment]:
         Segment(
             phase.kind.color,
             (phase.start_tick - first_failed_tick) / TICKS_PER_S / scale_s,
-            min(1.0, (phase.start_tick - first_failed_tick + phase.ticks_at(tick)) / TICKS_PER_S / scale_s),
+            min(
+                1.0,
+                (phase.start_tick - first_failed_tick + phase.get_duration_ticks(tick))
+                / TICKS_PER_S
+                / scale_s,
+            ),
         )
         for phase in moment.phases
         if phase.start_tick is not None and phase.start_tick <= tick
@@ -355,7 +374,7 @@ def _make_vessel(moment: Moment, facts: StageFacts, before_kb: float) -> Vessel 
     if redo is None or facts.redo_kb is None:
         return None
     highest_kb = max(before_kb, facts.redo_kb)
-    return Vessel(facts.redo_kb, formatting.round_limit_kb(highest_kb), highest_kb)
+    return Vessel(facts.redo_kb, formatting.compute_round_limit_kb(highest_kb), highest_kb)
 
 
 _RESOURCE: Final = {DONE: mark("Online"), RUNNING: mark("Coming online"), WAITING: mark("Waiting")}
@@ -371,12 +390,14 @@ def _list_resources(moment: Moment, facts: StageFacts, tick: Tick, number: int) 
         has_begun = has_begun and moment.phases.index(phase) <= number
         has_ended = phase.end_tick is not None and phase.end_tick <= tick
         state = DONE if has_ended else RUNNING if has_begun and kind != AGENT else WAITING
-        time_taken = f"{_s(phase.ticks_at(tick))} s" if has_begun and kind not in UNTIMED else ""
+        time_taken = (
+            f"{_format_s(phase.get_duration_ticks(tick))} s" if has_begun and kind not in UNTIMED else ""
+        )
         rows.append((name, state, time_taken))
     return rows
 
 
-def resource_words(state: str) -> str:
+def get_resource_label(state: str) -> str:
     """Return the label of a resource state."""
     return tr(_RESOURCE[state])
 
@@ -386,7 +407,7 @@ def _list_lines(moment: Moment, facts: StageFacts, tick: Tick) -> dict[str, tupl
     failover = moment.failover
     names = {"from": failover.from_server, "to": failover.to_server}
     delays = {
-        name: _s(lost_tick - failover.failed_tick)
+        name: _format_s(lost_tick - failover.failed_tick)
         for name, lost_tick in moment.loss_ticks.items()
         if lost_tick <= tick
     }
@@ -401,7 +422,7 @@ def _list_lines(moment: Moment, facts: StageFacts, tick: Tick) -> dict[str, tupl
         and moment.noticed
         and tick >= failover.detected_tick
     ):
-        seconds = _s(failover.detected_tick - failover.failed_tick)
+        seconds = _format_s(failover.detected_tick - failover.failed_tick)
         lines[FROM] = (tr("left the cluster after {seconds} s").format(seconds=seconds), "bad")
     if moment.technology == GROUP and failover.online_tick is not None and tick >= failover.online_tick:
         lines.pop(TO, None)
@@ -412,15 +433,15 @@ def _list_lines(moment: Moment, facts: StageFacts, tick: Tick) -> dict[str, tupl
         if failover.online_tick is not None and tick >= failover.online_tick and failover.kind == "automatic":
             lines[TO] = (tr("no mirror until {from} is back").format(**names), "warn")
     if "client" in facts.cards and moment.cut_tick is not None and tick >= moment.cut_tick:
-        seconds = _s(moment.cut_tick - failover.failed_tick)
+        seconds = _format_s(moment.cut_tick - failover.failed_tick)
         lines["client"] = (tr("connections lost after {seconds} s").format(seconds=seconds), "bad")
         if moment.end_tick is not None and tick >= moment.end_tick:
-            seconds = _s(moment.end_tick - failover.failed_tick)
+            seconds = _format_s(moment.end_tick - failover.failed_tick)
             lines["client"] = (tr("reconnected after {seconds} s").format(seconds=seconds), "ok")
     return lines
 
 
-def count_more(facts: StageFacts) -> str:
+def format_hidden_count(facts: StageFacts) -> str:
     """Return "and 99 more databases"; empty if the stage shows all."""
     if not facts.more_databases:
         return ""

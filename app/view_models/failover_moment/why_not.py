@@ -17,7 +17,7 @@ from engine.drill.time.history import History
 from engine.inputs import InputError
 from engine.model import DatabaseCopy, Failover, Role, World
 from engine.protocol import causes
-from engine.protocol.groups import FailoverPrecondition, has_automatic_failover, preconditions
+from engine.protocol.groups import FailoverPrecondition, has_automatic_failover, list_preconditions
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -33,7 +33,10 @@ class RequirementRow(Struct, frozen=True):
 
 
 class WhyNotView(Struct, frozen=True):
-    """The staged answer: rows up to *revealed* are judged, the others wait."""
+    """Staged answer to the question why no failover takes place.
+
+    Rows up to *revealed* are judged; the others wait.
+    """
 
     heading: str
     sentence: str
@@ -80,7 +83,7 @@ def explain_failover(history: History) -> WhyNotView | None:
         return None
     account = accounts[0]
     down, database = not account.serving, account.database
-    rows = _judge(history, database, account.since_tick) if down else preconditions(world, database)
+    rows = _judge(history, database, account.since_tick) if down else list_preconditions(world, database)
     beforehand = [row for row in _choose_target(rows) if row.about in ("", "memory")]
     if down and all(row.holds for row in beforehand):
         rows = _choose_target(rows)  # the only unmet condition can be that the loss is not noticed yet
@@ -111,12 +114,14 @@ def explain_failover(history: History) -> WhyNotView | None:
 
 def _judge(history: History, database: str, lost_tick: int) -> list[FailoverPrecondition]:
     """Return the requirements at the loss, except that the detection of the loss counts as of now."""
-    current_preconditions = preconditions(history.drill.world, database)
+    current_preconditions = list_preconditions(history.drill.world, database)
     try:
         before: World = history.seek(max(0, lost_tick - 1)).world
     except InputError:
         return current_preconditions
-    earlier_preconditions = [row for row in preconditions(before, database) if row.about in ("", "memory")]
+    earlier_preconditions = [
+        row for row in list_preconditions(before, database) if row.about in ("", "memory")
+    ]
     return [
         *earlier_preconditions,
         *(row for row in current_preconditions if row.about in ("beginning", "loss")),
@@ -124,7 +129,7 @@ def _judge(history: History, database: str, lost_tick: int) -> list[FailoverPrec
 
 
 def _choose_target(rows: list[FailoverPrecondition]) -> list[FailoverPrecondition]:
-    """Return the rows common to all targets and those of the target with the fewest unmet ones."""
+    """Return the requirements common to all targets, and those of the target with the fewest unmet requirements."""
     targets = list(dict.fromkeys(row.target for row in rows if row.target))
     if not targets:
         return rows
@@ -141,14 +146,14 @@ def find_expected(drill: Drill, database: str) -> tuple[Failover, str] | None:
     world = drill.world
     if not has_automatic_failover(world, database):
         return None
-    copies = list(world.copies_of(database))
-    target = next((row.target for row in preconditions(world, database) if row.target), "")
+    copies = list(world.list_copies_of(database))
+    target = next((row.target for row in list_preconditions(world, database) if row.target), "")
     mirror = next((c for c in copies if c.mirroring.role is Role.MIRROR), None)
     clustered = next((c for c in copies if world.instances[c.server].clustered), None)
     if mirror is not None and mirror.mirroring.partner is not None:
         return _assume_failover(drill, mirror, mirror.mirroring.partner, mirror.server), MIRRORING
     if clustered is not None:
-        owner = instances.role_of(world, clustered.server)
+        owner = instances.find_instance_role(world, clustered.server)
         node = owner.owner if owner is not None else ""
         if not node or world.computers[node].powered:
             return None  # the cluster restarts SQL Server on the same node first
@@ -156,7 +161,7 @@ def find_expected(drill: Drill, database: str) -> tuple[Failover, str] | None:
     grouped = next((c for c in copies if c.server == target and c.availability.guid is not None), None)
     if grouped is None or grouped.availability.guid is None:
         return None
-    group = replicas.group_of(world, target, grouped.availability.guid)
+    group = replicas.find_group_config(world, target, grouped.availability.guid)
     return None if group is None else (_assume_failover(drill, grouped, group.primary, target), GROUP)
 
 

@@ -1,6 +1,6 @@
 """Brief: a page before the drill, a panel during it."""
 
 from app.views.briefing.page import BriefPage
-from app.views.briefing.panel import Briefing, goal_state
+from app.views.briefing.panel import Briefing, describe_goal_state
 
-__all__ = ["BriefPage", "Briefing", "goal_state"]
+__all__ = ["BriefPage", "Briefing", "describe_goal_state"]

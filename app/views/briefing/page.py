@@ -16,13 +16,13 @@ from PySide6.QtWidgets import (
 )
 
 from app.files import journal_file, proof
-from app.view_models.start_page import level_title
+from app.view_models.start_page import get_level_title
 from app.widgets import theme
-from app.widgets.busy_cursor import preparing
+from app.widgets.busy_cursor import show_preparing
 from app.widgets.key_button import KeyButton, build_back_button
 from app.widgets.layouts import Gap, lay_column, lay_row
 from app.widgets.prose import Prose
-from app.widgets.scroll_container import scrolling
+from app.widgets.scroll_container import wrap_in_scroll_area
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.authoring.schema import Scenario
@@ -63,7 +63,7 @@ class BriefPage(QWidget):
             label.setWordWrap(True)
         self._text = Prose(full_height=True)
         self._text.setAccessibleName(tr("Brief"))
-        self._goals_title = heading(tr("Goals"))
+        self._goals_title = build_heading(tr("Goals"))
         self._goals = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self._goals.setObjectName("goals")
         self._modes = QButtonGroup(self)
@@ -72,7 +72,7 @@ class BriefPage(QWidget):
         self._start = KeyButton(tr("Start the clock"), "Enter")
         self._start.setProperty("primary", "true")
         self._start.setDefault(True)
-        self._start.clicked.connect(self._begin)
+        self._start.clicked.connect(self._begin_drill)
         self._back_button = build_back_button(tr("Back to the drills"), self, self.left)
         self._copy = QPushButton(tr("Edit a copy"))
         self._copy.clicked.connect(self.copy_wanted)
@@ -93,8 +93,8 @@ class BriefPage(QWidget):
         self._card.setProperty("card", "true")
         self._lay_out()
         self._show_font()
-        theme.follow(self, theme.FONT, self._show_font)
-        theme.follow(self, theme.SIZE, self._find_room)
+        theme.call_after_events(self, theme.FONT, self._show_font)
+        theme.call_after_events(self, theme.SIZE, self._find_room)
 
     def _lay_out(self) -> None:
         modes = self._mode_row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._mode_box)
@@ -129,7 +129,7 @@ class BriefPage(QWidget):
         column.addStretch(2)
         column.addLayout(row)
         column.addStretch(3)
-        lay_column(scrolling(middle), parent=self, margins=0)
+        lay_column(wrap_in_scroll_area(middle), parent=self, margins=0)
 
     @property
     def mode(self) -> str:
@@ -145,16 +145,23 @@ class BriefPage(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def _begin(self) -> None:
-        with preparing(self._start):
+    def _begin_drill(self) -> None:
+        with show_preparing(self._start):
             self.started.emit(self.mode)
 
     def show_scenario(self, scenario: Scenario) -> None:
         """Show the brief of a scenario."""
         self._title.setText(scenario.title)
-        facts = [level_title(scenario.level), tr("about {minutes} minutes").format(minutes=scenario.minutes)]
+        facts = [
+            get_level_title(scenario.level),
+            tr("about {minutes} minutes").format(minutes=scenario.minutes),
+        ]
         facts += (
-            [tr("ends after {length} minutes").format(length=formatting.plain_number(scenario.length / 60.0))]
+            [
+                tr("ends after {length} minutes").format(
+                    length=formatting.format_plain_number(scenario.length / 60.0)
+                )
+            ]
             if scenario.length
             else []
         )
@@ -165,7 +172,7 @@ class BriefPage(QWidget):
         self._goals_title.setVisible(bool(scenario.goals))
         self._scored = scenario.scored
         self._mode_box.setVisible(scenario.scored)
-        self._details.setText("\n".join(_details(scenario)))
+        self._details.setText("\n".join(_list_details(scenario)))
         self._details_link.setChecked(False)
         self._show_details()
 
@@ -211,13 +218,13 @@ class BriefPage(QWidget):
         self._mode_row.setSpacing(MODE_GAP_PX if has_room else MODE_GAP_PX // 4)
 
 
-def _details(scenario: Scenario) -> list[str]:
+def _list_details(scenario: Scenario) -> list[str]:
     """Return skills, place in the course, proof and sources."""
     lines = []
     if scenario.skills:
-        titles = ", ".join(tr(skills.title_of(key)) for key in scenario.skills)
+        titles = ", ".join(tr(skills.get_skill_title(key)) for key in scenario.skills)
         lines.append(tr("Trains: {skills}").format(skills=titles))
-    lesson = journal_file.lessons().get(scenario.name)
+    lesson = journal_file.load_lessons().get(scenario.name)
     if lesson is not None:
         course_text = tr("Course, part {n} “{title}”").format(n=lesson.part, title=tr(lesson.part_title))
         lines.append(f"{course_text}: {lesson.teaches}")
@@ -226,7 +233,7 @@ def _details(scenario: Scenario) -> list[str]:
     return [*lines, *(tr("Source: {source}").format(source=source) for source in sources)]
 
 
-def heading(text: str) -> QLabel:
+def build_heading(text: str) -> QLabel:
     """Build a heading label."""
     label = QLabel(text, wordWrap=True)
     label.setFont(theme.resize_font(label.font(), 1.05, bold=True))

@@ -9,13 +9,13 @@ from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal, Slot
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QButtonGroup, QComboBox, QFrame, QLabel, QPushButton, QScrollArea, QWidget
 
-from app.views.briefing.page import heading
+from app.views.briefing.page import build_heading
 from app.widgets import theme
 from app.widgets.flow import WrapButton
-from app.widgets.input_guard import guard
+from app.widgets.input_guard import get_guard
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.prose import Prose
-from app.widgets.reader import hand_keys
+from app.widgets.reader import forward_focus
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import localize
@@ -49,13 +49,13 @@ class QuestionCard(QFrame):
         self.question, self.open = question, True
         self.setProperty("card", "true")
         self.setAccessibleName(question.text)
-        title = _label(tr("What will happen next?") if question.prediction else tr("Question"))
+        title = _build_label(tr("What will happen next?") if question.prediction else tr("Question"))
         title.setFont(theme.resize_font(title.font(), 1.05, bold=True))
-        self._text = _label(question.text)
+        self._text = _build_label(question.text)
         layout = lay_column(title, self._text, parent=self, margins=(10, 8, 10, 10), spacing=6)
         if question.until_tick is not None:
-            label = _label(
-                tr("by {time}").format(time=formatting.run_time(question.until_tick / TICKS_PER_S))
+            label = _build_label(
+                tr("by {time}").format(time=formatting.format_run_time(question.until_tick / TICKS_PER_S))
             )
             label.setProperty("muted", "true")
             layout.addWidget(label)
@@ -77,7 +77,7 @@ class QuestionCard(QFrame):
         self.confirm.setProperty("primary", "true")
         self.confirm.setEnabled(False)
         self.confirm.clicked.connect(self._confirm)
-        self._end = _label("")
+        self._end = _build_label("")
         self._end.hide()
         layout.addWidget(self._end)
         layout.addWidget(self.confirm)
@@ -94,7 +94,7 @@ class QuestionCard(QFrame):
         self._end.show()
         self.confirm.setText(tr("Close"))
         self.confirm.setEnabled(True)
-        guard().appeared(self)
+        get_guard().record_appearance(self)
 
     def _mark_choice(self) -> None:
         checked_id = self._group.checkedId()
@@ -147,7 +147,7 @@ class QuestionShelf(QScrollArea):
     def clear(self) -> None:
         """Remove all questions."""
         for card in list(self.cards):
-            self._remove(card)
+            self._remove_card(card)
 
     def show_open(self, questions: Sequence[OpenQuestion], end_of: Callable[[str], str]) -> None:
         """Show the open questions; *end_of* maps the name of a closed question to the text of its result."""
@@ -159,31 +159,31 @@ class QuestionShelf(QScrollArea):
         ]
         if new_questions:
             for card in [card for card in self.cards if not card.open]:
-                self._remove(card)
+                self._remove_card(card)
         for card in self.cards:
             if card.open and card.question.name not in waiting:
                 card.show_end(end_of(card.question.name))
                 self._update_geometry()
         for open_question in new_questions:
-            self._add(QuestionCard(open_question))
+            self._add_card(QuestionCard(open_question))
 
-    def _add(self, card: QuestionCard) -> None:
+    def _add_card(self, card: QuestionCard) -> None:
         card.confirmed.connect(self.confirmed)
-        card.closed.connect(lambda: self._close(card))
+        card.closed.connect(lambda: self._close_card(card))
         self.cards.append(card)
         self._column.addWidget(card)
         if self.isHidden():
-            self.at_top = self._pointer_is_low()
+            self.at_top = self._is_pointer_low()
             self.show()
             self.raise_()
         self._update_geometry()
-        guard().appeared(self)
+        get_guard().record_appearance(self)
 
-    def _close(self, card: QuestionCard) -> None:
-        self._remove(card)
+    def _close_card(self, card: QuestionCard) -> None:
+        self._remove_card(card)
         self._panel.setFocus()
 
-    def _remove(self, card: QuestionCard) -> None:
+    def _remove_card(self, card: QuestionCard) -> None:
         self.cards.remove(card)
         self._column.removeWidget(card)
         card.hide()
@@ -211,7 +211,7 @@ class QuestionShelf(QScrollArea):
         height = min(content_height + edges, round(HEIGHT_SHARE * room.height()))
         return QRect(room.left(), room.top() if top else room.bottom() - height + 1, room.width(), height)
 
-    def _pointer_is_low(self) -> bool:
+    def _is_pointer_low(self) -> bool:
         """Return True if the pointer is on the area of cards at the lower edge, but not of cards at the upper edge."""
         pointer = self._panel.mapFromGlobal(QCursor.pos())
         return self._compute_geometry(False).contains(pointer) and not self._compute_geometry(True).contains(
@@ -225,7 +225,7 @@ class QuestionShelf(QScrollArea):
         return super().eventFilter(watched, event)
 
 
-def _label(text: str) -> QLabel:
+def _build_label(text: str) -> QLabel:
     label = QLabel(text)
     label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
     label.setWordWrap(True)
@@ -240,21 +240,21 @@ HELD: Final = {
 HINT_LAYERS: Final = (mark("Where to look"), mark("What it means"), mark("What to type"))
 
 
-def goal_state(goal: Goal, state: GoalState, tick: int) -> tuple[str, str, str]:
+def describe_goal_state(goal: Goal, state: GoalState, tick: int) -> tuple[str, str, str]:
     """Return (symbol, tone, text) of a goal at *tick*."""
     if state.met_tick is not None:
-        time = formatting.run_time(state.met_tick / TICKS_PER_S)
+        time = formatting.format_run_time(state.met_tick / TICKS_PER_S)
         return "✓", "ok", tr("met at {time}").format(time=time)
     if state.missed_tick is not None:
-        time = formatting.run_time(state.missed_tick / TICKS_PER_S)
+        time = formatting.format_run_time(state.missed_tick / TICKS_PER_S)
         return "✗", "bad", tr("missed at {time}").format(time=time)
     words = []
     if state.since_tick is not None and goal.hold:
         held_s = (tick - state.since_tick) / TICKS_PER_S
-        held_text, hold = (formatting.seconds(t_s, 0) for t_s in (held_s, goal.hold))
+        held_text, hold = (formatting.format_seconds(t_s, 0) for t_s in (held_s, goal.hold))
         words.append(tr("met for {held} of {hold}").format(held=held_text, hold=hold))
     if goal.within is not None:
-        words.append(tr("by {time}").format(time=formatting.run_time(goal.within)))
+        words.append(tr("by {time}").format(time=formatting.format_run_time(goal.within)))
     return "○", "muted", ", ".join(words)
 
 
@@ -266,18 +266,18 @@ class Briefing(QScrollArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.unscored = False
-        """True in a lesson: nothing costs points there."""
+        """True in a lesson, in which nothing costs points."""
         self._drill: Drill | None = None
         self._shown_state: object = None
         self._goals: list[_GoalRow] = []
         self._goal_box = lay_column(spacing=6)
-        self._goals_title = heading(tr("Goals"))
+        self._goals_title = build_heading(tr("Goals"))
         self._waits = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self._waits.setProperty("muted", "true")
         self._waits.hide()
-        self._brief_title = heading(tr("Brief"))
+        self._brief_title = build_heading(tr("Brief"))
         self._text = Prose(full_height=True)
-        self._hints_title = heading(tr("Hints"))
+        self._hints_title = build_heading(tr("Hints"))
         self._hint_for = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self._hint_for.setProperty("muted", "true")
         self._hint_buttons = [self._hint_button(layer) for layer in (1, 2, 3)]
@@ -320,7 +320,7 @@ class Briefing(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName(tr("Brief, goals and hints"))
-        theme.follow(self, theme.PALETTE, self._refresh)
+        theme.call_after_events(self, theme.PALETTE, self._refresh)
 
     def _hint_button(self, layer: int) -> WrapButton:
         button = WrapButton()
@@ -370,7 +370,7 @@ class Briefing(QScrollArea):
         if drill is None:
             return
         self._shown_state = (drill.tick // TICKS_PER_S, len(drill.hints))
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         for row in self._goals:
             state = drill.goals[row.goal.name] if drill.terms.progress or drill.finished else GoalState()
             row.show_state(state, drill.tick, colors)
@@ -383,9 +383,9 @@ class Briefing(QScrollArea):
 
     def _show_questions(self, drill: Drill) -> None:
         """Show the open questions. Neither the keyboard focus nor any clickable widget moves."""
-        waiting = drill.open_questions() if not drill.finished else []
+        waiting = drill.list_open_questions() if not drill.finished else []
         self.shelf.show_open(waiting, lambda name: self._ends.get(name, tr("The time to answer is over.")))
-        hand_keys(self, self.shelf.first_choice)
+        forward_focus(self, self.shelf.first_choice)
         before: QWidget = self
         for card in self.shelf.cards:
             for stop in (*card.choices, card.confirm):
@@ -412,7 +412,7 @@ class Briefing(QScrollArea):
             bar.setValue(bar.value() + grown)
 
     def _show_hints(self, drill: Drill) -> None:
-        hint = drill.next_hint()
+        hint = drill.find_next_hint()
         texts = {goal.name: goal.text for goal in drill.scenario.goals}
         opened_layers = {(opened_hint.goal, opened_hint.layer) for opened_hint in drill.hints}
         layers = [
@@ -424,14 +424,15 @@ class Briefing(QScrollArea):
             tr("For: {goal}").format(goal=texts.get(hint.goal, hint.goal)) if hint is not None else ""
         )
         for layer, button in enumerate(self._hint_buttons, start=1):
-            cost = drill.hint_cost(layer) if hint is not None and not self.unscored else 0.0
+            cost = drill.get_hint_cost(layer) if hint is not None and not self.unscored else 0.0
             words = trn("−{n} point", "−{n} points", round(cost) if cost == round(cost) else 2)
-            price = f"  ({words.format(n=formatting.plain_number(cost))})" if cost else ""
+            price = f"  ({words.format(n=formatting.format_plain_number(cost))})" if cost else ""
             title, is_present = tr(HINT_LAYERS[layer - 1]), layer in layers
             button.show_text(
                 f"{title}{price}" if is_present else f"✓  {title}", spoken="" if is_present else title
             )
-            # the button of an opened hint stays visible: otherwise the next one would move under the pointer
+            # the button of an opened hint stays visible; otherwise the next button would move under the
+            # pointer
             button.setEnabled(is_present)
             button.setVisible(hint is not None and not drill.finished)
         lines = select_data(select_events(drill.events, "hint"), HintData) if drill.hints else ()
@@ -456,8 +457,8 @@ class _GoalRow(QWidget):
         lay_row(self._mark, (column, 1), parent=self, margins=0, spacing=8)
 
     def show_state(self, state: GoalState, tick: int, colors: theme.ThemeTokens) -> None:
-        mark, tone, words = goal_state(self.goal, state, tick)
-        color = colors.named(tone).name()
+        mark, tone, words = describe_goal_state(self.goal, state, tick)
+        color = colors.get_color(tone).name()
         self._mark.setText(f'<span style="color: {color}">{mark}</span>')
         self._words.setText(words)
         self._words.setVisible(bool(words))

@@ -33,10 +33,10 @@ from app.views.charts.scale import TimeScale
 from app.views.charts.toolbar import SPANS, ChartTools
 from app.widgets import theme
 from app.widgets.layouts import lay_column
-from app.widgets.reader import name_box
+from app.widgets.reader import set_box_name
 from app.widgets.strip import MARKERS
 from app.words import formatting
-from app.words.formatting import COUNTERS, WATCHED, WATCHED_ALONE, counter
+from app.words.formatting import COUNTERS, WATCHED, WATCHED_ALONE, build_counter
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.time.event_log import select_events
@@ -91,7 +91,7 @@ class Charts(QWidget):
         self._cursor_s: float | None = None
         self._hover_s: float | None = None
         self._shown_span: tuple[float, float] | None = None
-        """Selected span; while it is set, nothing else is shown."""
+        """Span of time that the user has selected. Only this span is shown until it is cleared."""
         self._press_s: float | None = None
         self._press_x = 0.0
         self._anchor_s: float | None = None
@@ -110,27 +110,27 @@ class Charts(QWidget):
         self.panels: list[ChartPanel] = []
         self._view: Any = None
         """Plots, created when the charts are first shown."""
-        self.lane = AvailabilityLane(self._pixel_of)
+        self.lane = AvailabilityLane(self._compute_pixel)
         self.lane.time_selected.connect(self._select)
-        self.states = StateLanes(self._pixel_of)
-        self.scale = TimeScale(self._pixel_of)
+        self.states = StateLanes(self._compute_pixel)
+        self.scale = TimeScale(self._compute_pixel)
         self.outlook = QLabel(wordWrap=True)
         self.outlook.setContentsMargins(6, 0, 6, 0)
         self.outlook.hide()
         self._tools = ChartTools()
         self._databases = QComboBox(sizeAdjustPolicy=QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._databases.setMaximumWidth(NAME_CHARACTERS_MAX * self.fontMetrics().averageCharWidth())
-        name_box(self._databases, tr("Database"))
+        set_box_name(self._databases, tr("Database"))
         self._databases.currentIndexChanged.connect(
             lambda _: self.show_database(str(self._databases.currentData() or ""))
         )
         self._lay_out()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(tr("Charts"))
-        self._tools.tick_counters(self._counters)
-        theme.follow(self, theme.LOOKS, self._recolor, self._refresh, self._redraw_timer.start)
+        self._tools.check_counters(self._counters)
+        theme.call_after_events(self, theme.LOOKS, self._recolor, self._refresh, self._redraw_timer.start)
 
-    def making_plots(self) -> Iterator[None]:
+    def make_plots_in_steps(self) -> Iterator[None]:
         """Make the plots in steps of some milliseconds.
 
         They need pyqtgraph, so they are made when the charts are first shown, or earlier in idle time.
@@ -156,18 +156,18 @@ class Charts(QWidget):
     def _add_panel(self, name: str) -> None:
         from app.views.charts.panel import ChartPanel  # imports pyqtgraph
 
-        panel = ChartPanel(counter(name, self._of_groups), list(COUNTERS).index(name))
+        panel = ChartPanel(build_counter(name, self._of_groups), list(COUNTERS).index(name))
         self._view.ci.addItem(panel.plot, len(self.panels), 0)
         self._view.ci.layout.setRowStretchFactor(len(self.panels), 1)
         self.panels.append(panel)
         self._recolor()
 
     def _lay_out(self) -> None:
-        self._tools.length_chosen.connect(self._length_chosen)
+        self._tools.length_chosen.connect(self._on_length_chosen)
         self._tools.span_left.connect(lambda: self._choose_span(None))
         self._tools.counters_chosen.connect(lambda names: self.choose_counters(names or WATCHED))
         self._tools.export_wanted.connect(self.export_wanted)
-        self._name_counters(of_groups=False)
+        self._set_counter_names(of_groups=False)
         self._area = QScrollArea(widgetResizable=True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -188,12 +188,12 @@ class Charts(QWidget):
             spacing=2,
         )
 
-    def _name_counters(self, of_groups: bool) -> None:
+    def _set_counter_names(self, of_groups: bool) -> None:
         """Name counters for primary and secondary, if the copies are replicas of availability groups."""
         self._of_groups = of_groups
-        self._tools.name_counters(of_groups)
+        self._tools.set_counter_names(of_groups)
         for panel in self.panels:
-            panel.counter = counter(panel.counter.name, of_groups)
+            panel.counter = build_counter(panel.counter.name, of_groups)
 
     # --- view interface -----------------------------------------------------------------------------------
 
@@ -201,7 +201,7 @@ class Charts(QWidget):
     def show_drill(self, drill: Drill) -> None:
         """Show another run, or another time of the same run."""
         self._drill = drill
-        self._name_counters(bool(drill.world.replicas))
+        self._set_counter_names(bool(drill.world.replicas))
         self._truth = drill.terms.truth
         names = list(drill.world.availability)
         self._databases.blockSignals(True)
@@ -235,10 +235,13 @@ class Charts(QWidget):
         if self._drill is None or not self.isVisible():
             self._stale = True
             return
-        is_new = self._history.follow(
-            self._drill.samples, self._drill.logs, self._database, self._drill.world.flow.streams_by_source()
+        is_new = self._history.add_samples(
+            self._drill.samples,
+            self._drill.logs,
+            self._database,
+            self._drill.world.flow.group_streams_by_source(),
         )
-        bounds = self._range_at(world.t_s)
+        bounds = self._compute_range(world.t_s)
         if is_new or self._stale or self._has_begun or bounds != self._range:
             self._range = bounds
             self._stale, self._has_begun = False, True
@@ -258,10 +261,10 @@ class Charts(QWidget):
         events = list(events)
         self._states.add(events)
         count = len(self._course.markers)
-        self._course.add(event.as_json() for event in events if self._concerns_database(event))
+        self._course.add(event.as_json() for event in events if self._is_about_database(event))
         self._stale |= len(self._course.markers) > count
 
-    def _concerns_database(self, event: Event) -> bool:
+    def _is_about_database(self, event: Event) -> bool:
         return self._database == ALL_DATABASES or event.database in (None, self._database)
 
     # --- display ------------------------------------------------------------------------------------------
@@ -291,7 +294,7 @@ class Charts(QWidget):
         self._tools.show_length(span_s)
         self._refresh()
 
-    def _length_chosen(self, span_s: float | None) -> None:
+    def _on_length_chosen(self, span_s: float | None) -> None:
         if self._shown_span is not None:
             self._choose_span(None)
         self.show_length(span_s)
@@ -302,7 +305,7 @@ class Charts(QWidget):
         if list(names) == self._counters:
             return
         self._counters = list(names)
-        self._tools.tick_counters(self._counters)
+        self._tools.check_counters(self._counters)
         if self._view is not None:
             self._view.ci.clear()
             self.panels = []
@@ -315,8 +318,8 @@ class Charts(QWidget):
         assert self._drill is not None
         self._database = database
         self._databases.setCurrentIndex(self._databases.findData(database))
-        self._history.follow(
-            self._drill.samples, self._drill.logs, database, self._drill.world.flow.streams_by_source()
+        self._history.add_samples(
+            self._drill.samples, self._drill.logs, database, self._drill.world.flow.group_streams_by_source()
         )
         names = list(self._drill.world.availability) if database == ALL_DATABASES else [database]
         subject = None if database == ALL_DATABASES else database
@@ -340,7 +343,7 @@ class Charts(QWidget):
         if self._drill is not None:
             self.show_world(self._drill.world)
 
-    def _range_at(self, now_s: float) -> tuple[float, float]:
+    def _compute_range(self, now_s: float) -> tuple[float, float]:
         """Return the time range to show; it moves by whole pixels, so that most frames need no drawing."""
         if self._shown_span is not None:
             return self._shown_span
@@ -355,40 +358,40 @@ class Charts(QWidget):
     def _draw_plots(self, panels: Sequence[ChartPanel], now_s: float) -> None:
         from_s, to_s = self._range
         bins = max(50, int(panels[0].plot.vb.width())) if panels else 50
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         shades = [
-            (span.from_s, span.to_s, theme.with_alpha(colors.named(LOOKS[span.state][2]), SHADE_ALPHA))
-            for span in self._spans_until(now_s)
+            (span.from_s, span.to_s, theme.add_alpha(colors.get_color(LOOKS[span.state][2]), SHADE_ALPHA))
+            for span in self._list_spans(now_s)
             if span.state in (EXPOSED, UNSERVED)
         ]
         lines = [
-            (marker.t_s, colors.named(MARKERS[marker.kind][0]))
-            for marker in self._marks_shown()
+            (marker.t_s, colors.get_color(MARKERS[marker.kind][0]))
+            for marker in self._list_marks()
             if marker.kind in LINED
         ]
         for panel in panels:
-            x, y = self._history.window(panel.counter.name, from_s, to_s, bins)
+            x, y = self._history.get_window(panel.counter.name, from_s, to_s, bins)
             panel.draw(x, y, from_s, to_s)
             panel.background.shades, panel.background.lines = shades, lines
             panel.background.update()
-        self._read(panels)
+        self._show_readings(panels)
 
     def _draw_lanes(self, now_s: float) -> None:
-        bounds = (self._pixel_of(self._range[0]), self._pixel_of(self._range[1]))
-        self.lane.show_course(self._spans_until(now_s), self._marks_shown(), bounds)
+        bounds = (self._compute_pixel(self._range[0]), self._compute_pixel(self._range[1]))
+        self.lane.show_course(self._list_spans(now_s), self._list_marks(), bounds)
         if self._drill is not None:
             times_s = self._drill.samples.ticks / TICKS_PER_S
-            self._states.follow(self._drill.standings, times_s)
-        self.states.show_lanes(self._states.lanes(now_s), bounds)
+            self._states.add_standings(self._drill.standings, times_s)
+        self.states.show_lanes(self._states.list_lanes(now_s), bounds)
         self.states.setVisible(self._truth)
         self.scale.show_range(self._range)
         self._show_cursor()
 
-    def _spans_until(self, now_s: float) -> list[TimelineSpan]:
+    def _list_spans(self, now_s: float) -> list[TimelineSpan]:
         """Return time ranges with and without protection and service; empty if the truth is hidden."""
-        return self._course.protection(now_s) if self._truth else []
+        return self._course.list_protection_spans(now_s) if self._truth else []
 
-    def _marks_shown(self) -> list[TimelineMarker]:
+    def _list_marks(self) -> list[TimelineMarker]:
         from_s, to_s = self._range
         return [marker for marker in self._markers if from_s <= marker.t_s <= to_s]
 
@@ -402,18 +405,18 @@ class Charts(QWidget):
         """Time at the pointer, or else at the cursor."""
         return self._hover_s if self._hover_s is not None else self._cursor_s
 
-    def _read(self, panels: Sequence[ChartPanel]) -> None:
-        """Read the values at the pointer, else at the cursor, else the last ones."""
+    def _show_readings(self, panels: Sequence[ChartPanel]) -> None:
+        """Show the values at the pointer, or else at the cursor, or else the last values."""
         at_s = self._at_s
         read_s = self._history.end_s if at_s is None else at_s
         for panel in panels:
-            panel.read(self._history.find_value(panel.counter.name, read_s))
+            panel.show_value(self._history.find_value(panel.counter.name, read_s))
             if panel.background.cursor_s != at_s:
                 panel.background.cursor_s = at_s
                 panel.background.update()
 
     def _follow_cursor(self) -> None:
-        self._read(self.panels)
+        self._show_readings(self.panels)
         self._show_cursor()
 
     def _show_cursor(self) -> None:
@@ -423,18 +426,18 @@ class Charts(QWidget):
     # --- forecasts ------------------------------------------------------------------------------------------
 
     def _show_outlook(self, world: World) -> None:
-        expected = scale.expected(self._history, world, self._database)
+        expected = scale.list_predictions(self._history, world, self._database)
         for panel in self.panels:
-            panel.expect(expected.get(panel.counter.name, ""))
+            panel.show_prediction(expected.get(panel.counter.name, ""))
         tick_interval = self._drill.samples.every if self._drill is not None else TICKS_PER_S
-        text = "  ·  ".join(scale.sentences(expected, tick_interval))
+        text = "  ·  ".join(scale.list_prediction_sentences(expected, tick_interval))
         if text != self.outlook.text():
             self.outlook.setText(text)
             self.outlook.setVisible(bool(text))
 
     def save(self, path: str) -> None:
         """Write the charts to *path*, a .png, .svg or .csv. Raises ChartExportError."""
-        from_s, to_s = (formatting.run_time(t_s, 1) for t_s in self._range)
+        from_s, to_s = (formatting.format_run_time(t_s, 1) for t_s in self._range)
         sheet = export.Sheet(
             title=f"{self._databases.currentText()}   {from_s} – {to_s}",
             upper_widgets=(self.lane, *((self.states,) if self._truth else ())),
@@ -445,7 +448,7 @@ class Charts(QWidget):
 
     # --- positions ----------------------------------------------------------------------------------------
 
-    def _pixel_of(self, t_s: float) -> float:
+    def _compute_pixel(self, t_s: float) -> float:
         """Return the x coordinate of a time in the lane, which is as wide as this widget."""
         if not self.panels:
             return 0.0
@@ -454,20 +457,20 @@ class Charts(QWidget):
         from_s, to_s = self._range
         return float(left_px + (t_s - from_s) / (to_s - from_s) * box.width())
 
-    def _seconds_at(self, event: QMouseEvent) -> float:
+    def _compute_seconds(self, event: QMouseEvent) -> float:
         scene = self._view.mapToScene(event.position().toPoint())
-        return max(0.0, self.panels[0].seconds_at(scene))
+        return max(0.0, self.panels[0].compute_seconds(scene))
 
     def _select(self, t_s: float | None) -> None:
         self.show_time(t_s)
         self.time_selected.emit(t_s)
 
     def _choose_span(self, span: tuple[float, float] | None) -> None:
-        self._mark(None)
+        self._show_marked_span(None)
         self.show_between(span)
         self.span_selected.emit(span)
 
-    def _mark(self, span: tuple[float, float] | None) -> None:
+    def _show_marked_span(self, span: tuple[float, float] | None) -> None:
         """Show the time range that is being selected."""
         self._marked_span = span
         for panel in self.panels:
@@ -479,29 +482,29 @@ class Charts(QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QMouseEvent) and self.panels and self._drill is not None:
             if event.type() == QEvent.Type.MouseMove:
-                self._hover_s = self._seconds_at(event)
-                self._drag(event)
+                self._hover_s = self._compute_seconds(event)
+                self._drag_span(event)
                 self._follow_cursor()
             elif event.button() != Qt.MouseButton.LeftButton:
                 pass
             elif event.type() == QEvent.Type.MouseButtonPress:
                 self.setFocus()
-                self._press_s, self._press_x = self._seconds_at(event), event.position().x()
+                self._press_s, self._press_x = self._compute_seconds(event), event.position().x()
             elif event.type() == QEvent.Type.MouseButtonRelease:
-                self._release()
+                self._end_drag()
         elif event.type() == QEvent.Type.Leave:
             self._hover_s = None
             self._follow_cursor()
         return bool(super().eventFilter(watched, event))
 
-    def _drag(self, event: QMouseEvent) -> None:
+    def _drag_span(self, event: QMouseEvent) -> None:
         """Select a time range by dragging."""
         if self._press_s is None or abs(event.position().x() - self._press_x) < DRAG_PX:
             return
-        at_s = self._seconds_at(event)
-        self._mark((min(self._press_s, at_s), max(self._press_s, at_s)))
+        at_s = self._compute_seconds(event)
+        self._show_marked_span((min(self._press_s, at_s), max(self._press_s, at_s)))
 
-    def _release(self) -> None:
+    def _end_drag(self) -> None:
         press_s, self._press_s = self._press_s, None
         if self._marked_span is not None:
             self._choose_span(self._marked_span)
@@ -517,10 +520,10 @@ class Charts(QWidget):
             if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
                 anchor_s = start_s if self._anchor_s is None else self._anchor_s
                 self._anchor_s = anchor_s
-                self._mark((min(anchor_s, to_s), max(anchor_s, to_s)))
+                self._show_marked_span((min(anchor_s, to_s), max(anchor_s, to_s)))
             else:
                 self._anchor_s = None
-                self._mark(None)
+                self._show_marked_span(None)
             self._select(to_s)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._marked_span is not None:
             self._anchor_s = None
@@ -548,10 +551,10 @@ class Charts(QWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._place_databases()
+        self._position_database_selector()
         self._stale = True
 
-    def _place_databases(self) -> None:
+    def _position_database_selector(self) -> None:
         """Place the database selector above the tools if the panel is too narrow for both side by side."""
         margins = self._head.contentsMargins()
         needed_width = (
@@ -564,19 +567,19 @@ class Charts(QWidget):
     @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        for _ in self.making_plots():
+        for _ in self.make_plots_in_steps():
             pass
         self._refresh()
 
     def _recolor(self) -> None:
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         metrics = self.fontMetrics()
         if self._view is not None:
             self._view.setBackground(colors.surface)
             self._view.setMinimumHeight(round(PANEL_HEIGHT_UNITS * len(self.panels) * metrics.height()))
         width_min = round(DATABASE_UNITS * metrics.height())
         self._databases.setMinimumWidth(width_min)  # shrinks before the whole bar has to scroll
-        self._place_databases()
+        self._position_database_selector()
         servers = self._drill.world.instances if self._drill is not None else ()
         samples = (AXIS_SAMPLE, tr(NAME), *(name[:NAME_MAX] for name in servers))
         width = max(metrics.horizontalAdvance(text) for text in samples) + 12

@@ -40,7 +40,7 @@ class Sheet(Struct, frozen=True):
     @property
     def colors(self) -> theme.ThemeTokens:
         """Return the colors of the picture."""
-        return theme.tokens(self.lower_widget.palette())
+        return theme.get_tokens(self.lower_widget.palette())
 
     @property
     def title_height(self) -> int:
@@ -64,7 +64,13 @@ def save(
     """
     file = Path(path)
     ending = file.suffix.lower()
-    content = table(*values) if ending == ".csv" else _svg(sheet) if ending == ".svg" else _png(sheet)
+    content = (
+        format_table(*values)
+        if ending == ".csv"
+        else _render_svg(sheet)
+        if ending == ".svg"
+        else _render_png(sheet)
+    )
     try:
         atomic_write.write(file, content)
     except OSError as problem:
@@ -72,13 +78,13 @@ def save(
         raise ChartExportError(text.format(file=path, why=problem.strerror)) from None
 
 
-def table(history: CounterHistory, counters: Sequence[Counter], span: tuple[float, float]) -> str:
+def format_table(history: CounterHistory, counters: Sequence[Counter], span: tuple[float, float]) -> str:
     """Return one line per second: the time and each counter.
 
     Titles contain the units; a cell is empty where no instance ran.
     """
-    rows: list[list[object]] = [["t_s", *map(_title, counters)]]
-    for t_s, *values in history.rows([counter.name for counter in counters], *span):
+    rows: list[list[object]] = [["t_s", *map(_format_title, counters)]]
+    for t_s, *values in history.iterate_rows([counter.name for counter in counters], *span):
         rows.append([f"{t_s:g}", *("" if value is None else f"{value:.6g}" for value in values)])
     lines = _Lines()
     csv.writer(lines, lineterminator="\n").writerows(rows)
@@ -93,12 +99,12 @@ class _Lines:
         self.text.append(line)
 
 
-def _title(counter: Counter) -> str:
+def _format_title(counter: Counter) -> str:
     title = tr(counter.title)
     return f"{title} ({counter.unit.name})" if counter.unit.name else title
 
 
-def _png(sheet: Sheet) -> bytes:
+def _render_png(sheet: Sheet) -> bytes:
     image = QImage(sheet.size * SHARPNESS, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(SHARPNESS)
     painter = QPainter(image)
@@ -110,7 +116,7 @@ def _png(sheet: Sheet) -> bytes:
     return bytes(target.data().data())
 
 
-def _svg(sheet: Sheet) -> bytes:
+def _render_svg(sheet: Sheet) -> bytes:
     target = QBuffer()
     drawing = QSvgGenerator()
     drawing.setOutputDevice(target)
@@ -142,6 +148,6 @@ def _draw(painter: QPainter, sheet: Sheet) -> None:
 
 
 def _draw_widget(painter: QPainter, lane: QWidget, top: int) -> int:
-    """Draw *lane* at *top*; returns where the next one begins."""
+    """Draw *lane* at *top*, and return the top of the next lane."""
     lane.render(painter, QPoint(0, top), QRegion(lane.rect()), QWidget.RenderFlag.DrawChildren)
     return top + lane.height()

@@ -71,13 +71,13 @@ class AxisStrip(QWidget):
     def _paint_name(self, painter: QPainter, text: str, top: float, height: float) -> None:
         """Paint the name to the left of the charts."""
         box = QRectF(0.0, top, max(0.0, self._bounds[0] - 5.0), height)
-        painter.setPen(theme.tokens(self.palette()).muted)
+        painter.setPen(theme.get_tokens(self.palette()).muted)
         painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
 
     def _paint_cursor(self, painter: QPainter) -> None:
         left, right = self._bounds
         if self._cursor_s is not None and left <= self._pixel_of(self._cursor_s) <= right:
-            painter.setPen(QPen(theme.tokens(self.palette()).text, 1.0))
+            painter.setPen(QPen(theme.get_tokens(self.palette()).text, 1.0))
             x = round(self._pixel_of(self._cursor_s)) + 0.5
             painter.drawLine(QPointF(x, 0.0), QPointF(x, self.height()))
 
@@ -107,30 +107,30 @@ class AvailabilityLane(AxisStrip):
         for span in self._spans:
             word = tr(LOOKS[span.state][0])
             totals[word] = totals.get(word, 0.0) + span.to_s - span.from_s
-        return ", ".join(f"{word} {formatting.seconds(total, 0)}" for word, total in totals.items())
+        return ", ".join(f"{word} {formatting.format_seconds(total, 0)}" for word, total in totals.items())
 
     @override
     def sizeHint(self) -> QSize:
-        return QSize(200, 2 * self._row_height())
+        return QSize(200, 2 * self._compute_row_height())
 
     @override
     def minimumSizeHint(self) -> QSize:
-        return QSize(80, 2 * self._row_height())
+        return QSize(80, 2 * self._compute_row_height())
 
-    def _row_height(self) -> int:
+    def _compute_row_height(self) -> int:
         return self.fontMetrics().height() + 2
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         left, right = self._bounds
-        self._paint_name(painter, tr(NAME), 0.0, self._row_height())
+        self._paint_name(painter, tr(NAME), 0.0, self._compute_row_height())
         painter.setClipRect(QRectF(left, 0.0, right - left, self.height()))
         for span in self._spans:
             self._paint_span(painter, span, colors)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        middle = 1.5 * self._row_height()
+        middle = 1.5 * self._compute_row_height()
         for marker in self._marks:
             x = self._pixel_of(marker.t_s)
             if left <= x <= right:
@@ -143,13 +143,13 @@ class AvailabilityLane(AxisStrip):
         if ends is None:
             return
         x0, x1 = ends
-        box = QRectF(x0, 1.0, x1 - x0, self._row_height() - 2.0)
+        box = QRectF(x0, 1.0, x1 - x0, self._compute_row_height() - 2.0)
         word, ink, soft, pattern = LOOKS[span.state]
-        tone, ground = colors.named(ink), colors.named(soft)
+        tone, ground = colors.get_color(ink), colors.get_color(soft)
         painter.fillRect(box, ground)
         painter.fillRect(box, QBrush(tone, pattern))
         painter.fillRect(QRectF(x0, box.bottom() - 1.0, box.width(), 2.0), tone)
-        text = f"{tr(word)} {formatting.seconds(span.to_s - span.from_s, 1)}"
+        text = f"{tr(word)} {formatting.format_seconds(span.to_s - span.from_s, 1)}"
         width = self.fontMetrics().horizontalAdvance(text) + 8
         if width <= box.width():
             words = QRectF(box.left(), box.top(), width, box.height())
@@ -160,12 +160,12 @@ class AvailabilityLane(AxisStrip):
     @staticmethod
     def _paint_mark(painter: QPainter, position: QPointF, kind: str, colors: theme.ThemeTokens) -> None:
         tone, shape, _ = MARKERS[kind]
-        color = colors.named(tone)
+        color = colors.get_color(tone)
         painter.setPen(QPen(colors.surface, 1.0))
         painter.setBrush(color)
         draw_shape(painter, shape, position, MARK_PX)
 
-    def marks_near(self, x: float) -> list[TimelineMarker]:
+    def find_marks_near(self, x: float) -> list[TimelineMarker]:
         """Return marks within a few pixels of *x*."""
         return [marker for marker in self._marks if abs(self._pixel_of(marker.t_s) - x) <= NEAR_PX]
 
@@ -173,8 +173,8 @@ class AvailabilityLane(AxisStrip):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             lines = [
-                f"{formatting.run_time(marker.t_s, 2)}  {tr(MARKERS[marker.kind][2])}: {localize(marker.text)}"
-                for marker in self.marks_near(event.pos().x())
+                f"{formatting.format_run_time(marker.t_s, 2)}  {tr(MARKERS[marker.kind][2])}: {localize(marker.text)}"
+                for marker in self.find_marks_near(event.pos().x())
             ]
             QToolTip.showText(event.globalPos(), "\n".join(lines[:12]) or self.summary, self)
             return True
@@ -182,7 +182,7 @@ class AvailabilityLane(AxisStrip):
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        markers = self.marks_near(event.position().x())
+        markers = self.find_marks_near(event.position().x())
         if markers and event.button() == Qt.MouseButton.LeftButton:
             closest = min(markers, key=lambda marker: abs(self._pixel_of(marker.t_s) - event.position().x()))
             self.time_selected.emit(closest.t_s)
@@ -225,7 +225,7 @@ SAFETY: Final = "safety"
 """Reason of "state" events that report a setting instead of a state."""
 
 
-def _state(name: str | None) -> str:
+def _format_state(name: str | None) -> str:
     return NO_SESSION if name in (None, "NONE") else name
 
 
@@ -248,7 +248,7 @@ class States:
         The present state says nothing about the past: a copy without events has always had its initial state.
         """
         self._runs, self._standing, self._followed = {}, None, 0
-        servers = {copy.server for copy in world.copies_of(self.database)}
+        servers = {copy.server for copy in world.list_copies_of(self.database)}
         servers |= {server for server, database in initial_states if database == self.database}
         self._clustered = {
             server for server in servers if server in world.instances and world.instances[server].clustered
@@ -275,11 +275,11 @@ class States:
                     self._changes[change.role].append((event.t_s, word))
             if not isinstance(change, StateData) or event.database != self.database or change.why == SAFETY:
                 continue
-            before, new_state = (_state(name) for name in (change.old, change.new))
+            before, new_state = (_format_state(name) for name in (change.old, change.new))
             lane = self._changes.setdefault(str(event.server), [(0.0, before)])
             lane.append((event.t_s, new_state))
 
-    def follow(self, standings: Sequence[SampledState], times_s: Array) -> None:
+    def add_standings(self, standings: Sequence[SampledState], times_s: Array) -> None:
         """Add the state of the servers at each sample. A server without a running instance has no state."""
         for index in range(self._followed, min(len(standings), len(times_s))):
             standing = standings[index]
@@ -291,7 +291,7 @@ class States:
                         run.append((float(times_s[index]), server.running))
         self._followed = max(self._followed, min(len(standings), len(times_s)))
 
-    def lanes(self, until_s: float) -> dict[str, list[TimelineSpan]]:
+    def list_lanes(self, until_s: float) -> dict[str, list[TimelineSpan]]:
         """Return the states of each server in the order of their names, up to *until_s*."""
         lanes = {}
         for server in sorted(self._changes):
@@ -302,13 +302,17 @@ class States:
             ]
             runs = self._runs.get(server, [])
             if server in self._clustered:
-                lanes[server] = [piece for span in spans for piece in _running(span, runs, until_s)]
+                lanes[server] = [
+                    piece for span in spans for piece in _split_running_span(span, runs, until_s)
+                ]
             else:
                 lanes[server] = _mark_downtime(spans, runs, until_s)
         return lanes
 
 
-def _running(span: TimelineSpan, runs: list[tuple[float, bool]], until_s: float) -> list[TimelineSpan]:
+def _split_running_span(
+    span: TimelineSpan, runs: list[tuple[float, bool]], until_s: float
+) -> list[TimelineSpan]:
     """Return *span*, reported online, split into the times when the instance ran and did not run."""
     if span.state != ONLINE or not runs:
         return [span]
@@ -336,7 +340,7 @@ def _mark_downtime(
 
 
 class StateLanes(AxisStrip):
-    """A lane for each server."""
+    """A lane of states for each server."""
 
     def __init__(self, pixel_of: Callable[[float], float], parent: QWidget | None = None) -> None:
         super().__init__(pixel_of, tr("States of the copies over time"), parent)
@@ -356,21 +360,21 @@ class StateLanes(AxisStrip):
 
     @override
     def sizeHint(self) -> QSize:
-        return QSize(200, max(1, len(self._lanes)) * self._row_height())
+        return QSize(200, max(1, len(self._lanes)) * self._compute_row_height())
 
     @override
     def minimumSizeHint(self) -> QSize:
         return QSize(80, self.sizeHint().height())
 
-    def _row_height(self) -> int:
+    def _compute_row_height(self) -> int:
         return self.fontMetrics().height() + 1
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         left, right = self._bounds
-        high = self._row_height()
+        high = self._compute_row_height()
         for row, (server, spans) in enumerate(self._lanes.items()):
             painter.setClipping(False)
             width = max(0, int(left - 5.0))
@@ -391,8 +395,8 @@ class StateLanes(AxisStrip):
             return
         x0, x1 = ends
         tone_name, pattern = STATE_LOOKS.get(span.state, ("idle", Qt.BrushStyle.NoBrush))
-        tone, ground = colors.named(tone_name), colors.named(f"{tone_name}_soft")
-        box = QRectF(x0, top + 1.0, x1 - x0, self._row_height() - 2.0)
+        tone, ground = colors.get_color(tone_name), colors.get_color(f"{tone_name}_soft")
+        box = QRectF(x0, top + 1.0, x1 - x0, self._compute_row_height() - 2.0)
         painter.fillRect(box, ground)
         painter.fillRect(box, QBrush(tone, pattern))
         painter.fillRect(QRectF(x0, box.top(), 2.0, box.height()), tone)
@@ -406,15 +410,15 @@ class StateLanes(AxisStrip):
     @override
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), self._tip(event.pos().x(), event.pos().y()), self)
+            QToolTip.showText(event.globalPos(), self._format_tip(event.pos().x(), event.pos().y()), self)
             return True
         return super().event(event)
 
-    def _tip(self, x: float, y: float) -> str:
-        row = int(y) // self._row_height()
+    def _format_tip(self, x: float, y: float) -> str:
+        row = int(y) // self._compute_row_height()
         for server, spans in list(self._lanes.items())[row : row + 1]:
             for span in spans:
                 if self._pixel_of(span.from_s) <= x <= self._pixel_of(span.to_s):
-                    times = f"{formatting.run_time(span.from_s, 2)} – {formatting.run_time(span.to_s, 2)}"
+                    times = f"{formatting.format_run_time(span.from_s, 2)} – {formatting.format_run_time(span.to_s, 2)}"
                     return f"{server}  {tr(span.state)}\n{times}"
         return self.summary

@@ -9,7 +9,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QWidget
 
-from app.view_models.series import bin_width
+from app.view_models.series import choose_bin_width
 from app.views.charts.lane import SHADE_ALPHA
 from app.widgets import theme
 from app.widgets.plots import AxisItem, GraphicsObject, PlotCurveItem
@@ -26,27 +26,27 @@ SHRINK_BELOW: Final = 0.8
 """The top of an axis decreases only if the highest value is below this share of the lower top."""
 
 
-def axis_top(highest: float, counter: Counter, previous_top: float = 0.0) -> float:
+def compute_axis_top(highest: float, counter: Counter, previous_top: float = 0.0) -> float:
     """Return the top of the axis for values up to *highest*: 1, 2 or 5 of its unit.
 
     Avoid jitter by staying at *previous_top* if possible.
     """
-    new = _round_top(max(highest, counter.least_top), counter.unit)
+    new = _compute_round_top(max(highest, counter.least_top), counter.unit)
     if new < previous_top and highest > SHRINK_BELOW * new:
         return previous_top
     return new
 
 
-def headroom(pixels: float, label_px: float = LABEL_PX) -> float:
+def compute_headroom(pixels: float, label_px: float = LABEL_PX) -> float:
     """Return the factor from the top value to the end of an axis, so that a label of *label_px* has room."""
     return pixels / max(pixels - label_px, pixels / 2.0) if pixels > 0.0 else 1.0
 
 
-def _round_top(value: float, unit: Unit) -> float:
+def _compute_round_top(value: float, unit: Unit) -> float:
     scale = 1.0
     while value / scale >= unit.thousand:
         scale *= unit.thousand
-    return bin_width(value / scale) * scale
+    return choose_bin_width(value / scale) * scale
 
 
 class ChartValueAxis(AxisItem):
@@ -108,12 +108,12 @@ class Background(GraphicsObject):
             low, high = self.chosen
             painter.fillRect(QRectF(low, view.top(), high - low, view.height()), self.chosen_color)
         for at_s, color in self.lines:
-            self._line(painter, view, at_s, color, Qt.PenStyle.DotLine)
+            self._add_line(painter, view, at_s, color, Qt.PenStyle.DotLine)
         if self.cursor_s is not None:
-            self._line(painter, view, self.cursor_s, self.cursor_color, Qt.PenStyle.SolidLine)
+            self._add_line(painter, view, self.cursor_s, self.cursor_color, Qt.PenStyle.SolidLine)
 
     @staticmethod
-    def _line(painter: QPainter, view: QRectF, at_s: float, color: QColor, style: Qt.PenStyle) -> None:
+    def _add_line(painter: QPainter, view: QRectF, at_s: float, color: QColor, style: Qt.PenStyle) -> None:
         if view.left() <= at_s <= view.right():
             pen = QPen(color, 1.0, style)
             pen.setCosmetic(True)
@@ -213,8 +213,8 @@ class ChartPanel:
         gaps = bool(np.isnan(y).any())
         self.curve.setData(x, y, connect="finite" if gaps else "all")
         highest = float(np.nanmax(y)) if len(y) and not np.isnan(y).all() else 0.0
-        top = axis_top(highest, self.counter, self._top)
-        end = top * headroom(self.plot.vb.height(), self._label_px)
+        top = compute_axis_top(highest, self.counter, self._top)
+        end = top * compute_headroom(self.plot.vb.height(), self._label_px)
         if (top, end) != (self._top, self._end):
             self._top, self._end = top, end
             self._axis.top = top
@@ -222,18 +222,18 @@ class ChartPanel:
         self.plot.setXRange(from_s, to_s, padding=0)
         self.plot.vb.prepareForPaint()  # during painting this would repaint everything
 
-    def read(self, value: float | None) -> None:
-        """Write the value that the cursor is on, or the last one."""
+    def show_value(self, value: float | None) -> None:
+        """Show *value*, which the counter has at the cursor or had last."""
         text = self.counter.unit.text(value)
         if text != self.reading:
             self.reading = text
-            self._write()
+            self._write_caption()
 
-    def expect(self, text: str) -> None:
+    def show_prediction(self, text: str) -> None:
         """Show the predicted value."""
         if text != self.outlook:
             self.outlook = text
-            self._write()
+            self._write_caption()
 
     def select(self, span: tuple[float, float] | None) -> None:
         """Mark the time range that is being selected."""
@@ -245,7 +245,7 @@ class ChartPanel:
         self._font, self._bold = QFont(font), theme.resize_font(font, 1.0, bold=True)
         self._label_px = max(LABEL_PX, QFontMetricsF(font).height() + 2.0)
         line = QColor(colors.series[self._series % len(colors.series)])
-        fill = theme.with_alpha(line, FILL_ALPHA)
+        fill = theme.add_alpha(line, FILL_ALPHA)
         self.curve.setPen(pg.mkPen(line, width=LINE_PX))
         self.curve.setFillLevel(0.0)
         self.curve.setBrush(fill)
@@ -254,16 +254,16 @@ class ChartPanel:
         self._axis.setTickFont(theme.resize_font(font, 0.85))
         self._axis.setWidth(axis_width)
         self.background.cursor_color = colors.text
-        self.background.chosen_color = theme.with_alpha(colors.accent, CHOSEN_ALPHA)
+        self.background.chosen_color = theme.add_alpha(colors.accent, CHOSEN_ALPHA)
         self._muted, self._ink = colors.muted, colors.text
-        self._ground = theme.with_alpha(colors.surface, SHADE_ALPHA)
-        self._write()
+        self._ground = theme.add_alpha(colors.surface, SHADE_ALPHA)
+        self._write_caption()
 
-    def seconds_at(self, scene: QPointF) -> float:
+    def compute_seconds(self, scene: QPointF) -> float:
         """Time under a point of the scene."""
         return float(self.plot.vb.mapSceneToView(scene).x())
 
-    def _write(self) -> None:
+    def _write_caption(self) -> None:
         pieces = [(tr(self.counter.title), self._font, self._ink), (self.reading, self._bold, self._ink)]
         if self.outlook:
             pieces.append((self.outlook, self._font, self._muted))

@@ -11,7 +11,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.view_models import series
-from app.view_models.series import time_step_s
+from app.view_models.series import choose_time_step_s
 from app.widgets import theme
 from app.words import formatting
 from app.words.formatting import COUNTERS
@@ -57,12 +57,14 @@ class TimeScale(QWidget):
     def cursor_text(self) -> str:
         """The time that is written below the cursor."""
         is_shown = self._cursor_s is not None and self._range[0] <= self._cursor_s <= self._range[1]
-        return formatting.run_time(self._cursor_s, 1) if is_shown and self._cursor_s is not None else ""
+        return (
+            formatting.format_run_time(self._cursor_s, 1) if is_shown and self._cursor_s is not None else ""
+        )
 
-    def times_s(self) -> list[float]:
+    def list_label_times_s(self) -> list[float]:
         """Return every time that has a label."""
         from_s, to_s = self._range
-        step_s = time_step_s(to_s - from_s, self._pixel_of(to_s) - self._pixel_of(from_s))
+        step_s = choose_time_step_s(to_s - from_s, self._pixel_of(to_s) - self._pixel_of(from_s))
         first = math.ceil(from_s / step_s)
         return [step_s * number for number in range(first, math.floor(to_s / step_s) + 1)]
 
@@ -77,7 +79,7 @@ class TimeScale(QWidget):
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         left, right = (self._pixel_of(t_s) for t_s in self._range)
         painter.setPen(colors.border)
         painter.drawLine(round(left), 0, round(right), 0)
@@ -86,13 +88,13 @@ class TimeScale(QWidget):
             cursor = self._compute_label_rect(
                 self._pixel_of(self._cursor_s), self.cursor_text, CURSOR_MARGIN_PX
             )
-        for t_s in self.times_s():
+        for t_s in self.list_label_times_s():
             x = self._pixel_of(t_s)
             painter.setPen(colors.border)
             painter.drawLine(round(x), 0, round(x), TICK_PX)
-            text = formatting.run_time(t_s)
+            text = formatting.format_run_time(t_s)
             box = self._compute_label_rect(x, text)
-            if not box.intersects(cursor):  # the time of the cursor is shown there instead
+            if not box.intersects(cursor):  # the time of the cursor is shown at this place instead
                 painter.setPen(colors.muted)
                 painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
         painter.fillRect(cursor, colors.text)
@@ -116,23 +118,23 @@ QUEUES: Final = {"send_queue_kb": mark("sent in about {time}"), "redo_queue_kb":
 LOG: Final = "log_used_kb"
 
 
-def expected(history: CounterHistory, world: World, database: str) -> dict[str, str]:
+def list_predictions(history: CounterHistory, world: World, database: str) -> dict[str, str]:
     """Return counter -> its prediction in words; counters without a prediction are omitted."""
     end_s = history.end_s
     predictions: dict[str, str] = {}
     for name, words in QUEUES.items():
-        t_s, queue_kb = history.samples(name, end_s - series.PACE_S, end_s)
-        left_s = series.until_empty_s(t_s, queue_kb)
+        t_s, queue_kb = history.get_samples(name, end_s - series.PACE_S, end_s)
+        left_s = series.estimate_s_until_empty(t_s, queue_kb)
         if left_s and queue_kb[-1] >= QUEUE_WORTH_KB:
-            predictions[name] = tr(words).format(time=formatting.seconds(left_s, 0))
-    t_s, used_kb = history.samples(LOG, end_s - series.PACE_S, end_s)
-    left_s = series.until_full_s(t_s, used_kb, _log_room_kb(world, database))
+            predictions[name] = tr(words).format(time=formatting.format_seconds(left_s, 0))
+    t_s, used_kb = history.get_samples(LOG, end_s - series.PACE_S, end_s)
+    left_s = series.estimate_s_until_full(t_s, used_kb, _compute_log_room_kb(world, database))
     if left_s is not None and left_s < LOG_WORTH_S:
-        predictions[LOG] = tr("full in about {time}").format(time=formatting.seconds(left_s, 0))
+        predictions[LOG] = tr("full in about {time}").format(time=formatting.format_seconds(left_s, 0))
     return predictions
 
 
-def sentences(expected: Mapping[str, str], sample_ticks: int) -> list[str]:
+def list_prediction_sentences(expected: Mapping[str, str], sample_ticks: int) -> list[str]:
     """Return the predictions with the counters' titles, and the resolution of a long run.
 
     There is one sample per *sample_ticks*.
@@ -144,13 +146,13 @@ def sentences(expected: Mapping[str, str], sample_ticks: int) -> list[str]:
     return sentences
 
 
-def _log_room_kb(world: World, database: str) -> float:
+def _compute_log_room_kb(world: World, database: str) -> float:
     """Return the amount of log that fits before the database stops, in KB.
 
     The figure belongs to the online copy, or to the first copy if none is online.
     """
-    copies = sorted(world.copies_of(database), key=lambda copy: copy.db_state is not DbState.ONLINE)
+    copies = sorted(world.list_copies_of(database), key=lambda copy: copy.db_state is not DbState.ONLINE)
     if not copies:
         return math.inf
-    growth_room_kb = volumes.log_room_kb(copies[0]) - copies[0].log_size_kb
-    return volumes.log_limit_kb(world, copies[0]) + growth_room_kb
+    growth_room_kb = volumes.compute_log_room_kb(copies[0]) - copies[0].log_size_kb
+    return volumes.compute_log_limit_kb(world, copies[0]) + growth_room_kb

@@ -7,10 +7,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QButtonGroup, QMenu, QToolButton, QWidget
 
-from app.widgets.bars import Bar, hang
+from app.widgets.bars import Bar, attach_menu
 from app.widgets.layouts import lay_row
 from app.words import formatting
-from app.words.formatting import COUNTERS, OF_COPIES, counter
+from app.words.formatting import COUNTERS, OF_COPIES, build_counter
 from app.words.language import mark, tr
 
 SPANS: Final = (("2 min", 120.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
@@ -62,16 +62,16 @@ class ChartTools(QWidget):
         save.setToolTip(tr("Save the charts as a picture (PNG, SVG) or as values (CSV)"))
         save.triggered.connect(self.export_wanted)
         tools = Bar(tr("Charts"))  # in a narrow dock they move into a menu
-        tools.put((choose, save))
+        tools.add_actions((choose, save))
         opener = tools.widgetForAction(choose)
         assert isinstance(opener, QToolButton)
-        hang(self._counter_menu, opener)
+        attach_menu(self._counter_menu, opener)
         lay_row(*self._spans.buttons(), self._all, 1, tools, parent=self, margins=0, spacing=0)
 
-    def name_counters(self, of_groups: bool) -> None:
+    def set_counter_names(self, of_groups: bool) -> None:
         """Name counters for primary and secondary, if the copies are replicas of availability groups."""
         for action in self._counter_menu.actions():
-            counter_name = counter(action.data(), of_groups)
+            counter_name = build_counter(action.data(), of_groups)
             action.setText(
                 f"{tr(counter_name.title)} ({counter_name.unit.name})"
                 if counter_name.unit.name
@@ -83,7 +83,7 @@ class ChartTools(QWidget):
         for action in self._counter_menu.actions():
             action.setVisible(copied or action.data() not in OF_COPIES)
 
-    def tick_counters(self, names: Collection[str]) -> None:
+    def check_counters(self, names: Collection[str]) -> None:
         """Tick these counters."""
         for action in self._counter_menu.actions():
             action.setChecked(action.data() in names)
@@ -98,7 +98,9 @@ class ChartTools(QWidget):
         for button in self._spans.buttons():
             button.setVisible(span is None)
         if span is not None:
-            self._all.setText(f"{formatting.run_time(span[0], 1)} – {formatting.run_time(span[1], 1)}  ✕")
+            self._all.setText(
+                f"{formatting.format_run_time(span[0], 1)} – {formatting.format_run_time(span[1], 1)}  ✕"
+            )
 
     def _choose_counters(self) -> None:
         self.counters_chosen.emit(

@@ -26,17 +26,17 @@ from PySide6.QtWidgets import (
 
 from app.classroom.messages.replies import DashboardUpdate, Tile
 from app.views.classroom import roster
-from app.views.classroom.dialogs import seat_files
+from app.views.classroom.dialogs import build_seat_file_filter
 from app.views.classroom.instruction_lines import AFTER_END, ASKED
 from app.views.classroom.led_replay import ReplayPage, as_jump_target
 from app.views.classroom.lobby import Lobby, ProjectorView
 from app.views.classroom.roster import ORDERS, RosterTable
 from app.views.classroom.suggested_answers import SuggestedAnswers
 from app.widgets import theme
-from app.widgets.flow import FlowLayout, lay_flow_row, lay_label_row
+from app.widgets.flow import FlowLayout, build_flow_row, build_label_row
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.save_file import ask_file
-from app.widgets.scroll_container import fit_on_screen, scrolling
+from app.widgets.scroll_container import fit_on_screen, wrap_in_scroll_area
 from app.widgets.tables import show_plain_text
 from app.words import formatting
 from app.words.language import mark, tr, trn
@@ -107,20 +107,20 @@ class ClassBoard(QDialog):
         self.title = QLabel(tr("Starting the class…"))
         self.title.setFont(theme.resize_font(self.title.font(), TITLE_POINTS, bold=True))
         self.code, self.state, self.answer = QLabel(), QLabel(), QLabel(" ")
-        self.code.setFont(theme.fixed_font())
+        self.code.setFont(theme.build_fixed_font())
         for label in (self.title, self.state, self.answer):
             label.setWordWrap(True)
         for label in (self.code, self.answer):
             label.setTextInteractionFlags(TYPED)
         self.needy = QLabel()
         self.needy.setFont(theme.resize_font(self.needy.font(), 1.0, bold=True))
-        self.copy, self.sheet = _button(tr("&Copy the code")), _button(tr("Pro&jector view"))
+        self.copy, self.sheet = _build_button(tr("&Copy the code")), _build_button(tr("Pro&jector view"))
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.code.text()))
         self.sheet.clicked.connect(self.show_projector)
-        self.paper = _button(tr("Sheet for seats…"))
+        self.paper = _build_button(tr("Sheet for seats…"))
         self.paper.clicked.connect(self._save_paper)
         QShortcut(QKeySequence("F1"), self, self.help_wanted.emit)
-        self.without = _button(tr("Without &network"))
+        self.without = _build_button(tr("Without &network"))
         menu = QMenu(self.without)
         menu.addAction(tr("&Save the class file for seats…"), self._export_sheet)
         menu.addAction(tr("&Import seat logs…"), self._hand_in)
@@ -142,16 +142,16 @@ class ClassBoard(QDialog):
         self.nameless.toggled.connect(self._show_selected)
 
     def _make_controls(self) -> None:
-        self.freeze, self.go = _button(tr("&Freeze")), _button(tr("&Resume"))
+        self.freeze, self.go = _build_button(tr("&Freeze")), _build_button(tr("&Resume"))
         self.go.setProperty("primary", "true")
         self.go.hide()  # the lobby starts the class
-        self.finish, self.next_part = _button(tr("&End class")), _button(tr("Ne&xt part"))
+        self.finish, self.next_part = _build_button(tr("&End class")), _build_button(tr("Ne&xt part"))
         self.next_part.setVisible(False)
         self.next_part.clicked.connect(lambda: self._send_line("next"))
-        self.report, self.end = _button(tr("Save rep&ort…")), _button(tr("C&lose the class"))
+        self.report, self.end = _build_button(tr("Save rep&ort…")), _build_button(tr("C&lose the class"))
         self.report.clicked.connect(self._save_report)
         for button, line in ((self.freeze, "freeze"), (self.go, "go"), (self.finish, "finish")):
-            button.clicked.connect(lambda _=False, line=line: self._steer(line))
+            button.clicked.connect(lambda _=False, line=line: self._send_to_all(line))
         self.end.clicked.connect(self.end_wanted)
         self.what, self.who, self.text = QComboBox(), QComboBox(), QLineEdit()
         for word in ASKED:
@@ -161,25 +161,25 @@ class ClassBoard(QDialog):
         self.who.setAccessibleName(tr("Recipient"))
         self.who.addItem(tr("to all"), ALL)
         self.who.addItem(tr("to the selected seat"), SELECTED)
-        self.send = _button(tr("Sen&d"))
+        self.send = _build_button(tr("Sen&d"))
         self.send.clicked.connect(self._send)
         self.text.returnPressed.connect(self._send)
         self.of_seat = {
-            "look": _button(tr("&Watch")),
-            "take": _button(tr("&Take control")),
-            "give": _button(tr("Ret&urn control")),
-            "lower": _button(tr("Lower &hand")),
+            "look": _build_button(tr("&Watch")),
+            "take": _build_button(tr("&Take control")),
+            "give": _build_button(tr("Ret&urn control")),
+            "lower": _build_button(tr("Lower &hand")),
         }
         self.of_seat["look"].setProperty("primary", "true")
         for word, button in self.of_seat.items():
             button.clicked.connect(lambda _=False, word=word: self._send_seat_line(word))
-        self.open_replay = _button(tr("Re&play and show to all"))
+        self.open_replay = _build_button(tr("Re&play and show to all"))
         self.open_replay.clicked.connect(self._open_replay)
 
     def _make_side(self) -> None:
         """Build the part next to the roster: lobby, seat, prepared events, notes and sent messages."""
         self.lobby = Lobby()
-        self.lobby.start_wanted.connect(lambda: self._steer("go"))
+        self.lobby.start_wanted.connect(lambda: self._send_to_all("go"))
         self.watching = QLabel(tr("Select a seat, and press Watch to see it live."))
         self.watching.setWordWrap(True)
         self.summary = QLabel()
@@ -193,7 +193,7 @@ class ClassBoard(QDialog):
         self.watched_lines = QPlainTextEdit()
         self.watched_lines.setReadOnly(True)
         self.watched_lines.setAccessibleName(tr("Last commands of the seat"))
-        self.watched_lines.setFont(theme.fixed_font())
+        self.watched_lines.setFont(theme.build_fixed_font())
         self.watched_lines.setFixedHeight(self.fontMetrics().lineSpacing() * (WATCHED_LINES + 1))
         self.watched_lines.hide()
         self.pages = QStackedWidget()
@@ -205,8 +205,8 @@ class ClassBoard(QDialog):
         self.events_recipient = QLabel()
         self._events_row = FlowLayout(GAP_PX, buttons)
         lay_column(self.events_recipient, buttons, (QWidget(), 1), parent=self.events)
-        self.who.currentIndexChanged.connect(lambda _: self._name_recipient())
-        self._name_recipient()
+        self.who.currentIndexChanged.connect(lambda _: self._show_recipient())
+        self._show_recipient()
         self.notes, self.sent = QPlainTextEdit(), QPlainTextEdit()
         for text, name in ((self.notes, tr("Author's notes")), (self.sent, tr("Sent"))):
             text.setReadOnly(True)
@@ -218,12 +218,12 @@ class ClassBoard(QDialog):
         column.addWidget(self.suggested, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(view_place, 1)
         column.addWidget(self.watched_lines)
-        column.addLayout(lay_flow_row(GAP_PX, (*self.of_seat.values(), self.open_replay)))
+        column.addLayout(build_flow_row(GAP_PX, (*self.of_seat.values(), self.open_replay)))
         self.side = QTabWidget()
         for page, name in (
-            (scrolling(self.lobby), tr("Lobby")),
+            (wrap_in_scroll_area(self.lobby), tr("Lobby")),
             (seat, tr("Seat")),
-            (scrolling(self.events), tr("Prepared events")),
+            (wrap_in_scroll_area(self.events), tr("Prepared events")),
             (self.notes, tr("Author's notes")),
             (self.sent, tr("Sent")),
         ):
@@ -238,16 +238,16 @@ class ClassBoard(QDialog):
         split.setChildrenCollapsible(False)
         split.setSizes([3_400, 1_900])
         layout = QVBoxLayout(self)
-        layout.addLayout(lay_label_row(GAP_PX, self.title, self.code, self.copy))
-        layout.addLayout(lay_label_row(GAP_PX, self.state, self.sheet, self.paper, self.without))
+        layout.addLayout(build_label_row(GAP_PX, self.title, self.code, self.copy))
+        layout.addLayout(build_label_row(GAP_PX, self.state, self.sheet, self.paper, self.without))
         class_buttons = (self.go, self.freeze, self.next_part, self.finish)
-        layout.addLayout(lay_flow_row(GAP_PX, class_buttons, (self.needy, self.order, self.nameless)))
+        layout.addLayout(build_flow_row(GAP_PX, class_buttons, (self.needy, self.order, self.nameless)))
         self.pages.addWidget(split)
         layout.addWidget(self.pages, 1)
         for part in (self.what, self.who, self.text):  # shrink before the window gets wider than the screen
             part.setMinimumWidth(self.fontMetrics().averageCharWidth() * CHOICE_LETTERS)
         layout.addLayout(lay_row(self.what, self.who, (self.text, 1), self.send))
-        layout.addLayout(lay_label_row(GAP_PX, self.answer, self.report, self.end))
+        layout.addLayout(build_label_row(GAP_PX, self.answer, self.report, self.end))
 
     def show_code(self, code: str) -> None:
         """Show the join code."""
@@ -277,7 +277,7 @@ class ClassBoard(QDialog):
         self.notes.setPlainText(notes or tr("No notes from the author."))
         self._events_row.delete_widgets()  # of an earlier part
         for line in events:
-            button = _button(describe_input(line, {}))
+            button = _build_button(describe_input(line, {}))
             button.setToolTip(tr("Apply this to the recipient of the line below"))
             button.clicked.connect(
                 lambda _=False, line=line: self._send_to_recipient(f"inject {{who}} {line}")
@@ -329,7 +329,8 @@ class ClassBoard(QDialog):
             text = tr("Watching {seat}, live at {t}. Read-only.")
             if tile.held and not self._has_seat_ended(tile):
                 text = tr("You control {seat}, at {t}. Right-click a server in the picture to act.")
-            self.watching.setText(text.format(seat=self._describe_seat(tile), t=formatting.run_time(at_s)))
+            time_text = formatting.format_run_time(at_s)
+            self.watching.setText(text.format(seat=self._describe_seat(tile), t=time_text))
 
     def send_to_watched(self, line: str) -> None:
         """Apply an input of the live picture to the seat, if the instructor controls it."""
@@ -378,7 +379,7 @@ class ClassBoard(QDialog):
         if has_begun != self._begun:
             self.side.setCurrentIndex(int(has_begun))
         self._begun = has_begun
-        needy = sum(map(roster.needs_help, tiles))
+        needy = sum(map(roster.is_help_needed, tiles))
         self.needy.setText(trn("{n} needs you", "{n} need you", needy).format(n=needy) if needy else "")
         self.state.setText(roster.describe_class(board, tiles, self.nameless.isChecked()))
         self._enable_actions(board)
@@ -413,7 +414,7 @@ class ClassBoard(QDialog):
 
     def _show_tiles(self) -> None:
         """Show the seats in the chosen order."""
-        self.tiles.show_seats(list(self._tiles.values()), ORDERS[self.order.currentData()], self._name)
+        self.tiles.show_seats(list(self._tiles.values()), ORDERS[self.order.currentData()], self._format_name)
 
     def _show_selected(self) -> None:
         """Name the selected seat among the recipients, and show its question."""
@@ -421,7 +422,7 @@ class ClassBoard(QDialog):
         place = self.who.findData(SELECTED)
         name = "" if tile is None else self._describe_seat(tile)
         self.who.setItemText(place, tr("to {seat}").format(seat=name) if name else tr("to the selected seat"))
-        self._name_recipient()
+        self._show_recipient()
         if self._watched is None:
             seat_hint = tr("{seat}. Press Watch to see it live.").format(seat=name)
             hint = tr("Select a seat, and press Watch to see it live.")
@@ -443,7 +444,7 @@ class ClassBoard(QDialog):
         if tile is not None and asks:
             self.question.setText(tr("{seat} asks: “{question}”").format(seat=name, question=tile.hand))
 
-    def _name_recipient(self) -> None:
+    def _show_recipient(self) -> None:
         """Show next to the prepared events who receives them."""
         self.events_recipient.setText(
             tr("An event happens at once. It goes {who}.").format(who=self.who.currentText())
@@ -465,15 +466,15 @@ class ClassBoard(QDialog):
         self.text.setCursorPosition(0)
         self.text.setFocus()
 
-    def title_seat(self, number: int, name: str) -> str:
+    def describe_seat(self, number: int, name: str) -> str:
         """Describe a seat by its number, and by its name unless names are hidden."""
         title = tr("Seat {n}").format(n=number)
         return title if self.nameless.isChecked() else f"{title}, {name}"
 
     def _describe_seat(self, tile: Tile) -> str:
-        return self.title_seat(tile.seat, tile.name)
+        return self.describe_seat(tile.seat, tile.name)
 
-    def _name(self, tile: Tile) -> str:
+    def _format_name(self, tile: Tile) -> str:
         return tr("Seat {n}").format(n=tile.seat) if self.nameless.isChecked() else str(tile.name)
 
     def _send_seat_line(self, command: str) -> None:
@@ -502,7 +503,7 @@ class ClassBoard(QDialog):
         self.state.setText(reason)
 
     def show_problem(self, text: str) -> None:
-        """Show the host's reply to the last request. It stays until the next one."""
+        """Show the host's reply to the last request until the next reply."""
         self.answer.setText(text or " ")  # keeps its line, so that nothing below moves
 
     def _write_message(self) -> None:
@@ -514,11 +515,11 @@ class ClassBoard(QDialog):
     def _toggle_pause(self) -> None:
         """Freeze the class, or let it go on."""
         if self.freeze.isEnabled():
-            self._steer("freeze")
+            self._send_to_all("freeze")
         elif self.go.isEnabled() and not self.go.isHidden():
-            self._steer("go")
+            self._send_to_all("go")
 
-    def _steer(self, line: str) -> None:
+    def _send_to_all(self, line: str) -> None:
         """Send a line to all. The focus moves to the roster, so that Space presses no other button."""
         self._send_line(line)
         self.tiles.setFocus()
@@ -564,9 +565,8 @@ class ClassBoard(QDialog):
         self._save_file(tr("Save the sheet for seats"), "seats.html", kind, self.sheet_wanted.emit)
 
     def _export_sheet(self) -> None:
-        self._save_file(
-            tr("Save the class file for seats"), "class.seat", seat_files(), self.hand_out_wanted.emit
-        )
+        kind = build_seat_file_filter()
+        self._save_file(tr("Save the class file for seats"), "class.seat", kind, self.hand_out_wanted.emit)
 
     def _save_report(self) -> None:
         def send(name: str) -> None:
@@ -580,7 +580,7 @@ class ClassBoard(QDialog):
             send(str(file))
 
     def _hand_in(self) -> None:
-        names, _ = QFileDialog.getOpenFileNames(self, tr("Import seat logs"), "", seat_files())
+        names, _ = QFileDialog.getOpenFileNames(self, tr("Import seat logs"), "", build_seat_file_filter())
         for name in names:
             self.line_entered.emit(f"hand in {name}", "")
 
@@ -596,5 +596,5 @@ class ClassBoard(QDialog):
             self.projector.close()
 
 
-def _button(text: str) -> QPushButton:
+def _build_button(text: str) -> QPushButton:
     return QPushButton(text, autoDefault=False)

@@ -200,11 +200,11 @@ class JoinClass(QDialog):
         super().reject()
 
     def _ask_for_file(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(self, tr("Open class file"), "", seat_files())
+        name, _ = QFileDialog.getOpenFileName(self, tr("Open class file"), "", build_seat_file_filter())
         if name:
             self.code.setText(name)
 
 
-def seat_files() -> str:
+def build_seat_file_filter() -> str:
     """Return the file filter for a dialog that opens a seat file."""
     return tr("Seats of a class") + " (*.seat)"

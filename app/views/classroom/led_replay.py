@@ -27,10 +27,10 @@ from app.words import formatting
 from app.words.language import tr
 from app.words.localization import describe_input
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.report import clients_at_start
+from engine.drill.judging.report import group_clients_by_database
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
-from engine.model import Tick, ticks
+from engine.model import Tick, to_ticks
 from engine.overrides import override
 
 FRAME_MS: Final = 100
@@ -84,7 +84,7 @@ class RunPane(QWidget):
         self.commands = QPlainTextEdit()
         self.commands.setReadOnly(True)
         self.commands.setAccessibleName(tr("Commands"))
-        self.commands.setFont(theme.fixed_font())
+        self.commands.setFont(theme.build_fixed_font())
         self.commands.setMaximumHeight(self.fontMetrics().lineSpacing() * (COMMAND_LINES + 1))
         lay_column(self.title, self.strip, (picture, 1), self.commands, parent=self, margins=0)
 
@@ -99,7 +99,9 @@ class RunPane(QWidget):
         self.title.setText(title)
         self.title.setAccessibleName(title)
         drill = history.drill
-        course = start_timeline(drill.scenario, drill.world.availability, clients_at_start(drill.scenario))
+        course = start_timeline(
+            drill.scenario, drill.world.availability, group_clients_by_database(drill.scenario)
+        )
         course.add(event.as_json() for event in drill.events)
         for mark in marks:
             course.add_marker(mark)
@@ -115,7 +117,7 @@ class RunPane(QWidget):
         picture.show_drill(drill)
         self.strip.show_time(tick / TICKS_PER_S)
         lines = [
-            f"{formatting.run_time(item.tick / TICKS_PER_S)}  {describe_input(item.line_without_time, {})}"
+            f"{formatting.format_run_time(item.tick / TICKS_PER_S)}  {describe_input(item.line_without_time, {})}"
             for item in drill.journal
         ]
         self.commands.setPlainText("\n".join(lines))
@@ -184,7 +186,7 @@ class SeatReplay(QWidget):
         """Show the position of the instructor."""
         self.time.setText(
             tr("The instructor shows {t}. Your own run waits.").format(
-                t=formatting.run_time(tick / TICKS_PER_S)
+                t=formatting.format_run_time(tick / TICKS_PER_S)
             )
         )
         self.pair.show_time(tick)
@@ -220,14 +222,14 @@ class ReplayPage(QWidget):
             box.activated.connect(lambda _: self._ask_for_runs(self._tick))
         self.jumps = QComboBox()
         self.jumps.setAccessibleName(tr("Marks, and moments at which seats made different choices"))
-        self.jumps.activated.connect(self._jump)
+        self.jumps.activated.connect(self._jump_to_row)
         self.jumps.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.jumps.setMaximumWidth(self.fontMetrics().averageCharWidth() * JUMP_LETTERS)
-        self.find_divergences = _button(tr("F&ind where seats parted"))
+        self.find_divergences = _build_button(tr("F&ind where seats parted"))
         self.find_divergences.clicked.connect(self._find_divergences)
         self.pair = RunPair(make_picture)
-        self.pair.moment_chosen.connect(lambda t_s: self.move_to(ticks(t_s)))
-        self.play = _button(tr("&Play"))
+        self.pair.moment_chosen.connect(lambda t_s: self.move_to(to_ticks(t_s)))
+        self.play = _build_button(tr("&Play"))
         self.play.setCheckable(True)
         self.play.toggled.connect(self._toggle_play)
         self.speed = QComboBox()
@@ -239,13 +241,13 @@ class ReplayPage(QWidget):
         self.slider.setPageStep(10)
         self.slider.valueChanged.connect(lambda value: self.move_to(value * TICKS_PER_S))
         self.time = QLabel()
-        self.mark = _button(tr("Mark this &time…"))
+        self.mark = _build_button(tr("Mark this &time…"))
         self.mark.clicked.connect(self._ask_for_mark)
-        self.share = _button(tr("Show to &all"))
+        self.share = _build_button(tr("Show to &all"))
         self.share.setCheckable(True)
         self.share.setProperty("primary", "true")
         self.share.toggled.connect(self._toggle_share)
-        self.back = _button(tr("&Back to the roster"))
+        self.back = _build_button(tr("&Back to the roster"))
         self.back.clicked.connect(self.closed)
         top = FlowLayout(6)
         for chooser in (self.back, *self.seats, self.jumps, self.find_divergences, self.mark, self.share):
@@ -285,20 +287,20 @@ class ReplayPage(QWidget):
         self._show_jumps()
         if divergences:
             self.jumps.setCurrentIndex(1 + len(self._marks))
-            self._jump(self.jumps.currentIndex())
+            self._jump_to_row(self.jumps.currentIndex())
 
     def _show_jumps(self) -> None:
         self.jumps.clear()
         count = len(self._marks) + len(self._divergences)
         self.jumps.addItem(tr("Go to…") if count else tr("No marks yet"))
         for target in (*self._marks, *self._divergences):
-            self.jumps.addItem(f"{formatting.run_time(target.t_s)}  {target.text}")
+            self.jumps.addItem(f"{formatting.format_run_time(target.t_s)}  {target.text}")
 
     def _find_divergences(self) -> None:
         self.find_divergences.setEnabled(False)
         self.line_wanted.emit("partings")
 
-    def _jump(self, row: int) -> None:
+    def _jump_to_row(self, row: int) -> None:
         if row > 0:
             self.jump_to((*self._marks, *self._divergences)[row - 1])
 
@@ -315,7 +317,7 @@ class ReplayPage(QWidget):
         if shown_seats:
             for box, number in zip(self.seats, (*shown_seats, None), strict=False):
                 box.setCurrentIndex(max(0, box.findData(number)))
-        self._ask_for_runs(ticks(target.t_s))
+        self._ask_for_runs(to_ticks(target.t_s))
 
     def open_seat(self, seat: int, t_s: float) -> None:
         """Show the run of one seat, or of the first seat that allows it."""
@@ -379,7 +381,7 @@ class ReplayPage(QWidget):
         with QSignalBlocker(self.slider):  # it holds whole seconds, and would set the time back to one
             self.slider.setValue(tick // TICKS_PER_S)
         self.time.setText(
-            f"{formatting.run_time(self.t_s)} / {formatting.run_time(self.pair.end_tick / TICKS_PER_S)}"
+            f"{formatting.format_run_time(self.t_s)} / {formatting.format_run_time(self.pair.end_tick / TICKS_PER_S)}"
         )
         self.pair.show_time(tick)
         if not self._sharer.isActive():
@@ -415,7 +417,7 @@ class ReplayPage(QWidget):
         self.share.blockSignals(False)
 
 
-def _button(text: str) -> QPushButton:
+def _build_button(text: str) -> QPushButton:
     button = QPushButton(text)
     button.setAutoDefault(False)
     return button

@@ -49,8 +49,8 @@ class Lobby(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.code, self.address, self.arrivals = QLabel(), QLabel(), QLabel()
-        self.code.setFont(theme.fixed_font(CODE_POINTS))
-        self.address.setFont(theme.fixed_font())
+        self.code.setFont(theme.build_fixed_font(CODE_POINTS))
+        self.address.setFont(theme.build_fixed_font())
         for label in (self.code, self.address):
             label.setTextInteractionFlags(TYPED)
             label.setWordWrap(True)
@@ -82,7 +82,7 @@ class Lobby(QWidget):
         self.findings.hide()
         self._left = 0
         self._timer = QTimer(self, interval=1000)
-        self._timer.timeout.connect(self._tick)
+        self._timer.timeout.connect(self._show_next_second)
         column = QVBoxLayout(self)
         for part in (self.how, self.code, self.address, self.arrivals):
             column.addWidget(part)
@@ -131,7 +131,7 @@ class Lobby(QWidget):
         self._timer.start()
         self._show_left()
 
-    def _tick(self) -> None:
+    def _show_next_second(self) -> None:
         self._left -= 1
         if self._left > 0:
             self._show_left()
@@ -148,22 +148,26 @@ RESULTS: Final = (
     TableColumn(title=mark("Seat"), text=lambda tile: str(tile.name), sample="Annemarie Example"),
     TableColumn(
         title=mark("Goals"),
-        text=lambda tile: _dots(tile),
+        text=lambda tile: _format_dots(tile),
         sample="●●●●● 5 of 5",
     ),
-    TableColumn(title=mark("Time"), text=lambda tile: formatting.run_time(tile.at_s), sample="0:00:00"),
-    TableColumn(title=mark("Points"), text=lambda tile: _final_score(tile), is_number=True, sample="100"),
+    TableColumn(
+        title=mark("Time"), text=lambda tile: formatting.format_run_time(tile.at_s), sample="0:00:00"
+    ),
+    TableColumn(
+        title=mark("Points"), text=lambda tile: _format_final_score(tile), is_number=True, sample="100"
+    ),
 )
 
 
-def _dots(tile: Tile) -> str:
+def _format_dots(tile: Tile) -> str:
     goals = tile.verdict["goals"] if tile.verdict is not None else {}
     met_count = sum(met_t_s is not None for met_t_s in goals.values())
     return "●" * met_count + "○" * (len(goals) - met_count)
 
 
-def _final_score(tile: Tile) -> str:
-    return roster.score(tile) if tile.over else ""
+def _format_final_score(tile: Tile) -> str:
+    return roster.format_score(tile) if tile.over else ""
 
 
 class ProjectorView(QWidget):
@@ -177,8 +181,8 @@ class ProjectorView(QWidget):
         self.title, self.how, self.code, self.address, self.state, self.clock = (QLabel() for _ in range(6))
         self.clock.setFont(theme.resize_font(self.clock.font(), CLOCK_POINTS, bold=True))
         self.title.setFont(theme.resize_font(self.title.font(), ROOM_POINTS, bold=True))
-        self.code.setFont(theme.fixed_font(SHEET_POINTS))
-        self.address.setFont(theme.fixed_font(ROOM_POINTS))
+        self.code.setFont(theme.build_fixed_font(SHEET_POINTS))
+        self.address.setFont(theme.build_fixed_font(ROOM_POINTS))
         for label in (self.how, self.state):
             label.setFont(theme.resize_font(label.font(), ROOM_POINTS))
         for label in (self.title, self.how, self.code, self.address, self.state, self.clock):
@@ -218,7 +222,7 @@ class ProjectorView(QWidget):
         self.qr.show_text(code)
 
     def show_on_projector(self) -> None:
-        """Fill another screen than that of the instructor, or this one if there is no other."""
+        """Fill a screen other than the instructor's, or this screen if there is no other."""
         screen = self.screen()
         other_screens = [
             screen_choice for screen_choice in QGuiApplication.screens() if screen_choice is not screen
@@ -243,10 +247,10 @@ class ProjectorView(QWidget):
             self.state.setText("\n".join(filter(None, (pause, arrivals))))
             return
         at_s = max((tile.at_s for tile in tiles), default=0.0) if board.clock_s is None else board.clock_s
-        self.clock.setText(formatting.run_time(at_s))
+        self.clock.setText(formatting.format_run_time(at_s))
         self.state.setText(roster.describe_pace(board))
-        self.tiles.setColumnHidden(len(RESULTS) - 1, not any(map(_final_score, tiles)))
+        self.tiles.setColumnHidden(len(RESULTS) - 1, not any(map(_format_final_score, tiles)))
         if is_over:
-            tiles = sorted(tiles, key=lambda tile: -float(_final_score(tile) or 0.0))
+            tiles = sorted(tiles, key=lambda tile: -float(_format_final_score(tile) or 0.0))
         anonymous_tiles = [replace(tile, name=tr("Seat {n}").format(n=tile.seat)) for tile in tiles]
         self.tiles.table.replace(anonymous_tiles)

@@ -18,7 +18,7 @@ from app.widgets.two_lines import TwoLineCells
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import describe_input
-from engine.drill.judging.report import program_version
+from engine.drill.judging.report import get_program_version
 from engine.drill.judging.score import TOTAL_MAX
 from engine.drill.judging.shapes import BLUNDER
 from engine.overrides import override
@@ -49,7 +49,7 @@ def has_finished(tile: Tile) -> bool:
 def describe_version(tile: Tile) -> str:
     """Describe the version of the seat if it differs from that of this computer; empty otherwise."""
     version = tile.version
-    if version is None or version == program_version():
+    if version is None or version == get_program_version():
         return ""
     return tr("Version {version}").format(version=version) if version else tr("Older version")
 
@@ -65,9 +65,9 @@ class RosterState(Struct, frozen=True):
     text: str
     detail: str = ""
     tone: str | None = None
-    """bad, warn, info, ok or None."""
+    """Tone of the state: bad, warn, info or ok; None: no tone."""
     sign: str | None = None
-    """Name of the icon."""
+    """Name of the icon; None: no icon."""
 
 
 def find_state(tile: Tile) -> RosterState:
@@ -75,12 +75,12 @@ def find_state(tile: Tile) -> RosterState:
     verdict, other_version = tile.verdict, describe_version(tile)
     # the hashes of another version differ although the run follows from its inputs
     if verdict is not None and verdict["parted_t_s"] is not None and not other_version:
-        time = formatting.run_time(verdict["parted_t_s"])
+        time = formatting.format_run_time(verdict["parted_t_s"])
         return RosterState(tr("Diverges at {t}").format(t=time), verdict["parted"], "bad", "close")
     if has_finished(tile):
         return RosterState(tr("Finished"), sign="finish")
     if not tile.connected:
-        time = formatting.run_time(tile.at_s)
+        time = formatting.format_run_time(tile.at_s)
         return RosterState(tr("Not connected"), tr("recorded up to {t}").format(t=time), "warn", "cut")
     if tile.hand is not None:
         asks = tr("{n}. “{question}”").format(n=tile.hand_place, question=tile.hand)
@@ -97,10 +97,10 @@ def find_state(tile: Tile) -> RosterState:
     mistake = find_mistake(tile)
     if mistake is not None and tile.at_s - mistake[0] <= MISTAKE_SHOWN_S:
         at_s, lost_points = mistake
-        text = tr("Lost {n} points at {t}").format(n=f"{lost_points:.0f}", t=formatting.run_time(at_s))
-        return RosterState(text, _last_input(tile), "bad", "close")
+        text = tr("Lost {n} points at {t}").format(n=f"{lost_points:.0f}", t=formatting.format_run_time(at_s))
+        return RosterState(text, _format_last_input(tile), "bad", "close")
     if verdict is not None and verdict["stuck_since_s"] is not None:
-        stuck_since = formatting.run_time(verdict["stuck_since_s"])
+        stuck_since = formatting.format_run_time(verdict["stuck_since_s"])
         return RosterState(tr("Idle since {t}").format(t=stuck_since), tone="warn", sign="warning")
     if tile.paused:
         return RosterState(tr("Paused by participant"), sign="pause")
@@ -109,7 +109,7 @@ def find_state(tile: Tile) -> RosterState:
 
 
 def find_mistake(tile: Tile) -> tuple[float, float] | None:
-    """Return time in seconds and lost points of the last loss that is a blunder; None without one."""
+    """Return time in seconds and lost points of the latest blunder; None without a blunder."""
     losses = [
         (later_value[0], before[1] - later_value[1])
         for before, later_value in pairwise(tile.worth)
@@ -118,12 +118,12 @@ def find_mistake(tile: Tile) -> tuple[float, float] | None:
     return losses[-1] if losses else None
 
 
-def needs_help(tile: Tile) -> bool:
+def is_help_needed(tile: Tile) -> bool:
     """Return True for a seat that the instructor should look at."""
     return find_state(tile).tone in NEEDS_HELP
 
 
-def _goals(tile: Tile) -> str:
+def _format_goals(tile: Tile) -> str:
     verdict = tile.verdict
     goals = verdict["goals"] if verdict is not None else {}
     if verdict is None or not goals:
@@ -133,7 +133,7 @@ def _goals(tile: Tile) -> str:
     return f"{count} " + tr("({n} by the instructor)").format(n=helped) if helped else count
 
 
-def score(tile: Tile) -> str:
+def format_score(tile: Tile) -> str:
     """Format the points so far; empty without a score."""
     points = tile.verdict["score"] if tile.verdict is not None else None
     return "" if points is None else f"{points:.0f}"
@@ -141,7 +141,7 @@ def score(tile: Tile) -> str:
 
 def format_points(tile: Tile) -> str:
     """Format the points so far, and the points that are still possible; empty if nothing is scored."""
-    current_score, possible = score(tile), tile.reachable
+    current_score, possible = format_score(tile), tile.reachable
     if possible is None:
         return current_score
     return tr("{n} of {all} possible").format(n=current_score or "0", all=f"{possible:.0f}")
@@ -149,7 +149,7 @@ def format_points(tile: Tile) -> str:
 
 def _format_reachable(tile: Tile) -> str:
     heading = tr("Best score still possible for this seat")
-    course = [f"{formatting.run_time(t_s)}  {points:.0f}" for t_s, points in tile.worth]
+    course = [f"{formatting.format_run_time(t_s)}  {points:.0f}" for t_s, points in tile.worth]
     return "\n".join([heading, *course[-TOLD_LINES:]])
 
 
@@ -159,7 +159,7 @@ def _is_last_by_instructor(verdict: LogVerdict) -> bool:
     return at_s is not None and at_s >= (verdict["last_act_t_s"] or 0.0)
 
 
-def _last_input(tile: Tile) -> str:
+def _format_last_input(tile: Tile) -> str:
     verdict = tile.verdict
     if verdict is None:
         return ""
@@ -167,20 +167,22 @@ def _last_input(tile: Tile) -> str:
     return describe_input(line, {}) if line else ""
 
 
-def _last_input_time(tile: Tile) -> str:
+def _format_last_input_time(tile: Tile) -> str:
     verdict = tile.verdict
     if verdict is None:
         return ""
     if _is_last_by_instructor(verdict):
-        return tr("by you at {t}").format(t=formatting.run_time(verdict.get("instructor_act_t_s") or 0.0))
+        return tr("by you at {t}").format(
+            t=formatting.format_run_time(verdict.get("instructor_act_t_s") or 0.0)
+        )
     if verdict["last_act_t_s"] is None:
         return ""
-    return tr("at {t}").format(t=formatting.run_time(verdict["last_act_t_s"]))
+    return tr("at {t}").format(t=formatting.format_run_time(verdict["last_act_t_s"]))
 
 
 def _describe_seat_place(tile: Tile) -> str:
     """Return group and time of the seat."""
-    return " · ".join(filter(None, (tile.group, formatting.run_time(tile.at_s))))
+    return " · ".join(filter(None, (tile.group, formatting.format_run_time(tile.at_s))))
 
 
 def describe_seat(tile: Tile, goal_texts: Mapping[str, str]) -> str:
@@ -189,13 +191,15 @@ def describe_seat(tile: Tile, goal_texts: Mapping[str, str]) -> str:
     lines = [": ".join(filter(None, (status.text, status.detail)))]
     for name, met_s in (verdict["goals"] if verdict is not None else {}).items():
         goal = goal_texts.get(name, name)
-        lines.append(f"○ {goal}" if met_s is None else f"✓ {formatting.run_time(met_s)}  {goal}")
+        lines.append(f"○ {goal}" if met_s is None else f"✓ {formatting.format_run_time(met_s)}  {goal}")
     if verdict is not None and verdict["score"] is not None:
         lines.append(tr("Score: {points}").format(points=format_points(tile)))
-        lines.append(tr("Downtime: {t}").format(t=formatting.run_time(verdict["downtime_s"])))
-    if _last_input(tile):
+        lines.append(tr("Downtime: {t}").format(t=formatting.format_run_time(verdict["downtime_s"])))
+    if _format_last_input(tile):
         lines.append(
-            tr("Last command {at}: {line}").format(at=_last_input_time(tile), line=_last_input(tile))
+            tr("Last command {at}: {line}").format(
+                at=_format_last_input_time(tile), line=_format_last_input(tile)
+            )
         )
     return "\n".join(lines)
 
@@ -216,7 +220,7 @@ def describe_class(board: DashboardUpdate, tiles: Sequence[Tile], nameless: bool
     description = f"{describe_part(board)} {description}".lstrip()
     description += ", " + tr("{n} connected").format(n=connected_count)
     if board.clock_s is not None:
-        description += ", " + tr("class clock {t}").format(t=formatting.run_time(board.clock_s))
+        description += ", " + tr("class clock {t}").format(t=formatting.format_run_time(board.clock_s))
     if board.ends_in_s is not None:
         ends = datetime.now() + timedelta(seconds=board.ends_in_s)
         description += ", " + tr("end at about {time}").format(time=f"{ends:%H:%M}")
@@ -274,8 +278,13 @@ COLUMNS: Final = (
     TableColumn(
         title=mark("Score"), text=format_points, tip=_format_reachable, sample=mark("100 of 100 possible")
     ),
-    TableColumn(title=mark("Goals"), text=_goals),
-    TableColumn(title=mark("Last command"), text=_last_input, detail=_last_input_time, tip=_last_input),
+    TableColumn(title=mark("Goals"), text=_format_goals),
+    TableColumn(
+        title=mark("Last command"),
+        text=_format_last_input,
+        detail=_format_last_input_time,
+        tip=_format_last_input,
+    ),
 )
 
 

@@ -19,13 +19,13 @@ from app.views.console.tabs import (
     QueryTabs,
     ToolBar,
     build_actions,
-    server_of,
+    get_server,
     show_icons,
 )
 from app.widgets import theme
 from app.widgets.layouts import lay_column
-from app.widgets.reader import hand_keys
-from app.widgets.shared_actions import put_heading
+from app.widgets.reader import forward_focus
+from app.widgets.shared_actions import add_heading
 from app.words.language import tr
 from engine import tsql
 from engine.drill.time.event_log import select_events
@@ -92,13 +92,13 @@ class Console(QWidget):
         self._new_menu.aboutToShow.connect(self._fill_new_menu)
         self._server_menu = QMenu(self)
         self._server_menu.setObjectName("servers")
-        self._snippet_menu = history.menu(self._insert, self)
-        self.tools = build_actions(self, self._acts())
+        self._snippet_menu = history.build_menu(self._insert, self)
+        self.tools = build_actions(self, self._list_tools())
         """Tools by name, also for menus and the palette of the main window."""
         self._bar = ToolBar(self.tools, self._new_menu)
         self.tabs.setCornerWidget(self._bar, Qt.Corner.TopRightCorner)
         self._refresh_actions()
-        theme.follow(self, theme.SIZE, self._share_width)
+        theme.call_after_events(self, theme.SIZE, self._share_width)
 
     # --- view interface -----------------------------------------------------------------------------------
 
@@ -110,16 +110,16 @@ class Console(QWidget):
         self.tabs.set_world(drill.world)
         self.tabs.show_waits(drill.terms.truth)
         self.tabs.keep_only(drill.world.instances)
-        for window in self.windows():
+        for window in self.list_windows():
             window.forget()
             self._refresh(window)
-        for shell in self.tabs.shells():
+        for shell in self.tabs.list_shells():
             shell.clear()
         self.history.replace([])
         self._apply_events(select_events(drill.events, "sql", "sql_done"))
         self._show_answers(select_events(drill.events, "powershell"))
         first_instance = next(iter(drill.world.instances), None)
-        if not self.windows() and first_instance is not None:
+        if not self.list_windows() and first_instance is not None:
             self.tabs.open(first_instance, "", take_focus=False)
         self.show_world(drill.world)
 
@@ -138,7 +138,7 @@ class Console(QWidget):
 
     def _show_answers(self, events: Iterable[Event]) -> None:
         """Show PowerShell output in the open windows."""
-        shells = {shell.server: shell for shell in self.tabs.shells()}
+        shells = {shell.server: shell for shell in self.tabs.list_shells()}
         for event in events:
             if event.server in shells:
                 shells[event.server].show_answer(event)
@@ -149,7 +149,7 @@ class Console(QWidget):
         running: dict[str, int] = {}
         for event in events:
             if isinstance(event.data, SqlData):
-                started = self._batches.started(event, event.data)
+                started = self._batches.record_start(event, event.data)
                 if started is not None:
                     self.history.append(started)
                     running[started.window] = started.tick
@@ -162,13 +162,13 @@ class Console(QWidget):
         if outcomes:
             self.history.refresh()
         for name in {**outcomes, **running}:
-            window = self.tabs.window_called(name)
+            window = self.tabs.find_window(name)
             if window is None:
                 continue
             if name in outcomes:
                 window.show_finished(outcomes[name])
             if name in running:
-                window.running(running[name])
+                window.show_running(running[name])
             self._refresh(window)
 
     # --- windows ------------------------------------------------------------------------------------------
@@ -178,13 +178,13 @@ class Console(QWidget):
         """The query window in front."""
         return self.tabs.current
 
-    def windows(self) -> list[QueryWindow]:
+    def list_windows(self) -> list[QueryWindow]:
         """Return the open windows."""
-        return self.tabs.windows()
+        return self.tabs.list_windows()
 
-    def drafts(self) -> dict[str, str]:
+    def list_drafts(self) -> dict[str, str]:
         """Return the text of each window, which must not be lost."""
-        return self.tabs.drafts()
+        return self.tabs.list_drafts()
 
     def begin_run(self, world: World, drafts: Mapping[str, str], closed: Sequence[ClosedWindow]) -> None:
         """Begin another run with its windows and texts (*drafts*).
@@ -193,10 +193,10 @@ class Console(QWidget):
         """
         self._world = world
         self.tabs.set_world(world)
-        self.tabs.keep_closed(closed)
+        self.tabs.store_closed(closed)
         self.tabs.show_drafts(drafts, world.instances)
 
-    def new_query(self, server: str | None, text: str = "") -> QueryWindow | None:
+    def open_query(self, server: str | None, text: str = "") -> QueryWindow | None:
         """Open another query window on the instance *server* with *text*; None for an unknown instance."""
         if server is None or self._world is None or server not in self._world.instances:
             return None
@@ -206,15 +206,15 @@ class Console(QWidget):
         """Bring the PowerShell window on *node* to the front."""
         if self._world is not None and node in self._world.nodes:
             self._close_covering_history()
-            shell = self._shell_on(node)
+            shell = self._get_shell(node)
             self.tabs.setCurrentWidget(shell)
             shell.line.setFocus()
             self._refresh_actions()
 
-    def _shell_on(self, node: str) -> ShellWindow:
+    def _get_shell(self, node: str) -> ShellWindow:
         """Return the PowerShell window on *node*; a new one shows the earlier output."""
-        servers = {shell.server for shell in self.tabs.shells()}
-        shell = self.tabs.shell_on(node)
+        servers = {shell.server for shell in self.tabs.list_shells()}
+        shell = self.tabs.get_shell(node)
         if node not in servers and self._drill is not None:
             for event in select_events(self._drill.events, "powershell"):
                 if event.server == node:
@@ -223,15 +223,15 @@ class Console(QWidget):
 
     def open_any(self, server: str) -> None:
         """Bring the query window on an instance to the front, or else the PowerShell window on a node."""
-        known_window = next((window for window in self.tabs.windows() if window.server == server), None)
+        known_window = next((window for window in self.tabs.list_windows() if window.server == server), None)
         if known_window is not None:
             self._close_covering_history()
             self.tabs.setCurrentWidget(known_window)
             known_window.editor.setFocus()
-        elif self.new_query(server) is None:
+        elif self.open_query(server) is None:
             self.open_shell(server)
 
-    def expect(self, line: str) -> None:
+    def prepare_window(self, line: str) -> None:
         """Prepare the window in which the result of *line* appears, which was typed on the command line."""
         try:
             item = parse_line(line)
@@ -242,9 +242,11 @@ class Console(QWidget):
             return
         name, text = item.args
         if item.verb == "ps" and name in self._world.nodes:
-            self.tabs.setCurrentWidget(self._shell_on(name))
-        elif item.verb == "sql" and QUERY_WINDOW.fullmatch(name) and server_of(name) in self._world.instances:
-            window = self.tabs.window_called(name) or self.tabs.open(name, text, take_focus=False)
+            self.tabs.setCurrentWidget(self._get_shell(name))
+        elif (
+            item.verb == "sql" and QUERY_WINDOW.fullmatch(name) and get_server(name) in self._world.instances
+        ):
+            window = self.tabs.find_window(name) or self.tabs.open(name, text, take_focus=False)
             self.tabs.setCurrentWidget(window)
             if not window.busy:
                 window.show_sent()
@@ -261,9 +263,9 @@ class Console(QWidget):
 
     def _open_text(self, name: str, text: str) -> None:
         self._close_covering_history()
-        window = self.tabs.window_called(name)
+        window = self.tabs.find_window(name)
         if window is None:
-            self.new_query(server_of(name), text)
+            self.open_query(get_server(name), text)
         else:
             self.tabs.setCurrentWidget(window)
             window.editor.replace_all(text)
@@ -271,7 +273,7 @@ class Console(QWidget):
 
     def _connect_window(self, window: QueryWindow) -> None:
         window.results.show_as_text(self._as_text)
-        window.database_wanted.connect(lambda name: self._use(window, name))
+        window.database_wanted.connect(lambda name: self._use_database(window, name))
         window.editor.menu_actions = [self.tools[name] for name in IN_TEXT_MENU]
         window.results.grid_actions = [self.tools["file"]]
         window.parsed.connect(lambda: self._refresh(window))
@@ -297,20 +299,20 @@ class Console(QWidget):
                 tr("There is nothing to execute in this window. Type a statement first.")
             )
         else:
-            self._send(window, window.editor.chosen_text)
+            self._send_batch(window, window.editor.chosen_text)
 
-    def _use(self, window: QueryWindow, database: str) -> None:
+    def _use_database(self, window: QueryWindow, database: str) -> None:
         """Send USE for *database*, which the user selected in the database list."""
         if window.busy:
             window.editor.message_ready.emit(tr("A query is executing in this window: Alt+Break cancels it."))
         else:
-            self._send(window, f"USE [{database.replace(']', ']]')}]")
+            self._send_batch(window, f"USE [{database.replace(']', ']]')}]")
 
     def parse(self) -> None:
         """Check the syntax of the front window."""
         window = self.current
         if window is not None and not window.busy and window.editor.chosen_text.strip():
-            window.parsing(tsql.parsing(window.editor.chosen_text))
+            window.parse_in_turns(tsql.check_syntax_in_steps(window.editor.chosen_text))
             self._refresh(window)
 
     def cancel(self) -> None:
@@ -325,13 +327,13 @@ class Console(QWidget):
     def _run_text(self, name: str, text: str) -> None:
         """Run *text* where it ran before, or in a new window if that is closed or busy."""
         self._close_covering_history()
-        window = self.tabs.window_called(name)
+        window = self.tabs.find_window(name)
         if window is None or window.busy:
-            window = self.new_query(server_of(name), text)
+            window = self.open_query(get_server(name), text)
         if window is not None:
-            self._send(window, text)
+            self._send_batch(window, text)
 
-    def _send(self, window: QueryWindow, text: str) -> None:
+    def _send_batch(self, window: QueryWindow, text: str) -> None:
         window.show_sent()
         self._refresh(window)
         self._sending = window.window_id
@@ -345,12 +347,15 @@ class Console(QWidget):
 
     @Slot(str)
     def show_refusal(self, reason: str, window_id: str = "") -> None:
-        """Show that the last line, or that of a window, was refused; it may have been a batch of this console."""
+        """Show that the last line, or the last line of a window, was refused.
+
+        The line may be a batch of this console.
+        """
         verb, _, arguments = self._sending.partition(" ")
         if verb == "ps":
             node, _, command = arguments.partition(" ")
-            self.tabs.shell_on(node).show_refusal(command, reason)
-        window = self.tabs.window_called(window_id or self._sending)
+            self.tabs.get_shell(node).show_refusal(command, reason)
+        window = self.tabs.find_window(window_id or self._sending)
         if window is not None and window.state == "sent":
             window.show_refused(reason)
             self._refresh(window)
@@ -360,11 +365,11 @@ class Console(QWidget):
     def show_as_text(self, yes: bool) -> None:
         """Show results as text (Ctrl+T) or in a grid (Ctrl+D), in every window."""
         self._as_text = yes
-        for window in self.windows():
+        for window in self.list_windows():
             window.results.show_as_text(yes)
         self._refresh_actions()
 
-    def _acts(self) -> Iterator[ConsoleTool]:
+    def _list_tools(self) -> Iterator[ConsoleTool]:
         yield ConsoleTool("run", tr("&Execute"), "play", self.run)
         yield ConsoleTool("cancel", tr("&Cancel the query"), "stop", self.cancel)
         yield ConsoleTool("parse", tr("&Parse without executing"), "check", self.parse)
@@ -379,57 +384,60 @@ class Console(QWidget):
             "file", tr("Save results to a &file…"), "", lambda: self.file_wanted.emit("results")
         )
         yield ConsoleTool(
-            "results", tr("Show or hide &results"), "", self._with_current(QueryWindow.toggle_results)
+            "results",
+            tr("Show or hide &results"),
+            "",
+            self._bind_to_current_window(QueryWindow.toggle_results),
         )
-        yield ConsoleTool("focus", tr("Next pane"), "", self._with_current(QueryWindow.cycle_focus))
+        yield ConsoleTool("focus", tr("Next pane"), "", self._bind_to_current_window(QueryWindow.cycle_focus))
         yield ConsoleTool(
-            "focus_back", tr("Previous pane"), "", self._with_current(QueryWindow.cycle_focus_back)
+            "focus_back", tr("Previous pane"), "", self._bind_to_current_window(QueryWindow.cycle_focus_back)
         )
         yield ConsoleTool("places", tr("Fill in template para&meters…"), "", self._fill_places)
         yield ConsoleTool("snippets", tr("&Insert a statement"), "snippet", self._pop_snippets)
         yield ConsoleTool("history", tr("Batch &history"), "history", self._toggle_history)
         yield ConsoleTool("connection", tr("Change connectio&n…"), "", self._pop_servers)
-        yield ConsoleTool("database", tr("Go to the list of data&bases"), "", self._to_databases)
+        yield ConsoleTool("database", tr("Go to the list of data&bases"), "", self._open_database_list)
         yield ConsoleTool("zoom", tr("Ma&ximize or restore"), "fit", self.zoom_wanted.emit)
         yield ConsoleTool("who", tr("Connections (sp_&who)"), "", self._ask_who)
         yield ConsoleTool("about", tr("&Describe the selected object (sp_help)"), "", self._ask_about)
-        yield ConsoleTool("next", tr("Next window"), "", self.tabs.step)
-        yield ConsoleTool("before", tr("Previous window"), "", lambda: self.tabs.step(-1))
+        yield ConsoleTool("next", tr("Next window"), "", self.tabs.show_neighbor)
+        yield ConsoleTool("before", tr("Previous window"), "", lambda: self.tabs.show_neighbor(-1))
         yield ConsoleTool("close", tr("C&lose window"), "", self._close_current)
 
     def _ask_who(self) -> None:
         """Run sp_who, as Ctrl+1 of Management Studio does. The text of the window stays; only its results change."""
         if self.current is not None and not self.current.busy:
-            self._send(self.current, "EXEC sp_who")
+            self._send_batch(self.current, "EXEC sp_who")
 
     def _ask_about(self) -> None:
         """Run sp_help as Alt+F1 does, for the selection or for all objects."""
         if self.current is not None and not self.current.busy:
-            name = " ".join(self.current.editor.selected_text().split()).replace("'", "''")
-            self._send(self.current, f"EXEC sp_help N'{name}'" if name else "EXEC sp_help")
+            name = " ".join(self.current.editor.get_selected_text().split()).replace("'", "''")
+            self._send_batch(self.current, f"EXEC sp_help N'{name}'" if name else "EXEC sp_help")
 
     def _open_default_query(self) -> None:
         if self.current is not None:
-            self.new_query(self.current.server)
+            self.open_query(self.current.server)
         elif self._world is not None:
-            self.new_query(next(iter(self._world.instances), None))
+            self.open_query(next(iter(self._world.instances), None))
 
     def _fill_new_menu(self) -> None:
         self._new_menu.clear()
         for server in self._world.instances if self._world is not None else ():
-            action = self._new_menu.addAction(self.tabs.square(server), server)
-            action.triggered.connect(lambda _=False, server=server: self.new_query(server))
+            action = self._new_menu.addAction(self.tabs.build_square(server), server)
+            action.triggered.connect(lambda _=False, server=server: self.open_query(server))
         for node in self._world.nodes if self._world is not None else ():
             action = self._new_menu.addAction(tr("PowerShell on {node}").format(node=node))
             action.triggered.connect(lambda _=False, node=node: self.open_shell(node))
         if self.tabs.closed:
-            put_heading(self._new_menu, tr("Closed windows"))
+            add_heading(self._new_menu, tr("Closed windows"))
         for number, closed_window in enumerate(self.tabs.closed):
             first = closed_window.text.strip().splitlines()[0]
             text = f"{closed_window.server}: {first[:50]}" + (
                 f"  ({closed_window.drill})" if closed_window.drill else ""
             )
-            action = self._new_menu.addAction(self.tabs.square(closed_window.server), text)
+            action = self._new_menu.addAction(self.tabs.build_square(closed_window.server), text)
             action.triggered.connect(lambda _=False, number=number: self.tabs.reopen(number))
 
     def _pop_servers(self) -> None:
@@ -440,11 +448,11 @@ class Console(QWidget):
         self._server_menu.clear()
         for server in self._world.instances:
             if server != window.server:
-                action = self._server_menu.addAction(self.tabs.square(server), server)
+                action = self._server_menu.addAction(self.tabs.build_square(server), server)
                 action.triggered.connect(
                     lambda _=False, window=window, server=server: self.tabs.change_connection(window, server)
                 )
-        for target in self.tabs.targets(window):
+        for target in self.tabs.list_targets(window):
             action = self._server_menu.addAction(target)
             line = Input(0, "change-connection", (window.window_id, target)).line_without_time
             action.triggered.connect(lambda _=False, line=line: self.requested.emit(line))
@@ -464,7 +472,7 @@ class Console(QWidget):
         window = self.current
         if window is None:
             return
-        placeholders = history.places(window.editor.toPlainText())
+        placeholders = history.list_parameters(window.editor.toPlainText())
         if not placeholders:
             window.editor.message_ready.emit(tr("This text has no template parameters."))
             return
@@ -505,12 +513,12 @@ class Console(QWidget):
         else:
             self.tabs.close_window(window)
 
-    def _to_databases(self) -> None:
+    def _open_database_list(self) -> None:
         if self.current is not None:
             self.current.databases.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self.current.databases.showPopup()
 
-    def _with_current(self, act: Callable[[QueryWindow], None]) -> Callable[[], None]:
+    def _bind_to_current_window(self, act: Callable[[QueryWindow], None]) -> Callable[[], None]:
         return lambda: act(self.current) if self.current is not None else None
 
     # --- appearance ---------------------------------------------------------------------------------------
@@ -522,7 +530,7 @@ class Console(QWidget):
     def _refresh_actions(self) -> None:
         window, shell = self.current, self.tabs.current_shell
         part = window.editor if window is not None else shell.line if shell is not None else None
-        hand_keys(self, part)
+        forward_focus(self, part)
         self.tools["run"].setEnabled(shell is not None or (window is not None and not window.busy))
         self.tools["parse"].setEnabled(window is not None and not window.busy)
         self.tools["cancel"].setEnabled(window is not None and window.busy)
@@ -534,5 +542,5 @@ class Console(QWidget):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             show_icons(self.tools, self.palette())
-            for window in self.windows():
+            for window in self.list_windows():
                 self._refresh(window)

@@ -29,18 +29,18 @@ from engine.overrides import override
 from engine.tables import read_table
 
 
-def first_line(batch: QueryBatch) -> str:
+def get_first_line(batch: QueryBatch) -> str:
     """Return the first nonempty line, with an ellipsis if more lines follow."""
     lines = [line.strip() for line in batch.text.splitlines() if line.strip()]
     return lines[0] + (" …" if len(lines) > 1 else "") if lines else ""
 
 
-def summary(batch: QueryBatch) -> str:
+def summarize_batch(batch: QueryBatch) -> str:
     """Return the batch in one line."""
     return batch.outcome.summary.partition("\n")[0] if batch.outcome else tr("running")
 
 
-def tone(batch: QueryBatch) -> str:
+def get_tone(batch: QueryBatch) -> str:
     """Return the color of the batch's result."""
     return "info" if batch.outcome is None else "bad" if batch.outcome.failed else "ok"
 
@@ -48,13 +48,19 @@ def tone(batch: QueryBatch) -> str:
 COLUMNS = (
     TableColumn(
         title=mark("Time"),
-        text=lambda e: formatting.run_time(e.tick / TICKS_PER_S),
+        text=lambda e: formatting.format_run_time(e.tick / TICKS_PER_S),
         is_number=True,
         sample="1:00:00",
     ),
     TableColumn(title=mark("Window"), text=lambda e: e.window, sample="SERVER_B#2"),
-    TableColumn(title=mark("Outcome"), text=summary, tone=tone, tip=summary, sample="Msg 1422: The mirror"),
-    TableColumn(title=mark("Batch"), text=first_line, tip=lambda e: e.text),
+    TableColumn(
+        title=mark("Outcome"),
+        text=summarize_batch,
+        tone=get_tone,
+        tip=summarize_batch,
+        sample="Msg 1422: The mirror",
+    ),
+    TableColumn(title=mark("Batch"), text=get_first_line, tip=lambda e: e.text),
 )
 
 
@@ -75,9 +81,9 @@ class QueryHistory(QWidget):
         self._open, self._run = QToolButton(), QToolButton()
         self._open.setText(tr("Open"))
         self._run.setText(tr("Run again"))
-        self._open.clicked.connect(lambda: self._emit(self.chosen))
-        self._run.clicked.connect(lambda: self._emit(self.rerun_wanted))
-        self.table.doubleClicked.connect(lambda: self._emit(self.chosen))
+        self._open.clicked.connect(lambda: self._emit_selected(self.chosen))
+        self._run.clicked.connect(lambda: self._emit_selected(self.rerun_wanted))
+        self.table.doubleClicked.connect(lambda: self._emit_selected(self.chosen))
         self._add_key("Return", self.chosen, tr("Open in its window"))
         self._add_key("Ctrl+Return", self.rerun_wanted, tr("Run again"))
         self._close = CloseButton()
@@ -126,10 +132,10 @@ class QueryHistory(QWidget):
         action = QAction(text, self.table)
         action.setShortcut(QKeySequence(key))
         action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
-        action.triggered.connect(lambda: self._emit(signal))
+        action.triggered.connect(lambda: self._emit_selected(signal))
         self.table.addAction(action)
 
-    def _emit(self, signal: SignalInstance) -> None:
+    def _emit_selected(self, signal: SignalInstance) -> None:
         index = self.table.currentIndex()
         if index.isValid():
             batch: QueryBatch = self.model.rows[index.row()]
@@ -164,7 +170,7 @@ SNIPPETS: Final = tuple(
 """Menu: (group, ((title, text), …))."""
 
 
-def places(text: str) -> list[TemplateParameter]:
+def list_parameters(text: str) -> list[TemplateParameter]:
     """Return the placeholders of a text, each name once, in order."""
     parameters: dict[str, TemplateParameter] = {}
     for name, kind, value in ([part.strip() for part in place_match] for place_match in PLACE.findall(text)):
@@ -178,7 +184,7 @@ def fill_placeholders(text: str, values: dict[str, str]) -> str:
     return PLACE.sub(lambda match: lower.get(match[1].strip().lower(), match[3].strip()), text)
 
 
-def menu(insert: Callable[[str], None], parent: QWidget) -> QMenu:
+def build_menu(insert: Callable[[str], None], parent: QWidget) -> QMenu:
     """Return a menu of all snippets; *insert* gets the text of the chosen one."""
     context_menu = QMenu(parent)
     for group, entries in SNIPPETS:

@@ -63,7 +63,9 @@ class BatchOutcome(Struct, frozen=True):
             if message.is_error:
                 return f"Msg {message.number}: {message.text}" if message.number else message.text
         if self.results or self.counted:
-            return trn("{n} row", "{n} rows", self.row_count).format(n=formatting.number(self.row_count))
+            return trn("{n} row", "{n} rows", self.row_count).format(
+                n=formatting.format_number(self.row_count)
+            )
         return self.messages[0].text if self.messages else ""
 
 
@@ -98,7 +100,7 @@ def from_event(event: Event, batch_end: SqlDoneData) -> BatchOutcome:
     )
 
 
-def message_lines(outcome: BatchOutcome) -> Iterator[tuple[str, str | None, int | None]]:
+def list_message_lines(outcome: BatchOutcome) -> Iterator[tuple[str, str | None, int | None]]:
     """Yield (text, tone, line number) as in the Messages tab: a red heading and the text for an error."""
     for message in outcome.messages:
         if message.is_error and message.number:
@@ -128,7 +130,9 @@ TEXT_LINES: Final = 5_000
 
 def as_text(outcome: BatchOutcome) -> str:
     """Return messages and results in order, up to the amount that a person reads."""
-    lines = [text[:TEXT_MESSAGE_CHARACTERS] for text, _, _ in islice(message_lines(outcome), TEXT_MESSAGES)]
+    lines = [
+        text[:TEXT_MESSAGE_CHARACTERS] for text, _, _ in islice(list_message_lines(outcome), TEXT_MESSAGES)
+    ]
     parts: list[str] = []
     line_count, remaining_cells, missing = 0, TEXT_CELLS, 0
     for result in outcome.results:
@@ -139,17 +143,19 @@ def as_text(outcome: BatchOutcome) -> str:
         if remaining_cells <= 0:
             continue
         remaining_cells -= (1 + len(rows)) * len(result.columns)
-        cells = [[formatting.cell(value)[:TEXT_CHARACTERS] for value in row] for row in rows]
-        parts.append(formatting.text_table(list(result.columns), cells))
+        cells = [[formatting.format_cell(value)[:TEXT_CHARACTERS] for value in row] for row in rows]
+        parts.append(formatting.format_text_table(list(result.columns), cells))
     parts.append("\n".join(lines[line_count:]))
     if missing:
-        parts.append(tr("Rows not shown here: {n}.").format(n=formatting.number(missing)))
+        parts.append(tr("Rows not shown here: {n}.").format(n=formatting.format_number(missing)))
     if len(outcome.messages) > TEXT_MESSAGES:
         unseen = len(outcome.messages) - TEXT_MESSAGES
-        parts.append(tr("Messages not shown: {n}.").format(n=formatting.number(unseen)))
+        parts.append(tr("Messages not shown: {n}.").format(n=formatting.format_number(unseen)))
     shown_lines = "\n\n".join(part for part in parts if part).split("\n")
     if len(shown_lines) > TEXT_LINES:
-        message = tr("Lines not shown: {n}.").format(n=formatting.number(len(shown_lines) - TEXT_LINES))
+        message = tr("Lines not shown: {n}.").format(
+            n=formatting.format_number(len(shown_lines) - TEXT_LINES)
+        )
         shown_lines[TEXT_LINES:] = ["", message]
     return "\n".join(shown_lines)
 
@@ -185,7 +191,7 @@ class Batches:
         self._awaited: Counter[tuple[str, ...]] = Counter()
         self._running: dict[str, QueryBatch] = {}
 
-    def started(self, event: Event, batch_start: SqlData) -> QueryBatch | None:
+    def record_start(self, event: Event, batch_start: SqlData) -> QueryBatch | None:
         """Return the batch that begins; None if it does not belong to the trainee."""
         for item in self._journal[self._read :]:
             if item.verb == "sql" and QUERY_WINDOW.fullmatch(item.args[0]):

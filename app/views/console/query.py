@@ -31,7 +31,7 @@ from app.widgets.code_edit import CodeEdit, Complete
 from app.widgets.highlight import Highlighter
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.reader import has_keys
-from app.widgets.tables import plain_tip
+from app.widgets.tables import escape_tip
 from app.widgets.theme import ThemeTokens
 from app.words import formatting
 from app.words.language import mark, tr, trn
@@ -63,25 +63,25 @@ TONES: Final[tuple[tuple[_TokenType, str], ...]] = (
 """Kind of token -> theme token. The first match counts; all else is plain text."""
 
 
-def tone_of(kind: _TokenType, text: str) -> str | None:
+def get_tone(kind: _TokenType, text: str) -> str | None:
     """Return the theme token for a word of T-SQL."""
     if kind in Token.Name and text.upper() in MIRRORING_WORDS:
         return "keyword"
     return next((tone for family, tone in TONES if kind in family), None)
 
 
-def sql_highlighter(document: QTextDocument, colors: ThemeTokens) -> Highlighter:
+def create_sql_highlighter(document: QTextDocument, colors: ThemeTokens) -> Highlighter:
     """Return colors for T-SQL."""
     before = ""
 
-    def tone(kind: _TokenType, text: str) -> str | None:
+    def find_tone(kind: _TokenType, text: str) -> str | None:
         nonlocal before
         # after a dot, as in sys.database_mirroring, the word is a name
-        tone = tone_of(kind, text) if before != "." else None
+        tone = get_tone(kind, text) if before != "." else None
         before = text
         return tone
 
-    return Highlighter(document, colors, TransactSqlLexer(stripnl=False, ensurenl=False), tone)
+    return Highlighter(document, colors, TransactSqlLexer(stripnl=False, ensurenl=False), find_tone)
 
 
 _COMMENT: Final = re.compile(r"^(\s*)--")
@@ -92,7 +92,7 @@ class SqlEditor(CodeEdit):
     """Editor for one batch, or several separated by GO."""
 
     def __init__(self, complete: Complete, parent: QWidget | None = None) -> None:
-        super().__init__(complete, sql_highlighter, parent)
+        super().__init__(complete, create_sql_highlighter, parent)
         self._chord = False
         self.menu_actions: list[QAction] = []
         """Additional actions for the context menu."""
@@ -109,15 +109,15 @@ class SqlEditor(CodeEdit):
     @property
     def chosen_text(self) -> str:
         """Text that F5 runs: the selection, or all text."""
-        return self.selected_text().strip() or self.toPlainText()
+        return self.get_selected_text().strip() or self.toPlainText()
 
     @property
     def first_line(self) -> int:
         """Line of the text in which `chosen_text` begins, counted from 1."""
         cursor = self.textCursor()
-        if not self.selected_text().strip():
+        if not self.get_selected_text().strip():
             return 1
-        text = self.selected_text()
+        text = self.get_selected_text()
         skipped = text[: len(text) - len(text.lstrip())].count("\n")
         return self.document().findBlock(cursor.selectionStart()).blockNumber() + 1 + skipped
 
@@ -136,7 +136,7 @@ class SqlEditor(CodeEdit):
     @override
     def event(self, event: QEvent) -> bool:
         # Ctrl+K and the next key belong to the editor, whatever else the window uses them for.
-        is_own = isinstance(event, QKeyEvent) and (self._chord or self._starts_chord(event))
+        is_own = isinstance(event, QKeyEvent) and (self._chord or self._is_chord_start(event))
         if is_own and event.type() == QEvent.Type.ShortcutOverride:
             event.accept()
             return True
@@ -146,7 +146,7 @@ class SqlEditor(CodeEdit):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self._chord:
             self._end_chord(event)
-        elif self._starts_chord(event):
+        elif self._is_chord_start(event):
             self._chord = True
             self.message_ready.emit(tr(_CHORD))
         else:
@@ -168,7 +168,7 @@ class SqlEditor(CodeEdit):
         super().focusOutEvent(event)
 
     @staticmethod
-    def _starts_chord(event: QKeyEvent) -> bool:
+    def _is_chord_start(event: QKeyEvent) -> bool:
         return event.key() == Qt.Key.Key_K and event.modifiers() == Qt.KeyboardModifier.ControlModifier
 
     def _end_chord(self, event: QKeyEvent) -> None:
@@ -186,7 +186,7 @@ class SqlEditor(CodeEdit):
 
     def _change_selection(self, change: Callable[[str], str]) -> None:
         cursor = self.textCursor()
-        start, text = cursor.selectionStart(), change(self.selected_text())
+        start, text = cursor.selectionStart(), change(self.get_selected_text())
         if text:
             cursor.insertText(text)
             cursor.setPosition(start)
@@ -210,7 +210,7 @@ class DatabaseBox(QComboBox):
         super().__init__()
         self._names: list[str] = []
         self.setAccessibleName(tr("Database"))
-        self.setToolTip(plain_tip(tr("Database of this connection (Ctrl+U)")))
+        self.setToolTip(escape_tip(tr("Database of this connection (Ctrl+U)")))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(12)
         self.setMinimumWidth(LEAST_PX)
@@ -239,7 +239,7 @@ class DatabaseBox(QComboBox):
             super().keyPressEvent(event)
 
 
-def _product(version: int) -> str:
+def _format_product(version: int) -> str:
     """Format a product version as Management Studio's status line does: 9.0, 10.0 …."""
     major, minor, *_ = PRODUCT[version][0].split(".")
     return f"{major}.{int(minor)}"
@@ -329,8 +329,9 @@ class QueryWindow(QWidget):
         self.started_tick: int | None = None
         self._connection = ConnectionStatus(self.server, 0, 0)
         self._is_current = True
-        """True if the client has used the connection since it was last shown as open. Only then does it
-        notice a lost login.
+        """True if the client has used the connection since it was last shown as open.
+
+        A client notices a lost login only when it uses the connection.
         """
         self._first_line = 1
         self._parsing: ResumableComputation[list[Message]] | None = None
@@ -354,14 +355,14 @@ class QueryWindow(QWidget):
         self._split.addWidget(self.editor)
         self._split.addWidget(self.results)
         self._shared = False
-        """True after the initial division of the height; from then on the user moves the border."""
+        """True after the first division of the height. From then on the user moves the border."""
         self._state, self._facts = QLabel(), QLabel()
         self._state.setObjectName("state")
         self._facts.setObjectName("facts")
         self._facts.setTextFormat(Qt.TextFormat.PlainText)  # the name of a database may contain HTML
         self._lay_out()
         self.set_state("disconnected")
-        theme.follow(self, theme.SIZE, self._fit_facts)
+        theme.call_after_events(self, theme.SIZE, self._fit_facts)
 
     def _lay_out(self) -> None:
         status = lay_row((self._state, 1), self._facts, margins=(6, 2, 6, 2))
@@ -391,7 +392,7 @@ class QueryWindow(QWidget):
         self.results.show_outcome(None)
         self.set_state("sent")
 
-    def running(self, started_tick: int) -> None:
+    def show_running(self, started_tick: int) -> None:
         """Show that a batch has run since a tick."""
         self.started_tick = started_tick
         self.set_state("running")
@@ -402,8 +403,10 @@ class QueryWindow(QWidget):
         self._is_current = True
         self.results.show_outcome(outcome)
         self._show_results()
-        elapsed_text = formatting.hms(outcome.elapsed_ticks / TICKS_PER_S)
-        rows = trn("{n} row", "{n} rows", outcome.row_count).format(n=formatting.number(outcome.row_count))
+        elapsed_text = formatting.format_hms(outcome.elapsed_ticks / TICKS_PER_S)
+        rows = trn("{n} row", "{n} rows", outcome.row_count).format(
+            n=formatting.format_number(outcome.row_count)
+        )
         state = "cancelled" if outcome.canceled else "failed" if outcome.failed else "done"
         self.set_state(state, f"{elapsed_text}   {rows}")
         self._announce(f"{tr(STATES[state][2])} {outcome.summary}".strip())
@@ -419,7 +422,7 @@ class QueryWindow(QWidget):
         self._show_alone([Message(0, 16, 1, 1, reason)])
         self.set_state("failed")
 
-    def parsing(self, parsing: ResumableComputation[list[Message]]) -> None:
+    def parse_in_turns(self, parsing: ResumableComputation[list[Message]]) -> None:
         """Parse without running. A long text takes many event-loop turns."""
         self._first_line = self.editor.first_line
         self._parsing = parsing
@@ -435,10 +438,10 @@ class QueryWindow(QWidget):
     def _parse_on(self) -> None:
         if self._parsing is None:
             return
-        if not self._parsing.reached(self._parsing.spent + PARSED_A_TURN):
+        if not self._parsing.continue_to(self._parsing.spent + PARSED_A_TURN):
             self._turn.start(0)
             return
-        messages, self._parsing = self._parsing.result(), None
+        messages, self._parsing = self._parsing.get_result(), None
         self._show_alone(messages)
         self.set_state("failed" if any(message.is_error for message in messages) else "parsed")
         self.parsed.emit()
@@ -476,7 +479,7 @@ class QueryWindow(QWidget):
     def show_time(self, tick: int) -> None:
         """Count the time in the status line while a batch waits."""
         if self.started_tick is not None:
-            self._show_facts(formatting.hms((tick - self.started_tick) / TICKS_PER_S))
+            self._show_facts(formatting.format_hms((tick - self.started_tick) / TICKS_PER_S))
 
     def toggle_results(self) -> None:
         """Show or hide the results."""
@@ -521,23 +524,23 @@ class QueryWindow(QWidget):
         elif self._connection.wait in WAITS and self.state == "running":
             words = WAITS[self._connection.wait]
         words = tr(words).format(sessions=", ".join(map(str, self._connection.blockers)))
-        color = theme.tokens(self.palette()).named(tone)
+        color = theme.get_tokens(self.palette()).get_color(tone)
         self._state.setText(text or f'<b style="color:{color.name()}">{sign}</b> {words}')
 
     def _show_facts(self, suffix: str = "") -> None:
         connection = self._connection
         self._last_facts = suffix
         server = (
-            f"{connection.server} ({_product(connection.version)})"
+            f"{connection.server} ({_format_product(connection.version)})"
             if connection.version
             else connection.server
         )
         self._parts = [part for part in (server, connection.login, connection.database, suffix) if part]
-        self._facts.setToolTip(plain_tip("   ".join(self._parts)))
+        self._facts.setToolTip(escape_tip("   ".join(self._parts)))
         self._fit_facts()
 
     def _fit_facts(self) -> None:
-        """Show as many facts as fit next to the state; the last ones are the most important."""
+        """Show as many facts as fit next to the state. The last facts are the most important."""
         room = self.width() - self._state.sizeHint().width() - 24
         parts = list(self._parts)
         while len(parts) > 1 and self._facts.fontMetrics().horizontalAdvance("   ".join(parts)) > room:
@@ -554,13 +557,13 @@ class QueryWindow(QWidget):
             label.setFont(theme.resize_font(self.font(), STATUS_SCALE))
 
     def _paint_band(self) -> None:
-        colors = theme.tokens(self.palette())
-        ground, text = colors.server(self._connection.number), colors.on_accent
+        colors = theme.get_tokens(self.palette())
+        ground, text = colors.get_server_color(self._connection.number), colors.on_accent
         self._band.setStyleSheet(f"background: {ground.name()}; color: {text.name()}; padding: 2px 8px;")
         database = f" · {self._connection.database}" if self._connection.database else ""
         version = f" · SQL Server {self._connection.version}" if self._connection.version else ""
         self._band.setText(f"<b>{self._connection.server}</b>{database}{version}")
-        self._band.setToolTip(plain_tip(f"{self._connection.server}{database}{version}"))
+        self._band.setToolTip(escape_tip(f"{self._connection.server}{database}{version}"))
 
     @override
     def changeEvent(self, event: QEvent) -> None:

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.views.console.outcome import BatchOutcome, Rowset, as_text, message_lines
+from app.views.console.outcome import BatchOutcome, Rowset, as_text, list_message_lines
 from app.widgets import theme
 from app.widgets.reader import has_keys
 from app.widgets.tables import TableColumn, TableModel, TableView
@@ -42,11 +42,11 @@ LINES_A_TURN: Final = 100
 """Maximum result sets, characters and lines created in one slice."""
 
 
-def columns_of(result: Rowset) -> list[TableColumn]:
+def build_columns(result: Rowset) -> list[TableColumn]:
     """Return the grid columns, wide enough for their contents, with NULL in a muted color."""
     looked_at = result.rows[: min(WIDTH_ROWS, 1 + WIDTH_CELLS // max(1, len(result.columns)))]
 
-    def column(index: int, title: str) -> TableColumn:
+    def build_column(index: int, title: str) -> TableColumn:
         texts = (_format_cell(row[index])[:WIDTH_CHARACTERS] for row in looked_at)
         return TableColumn(
             title=title or tr("(No column name)"),
@@ -57,21 +57,21 @@ def columns_of(result: Rowset) -> list[TableColumn]:
             sample=max(texts, key=len, default=""),
         )
 
-    return [column(index, title) for index, title in enumerate(result.columns)]
+    return [build_column(index, title) for index, title in enumerate(result.columns)]
 
 
 def _format_cell(value: object) -> str:
     """Return a value as a grid shows it: not more of it than can be painted."""
     if isinstance(value, str) and len(value) > CELL_SHOWN:
         return value[:CELL_SHOWN] + "…"
-    return formatting.cell(value)
+    return formatting.format_cell(value)
 
 
 def _cut_tip(value: object) -> str:
     if not isinstance(value, str) or len(value) <= CELL_SHOWN:
         return ""
     text = tr("{n} characters; only the first {shown} are shown and copied.")
-    return text.format(n=formatting.number(len(value)), shown=formatting.number(CELL_SHOWN))
+    return text.format(n=formatting.format_number(len(value)), shown=formatting.format_number(CELL_SHOWN))
 
 
 class Results(QTabWidget):
@@ -95,8 +95,8 @@ class Results(QTabWidget):
         self._turn.timeout.connect(self._make_grids)
         self._area = QScrollArea(widgetResizable=True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
-        self._grids = self._new_splitter()
-        self._text = _text_page(tr("Results as text"))
+        self._grids = self._create_splitter()
+        self._text = _build_text_page(tr("Results as text"))
         self._pages = QStackedWidget()
         self._pages.addWidget(self._area)
         self._pages.addWidget(self._text)
@@ -116,22 +116,24 @@ class Results(QTabWidget):
         widgets = (self._grids.widget(index) for index in range(self._grids.count()))
         return [grid for grid in widgets if isinstance(grid, TableView)]
 
-    def _new_splitter(self) -> QSplitter:
+    def _create_splitter(self) -> QSplitter:
         """Return an empty replacement: removing a hundred grids one by one would lay all of them out each time."""
         grids = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
         self._area.setWidget(grids)
         return grids
 
     def show_outcome(self, outcome: BatchOutcome | None) -> None:
-        """Show the results of a batch; None clears both pages. The focus stays in them if it was there."""
+        """Show the results of a batch; None clears both pages. Focus inside the results stays inside."""
         has_focus = has_keys(self)
         self._outcome = outcome
         if self._grids.count():
-            self._grids = self._new_splitter()
-        lines = list(message_lines(outcome)) if outcome else []
+            self._grids = self._create_splitter()
+        lines = list(list_message_lines(outcome)) if outcome else []
         results = outcome.results if outcome else ()
         if len(results) > GRIDS_SHOWN:
-            text = tr("Result sets not shown: {n}.").format(n=formatting.number(len(results) - GRIDS_SHOWN))
+            text = tr("Result sets not shown: {n}.").format(
+                n=formatting.format_number(len(results) - GRIDS_SHOWN)
+            )
             lines.insert(0, (text, "warn", None))
         self.messages.show_lines(lines)
         self._show_text()
@@ -142,10 +144,10 @@ class Results(QTabWidget):
             self.focus_page()
 
     def _make_grids(self) -> None:
-        """Create the next grids, and the others after a turn of the window."""
+        """Create the next grids. The remaining grids follow after a turn of the event loop."""
         current_grids, self._pending = self._pending[:GRIDS_A_TURN], self._pending[GRIDS_A_TURN:]
         for number, result in current_grids:
-            grid = _grid(result, number)
+            grid = _build_grid(result, number)
             grid.addActions(self.grid_actions)
             self._grids.addWidget(grid)
         self._share_height()
@@ -209,7 +211,7 @@ class _Messages(QPlainTextEdit):
         super().__init__()
         self.setReadOnly(True)
         self.setAccessibleName(tr("Messages"))
-        self.setFont(theme.fixed_font())
+        self.setFont(theme.build_fixed_font())
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
@@ -227,17 +229,17 @@ class _Messages(QPlainTextEdit):
         self.moveCursor(QTextCursor.MoveOperation.Start)
 
     def _append_next_lines(self) -> None:
-        """Append more lines; the others follow in the next event-loop turn."""
+        """Append more lines. The remaining lines follow in the next turn of the event loop."""
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         characters = count = 0
         while count < len(self._pending) and count < LINES_A_TURN and characters < MESSAGES_A_TURN:
             text, tone, line = self._pending[count]
             count += 1
             characters += len(text)
             style = QTextCharFormat()
-            style.setForeground(colors.named(tone or "text"))
+            style.setForeground(colors.get_color(tone or "text"))
             if not self.document().isEmpty() or cursor.blockNumber():
                 cursor.insertText("\n")
             first_block_number = cursor.blockNumber()
@@ -269,17 +271,17 @@ class _Messages(QPlainTextEdit):
         if event.type() == QEvent.Type.PaletteChange and self._lines:
             self.show_lines(self._lines)
         elif event.type() == QEvent.Type.ApplicationFontChange:
-            self.setFont(theme.fixed_font())
+            self.setFont(theme.build_fixed_font())
 
 
 def _limit_lines(lines: list[Line]) -> list[Line]:
-    """Return the lines that a person may read, and the number of the others."""
+    """Return the lines that a person may read, and the number of omitted lines."""
     shown_lines: list[Line] = []
     characters = count = 0
     for number, (text, tone, line) in enumerate(lines):
         room = min(MESSAGES_SHOWN - characters, (LINES_SHOWN - count) * 80)
         if room <= 0 or count + text.count("\n") > LINES_SHOWN:
-            message = tr("Messages not shown: {n}.").format(n=formatting.number(len(lines) - number))
+            message = tr("Messages not shown: {n}.").format(n=formatting.format_number(len(lines) - number))
             shown_lines.append((message, "warn", None))
             break
         shown_lines.append((text[:room], tone, line))
@@ -288,18 +290,18 @@ def _limit_lines(lines: list[Line]) -> list[Line]:
     return shown_lines
 
 
-def _grid(result: Rowset, number: int) -> TableView:
-    model = TableModel(columns_of(result))
+def _build_grid(result: Rowset, number: int) -> TableView:
+    model = TableModel(build_columns(result))
     grid = TableView(model, tr("Result set {number}").format(number=number))
     model.setParent(grid)
-    grid.as_grid()
+    grid.show_as_grid()
     rows: list[object] = list(result.rows)
     model.replace(rows)
     return grid
 
 
-def _text_page(name: str) -> QPlainTextEdit:
+def _build_text_page(name: str) -> QPlainTextEdit:
     page = QPlainTextEdit(readOnly=True, lineWrapMode=QPlainTextEdit.LineWrapMode.NoWrap)
     page.setAccessibleName(name)
-    page.setFont(theme.fixed_font())
+    page.setFont(theme.build_fixed_font())
     return page

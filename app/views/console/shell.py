@@ -10,7 +10,7 @@ from app.widgets import theme
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.reader import HistoryLine
 from app.words.language import tr
-from engine.events import Event, PowerShellData, data_of
+from engine.events import Event, PowerShellData, get_data
 from engine.inputs import Input
 
 PROMPT: Final = "PS C:\\>"
@@ -44,7 +44,7 @@ class ShellWindow(QWidget):
         lay_column(self._band, (self.transcript, 1), entry, parent=self, margins=0, spacing=0)
         self.setFocusProxy(self.line)
         self._show_theme()
-        theme.follow(self, theme.LOOKS, self._show_theme)
+        theme.call_after_events(self, theme.LOOKS, self._show_theme)
 
     def send(self) -> None:
         """Send the typed line."""
@@ -55,7 +55,7 @@ class ShellWindow(QWidget):
 
     def show_answer(self, event: Event) -> None:
         """Append a command and its output."""
-        if (line := data_of(event, PowerShellData)) is not None:
+        if (line := get_data(event, PowerShellData)) is not None:
             self._append(f"{PROMPT} {line.command}", line.output, "bad" if line.refused else "")
 
     def show_refusal(self, line: str, reason: str) -> None:
@@ -69,10 +69,10 @@ class ShellWindow(QWidget):
     def _append(self, command: str, output: str, tone: str) -> None:
         cursor = self.transcript.textCursor()
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         if not self.transcript.document().isEmpty():
             cursor.insertBlock()
-        for text, color in ((command, colors.named("muted")), (output, colors.named(tone or "text"))):
+        for text, color in ((command, colors.get_color("muted")), (output, colors.get_color(tone or "text"))):
             look = QTextCharFormat()
             look.setForeground(color)
             if text is not command:
@@ -82,8 +82,8 @@ class ShellWindow(QWidget):
         self.transcript.ensureCursorVisible()
 
     def _show_theme(self) -> None:
-        colors = theme.tokens(self.palette())
-        ground, text = colors.named("text"), colors.named("surface")
+        colors = theme.get_tokens(self.palette())
+        ground, text = colors.get_color("text"), colors.get_color("surface")
         self._band.setStyleSheet(f"background: {ground.name()}; color: {text.name()}; padding: 2px 8px;")
         for part in (self.transcript, self.line, self._prompt):
-            part.setFont(theme.fixed_font())
+            part.setFont(theme.build_fixed_font())

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu, QTabBar, QTabWidget, QToolButton, QWidget
 from app.views.console.query import ConnectionStatus, QueryWindow
 from app.views.console.shell import ShellWindow
 from app.widgets import keys, theme
-from app.widgets.bars import hang
+from app.widgets.bars import attach_menu
 from app.widgets.layouts import lay_row
 from app.widgets.reader import has_keys
 from app.words.language import tr
@@ -56,7 +56,7 @@ def show_icons(actions: Mapping[str, QAction], palette: QPalette) -> None:
     """Show icons in the colors of the current theme."""
     for action in actions.values():
         if action.property("drawing"):
-            action.setIcon(theme.icon(action.property("drawing"), theme.tokens(palette)))
+            action.setIcon(theme.load_icon(action.property("drawing"), theme.get_tokens(palette)))
 
 
 class ToolBar(QWidget):
@@ -79,8 +79,8 @@ class ToolBar(QWidget):
         self.more.setAccessibleName(tr("More buttons"))
         overflow_menu = QMenu(self)
         overflow_menu.aboutToShow.connect(lambda: self._fill(overflow_menu))
-        hang(new_menu, new_button)
-        hang(overflow_menu, self.more)
+        attach_menu(new_menu, new_button)
+        attach_menu(overflow_menu, self.more)
         lay_row(*self.buttons.values(), self.more, new_button, parent=self, margins=(2, 0, 2, 0), spacing=0)
         self.more.hide()
 
@@ -115,10 +115,10 @@ class CloseButton(QToolButton):
         self.setAccessibleName(tr("Close this window"))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._show_theme()
-        theme.follow(self, theme.PALETTE, self._show_theme)
+        theme.call_after_events(self, theme.PALETTE, self._show_theme)
 
     def _show_theme(self) -> None:
-        self.setIcon(theme.icon("close", theme.tokens(self.palette())))
+        self.setIcon(theme.load_icon("close", theme.get_tokens(self.palette())))
 
 
 BAR_SHARE: Final = 0.45
@@ -136,7 +136,7 @@ class ClosedWindow(Struct, frozen=True):
     """Title of its drill, if it belongs to another run."""
 
 
-def server_of(window: str) -> str:
+def get_server(window: str) -> str:
     """Return SERVER_A of SERVER_A#2."""
     return window.partition("#")[0]
 
@@ -167,7 +167,7 @@ class QueryTabs(QTabWidget):
         self.setMovable(True)
         self.setDocumentMode(True)
         self.setElideMode(Qt.TextElideMode.ElideNone)
-        theme.follow(self, theme.FONT, self._lay_out_again)
+        theme.call_after_events(self, theme.FONT, self._lay_out_again)
 
     # --- windows ------------------------------------------------------------------------------------------
 
@@ -183,19 +183,19 @@ class QueryTabs(QTabWidget):
         front = self.currentWidget()
         return front if isinstance(front, ShellWindow) else None
 
-    def windows(self) -> list[QueryWindow]:
+    def list_windows(self) -> list[QueryWindow]:
         """Return all query windows."""
         pages = (self.widget(index) for index in range(self.count()))
         return [page for page in pages if isinstance(page, QueryWindow)]
 
-    def shells(self) -> list[ShellWindow]:
+    def list_shells(self) -> list[ShellWindow]:
         """Return all PowerShell windows."""
         pages = (self.widget(index) for index in range(self.count()))
         return [page for page in pages if isinstance(page, ShellWindow)]
 
-    def shell_on(self, node: str) -> ShellWindow:
+    def get_shell(self, node: str) -> ShellWindow:
         """Return the PowerShell window on *node*; open one if there is none."""
-        window = next((shell for shell in self.shells() if shell.server == node), None)
+        window = next((shell for shell in self.list_shells() if shell.server == node), None)
         if window is not None:
             return window
         shell = ShellWindow(node)
@@ -221,28 +221,28 @@ class QueryTabs(QTabWidget):
         elif self.current_shell is not None:
             self.current_shell.line.setFocus()
 
-    def window_called(self, name: str) -> QueryWindow | None:
+    def find_window(self, name: str) -> QueryWindow | None:
         """Return the window with this name; None without one."""
-        return next((window for window in self.windows() if window.window_id == name), None)
+        return next((window for window in self.list_windows() if window.window_id == name), None)
 
     def open_another(self, server: str, text: str = "") -> QueryWindow:
         """Return one more window on *server*: its name is the first that is free."""
-        used = {window.window_id for window in self.windows()}
+        used = {window.window_id for window in self.list_windows()}
         numbers = (f"{server}#{number}" if number > 1 else server for number in range(1, len(used) + 2))
         return self.open(next(name for name in numbers if name not in used), text)
 
     def open(self, name: str, text: str, take_focus: bool = True) -> QueryWindow:
         """Open a window *name* with *text*, in front and focused, and return it."""
-        window = QueryWindow(name, lambda text, position: self._complete(name, text, position))
+        window = QueryWindow(name, lambda text, position: self._list_completions(name, text, position))
         window.editor.setPlainText(text)
         window.text_changed.connect(self.drafts_changed)
-        index = self.addTab(window, self.icon(window), name)
+        index = self.addTab(window, self.build_icon(window), name)
         close = CloseButton()
         close.clicked.connect(lambda: self.close_wanted.emit(window))
         self.tabBar().setTabButton(index, QTabBar.ButtonPosition.RightSide, close)
         self.setCurrentIndex(index)
         if self._world is not None:
-            window.show_connection(self._connection(window, self._world))
+            window.show_connection(self._get_connection(window, self._world))
         if take_focus:
             window.editor.setFocus()
         self.opened.emit(window)
@@ -255,7 +255,7 @@ class QueryTabs(QTabWidget):
         text = window.editor.toPlainText()
         self.closing.emit(window)
         if text.strip():
-            self.keep_closed([ClosedWindow(window.server, text)])
+            self.store_closed([ClosedWindow(window.server, text)])
         self._remove(window)
         if had_keys:
             self.focus_front()
@@ -263,7 +263,7 @@ class QueryTabs(QTabWidget):
         if text.strip():
             self.text_closed.emit(window.window_id)
 
-    def name_after(self, window: QueryWindow, file: str) -> None:
+    def show_file_name(self, window: QueryWindow, file: str) -> None:
         """Show in the tab the name of the file that was opened or saved."""
         self._files[window.window_id] = file
         self.setTabText(self.indexOf(window), f"{file} – {window.window_id}")
@@ -271,9 +271,10 @@ class QueryTabs(QTabWidget):
         self._lay_out_again()
 
     def change_connection(self, window: QueryWindow, server: str) -> QueryWindow:
-        """Return a window on *server* with the text of *window*, in its place; the old connection is closed.
+        """Move *window* to *server* and return the new window, which has the same place and text.
 
-        Cursor and selection stay, so that the selected text can be run there.
+        The old connection is closed. Cursor and selection stay, so that the selected text can be executed on
+        the new server.
         """
         position, text = self.indexOf(window), window.editor.toPlainText()
         old_cursor = window.editor.textCursor()
@@ -288,7 +289,7 @@ class QueryTabs(QTabWidget):
         new_window.editor.setFocus()
         return new_window
 
-    def targets(self, window: QueryWindow) -> list[str]:
+    def list_targets(self, window: QueryWindow) -> list[str]:
         """Return connection strings for *window*: its own server and each listener, to read or to write."""
         world = self._world
         if world is None or not world.listeners:
@@ -312,14 +313,14 @@ class QueryTabs(QTabWidget):
         if servers:
             self.open_another(window.server if window.server in servers else servers[0], window.text)
 
-    def keep_closed(self, closed: Sequence[ClosedWindow]) -> None:
-        """Keep these texts for reopening; of equal texts only the last one stays."""
+    def store_closed(self, closed: Sequence[ClosedWindow]) -> None:
+        """Store these texts for reopening. Of equal texts only the last is stored."""
         other_windows = [
             window for window in self.closed if all(window.text != new_window.text for new_window in closed)
         ]
         self.closed = [*closed, *other_windows][:CLOSED_KEPT]
 
-    def step(self, offset: int = 1) -> None:
+    def show_neighbor(self, offset: int = 1) -> None:
         """Show the next window, or with -1 the previous one."""
         if self.count():
             self.setCurrentIndex((self.currentIndex() + offset) % self.count())
@@ -332,29 +333,29 @@ class QueryTabs(QTabWidget):
 
     # --- texts --------------------------------------------------------------------------------------------
 
-    def drafts(self) -> dict[str, str]:
+    def list_drafts(self) -> dict[str, str]:
         """Return the text of each open window."""
-        return {window.window_id: window.editor.toPlainText() for window in self.windows()}
+        return {window.window_id: window.editor.toPlainText() for window in self.list_windows()}
 
     def show_drafts(self, drafts: Mapping[str, str], servers: Container[str]) -> None:
         """Show only these windows with their texts, on servers of this run."""
-        for window in self.windows():
+        for window in self.list_windows():
             self._remove(window)
-        for shell in self.shells():
+        for shell in self.list_shells():
             self.close_shell(shell)
         for name, text in drafts.items():
-            if server_of(name) in servers:
+            if get_server(name) in servers:
                 self.open(name, text, take_focus=False)
         if self.count():
             self.setCurrentIndex(0)
 
     def keep_only(self, servers: Container[str]) -> None:
         """Close the windows of servers that no longer exist; their texts can be reopened."""
-        for window in [window for window in self.windows() if window.server not in servers]:
+        for window in [window for window in self.list_windows() if window.server not in servers]:
             if window.editor.toPlainText().strip():
-                self.keep_closed([ClosedWindow(window.server, window.editor.toPlainText())])
+                self.store_closed([ClosedWindow(window.server, window.editor.toPlainText())])
             self._remove(window)
-        for shell in self.shells():
+        for shell in self.list_shells():
             if self._world is None or shell.server not in self._world.nodes:
                 self.close_shell(shell)
 
@@ -371,8 +372,8 @@ class QueryTabs(QTabWidget):
     def show_world(self, world: World) -> None:
         """Show the connections, and the duration of waiting batches."""
         self._world = world
-        for window in self.windows():
-            window.show_connection(self._connection(window, world))
+        for window in self.list_windows():
+            window.show_connection(self._get_connection(window, world))
             window.show_time(world.tick)
 
     def show_running(self, running: bool) -> None:
@@ -381,7 +382,7 @@ class QueryTabs(QTabWidget):
         if self._world is not None:
             self.show_world(self._world)
 
-    def _connection(self, window: QueryWindow, world: World) -> ConnectionStatus:
+    def _get_connection(self, window: QueryWindow, world: World) -> ConnectionStatus:
         window_state = world.sessions.get(window.window_id)
         session = window_state.session if window_state is not None else None
         run = world.batches.get(window.window_id) if self._tells_waits else None
@@ -389,7 +390,7 @@ class QueryTabs(QTabWidget):
         source = window_state.target.source if window_state is not None else ""
         return ConnectionStatus(
             server=f"{source} → {session.server}" if session and source in world.listeners else window.server,
-            number=self._number(window.server),
+            number=self._get_number(window.server),
             version=world.instances[window.server].version,
             login=f"{session.login} ({session.spid})" if session else "",
             database=session.database if session else "",
@@ -399,32 +400,32 @@ class QueryTabs(QTabWidget):
             blockers=run.blocked[0] if run is not None and run.waiting == "lock" else (),
         )
 
-    def _complete(self, window: str, text: str, position: int) -> list[str]:
-        return tsql.complete(self._world, window, text, position) if self._world is not None else []
+    def _list_completions(self, window: str, text: str, position: int) -> list[str]:
+        return tsql.list_candidates(self._world, window, text, position) if self._world is not None else []
 
     # --- appearance ---------------------------------------------------------------------------------------
 
     def refresh(self, window: QueryWindow) -> None:
         """Update the tab's icon: the server's color, or a running query."""
-        self.setTabIcon(self.indexOf(window), self.icon(window))
+        self.setTabIcon(self.indexOf(window), self.build_icon(window))
 
-    def icon(self, window: QueryWindow) -> QIcon:
+    def build_icon(self, window: QueryWindow) -> QIcon:
         """Return the icon of a tab."""
         if window.busy:
-            return QIcon(theme.pixmap("play", self.color(window.server, self.palette()), 16))
-        return self.square(window.server)
+            return QIcon(theme.render_pixmap("play", self.get_color(window.server, self.palette()), 16))
+        return self.build_square(window.server)
 
-    def square(self, server: str) -> QIcon:
+    def build_square(self, server: str) -> QIcon:
         """Return a square in the server's color."""
         mark = QPixmap(12, 12)
-        mark.fill(self.color(server, self.palette()))
+        mark.fill(self.get_color(server, self.palette()))
         return QIcon(mark)
 
-    def color(self, server: str, palette: QPalette) -> QColor:
+    def get_color(self, server: str, palette: QPalette) -> QColor:
         """Return the color of a server."""
-        return theme.tokens(palette).server(self._number(server))
+        return theme.get_tokens(palette).get_server_color(self._get_number(server))
 
-    def _number(self, server: str) -> int:
+    def _get_number(self, server: str) -> int:
         names = list(self._world.instances) if self._world is not None else []
         return names.index(server) if server in names else 0
 

@@ -1,6 +1,6 @@
 """Page after a run."""
 
-from app.views.debrief.failovers import phases_of
+from app.views.debrief.failovers import list_phases
 from app.views.debrief.page import Debrief
 
-__all__ = ["Debrief", "phases_of"]
+__all__ = ["Debrief", "list_phases"]

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from app.view_models.debrief.model import DebriefModel, Grade, Summary, SummaryFigure
 from app.view_models.debrief.verdict import Step, Verdict
-from app.views.debrief.parts import label, muted
+from app.views.debrief.parts import build_label, build_muted
 from app.widgets.layouts import lay_column, lay_row
 from app.words import formatting
 from app.words.language import tr
@@ -30,7 +30,7 @@ FIGURES_LINES: Final = 18
 """Width of the left card in line heights."""
 
 
-def score_card(summary: Summary, narrow: bool) -> QFrame:
+def build_score_card(summary: Summary, narrow: bool) -> QFrame:
     """Return the left card. *narrow*: it takes the full width, and its text wraps."""
     card = QFrame()
     card.setProperty("card", "true")
@@ -40,22 +40,22 @@ def score_card(summary: Summary, narrow: bool) -> QFrame:
     if not narrow:
         column.addStrut(FIGURES_LINES * card.fontMetrics().height())
     if summary.score is not None and summary.grade is not None:
-        column.addLayout(_score(summary.score, summary.grade))
-        column.addWidget(_line())
-    column.addWidget(_figures(summary.figures, narrow))
+        column.addLayout(_build_score_row(summary.score, summary.grade))
+        column.addWidget(_build_line())
+    column.addWidget(_build_figures(summary.figures, narrow))
     column.addStretch()
     return card
 
 
-def _score(total: float, grade: Grade) -> QHBoxLayout:
+def _build_score_row(total: float, grade: Grade) -> QHBoxLayout:
     row = lay_row(spacing=8)
-    number = label(formatting.plain_number(total), SCORE_SCALE, bold=True)
+    number = build_label(formatting.format_plain_number(total), SCORE_SCALE, bold=True)
     number.setWordWrap(False)
-    number.setAccessibleName(tr("Score {total} of 100").format(total=formatting.plain_number(total)))
+    number.setAccessibleName(tr("Score {total} of 100").format(total=formatting.format_plain_number(total)))
     number.setObjectName("score")
-    maximum_label = muted(tr("of 100"))
+    maximum_label = build_muted(tr("of 100"))
     maximum_label.setWordWrap(False)
-    badge = label(grade.text, 1.1, bold=True)
+    badge = build_label(grade.text, 1.1, bold=True)
     badge.setWordWrap(False)
     badge.setProperty("badge", grade.tone)
     row.addWidget(number, 0, Qt.AlignmentFlag.AlignBottom)
@@ -65,7 +65,7 @@ def _score(total: float, grade: Grade) -> QHBoxLayout:
     return row
 
 
-def _figures(figures: Sequence[SummaryFigure], narrow: bool) -> QWidget:
+def _build_figures(figures: Sequence[SummaryFigure], narrow: bool) -> QWidget:
     box = QWidget()
     grid = QGridLayout(box)
     grid.setContentsMargins(0, 0, 0, 0)
@@ -73,11 +73,11 @@ def _figures(figures: Sequence[SummaryFigure], narrow: bool) -> QWidget:
     grid.setVerticalSpacing(3)
     grid.setColumnStretch(0, 1)
     for number, figure in enumerate(figures):
-        name = muted(figure.label) if figure.detail else label(figure.label)
+        name = build_muted(figure.label) if figure.detail else build_label(figure.label)
         if figure.detail:
             name.setContentsMargins(14, 0, 0, 0)
         name.setWordWrap(narrow)
-        value = label(figure.value, bold=True)
+        value = build_label(figure.value, bold=True)
         value.setWordWrap(False)
         value.setObjectName(figure.key)
         value.setProperty("tone", figure.tone)
@@ -111,13 +111,16 @@ class VerdictCard(QFrame):
         column.addLayout(self._row)
 
     def show_verdict(self, verdict: Verdict | None, model: DebriefModel) -> None:
-        """Replace the text. None: it is not known yet, or cannot be determined."""
+        """Show *verdict* in place of the former text.
+
+        None: the verdict is not known yet, or cannot be determined.
+        """
         while (item := self._text.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
-        for part in _explain(verdict, model):
+        for part in _build_explanation(verdict, model):
             self._text.addWidget(part)
         self.setProperty("verdict", verdict.tone if verdict is not None else "")
         self.style().unpolish(self)
@@ -139,28 +142,28 @@ class VerdictCard(QFrame):
         self._row.setDirection(direction if needed_width <= room else down)
 
 
-def _explain(verdict: Verdict | None, model: DebriefModel) -> list[QWidget]:
+def _build_explanation(verdict: Verdict | None, model: DebriefModel) -> list[QWidget]:
     if verdict is None:
         text = (
             tr("Looking for the biggest mistake…") if model.analyzing else tr("This run cannot be analyzed.")
         )
         if model.analyzing and not model.report["score"]["scored"]:
             text = tr("Preparing…")
-        return [label(text, SENTENCE_SCALE, bold=True)]
-    lead = label(verdict.lead, bold=True)
+        return [build_label(text, SENTENCE_SCALE, bold=True)]
+    lead = build_label(verdict.lead, bold=True)
     lead.setProperty("tone", verdict.tone)
-    sentence = label(verdict.sentence, SENTENCE_SCALE, bold=True)
+    sentence = build_label(verdict.sentence, SENTENCE_SCALE, bold=True)
     sentence.setObjectName("sentence")
     parts: list[QWidget] = [lead, sentence]
     if verdict.heading:
-        parts += [_line(), muted(verdict.heading)]
+        parts += [_build_line(), build_muted(verdict.heading)]
     if verdict.steps:
-        parts.append(_steps(verdict.steps))
-    parts += [label(line) for line in verdict.lines]
+        parts.append(_build_steps(verdict.steps))
+    parts += [build_label(line) for line in verdict.lines]
     return parts
 
 
-def _steps(steps: Sequence[Step]) -> QWidget:
+def _build_steps(steps: Sequence[Step]) -> QWidget:
     box = QWidget()
     box.setObjectName("steps")
     grid = QGridLayout(box)
@@ -170,16 +173,16 @@ def _steps(steps: Sequence[Step]) -> QWidget:
     grid.setColumnStretch(2, 1)
     top = Qt.AlignmentFlag.AlignTop
     for number, step in enumerate(steps):
-        count, time_label = label(str(number + 1), bold=True), muted(step.time_text)
+        count, time_label = build_label(str(number + 1), bold=True), build_muted(step.time_text)
         for part in (count, time_label):
             part.setWordWrap(False)
         grid.addWidget(count, number, 0, top)
         grid.addWidget(time_label, number, 1, top | Qt.AlignmentFlag.AlignRight)
-        grid.addWidget(label(step.text), number, 2, top)
+        grid.addWidget(build_label(step.text), number, 2, top)
     return box
 
 
-def _line() -> QFrame:
+def _build_line() -> QFrame:
     line = QFrame()
     line.setProperty("line", "true")
     return line

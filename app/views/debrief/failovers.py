@@ -7,7 +7,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from app.views.debrief.parts import label
+from app.views.debrief.parts import build_label
 from app.widgets import theme
 from app.widgets.layouts import lay_column
 from app.words import formatting
@@ -44,55 +44,63 @@ class FailoverPanel(QWidget):
         layout = lay_column(parent=self, margins=0, spacing=4)
         head = tr("{database}: {kind} failover {from_server} → {to_server}, cause: {cause}")
         layout.addWidget(
-            label(
-                head.format(**{**failover, "kind": formatting.failover_kind(failover["kind"])}),
+            build_label(
+                head.format(**{**failover, "kind": formatting.get_failover_kind_name(failover["kind"])}),
                 1.0,
                 bold=True,
             )
         )
         layout.addWidget(_PhaseBar(failover))
-        layout.addWidget(label(verdict(failover, unlike)))
+        layout.addWidget(build_label(format_verdict(failover, unlike)))
         if estimate is not None:
-            layout.addWidget(label(recovery_time(estimate, failover)))
-            layout.addWidget(label(data_loss(estimate, failover)))
+            layout.addWidget(build_label(format_recovery_time(estimate, failover)))
+            layout.addWidget(build_label(format_data_loss(estimate, failover)))
 
 
-def recovery_time(estimate: Estimate, failover: Row) -> str:
+def format_recovery_time(estimate: Estimate, failover: Row) -> str:
     """Format the measured time and Tfailover by the published formula.
 
     The formula uses the state just before the failover.
     """
     took_s = failover["online_t_s"] - failover["failed_t_s"]
-    redo = formatting.NOTHING if estimate.redo_s is None else formatting.seconds(estimate.redo_s, 1)
-    total = formatting.NOTHING if estimate.failover_s is None else formatting.seconds(estimate.failover_s, 1)
-    detection = formatting.seconds(estimate.detection_s, 1)
+    redo = formatting.NOTHING if estimate.redo_s is None else formatting.format_seconds(estimate.redo_s, 1)
+    total = (
+        formatting.NOTHING
+        if estimate.failover_s is None
+        else formatting.format_seconds(estimate.failover_s, 1)
+    )
+    detection = formatting.format_seconds(estimate.detection_s, 1)
     return tr(
         "RTO by the formula: detection {detection}{by} + overhead {overhead} + redo {redo} (redo "
         "queue {queue} ÷ {rate}) = {total}. Measured: {took}."
     ).format(
         detection=detection,
         by=f" ({estimate.detected_by})" if estimate.detected_by else "",
-        overhead=formatting.seconds(estimate.overhead_s, 1),
+        overhead=formatting.format_seconds(estimate.overhead_s, 1),
         redo=redo,
-        queue=formatting.kb(estimate.redo_queue_kb),
-        rate=formatting.kb_per_s(estimate.redo_rate_kb_per_s),
+        queue=formatting.format_kb(estimate.redo_queue_kb),
+        rate=formatting.format_kb_per_s(estimate.redo_rate_kb_per_s),
         total=total,
-        took=formatting.seconds(took_s, 1),
+        took=formatting.format_seconds(took_s, 1),
     )
 
 
-def data_loss(estimate: Estimate, failover: Row) -> str:
+def format_data_loss(estimate: Estimate, failover: Row) -> str:
     """Format Tdata_loss by the published formula, and the measured loss."""
-    loss = formatting.NOTHING if estimate.data_loss_s is None else formatting.seconds(estimate.data_loss_s, 1)
+    loss = (
+        formatting.NOTHING
+        if estimate.data_loss_s is None
+        else formatting.format_seconds(estimate.data_loss_s, 1)
+    )
     return tr(
         "RPO by the formula: log send queue {queue} ÷ log generation {rate} = {loss}. "
         "Lost: {count} committed transactions, {size} of log."
     ).format(
-        queue=formatting.kb(estimate.send_queue_kb),
-        rate=formatting.kb_per_s(estimate.log_rate_kb_per_s),
+        queue=formatting.format_kb(estimate.send_queue_kb),
+        rate=formatting.format_kb_per_s(estimate.log_rate_kb_per_s),
         loss=loss,
-        count=formatting.number(failover.get("lost_transactions") or 0),
-        size=formatting.kb(failover.get("lost_kb") or 0.0),
+        count=formatting.format_number(failover.get("lost_transactions") or 0),
+        size=formatting.format_kb(failover.get("lost_kb") or 0.0),
     )
 
 
@@ -100,23 +108,23 @@ def build_attempt(row: Row) -> QWidget:
     """Return a failover that began and was not completed, and why."""
     text = tr("{at}  {database}: {kind} failover {from_server} → {to_server}. {why}.")
     reason = said_of(row["why"])
-    time = formatting.run_time(row["detected_t_s"])
+    time = formatting.format_run_time(row["detected_t_s"])
     shown_rows = {
         **row,
         "at": time,
-        "kind": formatting.failover_kind(row["kind"]),
+        "kind": formatting.get_failover_kind_name(row["kind"]),
         "why": reason[:1].upper() + reason[1:],
     }
-    return label(text.format(**shown_rows))
+    return build_label(text.format(**shown_rows))
 
 
-def missing(parts: Sequence[Mapping[str, str]]) -> str:
+def describe_missing_parts(parts: Sequence[Mapping[str, str]]) -> str:
     """Return a sentence about parts that an internal error has removed from the report."""
     text = tr("An internal error of this program: these parts of the report are missing: {parts}.")
     return text.format(parts=", ".join(f"{row['part']} ({row['error']})" for row in parts))
 
 
-def phases_of(failover: Row) -> list[tuple[str, float]]:
+def list_phases(failover: Row) -> list[tuple[str, float]]:
     """Return (name, seconds) of the phases that are known."""
     phases = []
     for start, end, name, _ in INSTANCE_PHASES if failover.get("technology") == "fci" else PHASES:
@@ -127,7 +135,7 @@ def phases_of(failover: Row) -> list[tuple[str, float]]:
     return phases
 
 
-def verdict(failover: Row, unlike: str = "") -> str:
+def format_verdict(failover: Row, unlike: str = "") -> str:
     """Return the time of a failover next to the published one.
 
     *unlike*: reason why they are not comparable.
@@ -137,23 +145,23 @@ def verdict(failover: Row, unlike: str = "") -> str:
         return tr("The failover was not completed.")
     transactions = failover.get("lost_transactions") or 0
     losses = (
-        tr("{count} committed transactions were lost.").format(count=formatting.number(transactions))
+        tr("{count} committed transactions were lost.").format(count=formatting.format_number(transactions))
         if transactions
         else ""
     )
     text = tr("From detection to the role change: {time}.")
     if failover.get("technology") == "fci":
         text = tr("From detection to online: {time}.")
-    text = text.format(time=formatting.seconds(failover_s))
+    text = text.format(time=formatting.format_seconds(failover_s))
     published = failover.get("published_s")
     if published is None:
         comparison = tr("No comparable figure is published.")
         if unlike:
             comparison = tr("Not compared with published times: {reason}.").format(reason=said_of(unlike))
         return f"{text} {comparison} {losses}".rstrip()
-    share = formatting.percent(failover_s / published - 1.0, 0, sign=True)
+    share = formatting.format_percent(failover_s / published - 1.0, 0, sign=True)
     published_text = tr("Published: {time} ({reference}), {share}.").format(
-        time=formatting.seconds(published, 1), reference=failover["published_ref"], share=share
+        time=formatting.format_seconds(published, 1), reference=failover["published_ref"], share=share
     )
     return f"{text} {published_text} {losses}".rstrip()
 
@@ -163,31 +171,31 @@ class _PhaseBar(QWidget):
 
     def __init__(self, failover: Row) -> None:
         super().__init__()
-        self._phases = phases_of(failover)
+        self._phases = list_phases(failover)
         self._took, self._published = failover.get("failover_s"), failover.get("published_s")
         self.setAccessibleName(
-            ", ".join(f"{tr(name)} {formatting.seconds(seconds)}" for name, seconds in self._phases)
+            ", ".join(f"{tr(name)} {formatting.format_seconds(seconds)}" for name, seconds in self._phases)
         )
 
     def sizeHint(self) -> QSize:
-        return QSize(300, round(self.fontMetrics().height() * (3.1 + 1.6 * len(self._spans()))))
+        return QSize(300, round(self.fontMetrics().height() * (3.1 + 1.6 * len(self._list_spans()))))
 
-    def _spans(self) -> list[tuple[str, float]]:
+    def _list_spans(self) -> list[tuple[str, float]]:
         """Return the spans below the bar: text and seconds, both from the detection on."""
         if self._took is None:
             return []
-        rows = [(tr("this run {time}").format(time=formatting.seconds(self._took)), self._took)]
+        rows = [(tr("this run {time}").format(time=formatting.format_seconds(self._took)), self._took)]
         if self._published is not None:
-            text = tr("published {time}").format(time=formatting.seconds(self._published, 1))
+            text = tr("published {time}").format(time=formatting.format_seconds(self._published, 1))
             rows.append((text, self._published))
         return rows
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         line = self.fontMetrics().height()
-        spans = self._spans()
+        spans = self._list_spans()
         first = self._phases[0][1] if self._phases and spans else 0.0
         total = max(
             sum(seconds for _, seconds in self._phases),
@@ -203,7 +211,7 @@ class _PhaseBar(QWidget):
         }
         tones[ORDERED] = colors.idle
         for name, seconds in self._phases:
-            text, width = f"{tr(name)} {formatting.seconds(seconds)}", self.width() * seconds / total
+            text, width = f"{tr(name)} {formatting.format_seconds(seconds)}", self.width() * seconds / total
             box = QRectF(x, 0, max(1.5, width - 1.5), tall)
             painter.fillRect(box, tones[name])
             x += width

@@ -5,13 +5,13 @@ from typing import Final
 
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from app.views.debrief.parts import build_marked_rows, format_loss, label, muted
+from app.views.debrief.parts import build_label, build_marked_rows, build_muted, format_loss
 from app.widgets.flow import FlowLayout
 from app.widgets.layouts import lay_column
 from app.words import formatting
-from app.words.formatting import moment
+from app.words.formatting import format_moment
 from app.words.language import tr
-from app.words.localization import cause, short
+from app.words.localization import describe_cause, shorten_line
 from app.words.localization import localize as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.counterfactual import ActionImpact
@@ -24,18 +24,20 @@ Retry = Callable[[float, str], None]
 
 def retry_button(begin: Tick, due_tick: Tick, action: str, retry: Retry) -> QPushButton:
     """Build a button for a retry from *begin* on, early enough to do *action* by *due_tick*."""
-    remaining_time = formatting.seconds((due_tick - begin) / TICKS_PER_S, 0)
+    remaining_time = formatting.format_seconds((due_tick - begin) / TICKS_PER_S, 0)
     text, notice = tr("Retry from {moment}"), ""
     if due_tick > begin:
         text = tr("Retry {left} before this ({moment})")
-        notice = tr("{left} until {at}: {what}").format(left=remaining_time, at=moment(due_tick), what=action)
-    button = QPushButton(text.format(left=remaining_time, moment=moment(begin)))
+        notice = tr("{left} until {at}: {what}").format(
+            left=remaining_time, at=format_moment(due_tick), what=action
+        )
+    button = QPushButton(text.format(left=remaining_time, moment=format_moment(begin)))
     button.setToolTip(tr("Enough time to look and type. The clock is paused until you press Run."))
     button.clicked.connect(lambda _=False: retry(begin / TICKS_PER_S, notice))
     return button
 
 
-def buttons(*row: QPushButton) -> FlowLayout:
+def build_buttons(*row: QPushButton) -> FlowLayout:
     """Return small buttons, side by side."""
     layout = FlowLayout(8)
     layout.setContentsMargins(0, 4, 0, 0)
@@ -52,7 +54,7 @@ CAUSE_LENGTH_MAX: Final = 220
 """Maximum characters of a mistake's cause; the commands below show all of it."""
 
 
-def mistakes(
+def build_mistakes(
     mistake_list: Sequence[Mistake], can_retry: bool, retry: Retry, watch: Callable[[float], None]
 ) -> list[QWidget]:
     """Return the costliest mistakes, the biggest difference first.
@@ -71,7 +73,7 @@ def mistakes(
         more_text = tr("{count} smaller mistakes are listed in the score below.").format(
             count=len(mistake_list) - len(worst)
         )
-        rows.append(muted(more_text))
+        rows.append(build_muted(more_text))
     return rows
 
 
@@ -81,9 +83,9 @@ def _rank_mistake(mistake: Mistake) -> tuple[float, float]:
 
 
 def format_counterfactual(action: ActionImpact) -> str:
-    """Return the result of the run without an action, next to that of the run.
+    """Return the result that the run would have without an action, next to its real result.
 
-    Return an empty text if the score is not higher: then the action was not the mistake.
+    Return an empty text if that score is not higher: then the action was not the mistake.
     """
     if action.points <= 0.0:
         return ""
@@ -93,10 +95,10 @@ def format_counterfactual(action: ActionImpact) -> str:
             name=name, there=show(other_value), here=show(own_value)
         )
         for key, name, show in (
-            ("downtime_s", tr("downtime"), formatting.seconds),
-            ("exposed_s", tr("time unprotected"), formatting.seconds),
-            ("lost_transactions", tr("lost transactions"), formatting.plain_number),
-            ("score", tr("points"), formatting.plain_number),
+            ("downtime_s", tr("downtime"), formatting.format_seconds),
+            ("exposed_s", tr("time unprotected"), formatting.format_seconds),
+            ("lost_transactions", tr("lost transactions"), formatting.format_plain_number),
+            ("score", tr("points"), formatting.format_plain_number),
         )
         for other_value, own_value in [figures.get(key, (0.0, 0.0))]
         if round(other_value, 2) != round(own_value, 2)
@@ -107,25 +109,27 @@ def format_counterfactual(action: ActionImpact) -> str:
 def _build_texts(
     mistake: Mistake, can_retry: bool, retry: Retry, watch: Callable[[float], None]
 ) -> QVBoxLayout:
-    words = lay_column(label(f"{moment(mistake.tick)}  {said_of(mistake.what)}", 1.0, bold=True), spacing=2)
+    words = lay_column(
+        build_label(f"{format_moment(mistake.tick)}  {said_of(mistake.what)}", 1.0, bold=True), spacing=2
+    )
     if mistake.cause:
-        words.addWidget(label(short(cause(mistake), CAUSE_LENGTH_MAX)))
+        words.addWidget(build_label(shorten_line(describe_cause(mistake), CAUSE_LENGTH_MAX)))
     if mistake.without is not None and (counterfactual := format_counterfactual(mistake.without)):
-        words.addWidget(label(counterfactual))
+        words.addWidget(build_label(counterfactual))
     if mistake.better:
-        words.addWidget(label(tr("Better: {better}").format(better=said_of(mistake.better))))
+        words.addWidget(build_label(tr("Better: {better}").format(better=said_of(mistake.better))))
     if can_retry:
-        words.addLayout(_buttons(mistake, retry, watch))
+        words.addLayout(_build_buttons(mistake, retry, watch))
     return words
 
 
-def _buttons(mistake: Mistake, retry: Retry, watch: Callable[[float], None]) -> FlowLayout:
+def _build_buttons(mistake: Mistake, retry: Retry, watch: Callable[[float], None]) -> FlowLayout:
     cause_tick = mistake.cause_tick
     tick = mistake.tick if cause_tick is None or cause_tick < mistake.retry_tick else cause_tick
-    description = cause(mistake) if mistake.omission else said_of(mistake.what)
-    button = retry_button(mistake.retry_tick, tick, short(description, CAUSE_LENGTH_MAX), retry)
+    description = describe_cause(mistake) if mistake.omission else said_of(mistake.what)
+    button = retry_button(mistake.retry_tick, tick, shorten_line(description, CAUSE_LENGTH_MAX), retry)
     at_s = mistake.retry_tick / TICKS_PER_S
     look = QPushButton(tr("View this time"))
-    look.setToolTip(tr("Show the desk at {moment}").format(moment=moment(mistake.retry_tick)))
+    look.setToolTip(tr("Show the desk at {moment}").format(moment=format_moment(mistake.retry_tick)))
     look.clicked.connect(lambda _=False: watch(at_s))
-    return buttons(button, look)
+    return build_buttons(button, look)

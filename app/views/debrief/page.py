@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 from app.view_models.debrief.model import DebriefModel
 from app.view_models.debrief.verdict import Verdict
 from app.views.debrief import tabs
-from app.views.debrief.cards import VerdictCard, score_card
-from app.views.debrief.parts import card, label, muted
+from app.views.debrief.cards import VerdictCard, build_score_card
+from app.views.debrief.parts import build_card, build_label, build_muted
 from app.views.debrief.reflection import ReflectionForm
 from app.widgets import theme
 from app.widgets.key_button import KeyButton
@@ -108,8 +108,8 @@ class Debrief(QScrollArea):
             self.reflect_first.emit,
         )  # fmt: skip
         self._build()
-        theme.follow(self, theme.FONT, self._build)
-        theme.follow(self, theme.SHOWN, self._fit_buttons)
+        theme.call_after_events(self, theme.FONT, self._build)
+        theme.call_after_events(self, theme.SHOWN, self._fit_buttons)
 
     # --- display --------------------------------------------------------------------------------------------
 
@@ -119,7 +119,7 @@ class Debrief(QScrollArea):
         self._model, self._moment_s, self._share = model, None, 0.0
         self._journal, _ = parse_script("\n".join(model.report["inputs"]))
         scored = bool(model.report["score"]["scored"])
-        curve = scored and not model.summary().passed_well  # the curve of a good run is flat
+        curve = scored and not model.build_summary().passed_well  # the curve of a good run is flat
         self._tab = POINTS if model.reflection is not None else SCORE if curve else TIMELINE
         self._build()
         self.verticalScrollBar().setValue(0)
@@ -131,9 +131,11 @@ class Debrief(QScrollArea):
             return
         new_review = before.review is not model.review
         self._show_verdict()
-        changed_parts = {*(REVIEWED if new_review else ()), *ANALYZED} if _differ(before, model) else set()
+        changed_parts = (
+            {*(REVIEWED if new_review else ()), *ANALYZED} if _is_different(before, model) else set()
+        )
         for tab in sorted(changed_parts):
-            self._fill(tab)
+            self._renew_tab(tab)
         self._show_state()
 
     def show_progress(self, share: float) -> None:
@@ -150,10 +152,6 @@ class Debrief(QScrollArea):
         else:
             self.setFocus()
 
-    def moment(self) -> float | None:
-        """Return the moment that was chosen for a retry, in seconds."""
-        return self._moment_s
-
     @property
     def model(self) -> DebriefModel | None:
         """Return the run that is shown."""
@@ -162,7 +160,7 @@ class Debrief(QScrollArea):
     # --- building -------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self._built_narrow = self._narrow()
+        self._built_narrow = self._is_narrow()
         self._form = None
         widget = QWidget()
         column = lay_column(parent=widget, margins=(MARGIN_PX, 8, MARGIN_PX, 10), spacing=10)
@@ -170,8 +168,8 @@ class Debrief(QScrollArea):
         if self._model is not None and self._asks:
             self._form = ReflectionForm()
             self._form.answered.connect(self.reflected)
-            column.addWidget(label(self._model.summary().title, 1.5, bold=True))
-            column.addWidget(card(tr("Before you see your points"), self._form))
+            column.addWidget(build_label(self._model.build_summary().title, 1.5, bold=True))
+            column.addWidget(build_card(tr("Before you see your points"), self._form))
             column.addStretch()
         elif self._model is not None:
             self._fill_page(column, self._model)
@@ -185,23 +183,25 @@ class Debrief(QScrollArea):
 
     def _make_buttons(self, parent: QWidget) -> None:
         """Create the buttons with a parent: without one they would be deleted while fonts change."""
-        self._retry = _button("", self._retry_mistake, parent)
-        self._next_button = _button("", self.next_wanted.emit, parent)
-        self._learn = _button("", self.learn_wanted.emit, parent, "L")
+        self._retry = _build_button("", self._retry_mistake, parent)
+        self._next_button = _build_button("", self.next_wanted.emit, parent)
+        self._learn = _build_button("", self.learn_wanted.emit, parent, "L")
         self._learn.setProperty("link", "true")
-        self._retry_here = _button("", lambda: self.retry_wanted.emit(self._begin_s(), ""), parent)
+        self._retry_here = _build_button(
+            "", lambda: self.retry_wanted.emit(self._compute_begin_s(), ""), parent
+        )
         self._primary: KeyButton = self._retry
         if self._model is None or self._asks:
             for button in (self._retry, self._next_button, self._learn, self._retry_here):
                 button.hide()
 
     def _fill_page(self, column: QVBoxLayout, model: DebriefModel) -> None:
-        column.addWidget(self._head(model))
+        column.addWidget(self._build_head(model))
         cards = QBoxLayout(
             QBoxLayout.Direction.TopToBottom if self._built_narrow else QBoxLayout.Direction.LeftToRight
         )
         cards.setSpacing(GAP_PX)
-        self._score_card = score_card(model.summary(), self._built_narrow)
+        self._score_card = build_score_card(model.build_summary(), self._built_narrow)
         self._card = VerdictCard((self._next_button, self._retry), self._learn)
         cards.addWidget(self._score_card)
         cards.addWidget(self._card, 1)
@@ -210,10 +210,10 @@ class Debrief(QScrollArea):
         self._retry_here.setVisible(False)
         column.addWidget(self._retry_here, 0, Qt.AlignmentFlag.AlignLeft)
 
-    def _head(self, model: DebriefModel) -> QWidget:
-        head, summary = QWidget(), model.summary()
+    def _build_head(self, model: DebriefModel) -> QWidget:
+        head, summary = QWidget(), model.build_summary()
         row = lay_row(parent=head, margins=0, spacing=10)
-        title, facts = label(summary.title, 1.35, bold=True), muted(summary.facts)
+        title, facts = build_label(summary.title, 1.35, bold=True), build_muted(summary.facts)
         if self._built_narrow:
             names = lay_column(title, facts)
             row.addLayout(names, 1)
@@ -222,13 +222,13 @@ class Debrief(QScrollArea):
             row.addWidget(title)
             row.addWidget(facts, 1)
         button = QPushButton(tr("More"))
-        button.setMenu(self._menu(button, model))
-        back_button = _button(tr("Back to start"), self.left.emit, head, "Esc")
+        button.setMenu(self._build_menu(button, model))
+        back_button = _build_button(tr("Back to start"), self.left.emit, head, "Esc")
         row.addWidget(button)
         row.addWidget(back_button)
         return head
 
-    def _menu(self, parent: QWidget, model: DebriefModel) -> QMenu:
+    def _build_menu(self, parent: QWidget, model: DebriefModel) -> QMenu:
         """Return the menu with less frequent actions."""
         menu = QMenu(parent)
         reviewed, scored = model.scenario is not None, bool(model.report["score"]["scored"])
@@ -250,7 +250,7 @@ class Debrief(QScrollArea):
         model = self._model
         if model is None:
             return
-        verdict = self._verdict = model.verdict()
+        verdict = self._verdict = model.build_verdict()
         self._card.show_verdict(verdict, model)
         self._show_retry(verdict, model)
         self._next_button.setText(tr("Next: {title}").format(title=model.next_title))
@@ -258,7 +258,7 @@ class Debrief(QScrollArea):
         lessons = len(verdict.lessons) if verdict is not None else 0
         self._learn.setText(tr("Learn from your mistakes ({count})").format(count=lessons))
         self._learn.setVisible(bool(lessons) and model.can_retry)
-        has_done_well = model.summary().passed_well and bool(model.next_title)
+        has_done_well = model.build_summary().passed_well and bool(model.next_title)
         self._choose_primary(self._next_button if has_done_well else self._retry)
         self._next_button.set_key("Enter" if has_done_well else "N")
         self._retry.set_key(
@@ -269,11 +269,11 @@ class Debrief(QScrollArea):
 
     def _show_retry(self, verdict: Verdict | None, model: DebriefModel) -> None:
         if verdict is not None and verdict.retry is not None:
-            moment = formatting.run_time(verdict.retry.begin_s)
+            moment = formatting.format_run_time(verdict.retry.begin_s)
             self._retry.setText(tr("Retry before this mistake, from {moment}").format(moment=moment))
         elif verdict is None and model.analyzing and model.report["score"]["scored"]:
             self._retry.setText(tr("Retry before this mistake"))
-        elif model.summary().passed_well and verdict is not None:
+        elif model.build_summary().passed_well and verdict is not None:
             self._retry.setText(tr("Play a variation"))
         else:
             self._retry.setText(tr("Retry from the start"))
@@ -293,7 +293,12 @@ class Debrief(QScrollArea):
 
     def _retry_mistake(self) -> None:
         retry = self._verdict.retry if self._verdict is not None else None
-        if retry is None and self._verdict is not None and self._model and self._model.summary().passed_well:
+        if (
+            retry is None
+            and self._verdict is not None
+            and self._model
+            and self._model.build_summary().passed_well
+        ):
             self.fresh_wanted.emit()
         elif retry is None:
             self.retry_wanted.emit(0.0, "")
@@ -322,29 +327,29 @@ class Debrief(QScrollArea):
         self._tab = tab
         if tab not in self._filled:
             self._filled.add(tab)
-            self._put(tab)
+            self._show_tab(tab)
 
-    def _fill(self, tab: int) -> None:
+    def _renew_tab(self, tab: int) -> None:
         """Renew a tab that was opened; others are made when they are opened."""
         if tab in self._filled:
-            self._put(tab)
+            self._show_tab(tab)
 
-    def _put(self, tab: int) -> None:
-        model, narrow, do = self._model, self._narrow(), self._actions
+    def _show_tab(self, tab: int) -> None:
+        model, narrow, do = self._model, self._is_narrow(), self._actions
         if model is None:
             return
         makers: dict[int, Callable[[], Sequence[QWidget]]] = {
-            SCORE: lambda: tabs.score_tab(model, do),
-            TIMELINE: lambda: tabs.timeline_tab(model, do),
-            POINTS: lambda: tabs.points_tab(model, do, narrow, self._asks_first),
-            COMMANDS: lambda: tabs.commands_tab(model, do, narrow),
-            STORY: lambda: tabs.story_tab(model, narrow),
-            EVIDENCE: lambda: tabs.evidence_tab(model, narrow),
+            SCORE: lambda: tabs.build_score_tab(model, do),
+            TIMELINE: lambda: tabs.build_timeline_tab(model, do),
+            POINTS: lambda: tabs.build_points_tab(model, do, narrow, self._asks_first),
+            COMMANDS: lambda: tabs.build_commands_tab(model, do, narrow),
+            STORY: lambda: tabs.build_story_tab(model, narrow),
+            EVIDENCE: lambda: tabs.build_evidence_tab(model, narrow),
             EXPORT: lambda: tabs.export_tab(model, do),
         }
         page = self._tabs.widget(tab)
         scroll_position = page.verticalScrollBar().value() if isinstance(page, QScrollArea) else 0
-        area = tabs.scrolled(makers[tab]())
+        area = tabs.build_scroll_area(makers[tab]())
         current = self._tabs.currentIndex()
         self._tabs.blockSignals(True)
         self._tabs.removeTab(tab)
@@ -373,9 +378,9 @@ class Debrief(QScrollArea):
             text = tr("Still searching for better continuations… {percent}")
         elif model.account is not None:
             text = tr("Analysis finished · accuracy {accuracy}%").format(
-                accuracy=formatting.plain_number(round(model.account.accuracy))
+                accuracy=formatting.format_plain_number(round(model.account.accuracy))
             )
-        self._state.setText(text.format(percent=formatting.percent(self._share, 0)))
+        self._state.setText(text.format(percent=formatting.format_percent(self._share, 0)))
 
     # --- moments --------------------------------------------------------------------------------------------
 
@@ -384,36 +389,39 @@ class Debrief(QScrollArea):
         self._moment_s = t_s
         if self._model is None or not self._model.can_retry:
             return
-        begin_s = self._begin_s()
+        begin_s = self._compute_begin_s()
         text = tr("Retry {left} before {at} ({moment})") if begin_s < t_s else tr("Retry from {moment}")
-        remaining_time, time_text = formatting.seconds(t_s - begin_s, 0), formatting.run_time(t_s, 1)
+        remaining_time, time_text = (
+            formatting.format_seconds(t_s - begin_s, 0),
+            formatting.format_run_time(t_s, 1),
+        )
         self._retry_here.setText(
-            text.format(left=remaining_time, at=time_text, moment=formatting.run_time(begin_s, 1))
+            text.format(left=remaining_time, at=time_text, moment=formatting.format_run_time(begin_s, 1))
         )
         self._retry_here.setVisible(True)
         self._retry_here.setFocus(Qt.FocusReason.OtherFocusReason)
         self.ensureWidgetVisible(self._retry_here)
 
-    def _begin_s(self) -> float:
+    def _compute_begin_s(self) -> float:
         """Return the start of the retry for the selected moment: early enough to look before the event."""
         at_s = self._moment_s or 0.0
-        if not any(abs(at_s - event_s) < NEAR_S for event_s in self._marked_s()):
+        if not any(abs(at_s - event_s) < NEAR_S for event_s in self._list_marked_s()):
             return at_s
         return counterfactual.find_retry_tick(round(at_s * TICKS_PER_S), None, self._journal) / TICKS_PER_S
 
-    def _marked_s(self) -> list[float]:
+    def _list_marked_s(self) -> list[float]:
         """Return the times of the marked events and of the inputs, in seconds."""
         model = self._model
         if model is None:
             return []
-        marker_times = [marker.t_s for marker in model.course().markers]
+        marker_times = [marker.t_s for marker in model.build_timeline().markers]
         marker_times += [t_s for item in model.report["score"]["items"] for t_s in item.get("at_s") or ()]
         moves = model.account.moves if model.account is not None else ()
         return marker_times + [move.tick / TICKS_PER_S for move in moves]
 
     # --- events ---------------------------------------------------------------------------------------------
 
-    def _narrow(self) -> bool:
+    def _is_narrow(self) -> bool:
         """Return True if columns do not fit side by side."""
         return self.width() < NARROW_UNITS * self.fontMetrics().height()
 
@@ -430,17 +438,17 @@ class Debrief(QScrollArea):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self._narrow() != self._built_narrow:
+        if self._is_narrow() != self._built_narrow:
             self._build()
         self._fit_buttons()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Handle single keys that no widget has handled; a focused button handles Enter itself."""
         key, is_unmodified = event.key(), not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        if self._form is not None or not is_unmodified or not self._act_on(Qt.Key(key)):
+        if self._form is not None or not is_unmodified or not self._handle_key(Qt.Key(key)):
             super().keyPressEvent(event)
 
-    def _act_on(self, key: Qt.Key) -> bool:
+    def _handle_key(self, key: Qt.Key) -> bool:
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             focused = self.focusWidget()
             button = focused if isinstance(focused, QAbstractButton) else self._primary
@@ -467,15 +475,15 @@ class _Tabs(QTabWidget):
         return QSize(super().sizeHint().width(), self.minimumHeight())
 
 
-def _button(text: str, do: Callable[[], object], parent: QWidget, key: str = "") -> KeyButton:
+def _build_button(text: str, do: Callable[[], object], parent: QWidget, key: str = "") -> KeyButton:
     button = KeyButton(text, key, parent)
     button.clicked.connect(lambda _=False: do())
     return button
 
 
-def _differ(old_model: DebriefModel, new_model: DebriefModel) -> bool:
-    return _analysis_of(old_model) != _analysis_of(new_model)
+def _is_different(old_model: DebriefModel, new_model: DebriefModel) -> bool:
+    return _get_analysis(old_model) != _get_analysis(new_model)
 
 
-def _analysis_of(model: DebriefModel) -> tuple[object, ...]:
+def _get_analysis(model: DebriefModel) -> tuple[object, ...]:
     return model.review, model.account, model.lessons, model.provisional, model.analyzing

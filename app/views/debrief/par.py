@@ -32,15 +32,15 @@ from app.view_models.value_curve import (
     format_move,
     is_last_chance,
 )
-from app.views.debrief.mistakes import Retry, buttons, retry_button
-from app.views.debrief.parts import build_marked_rows, format_loss, label, muted, steps
+from app.views.debrief.mistakes import Retry, build_buttons, retry_button
+from app.views.debrief.parts import build_label, build_marked_rows, build_muted, build_steps, format_loss
 from app.widgets import theme
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.reader import announce
 from app.widgets.signs import GAP_PX, draw_levels
-from app.widgets.strip import KEYS, NEAR_PX, draw_times, lane_sides, step_marker
-from app.widgets.tables import plain_tip
-from app.words.formatting import moment
+from app.widgets.strip import KEYS, NEAR_PX, compute_lane_sides, draw_times, step_marker
+from app.widgets.tables import escape_tip
+from app.words.formatting import format_moment
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.par.account import WAITING, Account, Best, LastChance, RunSegment
@@ -87,7 +87,7 @@ class ValueCurve(QWidget):
         self._moves, self._stops = of.merge_waits(account.moves), of.find_stops(account)
         self._selected_index: int | None = None
         """Index of the stop selected by keys."""
-        self._end = of.end(account)
+        self._end = of.get_end_tick(account)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
@@ -105,33 +105,33 @@ class ValueCurve(QWidget):
 
     # --- geometry -------------------------------------------------------------------------------------------
 
-    def _box(self) -> QRectF:
+    def _build_box(self) -> QRectF:
         line = self.fontMetrics().height()
-        left, right = lane_sides(self)
+        left, right = compute_lane_sides(self)
         left = max(left, QFontMetricsF(theme.resize_font(self.font(), 0.85)).horizontalAdvance("100") + 8.0)
         return QRectF(left, line * 1.5, right - left, self.height() - line * 3.2)
 
-    def point(self, tick: Tick, value: float) -> QPointF:
+    def compute_point(self, tick: Tick, value: float) -> QPointF:
         """Return the position of a value at a tick."""
-        box = self._box()
+        box = self._build_box()
         return QPointF(
             box.left() + box.width() * tick / self._end, box.bottom() - box.height() * value / 100.0
         )
 
-    def _tick_at(self, x: float) -> Tick:
-        box = self._box()
+    def _compute_tick(self, x: float) -> Tick:
+        box = self._build_box()
         return round(min(1.0, max(0.0, (x - box.left()) / box.width())) * self._end)
 
     def _move_at(self, x: float) -> RunSegment | None:
         """Return the nearby action, or the wait at that point."""
         near_moves = [
-            (abs(self.point(move.tick, 0.0).x() - x), -move.regret, index)
+            (abs(self.compute_point(move.tick, 0.0).x() - x), -move.regret, index)
             for index, move in enumerate(self._moves)
             if move.line != WAITING
         ]
         if near_moves and min(near_moves)[0] <= NEAR_PX:
             return self._moves[min(near_moves)[2]]
-        tick = self._tick_at(x)
+        tick = self._compute_tick(x)
         return next((move for move in self._moves if move.tick <= tick <= move.until), None)
 
     def _compute_value(self, tick: Tick) -> float:
@@ -148,7 +148,7 @@ class ValueCurve(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        colors, box = theme.tokens(self.palette()), self._box()
+        colors, box = theme.get_tokens(self.palette()), self._build_box()
         painter.setFont(theme.resize_font(self.font(), 0.85))
         draw_levels(painter, box, [(points / 100.0, str(points)) for points in LEVELS], colors)
         line = QFontMetricsF(painter.font()).height()
@@ -168,39 +168,39 @@ class ValueCurve(QWidget):
         painter.end()
 
     def _paint_curve(self, painter: QPainter) -> None:
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         painter.setPen(QPen(colors.series[0], 2.0))
-        painter.drawPolyline(QPolygonF([self.point(*point) for point in self._account.curve]))
-        for tone, points in of.slopes(self._account):
-            painter.setPen(QPen(colors.named(tone), 3.0))
-            painter.drawPolyline(QPolygonF([self.point(*point) for point in points]))
+        painter.drawPolyline(QPolygonF([self.compute_point(*point) for point in self._account.curve]))
+        for tone, points in of.list_slopes(self._account):
+            painter.setPen(QPen(colors.get_color(tone), 3.0))
+            painter.drawPolyline(QPolygonF([self.compute_point(*point) for point in points]))
         stop = self._stops[self._selected_index] if self._selected_index is not None else None
         for move in sorted(self._moves, key=lambda move: move.regret):  # draw the most expensive move on top
             if move.line != WAITING:
                 painter.setPen(QPen(colors.surface, 1.0))
-                painter.setBrush(colors.named(TONES[move.label][1]))
-                painter.drawEllipse(self.point(move.until, move.after), DOT_PX, DOT_PX)
+                painter.setBrush(colors.get_color(TONES[move.label][1]))
+                painter.drawEllipse(self.compute_point(move.until, move.after), DOT_PX, DOT_PX)
             if move is stop:
                 painter.setPen(QPen(colors.text, 1.5))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawEllipse(self.point(move.until, move.after), 1.8 * DOT_PX, 1.8 * DOT_PX)
+                painter.drawEllipse(self.compute_point(move.until, move.after), 1.8 * DOT_PX, 1.8 * DOT_PX)
 
     def _paint_losses(self, painter: QPainter, box: QRectF) -> None:
         """Write the points next to the deepest drops."""
-        colors, metrics = theme.tokens(self.palette()), QFontMetricsF(painter.font())
+        colors, metrics = theme.get_tokens(self.palette()), QFontMetricsF(painter.font())
         worst = sorted(self._stops, key=lambda move: -move.regret)[:LABELS_MAX]
         for move in worst:
             if move.regret < LOSSES["inaccuracy"]:
                 continue
             text = f"−{of.format_points(move.regret)}"
             width = metrics.horizontalAdvance(text) + 2
-            middle = self.point((move.tick + move.until) // 2, (move.before + move.after) / 2)
+            middle = self.compute_point((move.tick + move.until) // 2, (move.before + move.after) / 2)
             x = (
                 middle.x() + GAP_PX
                 if middle.x() + GAP_PX + width < box.right()
                 else middle.x() - GAP_PX - width
             )
-            painter.setPen(colors.named(TONES[move.label][1]))
+            painter.setPen(colors.get_color(TONES[move.label][1]))
             top = max(
                 box.top(), middle.y() - metrics.height()
             )  # the point of no return is named above the curve
@@ -211,8 +211,8 @@ class ValueCurve(QWidget):
         tick = self._account.point_of_no_return
         if tick is None:
             return
-        colors, metrics = theme.tokens(self.palette()), QFontMetricsF(painter.font())
-        x = self.point(tick, 0.0).x()
+        colors, metrics = theme.get_tokens(self.palette()), QFontMetricsF(painter.font())
+        x = self.compute_point(tick, 0.0).x()
         painter.setPen(QPen(colors.bad, 1.5, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
         text = of.format_no_return(tick)
@@ -228,19 +228,19 @@ class ValueCurve(QWidget):
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             x = event.pos().x()
             move = self._move_at(x)
-            tick = move.tick if move is not None and move.line != WAITING else self._tick_at(x)
-            QToolTip.showText(event.globalPos(), plain_tip(self.tip(tick, move)), self)
+            tick = move.tick if move is not None and move.line != WAITING else self._compute_tick(x)
+            QToolTip.showText(event.globalPos(), escape_tip(self.format_tip(tick, move)), self)
             return True
         return super().event(event)
 
-    def tip(self, tick: Tick, move: RunSegment | None) -> str:
+    def format_tip(self, tick: Tick, move: RunSegment | None) -> str:
         """Return the tip for a tick: the points that could still be reached, and the cost of *move*."""
         if move is None:
             return ""
         value = move.before if move.line != WAITING else self._compute_value(tick)
         lines = [
             tr("{moment}: {points} points still possible").format(
-                moment=moment(tick), points=of.format_points(value)
+                moment=format_moment(tick), points=of.format_points(value)
             ),
             format_move(move, self._choices_by_question, self._account.last_chance, self._refused),
         ]
@@ -264,7 +264,7 @@ class ValueCurve(QWidget):
         if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
             x = event.position().x()
             move = self._move_at(x)
-            tick = move.tick if move is not None and move.line != WAITING else self._tick_at(x)
+            tick = move.tick if move is not None and move.line != WAITING else self._compute_tick(x)
             self.moment_chosen.emit(tick / TICKS_PER_S)
 
     @override
@@ -273,10 +273,10 @@ class ValueCurve(QWidget):
         if count and key in KEYS:
             self._selected_index = step_marker(key, self._selected_index, count, start=-1)
             move = self._stops[self._selected_index]
-            tip = self.tip(move.tick, move)
+            tip = self.format_tip(move.tick, move)
             announce(self, tip)
-            point = QPoint(round(self.point(move.until, move.after).x()), self.height())
-            QToolTip.showText(self.mapToGlobal(point), plain_tip(tip), self)
+            point = QPoint(round(self.compute_point(move.until, move.after).x()), self.height())
+            QToolTip.showText(self.mapToGlobal(point), escape_tip(tip), self)
             self.update()
         elif self._selected_index is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.moment_chosen.emit(self._stops[self._selected_index].tick / TICKS_PER_S)
@@ -292,12 +292,12 @@ class ValueCurveLegend(QWidget):
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        self._entries = of.legend()
+        self._entries = of.list_legend_entries()
 
-    def _places(self, width: float) -> list[tuple[QPointF, str, str]]:
+    def _place_entries(self, width: float) -> list[tuple[QPointF, str, str]]:
         """Return upper left corner, tone and text of each entry."""
         metrics = QFontMetricsF(theme.resize_font(self.font(), 0.85))
-        left_px = lane_sides(self)[0]
+        left_px = compute_lane_sides(self)[0]
         x, y, places = left_px, 0.0, []
         for tone, words in self._entries:
             room = SAMPLE_PX + 6.0 + metrics.horizontalAdvance(words)
@@ -317,7 +317,7 @@ class ValueCurveLegend(QWidget):
 
     @override
     def heightForWidth(self, width: int) -> int:
-        last_point, _, _ = self._places(width)[-1]
+        last_point, _, _ = self._place_entries(width)[-1]
         return round(last_point.y() + 1.3 * self.fontMetrics().height())
 
     @override
@@ -325,9 +325,9 @@ class ValueCurveLegend(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.resize_font(self.font(), 0.85))
-        colors, line = theme.tokens(self.palette()), QFontMetricsF(painter.font()).height()
-        for corner, tone, words in self._places(self.width()):
-            color = colors.named(tone) if tone else colors.series[0]
+        colors, line = theme.get_tokens(self.palette()), QFontMetricsF(painter.font()).height()
+        for corner, tone, words in self._place_entries(self.width()):
+            color = colors.get_color(tone) if tone else colors.series[0]
             middle = corner + QPointF(0.0, line / 2)
             painter.setPen(QPen(color, 3.0 if tone else 2.0))
             painter.drawLine(middle, middle + QPointF(SAMPLE_PX, 0.0))
@@ -378,7 +378,7 @@ def show_account(
     parts: list[QWidget] = [
         curve,
         ValueCurveLegend(),
-        _certainty(account, provisional, search_on, has_solution),
+        _build_certainty(account, provisional, search_on, has_solution),
     ]
     curve.setWhatsThis(explain_curve())
     offer, chance = (retry if can_retry else None), account.last_chance
@@ -405,7 +405,7 @@ def show_account(
     ]
     if chance is not None and missed is None:
         rows.append(
-            ((chance.tick, 0), (CROSS, tr("last chance"), _last_chance(chance, offer, watch, choices)))
+            ((chance.tick, 0), (CROSS, tr("last chance"), _build_last_chance(chance, offer, watch, choices)))
         )
     return [*parts, *build_marked_rows([row for _, row in sorted(rows, key=lambda row: row[0])])]
 
@@ -422,7 +422,7 @@ def _exclude_lessons(moves: Sequence[RunSegment], lessons: Sequence[RunSegment])
     return [move for move in moves if not is_part(move)]
 
 
-def _certainty(
+def _build_certainty(
     account: Account, provisional: bool, search_on: Callable[[], object] | None, has_solution: bool
 ) -> QWidget:
     """Return a line about how certain the curve is, with the button that searches on."""
@@ -435,7 +435,7 @@ def _certainty(
         text = tr(
             "No better continuation is known. The drill has no reference solution, and the search was short."
         )
-    row.addWidget(muted(text), 1)
+    row.addWidget(build_muted(text), 1)
     if search_on is not None and (provisional or account.doubt is not None):
         button = QPushButton(tr("Search longer"))
         button.setToolTip(tr("Search 10× more continuations where they matter most"))
@@ -454,60 +454,67 @@ def _build_move_texts(
 ) -> QVBoxLayout:
     """Describe a move and the best alternative.
 
-    *chance*: the move was the last one that could reach all goals.
+    *chance*: the move used the last chance to reach all goals.
     """
-    words = _column(label(format_move(move, choices_by_question, chance, refused), 1.0, bold=True))
+    words = _build_column(
+        build_label(format_move(move, choices_by_question, chance, refused), 1.0, bold=True)
+    )
     if chance is not None:
-        words.addWidget(label(f"{CROSS}  " + tr("Point of no return: last chance to meet all goals.")))
+        words.addWidget(build_label(f"{CROSS}  " + tr("Point of no return: last chance to meet all goals.")))
     if move.best:
         _add_steps(words, tr("Best continuation from here:"), move.best, choices_by_question)
     else:
-        words.addWidget(label(tr("Best continuation from here: do nothing more.")))
+        words.addWidget(build_label(tr("Best continuation from here: do nothing more.")))
     if chance is not None:
-        words.addWidget(label(format_missed_goals(chance)))
+        words.addWidget(build_label(format_missed_goals(chance)))
     if retry is not None:
         look = _watch_button(tr("Watch the best continuation"), move, watch)
-        words.addLayout(buttons(look, _retry_button(move, chance, retry, choices_by_question)))
+        words.addLayout(build_buttons(look, _retry_button(move, chance, retry, choices_by_question)))
     return words
 
 
-def _last_chance(
+def _build_last_chance(
     chance: LastChance,
     retry: Retry | None,
     watch: Callable[[Best], None],
     choices_by_question: Mapping[str, Sequence[str]],
 ) -> QVBoxLayout:
     """Show the last chance to reach all goals, and the cause of its loss."""
-    head = tr("{moment}  point of no return").format(moment=moment(chance.tick))
+    head = tr("{moment}  point of no return").format(moment=format_moment(chance.tick))
     if chance.line != WAITING:
         head += f": {format_line(chance.line, choices_by_question)}"
-    words = _column(label(head, 1.0, bold=True))
+    words = _build_column(build_label(head, 1.0, bold=True))
     _add_steps(
         words,
         tr("Until then, these steps would have met all goals:"),
         chance.remaining_actions,
         choices_by_question,
     )
-    words.addWidget(label(format_missed_goals(chance)))
+    words.addWidget(build_label(format_missed_goals(chance)))
     if retry is not None:
         look = _watch_button(tr("Watch the last chance"), chance, watch)
-        words.addLayout(buttons(look, _retry_button(chance, chance, retry, choices_by_question)))
+        words.addLayout(build_buttons(look, _retry_button(chance, chance, retry, choices_by_question)))
     return words
 
 
-def _column(head: QLabel) -> QVBoxLayout:
+def _build_column(head: QLabel) -> QVBoxLayout:
     return lay_column(head, margins=0, spacing=2)
 
 
 def _add_steps(
     column: QVBoxLayout, lead: str, acts: Sequence[Input], choices_by_question: Mapping[str, Sequence[str]]
 ) -> None:
-    column.addWidget(label(lead))
+    column.addWidget(build_label(lead))
     column.addWidget(
-        steps([(moment(item.tick), format_input(item, choices_by_question)) for item in acts[:STEPS_SHOWN]])
+        build_steps(
+            [
+                (format_moment(item.tick), format_input(item, choices_by_question))
+                for item in acts[:STEPS_SHOWN]
+            ]
+        )
     )
     if len(acts) > STEPS_SHOWN:
-        column.addWidget(muted(tr("… and {count} more.").format(count=len(acts) - STEPS_SHOWN)))
+        column.addWidget(build_muted(tr("… and {count} more.").format(count=len(acts) - STEPS_SHOWN)))
 
 
 def _watch_button(text: str, best: Best, watch: Callable[[Best], None]) -> QPushButton:

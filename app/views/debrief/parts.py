@@ -17,7 +17,7 @@ LIST_GAP_PX: Final = 6
 """Gap between the entries of a list."""
 
 
-def label(text: str, scale: float = 1.0, bold: bool = False) -> QLabel:
+def build_label(text: str, scale: float = 1.0, bold: bool = False) -> QLabel:
     """Build a label with a text scale."""
     label = QLabel(text, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
     label.setFont(theme.resize_font(label.font(), scale, bold))
@@ -25,24 +25,26 @@ def label(text: str, scale: float = 1.0, bold: bool = False) -> QLabel:
     return label
 
 
-def card(title: str, *parts: QWidget) -> QFrame:
+def build_card(title: str, *parts: QWidget) -> QFrame:
     """Build a framed card with a title."""
     card = QFrame()
     card.setProperty("card", "true")
-    layout = lay_column(label(title, 1.15, bold=True), parent=card, margins=(18, 12, 18, 16), spacing=10)
+    layout = lay_column(
+        build_label(title, 1.15, bold=True), parent=card, margins=(18, 12, 18, 16), spacing=10
+    )
     for part in parts:
         layout.addWidget(part)
     return card
 
 
-def muted(text: str) -> QLabel:
+def build_muted(text: str) -> QLabel:
     """Build a label in the muted color."""
-    muted_label = label(text)
+    muted_label = build_label(text)
     muted_label.setProperty("muted", "true")
     return muted_label
 
 
-def table(
+def build_table(
     head: Sequence[str], rows: Sequence[Sequence[str | QWidget]], stretch: Sequence[int], narrow: bool = False
 ) -> QWidget:
     """Return rows under headings.
@@ -51,23 +53,23 @@ def table(
     stacked below its first column.
     """
     if narrow:
-        return _list(head, rows)
-    box, grid = _grid(18, 7)
+        return _build_list(head, rows)
+    box, grid = _build_grid(18, 7)
     for column, (title, share) in enumerate(zip(head, stretch, strict=True)):
         grid.setColumnStretch(column, share)
-        title_label = muted(title)
+        title_label = build_muted(title)
         title_label.setWordWrap(False)
         grid.addWidget(title_label, 0, column)
     for number, row in enumerate(rows, start=1):
         for column, cell in enumerate(row):
-            widget = label(cell) if isinstance(cell, str) else cell
+            widget = build_label(cell) if isinstance(cell, str) else cell
             if not stretch[column] and isinstance(widget, QLabel):
                 widget.setWordWrap(False)
             grid.addWidget(widget, number, column, Qt.AlignmentFlag.AlignTop)
     return box
 
 
-def _grid(across_px: int, down_px: int) -> tuple[QWidget, QGridLayout]:
+def _build_grid(across_px: int, down_px: int) -> tuple[QWidget, QGridLayout]:
     """Return a widget with a grid with these gaps between cells and no margin."""
     box = QWidget()
     grid = QGridLayout(box)
@@ -77,19 +79,19 @@ def _grid(across_px: int, down_px: int) -> tuple[QWidget, QGridLayout]:
     return box, grid
 
 
-def _list(head: Sequence[str], rows: Sequence[Sequence[str | QWidget]]) -> QWidget:
-    box, grid = _grid(12, 2)
+def _build_list(head: Sequence[str], rows: Sequence[Sequence[str | QWidget]]) -> QWidget:
+    box, grid = _build_grid(12, 2)
     grid.setColumnStretch(1, 1)
     line = 0
     for first, *other_cells in rows:
-        mark = label(first) if isinstance(first, str) else first
+        mark = build_label(first) if isinstance(first, str) else first
         if isinstance(mark, QLabel):
             mark.setWordWrap(False)
         grid.addWidget(mark, line, 0, Qt.AlignmentFlag.AlignTop)
         for index, (title, cell) in enumerate(zip(head[1:], other_cells, strict=True)):
             if isinstance(cell, str):
                 name_text = f"{title.rstrip('?')}: {cell}" if title else cell
-                cell = muted(name_text) if index else label(cell)
+                cell = build_muted(name_text) if index else build_label(cell)
             grid.addWidget(cell, line, 1)
             line += 1
         grid.setRowMinimumHeight(line, LIST_GAP_PX)
@@ -99,21 +101,21 @@ def _list(head: Sequence[str], rows: Sequence[Sequence[str | QWidget]]) -> QWidg
 
 def format_loss(points: float) -> str:
     """Format lost points with a minus sign."""
-    return f"−{formatting.plain_number(round(points, 1))}"
+    return f"−{formatting.format_plain_number(round(points, 1))}"
 
 
 def build_marked_rows(rows: Sequence[tuple[str, str, QVBoxLayout]]) -> list[QWidget]:
     """Return rows with a mark, such as lost points, with its name in a separate column and a text next to it."""
-    sides = [_mark(mark, called) for mark, called, _ in rows]
+    sides = [_build_mark(mark, called) for mark, called, _ in rows]
     for cell_side in sides:
         cell_side.setFixedWidth(max(widget.sizeHint().width() for widget in sides))
     return [_build_row(widget, words) for widget, (_, _, words) in zip(sides, rows, strict=True)]
 
 
-def _mark(mark: str, called: str) -> QWidget:
+def _build_mark(mark: str, called: str) -> QWidget:
     box = QWidget()
     column = lay_column(parent=box, margins=0, spacing=2)
-    for part in (label(mark, 1.35, bold=True), muted(called)):
+    for part in (build_label(mark, 1.35, bold=True), build_muted(called)):
         part.setWordWrap(False)
         column.addWidget(part)
     column.addStretch()
@@ -126,23 +128,23 @@ def _build_row(mark_widget: QWidget, column: QVBoxLayout) -> QWidget:
     return box
 
 
-def code(text: str) -> QLabel:
+def build_code(text: str) -> QLabel:
     """Build a label for T-SQL and actions."""
-    code_label = label(text)
-    code_label.setFont(theme.fixed_font(0.95))
+    code_label = build_label(text)
+    code_label.setFont(theme.build_fixed_font(0.95))
     return code_label
 
 
-def steps(rows: Sequence[tuple[str, str]]) -> QWidget:
+def build_steps(rows: Sequence[tuple[str, str]]) -> QWidget:
     """Show times and actions, each on as many lines as needed."""
-    box, grid = _grid(14, 1)
+    box, grid = _build_grid(14, 1)
     grid.setContentsMargins(12, 2, 0, 2)
     grid.setColumnStretch(1, 1)
     for number, (time_text, description) in enumerate(rows):
-        time_html = code(time_text)
+        time_html = build_code(time_text)
         time_html.setWordWrap(False)
         grid.addWidget(time_html, number, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
-        grid.addWidget(code(description), number, 1, Qt.AlignmentFlag.AlignTop)
+        grid.addWidget(build_code(description), number, 1, Qt.AlignmentFlag.AlignTop)
     return box
 
 
@@ -155,7 +157,7 @@ class Points(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(
             tr("{points} of {most} points").format(
-                points=formatting.plain_number(points), most=formatting.plain_number(maximum)
+                points=formatting.format_plain_number(points), most=formatting.format_plain_number(maximum)
             )
         )
 
@@ -166,14 +168,14 @@ class Points(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         line = self.fontMetrics().height()
         painter.setFont(theme.resize_font(self.font(), 1.05, bold=True))
         painter.setPen(colors.text)
-        text = formatting.plain_number(self._points)
-        text += f" / {formatting.plain_number(self._maximum)}" if self._maximum else ""
+        text = formatting.format_plain_number(self._points)
+        text += f" / {formatting.format_plain_number(self._maximum)}" if self._maximum else ""
         painter.drawText(QRectF(0, 0, self.width(), line * 1.2), Qt.AlignmentFlag.AlignLeft, text)
         bar = QRectF(0, line * 1.35, self.width(), line * 0.35)
         painter.setPen(Qt.PenStyle.NoPen)

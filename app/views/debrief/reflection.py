@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.learning.reflection import Reflection
-from app.views.debrief.parts import label, muted
+from app.views.debrief.parts import build_label, build_muted
 from app.widgets.layouts import lay_row
 from app.words import formatting
 from app.words.language import tr
@@ -47,12 +47,12 @@ class ReflectionForm(QWidget):
         form.addRow(tr("How many &points of 100 do you expect?"), self.expected)
         show, skip = QPushButton(tr("Show the points")), QPushButton(tr("Skip"))
         show.setProperty("primary", "true")
-        show.clicked.connect(self._answer)
+        show.clicked.connect(self._emit_answer)
         skip.clicked.connect(lambda: self.answered.emit(None))
         row = lay_row(show, skip, 0)
         form.addRow(row)
 
-    def _answer(self) -> None:
+    def _emit_answer(self) -> None:
         happened, alternative = (text.toPlainText().strip() for text in (self.happened, self.otherwise))
         expected = self.expected.text().strip()
         if not (happened or alternative or expected):
@@ -66,10 +66,10 @@ def build_reflection(reflection: Reflection, score: float | None) -> list[QWidge
     widgets: list[QWidget] = []
     if reflection.expected_score is not None and score is not None:
         widgets.append(
-            label(
+            build_label(
                 tr("You expected {expected} points. Your score is {score}.").format(
-                    expected=formatting.local(f"{reflection.expected_score:.0f}"),
-                    score=formatting.local(f"{score:.0f}"),
+                    expected=formatting.localize_number(f"{reflection.expected_score:.0f}"),
+                    score=formatting.localize_number(f"{score:.0f}"),
                 )
             )
         )
@@ -78,11 +78,11 @@ def build_reflection(reflection: Reflection, score: float | None) -> list[QWidge
         (tr("What you would do differently"), reflection.otherwise),
     ):
         if text:
-            widgets += [muted(title), label(text)]
+            widgets += [build_muted(title), build_label(text)]
     return widgets
 
 
-def choice(checked: bool) -> QCheckBox:
+def build_choice(checked: bool) -> QCheckBox:
     """Build the check box for the question to the person before the points are shown."""
     box = QCheckBox(tr("Let me assess myself before showing the score"))
     box.setChecked(checked)

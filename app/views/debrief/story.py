@@ -6,9 +6,9 @@ from typing import Final
 from PySide6.QtWidgets import QWidget
 
 from app.view_models.debrief.model import Summary
-from app.views.debrief.parts import label, muted, table
+from app.views.debrief.parts import build_label, build_muted, build_table
 from app.words import formatting
-from app.words.formatting import moment
+from app.words.formatting import format_moment
 from app.words.language import tr, trn
 from app.words.localization import localize as said_of
 from engine.constants import TICKS_PER_S
@@ -17,7 +17,10 @@ from engine.drill.judging.review import Outage, Review
 from engine.drill.judging.shapes import Report
 
 DATABASES_MAX: Final = 6
-"""Maximum databases with lines of their own; of more, those with the longest downtime or exposure."""
+"""Maximum databases that are described separately.
+
+If there are more, those with the longest downtime or exposure are described.
+"""
 
 NOTICEABLE_S: Final = 5.0
 """Minimum difference between the downtime of clients and of the database that the debrief mentions. Assumed."""
@@ -25,11 +28,13 @@ NOTICEABLE_S: Final = 5.0
 
 def _format_amount(name: str, value: float) -> str:
     if name.endswith("_s"):
-        return formatting.seconds(value, 1)
-    return formatting.kb(value) if name.endswith("_kb") else formatting.number(value)
+        return formatting.format_seconds(value, 1)
+    return formatting.format_kb(value) if name.endswith("_kb") else formatting.format_number(value)
 
 
-def figures(report: Report, review: Review | None, summary: Summary, narrow: bool = False) -> list[QWidget]:
+def build_figures(
+    report: Report, review: Review | None, summary: Summary, narrow: bool = False
+) -> list[QWidget]:
     """Return the figures of the first screen next to the reference's.
 
     Several databases each have their own figures.
@@ -44,59 +49,65 @@ def figures(report: Report, review: Review | None, summary: Summary, narrow: boo
             for row in summary.figures
             if row.key in theirs
         ]
-        widgets.append(table(("", tr("this run"), tr("reference")), rows, (0, 0, 1), narrow))
+        widgets.append(build_table(("", tr("this run"), tr("reference")), rows, (0, 0, 1), narrow))
     totals_by_database = totals["databases"] if len(totals["databases"]) > 1 else {}
     worst = sorted(totals_by_database.items(), key=lambda row: (-row[1]["downtime_s"], -row[1]["exposed_s"]))
     if worst:
         columns = [row for row in summary.figures if row.key in totals]
         cells: list[list[str | QWidget]] = [
-            [label(name, 1.0, bold=True), *(_format_amount(row.key, account[row.key]) for row in columns), ""]
+            [
+                build_label(name, 1.0, bold=True),
+                *(_format_amount(row.key, account[row.key]) for row in columns),
+                "",
+            ]
             for name, account in worst[:DATABASES_MAX]
         ]
         heads = ("", *(row.label for row in columns), "")
-        widgets.append(table(heads, cells, (0, *(0 for _ in columns), 1), narrow))
+        widgets.append(build_table(heads, cells, (0, *(0 for _ in columns), 1), narrow))
     if len(worst) > DATABASES_MAX:
         rest_text = tr("{count} more databases, none in a worse state").format(
             count=len(worst) - DATABASES_MAX
         )
-        widgets.append(muted(rest_text))
+        widgets.append(build_muted(rest_text))
     return widgets
 
 
-def goals(report: Report) -> list[QWidget]:
+def build_goals(report: Report) -> list[QWidget]:
     """Return a widget for each goal with the time at which it was reached."""
     widgets: list[QWidget] = []
     for goal in report.get("goals", ()):
         time_text = tr("not met")
         if goal["met"]:
-            time_text = tr("met at {moment}").format(moment=formatting.run_time(goal["met_t_s"], 1))
-        widgets.append(label(f"{'✓' if goal['met'] else '✗'}  {goal['text']} ({time_text})"))
+            time_text = tr("met at {moment}").format(moment=formatting.format_run_time(goal["met_t_s"], 1))
+        widgets.append(build_label(f"{'✓' if goal['met'] else '✗'}  {goal['text']} ({time_text})"))
     return widgets
 
 
 def build_story(review: Review, report: Report) -> list[QWidget]:
     """Return one or two sentences about each outage, about clients that waited longer, and about each loss."""
     groups = _group_outages(review.outages)
-    outages: list[QWidget] = [_outage(review, group) for group in groups[:DATABASES_MAX]]
+    outages: list[QWidget] = [_build_outage(review, group) for group in groups[:DATABASES_MAX]]
     if len(groups) > DATABASES_MAX:
         more_text = tr("{count} more outages (of other databases, or later).")
-        outages.append(muted(more_text.format(count=sum(map(len, groups[DATABASES_MAX:])))))
-    outages += _clients(report)
-    outages += [_loss(review, number) for number in range(min(len(review.lost), DATABASES_MAX))]
+        outages.append(build_muted(more_text.format(count=sum(map(len, groups[DATABASES_MAX:])))))
+    outages += _build_client_rows(report)
+    outages += [_build_loss(review, number) for number in range(min(len(review.lost), DATABASES_MAX))]
     if not outages:
-        outages.append(label(tr("No client downtime and no data loss.")))
+        outages.append(build_label(tr("No client downtime and no data loss.")))
     return outages
 
 
-def _clients(report: Report) -> Iterator[QWidget]:
+def _build_client_rows(report: Report) -> Iterator[QWidget]:
     """Yield the databases whose clients were disconnected noticeably longer than the database was down."""
     rows = report["clients"]["databases"] if "clients" in report else {}
     text = tr("Clients of {database} could not work for {length}. The database was down for {down}.")
     for name, row in list(rows.items())[:DATABASES_MAX]:
         down_s = report["availability"]["databases"][name]["downtime_s"]
         if row["downtime_s"] - down_s >= NOTICEABLE_S:
-            length, down = (formatting.seconds(duration_s, 1) for duration_s in (row["downtime_s"], down_s))
-            yield label(text.format(database=name, length=length, down=down))
+            length, down = (
+                formatting.format_seconds(duration_s, 1) for duration_s in (row["downtime_s"], down_s)
+            )
+            yield build_label(text.format(database=name, length=length, down=down))
 
 
 def _group_outages(outages: Sequence[Outage]) -> list[list[Outage]]:
@@ -114,7 +125,7 @@ def _group_outages(outages: Sequence[Outage]) -> list[list[Outage]]:
     return list(groups.values())
 
 
-def _names(group: Sequence[Outage]) -> str:
+def _format_names(group: Sequence[Outage]) -> str:
     first_database = group[0].database
     if len(group) == 1:
         return first_database
@@ -123,15 +134,15 @@ def _names(group: Sequence[Outage]) -> str:
     )
 
 
-def _outage(review: Review, group: Sequence[Outage]) -> QWidget:
+def _build_outage(review: Review, group: Sequence[Outage]) -> QWidget:
     outage = group[0]
     text = tr("{database} was down from {start} to {end}, {length}. {why}")
-    return label(
+    return build_label(
         text.format(
-            database=_names(group),
-            start=moment(outage.span.from_tick),
-            end=moment(outage.span.to_tick),
-            length=formatting.seconds(outage.span.ticks / TICKS_PER_S, 1),
+            database=_format_names(group),
+            start=format_moment(outage.span.from_tick),
+            end=format_moment(outage.span.to_tick),
+            length=formatting.format_seconds(outage.span.ticks / TICKS_PER_S, 1),
             why=f"{said_of(outage.summary)} {_format_obstacles(outage, review)}".strip(),
         )
     )
@@ -153,13 +164,17 @@ def _format_obstacles(outage: Outage, review: Review) -> str:
         return tr("No server was able to take over, or the outage was too short for a failover.")
     lines = [
         f"{said_of(guard.name)} "
-        + (tr("(not since {moment})").format(moment=moment(since_tick)) if since_tick else tr("(never)"))
+        + (
+            tr("(not since {moment})").format(moment=format_moment(since_tick))
+            if since_tick
+            else tr("(never)")
+        )
         for guard, since_tick in outage.against
     ]
     return tr("Automatic failover was impossible. Not met: {reasons}.").format(reasons="; ".join(lines))
 
 
-def _loss(review: Review, number: int) -> QWidget:
+def _build_loss(review: Review, number: int) -> QWidget:
     transactions = review.lost[number]
     text = trn(
         "{count} committed transaction of {database} ({size} of log) was lost at {moment} when "
@@ -168,12 +183,12 @@ def _loss(review: Review, number: int) -> QWidget:
         "{server} was recovered.",
         transactions.transactions,
     )
-    return label(
+    return build_label(
         text.format(
-            count=formatting.number(transactions.transactions),
+            count=formatting.format_number(transactions.transactions),
             database=transactions.database,
-            size=formatting.kb(transactions.kb),
-            moment=moment(transactions.tick),
+            size=formatting.format_kb(transactions.kb),
+            moment=format_moment(transactions.tick),
             server=transactions.server,
         ),
         1.0,
@@ -181,7 +196,7 @@ def _loss(review: Review, number: int) -> QWidget:
     )
 
 
-def preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
+def build_preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
     """Return for each outage the preconditions of an automatic failover, their state then, and its start."""
     widgets: list[QWidget] = []
     for group in _group_outages(review.outages)[:DATABASES_MAX]:
@@ -189,18 +204,20 @@ def preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
         lanes = review.lanes.get(outage.database)
         if lanes is None or not lanes.preconditions or outage.by == "manual":
             continue
-        rows = list(_guards(lanes, outage))
+        rows = list(_list_guards(lanes, outage))
         head = tr("{database}, from {start} to {end}")
         title = head.format(
-            database=_names(group), start=moment(outage.span.from_tick), end=moment(outage.span.to_tick)
+            database=_format_names(group),
+            start=format_moment(outage.span.from_tick),
+            end=format_moment(outage.span.to_tick),
         )
-        widgets.append(label(title, 1.0, bold=True))
+        widgets.append(build_label(title, 1.0, bold=True))
         heads = ("", tr("Requirement"), tr("Met?"), tr("Where to check"))
-        widgets.append(table(heads, rows, (0, 4, 3, 3), narrow))
+        widgets.append(build_table(heads, rows, (0, 4, 3, 3), narrow))
     return widgets
 
 
-def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]:
+def _list_guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]:
     """Return a row for each precondition, unmet ones first."""
     ticks_by_guard = {
         (guard.name, guard.seen_in, guard.target): since_tick for guard, since_tick in outage.against
@@ -219,7 +236,9 @@ def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]
         if key in ticks_by_guard:
             start_tick = ticks_by_guard[key]
             status_text = (
-                tr("no, since {moment}").format(moment=moment(start_tick)) if start_tick else tr("never")
+                tr("no, since {moment}").format(moment=format_moment(start_tick))
+                if start_tick
+                else tr("never")
             )
             rows.append((0, ("✗", name, status_text, said_of(guard.seen_in))))
         else:
@@ -228,7 +247,7 @@ def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]
                 tr("yes") if held_span is None or not held_span.from_tick else tr("yes, since {moment}")
             )
             status_text = status_text.format(
-                moment=moment(held_span.from_tick) if held_span is not None else ""
+                moment=format_moment(held_span.from_tick) if held_span is not None else ""
             )
             mark_of = "✓" if held_span is not None else "·"
             rows.append(

@@ -11,22 +11,22 @@ from app.view_models.course import TimelineSpan
 from app.view_models.debrief.model import DebriefModel
 from app.view_models.value_curve import list_refused
 from app.views.debrief import par, story
-from app.views.debrief.failovers import FailoverPanel, build_attempt, missing
-from app.views.debrief.mistakes import Retry, mistakes
-from app.views.debrief.parts import Points, card, code, label, muted, table
-from app.views.debrief.reflection import build_reflection, choice
+from app.views.debrief.failovers import FailoverPanel, build_attempt, describe_missing_parts
+from app.views.debrief.mistakes import Retry, build_mistakes
+from app.views.debrief.parts import Points, build_card, build_code, build_label, build_muted, build_table
+from app.views.debrief.reflection import build_choice, build_reflection
 from app.widgets.flow import FlowLayout
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.strip import TimeStrip
 from app.words import formatting
-from app.words.formatting import moment
+from app.words.formatting import format_moment
 from app.words.language import mark, tr
-from app.words.localization import describe_input, short
+from app.words.localization import describe_input, shorten_line
 from app.words.localization import localize as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.refusals import is_refusal
 from engine.drill.judging.replay_timeline import DOWN, EXPOSED, Lanes
-from engine.drill.judging.report import calibration
+from engine.drill.judging.report import compute_calibration
 from engine.drill.judging.review import Reference
 from engine.drill.judging.shapes import Calibration, ItemJson, Report, Row
 from engine.drill.par.account import Best
@@ -35,7 +35,7 @@ LINE_LENGTH_MAX: Final = 220
 """Maximum characters of a step; the export has all of it."""
 
 
-def reference(
+def build_reference(
     solution: Reference, choices_by_question: Mapping[str, Sequence[str]], narrow: bool = False
 ) -> list[QWidget]:
     """Return each step with its reason and the time at which the trainee did it.
@@ -45,45 +45,49 @@ def reference(
     rows: list[tuple[str | QWidget, ...]] = []
     for step in solution.steps:
         done_text = (
-            tr("at {moment}").format(moment=moment(step.done_tick))
+            tr("at {moment}").format(moment=format_moment(step.done_tick))
             if step.done_tick is not None
             else tr("never")
         )
         rows.append(
             (
-                muted(moment(step.tick)),
-                _step(describe_input(step.line, choices_by_question), step.why),
+                build_muted(format_moment(step.tick)),
+                _build_step(describe_input(step.line, choices_by_question), step.why),
                 done_text,
             )
         )
-    parts: list[QWidget] = [table((tr("at"), tr("action and reason"), tr("you")), rows, (0, 1, 0), narrow)]
+    parts: list[QWidget] = [
+        build_table((tr("at"), tr("action and reason"), tr("you")), rows, (0, 1, 0), narrow)
+    ]
     if solution.besides:
-        parts.append(label(tr("Your other actions"), 1.0, bold=True))
+        parts.append(build_label(tr("Your other actions"), 1.0, bold=True))
         later_steps = [
             (
-                muted(moment(item.tick)),
-                code(short(describe_input(item.line_without_time, choices_by_question), LINE_LENGTH_MAX)),
+                build_muted(format_moment(item.tick)),
+                build_code(
+                    shorten_line(describe_input(item.line_without_time, choices_by_question), LINE_LENGTH_MAX)
+                ),
             )
             for item in solution.besides
         ]
-        parts.append(table((tr("at"), tr("action")), later_steps, (0, 1), narrow))
+        parts.append(build_table((tr("at"), tr("action")), later_steps, (0, 1), narrow))
     return parts
 
 
-def _step(line: str, reason: str) -> QWidget:
-    line_label = code(short(line, LINE_LENGTH_MAX))
+def _build_step(line: str, reason: str) -> QWidget:
+    line_label = build_code(shorten_line(line, LINE_LENGTH_MAX))
     if not reason:
         return line_label
     box = QWidget()
-    lay_column(line_label, muted(reason), parent=box, margins=0, spacing=1)
+    lay_column(line_label, build_muted(reason), parent=box, margins=0, spacing=1)
     return box
 
 
-def question(row: Row) -> QWidget:
+def build_question(row: Row) -> QWidget:
     """Build the view of a question: its text, the trainee's answer, and the right answers."""
     box = QWidget()
     layout = lay_column(
-        label(f"{formatting.run_time(row['asked_t_s'], 1)}  {row['text']}", 1.0, bold=True),
+        build_label(f"{formatting.format_run_time(row['asked_t_s'], 1)}  {row['text']}", 1.0, bold=True),
         parent=box,
         margins=0,
         spacing=2,
@@ -92,11 +96,11 @@ def question(row: Row) -> QWidget:
     for number, text in enumerate(row["choices"], start=1):
         mark = "✓" if number in right else "✗" if number == row.get("choice") else "·"
         yours = _format_answer(row) if number == row.get("choice") else ""
-        layout.addWidget(label(f"{mark}  {text}{yours}"))
+        layout.addWidget(build_label(f"{mark}  {text}{yours}"))
     if row.get("choice") is None:
-        layout.addWidget(label(tr("No answer.")))
+        layout.addWidget(build_label(tr("No answer.")))
     if row.get("why"):
-        layout.addWidget(muted(str(row["why"])))
+        layout.addWidget(build_muted(str(row["why"])))
     return box
 
 
@@ -108,7 +112,7 @@ def _format_answer(row: Row) -> str:
 
 def build_confidence(rows: Iterable[Row], narrow: bool = False) -> list[QWidget]:
     """Build the comparison of the trainee's confidence with the share of right answers; empty without confidence."""
-    answer_calibration = calibration(rows)
+    answer_calibration = compute_calibration(rows)
     return [] if answer_calibration is None else build_calibration(answer_calibration, narrow)
 
 
@@ -116,35 +120,39 @@ def build_calibration(calibration: Calibration, narrow: bool = False) -> list[QW
     """Return the score and the curve in numbers."""
     curve = [
         (
-            f"{point['sure_percent']:g}{formatting.percent_sign()}",
-            f"{point['right_percent']:.0f}{formatting.percent_sign()}",
+            f"{point['sure_percent']:g}{formatting.format_percent_sign()}",
+            f"{point['right_percent']:.0f}{formatting.format_percent_sign()}",
             str(point["answers"]),
         )
         for point in calibration["curve"]
     ]
     return [
-        label(formatting.brier(calibration)),
-        table((tr("confidence"), tr("correct"), tr("answers")), curve, (0, 0, 0), narrow),
+        build_label(formatting.format_brier(calibration)),
+        build_table((tr("confidence"), tr("correct"), tr("answers")), curve, (0, 0, 0), narrow),
     ]
 
 
-def commands(report: Report, narrow: bool = False) -> QWidget | None:
+def build_commands(report: Report, narrow: bool = False) -> QWidget | None:
     """Return every batch with the server's messages; None without batches."""
-    rows = list(_batches(report))
-    return table((tr("at"), tr("server"), tr("batch"), ""), rows, (0, 0, 1, 0), narrow) if rows else None
+    rows = list(_build_batches(report))
+    return (
+        build_table((tr("at"), tr("server"), tr("batch"), ""), rows, (0, 0, 1, 0), narrow) if rows else None
+    )
 
 
-def _batches(report: Report) -> Iterator[tuple[str | QWidget, ...]]:
+def _build_batches(report: Report) -> Iterator[tuple[str | QWidget, ...]]:
     for batch in report.get("sql") or ():
         errors = [m for m in batch.get("messages") or () if int(m.get("severity") or 0) > 10]
         message = "".join(f"\nMsg {m['number']}: {m['text']}" for m in errors)
         text = " ".join(str(batch.get("batch", "")).split())
         refused = any(is_refusal(int(m["number"])) for m in errors)  # counted as the score does
-        outcome_label = muted(tr("✗ refused") if refused else tr("✗ failed") if errors else tr("✓ done"))
+        outcome_label = build_muted(
+            tr("✗ refused") if refused else tr("✗ failed") if errors else tr("✓ done")
+        )
         yield (
-            muted(formatting.run_time(batch["t_s"], 1)),
+            build_muted(formatting.format_run_time(batch["t_s"], 1)),
             str(batch["server"]),
-            code(f"{text}{message}"),
+            build_code(f"{text}{message}"),
             outcome_label,
         )
 
@@ -179,7 +187,7 @@ class PageActions(Struct, frozen=True):
     ask_first: Callable[[bool], object]
 
 
-def scrolled(parts: Sequence[QWidget]) -> QScrollArea:
+def build_scroll_area(parts: Sequence[QWidget]) -> QScrollArea:
     """Return *parts* below one another in a view that scrolls."""
     widget = QWidget()
     column = lay_column(parent=widget, margins=(14, 10, 14, 12), spacing=10)
@@ -200,11 +208,13 @@ def scrolled(parts: Sequence[QWidget]) -> QScrollArea:
 # --- one function for each tab ------------------------------------------------------------------------------
 
 
-def score_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
+def build_score_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
     """Return the curve of the score that was still possible, and the costliest actions and waits."""
     if model.account is None:
-        return [muted(tr("Analyzing…") if model.analyzing else tr("No analysis is available for this run."))]
-    verdict = model.verdict()
+        return [
+            build_muted(tr("Analyzing…") if model.analyzing else tr("No analysis is available for this run."))
+        ]
+    verdict = model.build_verdict()
     return par.show_account(
         model.account, verdict.lessons if verdict is not None else (), model.has_solution, model.can_retry,
         actions.retry, actions.choose, actions.watch_best, model.choices,
@@ -212,14 +222,14 @@ def score_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
     )  # fmt: skip
 
 
-def timeline_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
+def build_timeline_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
     """Return service, protection and states over time, and each failover in its phases."""
-    report, review, course = model.report, model.review, model.course()
+    report, review, course = model.report, model.review, model.build_timeline()
     strip = TimeStrip(roomy=True)
     strip.show_course(course, float(report["ended_at_s"]), live=False)
     strip.moment_chosen.connect(actions.choose)
     if review is not None and review.lanes and course.has_protection:
-        states = _states(review.lanes)
+        states = _list_states(review.lanes)
         if any(span.state != "NONE" for _, spans in states for span in spans):
             strip.show_states(states)
     words = [
@@ -229,78 +239,82 @@ def timeline_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
         words = [tr("Availability of the databases.")]
     if model.can_retry:
         words.append(tr("Click a time, or use the arrow keys and Enter, to retry from there."))
-    parts: list[QWidget] = [strip, muted(" ".join(words))]
+    parts: list[QWidget] = [strip, build_muted(" ".join(words))]
     if report["failovers"]:
-        parts.append(card(tr("Failovers and published times"), *_failovers(model)))
+        parts.append(build_card(tr("Failovers and published times"), *_build_failovers(model)))
     if report.get("attempts"):
         parts.append(
-            card(tr("Failed failover attempts"), *[build_attempt(row) for row in report["attempts"]])
+            build_card(tr("Failed failover attempts"), *[build_attempt(row) for row in report["attempts"]])
         )
     return parts
 
 
-def points_tab(model: DebriefModel, actions: PageActions, narrow: bool, asks_first: bool) -> list[QWidget]:
+def build_points_tab(
+    model: DebriefModel, actions: PageActions, narrow: bool, asks_first: bool
+) -> list[QWidget]:
     """Return the points per rule, and the questions."""
     report, review = model.report, model.review
     parts: list[QWidget] = []
     if model.reflection is not None:
         parts.append(
-            card(tr("Your self-assessment"), *build_reflection(model.reflection, report["score"]["total"]))
+            build_card(
+                tr("Your self-assessment"), *build_reflection(model.reflection, report["score"]["total"])
+            )
         )
     if review is not None:
-        widgets = mistakes(review.mistakes, model.can_retry, actions.retry, actions.look_back)
+        widgets = build_mistakes(review.mistakes, model.can_retry, actions.retry, actions.look_back)
         if widgets:
-            parts.append(card(tr("Deductions"), *widgets))
+            parts.append(build_card(tr("Deductions"), *widgets))
     if report["score"]["scored"]:
-        ask = choice(asks_first)
+        ask = build_choice(asks_first)
         ask.toggled.connect(actions.ask_first)
-        parts.append(card(tr("Score by rule"), _score(model, actions), ask))
+        parts.append(build_card(tr("Score by rule"), _build_score(model, actions), ask))
     requested_questions = [row for row in report.get("questions", ()) if row.get("asked_t_s") is not None]
     if requested_questions:
-        questions = [question(row) for row in requested_questions]
-        parts.append(card(tr("Questions"), *questions, *build_confidence(requested_questions, narrow)))
-    return parts or [muted(tr("No score in free play."))]
+        questions = [build_question(row) for row in requested_questions]
+        parts.append(build_card(tr("Questions"), *questions, *build_confidence(requested_questions, narrow)))
+    return parts or [build_muted(tr("No score in free play."))]
 
 
-def commands_tab(model: DebriefModel, actions: PageActions, narrow: bool) -> list[QWidget]:
+def build_commands_tab(model: DebriefModel, actions: PageActions, narrow: bool) -> list[QWidget]:
     """Return the typed commands and the reference solution."""
     parts: list[QWidget] = []
-    listed = commands(model.report, narrow)
-    parts.append(muted(tr("No commands were run.")) if listed is None else listed)
+    listed = build_commands(model.report, narrow)
+    parts.append(build_muted(tr("No commands were run.")) if listed is None else listed)
     review = model.review
     if review is not None and review.reference is not None:
         watch = QPushButton(tr("Watch step by step"))
         watch.clicked.connect(lambda _=False: actions.watch_solution())
-        rows = reference(review.reference, model.choices, narrow)
-        parts.append(card(tr("Reference solution"), _row(watch), *rows))
+        rows = build_reference(review.reference, model.choices, narrow)
+        parts.append(build_card(tr("Reference solution"), _build_row(watch), *rows))
     return parts
 
 
-def story_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
-    """Return goals, events with their causes, and the figures next to those of the reference."""
+def build_story_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
+    """Return goals, events with their causes, and the figures next to the figures of the reference."""
     report, review = model.report, model.review
     parts: list[QWidget] = []
     if report.get("failed_parts"):
-        parts.append(muted(missing(report["failed_parts"])))
-    if goals := story.goals(report):
-        parts.append(card(tr("Goals"), *goals))
+        parts.append(build_muted(describe_missing_parts(report["failed_parts"])))
+    if goals := story.build_goals(report):
+        parts.append(build_card(tr("Goals"), *goals))
     if review is None:
-        parts.append(muted(_waiting(model)))
+        parts.append(build_muted(_format_waiting(model)))
     else:
-        parts.append(card(tr("What happened, and why"), *story.build_story(review, report)))
-    if figures := story.figures(model.report, review, model.summary(), narrow):
-        parts.append(card(tr("Figures"), *figures))
+        parts.append(build_card(tr("What happened, and why"), *story.build_story(review, report)))
+    if figures := story.build_figures(model.report, review, model.build_summary(), narrow):
+        parts.append(build_card(tr("Figures"), *figures))
     return parts
 
 
-def evidence_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
+def build_evidence_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
     """Return the preconditions of automatic failover and where each can be seen."""
     if model.review is None:
-        return [muted(_waiting(model))]
-    guards = story.preconditions(model.review, narrow)
+        return [build_muted(_format_waiting(model))]
+    guards = story.build_preconditions(model.review, narrow)
     if not guards:
-        return [muted(tr("No outages to explain."))]
-    return [card(tr("Preconditions of automatic failover"), *guards)]
+        return [build_muted(tr("No outages to explain."))]
+    return [build_card(tr("Preconditions of automatic failover"), *guards)]
 
 
 def export_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
@@ -313,23 +327,23 @@ def export_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
             button.clicked.connect(lambda _=False, kind=kind: actions.export(kind))
             button.setEnabled(model.scenario is not None)
             flow.addWidget(button)
-    return [label(tr("The files contain the same figures and texts as this page.")), box]
+    return [build_label(tr("The files contain the same figures and texts as this page.")), box]
 
 
 # --- private helpers ----------------------------------------------------------------------------------------
 
 
-def _waiting(model: DebriefModel) -> str:
+def _format_waiting(model: DebriefModel) -> str:
     return tr("Preparing…") if model.analyzing else tr("This run cannot be analyzed.")
 
 
-def _row(button: QPushButton) -> QWidget:
+def _build_row(button: QPushButton) -> QWidget:
     box = QWidget()
     lay_row(button, 0, parent=box, margins=0)
     return box
 
 
-def _failovers(model: DebriefModel) -> list[QWidget]:
+def _build_failovers(model: DebriefModel) -> list[QWidget]:
     """Return each failover with its phases; failovers of many databases are summarized in one line."""
     rows = model.report["failovers"]
     reviews = model.review.failovers if model.review is not None else ()
@@ -343,13 +357,13 @@ def _failovers(model: DebriefModel) -> list[QWidget]:
         times = [row["failover_s"] for row in rows if row["failover_s"] is not None]
         text = tr("{count} failovers in total, from {least} to {most}.")
         shortest, longest = (
-            formatting.seconds(pick(times)) if times else formatting.NOTHING for pick in (min, max)
+            formatting.format_seconds(pick(times)) if times else formatting.NOTHING for pick in (min, max)
         )
-        panels.append(muted(text.format(count=len(rows), least=shortest, most=longest)))
+        panels.append(build_muted(text.format(count=len(rows), least=shortest, most=longest)))
     return panels
 
 
-def _states(lanes: Mapping[str, Lanes]) -> list[tuple[str, list[TimelineSpan]]]:
+def _list_states(lanes: Mapping[str, Lanes]) -> list[tuple[str, list[TimelineSpan]]]:
     """Return the mirroring state of the database that fared worst."""
 
     def measure_harm(lane: Lanes) -> int:
@@ -361,29 +375,31 @@ def _states(lanes: Mapping[str, Lanes]) -> list[tuple[str, list[TimelineSpan]]]:
     return [(tr("state"), spans)]
 
 
-def _score(model: DebriefModel, actions: PageActions) -> QWidget:
+def _build_score(model: DebriefModel, actions: PageActions) -> QWidget:
     box = QWidget()
     column = lay_column(parent=box, margins=0, spacing=14)
     for item in model.report["score"]["items"]:
         row = lay_row(
             (Points(float(item["points"]), float(item["max"])), 0, Qt.AlignmentFlag.AlignTop),
-            (_item(item, model.can_retry, actions), 1),
+            (_build_item(item, model.can_retry, actions), 1),
             spacing=18,
         )
         column.addLayout(row)
     return box
 
 
-def _item(item: ItemJson, can_retry: bool, actions: PageActions) -> QVBoxLayout:
-    layout = lay_column(label(said_of(item["name"]), 1.0, bold=True), label(said_of(item["why"])), spacing=2)
+def _build_item(item: ItemJson, can_retry: bool, actions: PageActions) -> QVBoxLayout:
+    layout = lay_column(
+        build_label(said_of(item["name"]), 1.0, bold=True), build_label(said_of(item["why"])), spacing=2
+    )
     if item.get("better"):
-        layout.addWidget(label(tr("Better: {better}").format(better=said_of(item["better"]))))
+        layout.addWidget(build_label(tr("Better: {better}").format(better=said_of(item["better"]))))
     moments = list(dict.fromkeys(item.get("at_s") or ()))[:MOMENTS_SHOWN]
     if moments:
         row = FlowLayout(6)
-        row.addWidget(muted(tr("At")))
+        row.addWidget(build_muted(tr("At")))
         for t_s in moments:
-            button = QPushButton(formatting.run_time(t_s, 1))
+            button = QPushButton(formatting.format_run_time(t_s, 1))
             button.setProperty("small", "true")
             button.setToolTip(tr("Choose this time for a retry"))
             button.setEnabled(can_retry)

@@ -17,8 +17,8 @@ from app.views.editor.findings import (
     ScenarioReading,
     SolutionTrial,
     apply_fix,
-    path_of,
-    sentence,
+    describe_problem,
+    find_path,
 )
 from app.views.editor.form import Form
 from app.views.editor.input_completion import find_completions
@@ -27,7 +27,7 @@ from app.views.editor.timeline_view import TimelineView
 from app.widgets import keys, theme
 from app.widgets.bars import Bar
 from app.widgets.code_edit import CodeEdit
-from app.widgets.highlight import Highlighter, utf16_length
+from app.widgets.highlight import Highlighter, count_utf16_units
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.theme import ThemeTokens
 from app.words.language import tr, trn
@@ -49,14 +49,14 @@ SEEN_SHARE: Final = 0.75
 """Share of the height above which a followed line is not scrolled: its context is below it."""
 
 
-def tone_of(kind: _TokenType, _: str) -> str | None:
+def get_tone(kind: _TokenType, _: str) -> str | None:
     """Return the theme token for a kind of text."""
     return next((tone for family, tone in TONES if kind in family), None)
 
 
-def toml_highlighter(document: QTextDocument, colors: ThemeTokens) -> Highlighter:
+def create_toml_highlighter(document: QTextDocument, colors: ThemeTokens) -> Highlighter:
     """Return colors for TOML."""
-    return Highlighter(document, colors, TOMLLexer(stripnl=False, ensurenl=False), tone_of)
+    return Highlighter(document, colors, TOMLLexer(stripnl=False, ensurenl=False), get_tone)
 
 
 class TomlEdit(CodeEdit):
@@ -65,19 +65,19 @@ class TomlEdit(CodeEdit):
     WORD_BEFORE = re.compile(r"(?<![\w\-])[\w\-]*+$")
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(find_completions, toml_highlighter, parent)
+        super().__init__(find_completions, create_toml_highlighter, parent)
         self.setAccessibleName(tr("Text of the scenario"))
 
     def move_cursor_to(self, line: int, column: int) -> None:
         """Move the cursor to a line and column, both from 1, and scroll there; the focus is unchanged."""
         block = self.document().findBlockByNumber(max(0, min(line, self.blockCount()) - 1))
         cursor = QTextCursor(block)
-        before = utf16_length(block.text()[: column - 1])
+        before = count_utf16_units(block.text()[: column - 1])
         cursor.setPosition(block.position() + min(before, block.length() - 1))
         self.setTextCursor(cursor)
         self.centerCursor()
 
-    def follow(self, line: int) -> None:
+    def scroll_to_line(self, line: int) -> None:
         """Go to a line, from 1, for an author who edits elsewhere; scroll only if it is not visible.
 
         Nothing is selected, because the next key would replace it.
@@ -154,7 +154,7 @@ class ScenarioEditor(QWidget):
         application.focusChanged.connect(self._on_focus)
         self._name.setFont(theme.resize_font(self.font(), 1.2, bold=True))
         self._show_name()
-        theme.follow(self, theme.SIZE, self._share_height)
+        theme.call_after_events(self, theme.SIZE, self._share_height)
 
     # --- layout ---------------------------------------------------------------------------------------------
 
@@ -167,7 +167,7 @@ class ScenarioEditor(QWidget):
         names = lay_column(self._name, self._state, spacing=0)
         self.tools = self._make_tools()
         doings = Bar(tr("Scenario editor"))
-        doings.put(action for name, action in self.tools.items() if name not in KEYS_ONLY)
+        doings.add_actions(action for name, action in self.tools.items() if name not in KEYS_ONLY)
         lay_row((names, 2), (doings, 3), parent=bar, margins=(12, 6, 12, 6))
         self.tabs.addTab(self.form, tr("Form"))
         self.tabs.addTab(self.timeline, tr("Timeline"))
@@ -204,7 +204,7 @@ class ScenarioEditor(QWidget):
             "edit.findings": self.findings.rows.setFocus,
             "edit.problem": lambda: self._step(1),
             "edit.problem_before": lambda: self._step(-1),
-            "edit.play": self._play,
+            "edit.play": self._play_scenario,
             "edit.close": self.closed.emit,
         }
         tools = {name: QAction(tr(keys.BY_NAME[name].text), self) for name in doings}
@@ -258,12 +258,12 @@ class ScenarioEditor(QWidget):
 
     def try_out(self) -> None:
         """Play the solution, and a run without inputs; both scores are shown below."""
-        self.settle()
+        self.update_reading()
         if self.scenario is not None:
             self.findings.show_working()
             self._checker.try_out(self.scenario, self.file_name)
 
-    def settle(self) -> None:
+    def update_reading(self) -> None:
         """Parse at once, because a click refers to the current text and form fields."""
         self.form.finish()
         if self._reading is None or self._reading.text != self.text.toPlainText():
@@ -275,8 +275,8 @@ class ScenarioEditor(QWidget):
         self._check_timer.stop()
         self._checker.wait_until_idle()
 
-    def _play(self) -> None:
-        self.settle()
+    def _play_scenario(self) -> None:
+        self.update_reading()
         if self.scenario is not None:
             self.play_wanted.emit(self.scenario)
 
@@ -308,11 +308,11 @@ class ScenarioEditor(QWidget):
 
     def _mark_problems(self) -> None:
         """Mark problems in the text and at the form fields."""
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         text = self.text.toPlainText()
         problems = self.findings.problems
         self.text.mark_lines([(problem.line, colors.bad) for problem in problems])
-        self.form.show_problems({path_of(text, problem): sentence(problem) for problem in problems})
+        self.form.show_problems({find_path(text, problem): describe_problem(problem) for problem in problems})
 
     def _focus_view(self, view: QWidget, focus_target: QWidget) -> None:
         """Show *view* and focus *focus_target*, because the Tab key cannot leave the text."""
@@ -320,15 +320,15 @@ class ScenarioEditor(QWidget):
         focus_target.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _step(self, offset: int) -> None:
-        self.settle()
-        self.findings.step(offset)
+        self.update_reading()
+        self.findings.select_neighbor(offset)
 
     def _show_problem(self, problem: Problem, take_focus: bool) -> None:
         """Show a problem in the text, in the form and on the timeline.
 
         With *take_focus* the text receives the focus.
         """
-        path = path_of(self.text.toPlainText(), problem)
+        path = find_path(self.text.toPlainText(), problem)
         in_form = self.form.isAncestorOf(self.focusWidget() or self)
         self.text.move_cursor_to(problem.line, problem.column)
         if path or self.tabs.currentWidget() is self.form:
@@ -363,17 +363,17 @@ class ScenarioEditor(QWidget):
         for view in (self.form, self.timeline):
             if focused is not None and view.isAncestorOf(focused) and self.text_is_newer:
                 view.show_text(self.text.toPlainText())
-        path = self.form.page.path_of(focused) if focused is not None else None
+        path = self.form.page.find_path(focused) if focused is not None else None
         if path is not None:
             self._show_path(path)
 
     @property
     def text_is_newer(self) -> bool:
-        """True if the text has changed since it was read."""
+        """True if the text has changed since it was last parsed."""
         return self._reading is None or self._reading.text != self._checked_text
 
     def _show_views(self) -> None:
-        """Show the visible view; the others follow when they are selected."""
+        """Update the visible view. Hidden views are updated when they are selected."""
         for view in (self.form, self.timeline):
             if view is self.tabs.currentWidget():
                 view.show_text(self.text.toPlainText())
@@ -389,7 +389,7 @@ class ScenarioEditor(QWidget):
             return
         place = next((positions[path[:n]] for n in range(len(path), 0, -1) if path[:n] in positions), None)
         if place is not None:
-            self.text.follow(place.line)
+            self.text.scroll_to_line(place.line)
 
     def _write_on(self, path: tuple[str | int, ...]) -> None:
         self._show_path(path)

@@ -16,7 +16,7 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import localize
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring.lint import check_without_playing, lint
+from engine.drill.authoring.lint import check_without_playing, list_warnings
 from engine.drill.authoring.problems import Path, Problem, ScenarioError, find_positions, format_path
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.score import Score
@@ -65,7 +65,7 @@ def read(text: str, file: str) -> ScenarioReading:
         return ScenarioReading(text, None, error.problems)
 
 
-def path_of(text: str, problem: Problem) -> Path:
+def find_path(text: str, problem: Problem) -> Path:
     """Return the path of the problem in the tables of *text*; empty if the text is no TOML."""
     try:
         positions = find_positions(text)
@@ -84,7 +84,7 @@ def path_of(text: str, problem: Problem) -> Path:
     return next(paths, max(nearest, key=len, default=()))
 
 
-def stoppable(stop: Flag) -> Begin:
+def create_stoppable_drill(stop: Flag) -> Begin:
     """Return a drill class that raises CheckCancelledError within 10 simulated seconds after *stop* is set."""
 
     class Stoppable(Drill):
@@ -106,12 +106,12 @@ def try_out(scenario: Scenario, file: str, begin: Begin = Drill) -> SolutionTria
 
     Raises CheckCanceledError if *begin* makes drills that do.
     """
-    problems = tuple(lint(scenario, file, begin))
+    problems = tuple(list_warnings(scenario, file, begin))
     if not scenario.scored:
         return SolutionTrial(scenario.text, None, None, problems)
     try:
         reference_run, idle_run = play_reference(scenario, begin=begin), play_idle(scenario, begin=begin)
-        return SolutionTrial(scenario.text, reference_run.score(), idle_run.score(), problems)
+        return SolutionTrial(scenario.text, reference_run.compute_score(), idle_run.compute_score(), problems)
     except InputError as problem:
         return SolutionTrial(scenario.text, None, None, problems, str(problem))
 
@@ -164,7 +164,7 @@ class Checker(QObject):
 
     def _run_trial(self, scenario: Scenario, file: str, stop: Flag) -> None:
         try:
-            trial = try_out(scenario, file, stoppable(stop))
+            trial = try_out(scenario, file, create_stoppable_drill(stop))
         except CheckCanceledError:
             return
         self._emit_result(self.was_tried, trial)
@@ -211,10 +211,13 @@ ROWS_SHOWN: Final = 6
 
 
 class ProblemList(QWidget):
-    """Row for each problem, or one line if there is none. A click shows its place, Enter moves the focus there."""
+    """List of problems, or one line if there is no problem.
+
+    A click shows the place of a problem; Enter moves the focus to it.
+    """
 
     chosen = Signal(object, bool)
-    """Signal: a Problem, and whether the focus moves there."""
+    """Signal: a Problem, and whether the focus moves to its place."""
     fix_wanted = Signal(object)
     """Signal: a Fix to apply to the text."""
     height_changed = Signal()
@@ -229,8 +232,8 @@ class ProblemList(QWidget):
         self.rows = QListWidget()
         self.rows.setAccessibleName(tr("Findings"))
         self.rows.setWordWrap(True)
-        self.rows.itemActivated.connect(lambda row: self._choose(row, True))
-        self.rows.itemClicked.connect(lambda row: self._choose(row, False))
+        self.rows.itemActivated.connect(lambda row: self._choose_row(row, True))
+        self.rows.itemClicked.connect(lambda row: self._choose_row(row, False))
         self.rows.setToolTip(
             tr(
                 "Click to show the location, press Enter to go there. F8: next problem, "
@@ -264,7 +267,7 @@ class ProblemList(QWidget):
             return height
         return height + min(self.rows.count(), ROWS_SHOWN) * round(line * 1.35) + line
 
-    def step(self, offset: int) -> bool:
+    def select_neighbor(self, offset: int) -> bool:
         """Go to the next or previous problem, and from the last to the first.
 
         Return False if there are none.
@@ -276,7 +279,7 @@ class ProblemList(QWidget):
         later_rows = [row for row in with_problem if (row > current_row if offset > 0 else row < current_row)]
         row = (later_rows or with_problem)[0 if offset > 0 else -1]
         self.rows.setCurrentRow(row)
-        self._choose(self.rows.item(row), False)
+        self._choose_row(self.rows.item(row), False)
         return True
 
     @property
@@ -315,11 +318,11 @@ class ProblemList(QWidget):
     def show_trial(self, trial: SolutionTrial) -> None:
         """Show the result of the solution's trial."""
         self.rows.clear()
-        self._heading.setText(_verdict(trial))
+        self._heading.setText(_format_verdict(trial))
         if trial.reference is not None:
             for item in trial.reference.items:
-                points = formatting.plain_number(item.points)
-                points += f" / {formatting.plain_number(item.max)}" if item.max else ""
+                points = formatting.format_plain_number(item.points)
+                points += f" / {formatting.format_plain_number(item.max)}" if item.max else ""
                 better = f"  →  {localize(item.better)}" if item.better and item.points < item.max else ""
                 self.rows.addItem(f"{localize(item.name)}: {points}  –  {localize(item.reason)}{better}")
         self._add_problems(trial.problems)
@@ -328,7 +331,9 @@ class ProblemList(QWidget):
     def _add_problems(self, problems: Sequence[Problem]) -> None:
         for problem in problems:
             place_prefix = f"{problem.where}: " if problem.where else ""
-            row = QListWidgetItem(f"{problem.line}:{problem.column}  {place_prefix}{sentence(problem)}")
+            row = QListWidgetItem(
+                f"{problem.line}:{problem.column}  {place_prefix}{describe_problem(problem)}"
+            )
             row.setData(_PROBLEM, problem)
             self.rows.addItem(row)
 
@@ -366,26 +371,26 @@ class ProblemList(QWidget):
             self._heading.setFont(theme.resize_font(self.font(), 1.0, bold=True))
             self._fit()
 
-    def _choose(self, row: QListWidgetItem, take_focus: bool) -> None:
+    def _choose_row(self, row: QListWidgetItem, take_focus: bool) -> None:
         if row.data(_PROBLEM) is not None:
             self.chosen.emit(row.data(_PROBLEM), take_focus)
 
 
-def sentence(problem: Problem) -> str:
+def describe_problem(problem: Problem) -> str:
     """Return a description of the problem and of the expected value, in the language of the interface."""
     expected = tr("; expected {what}").format(what=localize(problem.expected)) if problem.expected else ""
     return f"{localize(problem.text)}{expected}"
 
 
-def _verdict(trial: SolutionTrial) -> str:
+def _format_verdict(trial: SolutionTrial) -> str:
     if trial.problem:
         return tr("The solution cannot be played: {reason}").format(reason=localize(trial.problem))
     if trial.reference is None or trial.idle_score is None:
         return tr("Free play: no score.")
     return tr("The solution earns {solution} of 100, doing nothing {nothing}.").format(
-        solution=_total(trial.reference), nothing=_total(trial.idle_score)
+        solution=_format_total(trial.reference), nothing=_format_total(trial.idle_score)
     )
 
 
-def _total(score: Score) -> str:
-    return formatting.plain_number(score.total)
+def _format_total(score: Score) -> str:
+    return formatting.format_plain_number(score.total)

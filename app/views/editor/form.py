@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QGridLayout, QLabel, QListWidget, QPushButton, QSizePolicy, QWidget
 
 from app.files import scenario_edit
-from app.files.scenario_edit import ScenarioEditError, value_in
+from app.files.scenario_edit import ScenarioEditError, get_value
 from app.views.editor.form_page import FormPage, Path
 from app.views.editor.form_pools import Pools
 from app.views.editor.form_schema import (
@@ -19,12 +19,12 @@ from app.views.editor.form_schema import (
     Field,
     FieldKind,
     Section,
-    fields,
+    find_model,
     format_entry,
     get_section_help,
-    kinds,
-    model_of,
-    sections,
+    list_fields,
+    list_kinds,
+    list_sections,
 )
 from app.views.editor.form_widgets import ChoiceBox
 from app.widgets import theme
@@ -41,46 +41,46 @@ SPARE: Final = {"database": "Sales", "goal": "goal-1"}
 """Default names for objects that do not exist yet."""
 
 
-def new_entry(section: Section, data: Mapping[str, object]) -> dict[str, object]:
+def create_entry(section: Section, data: Mapping[str, object]) -> dict[str, object]:
     """Return the required keys of an entry of *section*, with initial values. *data*: the scenario so far."""
-    initial_values = build_initial_values(_model(section, data), section.key, data)
+    initial_values = build_initial_values(_find_model(section, data), section.key, data)
     if section.key == "timeline":
         initial_values = {"at": "60s", **initial_values}
     elif section.key in ("question", "predict"):
         initial_values["at"] = "60s"
     elif section.key == "database":
-        initial_values["server"] = (_names(data, "server") or ["SERVER_A"])[0]
+        initial_values["server"] = (_list_names(data, "server") or ["SERVER_A"])[0]
     elif section.key == "session":
         initial_values["database"] = _find_names_without_entry(data, "database", "session")[0]
     elif section.key == "hint":
         initial_values["goal"] = _find_names_without_entry(data, "goal", "hint")[0]
     elif section.key == "rubric":
-        remaining_points = POINTS - sum(_numbers(data, "rubric", "points"))
+        remaining_points = POINTS - sum(_list_numbers(data, "rubric", "points"))
         initial_values["points"] = remaining_points if remaining_points > 0 else initial_values["points"]
         title = KINDS.get(str(initial_values["kind"]), initial_values["kind"])
-        initial_values["name"] = title if title not in _names(data, "rubric") else initial_values["name"]
+        initial_values["name"] = title if title not in _list_names(data, "rubric") else initial_values["name"]
     return initial_values
 
 
-def _model(section: Section, data: Mapping[str, object]) -> type[BaseModel]:
+def _find_model(section: Section, data: Mapping[str, object]) -> type[BaseModel]:
     """Return the model of the first kind without an entry, preferably a kind that the scenario refers to."""
     texts = _collect_texts(data, section.key, "kind")
     asked_kinds = [kind for kind, table in ASKED_FOR.items() if data.get(table)]
-    order = [*(kind for kind in asked_kinds if kind in kinds(section)), *kinds(section)]
+    order = [*(kind for kind in asked_kinds if kind in list_kinds(section)), *list_kinds(section)]
     kind = next((kind for kind in order if kind not in texts), None)
-    return model_of(section, {"kind": kind})
+    return find_model(section, {"kind": kind})
 
 
 def _find_names_without_entry(data: Mapping[str, object], key: str, other_key: str) -> list[str]:
     """Return names of the list *key* without an entry in the list *other_key*; all of them if there is none."""
     texts = _collect_texts(data, other_key, key)
-    names = _names(data, key) or [SPARE[key]]
+    names = _list_names(data, key) or [SPARE[key]]
     return [name for name in names if name not in texts] or names
 
 
 def build_initial_values(model: type[BaseModel], key: str, data: Mapping[str, object]) -> dict[str, object]:
     """Return the keys that the table *model* at *key* must have, with values to begin from."""
-    servers, databases, goals = (_names(data, key) for key in ("server", "database", "goal"))
+    servers, databases, goals = (_list_names(data, key) for key in ("server", "database", "goal"))
     server = servers[0] if servers else "SERVER_A"
     database = databases[0] if databases else "Sales"
     initial_values: dict[str, object] = {
@@ -101,33 +101,33 @@ def build_initial_values(model: type[BaseModel], key: str, data: Mapping[str, ob
         "right": [1],
     }
     return {
-        field.key: initial_values.get(field.key, _beginning(field, key, data))
-        for field in fields(model)
+        field.key: initial_values.get(field.key, _build_initial_value(field, key, data))
+        for field in list_fields(model)
         if field.required
     }
 
 
-def _beginning(field: Field, key: str, data: Mapping[str, object]) -> object:
+def _build_initial_value(field: Field, key: str, data: Mapping[str, object]) -> object:
     if field.key == "name":
         upper = key in ("server", "database", "client")
-        used_names, number = _names(data, key), 1
+        used_names, number = _list_names(data, key), 1
         while (candidate := f"{key.upper()}_{number}" if upper else f"{key}-{number}") in used_names:
             number += 1
         return candidate
     if field.choices:
         return field.choices[0]
     return {FieldKind.WHOLE: 1, FieldKind.NUMBER: 10, FieldKind.DURATION: "60s"}.get(
-        field.kind, _to_write(field)
+        field.kind, _format_placeholder(field)
     )
 
 
-def _to_write(field: Field) -> str:
+def _format_placeholder(field: Field) -> str:
     """Return a placeholder text that only the author can replace; `check` reports it until then."""
     description = field.description.partition(". ")[0].partition(": ")[0].rstrip(".")
     return f"{TO_WRITE}{description[:1].lower()}{description[1:]}"
 
 
-def _names(data: Mapping[str, object], key: str) -> list[str]:
+def _list_names(data: Mapping[str, object], key: str) -> list[str]:
     return _collect_texts(data, key, "name")
 
 
@@ -139,7 +139,7 @@ def _collect_texts(data: Mapping[str, object], key: str, inner: str) -> list[str
     return [str(entry[inner]) for entry in entries if isinstance(entry, Mapping) and inner in entry]
 
 
-def _numbers(data: Mapping[str, object], key: str, inner: str) -> list[float]:
+def _list_numbers(data: Mapping[str, object], key: str, inner: str) -> list[float]:
     return [float(word) for word in _collect_texts(data, key, inner) if word.replace(".", "", 1).isdigit()]
 
 
@@ -188,7 +188,7 @@ class FormEntries(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.rows.currentRowChanged.connect(lambda index: self.chosen.emit(index) if index >= 0 else None)
         self.rows.installEventFilter(self)
-        theme.follow(self, theme.FONT, self._fit)
+        theme.call_after_events(self, theme.FONT, self._fit)
 
     def make_narrow(self, narrow: bool) -> None:
         """Use fewer rows with the buttons below them, on a narrow page."""
@@ -271,7 +271,7 @@ class Form(QWidget):
         self.text_now: Callable[[], str] = lambda: self._text
         """Function that returns the latest text, which may be newer than the form; changes apply to it."""
         self._data: Mapping[str, object] = {}
-        self._sections = sections()
+        self._sections = list_sections()
         self._chosen_entries: dict[str, int] = {}
         """Section -> its shown entry."""
         self.sections = QListWidget()
@@ -285,7 +285,7 @@ class Form(QWidget):
         self.entries = self.list.rows
         self.add, self.copy, self.remove, self.up, self.down = self.list.doings.values()
         self.page = FormPage()
-        self.pools = Pools(self._change, self._show_error)
+        self.pools = Pools(self._change_text, self._show_error)
         self.about = QLabel(wordWrap=True)
         self.about.setProperty("muted", "true")
         self.problem = QLabel(wordWrap=True)
@@ -300,7 +300,7 @@ class Form(QWidget):
         self.sections.currentRowChanged.connect(self._on_section)
         self.section_choice.activated.connect(self.sections.setCurrentRow)
         self.list.chosen.connect(self._on_entry)
-        self.page.value_set.connect(self._set)
+        self.page.value_set.connect(self._set_value)
         self.page.table_wanted.connect(self._add_inside)
         self.page.table_unwanted.connect(self._remove_inside)
         self.page.refused.connect(self._show_error)
@@ -310,9 +310,9 @@ class Form(QWidget):
         self.up.clicked.connect(lambda: self._on_move(-1))
         self.down.clicked.connect(lambda: self._on_move(1))
         self._show_page()
-        theme.follow(self, theme.PALETTE, self._recolor)
-        theme.follow(self, theme.STYLE, self._fit_sections)
-        theme.follow(self, theme.SIZE, self._divide)
+        theme.call_after_events(self, theme.PALETTE, self._recolor)
+        theme.call_after_events(self, theme.STYLE, self._fit_sections)
+        theme.call_after_events(self, theme.SIZE, self._divide)
 
     # --- public interface -----------------------------------------------------------------------------------
 
@@ -325,7 +325,7 @@ class Form(QWidget):
             return
         self._text = text
         try:
-            data = scenario_edit.value_at(text, ())
+            data = scenario_edit.read_value(text, ())
         except ScenarioEditError as reason:
             self._enable(False)
             self._show_error(str(reason))
@@ -388,7 +388,7 @@ class Form(QWidget):
     def _show_page(self) -> None:
         """Show section titles with their numbers, the list of entries, and the fields of the selected one."""
         for index, section in enumerate(self._sections):
-            count = len(self._entries(section)) if section.is_list else 0
+            count = len(self._list_entries(section)) if section.is_list else 0
             title = f"{tr(section.title)} ({count})" if count else tr(section.title)
             self.sections.item(index).setText(title)
             self.section_choice.setItemText(index, title)
@@ -397,10 +397,10 @@ class Form(QWidget):
         section = self.section
         self.list.setVisible(section.is_list)
         if section.is_list:
-            entries = [format_entry(entry) for entry in self._entries(section)]
+            entries = [format_entry(entry) for entry in self._list_entries(section)]
             self.list.show_entries(tr(section.title), entries, self._chosen_entries.get(section.key, 0))
-        table = value_in(self._data, self.path)
-        model = model_of(section, table if isinstance(table, Mapping) else {}) if section.models else None
+        table = get_value(self._data, self.path)
+        model = find_model(section, table if isinstance(table, Mapping) else {}) if section.models else None
         self._show_about(section, model)
         self.pools.setVisible(model is None)
         self.page.setVisible(model is not None)
@@ -433,11 +433,11 @@ class Form(QWidget):
 
     def _on_add(self) -> None:
         section = self.section
-        values = new_entry(section, self._data)
-        count, by_button = len(self._entries(section)), self.add.hasFocus()
+        values = create_entry(section, self._data)
+        count, by_button = len(self._list_entries(section)), self.add.hasFocus()
         new_text = self._change_entries(lambda text, key: scenario_edit.add_entry(text, key, values), count)
         if new_text and by_button:
-            self.page.begin()
+            self.page.focus_first_field()
 
     def _on_copy(self) -> None:
         current_row = self.entries.currentRow()
@@ -468,34 +468,34 @@ class Form(QWidget):
         before = self._chosen_entries.get(key, 0)
         self.finish()
         self._chosen_entries[key] = selected_index
-        was_changed = self._change(lambda text: edit(text, key))
+        was_changed = self._change_text(lambda text: edit(text, key))
         if not was_changed:
             self._chosen_entries[key] = before
         return was_changed
 
     def _add_inside(self, path: Path, model: type[BaseModel]) -> None:
         values = build_initial_values(model, str(path[-1]), self._data)
-        value = value_in(self._data, path)
+        value = get_value(self._data, path)
         count = len(value) if isinstance(value, list) else 0
-        if self._change(lambda text: scenario_edit.add_inside(text, path, values)):
-            self.page.begin((*path, count))
+        if self._change_text(lambda text: scenario_edit.add_inside(text, path, values)):
+            self.page.focus_first_field((*path, count))
 
     def _remove_inside(self, path: Path) -> None:
         self.finish()
-        self._change(lambda text: scenario_edit.remove(text, path))
+        self._change_text(lambda text: scenario_edit.remove(text, path))
 
-    def _set(self, path: Path, value: object) -> None:
+    def _set_value(self, path: Path, value: object) -> None:
         def edit(text: str) -> str:
             new_text = scenario_edit.set_value(text, path, value)
             group = path[:-1]
-            group_value = scenario_edit.value_at(new_text, group) if value is None and group else None
+            group_value = scenario_edit.read_value(new_text, group) if value is None and group else None
             if group_value == {} and isinstance(group[-1], str):
                 return scenario_edit.remove(new_text, group)
             return new_text
 
-        self._change(edit, path)
+        self._change_text(edit, path)
 
-    def _change(self, edit: Callable[[str], str], path: Path | None = None) -> bool:
+    def _change_text(self, edit: Callable[[str], str], path: Path | None = None) -> bool:
         """Replace the text with the result of *edit*; if that fails, show the reason and return False."""
         current_text = self.text_now()
         try:
@@ -509,7 +509,7 @@ class Form(QWidget):
             self.chosen.emit(self.path if path is None else path)
         return True
 
-    def _entries(self, section: Section) -> list[Mapping[str, object]]:
+    def _list_entries(self, section: Section) -> list[Mapping[str, object]]:
         entries = self._data.get(section.key)
         if not isinstance(entries, list):
             return []
@@ -557,6 +557,6 @@ class Form(QWidget):
         self.problem.setVisible(bool(sentence))
 
     def _recolor(self) -> None:
-        bad = theme.tokens(self.palette()).bad
+        bad = theme.get_tokens(self.palette()).bad
         self.problem.setStyleSheet(f"color: {bad.name()}")
-        self.page.color(bad)
+        self.page.set_frame_color(bad)

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.files.scenario_edit import value_in
-from app.views.editor.form_schema import KINDS, Field, FieldKind, Section, fields, kinds
+from app.files.scenario_edit import get_value
+from app.views.editor.form_schema import KINDS, Field, FieldKind, Section, list_fields, list_kinds
 from app.views.editor.form_widgets import FieldRow, add_row
 from app.views.editor.input_completion import complete_field
 from app.widgets import theme
@@ -56,7 +56,7 @@ class FormPage(QScrollArea):
         self.setProperty("plain", "true")
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        theme.follow(self, theme.STYLE, self.wrap)
+        theme.call_after_events(self, theme.STYLE, self.wrap)
 
     # --- public interface -----------------------------------------------------------------------------------
 
@@ -68,7 +68,7 @@ class FormPage(QScrollArea):
         Return whether fields were rebuilt.
         """
         self._data = data
-        shape = (path, model, self._shape_of(model, path), empty)
+        shape = (path, model, self._get_shape(model, path), empty)
         is_new: bool = shape != self._shape
         if is_new:
             self._shape = shape
@@ -76,7 +76,7 @@ class FormPage(QScrollArea):
         for place, row in self.rows.items():
             if not row.closed:
                 row.set_completion(partial(complete_field, self._data, row.field.offered))
-                row.show(value_in(self._data, place))
+                row.show(get_value(self._data, place))
                 row.show_problem(self._find_problem(place))
         return is_new
 
@@ -98,7 +98,7 @@ class FormPage(QScrollArea):
         for row in list(self.rows.values()):
             row.finish()
 
-    def path_of(self, widget: QWidget) -> Path | None:
+    def find_path(self, widget: QWidget) -> Path | None:
         """Return the path of a field in the text, from its widget."""
         return next((place for place, row in self.rows.items() if row.widget is widget), None)
 
@@ -114,7 +114,7 @@ class FormPage(QScrollArea):
             row.widget.setFocus(Qt.FocusReason.OtherFocusReason)
         return True
 
-    def begin(self, path: Path = ()) -> None:
+    def focus_first_field(self, path: Path = ()) -> None:
         """Focus the first field of the element at *path* and select its content."""
         row = next((row for place, row in self.rows.items() if place[: len(path)] == path), None)
         if row is not None:
@@ -122,17 +122,17 @@ class FormPage(QScrollArea):
 
     # --- construction of fields -----------------------------------------------------------------------------
 
-    def _shape_of(self, model: type[BaseModel], path: Path) -> object:
+    def _get_shape(self, model: type[BaseModel], path: Path) -> object:
         """Return the keys without a field and the number of inner tables.
 
         They determine the fields of the page.
         """
         inner_shapes = [
             len(self._get_list((*path, field.key)))
-            for field in fields(model)
+            for field in list_fields(model)
             if field.kind is FieldKind.TABLES
         ]
-        return (self._extra(model, path), inner_shapes)
+        return (self._list_extra_keys(model, path), inner_shapes)
 
     def _rebuild(self, section: Section, model: type[BaseModel], path: Path, empty: bool) -> None:
         focused = next((place for place, row in self.rows.items() if row.widget.hasFocus()), None)
@@ -146,7 +146,7 @@ class FormPage(QScrollArea):
             label.setProperty("muted", "true")
             column.addWidget(label)
         else:
-            column.addLayout(self._fields(model, path, section))
+            column.addLayout(self._build_fields(model, path, section))
         column.addStretch(1)
         before = self.takeWidget()
         if before is not None:  # one of its fields may have sent the current signal
@@ -159,11 +159,13 @@ class FormPage(QScrollArea):
             self.rows[focused].widget.setFocus()
         self.setAccessibleName(tr(section.title))
 
-    def _fields(self, model: type[BaseModel], path: Path, section: Section | None = None) -> QFormLayout:
+    def _build_fields(
+        self, model: type[BaseModel], path: Path, section: Section | None = None
+    ) -> QFormLayout:
         layout = QFormLayout(fieldGrowthPolicy=QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         layout.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
         layout.setVerticalSpacing(6)
-        for field in fields(model):
+        for field in list_fields(model):
             place = (*path, field.key)
             if field.kind is FieldKind.TABLES:
                 self._add_tables(layout, field, place)
@@ -171,15 +173,15 @@ class FormPage(QScrollArea):
             if field.inner is not None:
                 group = QGroupBox(field.label)
                 group.setToolTip(tr(field.description))
-                group.setLayout(self._fields(field.inner, place))
+                group.setLayout(self._build_fields(field.inner, place))
                 layout.addRow(group)
                 continue
             row = FieldRow(field, partial(self.value_set.emit, place), self.refused.emit)
             if field.key == "kind" and section is not None:
-                row.offer({kind: KINDS.get(kind, kind) for kind in kinds(section)})
+                row.offer({kind: KINDS.get(kind, kind) for kind in list_kinds(section)})
             self.rows[place] = row
             add_row(layout, row)
-        for key in self._extra(model, path):
+        for key in self._list_extra_keys(model, path):
             label = QLabel(tr("unknown key; edit it in the text"), wordWrap=True)
             label.setProperty("muted", "true")
             layout.addRow(key, label)
@@ -191,13 +193,13 @@ class FormPage(QScrollArea):
         for index in range(len(self._get_list(path))):
             group = QGroupBox(f"{field.label}: {index + 1}")
             group.setToolTip(tr(field.description))
-            inner_fields = self._fields(field.inner, (*path, index))
-            remove = _small(tr("Remove"), tr("Remove {what}").format(what=group.title()))
+            inner_fields = self._build_fields(field.inner, (*path, index))
+            remove = _build_small_button(tr("Remove"), tr("Remove {what}").format(what=group.title()))
             remove.clicked.connect(partial(self.table_unwanted.emit, (*path, index)))
             inner_fields.addRow(remove)
             group.setLayout(inner_fields)
             layout.addRow(group)
-        add = _small(tr("Add"), tr("Add to {section}").format(section=field.label))
+        add = _build_small_button(tr("Add"), tr("Add to {section}").format(section=field.label))
         add.setToolTip(tr(field.description))
         add.clicked.connect(partial(self.table_wanted.emit, path, field.inner))
         label = QLabel(field.label)
@@ -205,15 +207,15 @@ class FormPage(QScrollArea):
         layout.addRow(label, add)
 
     def _get_list(self, path: Path) -> list[object]:
-        value = value_in(self._data, path)
+        value = get_value(self._data, path)
         return value if isinstance(value, list) else []
 
-    def _extra(self, model: type[BaseModel], path: Path) -> tuple[str, ...]:
+    def _list_extra_keys(self, model: type[BaseModel], path: Path) -> tuple[str, ...]:
         """Return the keys of the table at *path* that have no field; none for the whole file, whose keys are tables."""
-        table = value_in(self._data, path)
+        table = get_value(self._data, path)
         if path == () or not isinstance(table, Mapping):
             return ()
-        return tuple(key for key in table if key not in {field.key for field in fields(model)})
+        return tuple(key for key in table if key not in {field.key for field in list_fields(model)})
 
     # --- appearance -----------------------------------------------------------------------------------------
 
@@ -249,12 +251,12 @@ class FormPage(QScrollArea):
         super().resizeEvent(event)
         self.wrap()
 
-    def color(self, bad: QColor) -> None:
+    def set_frame_color(self, bad: QColor) -> None:
         """Set the color of the frame around invalid values."""
         self.setStyleSheet(f'*[wrong="true"] {{ border: 2px solid {bad.name()}; }}')
 
 
-def _small(text: str, name: str) -> QPushButton:
+def _build_small_button(text: str, name: str) -> QPushButton:
     button = QPushButton(text)
     button.setProperty("small", "true")
     button.setAutoDefault(False)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QPushButton, QTableWidget, QTableWidgetItem, QWidget
 
-from app.files.scenario_edit import ScenarioEditError, remove, set_value, value_at
+from app.files.scenario_edit import ScenarioEditError, read_value, remove, set_value
 from app.views.editor.form_schema import VARIANTS
 from app.widgets.layouts import lay_column
 from app.words.language import mark, tr
@@ -37,7 +37,7 @@ class Pool(Struct, frozen=True):
         return BETWEEN.join(str(entry) for entry in self.entries)
 
 
-def pools(data: Mapping[str, object]) -> list[Pool]:
+def list_pools(data: Mapping[str, object]) -> list[Pool]:
     """Return the pools of a scenario's data, without invalid ones."""
     variants = data.get(VARIANTS)
     new_pools: list[Pool] = []
@@ -51,7 +51,7 @@ def pools(data: Mapping[str, object]) -> list[Pool]:
     return new_pools
 
 
-def entries_of(typed: str) -> tuple[object, ...]:
+def parse_entries(typed: str) -> tuple[object, ...]:
     """Convert typed text to entries: numbers if all entries are numbers."""
     words = [word.strip() for word in typed.split(BETWEEN.strip()) if word.strip()]
     for number in (int, float):
@@ -86,7 +86,7 @@ def edit_pool(pool: Pool, column: int, typed: str) -> Pool:
     """Return *pool* after an edit of a column: name, entries, group. Raises ScenarioEditError for an invalid name."""
     typed = typed.strip()
     if column == 1:
-        entries = entries_of(typed)
+        entries = parse_entries(typed)
         if len(entries) < 2:
             raise ScenarioEditError(tr("A pool needs at least two entries, separated by |: 10 | 20 | 40"))
         return replace(pool, entries=entries)
@@ -99,7 +99,7 @@ def _remove_pool(text: str, pool: Pool) -> str:
     text = remove(text, pool.path)
     for length in (2, 1):  # remove first an empty group, then the empty table
         path = pool.path[:length]
-        if len(path) < len(pool.path) and not value_at(text, path):
+        if len(path) < len(pool.path) and not read_value(text, path):
             text = remove(text, path)
     return text
 
@@ -163,7 +163,7 @@ class Pools(QWidget):
 
     def show_data(self, data: Mapping[str, object]) -> None:
         """Show the pools in *data*; the selected cell stays."""
-        found_pools = pools(data)
+        found_pools = list_pools(data)
         if found_pools == self._pools and self.table.rowCount() == len(found_pools):
             return
         self._pools = found_pools
@@ -205,20 +205,20 @@ class Pools(QWidget):
             self._refuse(str(problem))
             return
         if new_pool != before:
-            self._put(before, new_pool)
+            self._replace_pool(before, new_pool)
 
     def _add(self) -> None:
         row = len(self._pools)
-        if self._put(None, create_pool(self._pools)):
+        if self._replace_pool(None, create_pool(self._pools)):
             self.table.setCurrentCell(row, 0)
             self.table.setFocus()
 
     def _remove(self) -> None:
         row = self.table.currentRow()
         if 0 <= row < len(self._pools):
-            self._put(self._pools[row], None)
+            self._replace_pool(self._pools[row], None)
 
-    def _put(self, old_pool: Pool | None, new_pool: Pool | None) -> bool:
+    def _replace_pool(self, old_pool: Pool | None, new_pool: Pool | None) -> bool:
         if self._change(lambda text: replace_pool(text, old_pool, new_pool)):
             return True
         self._restore_cells()

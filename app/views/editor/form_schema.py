@@ -30,17 +30,17 @@ VARIANTS: Final = "variants"
 _ROWS: Final = read_table("app.views.editor", "form_words.tsv")
 
 
-def _texts(table: str) -> Mapping[str, str]:
+def _list_texts(table: str) -> Mapping[str, str]:
     return {row["key"]: row["text"] for row in _ROWS if row["of"] == table}
 
 
-SECTIONS: Final = _texts("section")
+SECTIONS: Final = _list_texts("section")
 """Titles of sections; other tables show their key."""
 
-LABELS: Final = _texts("label")
+LABELS: Final = _list_texts("label")
 """Key, or class of the schema and key where the same key means several things -> label."""
 
-KINDS: Final = _texts("rule")
+KINDS: Final = _list_texts("rule")
 """Kinds of rules -> label."""
 
 ACT, CONDITION = "act", "condition"
@@ -71,7 +71,7 @@ OFFERED: Final = {
     "SessionSpec.principal": "server",
     "SessionSpec.witness": "server",
 }
-"""Key, or class of the schema and key -> kind of names that are valid there."""
+"""Key (or class of the schema and key) -> kind of names that are valid for this key."""
 
 
 QUOTED_MAX: Final = 40
@@ -181,12 +181,12 @@ def read(field: Field, typed: str) -> object:
         )
         sentence = tr("{field}: {value} is not valid; expected {expected}.")
         raise FieldValueError(
-            sentence.format(field=field.label, value=_short(typed), expected="; ".join(expected_texts))
+            sentence.format(field=field.label, value=_quote_short(typed), expected="; ".join(expected_texts))
         ) from error
     return value
 
 
-def _short(typed: str) -> str:
+def _quote_short(typed: str) -> str:
     """Return the typed text as a short quotation for a sentence."""
     line = " ".join(typed.split())
     return f"“{line if len(line) <= QUOTED_MAX else line[: QUOTED_MAX - 1] + '…'}”"
@@ -233,41 +233,43 @@ UNITS: Final = {
 """Suffixes of keys that are units."""
 
 
-def tip(field: Field) -> str:
+def format_tip(field: Field) -> str:
     """Return the complete tooltip, line by line."""
     description, empty_meaning = _split_help(field)
     left_empty = tr("Left empty: {meaning}.").format(meaning=empty_meaning) if empty_meaning else ""
     if field.required:
         left_empty = tr("Required.")
     elif field.default and not empty_meaning:
-        left_empty = tr("Left empty: {meaning}.").format(meaning=default(field))
+        left_empty = tr("Left empty: {meaning}.").format(meaning=format_default(field))
     unit = next((tr(words) for end, words in UNITS.items() if field.key.endswith(end)), "")
     instruction = tr(HOW[field.kind]) if field.kind in HOW else ""
-    lines = (description, " ".join(filter(None, (unit, instruction, bounds(field)))), left_empty)
+    lines = (description, " ".join(filter(None, (unit, instruction, describe_bounds(field)))), left_empty)
     return "\n".join([*filter(None, lines), tr("In the text: {key}").format(key=field.key)])
 
 
 def format_placeholder(field: Field) -> str:
     """Return the text that an empty field shows."""
     if field.default:
-        return tr("{value} (default)").format(value=default(field))
+        return tr("{value} (default)").format(value=format_default(field))
     empty_meaning = _split_help(field)[1]
     if empty_meaning:
         return empty_meaning
     return tr("required") if field.required else tr("none")
 
 
-def default(field: Field) -> str:
+def format_default(field: Field) -> str:
     """Return the default value with its unit."""
     return f"{field.default} s" if field.kind is FieldKind.DURATION else field.default
 
 
-def bounds(field: Field) -> str:
+def describe_bounds(field: Field) -> str:
     """Return the permitted values as a sentence; empty if every value is permitted."""
     if field.choices or field.kind in (FieldKind.FLAG, FieldKind.GROUP, FieldKind.TABLES):
         return ""
     if FieldKind.DURATION in (field.kind, field.item):
-        return tr("From {least} to {most}.").format(least="0", most=f"{formatting.plain_number(HOURS_MAX)} h")
+        return tr("From {least} to {most}.").format(
+            least="0", most=f"{formatting.format_plain_number(HOURS_MAX)} h"
+        )
     limits = {
         name: value
         for rule in field.rules
@@ -280,15 +282,17 @@ def bounds(field: Field) -> str:
         return f"{words[:1].upper()}{words[1:]}." if words else ""
     minimum, maximum = limits.get("ge"), limits.get("le")
     if minimum is not None and maximum is not None:
-        return tr("From {least} to {most}.").format(least=_number(minimum), most=_number(maximum))
+        return tr("From {least} to {most}.").format(
+            least=_format_number(minimum), most=_format_number(maximum)
+        )
     if "gt" in limits and maximum is not None:
         return tr("More than {least}, at most {most}.").format(
-            least=_number(limits["gt"]), most=_number(maximum)
+            least=_format_number(limits["gt"]), most=_format_number(maximum)
         )
     if minimum is not None:
-        return tr("At least {least}.").format(least=_number(minimum))
+        return tr("At least {least}.").format(least=_format_number(minimum))
     if "max_length" in limits and field.kind in (FieldKind.LINE, FieldKind.TEXT):
-        return tr("At most {n} characters.").format(n=formatting.number(limits["max_length"]))
+        return tr("At most {n} characters.").format(n=formatting.format_number(limits["max_length"]))
     return ""
 
 
@@ -298,8 +302,10 @@ def _split_help(field: Field) -> tuple[str, str]:
     return description.strip(), empty_meaning.strip().rstrip(".")
 
 
-def _number(value: float) -> str:
-    return formatting.number(value) if isinstance(value, int) else formatting.plain_number(value)
+def _format_number(value: float) -> str:
+    return (
+        formatting.format_number(value) if isinstance(value, int) else formatting.format_plain_number(value)
+    )
 
 
 FILE_NAME: Final = "name"
@@ -308,11 +314,11 @@ _DURATION_RULE: Final = get_args(schema.Duration)[1]
 """Constraint that marks a number as a time with an optional unit."""
 
 
-def sections() -> tuple[Section, ...]:
+def list_sections() -> tuple[Section, ...]:
     """Return General, then each table of the file in the order of the schema."""
     section_list = [Section(PLAIN, SECTIONS[PLAIN], False, (schema.Scenario,))]
     for name, info in schema.Scenario.model_fields.items():
-        models, is_list = tables(info.annotation)
+        models, is_list = list_tables(info.annotation)
         key = info.alias or name
         if models or key == VARIANTS:
             section_list.append(Section(key, SECTIONS.get(key, key), is_list, models))
@@ -324,23 +330,23 @@ def get_section_help(section: Section, model: type[BaseModel] | None) -> str:
     if section.key == PLAIN:
         return ""
     if model is None:
-        return docstrings()[schema.Scenario.__name__, section.key]
+        return read_docstrings()[schema.Scenario.__name__, section.key]
     return inspect.getdoc(model) or ""
 
 
 @cache
-def fields(model: type[BaseModel]) -> tuple[Field, ...]:
+def list_fields(model: type[BaseModel]) -> tuple[Field, ...]:
     """Return the fields of a table in schema order, its kind first; of a scenario only those outside tables."""
     is_whole_file = model is schema.Scenario
     field_list = [
-        _field(model, name, info)
+        _build_field(model, name, info)
         for name, info in model.model_fields.items()
-        if not (is_whole_file and (name in (FILE_NAME, VARIANTS) or tables(info.annotation)[0]))
+        if not (is_whole_file and (name in (FILE_NAME, VARIANTS) or list_tables(info.annotation)[0]))
     ]
     return tuple(sorted(field_list, key=lambda field: field.key != "kind"))
 
 
-def model_of(section: Section, entry: Mapping[str, object]) -> type[BaseModel]:
+def find_model(section: Section, entry: Mapping[str, object]) -> type[BaseModel]:
     """Return the model of *entry*: if there are several, its `kind` decides."""
     for model in section.models:
         kind = model.model_fields.get("kind")
@@ -349,21 +355,21 @@ def model_of(section: Section, entry: Mapping[str, object]) -> type[BaseModel]:
     return section.models[0]
 
 
-def kinds(section: Section) -> tuple[str, ...]:
+def list_kinds(section: Section) -> tuple[str, ...]:
     """Return the values that `kind` may have in *section*; empty if it has only one model."""
     if len(section.models) == 1:
         return ()
     return tuple(get_args(model.model_fields["kind"].annotation)[0] for model in section.models)
 
 
-def _field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
+def _build_field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
     key = info.alias or name
     bare_type = _strip_type(info.annotation)
-    kind, item = _kind(bare_type, info, key)
+    kind, item = _find_kind(bare_type, info, key)
     inner = (
         (bare_type,)
         if kind is FieldKind.GROUP
-        else tables(info.annotation)[0]
+        else list_tables(info.annotation)[0]
         if kind is FieldKind.TABLES
         else (None,)
     )
@@ -373,7 +379,11 @@ def _field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
         table=model.__name__,
         key=key,
         description=next(
-            (docstring for base in model.__mro__ if (docstring := docstrings().get((base.__name__, name)))),
+            (
+                docstring
+                for base in model.__mro__
+                if (docstring := read_docstrings().get((base.__name__, name)))
+            ),
             "",
         ),
         kind=kind,
@@ -382,15 +392,15 @@ def _field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
         required=info.is_required(),
         default="",
         inner=inner[0],
-        check=None if kind in (FieldKind.GROUP, FieldKind.TABLES) else _adapter(info),
-        rules=tuple(_flat([*info.metadata, *_rules(info.annotation)])),
+        check=None if kind in (FieldKind.GROUP, FieldKind.TABLES) else _build_adapter(info),
+        rules=tuple(_flatten_rules([*info.metadata, *_list_rules(info.annotation)])),
     )
     if default is None or default is PydanticUndefined or kind in (FieldKind.GROUP, FieldKind.TABLES):
         return field
     return structs.replace(field, default=format_field(field, default))
 
 
-def _adapter(info: FieldInfo) -> TypeAdapter[object]:
+def _build_adapter(info: FieldInfo) -> TypeAdapter[object]:
     annotation: Any = info.annotation
     rules = [rule for rule in info.metadata if type(rule).__name__ != "WithJsonSchema"]
     for rule in rules:
@@ -398,9 +408,9 @@ def _adapter(info: FieldInfo) -> TypeAdapter[object]:
     return TypeAdapter(annotation)
 
 
-def _kind(value_type: object, info: FieldInfo, key: str) -> tuple[FieldKind, FieldKind]:
+def _find_kind(value_type: object, info: FieldInfo, key: str) -> tuple[FieldKind, FieldKind]:
     """Return the kind of a field of *value_type* and, for several values, the kind of each item."""
-    rules = [*info.metadata, *_rules(info.annotation)]
+    rules = [*info.metadata, *_list_rules(info.annotation)]
     if get_origin(value_type) is Literal:
         return FieldKind.CHOICE, FieldKind.LINE
     if value_type is bool:
@@ -411,7 +421,7 @@ def _kind(value_type: object, info: FieldInfo, key: str) -> tuple[FieldKind, Fie
         return (FieldKind.DURATION if _is_duration(rules) else FieldKind.NUMBER), FieldKind.LINE
     if value_type is str:
         return (
-            FieldKind.TEXT if _longest(rules) >= 1000 or key in ("do", "summary") else FieldKind.LINE
+            FieldKind.TEXT if _find_longest(rules) >= 1000 or key in ("do", "summary") else FieldKind.LINE
         ), FieldKind.LINE
     if get_origin(value_type) is tuple:
         return _find_list_kind(get_args(value_type)[0])
@@ -421,7 +431,7 @@ def _kind(value_type: object, info: FieldInfo, key: str) -> tuple[FieldKind, Fie
 
 
 def _find_list_kind(inner: object) -> tuple[FieldKind, FieldKind]:
-    bare_type, rules = _strip_type(inner), _rules(inner)
+    bare_type, rules = _strip_type(inner), _list_rules(inner)
     if bare_type is int:
         return FieldKind.WORDS, FieldKind.WHOLE
     if bare_type is float:
@@ -451,22 +461,22 @@ def _strip_type(annotation: object) -> Any:
             return annotation
 
 
-def _rules(annotation: object) -> list[object]:
+def _list_rules(annotation: object) -> list[object]:
     """Return the rules of a type, including those next to its `| None`."""
     origin = get_origin(annotation)
     if origin is Annotated:
         inner, *rules = get_args(annotation)
-        return [*_rules(inner), *rules]
+        return [*_list_rules(inner), *rules]
     if origin in (Union, UnionType):
-        return [rule for part in get_args(annotation) for rule in _rules(part)]
+        return [rule for part in get_args(annotation) for rule in _list_rules(part)]
     return []
 
 
-def _flat(rules: Iterable[object]) -> Iterator[object]:
+def _flatten_rules(rules: Iterable[object]) -> Iterator[object]:
     """Yield the single rules, including those inside a Field()."""
     for rule in rules:
         if isinstance(rule, FieldInfo):
-            yield from _flat(rule.metadata)
+            yield from _flatten_rules(rule.metadata)
         else:
             yield rule
 
@@ -475,11 +485,11 @@ def _is_duration(rules: list[object]) -> bool:
     return _DURATION_RULE in rules
 
 
-def _longest(rules: list[object]) -> int:
+def _find_longest(rules: list[object]) -> int:
     return max((getattr(rule, "max_length", None) or 0 for rule in rules), default=0)
 
 
-def tables(annotation: object) -> tuple[tuple[type[BaseModel], ...], bool]:
+def list_tables(annotation: object) -> tuple[tuple[type[BaseModel], ...], bool]:
     """Return the table models that a field of the scenario accepts, and whether it accepts several tables."""
     bare_type = _strip_type(annotation)
     is_list = get_origin(bare_type) is tuple
@@ -490,14 +500,16 @@ def tables(annotation: object) -> tuple[tuple[type[BaseModel], ...], bool]:
 
 
 @cache
-def docstrings() -> dict[tuple[str, str], str]:
+def read_docstrings() -> dict[tuple[str, str], str]:
     """Return the schema's text below each field, by class and field; empty if the source is not available.
 
     Pydantic can keep these texts (`use_attribute_docstrings`), but reads them at import, which adds 30 ms to
     each start.
     """
     docstrings_by_field = {}
-    for part in chain.from_iterable(_tree(module).body for module in (world, world, story, story, story)):
+    for part in chain.from_iterable(
+        _parse_tree(module).body for module in (world, world, story, story, story)
+    ):
         if not isinstance(part, ast.ClassDef):
             continue
         for field, statement in zip(part.body, part.body[1:], strict=False):
@@ -510,7 +522,7 @@ def docstrings() -> dict[tuple[str, str], str]:
     return docstrings_by_field
 
 
-def _tree(module: ModuleType) -> ast.Module:
+def _parse_tree(module: ModuleType) -> ast.Module:
     try:
         return ast.parse(inspect.getsource(module))
     except OSError:

@@ -24,11 +24,11 @@ from app.views.editor.form_schema import (
     Field,
     FieldKind,
     FieldValueError,
-    default,
+    format_default,
     format_field,
     format_placeholder,
+    format_tip,
     read,
-    tip,
 )
 from app.views.editor.input_completion import UNFINISHED
 from app.widgets import theme
@@ -77,7 +77,7 @@ class Completion(QObject):
         """Return whether the list of completions is visible."""
         return "_completer" in self.__dict__ and self.popup.isVisible()
 
-    def leaves(self, event: QKeyEvent) -> bool:
+    def is_key_taken(self, event: QKeyEvent) -> bool:
         """Return whether the completion list takes the key instead of the field."""
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         return self.open and (
@@ -220,7 +220,7 @@ class CompletingLine(TextLine):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self.completion.leaves(event):
+        if self.completion.is_key_taken(event):
             event.ignore()
         elif not self.completion.handle_key(event):
             super().keyPressEvent(event)
@@ -239,7 +239,7 @@ class TextArea(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self._lines = lines
         self._fit()
-        theme.follow(self, theme.FONT, self._fit)
+        theme.call_after_events(self, theme.FONT, self._fit)
 
     def show_lines(self, text: str) -> None:
         """Show *text* and keep the cursor; the line break at the end of the text is not shown."""
@@ -259,7 +259,7 @@ class TextArea(QPlainTextEdit):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self.completion.leaves(event):
+        if self.completion.is_key_taken(event):
             event.ignore()
         elif not self.completion.handle_key(event):
             super().keyPressEvent(event)
@@ -303,13 +303,13 @@ class FieldRow:
         self.field = field
         self.value: object = None
         self.closed = False
-        """True after its page was removed; later reports of the widget are ignored."""
+        """True after the page of the field was removed. Later reports of the widget are ignored."""
         self._commit, self._refuse = commit, refuse
         self._problem = ""
         self.widget = self._create_widget()
         self.widget.setAccessibleName(field.label)
-        self.widget.setAccessibleDescription(tip(field))
-        self.widget.setToolTip(tip(field))
+        self.widget.setAccessibleDescription(format_tip(field))
+        self.widget.setToolTip(format_tip(field))
 
     def show(self, value: object) -> None:
         """Show *value*; None: no value. Text that is being typed stays if it means the same."""
@@ -319,7 +319,7 @@ class FieldRow:
         if isinstance(widget, NameBox):
             widget.show_text(text)
         elif isinstance(widget, QComboBox):
-            self._choose(widget, value)
+            self._select_value(widget, value)
         elif isinstance(widget, QCheckBox):
             widget.setChecked(value if isinstance(value, bool) else self.field.default == "true")
             placeholder = "" if value is not None else tr("(default)")
@@ -356,7 +356,7 @@ class FieldRow:
         widget.setProperty("wrong", "true" if problem else None)
         widget.style().unpolish(widget)
         widget.style().polish(widget)
-        tip_text = tip(self.field)
+        tip_text = format_tip(self.field)
         widget.setToolTip(f"{problem}\n\n{tip_text}" if problem else tip_text)
         widget.setAccessibleDescription(f"{problem} {tip_text}" if problem else tip_text)
 
@@ -369,7 +369,7 @@ class FieldRow:
     def _create_widget(self) -> QWidget:
         field = self.field
         if field.kind is FieldKind.CHOICE:
-            return self._choice()
+            return self._build_choice()
         if field.kind is FieldKind.FLAG:
             flag = QCheckBox()
             flag.clicked.connect(lambda is_checked: self._commit(is_checked))
@@ -381,28 +381,28 @@ class FieldRow:
         if field.offered and field.offered not in (ACT, CONDITION) and field.kind is FieldKind.LINE:
             box = NameBox()
             box.activated.connect(lambda _: self.finish())
-            return self._typed(box, box.lineEdit())
+            return self._build_typed_field(box, box.lineEdit())
         line = CompletingLine() if field.offered else TextLine()
-        return self._typed(line, line)
+        return self._build_typed_field(line, line)
 
-    def _typed(self, widget: QWidget, line: QLineEdit | None) -> QWidget:
+    def _build_typed_field(self, widget: QWidget, line: QLineEdit | None) -> QWidget:
         assert line is not None
         line.setPlaceholderText(format_placeholder(self.field))
         line.editingFinished.connect(self.finish)
         return widget
 
-    def _choice(self) -> QComboBox:
+    def _build_choice(self) -> QComboBox:
         box = ChoiceBox()
         if not self.field.required:
-            box.addItem(tr("{value} (default)").format(value=default(self.field)), None)
+            box.addItem(tr("{value} (default)").format(value=format_default(self.field)), None)
         for choice in self.field.choices:
             box.addItem(str(choice), choice)
         self._fixed = box.count()
-        box.activated.connect(lambda index: self._take(box.itemData(index)))
+        box.activated.connect(lambda index: self._accept_value(box.itemData(index)))
         return box
 
     def offer(self, choices: Mapping[str, str]) -> None:
-        """Offer choices beyond those of the field's own type, with their labels."""
+        """Offer *choices* with their labels, in addition to the choices of the field's own type."""
         if isinstance(self.widget, QComboBox):
             self.widget.clear()
             for choice, words in choices.items():
@@ -416,11 +416,11 @@ class FieldRow:
         elif isinstance(self.widget, (CompletingLine, TextArea)):
             self.widget.completion.words = complete
 
-    def _take(self, value: object) -> None:
+    def _accept_value(self, value: object) -> None:
         if value != self.value:
             self._commit(value)
 
-    def _choose(self, box: QComboBox, value: object) -> None:
+    def _select_value(self, box: QComboBox, value: object) -> None:
         """Add a value outside the choices (`{version}` of a variant) as one more choice."""
         while box.count() > self._fixed:
             box.removeItem(self._fixed)

@@ -9,9 +9,9 @@ from typing import Final
 from app.views.editor.form_schema import ACT, CONDITION, OFFERED
 from engine.drill.authoring import facts, quantities
 from engine.drill.authoring.conditions import OPERATORS
-from engine.drill.authoring.schema import schema
+from engine.drill.authoring.schema import build_schema
 from engine.drill.authoring.schema.story import JsonSchema
-from engine.drill.judging.skills import skills
+from engine.drill.judging.skills import load_skills
 from engine.flow.sites import SITES, WORKLOADS
 from engine.verbs import VERBS
 
@@ -57,7 +57,7 @@ def complete_condition(prefix: str, named: Named) -> list[str]:
         return []  # inside a T-SQL text any input is allowed
     last, fact = (words[-1].lower() if words else ""), _find_current_fact(words)
     if last == "is" or [word.lower() for word in fact[-2:]] == ["is", "not"]:
-        states = sorted(_states(fact, named), key=lambda word: word != _LIKELY)
+        states = sorted(_list_states(fact, named), key=lambda word: word != _LIKELY)
         return [*states, *(["not"] if last == "is" else [])]
     if last in _BEGIN and not (last == "(" and fact):
         return _list_facts(named, negated=last == "not")
@@ -122,7 +122,7 @@ def _list_quantities(named: Named) -> list[str]:
     ]
 
 
-def _states(fact: Sequence[str], named: Named) -> list[str]:
+def _list_states(fact: Sequence[str], named: Named) -> list[str]:
     """Return the possible states of the object of the fact."""
     low = [word.lower() for word in fact]
     if low[0] == "witness":
@@ -164,16 +164,16 @@ OF_THE_TEXT: Final = {
 GO_ON: Final = {ACT: complete_input, CONDITION: complete_condition}
 
 
-def names(data: Mapping[str, object], kind: str) -> list[str]:
+def list_names(data: Mapping[str, object], kind: str) -> list[str]:
     """Return the names that can be offered for a field, in the order of the text."""
     if kind == "site":
         return list(SITES)
     if kind == "workload":
         return list(WORKLOADS)
     if kind == "skill":
-        return [skill.key for skill in skills()]
+        return [skill.key for skill in load_skills()]
     if kind == "program":
-        return _strings(data.get("programs"))
+        return _list_strings(data.get("programs"))
     if kind == "role":
         return _collect_names(data, "role", "key")
     found_names = [name for table in OF_THE_TEXT.get(kind, ()) for name in _collect_names(data, table)]
@@ -186,15 +186,15 @@ def complete_field(data: Mapping[str, object], field_kind: str, prefix: str) -> 
     Input lines and conditions are completed word by word.
     """
     if field_kind in GO_ON:
-        return GO_ON[field_kind](prefix, lambda kind: names(data, kind))
+        return GO_ON[field_kind](prefix, lambda kind: list_names(data, kind))
     entered_names = {word.strip() for word in prefix.split(",")[:-1]}
-    return [name for name in names(data, field_kind) if name not in entered_names]
+    return [name for name in list_names(data, field_kind) if name not in entered_names]
 
 
-def names_in(text: str, kind: str) -> list[str]:
+def list_names_in_text(text: str, kind: str) -> list[str]:
     """Return the names in a scenario's text; empty while it is invalid."""
     try:
-        return names(tomllib.loads(text), kind)
+        return list_names(tomllib.loads(text), kind)
     except (ValueError, RecursionError):
         return []
 
@@ -203,10 +203,10 @@ def _collect_names(data: Mapping[str, object], table: str, key: str = "name") ->
     entries = data.get(table)
     if not isinstance(entries, list):
         return []
-    return _strings([entry.get(key) for entry in entries if isinstance(entry, Mapping)])
+    return _list_strings([entry.get(key) for entry in entries if isinstance(entry, Mapping)])
 
 
-def _strings(values: object) -> list[str]:
+def _list_strings(values: object) -> list[str]:
     return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
 
 
@@ -223,58 +223,62 @@ def find_completions(text: str, position: int) -> list[str]:
     before = text[:position]
     line = before.rpartition("\n")[2]
     if line.lstrip().startswith("["):
-        return sorted(_tables())
-    place = _properties(_table_before(before))
+        return sorted(_list_tables())
+    place = _list_properties(_find_enclosing_table(before))
     key = _KEY.match(line)
     other_text = before[: len(before) - len(line)] + text[position:].partition("\n")[2]
 
-    def named(kind: str) -> list[str]:
-        return names_in(other_text, kind)
+    def list_other_names(kind: str) -> list[str]:
+        return list_names_in_text(other_text, kind)
 
     if key is None:
-        keys = set(_keys_before(before))
-        return [name for name in place if name not in keys] + ([] if line.strip() else sorted(_tables()))
+        keys = set(_list_used_keys(before))
+        return [name for name in place if name not in keys] + ([] if line.strip() else sorted(_list_tables()))
     offered_kind = _OFFERED.get(key[1], "")
     value = line[key.end() :]
     if offered_kind in GO_ON:
         string = _STRING.match(value)
-        return GO_ON[offered_kind](string[2], named) if string is not None else []
-    return _values(place.get(key[1], {})) or named(offered_kind)
+        return GO_ON[offered_kind](string[2], list_other_names) if string is not None else []
+    return _list_values(place.get(key[1], {})) or list_other_names(offered_kind)
 
 
-def _table_before(prefix: str) -> list[str]:
+def _find_enclosing_table(prefix: str) -> list[str]:
     """Return the path of the table in which the text *prefix* ends."""
     headers = _TABLE.findall(prefix)
     return headers[-1].split(".") if headers else []
 
 
-def _keys_before(prefix: str) -> list[str]:
+def _list_used_keys(prefix: str) -> list[str]:
     """Return keys that the table has already."""
     last = max((match.end() for match in _TABLE.finditer(prefix)), default=0)
     return [key[1] for line in prefix[last:].splitlines() if (key := _KEY.match(line))]
 
 
-def _tables() -> list[str]:
+def _list_tables() -> list[str]:
     """Return all keys that are written as a table or an array of tables."""
-    return [name for name, place in _properties([]).items() if _inner(place).get("properties")]
+    return [
+        name for name, place in _list_properties([]).items() if _get_inner_schema(place).get("properties")
+    ]
 
 
-def _properties(path: list[str]) -> dict[str, JsonSchema]:
+def _list_properties(path: list[str]) -> dict[str, JsonSchema]:
     """Return key -> JSON Schema of the table at *path*; empty for an unknown table."""
-    place: JsonSchema = _schema()
+    place: JsonSchema = _load_schema()
     for step in path:
-        place = _inner(place.get("properties", {}).get(step, {}))
+        place = _get_inner_schema(place.get("properties", {}).get(step, {}))
     properties: dict[str, JsonSchema] = place.get("properties", {})
     return properties
 
 
-def _inner(schema_node: JsonSchema) -> JsonSchema:
+def _get_inner_schema(schema_node: JsonSchema) -> JsonSchema:
     """Return the inner schema of an array, an optional or a reference. For several alternatives, merge their keys."""
     if "$ref" in schema_node:
-        return _inner(_schema()["$defs"][schema_node["$ref"].rpartition("/")[2]])
+        return _get_inner_schema(_load_schema()["$defs"][schema_node["$ref"].rpartition("/")[2]])
     if "items" in schema_node:
-        return _inner(schema_node["items"])
-    options = [_inner(option) for option in schema_node.get("anyOf") or schema_node.get("oneOf") or ()]
+        return _get_inner_schema(schema_node["items"])
+    options = [
+        _get_inner_schema(option) for option in schema_node.get("anyOf") or schema_node.get("oneOf") or ()
+    ]
     tables = [option for option in options if option.get("properties")]
     if tables:
         return {
@@ -285,11 +289,11 @@ def _inner(schema_node: JsonSchema) -> JsonSchema:
     return schema_node
 
 
-def _values(schema_node: JsonSchema) -> list[str]:
+def _list_values(schema_node: JsonSchema) -> list[str]:
     """Return values that the schema lists."""
     values: list[str] = []
     for option in (schema_node, *schema_node.get("anyOf", ())):
-        inner = _inner(option)
+        inner = _get_inner_schema(option)
         values += [str(value) for value in inner.get("enum", ())]
         values += [str(inner["const"])] if "const" in inner else []
         values += ["true", "false"] if inner.get("type") == "boolean" else []
@@ -297,5 +301,5 @@ def _values(schema_node: JsonSchema) -> list[str]:
 
 
 @cache
-def _schema() -> JsonSchema:
-    return schema()
+def _load_schema() -> JsonSchema:
+    return build_schema()

@@ -81,15 +81,15 @@ def build_appendix(scenario: Scenario, reader: str) -> str:
     """
     parts: list[str] = []
     if reader == LEARNER:
-        parts += [*_hints(scenario), *_format_questions(scenario)]
+        parts += [*_list_hints(scenario), *_format_questions(scenario)]
     if reader == EXAM:
         parts += _format_questions(scenario)
     if reader == INSTRUCTOR:
-        parts += [*_roles(scenario), *_instructions(scenario), *_hint_texts(scenario)]
+        parts += [*_list_roles(scenario), *_list_instructions(scenario), *_hint_texts(scenario)]
     return "\n\n".join(parts)
 
 
-def _roles(scenario: Scenario) -> Iterator[str]:
+def _list_roles(scenario: Scenario) -> Iterator[str]:
     if scenario.roles:
         yield "#### " + tr("Roles")
     for role in scenario.roles:
@@ -104,7 +104,7 @@ def _format_questions(scenario: Scenario) -> Iterator[str]:
         yield _format_list(_escape_choices(inquiry.texts))
 
 
-def _hints(scenario: Scenario) -> Iterator[str]:
+def _list_hints(scenario: Scenario) -> Iterator[str]:
     goals = {goal.name: goal.text for goal in scenario.goals}
     if scenario.hints:
         yield "#### " + tr("Hints")
@@ -112,7 +112,7 @@ def _hints(scenario: Scenario) -> Iterator[str]:
             tuple(
                 tr("For {goal}: three layers, {costs} points").format(
                     goal=goals.get(hint.goal, hint.goal),
-                    costs=" + ".join(formatting.plain_number(cost) for cost in hint.cost),
+                    costs=" + ".join(formatting.format_plain_number(cost) for cost in hint.cost),
                 )
                 for hint in scenario.hints
             )
@@ -128,13 +128,15 @@ def _hint_texts(scenario: Scenario) -> Iterator[str]:
         yield _format_list((hint.look, hint.means, hint.type))
 
 
-def _instructions(scenario: Scenario) -> Iterator[str]:
+def _list_instructions(scenario: Scenario) -> Iterator[str]:
     if scenario.facilitator:
         yield "#### " + tr("For the instructor")
         yield scenario.facilitator
     if scenario.timeline:
         yield "#### " + tr("Events")
-        yield _format_list(f"{_format_time(inject)}: `{_line(inject.do)}`" for inject in scenario.timeline)
+        yield _format_list(
+            f"{_format_time(inject)}: `{_format_line(inject.do)}`" for inject in scenario.timeline
+        )
     if scenario.inquiries:
         yield "#### " + tr("Questions")
         for inquiry in scenario.inquiries:
@@ -143,7 +145,10 @@ def _instructions(scenario: Scenario) -> Iterator[str]:
             yield inquiry.why
     if scenario.solution:
         yield "#### " + tr("Reference solution")
-        yield _format_list(f"{_waits(step)}`{_line(step.do)}` – {step.why}" for step in scenario.solution)
+        yield _format_list(
+            f"{_format_wait_condition(step)}`{_format_line(step.do)}` – {step.why}"
+            for step in scenario.solution
+        )
 
 
 def _format_time(inject: Inject | Question | Prediction) -> str:
@@ -153,10 +158,10 @@ def _format_time(inject: Inject | Question | Prediction) -> str:
         )
     if inject.when is not None:
         return tr("when {condition}").format(condition=inject.when)
-    return tr("at {moment} s").format(moment=formatting.plain_number(inject.at or 0.0))
+    return tr("at {moment} s").format(moment=formatting.format_plain_number(inject.at or 0.0))
 
 
-def _waits(step: SolutionStep) -> str:
+def _format_wait_condition(step: SolutionStep) -> str:
     """Return the condition that a step waits for. Its time is part of its input line."""
     if step.when is None:
         return ""
@@ -164,7 +169,7 @@ def _waits(step: SolutionStep) -> str:
     return f"{waits}: "
 
 
-def _line(do: str) -> str:
+def _format_line(do: str) -> str:
     return " ".join(do.split())
 
 
@@ -179,4 +184,4 @@ def _escape_choices(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _format_list(lines: Iterator[str] | tuple[str, ...]) -> str:
-    return "\n".join(f"- {_line(line)}" for line in lines)
+    return "\n".join(f"- {_format_line(line)}" for line in lines)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from app.views.editor.form_widgets import CompletingLine
 from app.views.editor.input_completion import Named, complete_condition
-from app.views.editor.timeline_entries import AT, WAIT, WINDOW, seconds_of
+from app.views.editor.timeline_entries import AT, WAIT, WINDOW, parse_seconds
 from app.words.language import mark, tr
 from app.words.localization import localize
 from engine.inputs import InputError
@@ -52,14 +52,14 @@ class AddFault(QFrame):
         self.when = QComboBox()
         for kind, words in WHENS:
             self.when.addItem(tr(words), kind)
-        self.from_time = _line(tr("Time since the start: 90, 90s or 2min"), 8)
-        self.to_time = _line(tr("End of the window: 90, 90s or 2min"), 8)
+        self.from_time = _build_line(tr("Time since the start: 90, 90s or 2min"), 8)
+        self.to_time = _build_line(tr("End of the window: 90, 90s or 2min"), 8)
         self.condition = CompletingLine()
-        _dress(self.condition, tr("Condition, such as: Sales is SYNCHRONIZED"), 0)
+        _style_field(self.condition, tr("Condition, such as: Sales is SYNCHRONIZED"), 0)
         self.condition.completion.words = lambda before: complete_condition(before, named)
-        self.after = _line(tr("Delay after the condition is first met: 0, 10s or 2min"), 8)
+        self.after = _build_line(tr("Delay after the condition is first met: 0, 10s or 2min"), 8)
         self.verb = QComboBox()
-        self.note = _line(tr("Reason, for the instructor"), 0)
+        self.note = _build_line(tr("Reason, for the instructor"), 0)
         self.message = QLabel(wordWrap=True)
         self.about = QLabel(wordWrap=True)
         """Description of the selected command."""
@@ -124,7 +124,7 @@ class AddFault(QFrame):
 
     # --- display --------------------------------------------------------------------------------------------
 
-    def begin(self, at_s: float) -> None:
+    def prepare(self, at_s: float) -> None:
         """Prepare for a fault at *at_s*; former input is cleared."""
         self.from_time.setText(f"{at_s:.0f}s")
         self.to_time.setText(f"{at_s + 30.0:.0f}s")
@@ -156,11 +156,11 @@ class AddFault(QFrame):
         self.verb.setToolTip(tr(verb.help))
         self.about.setText(tr(verb.help))
         for parameter in verb.parameters:
-            self._add_field(parameter, parameter.name, self._field(parameter))
+            self._add_field(parameter, parameter.name, self._build_field(parameter))
         for name in verb.options:
             self._add_field(None, name, QLineEdit())
 
-    def _field(self, parameter: VerbParameter) -> QWidget:
+    def _build_field(self, parameter: VerbParameter) -> QWidget:
         names = list(parameter.choices) or self._named(parameter.kind)
         if not names:
             return QLineEdit()
@@ -197,35 +197,35 @@ class AddFault(QFrame):
         """Input line built from the fields."""
         words = [str(self.verb.currentData())]
         for parameter, name, field in self.fields:
-            text = (field.currentText() if isinstance(field, QComboBox) else _text(field)).strip()
+            text = (field.currentText() if isinstance(field, QComboBox) else _format_text(field)).strip()
             if text:
                 words.append(text if parameter is not None else f"{name}={text}")
         return " ".join(words)
 
-    def _times(self) -> dict[str, object] | str:
+    def _parse_times(self) -> dict[str, object] | str:
         """Return the values for the file, or an error message."""
         kind = self.when.currentData()
         if kind == WAIT:
             condition, delay_text = self.condition.text().strip(), self.after.text().strip()
             if not condition:
                 return tr("Enter a condition, such as: Sales is SYNCHRONIZED")
-            if delay_text and seconds_of(_value(delay_text)) is None:
+            if delay_text and parse_seconds(_parse_value(delay_text)) is None:
                 return _format_time_error(delay_text)
-            waits = bool(delay_text and seconds_of(_value(delay_text)))
-            return {"when": condition, **({"after": _value(delay_text)} if waits else {})}
+            waits = bool(delay_text and parse_seconds(_parse_value(delay_text)))
+            return {"when": condition, **({"after": _parse_value(delay_text)} if waits else {})}
         texts = [self.from_time.text().strip(), self.to_time.text().strip()][: 1 if kind == AT else 2]
         for text in texts:
-            if seconds_of(_value(text)) is None:
+            if parse_seconds(_parse_value(text)) is None:
                 return _format_time_error(text)
-        values = [_value(text) for text in texts]
+        values = [_parse_value(text) for text in texts]
         if kind == AT:
             return {"at": values[0]}
-        if (seconds_of(values[0]) or 0.0) >= (seconds_of(values[1]) or 0.0):
+        if (parse_seconds(values[0]) or 0.0) >= (parse_seconds(values[1]) or 0.0):
             return tr("The window ends before it begins.")
         return {"between": values}
 
     def _add(self) -> None:
-        times = self._times()
+        times = self._parse_times()
         if isinstance(times, str):
             self.message.setText(times)
             return
@@ -247,13 +247,13 @@ class AddFault(QFrame):
             super().keyPressEvent(event)
 
 
-def _line(name: str, letters: int) -> QLineEdit:
+def _build_line(name: str, letters: int) -> QLineEdit:
     line_edit = QLineEdit()
-    _dress(line_edit, name, letters)
+    _style_field(line_edit, name, letters)
     return line_edit
 
 
-def _dress(field: QLineEdit, name: str, letters: int) -> None:
+def _style_field(field: QLineEdit, name: str, letters: int) -> None:
     field.setAccessibleName(name)
     field.setToolTip(name)
     field.setPlaceholderText("" if letters else name)
@@ -261,11 +261,11 @@ def _dress(field: QLineEdit, name: str, letters: int) -> None:
         field.setFixedWidth(field.fontMetrics().averageCharWidth() * (letters + 4))
 
 
-def _text(field: QWidget) -> str:
+def _format_text(field: QWidget) -> str:
     return field.text() if isinstance(field, QLineEdit) else ""
 
 
-def _value(text: str) -> int | float | str:
+def _parse_value(text: str) -> int | float | str:
     """Return the value as an author writes it: a plain number has no quotes."""
     try:
         number = float(text)

@@ -25,16 +25,16 @@ from app.views.editor.timeline_entries import (
     Spot,
     TimelineEntry,
     TimelinePlan,
-    condition,
     describe_entry,
     drag_spot,
     find_grip,
-    flow,
-    layout_faults,
+    get_condition,
+    lay_out_faults,
+    lay_out_flow,
     spread_out,
 )
 from app.widgets import theme
-from app.widgets.strip import draw_shape, nice_step
+from app.widgets.strip import choose_step, draw_shape
 from app.widgets.theme import ThemeTokens
 from app.words import formatting
 from app.words.language import tr
@@ -68,7 +68,7 @@ class TimelineCanvas(QWidget):
     also_chosen = Signal(object)
     """Signal: path of an entry clicked with Ctrl, to add to or remove from the selection."""
     menu_wanted = Signal(object, object, object)
-    """Signal: screen position, path of the entry (None: none), seconds there (None: opened by a key)."""
+    """Signal: screen position, path of the entry (None: none), and seconds at the position (None: opened by a key)."""
     dropped = Signal(object, object)
     """Signal: dragged entry in its old form, and its new position in seconds."""
     height_changed = Signal()
@@ -91,8 +91,8 @@ class TimelineCanvas(QWidget):
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
         self.setAccessibleName(tr("Timeline of the scenario"))
-        theme.follow(self, theme.STYLE, self._lay_out)
-        theme.follow(self, theme.SIZE, self._lay_out)
+        theme.call_after_events(self, theme.STYLE, self._lay_out)
+        theme.call_after_events(self, theme.SIZE, self._lay_out)
 
     # --- display --------------------------------------------------------------------------------------------
 
@@ -114,7 +114,7 @@ class TimelineCanvas(QWidget):
         """Position of the last click, in seconds since the start."""
         return self._cursor_s
 
-    def box_of(self, path: Path) -> QRectF | None:
+    def compute_box(self, path: Path) -> QRectF | None:
         """Return the rectangle in which an entry is drawn."""
         return next((self._pin_box(entry, box) for entry, box, _ in self._boxes if entry.path == path), None)
 
@@ -145,10 +145,10 @@ class TimelineCanvas(QWidget):
         self._boxes, y = [], line * 1.5
         self._lanes = [(y, tr("Faults"))]
         y += line * 1.15
-        widths = [metrics.horizontalAdvance(self._label(entry, metrics)) for entry in timed]
+        widths = [metrics.horizontalAdvance(self._format_label(entry, metrics)) for entry in timed]
         high = line * 1.45
         for entry, fault_layout in zip(
-            timed, layout_faults([self._spot_of(entry) for entry in timed], widths, scale), strict=True
+            timed, lay_out_faults([self._find_spot(entry) for entry in timed], widths, scale), strict=True
         ):
             top = y + fault_layout.row * high
             self._boxes.append(
@@ -165,10 +165,10 @@ class TimelineCanvas(QWidget):
             y += line * 1.15
             room = self._visible_rect.width() - 2 * MARGIN
             chips = [
-                min(room, metrics.horizontalAdvance(self._label(entry, metrics)) + line * 1.5)
+                min(room, metrics.horizontalAdvance(self._format_label(entry, metrics)) + line * 1.5)
                 for entry in waiting
             ]
-            chip_places = flow(chips, room, CHIP_GAP)
+            chip_places = lay_out_flow(chips, room, CHIP_GAP)
             for entry, width, (row, x) in zip(waiting, chips, chip_places, strict=True):
                 self._boxes.append((entry, QRectF(MARGIN + x, y + row * high, width, high * 0.88), None))
             y += (chip_places[-1][0] + 1) * high + line * 0.25
@@ -183,7 +183,7 @@ class TimelineCanvas(QWidget):
         y += line * LEADER
         size = line * 1.1
         order = sorted(self._plan.steps, key=lambda entry: entry.spot[0])
-        xs = [scale.x_of(entry.spot[0]) for entry in order]
+        xs = [scale.compute_x(entry.spot[0]) for entry in order]
         places = spread_out(xs, size + 2.0, scale.left, scale.left + scale.width)
         for entry, x in zip(order, places, strict=True):
             self._boxes.append((entry, QRectF(x - size / 2.0, y, size, size), None))
@@ -197,16 +197,16 @@ class TimelineCanvas(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(600, self.minimumHeight())
 
-    def _spot_of(self, entry: TimelineEntry) -> Spot:
+    def _find_spot(self, entry: TimelineEntry) -> Spot:
         dragged_entry = self._dragged
         return (
             self._spot if self._spot and dragged_entry and dragged_entry[0].path == entry.path else entry.spot
         )
 
-    def _label(self, entry: TimelineEntry, metrics: QFontMetricsF) -> str:
+    def _format_label(self, entry: TimelineEntry, metrics: QFontMetricsF) -> str:
         words, length_max = entry.act or tr("empty"), LABEL_MAX
         if entry.kind == WAIT:
-            words, length_max = f"{condition(entry)}: {words}", CHIP_MAX
+            words, length_max = f"{get_condition(entry)}: {words}", CHIP_MAX
         room = metrics.horizontalAdvance("x") * length_max * 1.15
         return metrics.elidedText(words, Qt.TextElideMode.ElideRight, room)
 
@@ -214,9 +214,9 @@ class TimelineCanvas(QWidget):
         return box.translated(self._visible_rect.left(), 0.0) if entry.kind == WAIT else box
 
     def _find_entry(self, position: QPointF) -> tuple[TimelineEntry, str] | None:
-        """Return the entry at this position and its part.
+        """Return the entry at this position, and its part.
 
-        The selected one and the last drawn steps take precedence.
+        The selected entry and the last drawn steps take precedence.
         """
         hits = [
             (entry, fault_layout)
@@ -239,7 +239,7 @@ class TimelineCanvas(QWidget):
             return
         hit = self._find_entry(event.position())
         if hit is None:
-            self._cursor_s = float(round(self.scale.time_at(event.position().x())))
+            self._cursor_s = float(round(self.scale.compute_time(event.position().x())))
             self.update()
             return
         entry, part = hit
@@ -250,7 +250,7 @@ class TimelineCanvas(QWidget):
     @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self._dragged is None or not event.buttons() & Qt.MouseButton.LeftButton:
-            self._point(event.position())
+            self._update_pointer(event.position())
             return
         entry, part, from_x = self._dragged
         moved_px = event.position().x() - from_x
@@ -263,7 +263,7 @@ class TimelineCanvas(QWidget):
         self._spot = drag_spot(entry.spot, part, by_s, scale.step_s, scale.length_s)
         self._lay_out()
 
-    def _point(self, position: QPointF) -> None:
+    def _update_pointer(self, position: QPointF) -> None:
         entry = self._find_entry(position)
         if entry is None:
             self.unsetCursor()
@@ -292,17 +292,17 @@ class TimelineCanvas(QWidget):
     @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self._find_entry(event.position()) is None:
-            self.add_wanted.emit(float(round(self.scale.time_at(event.position().x()))))
+            self.add_wanted.emit(float(round(self.scale.compute_time(event.position().x()))))
 
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
-            box = self.box_of(self._chosen_path) if self._chosen_path is not None else None
+            box = self.compute_box(self._chosen_path) if self._chosen_path is not None else None
             point = box.center().toPoint() if box is not None else self._visible_rect.center().toPoint()
             self.menu_wanted.emit(self.mapToGlobal(point), self._chosen_path, None)
             return
         entry = self._find_entry(QPointF(event.pos()))
-        at_s = float(round(self.scale.time_at(event.pos().x())))
+        at_s = float(round(self.scale.compute_time(event.pos().x())))
         self.menu_wanted.emit(event.globalPos(), entry[0].path if entry else None, at_s)
 
     def give_up(self) -> bool:
@@ -328,10 +328,10 @@ class TimelineCanvas(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), theme.tokens(self.palette()).surface)
+        painter.fillRect(self.rect(), theme.get_tokens(self.palette()).surface)
         if not self.isEnabled():
             painter.setOpacity(0.4)
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         self._draw_axis(painter, colors)
         self._draw_names(painter, colors)
         for entry, box, layout in sorted(self._boxes, key=lambda item: item[0].path == self._chosen_path):
@@ -350,9 +350,9 @@ class TimelineCanvas(QWidget):
     def _is_selected(self, entry: TimelineEntry) -> bool:
         return entry.path == self._chosen_path or entry.path in self._selected
 
-    def _ticks(self, metrics: QFontMetricsF) -> Iterator[float]:
+    def _list_ticks(self, metrics: QFontMetricsF) -> Iterator[float]:
         scale = self.scale
-        step = nice_step(
+        step = choose_step(
             scale.length_s, max(2, int(scale.width / (metrics.horizontalAdvance("00:00") * 2.4)))
         )
         for number in range(int(scale.length_s / step + 1e-6) + 1):
@@ -362,8 +362,8 @@ class TimelineCanvas(QWidget):
         painter.setFont(theme.resize_font(self.font(), 0.85))
         metrics = QFontMetricsF(painter.font())
         top = self._line * 1.3
-        for t_s in self._ticks(metrics):
-            x, text = self.scale.x_of(t_s), formatting.run_time(t_s)
+        for t_s in self._list_ticks(metrics):
+            x, text = self.scale.compute_x(t_s), formatting.format_run_time(t_s)
             width = metrics.horizontalAdvance(text)
             painter.setPen(QPen(colors.border, 1.0))
             painter.drawLine(QPointF(x, top), QPointF(x, self.height()))
@@ -392,7 +392,7 @@ class TimelineCanvas(QWidget):
         self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF, layout: FaultLayout
     ) -> None:
         tone, shape = LOOKS.get(entry.group, OTHER)
-        color, soft = colors.named(tone), colors.named(f"{tone}_soft")
+        color, soft = colors.get_color(tone), colors.get_color(f"{tone}_soft")
         is_selected, middle = self._is_selected(entry), box.center().y()
         painter.setFont(theme.resize_font(self.font(), LABEL_SCALE, bold=False))
         metrics = QFontMetricsF(painter.font())
@@ -418,7 +418,7 @@ class TimelineCanvas(QWidget):
                 painter, shape, QPointF(layout.start, middle), self._line * (0.42 if is_selected else 0.36)
             )
         painter.setPen(colors.on_selection if is_selected and not is_inside else colors.text)
-        painter.drawText(label, Qt.AlignmentFlag.AlignVCenter, self._label(entry, metrics))
+        painter.drawText(label, Qt.AlignmentFlag.AlignVCenter, self._format_label(entry, metrics))
 
     def _draw_chip(self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
         tone, shape = LOOKS.get(entry.group, OTHER)
@@ -427,14 +427,14 @@ class TimelineCanvas(QWidget):
         painter.setBrush(colors.selection if is_selected else colors.raised)
         painter.drawRoundedRect(box, 4, 4)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colors.named(tone))
+        painter.setBrush(colors.get_color(tone))
         middle = QPointF(box.left() + self._line * 0.6, box.center().y())
         draw_shape(painter, shape, middle, self._line * 0.28)
         painter.setFont(theme.resize_font(self.font(), LABEL_SCALE))
         metrics = QFontMetricsF(painter.font())
         inner = box.adjusted(self._line * 1.15, 0, -self._line * 0.25, 0)
         text = metrics.elidedText(
-            self._label(entry, metrics), Qt.TextElideMode.ElideRight, inner.width() + 2.0
+            self._format_label(entry, metrics), Qt.TextElideMode.ElideRight, inner.width() + 2.0
         )
         painter.setPen(colors.on_selection if is_selected else colors.text)
         painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, text)
@@ -442,7 +442,7 @@ class TimelineCanvas(QWidget):
     def _draw_step(self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
         """Draw a numbered disc, dashed without a time in the text; overlapping discs move apart."""
         is_selected = self._is_selected(entry)
-        x, top = self.scale.x_of(entry.spot[0]), box.top() - self._line * LEADER
+        x, top = self.scale.compute_x(entry.spot[0]), box.top() - self._line * LEADER
         painter.setPen(QPen(colors.accent if entry.sure else colors.border, 1.2))
         painter.drawLine(QPointF(x, top), QPointF(box.center().x(), box.top()))
         painter.setPen(
@@ -464,16 +464,16 @@ class TimelineCanvas(QWidget):
         """Draw the time at which a fault would be added, and the time of the dragged entry on the axis."""
         top = self._line * 1.3
         if self._cursor_s is not None and self._cursor_s <= self._plan.length_s:
-            x = self.scale.x_of(self._cursor_s)
+            x = self.scale.compute_x(self._cursor_s)
             painter.setPen(QPen(colors.accent, 1.2, Qt.PenStyle.DashLine))
             painter.drawLine(QPointF(x, top), QPointF(x, self.height()))
         if self._dragged is None or self._spot is None:
             return
         painter.setFont(theme.resize_font(self.font(), 0.85, bold=True))
         metrics = QFontMetricsF(painter.font())
-        words = " – ".join(dict.fromkeys(formatting.run_time(t_s) for t_s in self._spot))
+        words = " – ".join(dict.fromkeys(formatting.format_run_time(t_s) for t_s in self._spot))
         width = metrics.horizontalAdvance(words) + 10.0
-        x = self.scale.x_of(sum(self._spot) / 2.0)
+        x = self.scale.compute_x(sum(self._spot) / 2.0)
         bubble = QRectF(min(max(0.0, x - width / 2.0), self.width() - width), 1.0, width, top - 2.0)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.accent)
@@ -482,4 +482,6 @@ class TimelineCanvas(QWidget):
         painter.drawText(bubble, Qt.AlignmentFlag.AlignCenter, words)
         painter.setPen(QPen(colors.accent, 1.0))
         for t_s in set(self._spot):
-            painter.drawLine(QPointF(self.scale.x_of(t_s), top), QPointF(self.scale.x_of(t_s), self.height()))
+            painter.drawLine(
+                QPointF(self.scale.compute_x(t_s), top), QPointF(self.scale.compute_x(t_s), self.height())
+            )

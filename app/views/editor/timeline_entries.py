@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from app.files.scenario_edit import ScenarioEditError, add_entry, remove_entry, set_value, value_at
+from app.files.scenario_edit import ScenarioEditError, add_entry, read_value, remove_entry, set_value
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.authoring.schema import DURATION_MAX_S, Duration
@@ -43,7 +43,7 @@ class TimelineEntry(Struct, frozen=True):
     """Condition that starts the entry; empty if a time starts it."""
     note: str = ""
     sure: bool = True
-    """True if the text gives the time; otherwise a step is placed by its order."""
+    """True if the text states the time. Otherwise the step is placed by its order."""
     delay_s: float = 0.0
     """Delay of a step after the previous one, or after its condition."""
 
@@ -87,17 +87,17 @@ def read_plan(text: str) -> TimelinePlan:
     except RecursionError as error:
         raise ValueError("the text is nested too deeply") from error
     faults = sorted(
-        (_fault(number, table) for number, table in _tables(data, "timeline")),
+        (_build_fault(number, table) for number, table in _list_tables(data, "timeline")),
         key=lambda entry: (entry.kind == WAIT, entry.spot[0] if entry.kind != WAIT else 0.0),
     )
-    raw = list(_raw_steps(data))
+    raw = list(_list_raw_steps(data))
     last = max((entry.spot[1] for entry in (*faults, *raw) if entry.sure and entry.kind != WAIT), default=0.0)
-    length = seconds_of(data.get("length"))
+    length = parse_seconds(data.get("length"))
     total_s = max(last, length) if length else max(LENGTH_LEAST_S, last + LENGTH_BEYOND_S)
     return TimelinePlan(total_s, tuple(faults), tuple(_spread_steps(raw, total_s)))
 
 
-def seconds_of(value: object) -> float | None:
+def parse_seconds(value: object) -> float | None:
     """Return a duration of a scenario in seconds; None if it is invalid."""
     try:
         return None if value is None else _ANY_DURATION.validate_python(value)
@@ -105,25 +105,25 @@ def seconds_of(value: object) -> float | None:
         return None
 
 
-def _tables(data: Mapping[str, object], name: str) -> Iterator[tuple[int, Mapping[str, object]]]:
+def _list_tables(data: Mapping[str, object], name: str) -> Iterator[tuple[int, Mapping[str, object]]]:
     tables = data.get(name)
     for number, table in enumerate(tables if isinstance(tables, list) else ()):
         if isinstance(table, dict):
             yield number, table
 
 
-def _fault(number: int, table: Mapping[str, object]) -> TimelineEntry:
+def _build_fault(number: int, table: Mapping[str, object]) -> TimelineEntry:
     path: Path = ("timeline", number)
     act, note = _collapse_spaces(table.get("do")), _collapse_spaces(table.get("note"))
-    seconds = seconds_of(table.get("at"))
+    seconds = parse_seconds(table.get("at"))
     if seconds is not None:
         return TimelineEntry(path, AT, act, (seconds, seconds), note=note)
     time_range = table.get("between")
-    ends = [seconds_of(end) for end in time_range] if isinstance(time_range, list) else []
+    ends = [parse_seconds(end) for end in time_range] if isinstance(time_range, list) else []
     match ends:
         case [float(start), float(end)]:
             return TimelineEntry(path, WINDOW, act, (min(start, end), max(start, end)), note=note)
-    delay_s = seconds_of(table.get("after", 0))
+    delay_s = parse_seconds(table.get("after", 0))
     condition = _collapse_spaces(table.get("when"))
     text = condition or _collapse_spaces(table.get("at")) or ("" if time_range is None else str(time_range))
     delay = delay_s or 0.0
@@ -136,10 +136,10 @@ def _collapse_spaces(value: object) -> str:
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
-def _raw_steps(data: Mapping[str, object]) -> Iterator[TimelineEntry]:
+def _list_raw_steps(data: Mapping[str, object]) -> Iterator[TimelineEntry]:
     """Yield steps with the times known from the text; the duration of a condition is unknown."""
     before: float | None = 0.0
-    for number, table in _tables(data, "solution"):
+    for number, table in _list_tables(data, "solution"):
         do, condition = table.get("do"), _collapse_spaces(table.get("when"))
         step_match = _STEP.match(do) if isinstance(do, str) else None
         sign, delay, act = step_match.groups() if step_match else ("+", "0", do)
@@ -182,14 +182,14 @@ def _spread_steps(steps: Sequence[TimelineEntry], length_s: float) -> Iterator[T
 
 def describe_entry(entry: TimelineEntry) -> str:
     """Return the entry as a line of a list and for a screen reader."""
-    start, end = (formatting.run_time(t_s, _decimals(t_s)) for t_s in entry.spot)
+    start, end = (formatting.format_run_time(t_s, _count_decimals(t_s)) for t_s in entry.spot)
     act = entry.act or tr("empty")
     if entry.kind == AT:
         return tr("At {time}: {act}").format(time=start, act=act)
     if entry.kind == WINDOW:
         return tr("Between {start} and {end}: {act}").format(start=start, end=end, act=act)
     if entry.kind == WAIT:
-        return f"{condition(entry)}: {act}"
+        return f"{get_condition(entry)}: {act}"
     number = int(entry.path[1]) + 1
     if entry.sure:
         return tr("Solution {number}, at {time}: {act}").format(number=number, time=start, act=act)
@@ -199,28 +199,28 @@ def describe_entry(entry: TimelineEntry) -> str:
         words = tr("Solution {number}, when {condition}: {act}")
     else:
         words = tr("Solution {number}, {after} later: {act}")
-    return words.format(number=number, condition=entry.condition, after=_short(entry.delay_s), act=act)
+    return words.format(number=number, condition=entry.condition, after=_shorten(entry.delay_s), act=act)
 
 
-def condition(entry: TimelineEntry) -> str:
+def get_condition(entry: TimelineEntry) -> str:
     """Return the condition that a fault waits for."""
     delay = entry.spot[0]
     if not entry.condition:
         return tr("No time set")
     if delay:
-        return tr("When {condition}, {after} later").format(condition=entry.condition, after=_short(delay))
+        return tr("When {condition}, {after} later").format(condition=entry.condition, after=_shorten(delay))
     return tr("When {condition}").format(condition=entry.condition)
 
 
-def _short(t_s: float) -> str:
-    return f"{t_s:g} s" if t_s < 60 else formatting.run_time(t_s, _decimals(t_s))
+def _shorten(t_s: float) -> str:
+    return f"{t_s:g} s" if t_s < 60 else formatting.format_run_time(t_s, _count_decimals(t_s))
 
 
-def _decimals(t_s: float) -> int:
+def _count_decimals(t_s: float) -> int:
     return 0 if t_s == round(t_s) else 1
 
 
-def keys_for(plan: TimelinePlan, selected: Sequence[TimelineEntry], entry: TimelineEntry | None) -> str:
+def describe_keys(plan: TimelinePlan, selected: Sequence[TimelineEntry], entry: TimelineEntry | None) -> str:
     """Describe the commands for the entry, or for several *selected* entries."""
     if len(selected) > 1:
         text = tr("{n} selected. Left, Right: move all by 1 s; with Shift, 10 s. Delete removes the faults.")
@@ -258,11 +258,11 @@ class Scale(Struct, frozen=True):
     width: float
     length_s: float
 
-    def x_of(self, t_s: float) -> float:
+    def compute_x(self, t_s: float) -> float:
         """Return the pixel of a time."""
         return self.left + t_s / self.length_s * self.width
 
-    def time_at(self, x: float) -> float:
+    def compute_time(self, x: float) -> float:
         """Return seconds, within the drill."""
         return min(self.length_s, max(0.0, (x - self.left) / self.width * self.length_s))
 
@@ -292,15 +292,15 @@ class FaultLayout(Struct, frozen=True):
         return max(self.end, self.label + self.label_width) + GRIP_PX
 
 
-def layout_faults(spots: Sequence[Spot], widths: Sequence[float], scale: Scale) -> list[FaultLayout]:
+def lay_out_faults(spots: Sequence[Spot], widths: Sequence[float], scale: Scale) -> list[FaultLayout]:
     """Return each fault with its label (*widths* in pixels) in the first row that has room for both."""
     ends: list[float] = []
     """Position from which each row is free."""
     layouts = []
     order = sorted(range(len(spots)), key=lambda n: spots[n])
     for number in order:
-        (start, end), width = (scale.x_of(t_s) for t_s in spots[number]), widths[number]
-        label = _label_x(start, end, width, scale)
+        (start, end), width = (scale.compute_x(t_s) for t_s in spots[number]), widths[number]
+        label = _compute_label_x(start, end, width, scale)
         left_px = min(start, label) - GRIP_PX
         row = next(
             (n for n, free_end in enumerate(ends) if free_end <= left_px), min(len(ends), ROWS_MAX - 1)
@@ -312,7 +312,7 @@ def layout_faults(spots: Sequence[Spot], widths: Sequence[float], scale: Scale) 
     return [fault_layout for _, fault_layout in sorted(layouts, key=lambda pair: pair[0])]
 
 
-def _label_x(start: float, end: float, width: float, scale: Scale) -> float:
+def _compute_label_x(start: float, end: float, width: float, scale: Scale) -> float:
     """Return the left side of a label: within a wide window, or right or left of it at the end of the axis."""
     if end - start >= width + 4 * GRIP_PX:
         return start + (end - start - width) / 2.0
@@ -322,7 +322,7 @@ def _label_x(start: float, end: float, width: float, scale: Scale) -> float:
     return max(scale.left, start - 1.7 * GRIP_PX - width)
 
 
-def flow(widths: Sequence[float], room: float, gap: float) -> list[tuple[int, float]]:
+def lay_out_flow(widths: Sequence[float], room: float, gap: float) -> list[tuple[int, float]]:
     """Return row and left side of items that wrap like words."""
     positions, row, x = [], 0, 0.0
     for width in widths:
@@ -347,9 +347,9 @@ def spread_out(xs: Sequence[float], pitch: float, left_x: float, right_x: float)
 
 
 def find_grip(layout: FaultLayout, x: float) -> str | None:
-    """Return the part of an entry at *x*: an end of a window, or the whole entry.
+    """Return the part of an entry at *x*: one end of a window, or the whole entry.
 
-    Its label counts as the whole entry.
+    A label belongs to the whole entry.
     """
     if layout.end > layout.start:
         inner = min(GRIP_PX, (layout.end - layout.start) / 3.0)
@@ -429,7 +429,7 @@ def remove_entries(text: str, entries: Iterable[TimelineEntry]) -> str:
 def find_next_path(plan: TimelinePlan, removed_entries: Sequence[TimelineEntry]) -> Path | None:
     """Return the path of the fault to select after a removal; None if no fault remains.
 
-    It is the fault after the first of *removed_entries*, or else the last one.
+    This is the fault after the first of *removed_entries*, or else the last fault.
     """
     index = plan.faults.index(removed_entries[0])
     remaining_paths = [fault.path for fault in plan.faults if fault not in removed_entries]
@@ -446,10 +446,10 @@ def move_entry(text: str, entry: TimelineEntry, spot: Spot) -> str:
         WINDOW: (("between", 0), ("between", 1)),
         WAIT: (("after",),),
     }
-    table = value_at(text, entry.path)
+    table = read_value(text, entry.path)
     if not isinstance(table, dict):  # the text has changed since it was shown
         raise ScenarioEditError(tr("This entry no longer exists in the list."))
-    if entry.kind == WINDOW and seconds_of(table["between"][0]) != entry.spot[0]:
+    if entry.kind == WINDOW and parse_seconds(table["between"][0]) != entry.spot[0]:
         spot = (spot[1], spot[0])  # a reversed span: the checks report it, so show it
         old_values = (entry.spot[1], entry.spot[0])
     else:
@@ -483,7 +483,7 @@ def _format_number(value: float) -> str:
 def add_fault(text: str, times: Mapping[str, object], act: str, note: str) -> tuple[str, Path]:
     """Return *text* with one more fault after the others, and its path. Raises ScenarioEditError."""
     values = {**times, "do": act, **({"note": note} if note else {})}
-    timeline_entries = value_at(text, ("timeline",))
+    timeline_entries = read_value(text, ("timeline",))
     return add_entry(text, "timeline", values), (
         "timeline",
         len(timeline_entries) if isinstance(timeline_entries, list) else 0,

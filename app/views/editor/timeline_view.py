@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.files.scenario_edit import ScenarioEditError, copy_entry
-from app.views.editor.input_completion import names_in
+from app.views.editor.input_completion import list_names_in_text
 from app.views.editor.timeline_add import AddFault
 from app.views.editor.timeline_canvas import TimelineCanvas
 from app.views.editor.timeline_entries import (
@@ -34,9 +34,9 @@ from app.views.editor.timeline_entries import (
     TimelinePlan,
     add_fault,
     describe_entry,
+    describe_keys,
     find_latest_s,
     find_next_path,
-    keys_for,
     move_entries,
     nudge_spot,
     read_plan,
@@ -66,7 +66,7 @@ class TimelineList(QListWidget):
     @property
     def selected_paths(self) -> list[Path]:
         """Return the paths of the selected rows."""
-        return [path_of(item) for item in self.selectedItems()]
+        return [find_path(item) for item in self.selectedItems()]
 
     def show_entries(self, entries: Sequence[TimelineEntry], current: Path | None) -> None:
         """Show these rows; selected ones stay selected, and *current* with them."""
@@ -82,7 +82,7 @@ class TimelineList(QListWidget):
             if entry.path == current:
                 self.setCurrentItem(item)
         for row in range(self.count()):
-            self.item(row).setSelected(path_of(self.item(row)) in chosen_paths)
+            self.item(row).setSelected(find_path(self.item(row)) in chosen_paths)
         self.blockSignals(False)
 
     def choose(self, path: Path, extend_selection: bool = False) -> None:
@@ -90,18 +90,18 @@ class TimelineList(QListWidget):
         flags = QItemSelectionModel.SelectionFlag
         self.blockSignals(True)
         for row in range(self.count()):
-            if path_of(self.item(row)) == path:
+            if find_path(self.item(row)) == path:
                 self.setCurrentRow(row, flags.Select if extend_selection else flags.ClearAndSelect)
         self.blockSignals(False)
 
     def deselect(self, path: Path) -> None:
         """Deselect the row of *path* and emit the change, as a click does."""
         for row in range(self.count()):
-            if path_of(self.item(row)) == path:
+            if find_path(self.item(row)) == path:
                 self.item(row).setSelected(False)
 
 
-def path_of(item: QListWidgetItem) -> Path:
+def find_path(item: QListWidgetItem) -> Path:
     """Return the path in the text of the entry that a row shows."""
     path: Path = item.data(_PATH)
     return path
@@ -187,9 +187,9 @@ class TimelineView(QWidget):
         self.add_button = QPushButton(tr("Add fault…"))
         self.remove_button = QPushButton(tr("Remove"))
         self.area = ZoomArea(self.canvas)
-        self.adding = AddFault(lambda kind: names_in(self._text, kind))
+        self.adding = AddFault(lambda kind: list_names_in_text(self._text, kind))
         self._build()
-        self.canvas.chosen.connect(self._choose)
+        self.canvas.chosen.connect(self._select_entry)
         self.canvas.dropped.connect(self._move)
         self.canvas.add_wanted.connect(self.begin_adding)
         self.canvas.also_chosen.connect(self._choose_also)
@@ -239,12 +239,12 @@ class TimelineView(QWidget):
         self.body.splitterMoved.connect(self._on_split)
         self.body.resized.connect(self._share_height)
         lay_column(bar, (self.body, 1), self.message, parent=self, margins=0, spacing=0)
-        self._dress()
+        self._apply_theme()
 
-    def _dress(self) -> None:
-        colors, icon_px = theme.tokens(self.palette()), self.fontMetrics().height()
+    def _apply_theme(self) -> None:
+        colors, icon_px = theme.get_tokens(self.palette()), self.fontMetrics().height()
         for tool, icon in self._zooms:
-            tool.setIcon(theme.icon(icon, colors))
+            tool.setIcon(theme.load_icon(icon, colors))
             tool.setIconSize(QSize(icon_px, icon_px))
 
     @override
@@ -252,13 +252,13 @@ class TimelineView(QWidget):
         super().changeEvent(event)
         looks = (QEvent.Type.PaletteChange, QEvent.Type.FontChange)
         if event.type() in looks and hasattr(self, "_zooms"):
-            self._dress()
+            self._apply_theme()
 
     def _on_split(self) -> None:
         self._split_by_hand = True
 
     def _share_height(self) -> None:
-        """Give the axis the height of its lanes and the list the rest, until the user divides it."""
+        """Give the axis the height of its lanes and the list the remaining height, until the user divides it."""
         if self._split_by_hand and self.adding.isHidden():
             return
         scroll = self.area.horizontalScrollBar()
@@ -283,7 +283,7 @@ class TimelineView(QWidget):
             widget.setEnabled(True)
         if plan.find_entry(self._path) is None:
             self._path = None
-        self._renew()
+        self._rebuild()
 
     def _show_broken(self) -> None:
         """Keep the last contents, grayed. The user is typing, and the text will soon be valid TOML again."""
@@ -295,7 +295,7 @@ class TimelineView(QWidget):
             tr("The text is not valid TOML. The timeline is updated when it is valid again.")
         )
 
-    def _renew(self) -> None:
+    def _rebuild(self) -> None:
         self.list.show_entries(self._plan.entries, self._path)
         self._show_chosen()
         self._share_height()
@@ -304,7 +304,7 @@ class TimelineView(QWidget):
         entry = self._plan.find_entry(self._path)
         self.canvas.show_plan(self._plan, self._path, frozenset(entry.path for entry in self.selected))
         self.remove_button.setEnabled(any(timeline_entry.kind != STEP for timeline_entry in self.selected))
-        self.message.setText(keys_for(self._plan, self.selected, entry))
+        self.message.setText(describe_keys(self._plan, self.selected, entry))
         self.message.setVisible(self.adding.isHidden())
 
     # --- selection ------------------------------------------------------------------------------------------
@@ -313,7 +313,7 @@ class TimelineView(QWidget):
         """Select the entry at *path*, if it exists; emits no signal."""
         if self._plan.find_entry(path) is not None:
             blocked = self.blockSignals(True)
-            self._choose(path)
+            self._select_entry(path)
             self.blockSignals(blocked)
 
     @property
@@ -323,7 +323,7 @@ class TimelineView(QWidget):
         return [entry for entry in self._plan.entries if entry.path in paths]
 
     @Slot(object)
-    def _choose(self, path: Path, extend_selection: bool = False) -> None:
+    def _select_entry(self, path: Path, extend_selection: bool = False) -> None:
         """Select the entry at *path*, alone or, with *extend_selection*, in addition to the selected ones."""
         if self._plan.find_entry(path) is None:
             return
@@ -339,17 +339,17 @@ class TimelineView(QWidget):
         if path in {entry.path for entry in self.selected} and len(self.selected) > 1:
             self.list.deselect(path)
         else:
-            self._choose(path, extend_selection=True)
+            self._select_entry(path, extend_selection=True)
 
     def _on_current(self, item: QListWidgetItem | None) -> None:
         if item is not None:
-            self._path = path_of(item)
+            self._path = find_path(item)
             self._show_chosen()
             self._bring_into_view()
             self.chosen.emit(self._path)
 
     def _bring_into_view(self) -> None:
-        box = self.canvas.box_of(self._path) if self._path is not None else None
+        box = self.canvas.compute_box(self._path) if self._path is not None else None
         if box is not None:
             middle = box.center().toPoint()
             self.area.ensureVisible(middle.x(), middle.y(), 40, round(box.height()))
@@ -362,12 +362,12 @@ class TimelineView(QWidget):
         )
         if not 0 <= new_index < len(paths):
             return False
-        self._choose(paths[new_index], extend_selection)
+        self._select_entry(paths[new_index], extend_selection)
         return True
 
     # --- changes --------------------------------------------------------------------------------------------
 
-    def _change(self, text: str) -> None:
+    def _change_text(self, text: str) -> None:
         """Apply a change of the user to the text and show it at once."""
         if text == self._text:
             self._show_chosen()
@@ -380,7 +380,7 @@ class TimelineView(QWidget):
     def _move(self, entry: TimelineEntry, spot: Spot) -> None:
         """Move the entry to *spot*; other selected ones move along, unless only its end is moved."""
         try:
-            self._change(move_entries(self.text_now(), self._plan, entry, spot, self.selected))
+            self._change_text(move_entries(self.text_now(), self._plan, entry, spot, self.selected))
         except ScenarioEditError as problem:
             self._refuse(problem)
 
@@ -409,7 +409,7 @@ class TimelineView(QWidget):
             return
         self._path = find_next_path(self._plan, entries)
         self.list.clearSelection()
-        self._change(text)
+        self._change_text(text)
 
     def _duplicate(self) -> None:
         entry = self._plan.find_entry(self._path)
@@ -422,7 +422,7 @@ class TimelineView(QWidget):
             return
         self._path = (entry.path[0], int(entry.path[1]) + 1)
         self.list.clearSelection()
-        self._change(text)
+        self._change_text(text)
 
     # --- menu -----------------------------------------------------------------------------------------------
 
@@ -432,10 +432,10 @@ class TimelineView(QWidget):
     @Slot(object, object, object)
     def _open_menu(self, position: QPoint, path: Path | None, at_s: float | None) -> None:
         if path is not None and path not in {entry.path for entry in self.selected}:
-            self._choose(path)
-        self.menu(at_s).exec(position)
+            self._select_entry(path)
+        self.build_menu(at_s).exec(position)
 
-    def menu(self, at_s: float | None = None) -> QMenu:
+    def build_menu(self, at_s: float | None = None) -> QMenu:
         """Return the menu for the selected entries and for the time *at_s*."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -477,7 +477,7 @@ class TimelineView(QWidget):
         for widget in (self.list, self.message):
             widget.hide()
         self.adding.show()
-        self.adding.begin(min(at_s, self._plan.length_s))
+        self.adding.prepare(min(at_s, self._plan.length_s))
 
     @Slot(object, str, str)
     def _add(self, times: dict[str, object], act: str, note: str) -> None:
@@ -488,7 +488,7 @@ class TimelineView(QWidget):
             return
         self._path = path
         self.list.clearSelection()
-        self._change(text)
+        self._change_text(text)
         self._end_adding()
         self.chosen.emit(path)
 
@@ -507,12 +507,12 @@ class TimelineView(QWidget):
         if (
             isinstance(event, QKeyEvent)
             and event.type() == QEvent.Type.KeyPress
-            and self._key(watched, event)
+            and self._handle_key(watched, event)
         ):
             return True
         return super().eventFilter(watched, event)
 
-    def _key(self, watched: QObject, event: QKeyEvent) -> bool:
+    def _handle_key(self, watched: QObject, event: QKeyEvent) -> bool:
         key, modifiers = event.key(), event.modifiers()
         if key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
             by_s = LEAP_S if modifiers & Qt.KeyboardModifier.ShiftModifier else STEP_S

@@ -100,7 +100,7 @@ def find_box(technology: str, name: str, height: float) -> QRectF | None:
     return QRectF(left_px, middle - tall * growth / 2, width, tall * growth)
 
 
-def route(technology: str, a: str, b: str, height: float) -> list[QPointF]:
+def compute_route(technology: str, a: str, b: str, height: float) -> list[QPointF]:
     """Return the corners of a wire; empty if it is not drawn."""
     sides = ROUTES.get((technology, a, b))
     box, other_box = find_box(technology, a, height), find_box(technology, b, height)
@@ -149,7 +149,7 @@ class StageStyle(Struct, frozen=True):
     fonts: dict[str, QFont]
     is_far: bool
 
-    def least_share(self, font: str) -> float:
+    def compute_least_share(self, font: str) -> float:
         """Return the factor by which text in *font* may become smaller."""
         return min(1.0, max(SHRINK, TEXT_MIN[self.is_far] / self.fonts[font].pixelSize()))
 
@@ -160,9 +160,9 @@ class StageStyle(Struct, frozen=True):
             self.colors, self.fonts["body"], self.fonts["small"], self.fonts["bold"], self.fonts["server"]
         )
 
-    def series(self, color: str | int) -> QColor:
+    def get_series_color(self, color: str | int) -> QColor:
         """Return the color of a server or a named tone."""
-        return self.colors.server(color) if isinstance(color, int) else self.colors.named(color)
+        return self.colors.get_server_color(color) if isinstance(color, int) else self.colors.get_color(color)
 
     @property
     def on_series(self) -> QColor:
@@ -174,7 +174,7 @@ def make_style(colors: ThemeTokens, large_text: bool) -> StageStyle:
     """Build the style, with large fonts for a view from *large_text*."""
     fonts = {}
     for name, sizes in SIZES.items():
-        font = theme.fixed_font() if name in FIXED else QFont(QApplication.font())
+        font = theme.build_fixed_font() if name in FIXED else QFont(QApplication.font())
         font.setPixelSize(sizes[large_text])
         font.setBold(name in BOLD)
         font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
@@ -191,7 +191,7 @@ class CanvasPainter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
 
-    def text(
+    def draw_text(
         self, content: str, box: QRectF, font: str, color: QColor,
         align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft, wrap: bool = False,
     ) -> None:  # fmt: skip
@@ -207,7 +207,7 @@ class CanvasPainter:
         flags = int(align.value) | int(Qt.AlignmentFlag.AlignVCenter.value)
         width = metrics.horizontalAdvance(content)
         if width > box.width() > 0:
-            scale = max(box.width() / (width + 2), self.style.least_share(font))
+            scale = max(box.width() / (width + 2), self.style.compute_least_share(font))
             stretch_x = scale * min(1.0, max(box.width() / scale / (width + 2), CONDENSE))
             wide, tall = box.width() / stretch_x, box.height() / scale
             painter.save()
@@ -219,11 +219,11 @@ class CanvasPainter:
         else:
             painter.drawText(box, flags, content)
 
-    def width_of(self, content: str, font: str) -> float:
+    def compute_width(self, content: str, font: str) -> float:
         """Return the width of *content* in canvas units."""
         return QFontMetricsF(self.style.fonts[font]).horizontalAdvance(content)
 
-    def line_height(self, font: str) -> float:
+    def compute_line_height(self, font: str) -> float:
         """Return the height of a font in pixels."""
         return QFontMetricsF(self.style.fonts[font]).height()
 
@@ -231,38 +231,38 @@ class CanvasPainter:
         """Return the rectangle of a part; None if the technology has none."""
         return find_box(technology, name, self.height)
 
-    def title(self, heading: str, sentence: str, tone: QColor) -> QRectF:
+    def draw_title(self, heading: str, sentence: str, tone: QColor) -> QRectF:
         """Draw heading and sentence of the stage next to a disk of color *tone*; return the rectangle of the disk."""
         disk = QRectF(24, 24, 36, 36)
         self.painter.setPen(Qt.PenStyle.NoPen)
         self.painter.setBrush(tone)
         self.painter.drawEllipse(disk)
-        tall, width = self.line_height("heading"), WIDTH - 96
-        self.text(heading, QRectF(72, 12, width, tall), "heading", self.colors.text)
-        box = QRectF(72, 14 + tall, width, self.line_height("sentence"))
-        self.text(sentence, box, "sentence", self.colors.text)
+        tall, width = self.compute_line_height("heading"), WIDTH - 96
+        self.draw_text(heading, QRectF(72, 12, width, tall), "heading", self.colors.text)
+        box = QRectF(72, 14 + tall, width, self.compute_line_height("sentence"))
+        self.draw_text(sentence, box, "sentence", self.colors.text)
         return disk
 
-    def halo(self, box: QRectF, succeeded: bool) -> None:
+    def draw_halo(self, box: QRectF, succeeded: bool) -> None:
         """Draw the halo of a part that takes part in the phase."""
         color = self.colors.ok if succeeded else self.colors.focus
         self.painter.setBrush(Qt.BrushStyle.NoBrush)
-        self.painter.setPen(QPen(theme.with_alpha(color, 70), 4))
+        self.painter.setPen(QPen(theme.add_alpha(color, 70), 4))
         self.painter.drawRoundedRect(box.adjusted(-9, -9, 9, 9), 13, 13)
         self.painter.setPen(QPen(color, 3.5))
         self.painter.drawRoundedRect(box.adjusted(-6, -6, 6, 6), 11, 11)
 
-    def box(self, box: QRectF, border: QColor, ground: QColor, width: float = 1.2) -> None:
+    def draw_box(self, box: QRectF, border: QColor, ground: QColor, width: float = 1.2) -> None:
         """Draw a rounded box."""
         self.painter.setPen(QPen(border, width))
         self.painter.setBrush(ground)
         self.painter.drawRoundedRect(box, 8, 8)
 
-    def pill(self, content: str, box: QRectF, ground: QColor, ink: QColor, dashed: bool = False) -> None:
+    def draw_pill(self, content: str, box: QRectF, ground: QColor, ink: QColor, dashed: bool = False) -> None:
         """Draw *content* on a rounded ground."""
         self.painter.setPen(
             QPen(self.colors.muted, 1.3, Qt.PenStyle.DashLine) if dashed else Qt.PenStyle.NoPen
         )
         self.painter.setBrush(ground)
         self.painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
-        self.text(content, box.adjusted(10, 0, -10, 0), "bold", ink, Qt.AlignmentFlag.AlignHCenter)
+        self.draw_text(content, box.adjusted(10, 0, -10, 0), "bold", ink, Qt.AlignmentFlag.AlignHCenter)

@@ -13,7 +13,7 @@ from app.views.failover_stage import canvas
 from app.views.failover_stage.canvas import WIDTH
 from app.views.failover_stage.panel import PanelPainter
 from app.widgets import theme
-from app.widgets.signs import draw_chip, draw_mark, draw_sign, sign_width, squeeze
+from app.widgets.signs import compute_sign_width, draw_chip, draw_mark, draw_sign, squeeze
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.running.comparison import MIRRORING
@@ -41,9 +41,9 @@ class StagePainter(PanelPainter):
 
     def _draw_heading(self, view: StageView) -> None:
         colors = self.colors
-        disk = self.title(view.heading, view.sentence, colors.ok if view.has_ended else colors.accent)
+        disk = self.draw_title(view.heading, view.sentence, colors.ok if view.has_ended else colors.accent)
         font = "server" if self.style.is_far else "second"
-        self.text(str(view.number + 1), disk, font, colors.on_accent, Qt.AlignmentFlag.AlignHCenter)
+        self.draw_text(str(view.number + 1), disk, font, colors.on_accent, Qt.AlignmentFlag.AlignHCenter)
 
     def _draw_frame_of_cluster(self, view: StageView) -> None:
         box = self.find_box(view.technology, "cluster")
@@ -57,10 +57,10 @@ class StagePainter(PanelPainter):
         width = QFontMetricsF(self.style.fonts["bold"]).horizontalAdvance(words)
         label = QRectF(box.left() + 24, box.top() - 10, width + 12, 20)
         painter.fillRect(label, self.colors.surface)
-        self.text(words, label.adjusted(6, 0, 0, 0), "bold", self.colors.muted)
+        self.draw_text(words, label.adjusted(6, 0, 0, 0), "bold", self.colors.muted)
 
     def _draw_wire(self, view: StageView, ends: tuple[str, str], cut: bool, used: bool, label: str) -> None:
-        corners = canvas.route(view.technology, *ends, self.height)
+        corners = canvas.compute_route(view.technology, *ends, self.height)
         if not corners:
             return
         painter, colors = self.painter, self.colors
@@ -70,7 +70,7 @@ class StagePainter(PanelPainter):
         )
         if glowing and used:
             tone = colors.ok if CLIENT in ends else colors.focus
-            painter.setPen(QPen(theme.with_alpha(tone, 70), 9))
+            painter.setPen(QPen(theme.add_alpha(tone, 70), 9))
             painter.drawPolyline(QPolygonF(corners))
             painter.setPen(QPen(tone, 3))
         elif cut:
@@ -80,7 +80,7 @@ class StagePainter(PanelPainter):
         else:
             painter.setPen(QPen(colors.border, 2, Qt.PenStyle.DotLine))
         painter.drawPolyline(QPolygonF(corners))
-        longest = max(itertools.pairwise(corners), key=lambda pair: _length(*pair))
+        longest = max(itertools.pairwise(corners), key=lambda pair: _compute_length(*pair))
         middle = (longest[0] + longest[1]) / 2
         if cut:
             box = QRectF(middle.x() - 10, middle.y() - 10, 20, 20)
@@ -88,17 +88,17 @@ class StagePainter(PanelPainter):
             draw_mark(painter, "cross", box.adjusted(1, 1, -1, -1), colors.bad)
         if label:
             words = tr("{name} cut").format(name=label) if cut else label
-            text_rect = QRectF(middle.x() - 140, middle.y() + 10, 280, self.line_height("body"))
-            self.text(
+            text_rect = QRectF(middle.x() - 140, middle.y() + 10, 280, self.compute_line_height("body"))
+            self.draw_text(
                 words, text_rect, "body", colors.bad if cut else colors.muted, Qt.AlignmentFlag.AlignHCenter
             )
 
     def _draw_card(self, view: StageView, name: str, card: StageCard, box: QRectF) -> None:
         painter, colors, style = self.painter, self.colors, self.style
         if name in view.lit:
-            self.halo(box, view.has_ended)
+            self.draw_halo(box, view.has_ended)
         dead = card.status.tone == "bad" and name != CLIENT
-        self.box(
+        self.draw_box(
             box,
             colors.bad if dead else colors.border,
             colors.idle_soft if dead else colors.raised,
@@ -108,17 +108,17 @@ class StagePainter(PanelPainter):
         clip.addRoundedRect(box, 8, 8)
         painter.save()
         painter.setClipPath(clip)
-        band = colors.border if card.color is None else colors.server(card.color)
+        band = colors.border if card.color is None else colors.get_server_color(card.color)
         painter.fillRect(QRectF(box.left(), box.top(), 8, box.height()), band)
         painter.restore()
-        tall = self.line_height("server")
-        room = box.height() - tall - 4 - self.line_height("body")  # of two lines
+        tall = self.compute_line_height("server")
+        room = box.height() - tall - 4 - self.compute_line_height("body")  # of two lines
         left, right, y = box.left() + 20, box.right() - 14, box.top() + max(2.0, min(10.0, room / 2))
         font = style.fonts["body"]
-        width = sign_width(card.status, style.scene, font)
+        width = compute_sign_width(card.status, style.scene, font)
         name_width = QFontMetricsF(style.fonts["server"]).horizontalAdvance(card.name)
         is_beside = name_width + width + 10 <= right - left
-        self.text(
+        self.draw_text(
             card.name, QRectF(left, y, right - left - (width + 10) * is_beside, tall), "server", colors.text
         )
         y += 0 if is_beside else tall
@@ -128,34 +128,39 @@ class StagePainter(PanelPainter):
         )
         y += tall + 4
         replaced = name == CLIENT and name in view.lines
-        has_room = y + self.line_height("body") <= box.bottom()
+        has_room = y + self.compute_line_height("body") <= box.bottom()
         if (
             card.note
             and has_room
             and not replaced
             and not (style.is_far and (card.database or name == CLIENT))
         ):
-            self.text(
-                card.note, QRectF(left, y, right - left, self.line_height("body")), "body", colors.muted
+            self.draw_text(
+                card.note,
+                QRectF(left, y, right - left, self.compute_line_height("body")),
+                "body",
+                colors.muted,
             )
-            y += self.line_height("body") + 4
+            y += self.compute_line_height("body") + 4
         words, tone = view.lines.get(name, ("", ""))
         if card.database:
-            height_below = self.line_height("body") + 2 if words else 0.0
+            height_below = self.compute_line_height("body") + 2 if words else 0.0
             self._draw_copy(
                 view, name, card, QRectF(left, y, right - left, box.bottom() - y - 8 - height_below)
             )
         if words and not (name == TO and view.resources):
-            tall, room = self.line_height("body"), right - left
-            wraps = self.width_of(words, "body") > room and box.bottom() - 2 * tall - 8 >= y - 2
+            tall, room = self.compute_line_height("body"), right - left
+            wraps = self.compute_width(words, "body") > room and box.bottom() - 2 * tall - 8 >= y - 2
             tall *= 2 if wraps else 1
             row = QRectF(left, box.bottom() - tall - 8, room, tall)
-            ink = colors.text if tone == "text" else style.scene.tone(tone)
+            ink = colors.text if tone == "text" else style.scene.get_tone_color(tone)
             if row.top() >= y - 2:
-                self.text(words, row, "body", ink, wrap=wraps)
+                self.draw_text(words, row, "body", ink, wrap=wraps)
         if name == CLIENT and view.facts.more_clients:
             words = tr("and {n} more").format(n=view.facts.more_clients)
-            self.text(words, QRectF(left, y, right - left, self.line_height("body")), "body", colors.muted)
+            self.draw_text(
+                words, QRectF(left, y, right - left, self.compute_line_height("body")), "body", colors.muted
+            )
         if name == TO and view.resources:
             self._draw_resources(view, QRectF(left - 4, y + 2, right - left + 8, box.bottom() - y - 10))
 
@@ -163,35 +168,42 @@ class StagePainter(PanelPainter):
         painter, colors, style = self.painter, self.colors, self.style
         painter.setPen(QPen(colors.border, 1))
         painter.drawLine(QPointF(box.left(), box.top()), QPointF(box.right(), box.top()))
-        tall = self.line_height("bold")
+        tall = self.compute_line_height("bold")
         y = box.top() + 8
         role = card.role
         if role is not None:
             draw_mark(
-                painter, role.shape, QRectF(box.left(), y + tall / 2 - 9, 18, 18), style.scene.tone(role.tone)
+                painter,
+                role.shape,
+                QRectF(box.left(), y + tall / 2 - 9, 18, 18),
+                style.scene.get_tone_color(role.tone),
             )
             words = role.label
             width = QFontMetricsF(style.fonts["bold"]).horizontalAdvance(words)
-            tone = colors.text if role.text in ("MIRROR", "SECONDARY") else style.scene.tone(role.tone)
+            tone = (
+                colors.text if role.text in ("MIRROR", "SECONDARY") else style.scene.get_tone_color(role.tone)
+            )
             if style.is_far:
-                self.text(words, QRectF(box.left() + 26, y + tall + 4, box.width() - 26, tall), "bold", tone)
+                self.draw_text(
+                    words, QRectF(box.left() + 26, y + tall + 4, box.width() - 26, tall), "bold", tone
+                )
                 width = 0
             else:
-                self.text(words, QRectF(box.right() - width, y, width + 1, tall), "bold", tone)
-            self.text(
+                self.draw_text(words, QRectF(box.right() - width, y, width + 1, tall), "bold", tone)
+            self.draw_text(
                 card.database, QRectF(box.left() + 26, y, box.width() - width - 34, tall), "bold", colors.text
             )
-        more_text = view_model.count_more(view.facts) if name in (FROM, TO) else ""
+        more_text = view_model.format_hidden_count(view.facts) if name in (FROM, TO) else ""
         y += tall * (2 if style.is_far else 1) + 10
         if style.is_far:
             return
         chip, widths = style.fonts["small"], []
         for sign in card.badges:
-            widths.append(sign_width(sign, style.scene, chip) + 16)
+            widths.append(compute_sign_width(sign, style.scene, chip) + 16)
         first = list(zip(card.badges, widths, strict=True))
         bad = [
             sign_pair for sign_pair in first if sign_pair[0].tone != "ok"
-        ]  # the only ones if there is room for one row
+        ]  # a card with room for only one row shows these rows
         rows = [first[:2], first[2:]] if y + 48 <= box.bottom() + 6 else [bad or first]
         for row in rows:
             x = box.left()
@@ -201,8 +213,11 @@ class StagePainter(PanelPainter):
                     x += wide + 6
             y += 27 if row else 0
         if more_text and y + 16 < box.bottom() + 6:
-            self.text(
-                more_text, QRectF(box.left(), y, box.width(), self.line_height("body")), "body", colors.muted
+            self.draw_text(
+                more_text,
+                QRectF(box.left(), y, box.width(), self.compute_line_height("body")),
+                "body",
+                colors.muted,
             )
 
     def _draw_resources(self, view: StageView, box: QRectF) -> None:
@@ -213,26 +228,29 @@ class StagePainter(PanelPainter):
             row = QRectF(box.left(), box.top() + index * step, box.width(), step - 5)
             shape, tone = marks[state]
             running = state == RUNNING
-            self.box(row, colors.focus if running else colors.border, colors.surface, 2 if running else 1)
+            self.draw_box(
+                row, colors.focus if running else colors.border, colors.surface, 2 if running else 1
+            )
             draw_mark(
                 self.painter,
                 shape,
                 QRectF(row.left() + 8, row.center().y() - 7, 14, 14),
-                self.style.scene.tone(tone),
+                self.style.scene.get_tone_color(tone),
             )
             half_height = row.height() / 2
-            if half_height >= self.line_height("body") + 2:
-                self.text(
+            if half_height >= self.compute_line_height("body") + 2:
+                self.draw_text(
                     name,
                     QRectF(row.left() + 30, row.top() + 2, row.width() - 110, half_height),
                     "body",
                     colors.text,
                 )
-                words = view_model.resource_words(state)
-                self.text(words, QRectF(row.left() + 30, row.center().y() - 2, row.width() - 110, half_height), "small",
-                          self.style.scene.tone(tone))  # fmt: skip
+                words = view_model.get_resource_label(state)
+                self.draw_text(words,
+                          QRectF(row.left() + 30, row.center().y() - 2, row.width() - 110, half_height), "small",
+                          self.style.scene.get_tone_color(tone))  # fmt: skip
             else:
-                self.text(
+                self.draw_text(
                     name,
                     QRectF(row.left() + 30, row.top(), row.width() - 110, row.height()),
                     "body",
@@ -256,12 +274,16 @@ class StagePainter(PanelPainter):
         path.arcTo(QRectF(box.left(), box.top(), box.width(), cap), 0, 180)
         painter.drawPath(path)
         painter.drawEllipse(QRectF(box.left(), box.top(), box.width(), cap))
-        self.text(view.facts.disk, QRectF(box.left(), box.center().y() - 10, box.width(), 22), "bold", colors.text,
+        self.draw_text(view.facts.disk, QRectF(box.left(), box.center().y() - 10, box.width(), 22), "bold", colors.text,
                   Qt.AlignmentFlag.AlignHCenter)  # fmt: skip
         if not self.style.is_far:
             rect_below = QRectF(box.left(), box.center().y() + 12, box.width(), 18)
-            self.text(tr("data and log"), rect_below, "body", colors.muted, Qt.AlignmentFlag.AlignHCenter)
-        self.pill(tr("owner: {node}").format(node=view.facts.owner), pill, colors.accent, colors.on_accent)
+            self.draw_text(
+                tr("data and log"), rect_below, "body", colors.muted, Qt.AlignmentFlag.AlignHCenter
+            )
+        self.draw_pill(
+            tr("owner: {node}").format(node=view.facts.owner), pill, colors.accent, colors.on_accent
+        )
 
     def _draw_listener(self, view: StageView) -> None:
         facts, colors = view.facts, self.colors
@@ -271,18 +293,18 @@ class StagePainter(PanelPainter):
         words = tr("listener {name}").format(name=facts.listener)
         has_moved = facts.listener_at == TO
         if facts.listener_at == FROM or not facts.listener_at:
-            self.pill(words, former, colors.surface, colors.muted, dashed=True)
+            self.draw_pill(words, former, colors.surface, colors.muted, dashed=True)
         if has_moved:
             if LISTENER in view.lit:
-                self.halo(box, False)
-            self.pill(facts.listener, former, colors.surface, colors.muted, dashed=True)
-            self.painter.setPen(QPen(colors.server(4), 3, Qt.PenStyle.DotLine))
+                self.draw_halo(box, False)
+            self.draw_pill(facts.listener, former, colors.surface, colors.muted, dashed=True)
+            self.painter.setPen(QPen(colors.get_server_color(4), 3, Qt.PenStyle.DotLine))
             start, end = (
                 QPointF(former.right() + 6, former.center().y()),
                 QPointF(box.left() - 10, box.center().y()),
             )
             self.painter.drawLine(start, end)
-            self.pill(words, box, colors.accent, colors.on_accent)
+            self.draw_pill(words, box, colors.accent, colors.on_accent)
             target = self.find_box(view.technology, TO)
             if target is not None:
                 self.painter.setPen(QPen(colors.focus, 3))
@@ -296,7 +318,7 @@ class StagePainter(PanelPainter):
             return
         colors = self.colors
         lit = VOTES in view.lit and not view.has_ended
-        self.box(box, colors.focus if lit else colors.border, colors.raised, 2.5 if lit else 1.2)
+        self.draw_box(box, colors.focus if lit else colors.border, colors.raised, 2.5 if lit else 1.2)
         is_beside = box.width() > 300
         radius = 21.0 if not self.style.is_far or not is_beside else 23.0
         count = len(view.facts.votes)
@@ -308,22 +330,24 @@ class StagePainter(PanelPainter):
             self._draw_token(
                 vote, letter, QPointF(x + number * step, y), radius, counted=view.votes_tone != "muted"
             )
-        tone = self.style.scene.tone(view.votes_tone) if view.votes_tone != "muted" else colors.muted
-        tall = self.line_height("bold")
+        tone = (
+            self.style.scene.get_tone_color(view.votes_tone) if view.votes_tone != "muted" else colors.muted
+        )
+        tall = self.compute_line_height("bold")
         if is_beside:
             left_px = x + (count - 1) * step + radius + 24
             top = box.center().y() - tall / (
                 2 if self.style.is_far else 1
             )  # names follow, but not for the back row
             words = QRectF(left_px, top, box.right() - left_px - 10, tall)
-            self.text(view.votes, words, "bold", tone)
+            self.draw_text(view.votes, words, "bold", tone)
             if not self.style.is_far:
                 names = ", ".join(vote.name for vote in view.facts.votes)
                 rect_below = QRectF(left_px, words.bottom(), words.width(), box.bottom() - words.bottom())
-                self.text(names, rect_below, "small", colors.muted, wrap=True)
+                self.draw_text(names, rect_below, "small", colors.muted, wrap=True)
         else:
             row = QRectF(box.left() + 8, y + radius + 6, box.width() - 16, tall)
-            self.text(view.votes, row, "bold", tone, Qt.AlignmentFlag.AlignHCenter)
+            self.draw_text(view.votes, row, "bold", tone, Qt.AlignmentFlag.AlignHCenter)
 
     def _draw_token(self, vote: Vote, letter: str, center: QPointF, radius: float, counted: bool) -> None:
         painter, colors = self.painter, self.colors
@@ -333,16 +357,16 @@ class StagePainter(PanelPainter):
             painter.setPen(pen)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(circle)
-            self.text(letter, circle, "server", pen.color(), Qt.AlignmentFlag.AlignHCenter)
+            self.draw_text(letter, circle, "server", pen.color(), Qt.AlignmentFlag.AlignHCenter)
             if vote.state == LOST:
                 painter.setPen(QPen(colors.bad, 2.4))
                 reach = radius * 0.72
                 painter.drawLine(center + QPointF(-reach, -reach), center + QPointF(reach, reach))
             return
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colors.server(vote.color))
+        painter.setBrush(colors.get_server_color(vote.color))
         painter.drawEllipse(circle)
-        self.text(letter, circle, "server", self.style.on_series, Qt.AlignmentFlag.AlignHCenter)
+        self.draw_text(letter, circle, "server", self.style.on_series, Qt.AlignmentFlag.AlignHCenter)
         if not counted:
             return
         badge = QRectF(circle.right() - 11, circle.top() - 5, 17, 17)
@@ -367,37 +391,37 @@ class StagePainter(PanelPainter):
         y = (
             box.top()
             + 10
-            + self.line_height("server")
+            + self.compute_line_height("server")
             + 4
-            + (self.line_height("body") + 4 if card.note else 0)
+            + (self.compute_line_height("body") + 4 if card.note else 0)
             + 2
         )
         step = (box.bottom() - y - 8) / len(view.resources)
         for index, (_, _, time_taken) in enumerate(view.resources):
             row = QRectF(box.right() - 100, y + index * step, 76, step - 5)
-            self.text(time_taken, row, "mono", self.colors.muted, Qt.AlignmentFlag.AlignRight)
+            self.draw_text(time_taken, row, "mono", self.colors.muted, Qt.AlignmentFlag.AlignRight)
 
     def _draw_vessel(self, view: StageView) -> None:
         box, vessel = self.find_box(view.technology, QUEUE), view.vessel
         if box is None or vessel is None or QUEUE not in view.lit:
             return
         painter, colors = self.painter, self.colors
-        self.box(box, colors.focus, colors.raised, 2.5)
-        tall = self.line_height("bold")
-        words = tr("Redo queue {size}").format(size=formatting.kb(round(vessel.kb)))
-        self.text(
+        self.draw_box(box, colors.focus, colors.raised, 2.5)
+        tall = self.compute_line_height("bold")
+        words = tr("Redo queue {size}").format(size=formatting.format_kb(round(vessel.kb)))
+        self.draw_text(
             words,
             QRectF(box.left() + 8, box.top() + 6, box.width() - 16, tall),
             "bold",
             colors.text,
             Qt.AlignmentFlag.AlignHCenter,
         )
-        small = self.line_height("small")
+        small = self.compute_line_height("small")
         top, bottom = box.top() + 8 + tall + small / 2, box.bottom() - 6 - small / 2
         glass = QRectF(box.center().x() - 40, top, 56, bottom - top)
         level = glass.height() * vessel.share
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self.style.series(1))
+        painter.setBrush(self.style.get_series_color(1))
         painter.drawRect(QRectF(glass.left() + 2, glass.bottom() - level, glass.width() - 4, level))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(colors.muted, 1.6))
@@ -409,8 +433,8 @@ class StagePainter(PanelPainter):
             y = glass.bottom() - glass.height() * share
             painter.setPen(QPen(colors.muted, 1.3))
             painter.drawLine(QPointF(glass.right(), y), QPointF(glass.right() + 7, y))
-            label = formatting.kb(vessel.limit_kb * share) if share else "0"
-            self.text(
+            label = formatting.format_kb(vessel.limit_kb * share) if share else "0"
+            self.draw_text(
                 label,
                 QRectF(glass.right() + 11, y - small / 2, box.right() - glass.right() - 14, small),
                 "small",
@@ -425,31 +449,31 @@ class StagePainter(PanelPainter):
             if ends not in used and ends[::-1] not in used:
                 continue
             corners = (
-                canvas.route(view.technology, *ends, self.height)
-                or canvas.route(view.technology, *ends[::-1], self.height)[::-1]
+                canvas.compute_route(view.technology, *ends, self.height)
+                or canvas.compute_route(view.technology, *ends[::-1], self.height)[::-1]
             )
-            color = self.style.series(view.chips[view.number].color)
+            color = self.style.get_series_color(view.chips[view.number].color)
             for number in range(3):
-                point = _along(corners, (beat * 0.5 + number / 3) % 1.0)
+                point = _compute_point(corners, (beat * 0.5 + number / 3) % 1.0)
                 if point is not None:
                     self.painter.setPen(QPen(self.colors.surface, 2))
                     self.painter.setBrush(color)
                     self.painter.drawEllipse(point, 6, 6)
 
 
-def _length(a: QPointF, b: QPointF) -> float:
+def _compute_length(a: QPointF, b: QPointF) -> float:
     return abs(a.x() - b.x()) + abs(a.y() - b.y())
 
 
-def _along(corners: list[QPointF], share: float) -> QPointF | None:
+def _compute_point(corners: list[QPointF], share: float) -> QPointF | None:
     """Return the point at *share* of the path."""
     legs = list(itertools.pairwise(corners))
-    total_length = sum(_length(*leg) for leg in legs)
+    total_length = sum(_compute_length(*leg) for leg in legs)
     if not legs or not total_length:
         return None
     remaining_length = total_length * share
     for a, b in legs:
-        length = _length(a, b)
+        length = _compute_length(a, b)
         if remaining_length <= length:
             return a + (b - a) * (remaining_length / length)
         remaining_length -= length

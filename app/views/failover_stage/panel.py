@@ -24,17 +24,19 @@ ROOMY: Final = 620.0
 class PanelPainter(CanvasPainter):
     """Draws panel and ribbon."""
 
-    def _panel_rows(self, view: StageView) -> dict[str, float]:
+    def _compute_panel_rows(self, view: StageView) -> dict[str, float]:
         """Return the top of each part of the panel."""
         box = find_panel(self.height)
-        watch, second, body = (self.line_height(name) for name in ("watch", "second", "body"))
+        watch, second, body = (self.compute_line_height(name) for name in ("watch", "second", "body"))
         y = {"since": box.top() + 12}
         y["watch"] = y["since"] + body
         y["line1"] = y["watch"] + watch * 0.96
         y["second_words"] = y["line1"] + 8
         y["second"] = y["second_words"] + body + 2
         y["gauge"] = y["second"] + second + 6
-        y["published"] = y["gauge"] + (self.line_height("small") + 22 if view.gauge is not None else 0)
+        y["published"] = y["gauge"] + (
+            self.compute_line_height("small") + 22 if view.gauge is not None else 0
+        )
         lines = 2 if view.gauge is None else 1
         if self.style.is_far and (view.gauge is None or self.height < ROOMY):
             lines = 0
@@ -43,18 +45,18 @@ class PanelPainter(CanvasPainter):
         return y
 
     def _draw_panel(self, view: StageView) -> None:
-        colors, box, y = self.colors, find_panel(self.height), self._panel_rows(view)
-        self.box(box, colors.border, colors.raised)
+        colors, box, y = self.colors, find_panel(self.height), self._compute_panel_rows(view)
+        self.draw_box(box, colors.border, colors.raised)
         left_px, width = box.left() + 20, box.width() - 40
-        self.text(
+        self.draw_text(
             view.elapsed_label,
-            QRectF(left_px, y["since"], width, self.line_height("body")),
+            QRectF(left_px, y["since"], width, self.compute_line_height("body")),
             "body",
             colors.muted,
         )
-        self.text(
+        self.draw_text(
             view.failover_words,
-            QRectF(left_px, y["second_words"], width, self.line_height("body")),
+            QRectF(left_px, y["second_words"], width, self.compute_line_height("body")),
             "body",
             colors.muted,
         )
@@ -62,28 +64,32 @@ class PanelPainter(CanvasPainter):
         for name in ("line1", "line2"):
             self.painter.drawLine(QPointF(left_px, y[name]), QPointF(left_px + width, y[name]))
         if view.check and not self.style.is_far:
-            tall, (bottom, lines) = self.line_height("body"), self._find_check(view)
-            mono = lines * (self.line_height("mono") + 1)
+            tall, (bottom, lines) = self.compute_line_height("body"), self._find_check(view)
+            mono = lines * (self.compute_line_height("mono") + 1)
             self.painter.setPen(QPen(colors.border, 1))
             self.painter.drawLine(QPointF(left_px, bottom), QPointF(left_px + width, bottom))
-            self.text(tr("Where to check"), QRectF(left_px, bottom + 4, width, tall), "body", colors.muted)
+            self.draw_text(
+                tr("Where to check"), QRectF(left_px, bottom + 4, width, tall), "body", colors.muted
+            )
             row = QRectF(left_px, bottom + 6 + tall, width, mono)
-            self.text(view.check, row, "mono", colors.text, wrap=lines > 1)
+            self.draw_text(view.check, row, "mono", colors.text, wrap=lines > 1)
 
     def _find_check(self, view: StageView) -> tuple[float, int]:
-        """Return the top of the place to check, and its lines."""
+        """Return the top and the number of lines of the text that says where to check."""
         box = find_panel(self.height)
-        lines = 2 if self.width_of(view.check, "mono") * SHRINK > box.width() - 40 else 1
-        return box.bottom() - self.line_height("body") - lines * (self.line_height("mono") + 1) - 14, lines
+        lines = 2 if self.compute_width(view.check, "mono") * SHRINK > box.width() - 40 else 1
+        return box.bottom() - self.compute_line_height("body") - lines * (
+            self.compute_line_height("mono") + 1
+        ) - 14, lines
 
     def _draw_watches(self, view: StageView) -> None:
-        box, colors, y = find_panel(self.height), self.colors, self._panel_rows(view)
+        box, colors, y = find_panel(self.height), self.colors, self._compute_panel_rows(view)
         left_px, width = box.left() + 20, box.width() - 40
         font = self.style.fonts["watch"]
         advance = QFontMetricsF(font).horizontalAdvance(view.elapsed)
         room = width - 36
-        tall = self.line_height("watch")
-        self.text(
+        tall = self.compute_line_height("watch")
+        self.draw_text(
             view.elapsed,
             QRectF(left_px, y["watch"], min(room, advance + 2), tall * 0.98),
             "watch",
@@ -97,9 +103,9 @@ class PanelPainter(CanvasPainter):
             self.style.fonts["second"],
             colors.muted,
         )
-        self.text(
+        self.draw_text(
             f"{view.failover} s",
-            QRectF(left_px, y["second"], width, self.line_height("second")),
+            QRectF(left_px, y["second"], width, self.compute_line_height("second")),
             "second",
             colors.text,
         )
@@ -107,8 +113,10 @@ class PanelPainter(CanvasPainter):
             self._draw_gauge(view.gauge, QRectF(left_px, y["gauge"], width, 13))
         wrap = view.gauge is None
         if view.published and not (self.style.is_far and (wrap or not view.has_ended or self.height < ROOMY)):
-            row = QRectF(left_px, y["published"], width, self.line_height("body") * (2.2 if wrap else 1))
-            self.text(
+            row = QRectF(
+                left_px, y["published"], width, self.compute_line_height("body") * (2.2 if wrap else 1)
+            )
+            self.draw_text(
                 view.published,
                 row,
                 "bold" if view.has_ended and not wrap and not self.style.is_far else "body",
@@ -130,30 +138,34 @@ class PanelPainter(CanvasPainter):
         x = box.left() + box.width() * published / end
         painter.setPen(QPen(colors.text, 3))
         painter.drawLine(QPointF(x, box.top() - 4), QPointF(x, box.bottom() + 4))
-        scale = QRectF(box.left(), box.bottom() + 4, box.width(), self.line_height("small"))
-        self.text("0", scale, "small", colors.muted)
-        self.text(
-            f"{formatting.plain_number(end)} s", scale, "small", colors.muted, Qt.AlignmentFlag.AlignRight
+        scale = QRectF(box.left(), box.bottom() + 4, box.width(), self.compute_line_height("small"))
+        self.draw_text("0", scale, "small", colors.muted)
+        self.draw_text(
+            f"{formatting.format_plain_number(end)} s",
+            scale,
+            "small",
+            colors.muted,
+            Qt.AlignmentFlag.AlignRight,
         )
-        words = tr("published {seconds} s").format(seconds=formatting.plain_number(published))
+        words = tr("published {seconds} s").format(seconds=formatting.format_plain_number(published))
         font = self.style.fonts["small"]
         wide = QFontMetricsF(font).horizontalAdvance(words) + 4
         left = min(max(box.left() + 14, x - wide / 2), box.right() - wide - 34)
-        self.text(words, QRectF(left, scale.top(), wide, scale.height()), "small", colors.text)
+        self.draw_text(words, QRectF(left, scale.top(), wide, scale.height()), "small", colors.text)
 
     def _draw_rows(self, view: StageView) -> None:
-        box, colors, y = find_panel(self.height), self.colors, self._panel_rows(view)["rows"]
-        left, right, tall = box.left() + 20, box.right() - 20, self.line_height("bold")
+        box, colors, y = find_panel(self.height), self.colors, self._compute_panel_rows(view)["rows"]
+        left, right, tall = box.left() + 20, box.right() - 20, self.compute_line_height("bold")
         far_edge, end = self.style.is_far, box.bottom() - BOTTOM
         if view.check and not far_edge:
             end = self._find_check(view)[0]
-        rows = [row for row in view.rows if row.tone != "muted"]  # the picture shows the others as well
+        rows = [row for row in view.rows if row.tone != "muted"]  # the picture shows the other rows
         if not far_edge and len(view.rows) * tall <= end - y:
             rows = list(view.rows)
         room = right - left - INDENT - 8
-        min_share = self.style.least_share("body")
+        min_share = self.style.compute_least_share("body")
         shares = [
-            min(1.0, room / (self.width_of(row.name, "bold") + self.width_of(row.text, "body") + 2))
+            min(1.0, room / (self.compute_width(row.name, "bold") + self.compute_width(row.text, "body") + 2))
             for row in rows
         ]
         min_side_share = max(BESIDE, min_share)
@@ -171,19 +183,19 @@ class PanelPainter(CanvasPainter):
                     self.painter,
                     row.sign.shape,
                     QRectF(left, y + tall / 2 - 7, 15, 15),
-                    self.style.scene.tone(row.sign.tone),
+                    self.style.scene.get_tone_color(row.sign.tone),
                 )
-            tone = {"muted": colors.muted, "text": colors.text}.get(row.tone) or self.style.scene.tone(
+            tone = {"muted": colors.muted, "text": colors.text}.get(
                 row.tone
-            )
-            name_width, wide = self.width_of(row.name, "bold"), self.width_of(row.text, "body") + 2
+            ) or self.style.scene.get_tone_color(row.tone)
+            name_width, wide = self.compute_width(row.name, "bold"), self.compute_width(row.text, "body") + 2
             name = QRectF(left + INDENT, y, name_width * share if is_beside else room, tall)
-            self.text(row.name, name, "bold", colors.text)
+            self.draw_text(row.name, name, "bold", colors.text)
             if not is_beside and y + 2 * tall > end + 2:
                 return  # the mark says whether it works
             y += 0 if is_beside else tall
             start = right - (wide * share if is_beside else min(wide, room))
-            self.text(
+            self.draw_text(
                 row.text, QRectF(start, y, right - start, tall), "body", tone, Qt.AlignmentFlag.AlignRight
             )
             y += tall + gap
@@ -206,11 +218,11 @@ class PanelPainter(CanvasPainter):
             painter.drawRoundedRect(box, 7, 7)
             ink = colors.on_accent if running else colors.text if chip.state == DONE else colors.muted
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(ink if running else self.style.series(chip.color))
+            painter.setBrush(ink if running else self.style.get_series_color(chip.color))
             painter.drawRoundedRect(QRectF(box.left() + 9, box.top() + 9, 7, box.height() - 18), 3, 3)
             room = box.width() - 30
-            self.text(chip.name, QRectF(box.left() + 25, box.top() + 3, room, 23), "chip", ink)
-            self.text(chip.seconds, QRectF(box.left() + 25, box.top() + 25, room, 21), "mono", ink)
+            self.draw_text(chip.name, QRectF(box.left() + 25, box.top() + 3, room, 23), "chip", ink)
+            self.draw_text(chip.seconds, QRectF(box.left() + 25, box.top() + 25, room, 21), "mono", ink)
             if chip.state == DONE:
                 draw_mark(painter, "check", QRectF(box.right() - 26, box.top() + 28, 16, 16), colors.ok)
         bar = QRectF(24, self.height - 40, WIDTH - 48, 11)
@@ -219,7 +231,7 @@ class PanelPainter(CanvasPainter):
             left, right = bar.left() + bar.width() * segment.start, bar.left() + bar.width() * segment.end
             painter.fillRect(
                 QRectF(left, bar.top(), max(1.5, right - left), bar.height()),
-                self.style.series(segment.color),
+                self.style.get_series_color(segment.color),
             )
         x = bar.left() + bar.width() * view.playhead
         painter.setPen(QPen(colors.text, 2))
@@ -234,19 +246,19 @@ class PanelPainter(CanvasPainter):
                 ]
             )
         )
-        step = _tick_step(view.scale_s)
-        second, small = 0.0, self.line_height("small")
+        step = _choose_tick_step(view.scale_s)
+        second, small = 0.0, self.compute_line_height("small")
         while second <= view.scale_s + 1e-9:
             second_x = bar.left() + bar.width() * second / view.scale_s
-            words = f"{formatting.plain_number(second)} s"
+            words = f"{formatting.format_plain_number(second)} s"
             align = Qt.AlignmentFlag.AlignLeft if second == 0 else Qt.AlignmentFlag.AlignHCenter
             left = second_x if second == 0 else min(second_x - 40, bar.right() - 60)
             if abs(second_x - x) > 24 or second == 0:
-                self.text(words, QRectF(left, bar.bottom() + 5, 80, small), "small", colors.muted, align)
+                self.draw_text(words, QRectF(left, bar.bottom() + 5, 80, small), "small", colors.muted, align)
             second += step
 
 
-def _tick_step(scale_s: float) -> float:
+def _choose_tick_step(scale_s: float) -> float:
     return next(
         step for step in (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 120.0, 600.0, 1e9) if scale_s / step <= 6.5
     )

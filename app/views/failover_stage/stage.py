@@ -47,7 +47,7 @@ def draw_why_not(painter: QPainter, style: StageStyle, height: float, view: WhyN
     colors = style.colors
     painter.fillRect(QRectF(0, 0, WIDTH, height), colors.surface)
     tone = colors.bad if view.missing else colors.ok
-    disk = canvas.title(view.heading, view.sentence, tone)
+    disk = canvas.draw_title(view.heading, view.sentence, tone)
     mark_box = disk.adjusted(9, 9, -9, -9)
     draw_mark(painter, "cross" if view.missing else "check", mark_box, colors.surface)
     count = max(1, len(view.rows))
@@ -56,7 +56,7 @@ def draw_why_not(painter: QPainter, style: StageStyle, height: float, view: WhyN
         box = QRectF(24, BODY_TOP + 8 + number * step, WIDTH - 48, step - 8)
         is_revealed = number < view.revealed
         bad = is_revealed and not row.is_met
-        canvas.box(
+        canvas.draw_box(
             box,
             colors.bad if bad else colors.border,
             colors.bad_soft if bad else colors.raised,
@@ -67,12 +67,12 @@ def draw_why_not(painter: QPainter, style: StageStyle, height: float, view: WhyN
         draw_mark(painter, shape if is_revealed else "ring", mark_box, ink if is_revealed else colors.muted)
         words = colors.bad if bad else colors.text if is_revealed else colors.muted
         name = row.name if not (is_revealed and row.current_state) else f"{row.name}: {row.current_state}"
-        tall, mono = canvas.line_height("bold"), canvas.line_height("mono")
+        tall, mono = canvas.compute_line_height("bold"), canvas.compute_line_height("mono")
         text_rect = QRectF(box.left() + 46, box.center().y() - (tall + mono) / 2, box.width() - 60, tall)
-        canvas.text(name, text_rect, "bold", words)
+        canvas.draw_text(name, text_rect, "bold", words)
         if is_revealed:
             text_rect = QRectF(text_rect.left(), text_rect.bottom(), text_rect.width(), mono)
-            canvas.text(row.check, text_rect, "mono", colors.text if bad else colors.muted)
+            canvas.draw_text(row.check, text_rect, "mono", colors.text if bad else colors.muted)
 
 
 FAR_SCALE: Final = 1.3
@@ -118,7 +118,7 @@ def draw_view(view: StageView, size: QSize, colors: theme.ThemeTokens, large_tex
     """Return the stage as a picture of *size*, for exports."""
     picture = QImage(size, QImage.Format.Format_RGB32)
     painter = QPainter(picture)
-    scale, height = _fit(size)
+    scale, height = _compute_scale(size)
     painter.scale(scale, scale)
     canvas = StagePainter(painter, make_style(colors, large_text), height)
     canvas.draw_still(view)
@@ -127,7 +127,7 @@ def draw_view(view: StageView, size: QSize, colors: theme.ThemeTokens, large_tex
     return picture
 
 
-def _fit(size: QSize) -> tuple[float, float]:
+def _compute_scale(size: QSize) -> tuple[float, float]:
     """Return the scale of the canvas, and its height in its own units."""
     scale = min(size.width() / WIDTH, size.height() / LEAST_HEIGHT)
     return scale, size.height() / scale
@@ -143,7 +143,7 @@ class StageCanvas(QWidget):
         self.view: StageView | WhyNotView | None = None
         self.far = False
         self.still = False
-        """True: no motion but the times."""
+        """True if only the times may move."""
         self._cached_picture: tuple[object, QPixmap] | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -167,7 +167,7 @@ class StageCanvas(QWidget):
         """Return the places of the parts on screen: cards, votes, panel and ribbon of the phases."""
         if not isinstance(self.view, StageView):
             return {}
-        scale, height = _fit(self.size())
+        scale, height = _compute_scale(self.size())
         left_px = (self.width() - WIDTH * scale) / 2
         technology = self.view.technology
         boxes = {name: find_box(technology, name, height) for name in PLACES[technology] if name != QUEUE}
@@ -182,8 +182,8 @@ class StageCanvas(QWidget):
         if self.view is None:
             return
         painter = QPainter(self)
-        colors = theme.tokens(self.palette())
-        scale, height = _fit(self.size())
+        colors = theme.get_tokens(self.palette())
+        scale, height = _compute_scale(self.size())
         left_px = (self.width() - WIDTH * scale) / 2
         ratio = self.devicePixelRatioF()
         style = make_style(colors, self.far)
@@ -217,7 +217,7 @@ class StageCanvas(QWidget):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if not isinstance(self.view, StageView):
             return
-        scale, height = _fit(self.size())
+        scale, height = _compute_scale(self.size())
         left_px = (self.width() - WIDTH * scale) / 2
         x, y = (event.position().x() - left_px) / scale, event.position().y() / scale
         for number, box in enumerate(list_chips(len(self.view.chips), height)):
@@ -229,7 +229,7 @@ class FailoverStage(QWidget):
     """The canvas above its buttons."""
 
     wanted = Signal(str)
-    """Signal: name of a clicked button, or of one whose key was pressed."""
+    """Signal: name of the button that was clicked, or whose key was pressed."""
     phase_wanted = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -266,15 +266,15 @@ class FailoverStage(QWidget):
         staged = isinstance(view, StageView)
         if staged == self.buttons[EXPORT].isHidden():
             self.buttons[EXPORT].setVisible(staged)
-            self._name_buttons()
+            self._set_button_texts()
 
     def show_running(self, running: bool) -> None:
         """Set the middle button to "Pause" or "Continue"."""
         self._running = running
-        self._name_buttons()
+        self._set_button_texts()
 
-    def _name_buttons(self) -> None:
-        """Set the texts of the buttons: the short ones if the others would need a second row."""
+    def _set_button_texts(self) -> None:
+        """Set the texts of the buttons: short texts if long ones would need a second row."""
         staged, shown_buttons = not isinstance(self.canvas.view, WhyNotView), list(BUTTONS)
         texts_by_name = {
             name: text if staged else REQUIREMENT_WORDS.get(name, text) for name, text, _, _ in shown_buttons
@@ -296,7 +296,7 @@ class FailoverStage(QWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._name_buttons()
+        self._set_button_texts()
 
     def set_guided(self, guided: bool) -> None:
         """Leave the steps to the captions of the first run: no buttons, and only the key that leaves."""
@@ -307,7 +307,7 @@ class FailoverStage(QWidget):
         """Draw for the back row, or without motion; in presenter mode a button stops it."""
         self.canvas.far, self.canvas.still = large_text, motionless
         self._presenting = presenting
-        self._name_buttons()
+        self._set_button_texts()
         self.canvas.update()
 
     @override
@@ -318,15 +318,15 @@ class FailoverStage(QWidget):
             and isinstance(event, QKeyEvent)
             and event.key() != Qt.Key.Key_Space
         ):
-            return self._take_key(event)
+            return self._handle_key(event)
         return super().eventFilter(watched, event)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not self._take_key(event):
+        if not self._handle_key(event):
             super().keyPressEvent(event)
 
-    def _take_key(self, event: QKeyEvent) -> bool:
+    def _handle_key(self, event: QKeyEvent) -> bool:
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         name = KEYS.get(Qt.Key(event.key())) if not modifiers.value else None
         if name is None or (self._guided and name != LEAVE):

@@ -38,20 +38,20 @@ from app.views.fidelity.report import (
     PanelDrawing,
     build_legend,
     build_rows,
+    get_step_name,
     list_texts,
-    name_of,
 )
 from app.widgets import theme
 from app.widgets.key_button import build_back_button
 from app.widgets.layouts import lay_column, lay_row
-from app.widgets.reader import name_box
+from app.widgets.reader import set_box_name
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.overrides import override
 from engine.planning.figures import FIGURES, Figure, FigureLine, FigurePanel
 from engine.published import whitepaper_failover
 from engine.published.fidelity import EXCEPTIONS, SECTIONS
-from engine.published.rows import FigureClass, FigureRow, explain
+from engine.published.rows import FigureClass, FigureRow, annotate_row
 from engine.published.whitepaper_failover import FAILOVER_S
 
 # --- figures computed from the rows ----------------------------------------------------------------------
@@ -63,13 +63,17 @@ ERRORS, TABLE_6, MANY = mark("All errors"), mark("Table 6"), mark("Many database
 KINDS = (FigureClass.CALIBRATED, FigureClass.SHARED, FigureClass.PREDICTED, FigureClass.INPUT)
 
 
-def figures_of(rows: Sequence[FigureRow]) -> dict[str, Figure]:
+def build_figures(rows: Sequence[FigureRow]) -> dict[str, Figure]:
     """Return the figures that can be drawn from *rows*."""
-    figures = {ERRORS: _errors(rows), TABLE_6: _table_6(rows), MANY: _build_many_databases(rows)}
+    figures = {
+        ERRORS: _build_error_figure(rows),
+        TABLE_6: _build_table_6(rows),
+        MANY: _build_many_databases(rows),
+    }
     return {name: figure for name, figure in figures.items() if figure is not None}
 
 
-def _errors(rows: Sequence[FigureRow]) -> Figure | None:
+def _build_error_figure(rows: Sequence[FigureRow]) -> Figure | None:
     numbers = [row for row in rows if row.error_percent is not None]
     if not numbers:
         return None
@@ -84,7 +88,8 @@ def _errors(rows: Sequence[FigureRow]) -> Figure | None:
                     tuple(float(row.error_percent or 0.0) for _, row in own_rows),
                     points=True,
                     labels=tuple(
-                        f"{row.id}: {formatting.percent((row.error_percent or 0.0) / 100.0, sign=True)}, {row.what}"
+                        f"{row.id}: "
+                        f"{formatting.format_percent((row.error_percent or 0.0) / 100.0, sign=True)}, {row.what}"
                         for _, row in own_rows
                     ),
                 )
@@ -101,7 +106,7 @@ def _errors(rows: Sequence[FigureRow]) -> Figure | None:
     )
 
 
-def _table_6(rows: Iterable[FigureRow]) -> Figure | None:
+def _build_table_6(rows: Iterable[FigureRow]) -> Figure | None:
     figure_rows = [row for row in rows if row.id.startswith("T6.") and row.band is not None]
     if not figure_rows:
         return None
@@ -192,13 +197,13 @@ class FidelityStep(Struct, frozen=True):
     do: Callable[[], StepResult]
 
 
-def steps() -> tuple[FidelityStep, ...]:
+def list_steps() -> tuple[FidelityStep, ...]:
     """Return the steps: sections and curves first, because they are quick, then the failovers by cause."""
-    sections = {name: FidelityStep(name, partial(_rows, name)) for name in SECTIONS}
-    curves = [FidelityStep(name, partial(_figure, name)) for name in FIGURES]
-    slow = next(name for name, make in SECTIONS.items() if make is whitepaper_failover.rows)
+    sections = {name: FidelityStep(name, partial(_build_rows, name)) for name in SECTIONS}
+    curves = [FidelityStep(name, partial(_build_figure, name)) for name in FIGURES]
+    slow = next(name for name, make in SECTIONS.items() if make is whitepaper_failover.build_rows)
     seeds = [
-        FidelityStep(f"{FAILOVERS}{cause}", partial(_fail, cause, loaded))
+        FidelityStep(f"{FAILOVERS}{cause}", partial(_compute_failovers, cause, loaded))
         for cause in FAILOVER_S
         for loaded in (False, True)
     ]
@@ -206,16 +211,16 @@ def steps() -> tuple[FidelityStep, ...]:
     return (*quick, *curves, *seeds, sections[slow])
 
 
-def _rows(section: str) -> StepResult:
-    return StepResult(rows=tuple(explain(row, section, EXCEPTIONS) for row in SECTIONS[section]()))
+def _build_rows(section: str) -> StepResult:
+    return StepResult(rows=tuple(annotate_row(row, section, EXCEPTIONS) for row in SECTIONS[section]()))
 
 
-def _figure(name: str) -> StepResult:
+def _build_figure(name: str) -> StepResult:
     return StepResult(figures=((name, FIGURES[name]()),))
 
 
-def _fail(cause: str, loaded: bool) -> StepResult:
-    whitepaper_failover.failovers(cause, loaded)  # cached for the rows of its section
+def _compute_failovers(cause: str, loaded: bool) -> StepResult:
+    whitepaper_failover.simulate_failovers(cause, loaded)  # cached for the rows of its section
     return StepResult()
 
 
@@ -257,7 +262,7 @@ class FidelityView(QWidget):
     closed = Signal()
 
     def __init__(
-        self, parent: QWidget | None = None, todo: Callable[[], Sequence[FidelityStep]] = steps
+        self, parent: QWidget | None = None, todo: Callable[[], Sequence[FidelityStep]] = list_steps
     ) -> None:
         """Create the page; *todo*: the steps of the comparison."""
         super().__init__(parent)
@@ -276,8 +281,8 @@ class FidelityView(QWidget):
         self.page = QTextBrowser(openLinks=False)
         self.page.setAccessibleName(tr("Rows of the comparison"))
         self.page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.verdict = _choice(tr("Verdict"), mark("All verdicts"), VERDICTS.items())
-        self.kind = _choice(tr("Class"), mark("All classes"), CLASSES.items())
+        self.verdict = _build_choice(tr("Verdict"), mark("All verdicts"), VERDICTS.items())
+        self.kind = _build_choice(tr("Class"), mark("All classes"), CLASSES.items())
         self.search = QLineEdit(placeholderText=tr("Search all columns (Ctrl+F)"), clearButtonEnabled=True)
         self.search.setAccessibleName(tr("Find"))
         self.shown, self.summary = QLabel(), QLabel(wordWrap=True)
@@ -299,7 +304,7 @@ class FidelityView(QWidget):
         application = QCoreApplication.instance()
         if application is not None:
             application.aboutToQuit.connect(self.work.stop)
-        theme.follow(self, theme.LOOKS, self._list_parts, self._later.start)
+        theme.call_after_events(self, theme.LOOKS, self._list_parts, self._later.start)
 
     @override
     def sizeHint(self) -> QSize:
@@ -314,13 +319,13 @@ class FidelityView(QWidget):
     @Slot(int, str)
     def _on_began(self, step_count: int, name: str) -> None:
         self.progress.setValue(step_count)
-        self._write_summary(tr("Computing {name} …").format(name=name_of(name)))
+        self._write_summary(tr("Computing {name} …").format(name=get_step_name(name)))
 
     @Slot(object)
     def _on_result(self, result: StepResult) -> None:
         places = {name: index for index, name in enumerate(SECTIONS)}
         self.rows = sorted([*self.rows, *result.rows], key=lambda row: places[row.section])
-        self.figures |= dict(result.figures) | (figures_of(self.rows) if result.rows else {})
+        self.figures |= dict(result.figures) | (build_figures(self.rows) if result.rows else {})
         self._list_parts()
         self._later.start()
 
@@ -332,7 +337,7 @@ class FidelityView(QWidget):
     def _write_summary(self, doing: str) -> None:
         failed = [row for row in self.rows if row.verdict != PASS]
         explained = sum(row.reason is not None for row in failed)
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         parts = []
         if self.rows:
             counts_text = tr("{all} rows: {passed} pass, {failed} fail")
@@ -356,7 +361,7 @@ class FidelityView(QWidget):
 
     def _list_parts(self) -> None:
         """List sections with passed and total rows, and figures; the selected one stays selected."""
-        colors, selected = theme.tokens(self.palette()), self._find_figure()
+        colors, selected = theme.get_tokens(self.palette()), self._find_figure()
         row = self.parts.currentRow()
         blocked = self.parts.blockSignals(True)
         self.parts.clear()
@@ -365,7 +370,7 @@ class FidelityView(QWidget):
             failed = [row for row in rows if row.verdict != PASS]
             self.parts.addItem(f"{tr(name)}\n{_format_counts(len(rows) - len(failed), len(rows))}")
             tone = "bad" if any(row.reason is None for row in failed) else "warn" if failed else "text"
-            self.parts.item(self.parts.count() - 1).setForeground(QColor(colors.named(tone)))
+            self.parts.item(self.parts.count() - 1).setForeground(QColor(colors.get_color(tone)))
         self._listed = self.figure_names
         self.parts.addItems([tr(name) for name in self._listed])
         self.parts.setCurrentRow(
@@ -396,7 +401,7 @@ class FidelityView(QWidget):
 
     def draw(self) -> None:
         """Show the selected figure, or the rows of the selected section."""
-        colors, figure = theme.tokens(self.palette()), self.figures.get(self._find_figure())
+        colors, figure = theme.get_tokens(self.palette()), self.figures.get(self._find_figure())
         position = self.page.verticalScrollBar().value()
         if figure is None:
             rows = self.select_rows()
@@ -409,7 +414,7 @@ class FidelityView(QWidget):
         self.page.verticalScrollBar().setValue(position)
 
     def _draw_figure(self, figure: Figure) -> None:
-        colors, view = theme.tokens(self.palette()), self.page.viewport().size()
+        colors, view = theme.get_tokens(self.palette()), self.page.viewport().size()
         line = self.fontMetrics().height()
         width, ratio = max(300, view.width() - PICTURE_MARGIN_PX), self.devicePixelRatioF()
         height = max(7 * line, (view.height() - 9 * line) // len(figure.panels) - 3 * line)
@@ -469,13 +474,13 @@ class FidelityView(QWidget):
         self.closed.emit()
 
 
-def _choice(name: str, all_label: str, entries: Iterable[tuple[str, str]]) -> QComboBox:
+def _build_choice(name: str, all_label: str, entries: Iterable[tuple[str, str]]) -> QComboBox:
     box = QComboBox()
     box.addItem(tr(all_label), None)
     for data, text in entries:
         words = tr(text)
         box.addItem(words[:1].upper() + words[1:], data)
-    name_box(box, name)
+    set_box_name(box, name)
     return box
 
 

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from PySide6.QtGui import QColor
 
-from app.widgets.axes import find_decades, find_value_ticks, format_tick, heights, value_range
+from app.widgets.axes import build_heights, compute_value_range, find_decades, find_value_ticks, format_tick
 from app.widgets.theme import ThemeTokens
 from app.words import formatting
 from app.words.formatting import KB, KB_PER_S, PER_S, PERCENT, SECONDS, Unit
@@ -38,7 +38,7 @@ COLUMNS: Final = (
 """Headings, and widths in percent."""
 
 
-def name_of(step: str) -> str:
+def get_step_name(step: str) -> str:
     """Return the name of a step in the language of the interface."""
     if step == f"{FAILOVERS}manual":
         return tr("manual failovers")
@@ -55,7 +55,9 @@ def list_texts(row: FigureRow) -> tuple[str, ...]:
     band = ""
     if row.band is not None:
         band = tr("5th to 95th percentile of the runs: {low} to {high} {unit}").format(
-            low=formatting.plain_number(row.band[0]), high=formatting.plain_number(row.band[1]), unit=row.unit
+            low=formatting.format_plain_number(row.band[0]),
+            high=formatting.format_plain_number(row.band[1]),
+            unit=row.unit,
         )
     return (
         "✓" if row.verdict == PASS else "✕", row.id, row.what, _format_value(row, row.published),
@@ -66,7 +68,11 @@ def list_texts(row: FigureRow) -> tuple[str, ...]:
 
 def _format_value(row: FigureRow, figure: float | str) -> str:
     """Return a figure with its unit, or its text if it is not a number."""
-    return figure if isinstance(figure, str) else f"{formatting.significant(figure, 4)} {row.unit}".rstrip()
+    return (
+        figure
+        if isinstance(figure, str)
+        else f"{formatting.format_significant(figure, 4)} {row.unit}".rstrip()
+    )
 
 
 def _format_error(row: FigureRow) -> str:
@@ -74,7 +80,11 @@ def _format_error(row: FigureRow) -> str:
     if row.error_percent is None:
         return ""
     share = row.error_percent / 100.0
-    return formatting.percent(share, sign=True) if abs(row.error_percent) >= 0.05 else formatting.percent(0.0)
+    return (
+        formatting.format_percent(share, sign=True)
+        if abs(row.error_percent) >= 0.05
+        else formatting.format_percent(0.0)
+    )
 
 
 def build_rows(rows: Sequence[FigureRow], colors: ThemeTokens) -> str:
@@ -89,12 +99,12 @@ def build_rows(rows: Sequence[FigureRow], colors: ThemeTokens) -> str:
             )
             lines.append(f"<tr><td colspan='8'><h3>{escape(tr(section))}</h3></td></tr><tr>{titles}</tr>")
         *cells, last_cell = map(escape, list_texts(row))
-        cells[0] = _paint(cells[0], colors.ok if row.verdict == PASS else colors.bad)
-        cells[5] = cells[5] if row.verdict == PASS else _paint(cells[5], colors.bad)
+        cells[0] = _color_text(cells[0], colors.ok if row.verdict == PASS else colors.bad)
+        cells[5] = cells[5] if row.verdict == PASS else _color_text(cells[5], colors.bad)
         cells[7] = f"<span title='{cells[7]}'>{escape(_shorten_source(row.source))}</span>"
         lines.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
         if last_cell:
-            lines.append(f"<tr><td></td><td colspan='7'>{_paint(last_cell, colors.muted)}</td></tr>")
+            lines.append(f"<tr><td></td><td colspan='7'>{_color_text(last_cell, colors.muted)}</td></tr>")
     return f"<table width='98%' cellspacing='0' cellpadding='3'>{''.join(lines)}</table>"
 
 
@@ -104,7 +114,7 @@ def _shorten_source(source: str) -> str:
     return source if ")" in last else last
 
 
-def _paint(text: str, color: QColor) -> str:
+def _color_text(text: str, color: QColor) -> str:
     return f"<span style='color:{color.name()}'>{text}</span>"
 
 
@@ -114,8 +124,8 @@ UNITS: Final = {
     unit.name: unit
     for unit in (
         KB, KB_PER_S, PER_S, PERCENT, SECONDS,
-        Unit("min", lambda value: f"{formatting.significant(value)} min"),
-        Unit("h", lambda value: f"{formatting.significant(value)} h"),
+        Unit("min", lambda value: f"{formatting.format_significant(value)} min"),
+        Unit("h", lambda value: f"{formatting.format_significant(value)} h"),
     )
 }  # fmt: skip
 SERIES_OF: Final = {
@@ -140,7 +150,7 @@ def build_legend(figure: Figure, panel: FigurePanel, colors: ThemeTokens) -> str
     parts = [f"<b>{tr(panel.title)}</b>"]
     for line in panel.lines:
         sign = "✕" if line.measured else "■" if _is_bar(figure, line) else "●" if line.points else "▬"
-        parts.append(f"{_paint(sign, _color(line, colors))} {tr(line.name)}")
+        parts.append(f"{_color_text(sign, _get_color(line, colors))} {tr(line.name)}")
     return "&nbsp;&nbsp;&nbsp;".join(dict.fromkeys(parts))
 
 
@@ -148,7 +158,7 @@ def _is_bar(figure: Figure, line: FigureLine) -> bool:
     return bool(figure.categories) and not line.spread and not line.measured
 
 
-def _color(line: FigureLine, colors: ThemeTokens) -> QColor:
+def _get_color(line: FigureLine, colors: ThemeTokens) -> QColor:
     number = SERIES_OF.get(line.name)
     return colors.text if line.measured else colors.idle if number is None else colors.series[number]
 
@@ -165,8 +175,8 @@ class PanelDrawing:
         self._top, self._bottom = 0.5 * font_px, self.height - BOTTOM_LINES * font_px
         all_y = [np.array((*line.y, *(end for ends in line.spread for end in ends))) for line in panel.lines]
         self._unit = UNITS[panel.unit]
-        self._low, self._high = value_range(np.concatenate(all_y), self._unit, panel.logarithmic)
-        x = heights(np.concatenate([np.array(line.x) for line in panel.lines]), figure.logarithmic_x)
+        self._low, self._high = compute_value_range(np.concatenate(all_y), self._unit, panel.logarithmic)
+        x = build_heights(np.concatenate([np.array(line.x) for line in panel.lines]), figure.logarithmic_x)
         first, last = (-0.5, len(figure.categories) - 0.5) if figure.categories else (x.min(), x.max())
         margin = EDGE * (last - first)
         self._first, self._last = float(first - margin), float(last + margin)
@@ -185,27 +195,27 @@ class PanelDrawing:
             f'font-size="{self._font_px}">{"".join(parts)}</svg>'
         )
 
-    def _x(self, position: float) -> float:
+    def _compute_x(self, position: float) -> float:
         return self._left + (position - self._first) / (self._last - self._first) * (self._right - self._left)
 
-    def _y(self, position: float) -> float:
+    def _compute_y(self, position: float) -> float:
         return self._bottom - (position - self._low) / (self._high - self._low) * (self._bottom - self._top)
 
-    def _locate(self, line: FigureLine) -> list[tuple[float, float]]:
-        xs = heights(np.array(line.x), self._figure.logarithmic_x)
-        ys = heights(np.array(line.y), self._panel.logarithmic)
-        return [(self._x(float(x)), self._y(float(y))) for x, y in zip(xs, ys, strict=True)]
+    def _compute_points(self, line: FigureLine) -> list[tuple[float, float]]:
+        xs = build_heights(np.array(line.x), self._figure.logarithmic_x)
+        ys = build_heights(np.array(line.y), self._panel.logarithmic)
+        return [(self._compute_x(float(x)), self._compute_y(float(y))) for x, y in zip(xs, ys, strict=True)]
 
     def _draw_axes(self) -> Iterator[str]:
         border, ink = self._colors.border.name(), self._colors.muted.name()
         logarithmic, axis_x = self._panel.logarithmic, 0.35 * self._font_px
         for value in find_value_ticks(self._low, self._high, self._bottom - self._top, logarithmic):
-            y = self._y(value)
+            y = self._compute_y(value)
             yield f'<path d="M{self._left},{y:.1f} H{self._right}" stroke="{border}"/>'
             label = escape(format_tick(value, self._unit, logarithmic))
             yield f'<text x="{self._left - 6}" y="{y + axis_x:.1f}" text-anchor="end" fill="{ink}">{label}</text>'
         for position, label in self._list_x_labels():
-            x, base = self._x(position), self._bottom + 1.2 * self._font_px
+            x, base = self._compute_x(position), self._bottom + 1.2 * self._font_px
             yield f'<text x="{x:.1f}" y="{base:.1f}" text-anchor="middle" fill="{ink}">{escape(label)}</text>'
 
     def _list_x_labels(self) -> list[tuple[float, str]]:
@@ -213,35 +223,35 @@ class PanelDrawing:
             return [(float(index), tr(name)) for index, name in enumerate(self._figure.categories)]
         if self._figure.logarithmic_x:
             decades = find_decades(self._first, self._last)
-            return [(decade, formatting.significant(10.0**decade)) for decade in decades]
+            return [(decade, formatting.format_significant(10.0**decade)) for decade in decades]
         step = 10.0 ** np.floor(np.log10(self._last - self._first))
         step = next(
             step * part for part in (0.1, 0.2, 0.5, 1.0) if (self._last - self._first) / (step * part) <= 12
         )
         marks = np.arange(np.ceil(self._first / step), np.floor(self._last / step) + 1) * step
-        return [(float(value), formatting.significant(float(value))) for value in marks]
+        return [(float(value), formatting.format_significant(float(value))) for value in marks]
 
     def _draw_curve(self, line: FigureLine) -> str:
         dashed = line.name in GUIDES
-        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in self._locate(line) if np.isfinite(y))
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in self._compute_points(line) if np.isfinite(y))
         style = f'stroke-width="{1.3 if dashed else 2.2}"' + (' stroke-dasharray="5,4"' if dashed else "")
-        color = _color(line, self._colors).name()
+        color = _get_color(line, self._colors).name()
         return f'<polyline points="{points}" fill="none" stroke="{color}" {style}/>'
 
     def _draw_bars(self, line: FigureLine, offset: float) -> Iterator[str]:
-        width = self._x(0.9 * BAR) - self._x(0.0)
+        width = self._compute_x(0.9 * BAR) - self._compute_x(0.0)
         for x, y in zip(line.x, line.y, strict=True):
-            left_px, top = self._x(x + offset * BAR) - width / 2.0, self._y(y)
-            color, height = _color(line, self._colors).name(), self._y(0.0) - top
+            left_px, top = self._compute_x(x + offset * BAR) - width / 2.0, self._compute_y(y)
+            color, height = _get_color(line, self._colors).name(), self._compute_y(0.0) - top
             yield f'<rect x="{left_px:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{color}"/>'
 
     def _draw_points(self, line: FigureLine) -> Iterator[str]:
-        color = _color(line, self._colors).name()
-        for (low, high), (x, _) in zip(line.spread, self._locate(line), strict=False):
-            bottom, top = self._y(low), self._y(high)
+        color = _get_color(line, self._colors).name()
+        for (low, high), (x, _) in zip(line.spread, self._compute_points(line), strict=False):
+            bottom, top = self._compute_y(low), self._compute_y(high)
             ends = f"M{x - 6:.1f},{bottom:.1f} h12 M{x - 6:.1f},{top:.1f} h12"
             yield f'<path d="M{x:.1f},{bottom:.1f} V{top:.1f} {ends}" stroke="{color}" stroke-width="1.6"/>'
-        for x, y in self._locate(line):
+        for x, y in self._compute_points(line):
             if line.measured:
                 cross = f"M{x - 5:.1f},{y - 5:.1f} l10,10 M{x - 5:.1f},{y + 5:.1f} l10,-10"
                 yield f'<path d="{cross}" stroke="{color}" stroke-width="2.6"/>'

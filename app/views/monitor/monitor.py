@@ -20,12 +20,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.views.monitor.readout import SIGNS, UNKNOWN, Readout, mirrored_databases, partners_of, readout
+from app.views.monitor.readout import (
+    SIGNS,
+    UNKNOWN,
+    Readout,
+    build_readout,
+    list_mirrored_databases,
+    list_partners,
+)
 from app.views.monitor.status import MonitorHistoryPage, Status
 from app.widgets import theme
 from app.widgets.layouts import accept_buttons, lay_column, lay_row
-from app.widgets.number_locale import number_locale
-from app.widgets.reader import name_box
+from app.widgets.number_locale import build_number_locale
+from app.widgets.reader import set_box_name
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
@@ -64,13 +71,13 @@ class ThresholdLine(Struct, frozen=True):
     """Time and server of the last alert."""
 
 
-def alert_at(world: World, server: str, database: str, alert_id: int) -> Alert | None:
+def find_alert(world: World, server: str, database: str, alert_id: int) -> Alert | None:
     """Return the threshold that *server* keeps, enabled or not."""
     alerts = world.instances[server].alerts
     return next((a for a in alerts if a.database == database and a.alert_id == alert_id), None)
 
 
-def lines_of(
+def list_lines(
     world: World, database: str, servers: Sequence[str], raised: dict[int, str]
 ) -> list[ThresholdLine]:
     """Return the page for one database; values of unreachable servers are unknown."""
@@ -79,21 +86,23 @@ def lines_of(
             alert_id,
             words,
             unit,
-            tuple(_threshold(world, server, database, alert_id, unit) for server in servers),
+            tuple(_format_threshold(world, server, database, alert_id, unit) for server in servers),
             raised.get(alert_id, ""),
         )
         for alert_id, words, unit, _ in WARNINGS
     ]
 
 
-def _threshold(world: World, server: str, database: str, alert_id: int, unit: str) -> str:
-    if not tsql.reachable(world, server):
+def _format_threshold(world: World, server: str, database: str, alert_id: int, unit: str) -> str:
+    if not tsql.is_reachable(world, server):
         return tr(UNKNOWN)
-    alert = alert_at(world, server, database, alert_id)
-    return f"{formatting.number(alert.threshold)} {unit}" if alert and alert.enabled else tr(NOT_ENABLED)
+    alert = find_alert(world, server, database, alert_id)
+    return (
+        f"{formatting.format_number(alert.threshold)} {unit}" if alert and alert.enabled else tr(NOT_ENABLED)
+    )
 
 
-def columns_for(servers: Sequence[str]) -> list[TableColumn]:
+def build_columns(servers: Sequence[str]) -> list[TableColumn]:
     """Return the columns for these servers."""
 
     def build_column(index: int, server: str) -> TableColumn:
@@ -128,7 +137,7 @@ class Warnings(QWidget):
         self._servers: list[str] = []
         self._raised: dict[str, dict[int, str]] = {}
         self._button = QPushButton(tr("Set thresholds…"))
-        self._button.clicked.connect(self._set)
+        self._button.clicked.connect(self._set_thresholds)
         note = QLabel(
             tr(
                 "Each partner has its own thresholds. Set them on both, because after a failover "
@@ -144,35 +153,35 @@ class Warnings(QWidget):
         """Forget all raised alerts."""
         self._raised.clear()
 
-    def note(self, event: Event, alert: AlertData) -> None:
+    def record_alert(self, event: Event, alert: AlertData) -> None:
         """Note an alert."""
-        place_text = f"{formatting.run_time(event.tick / TICKS_PER_S)} {event.server}"
+        place_text = f"{formatting.format_run_time(event.tick / TICKS_PER_S)} {event.server}"
         self._raised.setdefault(event.database or "", {})[alert.alert_id] = place_text
 
     def show_world(self, world: World, database: str, servers: list[str]) -> None:
         """Show the thresholds of a database."""
         self._world, self._database = world, database
-        lines = lines_of(world, database, servers, self._raised.get(database, {}))
+        lines = list_lines(world, database, servers, self._raised.get(database, {}))
         if servers != self._servers:
             self._servers = servers
-            self.model.replace(lines, columns_for(servers))
+            self.model.replace(lines, build_columns(servers))
         else:
             self.model.update(lines)
         self._button.setEnabled(bool(servers))
 
-    def _set(self) -> None:
+    def _set_thresholds(self) -> None:
         if self._world is None:
             return
-        servers = [server for server in self._servers if tsql.reachable(self._world, server)]
+        servers = [server for server in self._servers if tsql.is_reachable(self._world, server)]
         dialog = ThresholdsDialog(self._world, self._database, servers, self)
         if dialog.exec() == QDialog.DialogCode.Accepted:
-            for server, batch in dialog.batches():
+            for server, batch in dialog.list_batches():
                 self.wanted.emit(server, batch)
         dialog.deleteLater()
 
 
 def _build_wrapped_label(text: str) -> QLabel:
-    """Return a label that wraps; in a grid of one-line fields Qt would give it only one line."""
+    """Return a label that wraps. Qt would give it only one line in a grid of one-line fields."""
     label = QLabel(text, wordWrap=True)
     width = min(label.fontMetrics().horizontalAdvance(text) + 2, WORDS_UNITS * label.fontMetrics().height())
     label.setMinimumSize(width, label.heightForWidth(width))
@@ -196,15 +205,17 @@ class ThresholdsDialog(QDialog):
         for row, (alert_id, words, unit, first) in enumerate(WARNINGS, start=1):
             grid.addWidget(_build_wrapped_label(tr(words)), row, 0)
             for column, server in enumerate(servers, start=1):
-                alert = alert_at(world, server, database, alert_id)
-                grid.addWidget(self._field((server, alert_id), alert, unit, first), row, column)
+                alert = find_alert(world, server, database, alert_id)
+                grid.addWidget(self._build_field((server, alert_id), alert, unit, first), row, column)
         lay_column(grid, accept_buttons(self), parent=self)
 
-    def _field(self, key: tuple[str, int], alert: Alert | None, unit: str, default_value: int) -> QWidget:
+    def _build_field(
+        self, key: tuple[str, int], alert: Alert | None, unit: str, default_value: int
+    ) -> QWidget:
         enabled, value = QCheckBox(), QSpinBox()
         enabled.setAccessibleName(tr("Enabled at {server}").format(server=key[0]))
         value.setRange(0, 1_000_000_000)
-        value.setLocale(number_locale())
+        value.setLocale(build_number_locale())
         value.setGroupSeparatorShown(True)
         value.setSuffix(f" {unit}")
         value.setValue(round(alert.threshold) if alert else default_value)
@@ -217,7 +228,7 @@ class ThresholdsDialog(QDialog):
         lay_row(enabled, (value, 1), parent=widget, margins=0)
         return widget
 
-    def batches(self) -> list[tuple[str, str]]:
+    def list_batches(self) -> list[tuple[str, str]]:
         """Return (server, T-SQL) for every threshold that was changed."""
         batches = []
         name = self._database.replace("'", "''")
@@ -248,7 +259,7 @@ class Monitor(QWidget):
         self._drawn_state: tuple[object, ...] = ()
         self._asked_tick: int | None = None
         self.databases = QComboBox()
-        name_box(self.databases, tr("Mirrored databases"))
+        set_box_name(self.databases, tr("Mirrored databases"))
         self.databases.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.databases.setMinimumContentsLength(20)
         self.databases.currentIndexChanged.connect(lambda _: self._draw())
@@ -273,8 +284,8 @@ class Monitor(QWidget):
         self.addAction(self._refresh)
         self.setFocusProxy(self.databases)
         self._lay_out()
-        theme.follow(self, theme.LOOKS, self._show_theme)
-        theme.follow(self, theme.SHOWN, self._draw)
+        theme.call_after_events(self, theme.LOOKS, self._show_theme)
+        theme.call_after_events(self, theme.SHOWN, self._draw)
 
     def _lay_out(self) -> None:
         self._button = QPushButton()
@@ -326,7 +337,7 @@ class Monitor(QWidget):
         """Add new events."""
         for event in events:
             if isinstance(event.data, AlertData):
-                self.warnings.note(event, event.data)
+                self.warnings.record_alert(event, event.data)
 
     # --- display ------------------------------------------------------------------------------------------
 
@@ -365,8 +376,8 @@ class Monitor(QWidget):
             return
         self._asked_tick = self._world.tick
         name = self.database.replace("'", "''")
-        for server in partners_of(self._world, self.database):
-            if tsql.reachable(self._world, server):
+        for server in list_partners(self._world, self.database):
+            if tsql.is_reachable(self._world, server):
                 self._send(server, f"EXEC msdb.dbo.sp_dbmmonitorupdate N'{name}'")
 
     def _send(self, server: str, batch: str) -> None:
@@ -376,20 +387,20 @@ class Monitor(QWidget):
         world = self._world
         if world is None:
             return
-        readouts = {name: readout(world, name) for name in mirrored_databases(world)}
-        self._list(readouts)
+        readouts = {name: build_readout(world, name) for name in list_mirrored_databases(world)}
+        self._fill_databases(readouts)
         selected_readout = readouts.get(self.database or "")
-        self.banner.setText(_age(world, selected_readout) if readouts else _format_empty(world))
+        self.banner.setText(_format_age(world, selected_readout) if readouts else _format_empty(world))
         page = self.tabs.currentWidget()
         if page is self.status:
             self.status.show_readout(selected_readout)
         elif isinstance(page, (Warnings, MonitorHistoryPage)):
             servers = (
-                partners_of(world, selected_readout.database) if selected_readout else []
+                list_partners(world, selected_readout.database) if selected_readout else []
             )  # a stable order
             page.show_world(world, selected_readout.database if selected_readout else "", servers)
 
-    def _list(self, readouts: dict[str, Readout]) -> None:
+    def _fill_databases(self, readouts: dict[str, Readout]) -> None:
         names = [self.databases.itemData(index) for index in range(self.databases.count())]
         self.databases.blockSignals(True)
         if names != list(readouts):
@@ -398,18 +409,18 @@ class Monitor(QWidget):
             for name in readouts:
                 self.databases.addItem(name, name)
             self.databases.setCurrentIndex(list(readouts).index(before) if before in readouts else 0)
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         for index, state in enumerate(readouts.values()):
             if self.databases.itemText(index) != state.title:
                 self.databases.setItemText(index, state.title)
-            color = colors.named(state.tone)
-            self.databases.setItemIcon(index, theme.icon(SIGNS[state.tone], colors, color))
+            color = colors.get_color(state.tone)
+            self.databases.setItemIcon(index, theme.load_icon(SIGNS[state.tone], colors, color))
         self.databases.setToolTip(self.databases.currentText())  # large text cuts its end off
         self.databases.blockSignals(False)
 
     def _show_theme(self) -> None:
         height = self.fontMetrics().height()
-        self._button.setIcon(theme.icon("retry", theme.tokens(self.palette())))
+        self._button.setIcon(theme.load_icon("retry", theme.get_tokens(self.palette())))
         self._button.setIconSize(QSize(height, height))
         self.databases.setIconSize(QSize(height, height))
         self._draw()  # redraws the state symbols in the new colors
@@ -421,14 +432,14 @@ def _format_empty(world: World) -> str:
     return tr("No mirrored database.")
 
 
-def _age(world: World, readout: Readout | None) -> str:
+def _format_age(world: World, readout: Readout | None) -> str:
     if readout is None:
         return ""
     if readout.age_s is None:
         return tr("No records. Refresh (F5) queries both partners.")
     tick = readout.now_tick - round(readout.age_s * TICKS_PER_S)
-    server_time = formatting.server_time(world.settings.start_time, tick, decimals=0)
+    server_time = formatting.format_server_time(world.settings.start_time, tick, decimals=0)
     old = "  " + tr("<b>Outdated: not refreshed since.</b>") if readout.stale else ""
     return tr("Recorded {at} ({time} ago).{old}").format(
-        at=server_time, time=formatting.seconds(readout.age_s, 0), old=old
+        at=server_time, time=formatting.format_seconds(readout.age_s, 0), old=old
     )

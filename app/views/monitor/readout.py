@@ -8,14 +8,17 @@ from app.words import formatting
 from app.words.language import mark, tr
 from engine import tsql
 from engine.constants import TICKS_PER_S
-from engine.mirroring.monitor import MonitorRow, rows_of
+from engine.mirroring.monitor import MonitorRow, get_rows
 from engine.model import DatabaseCopy, MirrorState, Role, Safety, WitnessState, World
 
 WAITING: Final = mark("Waiting for data…")
 UNKNOWN: Final = mark("Unknown")
 
 STALE_S: Final = 120.0
-"""Age at which rows are shown as old: two periods of the usual job. The period of one minute is documented."""
+"""Age in seconds from which rows are marked as old: two periods of the usual job.
+
+The period of one minute is documented.
+"""
 
 LEAST_RATE_KB_PER_S: Final = 1.0
 """Minimum rate for an estimated time. Assumed."""
@@ -103,7 +106,7 @@ class Readout(Struct, frozen=True):
 
     @property
     def age_s(self) -> float | None:
-        """Age of the older of the shown rows, independent of the role; None without rows."""
+        """Age of the older of the two shown rows, whatever its role; None without rows."""
         ticks = [p.row.tick for p in self.partners if p.connected and p.row is not None]
         return (self.now_tick - min(ticks)) / TICKS_PER_S if ticks else None
 
@@ -113,28 +116,28 @@ class Readout(Struct, frozen=True):
         return self.age_s is not None and self.age_s > STALE_S
 
 
-def mirrored_databases(world: World) -> list[str]:
+def list_mirrored_databases(world: World) -> list[str]:
     """Return the names of mirrored databases."""
     return sorted({copy.database for copy in world.copies.values() if copy.mirroring.guid is not None})
 
 
-def partners_of(world: World, database: str) -> list[str]:
+def list_partners(world: World, database: str) -> list[str]:
     """Return servers that hold the database in a session, in the order of the drill."""
-    mirrored = [copy for copy in world.copies_of(database) if copy.mirroring.guid is not None]
+    mirrored = [copy for copy in world.list_copies_of(database) if copy.mirroring.guid is not None]
     names = {copy.server for copy in mirrored} | {copy.mirroring.partner for copy in mirrored}
     return [name for name in world.instances if name in names]
 
 
-def readout(world: World, database: str) -> Readout:
+def build_readout(world: World, database: str) -> Readout:
     """Return the rows that the partners have recorded for *database*, principal first if it is known."""
     partners = []
-    for server in partners_of(world, database):
-        rows = rows_of(world, (server, database))
+    for server in list_partners(world, database):
+        rows = get_rows(world, (server, database))
         copy = world.copies.get((server, database))
         partners.append(
             Partner(
                 server=server,
-                connected=tsql.reachable(world, server),
+                connected=tsql.is_reachable(world, server),
                 row=rows[-1] if rows else None,
                 has_witness=copy is not None and copy.mirroring.witness is not None,
             )
@@ -145,16 +148,16 @@ def readout(world: World, database: str) -> Readout:
     return Readout(
         database=database,
         partners=tuple(sorted(partners, key=lambda partner: partner is not principal)),
-        principal=_row(principal),
-        mirror=_row(_find_latest_partner(partners, Role.MIRROR)),
+        principal=_find_row(principal),
+        mirror=_find_row(_find_latest_partner(partners, Role.MIRROR)),
         witness_address=(copy.mirroring.witness_address or "") if copy else tr(UNKNOWN),
-        mode=mode_of(copy),
+        mode=get_mode(copy),
         now_tick=world.tick,
         start_time=world.settings.start_time,
     )
 
 
-def mode_of(copy: DatabaseCopy | None) -> str:
+def get_mode(copy: DatabaseCopy | None) -> str:
     """Return the operating mode in the monitor's words."""
     if copy is None or copy.mirroring.guid is None:
         return tr(UNKNOWN)
@@ -166,12 +169,15 @@ def mode_of(copy: DatabaseCopy | None) -> str:
 
 
 def _find_latest_partner(partners: list[Partner], role: Role) -> Partner | None:
-    """Return the partner whose last row reports *role*; the later one if both do."""
+    """Return the partner whose last row reports *role*.
+
+    If both report it, return the partner with the later row.
+    """
     fitting = [(p.row.tick, p) for p in partners if p.connected and p.row is not None and p.row.role is role]
     return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
 
 
-def _row(partner: Partner | None) -> MonitorRow | None:
+def _find_row(partner: Partner | None) -> MonitorRow | None:
     return partner.row if partner else None
 
 
@@ -180,35 +186,35 @@ def _row(partner: Partner | None) -> MonitorRow | None:
 
 def send_s(row: MonitorRow | None) -> float | None:
     """Time to send the unsent log at the current rate; None: not known."""
-    return _time_s(row.unsent_kb, row.send_rate_kb_per_s) if row else None
+    return _get_time_s(row.unsent_kb, row.send_rate_kb_per_s) if row else None
 
 
 def restore_s(row: MonitorRow | None) -> float | None:
     """Time to restore the unrestored log at the current rate; None: not known."""
-    return _time_s(row.unrestored_kb, row.restore_rate_kb_per_s) if row else None
+    return _get_time_s(row.unrestored_kb, row.restore_rate_kb_per_s) if row else None
 
 
-def _time_s(amount_kb: float, rate_kb_per_s: float) -> float | None:
+def _get_time_s(amount_kb: float, rate_kb_per_s: float) -> float | None:
     if amount_kb < 1.0:
         return 0.0
     return amount_kb / rate_kb_per_s if rate_kb_per_s >= LEAST_RATE_KB_PER_S else None
 
 
-def hms(value: float | None) -> str:
+def format_hms(value: float | None) -> str:
     """Format `00:01:40`, or that it is unknown."""
-    return tr(UNKNOWN) if value is None else formatting.hms(value)
+    return tr(UNKNOWN) if value is None else formatting.format_hms(value)
 
 
-def _kb(value: float) -> str:
-    return f"{formatting.number(value)} KB"
+def _format_kb(value: float) -> str:
+    return f"{formatting.format_number(value)} KB"
 
 
-def oldest_s(row: MonitorRow) -> float:
+def get_oldest_s(row: MonitorRow) -> float:
     """Age of the oldest unsent transaction when the row was recorded; 0 with nothing unsent."""
     return (row.tick - row.time_behind_tick) / TICKS_PER_S
 
 
-def log_titles(readout: Readout) -> tuple[str, str]:
+def format_log_titles(readout: Readout) -> tuple[str, str]:
     """Return principal log and mirror log, each with the time on its server of its figures."""
     return (
         _format_timed_title(tr("Principal log"), readout.principal, readout.start_time),
@@ -217,43 +223,49 @@ def log_titles(readout: Readout) -> tuple[str, str]:
 
 
 def _format_timed_title(title: str, row: MonitorRow | None, start_time: str) -> str:
-    time = formatting.server_time(start_time, row.tick, decimals=0).split()[-1] if row is not None else ""
+    time = (
+        formatting.format_server_time(start_time, row.tick, decimals=0).split()[-1] if row is not None else ""
+    )
     return f"{title} ({time})" if time else title
 
 
-def principal_lines(readout: Readout) -> list[tuple[str, str]]:
+def list_principal_lines(readout: Readout) -> list[tuple[str, str]]:
     """Return (label, value) of the principal log."""
     row = readout.principal
     labels = (tr("Unsent log"), tr("Oldest unsent transaction"), tr("Time to send log (estimated)"),
               tr("Current send rate"), tr("Current rate of new transactions"))  # fmt: skip
     if row is None:
         return [(label, tr(UNKNOWN)) for label in labels]
-    values = (_kb(row.unsent_kb), hms(oldest_s(row)), hms(send_s(row)), f"{_kb(row.send_rate_kb_per_s)}/s",
-              f"{_kb(row.log_rate_kb_per_s)}/s")  # fmt: skip
+    values = (_format_kb(row.unsent_kb), format_hms(get_oldest_s(row)), format_hms(send_s(row)),
+              f"{_format_kb(row.send_rate_kb_per_s)}/s", f"{_format_kb(row.log_rate_kb_per_s)}/s")  # fmt: skip
     return list(zip(labels, values, strict=True))
 
 
-def mirror_lines(readout: Readout) -> list[tuple[str, str]]:
+def list_mirror_lines(readout: Readout) -> list[tuple[str, str]]:
     """Return (label, value) of the mirror log."""
     row = readout.mirror
     labels = (tr("Unrestored log"), tr("Time to restore log (estimated)"), tr("Current restore rate"))
     if row is None:
         return [(label, tr(UNKNOWN)) for label in labels]
-    values = (_kb(row.unrestored_kb), hms(restore_s(row)), f"{_kb(row.restore_rate_kb_per_s)}/s")
+    values = (
+        _format_kb(row.unrestored_kb),
+        format_hms(restore_s(row)),
+        f"{_format_kb(row.restore_rate_kb_per_s)}/s",
+    )
     return list(zip(labels, values, strict=True))
 
 
-def session_lines(readout: Readout) -> list[tuple[str, str]]:
+def list_session_lines(readout: Readout) -> list[tuple[str, str]]:
     """Return the lines below both partners."""
     overhead = tr(UNKNOWN)
     if readout.principal is not None:
         synchronous = readout.mode != tr("High performance (asynchronous)")
-        overhead = f"{formatting.number(readout.principal.average_delay_ms)} ms" if synchronous else ""
+        overhead = f"{formatting.format_number(readout.principal.average_delay_ms)} ms" if synchronous else ""
     send, restore = send_s(readout.principal), restore_s(readout.mirror)
     total_s = None if send is None or restore is None else send + restore
     return [
         (tr("Mirror commit overhead"), overhead),
-        (tr("Time to send and restore all current log (estimated)"), hms(total_s)),
+        (tr("Time to send and restore all current log (estimated)"), format_hms(total_s)),
         (tr("Witness address"), readout.witness_address),
         (tr("Operating mode"), readout.mode),
     ]

@@ -16,26 +16,26 @@ from app.views.monitor.readout import (
     WITNESS_SIGNS,
     WITNESS_STATES,
     Readout,
-    hms,
-    log_titles,
-    mirror_lines,
-    oldest_s,
-    principal_lines,
+    format_hms,
+    format_log_titles,
+    get_oldest_s,
+    list_mirror_lines,
+    list_principal_lines,
+    list_session_lines,
     restore_s,
     send_s,
-    session_lines,
 )
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
 from app.widgets.layouts import lay_column
-from app.widgets.reader import name_box
+from app.widgets.reader import set_box_name
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
 from engine import tsql
 from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
-from engine.mirroring.monitor import MonitorRow, results
+from engine.mirroring.monitor import MonitorRow, list_results
 from engine.model import World
 
 NARROW_UNITS: Final = 38.0
@@ -79,10 +79,10 @@ class LabeledValues(QWidget):
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self._values: dict[str, QLabel] = {}
         self.shown_lines: list[tuple[str, str]] = []
-        theme.follow(self, theme.PALETTE, self._recolor)
-        theme.follow(self, theme.SIZE, self._fit)
+        theme.call_after_events(self, theme.PALETTE, self._recolor)
+        theme.call_after_events(self, theme.SIZE, self._fit)
 
-    def needed_px(self) -> int:
+    def compute_needed_px(self) -> int:
         """Width at which every label and a large value fit on one line."""
         metrics = self.fontMetrics()
         label = max((metrics.horizontalAdvance(f"{label}:") for label in self._values), default=0)
@@ -114,7 +114,7 @@ class LabeledValues(QWidget):
                 label.setWordWrap(label.fontMetrics().horizontalAdvance(label.text()) > room)
 
     def _recolor(self) -> None:
-        muted = theme.tokens(self.palette()).muted.name()
+        muted = theme.get_tokens(self.palette()).muted.name()
         for field in self._values.values():
             is_known = field.text() not in (tr(UNKNOWN), tr(WAITING))
             field.setStyleSheet("font-weight: 600;" if is_known else f"color: {muted};")
@@ -149,7 +149,7 @@ class Status(QScrollArea):
 
     def _arrange(self) -> None:
         room = self.viewport().width()
-        wide = room >= self.principal.needed_px() + self.mirror.needed_px()
+        wide = room >= self.principal.compute_needed_px() + self.mirror.compute_needed_px()
         direction = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
         if self._logs.direction() != direction:
             self._logs.setDirection(direction)
@@ -160,11 +160,11 @@ class Status(QScrollArea):
     def show_readout(self, readout: Readout | None) -> None:
         """Show the figures; None clears."""
         self.partners.update(list(readout.partners) if readout else [])
-        for box, title in zip(self.logs, log_titles(readout) if readout else (), strict=False):
+        for box, title in zip(self.logs, format_log_titles(readout) if readout else (), strict=False):
             box.setTitle(title)
-        self.principal.show_lines(principal_lines(readout) if readout else [])
-        self.mirror.show_lines(mirror_lines(readout) if readout else [])
-        self.session.show_lines(session_lines(readout) if readout else [])
+        self.principal.show_lines(list_principal_lines(readout) if readout else [])
+        self.mirror.show_lines(list_mirror_lines(readout) if readout else [])
+        self.session.show_lines(list_session_lines(readout) if readout else [])
         self._arrange()
 
 
@@ -182,20 +182,22 @@ MODES: Final = (
 """@mode of sp_dbmmonitorresults. Documented."""
 
 
-def _number(title: str, value: Callable[[MonitorRow], float]) -> TableColumn:
+def _build_number_column(title: str, value: Callable[[MonitorRow], float]) -> TableColumn:
     return TableColumn(
         title=title,
-        text=lambda row: formatting.number(value(row[1])),
+        text=lambda row: formatting.format_number(value(row[1])),
         is_number=True,
         sample="100,000",
     )
 
 
-def _time(title: str, value: Callable[[MonitorRow], float | None]) -> TableColumn:
-    return TableColumn(title=title, text=lambda row: hms(value(row[1])), is_number=True, sample="00:00:00")
+def _build_time_column(title: str, value: Callable[[MonitorRow], float | None]) -> TableColumn:
+    return TableColumn(
+        title=title, text=lambda row: format_hms(value(row[1])), is_number=True, sample="00:00:00"
+    )
 
 
-def columns() -> list[TableColumn]:
+def build_columns() -> list[TableColumn]:
     """Return the columns of the documented history dialog, followed by the transactions.
 
     A row of the table is (date, recorded row).
@@ -218,16 +220,16 @@ def columns() -> list[TableColumn]:
             text=lambda row: tr(WITNESS_STATES[row[1].witness_state][0]),
             sample=mark("Disconnected"),
         ),
-        _number(mark("Unsent log (KB)"), lambda row: row.unsent_kb),
-        _time(mark("Time to send"), send_s),
-        _number(mark("Send rate (KB/s)"), lambda row: row.send_rate_kb_per_s),
-        _number(mark("New transaction rate (KB/s)"), lambda row: row.log_rate_kb_per_s),
-        _time(mark("Oldest unsent transaction"), oldest_s),
-        _number(mark("Unrestored log (KB)"), lambda row: row.unrestored_kb),
-        _time(mark("Time to restore"), restore_s),
-        _number(mark("Restore rate (KB/s)"), lambda row: row.restore_rate_kb_per_s),
-        _number(mark("Mirror commit overhead (ms)"), lambda row: row.average_delay_ms),
-        _number(mark("Transactions/s"), lambda row: row.transactions_per_s),
+        _build_number_column(mark("Unsent log (KB)"), lambda row: row.unsent_kb),
+        _build_time_column(mark("Time to send"), send_s),
+        _build_number_column(mark("Send rate (KB/s)"), lambda row: row.send_rate_kb_per_s),
+        _build_number_column(mark("New transaction rate (KB/s)"), lambda row: row.log_rate_kb_per_s),
+        _build_time_column(mark("Oldest unsent transaction"), get_oldest_s),
+        _build_number_column(mark("Unrestored log (KB)"), lambda row: row.unrestored_kb),
+        _build_time_column(mark("Time to restore"), restore_s),
+        _build_number_column(mark("Restore rate (KB/s)"), lambda row: row.restore_rate_kb_per_s),
+        _build_number_column(mark("Mirror commit overhead (ms)"), lambda row: row.average_delay_ms),
+        _build_number_column(mark("Transactions/s"), lambda row: row.transactions_per_s),
     ]
 
 
@@ -237,11 +239,11 @@ class MonitorHistoryPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._shown_span: tuple[float, float] | None = None
-        self.model = TableModel(columns(), self)
+        self.model = TableModel(build_columns(), self)
         self.table = TableView(self.model, tr("Recorded rows"))
         self.servers, self.modes = QComboBox(), QComboBox()
-        name_box(self.servers, tr("Server instance"))
-        name_box(self.modes, tr("Records to show"))
+        set_box_name(self.servers, tr("Server instance"))
+        set_box_name(self.modes, tr("Records to show"))
         for words, mode in MODES:
             self.modes.addItem(tr(words), mode)
         self.note = QLabel()
@@ -272,9 +274,9 @@ class MonitorHistoryPage(QWidget):
         server = self.servers.currentText()
         rows: list[MonitorRow] = []
         self.note.setText("")
-        if server and tsql.reachable(world, server):
+        if server and tsql.is_reachable(world, server):
             try:
-                rows = results(world, server, database, self.modes.currentData())
+                rows = list_results(world, server, database, self.modes.currentData())
             except SqlError as refusal:
                 self.note.setText(tr("Msg {number}: no records.").format(number=refusal.number))
         elif server:
@@ -283,4 +285,4 @@ class MonitorHistoryPage(QWidget):
             low, high = (t_s * TICKS_PER_S for t_s in self._shown_span)
             rows = [row for row in rows if low <= row.tick <= high]
         start = world.settings.start_time
-        self.model.update([(formatting.server_time(start, row.tick, decimals=0), row) for row in rows])
+        self.model.update([(formatting.format_server_time(start, row.tick, decimals=0), row) for row in rows])

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from app.view_models import dashboard
-from app.view_models.dashboard import STATES, TONES, worst
+from app.view_models.dashboard import STATES, TONES, get_worst_issue
 from app.words import formatting
 from app.words.language import mark, tr
 from engine import tsql
@@ -59,7 +59,7 @@ def find_connection_error(world: World, name: str) -> int | None:
     None: it responds.
     """
     server = world.instances[name]
-    if tsql.reachable(world, name):
+    if tsql.is_reachable(world, name):
         return TIMEOUT if server.hung else None
     return (
         REFUSED
@@ -76,7 +76,7 @@ def format_client_message(number: int, name: str) -> str:
 # --- labels -------------------------------------------------------------------------------------------------
 
 
-def server_label(world: World, server: Instance) -> str:
+def format_server_label(world: World, server: Instance) -> str:
     r"""Return `SERVER_A (SQL Server 9.0.5000 - CORP\dba)`, as Management Studio writes it."""
     numbers = [int(part) for part in PRODUCT[server.version][0].split(".")[:3]]
     version = ".".join(str(number) for number in numbers)
@@ -104,7 +104,7 @@ _MIRROR_STATE: Final = {
 _ROLE: Final = {Role.PRINCIPAL: mark("Principal"), Role.MIRROR: mark("Mirror")}
 
 
-def database_item(copy: DatabaseCopy) -> ExplorerItem:
+def build_database_item(copy: DatabaseCopy) -> ExplorerItem:
     """Return `Sales (Mirror, Synchronized / Restoring...)`: role and session, then the state in sys.databases.
 
     Facts 3.4.
@@ -127,16 +127,16 @@ def database_item(copy: DatabaseCopy) -> ExplorerItem:
 # --- folders ------------------------------------------------------------------------------------------------
 
 
-def _databases(world: World, server: Instance) -> Iterable[ExplorerItem]:
+def _list_databases(world: World, server: Instance) -> Iterable[ExplorerItem]:
     own_copies = [copy for (name, _), copy in world.copies.items() if name == server.name]
-    return [database_item(copy) for copy in sorted(own_copies, key=lambda copy: copy.database.lower())]
+    return [build_database_item(copy) for copy in sorted(own_copies, key=lambda copy: copy.database.lower())]
 
 
-def _system_databases(world: World, server: Instance) -> Iterable[ExplorerItem]:
+def _list_system_databases(world: World, server: Instance) -> Iterable[ExplorerItem]:
     return [ExplorerItem("system database", name, name, "ok") for name in tsql.SYSTEM_DATABASES]
 
 
-def _logins(world: World, server: Instance) -> Iterable[ExplorerItem]:
+def _list_logins(world: World, server: Instance) -> Iterable[ExplorerItem]:
     yield ExplorerItem("login", "sa", "sa")
     for login in sorted(server.logins, key=lambda login: login.name.lower()):
         if login.name.lower() != "sa":
@@ -150,10 +150,10 @@ def _logins(world: World, server: Instance) -> Iterable[ExplorerItem]:
             )
 
 
-def _certificates(world: World, server: Instance) -> Iterable[ExplorerItem]:
+def _list_certificates(world: World, server: Instance) -> Iterable[ExplorerItem]:
     for certificate in server.certificates:
         is_expired = certificate.expires_tick <= world.tick
-        server_time = formatting.server_time(world.settings.start_time, certificate.expires_tick, 0)
+        server_time = formatting.format_server_time(world.settings.start_time, certificate.expires_tick, 0)
         valid = tr("expired {date}") if is_expired else tr("valid until {date}")
         key = tr("with private key") if certificate.has_private_key else tr("without private key")
         tip = f"{certificate.subject}; {valid.format(date=server_time)}; {key}"
@@ -176,7 +176,7 @@ _ENDPOINT_STATE: Final = {
 }
 
 
-def _endpoints(world: World, server: Instance) -> Iterable[ExplorerItem]:
+def _list_endpoints(world: World, server: Instance) -> Iterable[ExplorerItem]:
     end = server.endpoint
     if end is not None:
         state = tr(_ENDPOINT_STATE[end.state])
@@ -185,16 +185,16 @@ def _endpoints(world: World, server: Instance) -> Iterable[ExplorerItem]:
         yield ExplorerItem("endpoint", end.name, f"{end.name} ({state})", _ENDPOINT_TONE[end.state], tip)
 
 
-def _linked_servers(world: World, server: Instance) -> Iterable[ExplorerItem]:
+def _list_linked_servers(world: World, server: Instance) -> Iterable[ExplorerItem]:
     return [ExplorerItem("linked server", name, name) for name in sorted(server.linked_servers)]
 
 
-def _logs(world: World, server: Instance) -> Iterable[ExplorerItem]:
-    began = formatting.server_time(world.settings.start_time, max(0, server.started_tick), 0)
+def _list_logs(world: World, server: Instance) -> Iterable[ExplorerItem]:
+    began = formatting.format_server_time(world.settings.start_time, max(0, server.started_tick), 0)
     yield ExplorerItem("log", tr("Current"), tr("Current - {began}").format(began=began))
 
 
-def _jobs(world: World, server: Instance) -> Iterable[ExplorerItem]:
+def _list_jobs(world: World, server: Instance) -> Iterable[ExplorerItem]:
     for job in sorted(server.jobs, key=lambda job: job.name.lower()):
         label = job.name if job.enabled else tr("{name} (disabled)").format(name=job.name)
         yield ExplorerItem("job", job.name, label, "text" if job.enabled else "idle", label)
@@ -203,49 +203,49 @@ def _jobs(world: World, server: Instance) -> Iterable[ExplorerItem]:
 # --- availability groups
 
 
-def _groups(world: World, server: Instance) -> Iterable[ExplorerItem]:
+def _list_groups(world: World, server: Instance) -> Iterable[ExplorerItem]:
     """Yield `AG1 (Primary)`, with this server's knowledge of the group below it."""
     for state in replicas.list_replica_states(world, server.name):
-        group = replicas.group_of(world, server.name, state.guid)
+        group = replicas.find_group_config(world, server.name, state.guid)
         if group is None:
             continue
         folders = tuple(
             Folder(name, title, partial(answer, group.name))
             for name, title, answer in (
-                ("replicas", mark("Availability Replicas"), _replicas),
+                ("replicas", mark("Availability Replicas"), _list_replicas),
                 ("databases", mark("Availability Databases"), _list_group_databases),
-                ("listeners", mark("Availability Group Listeners"), _listeners),
+                ("listeners", mark("Availability Group Listeners"), _list_listeners),
             )
         )
         role = state.role.name.capitalize()
-        board = _board(group.name, world, server)
+        board = _build_dashboard(group.name, world, server)
         tone = TONES[board.health] if board is not None else "bad"
         label = f"{group.name} ({tr(role)})"
         yield ExplorerItem("availability group", group.name, label, tone, label, folders)
 
 
-def _board(group: str, world: World, server: Instance) -> dashboard.GroupDashboard | None:
+def _build_dashboard(group: str, world: World, server: Instance) -> dashboard.GroupDashboard | None:
     group_details = dashboard.find_groups(world, server.name).get(group)
-    return dashboard.board(world, *group_details) if group_details is not None else None
+    return dashboard.build_dashboard(world, *group_details) if group_details is not None else None
 
 
-def _replicas(group: str, world: World, server: Instance) -> Iterable[ExplorerItem]:
-    board = _board(group, world, server)
+def _list_replicas(group: str, world: World, server: Instance) -> Iterable[ExplorerItem]:
+    board = _build_dashboard(group, world, server)
     for row in board.replicas if board is not None else ():
-        tone = TONES[worst(row.issues)]
+        tone = TONES[get_worst_issue(row.issues)]
         yield ExplorerItem("availability replica", row.name, f"{row.name} ({tr(row.role)})", tone, row.state)
 
 
 def _list_group_databases(group: str, world: World, server: Instance) -> Iterable[ExplorerItem]:
-    board = _board(group, world, server)
+    board = _build_dashboard(group, world, server)
     for row in board.databases if board is not None else ():
         if row.replica == server.name:
             yield ExplorerItem(
-                "availability database", row.name, row.name, TONES[worst(row.issues)], row.state
+                "availability database", row.name, row.name, TONES[get_worst_issue(row.issues)], row.state
             )
 
 
-def _listeners(group: str, world: World, server: Instance) -> Iterable[ExplorerItem]:
+def _list_listeners(group: str, world: World, server: Instance) -> Iterable[ExplorerItem]:
     known_group = replicas.find_group(world, server.name, group)
     if known_group is not None and known_group.listener is not None:
         online = world.listeners.get(known_group.listener.name) is not None
@@ -256,27 +256,27 @@ def _listeners(group: str, world: World, server: Instance) -> Iterable[ExplorerI
 
 
 FOLDERS: Final = (
-    Folder("databases", mark("Databases"), _databases, (
-        Folder("system", mark("System Databases"), _system_databases),
+    Folder("databases", mark("Databases"), _list_databases, (
+        Folder("system", mark("System Databases"), _list_system_databases),
     )),
     Folder("security", mark("Security"), None, (
-        Folder("logins", mark("Logins"), _logins),
-        Folder("certificates", mark("Certificates"), _certificates),
+        Folder("logins", mark("Logins"), _list_logins),
+        Folder("certificates", mark("Certificates"), _list_certificates),
     )),
     Folder("objects", mark("Server Objects"), None, (
-        Folder("endpoints", mark("Endpoints"), _endpoints),
-        Folder("linked", mark("Linked Servers"), _linked_servers),
+        Folder("endpoints", mark("Endpoints"), _list_endpoints),
+        Folder("linked", mark("Linked Servers"), _list_linked_servers),
     )),
     Folder("always on", mark("Always On High Availability"), None, (
-        Folder("groups", mark("Availability Groups"), _groups),
+        Folder("groups", mark("Availability Groups"), _list_groups),
     ), lambda world, server: replicas.is_always_on_enabled(world, server.name)),
-    Folder("management", mark("Management"), None, (Folder("logs", mark("SQL Server Logs"), _logs),)),
-    Folder("agent", mark("SQL Server Agent"), None, (Folder("jobs", mark("Jobs"), _jobs),)),
+    Folder("management", mark("Management"), None, (Folder("logs", mark("SQL Server Logs"), _list_logs),)),
+    Folder("agent", mark("SQL Server Agent"), None, (Folder("jobs", mark("Jobs"), _list_jobs),)),
 )  # fmt: skip
 """Tree under a server, in the order of Management Studio."""
 
 
-def folder_title(folder: Folder, server: Instance) -> str:
+def format_folder_title(folder: Folder, server: Instance) -> str:
     """Return the title of the agent's folder, which shows whether the agent runs."""
     title = tr(folder.title)
     is_agent_stopped = folder.name == "agent" and not server.agent_running
@@ -285,9 +285,9 @@ def folder_title(folder: Folder, server: Instance) -> str:
 
 def format_age(tick: int, now_tick: int) -> str:
     """Format `0:41, 2:05 ago`."""
-    time = formatting.run_time(tick / TICKS_PER_S)
+    time = formatting.format_run_time(tick / TICKS_PER_S)
     age_s = max(0, now_tick - tick) / TICKS_PER_S
-    age = formatting.seconds(age_s, 0).replace(" ", "\u00a0")  # on one line
+    age = formatting.format_seconds(age_s, 0).replace(" ", "\u00a0")  # on one line
     return (
         tr("{at}, just now").format(at=time)
         if age_s < 1.0

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QHeaderView, QLabel, QMenu, QTreeView, QWidget
 from app.view_models.picture import HasWorld
 from app.views.object_explorer import answers, scripts
 from app.views.object_explorer.properties import MirroringPage
-from app.views.object_explorer.tree import NODE, Tree, TreeNode, node_of
+from app.views.object_explorer.tree import NODE, Tree, TreeNode, get_node
 from app.widgets import keys, theme
-from app.widgets.bars import Bar, menu_button
+from app.widgets.bars import Bar, build_menu_button
 from app.widgets.layouts import lay_column, lay_row
 from app.widgets.reader import follow_selection
 from app.words.language import mark, tr
@@ -75,18 +75,18 @@ class ObjectExplorer(QWidget):
         self.setFocusProxy(self.view)
         self.age = QLabel(wordWrap=True, margin=6)
         self.tools = {
-            "explorer.refresh": self._action(tr("Re&fresh"), self.refresh),
-            "explorer.query": self._action(tr("&New query"), self._new_query),
-            "explorer.properties": self._action(tr("&Mirroring…"), self._open_page),
+            "explorer.refresh": self._build_action(tr("Re&fresh"), self.refresh),
+            "explorer.query": self._build_action(tr("&New query"), self._open_query),
+            "explorer.properties": self._build_action(tr("&Mirroring…"), self._open_page),
         }
         """Actions by command name."""
-        keys.bind(self.tools, keys.keys_of(keys.SSMS))
+        keys.bind(self.tools, keys.resolve_keys(keys.SSMS))
         self._lay_out()
         self._connect()
         self._show_theme()
-        theme.follow(self, theme.LOOKS, self._show_theme)
+        theme.call_after_events(self, theme.LOOKS, self._show_theme)
 
-    def _action(self, text: str, do: Callable[[], object]) -> QAction:
+    def _build_action(self, text: str, do: Callable[[], object]) -> QAction:
         action = QAction(text, self)
         action.triggered.connect(lambda _=False: do())
         self.addAction(action)
@@ -94,10 +94,10 @@ class ObjectExplorer(QWidget):
 
     def _lay_out(self) -> None:
         bar = Bar(tr("Object Explorer"))
-        bar.put([self.tools["explorer.refresh"], self.tools["explorer.query"]])
+        bar.add_actions([self.tools["explorer.refresh"], self.tools["explorer.query"]])
         layout = lay_row(
             (self.age, 1),
-            menu_button(tr("Actions ▾"), tr("Actions for this row"), self._fill_for_button),
+            build_menu_button(tr("Actions ▾"), tr("Actions for this row"), self._fill_for_button),
             margins=(0, 0, 4, 0),
         )
         lay_column(bar, (self.view, 1), layout, parent=self, margins=0, spacing=0)
@@ -120,7 +120,7 @@ class ObjectExplorer(QWidget):
         self._error = ""
         for page in list(self.pages):
             page.close()
-        path = self._current_path()
+        path = self._get_current_path()
         self.tree.start(drill.world)
         self._select_path(path or (next(iter(drill.world.instances), ""),))
         self._show_age()
@@ -152,7 +152,7 @@ class ObjectExplorer(QWidget):
 
     def refresh(self) -> None:
         """Ask the server of the current row again (F5)."""
-        path = self._current_path()
+        path = self._get_current_path()
         self._error = ""
         self.tree.refresh(self.view.currentIndex())
         self._select_path(path)
@@ -164,7 +164,7 @@ class ObjectExplorer(QWidget):
         index = self.view.currentIndex()
         return index.data(NODE) if index.isValid() else None
 
-    def _current_path(self) -> tuple[str, ...]:
+    def _get_current_path(self) -> tuple[str, ...]:
         return self.node.path if self.node is not None else ()
 
     def _select_path(self, path: tuple[str, ...]) -> None:
@@ -191,8 +191,8 @@ class ObjectExplorer(QWidget):
     def _refresh_folder_of_current(self) -> None:
         item = self.tree.itemFromIndex(self.view.currentIndex())
         parent = item.parent() if item is not None else None
-        if parent is not None and node_of(parent).folder is not None:
-            path = self._current_path()
+        if parent is not None and get_node(parent).folder is not None:
+            path = self._get_current_path()
             self.tree.refresh(parent.index())
             self._select_path(path)
 
@@ -214,7 +214,7 @@ class ObjectExplorer(QWidget):
 
     def _show_age(self) -> None:
         query = self.tree.find_query(self.view.currentIndex())
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         if self._error:
             self.age.setStyleSheet(f"color: {colors.bad.name()}")
             self.age.setText(self._error)
@@ -267,30 +267,32 @@ class ObjectExplorer(QWidget):
             tasks = menu.addMenu(tr("&Tasks"))
             tasks.addAction(self.tools["explorer.properties"])
             monitor = partial(self.monitor_wanted.emit, server, name)
-            _put(tasks, [(tr("Launch Database Mirroring M&onitor…"), monitor)])
+            _add_actions(tasks, [(tr("Launch Database Mirroring M&onitor…"), monitor)])
         elif node.kind == "server":
-            _put(menu, self._verbs(SERVICE, server))
-            _put(menu, [(tr("View SQL Server &Log"), partial(self.log_wanted.emit, server))])
+            _add_actions(menu, self._list_verbs(SERVICE, server))
+            _add_actions(menu, [(tr("View SQL Server &Log"), partial(self.log_wanted.emit, server))])
         elif node.kind == "folder" and name == "agent":
-            _put(menu, self._verbs(AGENT, server))
+            _add_actions(menu, self._list_verbs(AGENT, server))
         elif node.kind == "job":
-            _put(menu, [
+            _add_actions(menu, [
                 (tr("&Start Job"), partial(self._send, server, scripts.start_job(name))),
                 (tr("&Enable"), partial(self._send, server, scripts.enable_job(name, True))),
                 (tr("&Disable"), partial(self._send, server, scripts.enable_job(name, False))),
             ])  # fmt: skip
         elif node.kind == "availability group":
-            _put(menu, [
-                (tr("&Failover…"), partial(self.query_wanted.emit, server, scripts.failover_of(name))),
+            _add_actions(menu, [
+                (tr("&Failover…"), partial(self.query_wanted.emit, server, scripts.script_failover(name))),
                 (tr("Show &Dashboard"), partial(self.dashboard_wanted.emit, server, name)),
             ])  # fmt: skip
         elif node.kind == "availability database":
-            _put(menu, [
-                (tr("&Suspend Data Movement…"), partial(self._send, server, scripts.hadr(name, "SUSPEND"))),
-                (tr("&Resume Data Movement…"), partial(self._send, server, scripts.hadr(name, "RESUME"))),
+            _add_actions(menu, [
+                (tr("&Suspend Data Movement…"),
+                 partial(self._send, server, scripts.script_data_movement(name, "SUSPEND"))),
+                (tr("&Resume Data Movement…"),
+                 partial(self._send, server, scripts.script_data_movement(name, "RESUME"))),
             ])  # fmt: skip
         elif node.kind == "log":
-            _put(menu, [(tr("View SQL Server &Log"), partial(self.log_wanted.emit, server))])
+            _add_actions(menu, [(tr("View SQL Server &Log"), partial(self.log_wanted.emit, server))])
         menu.addSeparator()
         menu.addAction(self.tools["explorer.refresh"])
 
@@ -298,11 +300,11 @@ class ObjectExplorer(QWidget):
         """Add scripts, which need data of the server; without its response there are none."""
         if self._world is None or answers.find_connection_error(self._world, node.server) is not None:
             return
-        found_scripts = scripts.scripts(self._world, node.server, node.kind, node.name)
+        found_scripts = scripts.list_scripts(self._world, node.server, node.kind, node.name)
         if found_scripts:
             title = tr("Mirroring") if node.kind == "database" else node.kind.title()
             inner = menu.addMenu(tr("S&cript {title} as").format(title=title))
-            _put(
+            _add_actions(
                 inner,
                 [
                     (words, partial(self.query_wanted.emit, node.server, text))
@@ -310,13 +312,15 @@ class ObjectExplorer(QWidget):
                 ],
             )
 
-    def _verbs(self, verbs: Iterable[tuple[str, str]], server: str) -> list[tuple[str, Callable[[], object]]]:
+    def _list_verbs(
+        self, verbs: Iterable[tuple[str, str]], server: str
+    ) -> list[tuple[str, Callable[[], object]]]:
         return [(tr(words), partial(self.requested.emit, f"{verb} {server}")) for words, verb in verbs]
 
     def _send(self, server: str, statement: str) -> None:
         self.requested.emit(f"sql {server}#{WINDOW} {statement}")
 
-    def _new_query(self) -> None:
+    def _open_query(self) -> None:
         node = self.node
         if node is not None:
             use = f"USE {scripts.quote_name(node.name)}\nGO\n" if "database" in node.kind else ""
@@ -339,17 +343,17 @@ class ObjectExplorer(QWidget):
     # --- appearance ---------------------------------------------------------------------------------------
 
     def _show_theme(self) -> None:
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         height = self.fontMetrics().height()
         self.view.setIconSize(QSize(height, height))
         self.view.setIndentation(round(INDENTATION * height))
         self.tree.recolor(colors.dark)
-        self.tools["explorer.refresh"].setIcon(theme.icon("retry", colors))
-        self.tools["explorer.query"].setIcon(theme.icon("sql", colors))
+        self.tools["explorer.refresh"].setIcon(theme.load_icon("retry", colors))
+        self.tools["explorer.query"].setIcon(theme.load_icon("sql", colors))
         self._show_age()
 
 
-def _put(menu: QMenu, acts: Iterable[tuple[str, Callable[[], object]]]) -> None:
+def _add_actions(menu: QMenu, acts: Iterable[tuple[str, Callable[[], object]]]) -> None:
     """Add a separator, and an action for each (text, function)."""
     if menu.actions():
         menu.addSeparator()

@@ -33,7 +33,7 @@ _STATUS: Final = {
     MirrorState.DISCONNECTED: (mark("No connection"), "bad"),
     MirrorState.PENDING_FAILOVER: (mark("Failover"), "warn"),
 }
-"""Texts of this page of Management Studio, which differ from those of the tree. Facts 3.4."""
+"""Texts on this page of Management Studio. The tree has other texts. Facts 3.4."""
 
 
 class PropertyAction(Struct, frozen=True):
@@ -72,7 +72,7 @@ FIELDS: Final = (
 )
 
 
-def values(copy: DatabaseCopy | None) -> dict[str, str]:
+def read_values(copy: DatabaseCopy | None) -> dict[str, str]:
     """Return the values of the page by the names of `FIELDS`; a database without mirroring has only a status."""
     if copy is None:
         return {"Status": tr("This server has no database with this name.")}
@@ -147,7 +147,7 @@ class MirroringPage(QDialog):
         card.setLayout(self.form)
         acts = QHBoxLayout()
         for act, button in self.buttons.items():
-            button.clicked.connect(lambda _=False, act=act: self._ask(act))
+            button.clicked.connect(lambda _=False, act=act: self._ask_to_confirm(act))
             acts.addWidget(button)
         acts.addStretch(1)
         answer = lay_row((self.message, 1), self.yes, self.no)
@@ -196,13 +196,13 @@ class MirroringPage(QDialog):
                     self._show_status(f"Msg {messages[0]['number']}: {messages[0]['text']}", "bad")
 
     def _show_fields(self) -> None:
-        shown_values = values(self._copy)
+        shown_values = read_values(self._copy)
         for name, label in self.labels.items():
             label.setText(shown_values.get(name, ""))
             self.form.setRowVisible(label, name in shown_values)
         state = self._copy.mirroring.state if self._copy is not None else None
         tone = _STATUS[state][1] if state is not None else "text"
-        color = theme.tokens(self.palette()).named(tone).name()
+        color = theme.get_tokens(self.palette()).get_color(tone).name()
         self.labels["Status"].setStyleSheet(f"color: {color}; font-weight: 600")
         actions = list_enabled_actions(self._copy)
         for act, button in self.buttons.items():
@@ -219,12 +219,12 @@ class MirroringPage(QDialog):
 
     def _show_status(self, text: str, tone: str) -> None:
         self._tone = tone
-        self.message.setStyleSheet(f"color: {theme.tokens(self.palette()).named(tone).name()}")
+        self.message.setStyleSheet(f"color: {theme.get_tokens(self.palette()).get_color(tone).name()}")
         self.message.setText(text)
 
     # --- buttons ------------------------------------------------------------------------------------------
 
-    def _ask(self, act: PropertyAction) -> None:
+    def _ask_to_confirm(self, act: PropertyAction) -> None:
         if not act.question:
             self._send(act)
             return

@@ -13,7 +13,7 @@ Script = tuple[str, str]
 """(title in the menu, text)."""
 
 
-def scripts(world: World, server: str, kind: str, name: str) -> list[Script]:
+def list_scripts(world: World, server: str, kind: str, name: str) -> list[Script]:
     """Return the scripts for the object as the server knows it now; empty if it no longer exists."""
     make = _KINDS.get(kind)
     return list(make(world, server, name)) if make is not None else []
@@ -24,7 +24,7 @@ def quote_name(name: str) -> str:
     return f"[{name.replace(']', ']]')}]"
 
 
-def literal(text: str) -> str:
+def quote_literal(text: str) -> str:
     """Return *text* as a literal: `N'text'`."""
     return "N'" + text.replace("'", "''") + "'"
 
@@ -32,7 +32,7 @@ def literal(text: str) -> str:
 # --- databases ----------------------------------------------------------------------------------------------
 
 
-def _database(world: World, server: str, name: str) -> Iterable[Script]:
+def _script_database(world: World, server: str, name: str) -> Iterable[Script]:
     copy = world.copies.get((server, name))
     if copy is None:
         return
@@ -44,24 +44,24 @@ def _database(world: World, server: str, name: str) -> Iterable[Script]:
     if copy.mirroring.guid is None:
         yield (
             "PARTNER = …",
-            f"{alter}PARTNER = {literal('TCP://<partner, sysname, SERVER_B>:<port, int, 5022>')}\n",
+            f"{alter}PARTNER = {quote_literal('TCP://<partner, sysname, SERVER_B>:<port, int, 5022>')}\n",
         )
         return
-    yield "the whole session", _session(copy, alter)
+    yield "the whole session", _script_session(copy, alter)
     for action in ("FAILOVER", "SUSPEND", "RESUME", "OFF", "FORCE_SERVICE_ALLOW_DATA_LOSS"):
-        yield f"PARTNER {action}", f"{_use_master(copy, action)}{alter}PARTNER {action}\nGO\n"
+        yield f"PARTNER {action}", f"{_format_use_master(copy, action)}{alter}PARTNER {action}\nGO\n"
     for safety in ("FULL", "OFF"):
         yield f"SAFETY {safety}", f"{alter}PARTNER SAFETY {safety}\nGO\n"
     yield "WITNESS OFF", f"{alter}WITNESS OFF\nGO\n"
 
 
-def _use_master(copy: DatabaseCopy, clause: str) -> str:
+def _format_use_master(copy: DatabaseCopy, clause: str) -> str:
     return "USE master\nGO\n" if clause == "FAILOVER" and copy.mirroring.role is Role.PRINCIPAL else ""
 
 
-def _session(copy: DatabaseCopy, alter: str) -> str:
+def _script_session(copy: DatabaseCopy, alter: str) -> str:
     """Return the statements that set up the current session on this server."""
-    lines = [f"{alter}PARTNER = {literal(copy.mirroring.partner_address or '')}", "GO"]
+    lines = [f"{alter}PARTNER = {quote_literal(copy.mirroring.partner_address or '')}", "GO"]
     if copy.mirroring.role is Role.PRINCIPAL:
         lines += [
             f"{alter}PARTNER SAFETY {copy.mirroring.safety.name}",
@@ -70,14 +70,14 @@ def _session(copy: DatabaseCopy, alter: str) -> str:
             "GO",
         ]
         if copy.mirroring.witness_address:
-            lines += [f"{alter}WITNESS = {literal(copy.mirroring.witness_address)}", "GO"]
+            lines += [f"{alter}WITNESS = {quote_literal(copy.mirroring.witness_address)}", "GO"]
     return "\n".join(lines) + "\n"
 
 
 # --- availability groups ------------------------------------------------------------------------------------
 
 
-def _group(world: World, server: str, name: str) -> Iterable[Script]:
+def _script_group(world: World, server: str, name: str) -> Iterable[Script]:
     alter = f"USE master\nGO\nALTER AVAILABILITY GROUP {quote_name(name)} "
     for action in ("FAILOVER", "FORCE_FAILOVER_ALLOW_DATA_LOSS", "OFFLINE"):
         yield action, f"{alter}{action}\nGO\n"
@@ -86,12 +86,12 @@ def _group(world: World, server: str, name: str) -> Iterable[Script]:
     yield "DROP To", f"USE master\nGO\nDROP AVAILABILITY GROUP {quote_name(name)}\nGO\n"
 
 
-def failover_of(group: str) -> str:
+def script_failover(group: str) -> str:
     """Return the script for the window that Failover… opens on the server that becomes the primary."""
     return f"USE master\nGO\nALTER AVAILABILITY GROUP {quote_name(group)} FAILOVER\n"
 
 
-def hadr(database: str, clause: str) -> str:
+def script_data_movement(database: str, clause: str) -> str:
     """Return the statement behind Suspend and Resume Data Movement."""
     return f"ALTER DATABASE {quote_name(database)} SET HADR {clause}"
 
@@ -101,16 +101,17 @@ def _build_group_prefix(
 ) -> Iterable[str]:
     """Yield `ALTER AVAILABILITY GROUP [g] ` for each matching group of *server*."""
     groups = (
-        replicas.group_of(world, server, state.guid) for state in replicas.list_replica_states(world, server)
+        replicas.find_group_config(world, server, state.guid)
+        for state in replicas.list_replica_states(world, server)
     )
     for group in groups:
         if group is not None and predicate(group):
             yield f"USE master\nGO\nALTER AVAILABILITY GROUP {quote_name(group.name)} "
 
 
-def _replica(world: World, server: str, name: str) -> Iterable[Script]:
-    for alter in _build_group_prefix(world, server, lambda group: group.replica(name) is not None):
-        modify = f"{alter}MODIFY REPLICA ON {literal(name)} WITH "
+def _script_replica(world: World, server: str, name: str) -> Iterable[Script]:
+    for alter in _build_group_prefix(world, server, lambda group: group.find_replica(name) is not None):
+        modify = f"{alter}MODIFY REPLICA ON {quote_literal(name)} WITH "
         for option in (
             "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT",
             "AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT",
@@ -121,37 +122,40 @@ def _replica(world: World, server: str, name: str) -> Iterable[Script]:
             "SECONDARY_ROLE (ALLOW_CONNECTIONS = NO)",
         ):
             yield option, f"{modify}({option})\nGO\n"
-        yield "REMOVE REPLICA", f"{alter}REMOVE REPLICA ON {literal(name)}\nGO\n"
+        yield "REMOVE REPLICA", f"{alter}REMOVE REPLICA ON {quote_literal(name)}\nGO\n"
 
 
 def _script_group_database(world: World, server: str, name: str) -> Iterable[Script]:
     for alter in _build_group_prefix(world, server, lambda group: name in group.databases):
-        yield from _database(world, server, name)
+        yield from _script_database(world, server, name)
         yield "REMOVE DATABASE", f"{alter}REMOVE DATABASE {quote_name(name)}\nGO\n"
 
 
-def _listener(world: World, server: str, name: str) -> Iterable[Script]:
+def _script_listener(world: World, server: str, name: str) -> Iterable[Script]:
     for alter in _build_group_prefix(world, server, lambda group: group.listener is not None):
-        yield "PORT = …", f"{alter}MODIFY LISTENER {literal(name)} (PORT = <port, int, 1433>)\nGO\n"
+        yield "PORT = …", f"{alter}MODIFY LISTENER {quote_literal(name)} (PORT = <port, int, 1433>)\nGO\n"
         for action in ("RESTART", "REMOVE"):
-            yield f"{action} LISTENER", f"{alter}{action} LISTENER {literal(name)}\nGO\n"
+            yield f"{action} LISTENER", f"{alter}{action} LISTENER {quote_literal(name)}\nGO\n"
 
 
 # --- endpoints, certificates, logins ------------------------------------------------------------------------
 
 
-def _endpoint(world: World, server: str, name: str) -> Iterable[Script]:
+def _script_endpoint(world: World, server: str, name: str) -> Iterable[Script]:
     end = world.instances[server].endpoint
     if end is None:
         return
     called = f"ENDPOINT {quote_name(end.name)}"
-    yield "CREATE To", f"CREATE {called}\n    AUTHORIZATION {quote_name(end.owner)}\n{_endpoint_body(end)}"
+    yield (
+        "CREATE To",
+        f"CREATE {called}\n    AUTHORIZATION {quote_name(end.owner)}\n{_format_endpoint_body(end)}",
+    )
     yield "ALTER To start", f"ALTER {called} STATE = STARTED\nGO\n"
     yield "ALTER To stop", f"ALTER {called} STATE = STOPPED\nGO\n"
     yield "DROP To", f"DROP {called}\nGO\n"
 
 
-def _endpoint_body(end: Endpoint) -> str:
+def _format_endpoint_body(end: Endpoint) -> str:
     ip = end.ip if end.ip == "ALL" else f"({end.ip})"
     authentication = end.authentication.replace(
         "CERTIFICATE", f"CERTIFICATE {quote_name(end.certificate or '')}"
@@ -167,23 +171,24 @@ def _endpoint_body(end: Endpoint) -> str:
     )
 
 
-def _certificate(world: World, server: str, name: str) -> Iterable[Script]:
+def _script_certificate(world: World, server: str, name: str) -> Iterable[Script]:
     certificate = _find_named(world.instances[server].certificates, name)
     if certificate is None:
         return
-    called, file = f"CERTIFICATE {quote_name(name)}", literal(f"C:\\{name}.cer")
-    expiry = formatting.server_time(world.settings.start_time, certificate.expires_tick, 0)
+    called, file = f"CERTIFICATE {quote_name(name)}", quote_literal(f"C:\\{name}.cer")
+    expiry = formatting.format_server_time(world.settings.start_time, certificate.expires_tick, 0)
     yield (
         "CREATE To",
         (
-            f"CREATE {called}\n    WITH SUBJECT = {literal(certificate.subject)}, EXPIRY_DATE = {literal(expiry)}\nGO\n"
+            f"CREATE {called}\n    WITH SUBJECT = {quote_literal(certificate.subject)}, "
+            f"EXPIRY_DATE = {quote_literal(expiry)}\nGO\n"
         ),
     )
     yield "BACKUP To", f"BACKUP {called} TO FILE = {file}\nGO\n"
     yield "DROP To", f"DROP {called}\nGO\n"
 
 
-def _login(world: World, server: str, name: str) -> Iterable[Script]:
+def _script_login(world: World, server: str, name: str) -> Iterable[Script]:
     login = _find_named(world.instances[server].logins, name)
     called = f"LOGIN {quote_name(name)}"
     if login is not None:
@@ -210,9 +215,9 @@ def _create_login(login: Login, called: str) -> str:
 # --- linked servers, jobs -----------------------------------------------------------------------------------
 
 
-def _linked_server(world: World, server: str, name: str) -> Iterable[Script]:
+def _script_linked_server(world: World, server: str, name: str) -> Iterable[Script]:
     if name in world.instances[server].linked_servers:
-        called = literal(name)
+        called = quote_literal(name)
         yield (
             "CREATE To",
             (f"EXEC master.dbo.sp_addlinkedserver @server = {called}, @srvproduct = N'SQL Server'\nGO\n"),
@@ -220,23 +225,23 @@ def _linked_server(world: World, server: str, name: str) -> Iterable[Script]:
         yield "DROP To", f"EXEC master.dbo.sp_dropserver @server = {called}, @droplogins = 'droplogins'\nGO\n"
 
 
-def _job(world: World, server: str, name: str) -> Iterable[Script]:
+def _script_job(world: World, server: str, name: str) -> Iterable[Script]:
     job = _find_named(world.instances[server].jobs, name)
     if job is None:
         return
-    called = f"@job_name = {literal(name)}"
+    called = f"@job_name = {quote_literal(name)}"
     yield "CREATE To", f"EXEC msdb.dbo.sp_add_job {called}, @enabled = {int(job.enabled)}\nGO\n"
     yield "DROP To", f"EXEC msdb.dbo.sp_delete_job {called}\nGO\n"
 
 
 def enable_job(name: str, enabled: bool) -> str:
     """Return the statement behind Enable and Disable."""
-    return f"EXEC msdb.dbo.sp_update_job @job_name = {literal(name)}, @enabled = {int(enabled)}"
+    return f"EXEC msdb.dbo.sp_update_job @job_name = {quote_literal(name)}, @enabled = {int(enabled)}"
 
 
 def start_job(name: str) -> str:
     """Return the statement behind Start Job."""
-    return f"EXEC msdb.dbo.sp_start_job @job_name = {literal(name)}"
+    return f"EXEC msdb.dbo.sp_start_job @job_name = {quote_literal(name)}"
 
 
 def _find_named(items: Iterable[Thing], name: str) -> Thing | None:
@@ -244,14 +249,14 @@ def _find_named(items: Iterable[Thing], name: str) -> Thing | None:
 
 
 _KINDS: Final[dict[str, Callable[[World, str, str], Iterable[Script]]]] = {
-    "database": _database,
-    "endpoint": _endpoint,
-    "certificate": _certificate,
-    "login": _login,
-    "linked server": _linked_server,
-    "job": _job,
-    "availability group": _group,
-    "availability replica": _replica,
+    "database": _script_database,
+    "endpoint": _script_endpoint,
+    "certificate": _script_certificate,
+    "login": _script_login,
+    "linked server": _script_linked_server,
+    "job": _script_job,
+    "availability group": _script_group,
+    "availability replica": _script_replica,
     "availability database": _script_group_database,
-    "listener": _listener,
+    "listener": _script_listener,
 }

@@ -13,10 +13,10 @@ from app.views.object_explorer import answers
 from app.views.object_explorer.answers import FOLDERS, ExplorerItem, Folder
 from app.views.object_explorer.scripts import quote_name
 from app.widgets import theme
-from app.widgets.tables import plain_tip
+from app.widgets.tables import escape_tip
 from app.words.language import tr
 from engine.constants import CLIENT_LOGIN_TIMEOUT_S
-from engine.model import World, ticks
+from engine.model import World, to_ticks
 from engine.overrides import override
 
 DRAWINGS: Final = {
@@ -49,15 +49,15 @@ _SHAPES: Final = {
 
 
 @lru_cache(maxsize=256)
-def icon(kind: str, tone: str, dark: bool) -> QIcon:
+def build_icon(kind: str, tone: str, dark: bool) -> QIcon:
     """Return the icon of *kind* with the symbol of *tone*; no symbol for the tones text and idle."""
-    colors = theme.dark() if dark else theme.light()
+    colors = theme.build_dark_theme() if dark else theme.build_light_theme()
     ground = colors.idle if tone == "idle" else colors.accent if kind == "folder" else colors.text
     kind_icon = QIcon()
     for icon_px in _SIDES:
-        pixmap = theme.pixmap(DRAWINGS[kind], ground, icon_px)
+        pixmap = theme.render_pixmap(DRAWINGS[kind], ground, icon_px)
         if tone in _SHAPES and kind != "problem":
-            _add_sign(pixmap, _SHAPES[tone], colors.named(tone), colors.surface)
+            _add_sign(pixmap, _SHAPES[tone], colors.get_color(tone), colors.surface)
         kind_icon.addPixmap(pixmap)
     return kind_icon
 
@@ -158,9 +158,9 @@ class Tree(QStandardItemModel):
                 self.opened |= {(name,), (name, "databases")}
         self.clear()
         for name in world.instances:
-            self.appendRow(self._row(TreeNode((name,), "server", name, name)))
+            self.appendRow(self._build_row(TreeNode((name,), "server", name, name)))
         for index in range(self.rowCount()):
-            self._ask(self.item(index))
+            self._query_server(self.item(index))
 
     def show_world(self, world: World) -> None:
         """Update the time; only rows that wait for an unresponsive server change."""
@@ -179,55 +179,59 @@ class Tree(QStandardItemModel):
     def refresh(self, index: QModelIndex) -> None:
         """Query the server of this row again, for the row and all expanded rows below it."""
         item = self.itemFromIndex(index)
-        if item is not None and node_of(item).kind == "problem":
+        if item is not None and get_node(item).kind == "problem":
             item = item.parent()
         if item is not None:
-            self._ask(item)
+            self._query_server(item)
 
     def load(self, index: QModelIndex) -> None:
         """Load the folder of an opened row on first use."""
         item = self.itemFromIndex(index)
-        if item is not None and node_of(item).folder is not None and not node_of(item).loaded:
-            self._ask(item)
+        if item is not None and get_node(item).folder is not None and not get_node(item).loaded:
+            self._query_server(item)
 
-    def _ask(self, item: QStandardItem) -> None:
-        node = node_of(item)
+    def _query_server(self, item: QStandardItem) -> None:
+        node = get_node(item)
         number = answers.find_connection_error(self.world, node.server)
         if number == answers.TIMEOUT:
-            self._waiting[node.path] = self.world.tick + ticks(CLIENT_LOGIN_TIMEOUT_S)
+            self._waiting[node.path] = self.world.tick + to_ticks(CLIENT_LOGIN_TIMEOUT_S)
             item.setText(tr("{label} (expanding...)").format(label=node.label))
         else:
             self._show_answer(item, number)
 
     def _show_answer(self, item: QStandardItem, number: int | None) -> None:
         """Show the answer to a query, or the *number* of its error."""
-        node = node_of(item)
+        node = get_node(item)
         self._mark_server(node.server, number)
         if number is not None:
             item.setText(node.label)
             self._show_failure(item, number)
         elif node.kind == "server":
             server = self.world.instances[node.server]
-            self._fill(item, [folder for folder in FOLDERS if folder.is_available(self.world, server)], ())
+            self._fill_item(
+                item, [folder for folder in FOLDERS if folder.is_available(self.world, server)], ()
+            )
         elif node.folder is not None:
             server = self.world.instances[node.server]
-            self._paint(item, answers.folder_title(node.folder, server), "text", "")
+            self._paint(item, answers.format_folder_title(node.folder, server), "text", "")
             items = node.folder.items
-            self._fill(item, node.folder.folders, items(self.world, server) if items is not None else ())
+            self._fill_item(item, node.folder.folders, items(self.world, server) if items is not None else ())
         else:
-            self._renew(item)
+            self._update_item(item)
         if number is not None:
             self.failed.emit(node.server, number)
 
-    def _fill(self, item: QStandardItem, folders: Iterable[Folder], items: Iterable[ExplorerItem]) -> None:
-        node = node_of(item)
+    def _fill_item(
+        self, item: QStandardItem, folders: Iterable[Folder], items: Iterable[ExplorerItem]
+    ) -> None:
+        node = get_node(item)
         item.removeRows(0, item.rowCount())
         node.asked_tick, node.loaded = self.world.tick, True
         for folder in folders:
-            item.appendRow(self._folder_row(node.path, folder))
+            item.appendRow(self._build_folder_row(node.path, folder))
         for explorer_item in items:
             path = (*node.path, f"{explorer_item.kind}:{explorer_item.name}")
-            row = self._row(
+            row = self._build_row(
                 TreeNode(
                     path, explorer_item.kind, explorer_item.name, explorer_item.label, tone=explorer_item.tone
                 ),
@@ -235,13 +239,13 @@ class Tree(QStandardItemModel):
             )
             item.appendRow(row)
             for folder in explorer_item.folders:
-                row.appendRow(self._folder_row(path, folder))
+                row.appendRow(self._build_folder_row(path, folder))
         self.refreshed.emit()
 
-    def _renew(self, item: QStandardItem) -> None:
+    def _update_item(self, item: QStandardItem) -> None:
         """Update one object, or remove it if the server no longer has it."""
-        node, parent_item = node_of(item), item.parent()
-        folder = node_of(parent_item).folder
+        node, parent_item = get_node(item), item.parent()
+        folder = get_node(parent_item).folder
         assert folder is not None, "objects lie in folders"
         explorer_items = (
             folder.items(self.world, self.world.instances[node.server]) if folder.items is not None else ()
@@ -262,13 +266,13 @@ class Tree(QStandardItemModel):
 
     def _show_failure(self, item: QStandardItem, number: int) -> None:
         """Show a failure below its server or folder; known objects stay visible."""
-        node = node_of(item)
+        node = get_node(item)
         if node.kind == "server" or node.folder is not None:
             item.removeRows(0, item.rowCount())
             node.asked_tick, node.loaded = self.world.tick, False
             label = tr("Cannot connect to {server}.").format(server=node.server)
             problem = TreeNode((*node.path, "problem"), "problem", "problem", label)
-            item.appendRow(self._row(problem, answers.format_client_message(number, node.server)))
+            item.appendRow(self._build_row(problem, answers.format_client_message(number, node.server)))
 
     def _mark_server(self, name: str, number: int | None) -> None:
         item, server = self.find((name,)), self.world.instances[name]
@@ -276,7 +280,7 @@ class Tree(QStandardItemModel):
         if number is None:
             self._paint(
                 item,
-                answers.server_label(self.world, server),
+                answers.format_server_label(self.world, server),
                 "ok",
                 f"SQL Server {server.version}, {server.edition} Edition",
             )
@@ -298,13 +302,13 @@ class Tree(QStandardItemModel):
 
     def find(self, path: Path) -> QStandardItem | None:
         """Return the item at a path; None if there is none."""
-        return next((item for item in self._all() if node_of(item).path == path), None)
+        return next((item for item in self._iterate_items() if get_node(item).path == path), None)
 
     def find_query(self, index: QModelIndex) -> tuple[str, int] | None:
-        """Return (what, tick): the row whose response contains this row, and the time of that response."""
+        """Return the row whose response contains this row, and the time of that response; None without a response."""
         item = self.itemFromIndex(index)
         while item is not None:
-            node = node_of(item)
+            node = get_node(item)
             if node.asked_tick is not None:
                 return node.title, node.asked_tick
             item = item.parent()
@@ -313,47 +317,47 @@ class Tree(QStandardItemModel):
     def recolor(self, dark: bool) -> None:
         """Color the icons for the other theme."""
         self._dark = dark
-        for item in self._all():
-            node = node_of(item)
-            item.setIcon(icon(node.kind, node.tone, dark))
+        for item in self._iterate_items():
+            node = get_node(item)
+            item.setIcon(build_icon(node.kind, node.tone, dark))
 
-    def _all(self) -> Iterator[QStandardItem]:
+    def _iterate_items(self) -> Iterator[QStandardItem]:
         waiting = [self.item(index) for index in range(self.rowCount())]
         while waiting:
             item = waiting.pop()
             yield item
             waiting += [item.child(index) for index in range(item.rowCount())]
 
-    def _folder_row(self, parent_path: Path, folder: Folder) -> QStandardItem:
-        title = answers.folder_title(folder, self.world.instances[parent_path[0]])
+    def _build_folder_row(self, parent_path: Path, folder: Folder) -> QStandardItem:
+        title = answers.format_folder_title(folder, self.world.instances[parent_path[0]])
         node = TreeNode((*parent_path, folder.name), "folder", folder.name, title, folder)
-        row = self._row(node)
+        row = self._build_row(node)
         if folder.items is None:
             node.loaded = True  # contains only folders: no request needed
             for inner in folder.folders:
-                row.appendRow(self._folder_row(node.path, inner))
+                row.appendRow(self._build_folder_row(node.path, inner))
         else:
             row.appendRow(
-                self._row(TreeNode((*node.path, "nothing"), "problem", "nothing", ""))
+                self._build_row(TreeNode((*node.path, "nothing"), "problem", "nothing", ""))
             )  # so that it can be expanded
         return row
 
-    def _row(self, node: TreeNode, tip: str = "") -> QStandardItem:
-        row = QStandardItem(icon(node.kind, node.tone, self._dark), node.label)
+    def _build_row(self, node: TreeNode, tip: str = "") -> QStandardItem:
+        row = QStandardItem(build_icon(node.kind, node.tone, self._dark), node.label)
         row.setEditable(False)
         row.setData(node, NODE)
-        row.setToolTip(plain_tip(tip))
+        row.setToolTip(escape_tip(tip))
         return row
 
     def _paint(self, item: QStandardItem, label: str, tone: str, tip: str) -> None:
-        node = node_of(item)
+        node = get_node(item)
         node.label, node.tone = label, tone
         item.setText(label)
-        item.setToolTip(plain_tip(tip))
-        item.setIcon(icon(node.kind, tone, self._dark))
+        item.setToolTip(escape_tip(tip))
+        item.setIcon(build_icon(node.kind, tone, self._dark))
 
 
-def node_of(item: QStandardItem) -> TreeNode:
+def get_node(item: QStandardItem) -> TreeNode:
     """Return the node of an item."""
     node: TreeNode = item.data(NODE)
     return node

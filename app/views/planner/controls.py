@@ -26,8 +26,8 @@ from PySide6.QtWidgets import (
 
 from app.widgets import theme
 from app.widgets.layouts import lay_column, lay_row
-from app.widgets.number_locale import number_locale
-from app.widgets.reader import name_box
+from app.widgets.number_locale import build_number_locale
+from app.widgets.reader import set_box_name
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.constants import VERSIONS
@@ -80,7 +80,7 @@ class LogSlider(QWidget):
         self.field.setKeyboardTracking(False)
         self.field.setAccessibleName(title)
         self.field.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.strip = SliderLabels(self.slider, self.position_of, bands, marks)
+        self.strip = SliderLabels(self.slider, self.compute_position, bands, marks)
         label = QLabel(title)
         label.setBuddy(self.field)
         layout = QGridLayout(self)
@@ -92,7 +92,7 @@ class LogSlider(QWidget):
         layout.addWidget(self.strip, 2, 0, 1, 2)
         self.strip.setVisible(bool(bands or marks))
         self.slider.valueChanged.connect(self._on_slider_moved)
-        self.field.valueChanged.connect(self._typed)
+        self.field.valueChanged.connect(self._on_typed)
 
     @property
     def value(self) -> float:
@@ -103,17 +103,17 @@ class LogSlider(QWidget):
         """Set both to *value*, within the bounds; emit `changed` if it is new."""
         self.field.setValue(min(max(value, self._low), self._high))
 
-    def position_of(self, value: float) -> int:
+    def compute_position(self, value: float) -> int:
         """Return the slider position for *value*."""
         return round(math.log10(max(value, self._low) / self._low) * STEPS_PER_DECADE)
 
     def _on_slider_moved(self, position: int) -> None:
-        if position != self.position_of(self.field.value()):
+        if position != self.compute_position(self.field.value()):
             value = self._low * 10.0 ** (position / STEPS_PER_DECADE)
             self.field.setValue(min(float(f"{value:.{DIGITS}g}"), self._high))
 
-    def _typed(self, value: float) -> None:
-        self.slider.setValue(self.position_of(value))
+    def _on_typed(self, value: float) -> None:
+        self.slider.setValue(self.compute_position(value))
         self.changed.emit(value)
 
 
@@ -122,16 +122,16 @@ class FigureBox(QDoubleSpinBox):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setLocale(number_locale())
+        self.setLocale(build_number_locale())
         self._show_font()
-        theme.follow(self, theme.FONT, self._show_font)
+        theme.call_after_events(self, theme.FONT, self._show_font)
 
     def _show_font(self) -> None:
         self.setFixedWidth(self.fontMetrics().horizontalAdvance(FIELD_SAMPLE) + FIELD_MARGIN_PX)
 
     @override
     def textFromValue(self, value: float) -> str:
-        return formatting.significant(value, 6)
+        return formatting.format_significant(value, 6)
 
 
 class SliderLabels(QWidget):
@@ -151,7 +151,9 @@ class SliderLabels(QWidget):
         self.setToolTip(
             "; ".join(
                 tr("{name}: {low} to {high}").format(
-                    name=name, low=formatting.plain_number(low), high=formatting.plain_number(high)
+                    name=name,
+                    low=formatting.format_plain_number(low),
+                    high=formatting.format_plain_number(high),
                 )
                 for name, low, high in bands
             )
@@ -161,7 +163,7 @@ class SliderLabels(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(100, self.fontMetrics().height() + 2)
 
-    def pixel_of(self, value: float) -> int:
+    def compute_pixel(self, value: float) -> int:
         """Return the pixel of the center of the slider's handle for *value*."""
         option = QStyleOptionSlider()
         self._slider.initStyleOption(option)
@@ -172,18 +174,18 @@ class SliderLabels(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         painter = QPainter(self)
         painter.setFont(theme.resize_font(self.font(), 0.85))
         painter.setPen(colors.muted)
         for number, (name, low, high) in enumerate(self._bands):
-            left, right = self.pixel_of(low), self.pixel_of(high)
+            left, right = self.compute_pixel(low), self.compute_pixel(high)
             box = QRect(left + 1, 0, right - left - 1, self.height() - 2)
             painter.fillRect(box, colors.info_soft if number % 2 else colors.idle_soft)
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, name)
         for name, mark_value in self._marks:
             width = painter.fontMetrics().horizontalAdvance(name)
-            left = min(max(0, self.pixel_of(mark_value) - width // 2), self.width() - width)
+            left = min(max(0, self.compute_pixel(mark_value) - width // 2), self.width() - width)
             painter.drawText(left, painter.fontMetrics().ascent(), name)
         painter.end()
 
@@ -268,38 +270,38 @@ class Controls(QScrollArea):
         self.workload = QComboBox()
         for title in (*WORKLOADS, OWN):
             self.workload.addItem(tr(title), title)
-        name_box(self.workload, tr("Workload"))
-        self.own = {field.name: _spin(field) for field in OWN_FIELDS}
+        set_box_name(self.workload, tr("Workload"))
+        self.own = {field.name: _build_spin_box(field) for field in OWN_FIELDS}
         self.problem = QLabel(wordWrap=True)
         self.scale = LogSlider(tr("Load"), *SCALE_BOUNDS, "×")
         self.scale.setToolTip(tr("Multiplies the connections of the workload"))
         self.site = QComboBox()
         for name, site in SITES.items():
             self.site.addItem(site.name, name)
-        name_box(self.site, tr("Servers"))
+        set_box_name(self.site, tr("Servers"))
         for box in (self.workload, self.site):  # long names must not widen the column
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(10)
         self.safety = QButtonGroup(self)
         self.rtt = LogSlider(tr("Round trip"), *RTT_BOUNDS_MS, "ms", NETWORKS_SHOWN)
         self.bandwidth = LogSlider(tr("Bandwidth"), *BANDWIDTH_BOUNDS_MBPS, "Mbps", marks=BANDWIDTHS)
-        self.loss = _number(tr("Packet loss"), 0.0, " %", 3, 20.0)
+        self.loss = _build_number(tr("Packet loss"), 0.0, " %", 3, 20.0)
         self.loss.setSingleStep(0.1)
         self.version = QComboBox()
         for version in VERSIONS:
             self.version.addItem(f"SQL Server {version}", version)
-        name_box(self.version, tr("Version"))
+        set_box_name(self.version, tr("Version"))
         self.encryption = QCheckBox(tr("Encrypted endpoints"))
         self.encryption.setChecked(True)
         self.compression = QCheckBox(tr("Compressed to"))
-        self.ratio = _number(tr("Compressed size"), 50.0, " %", 0, 100.0, 5.0)
-        self.rpo = _number(tr("Acceptable log loss"), 0.0, " s", 1, 86_400.0)
+        self.ratio = _build_number(tr("Compressed size"), 50.0, " %", 0, 100.0, 5.0)
+        self.rpo = _build_number(tr("Acceptable log loss"), 0.0, " s", 1, 86_400.0)
         self.rpo.setSpecialValueText(tr("any"))
-        self.response = _number(tr("Longest response"), 0.0, " s", 2, 86_400.0)
+        self.response = _build_number(tr("Longest response"), 0.0, " s", 2, 86_400.0)
         self.response.setSpecialValueText(tr("any"))
-        self.cost = _number(tr("Acceptable throughput loss with FULL"), 5.0, " %", 0, 90.0)
-        self.pause = _number(tr("Outage to recover from"), 10.0, " min", 0, 10_000.0, 1.0)
-        self.volume = _number(tr("Log volume"), 40.0, " GB", 0, 100_000.0, 1.0)
+        self.cost = _build_number(tr("Acceptable throughput loss with FULL"), 5.0, " %", 0, 90.0)
+        self.pause = _build_number(tr("Outage to recover from"), 10.0, " min", 0, 10_000.0, 1.0)
+        self.volume = _build_number(tr("Log volume"), 40.0, " GB", 0, 100_000.0, 1.0)
         self._lay_out()
         self._connect()
         self._show_what_applies()
@@ -311,7 +313,7 @@ class Controls(QScrollArea):
         """Return the selected safety level."""
         return SAFETIES[self.safety.checkedId()][1]
 
-    def plan(self) -> MirroringPlan:
+    def build_plan(self) -> MirroringPlan:
         """Return the plan in the fields.
 
         Raises ValueError if custom figures are impossible.
@@ -319,7 +321,7 @@ class Controls(QScrollArea):
         site = SITES[self.site.currentData()]
         packed = self.compression.isEnabled() and self.compression.isChecked()
         return MirroringPlan(
-            workload=self._workload(),
+            workload=self._build_workload(),
             site=site,
             scale=self.scale.value,
             safety=self.chosen_safety,
@@ -332,7 +334,7 @@ class Controls(QScrollArea):
             log_volume_gb=self.volume.value(),
         )
 
-    def goals(self) -> Goals:
+    def get_goals(self) -> Goals:
         """Return the goals of the plan."""
         return Goals(
             rpo_s=self.rpo.value() or None,
@@ -346,7 +348,7 @@ class Controls(QScrollArea):
         self.problem.setText(text)
         self.problem.setVisible(bool(text))
 
-    def _workload(self) -> Workload:
+    def _build_workload(self) -> Workload:
         workload = WORKLOADS.get(self.workload.currentData())
         if workload is not None:
             return workload[0]
@@ -359,7 +361,7 @@ class Controls(QScrollArea):
 
     def _lay_out(self) -> None:
         widget = QWidget()
-        self._own_rows = _rows(*((tr(field.title), self.own[field.name]) for field in OWN_FIELDS))
+        self._own_rows = _build_rows(*((tr(field.title), self.own[field.name]) for field in OWN_FIELDS))
         self.problem.hide()
         goals = (
             (tr("Acceptable data loss"), self.rpo),
@@ -369,23 +371,23 @@ class Controls(QScrollArea):
             (tr("Log volume"), self.volume),
         )
         lay_column(
-            _heading(tr("Workload")),
+            _build_heading(tr("Workload")),
             self.workload,
             self._own_rows,
             self.problem,
             self.scale,
-            _heading(tr("Safety")),
-            self._safety_row(),
-            _heading(tr("Link")),
+            _build_heading(tr("Safety")),
+            self._build_safety_row(),
+            _build_heading(tr("Link")),
             self.rtt,
             self.bandwidth,
-            _rows((tr("Packet loss"), self.loss), (self.compression, self.ratio)),
+            _build_rows((tr("Packet loss"), self.loss), (self.compression, self.ratio)),
             self.encryption,
-            _heading(tr("Servers")),
+            _build_heading(tr("Servers")),
             self.site,
             self.version,
-            _heading(tr("Goals")),
-            _rows(*goals),
+            _build_heading(tr("Goals")),
+            _build_rows(*goals),
             1,
             parent=widget,
             margins=(2, 2, 12, 2),
@@ -396,7 +398,7 @@ class Controls(QScrollArea):
         for slider, value in ((self.scale, 1.0), (self.rtt, 0.2), (self.bandwidth, 1000.0)):
             slider.set_value(value)
 
-    def _safety_row(self) -> QWidget:
+    def _build_safety_row(self) -> QWidget:
         row = QWidget()
         layout = lay_row(parent=row, margins=0, spacing=4)
         for number, (title, mode) in enumerate(SAFETIES):
@@ -448,20 +450,22 @@ class Controls(QScrollArea):
         )
 
     def _recolor(self) -> None:
-        self.problem.setStyleSheet(f"color: {theme.tokens(self.palette()).bad.name()}")
+        self.problem.setStyleSheet(f"color: {theme.get_tokens(self.palette()).bad.name()}")
 
 
 NETWORKS_SHOWN: Final = tuple((name, max(low, RTT_BOUNDS_MS[0]), high) for name, low, high in NETWORKS)
 """Bands of Table 7 on an axis that does not start at 0."""
 
 
-def _spin(field: OwnField) -> QDoubleSpinBox:
-    box = _number(tr(field.title), field.default, field.unit, field.decimals, field.maximum, field.minimum)
+def _build_spin_box(field: OwnField) -> QDoubleSpinBox:
+    box = _build_number(
+        tr(field.title), field.default, field.unit, field.decimals, field.maximum, field.minimum
+    )
     box.setToolTip(tr(field.tip))
     return box
 
 
-def _number(
+def _build_number(
     name: str, value: float, unit: str, decimals: int, maximum: float, minimum: float = 0.0
 ) -> QDoubleSpinBox:
     box = FigureBox()
@@ -476,14 +480,14 @@ def _number(
     return box
 
 
-def _heading(text: str) -> QLabel:
+def _build_heading(text: str) -> QLabel:
     label = QLabel(text)
     label.setFont(theme.resize_font(label.font(), 1.0, bold=True))
     label.setContentsMargins(0, 6, 0, 0)
     return label
 
 
-def _rows(*rows: tuple[str | QWidget, QWidget]) -> QWidget:
+def _build_rows(*rows: tuple[str | QWidget, QWidget]) -> QWidget:
     """Return names to the left, fields to the right, each name leading to its field."""
     widget = QWidget()
     grid = QGridLayout(widget)

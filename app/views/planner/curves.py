@@ -13,14 +13,14 @@ from PySide6.QtWidgets import QWidget
 
 from app.views.planner.controls import NETWORKS_SHOWN
 from app.widgets import theme
-from app.widgets.axes import FactorAxis, ValueAxis, heights, value_range
+from app.widgets.axes import FactorAxis, ValueAxis, build_heights, compute_value_range
 from app.widgets.layouts import lay_column
 from app.widgets.theme import ThemeTokens
 from app.words.formatting import COUNTERS as ENGINE_COUNTERS
 from app.words.formatting import KB_PER_S, PERCENT, Counter
 from app.words.language import mark, tr
 from engine.flow import SafetyMode
-from engine.planning import MirroringPlan, SteadyState, Sweep, points_about, statements_about
+from engine.planning import MirroringPlan, SteadyState, Sweep, find_points, find_statements
 
 Array = npt.NDArray[np.float64]
 
@@ -70,7 +70,7 @@ EDGE: Final = 0.02
 """Margin at the ends of a sweep, so that marks there are complete."""
 
 
-def color_of(mode: SafetyMode, colors: ThemeTokens) -> QColor:
+def get_color(mode: SafetyMode, colors: ThemeTokens) -> QColor:
     """Return the color of FULL or OFF, which is the same everywhere in the planner; gray without mirroring."""
     return {SafetyMode.FULL: colors.series[0], SafetyMode.OFF: colors.series[1]}.get(mode, colors.idle)
 
@@ -99,16 +99,16 @@ class Cell(QObject):
         self.plot.setMouseEnabled(x=False, y=False)
         self.plot.hideButtons()
         self.plot.vb.setDefaultPadding(0.0)
-        self._bands = [(name, self._band(low, high), high) for name, low, high in bands]
+        self._bands = [(name, self._add_band(low, high), high) for name, low, high in bands]
         self._names: list[pg.TextItem] = []
         self._notes: list[tuple[pg.InfiniteLine, pg.TextItem]] = []
         self._colors: ThemeTokens | None = None
         self._font = QFont()
         self._chosen_safety = SafetyMode.FULL
         self._range = 0.0, 1.0
-        self.curves = {mode: self._curve(mode) for mode in MODES}
-        self.dots = {mode: self._dots(mode, "o") for mode in MODES}
-        self.published = {mode: self._dots(mode, "x") for mode in MODES}
+        self.curves = {mode: self._add_curve(mode) for mode in MODES}
+        self.dots = {mode: self._add_dots(mode, "o") for mode in MODES}
+        self.published = {mode: self._add_dots(mode, "x") for mode in MODES}
         self.mark = pg.InfiniteLine(angle=90, movable=True)
         self.mark.setZValue(5)
         self.mark.sigDragged.connect(self._on_dragged)
@@ -117,19 +117,19 @@ class Cell(QObject):
     def _on_dragged(self, line: pg.InfiniteLine) -> None:
         self.dragged.emit(10.0 ** float(line.value()))
 
-    def _band(self, low: float, high: float) -> pg.LinearRegionItem:
+    def _add_band(self, low: float, high: float) -> pg.LinearRegionItem:
         region = pg.LinearRegionItem((np.log10(low), np.log10(high)), movable=False, pen=pg.mkPen(None))
         region.setZValue(-20)
         self.plot.addItem(region, ignoreBounds=True)
         return region
 
-    def _curve(self, mode: SafetyMode) -> pg.PlotCurveItem:
+    def _add_curve(self, mode: SafetyMode) -> pg.PlotCurveItem:
         curve = pg.PlotCurveItem(antialias=True, connect="finite")
         curve.setZValue(1 + int(mode))
         self.plot.addItem(curve, ignoreBounds=True)
         return curve
 
-    def _dots(self, mode: SafetyMode, symbol: str) -> pg.ScatterPlotItem:
+    def _add_dots(self, mode: SafetyMode, symbol: str) -> pg.ScatterPlotItem:
         dots = pg.ScatterPlotItem(symbol=symbol, size=12 if symbol == "x" else 7, antialias=True)
         dots.setZValue(6 + int(mode))
         self.plot.addItem(dots, ignoreBounds=True)
@@ -144,7 +144,7 @@ class Cell(QObject):
             if sweep is None or (mode is SafetyMode.NONE and self.counter.name in ON_THE_LINK):
                 curve.setData([], [])
                 continue
-            curve.setData(np.log10(sweep.x), self._compute_heights(sweep.column(self.counter.name)))
+            curve.setData(np.log10(sweep.x), self._compute_heights(sweep.read_column(self.counter.name)))
         x = np.log10(next(iter(sweeps.values())).x)
         self.plot.setXRange(float(x[0]), float(x[-1]), padding=EDGE)
         self.plot.setYRange(bottom, top, padding=0)
@@ -152,7 +152,7 @@ class Cell(QObject):
             name.setPos(float(np.log10(self._bands[index][2])), top)
         self._range = bottom, top
 
-    def put_plan(
+    def show_plan(
         self, axis_value: float, values: Mapping[SafetyMode, float], selected_mode: SafetyMode
     ) -> None:
         """Mark the plan with a dot on each curve."""
@@ -162,15 +162,15 @@ class Cell(QObject):
             is_shown = mode in values and not (mode is SafetyMode.NONE and self.counter.name in ON_THE_LINK)
             height = self._compute_heights(np.array([values[mode]])) if is_shown else np.zeros(0)
             dots.setData(np.full(len(height), np.log10(axis_value)), height)
-        self._repen()
+        self._update_pens()
 
-    def put_published(self, axis_value: float, values: Mapping[SafetyMode, Sequence[float]]) -> None:
+    def show_published(self, axis_value: float, values: Mapping[SafetyMode, Sequence[float]]) -> None:
         """Add measured values at one position of the axis."""
         for mode, dots in self.published.items():
             heights = self._compute_heights(np.array(values.get(mode, ()), dtype=float))
             dots.setData(np.full(len(heights), np.log10(axis_value)), heights)
 
-    def put_notes(self, notes: Sequence[AxisNote], tagged: bool) -> None:
+    def show_notes(self, notes: Sequence[AxisNote], tagged: bool) -> None:
         """Add dotted lines for statements of a paper; *tagged* names the figure."""
         for line, tag in self._notes:
             self.plot.removeItem(line)
@@ -187,7 +187,7 @@ class Cell(QObject):
         if self._colors is not None:
             self.recolor(self._colors, self._font)
 
-    def name_bands(self) -> None:
+    def write_band_names(self) -> None:
         """Write the names of the networks along the upper edge."""
         for name, _, _ in self._bands:
             item = pg.TextItem(name, anchor=(1.0, 0.0))
@@ -195,7 +195,7 @@ class Cell(QObject):
             self._names.append(item)
 
     def _compute_heights(self, values: Array) -> Array:
-        return heights(values, self.logarithmic)
+        return build_heights(values, self.logarithmic)
 
     # --- appearance -----------------------------------------------------------------------------------------
 
@@ -209,7 +209,7 @@ class Cell(QObject):
             axis.setTickFont(font)
         for number, (_, region, _) in enumerate(self._bands):
             ground = colors.info_soft if number % 2 else colors.idle_soft
-            region.setBrush(theme.with_alpha(ground, BAND_ALPHA))
+            region.setBrush(theme.add_alpha(ground, BAND_ALPHA))
         for item in self._names:
             item.setColor(colors.muted)
             item.setFont(font)
@@ -219,13 +219,13 @@ class Cell(QObject):
             tag.setFont(font)
         self.mark.setPen(pg.mkPen(colors.text, width=1))
         self.mark.setHoverPen(pg.mkPen(colors.accent, width=3))
-        self._repen()
+        self._update_pens()
 
-    def _repen(self) -> None:
+    def _update_pens(self) -> None:
         if self._colors is None:
             return
         for mode in MODES:
-            color = color_of(mode, self._colors)
+            color = get_color(mode, self._colors)
             style = Qt.PenStyle.DashLine if mode is SafetyMode.NONE else Qt.PenStyle.SolidLine
             width = CHOSEN_WIDTH if mode is self._chosen_safety else OTHER_WIDTH
             self.curves[mode].setPen(pg.mkPen(color, width=width, style=style))
@@ -271,10 +271,10 @@ class PlanCurves(QWidget):
         self._grid.setVerticalSpacing(0)
         lay_column(self._view, parent=self, margins=0)
         self.setAccessibleName(tr("Curves"))
-        self.choose(AT_FIRST)
-        theme.follow(self, theme.LOOKS, self._recolor)
+        self.plot_counters(AT_FIRST)
+        theme.call_after_events(self, theme.LOOKS, self._recolor)
 
-    def choose(self, counters: Sequence[str]) -> None:
+    def plot_counters(self, counters: Sequence[str]) -> None:
         """Plot these counters, in a column."""
         self._view.ci.clear()
         for cell in self.cells.values():
@@ -293,7 +293,7 @@ class PlanCurves(QWidget):
                 if last:
                     cell.plot.setLabel("bottom", tr(label))
                 if number == 0:
-                    cell.name_bands()
+                    cell.write_band_names()
                 self._view.ci.addItem(cell.plot, 2 * number + 1, column)
                 self.cells[name, axis] = cell
             self._grid.setRowStretchFactor(2 * number + 1, 1)
@@ -317,35 +317,35 @@ class PlanCurves(QWidget):
         for name in self.counters:
             modes = [mode for mode in MODES if mode is not SafetyMode.NONE or name not in ON_THE_LINK]
             values = [
-                sweep.column(name)
+                sweep.read_column(name)
                 for mode_sweeps in sweeps.values()
                 for m, sweep in mode_sweeps.items()
                 if m in modes
             ]
             counter = COUNTERS[name]
-            bottom, top = value_range(
+            bottom, top = compute_value_range(
                 np.concatenate(values), counter.unit, name in LOGARITHMIC, counter.least_top
             )
             own_values = {mode: float(getattr(figure, name)) for mode, figure in plan_figures.items()}
             for axis, _ in AXES:
                 cell = self.cells[name, axis]
                 cell.draw(sweeps[axis], bottom, top)
-                cell.put_plan(getattr(plan, axis), own_values, plan.safety)
-                cell.put_published(getattr(PAPER_LAN, axis), _list_measured_values(plan, axis, name))
+                cell.show_plan(getattr(plan, axis), own_values, plan.safety)
+                cell.show_published(getattr(PAPER_LAN, axis), _list_measured_values(plan, axis, name))
         for axis, _ in AXES:
             notes = [
                 AxisNote(statement.at, statement.figure.replace("Figure", "Fig."))
-                for statement in statements_about(plan.workload, plan.safety, axis)
+                for statement in find_statements(plan.workload, plan.safety, axis)
             ]
             for number, name in enumerate(self.counters):
-                self.cells[name, axis].put_notes(notes, tagged=number == 0)
+                self.cells[name, axis].show_notes(notes, tagged=number == 0)
         self._write_titles()
 
     def _write_titles(self) -> None:
         if self._shown_plan is None:
             return
         plan, _, current_points = self._shown_plan
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         for name, title in self._titles.items():
             counter = COUNTERS[name]
             parts = [f'<b style="color:{colors.text.name()}">{tr(counter.title)}</b>']
@@ -355,12 +355,12 @@ class PlanCurves(QWidget):
                 value = counter.unit.text(float(getattr(current_points[mode], name)))
                 words = f"{tr(NAMES[mode])} {value}"
                 words = f"<b>{words}</b>" if mode is plan.safety else words
-                dot = f'<span style="color:{color_of(mode, colors).name()}">●</span>'
+                dot = f'<span style="color:{get_color(mode, colors).name()}">●</span>'
                 parts.append(f'{dot} <span style="color:{colors.text.name()}">{words}</span>')
             title.setText("&nbsp;&nbsp;&nbsp;".join(parts), size=f"{self.font().pointSizeF():g}pt")
 
     def _recolor(self) -> None:
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         self._view.setBackground(colors.surface)
         width = self.fontMetrics().horizontalAdvance(AXIS_SAMPLE) + 12
         font = theme.resize_font(self.font(), 0.85)
@@ -386,7 +386,7 @@ def _list_measured_values(plan: MirroringPlan, axis: str, counter: str) -> dict[
     """Return measured values that the curves should pass through."""
     if not is_measured(plan, axis):
         return {}
-    return {mode: [point.value for point in points_about(plan.workload, mode, counter)] for mode in MODES}
+    return {mode: [point.value for point in find_points(plan.workload, mode, counter)] for mode in MODES}
 
 
 _LINK: Final = ("site", "scale", "rtt_ms", "bandwidth_mbps", "loss", "compression_ratio", "version")

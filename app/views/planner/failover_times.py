@@ -16,10 +16,10 @@ from app.words.language import mark, tr
 from engine.drill.judging.sweep import (
     CAUSES,
     RunOutcome,
+    build_failover_scenario,
     compute_confidence_interval,
-    failover_times,
-    percentile,
-    scenario_of,
+    compute_percentile,
+    simulate_failovers,
 )
 from engine.drill.time.cooperative_tasks import Slices
 from engine.overrides import override
@@ -74,7 +74,7 @@ class FailoverTimesDialog(QDialog):
         self._remaining_runs = [
             (cause, cause_scenario)
             for cause in CAUSES
-            if (cause_scenario := scenario_of(plan, cause)) is not None
+            if (cause_scenario := build_failover_scenario(plan, cause)) is not None
         ]
         self._work: Slices[list[RunOutcome]] | None = None
         self.timer = QTimer(self, interval=0)
@@ -95,7 +95,7 @@ class FailoverTimesDialog(QDialog):
             return
         cause, scenario = self._remaining_runs[0]
         if self._work is None:
-            self._work = failover_times(scenario, RUNS)
+            self._work = simulate_failovers(scenario, RUNS)
         try:
             share = next(self._work)
         except StopIteration as end:
@@ -112,10 +112,12 @@ class FailoverTimesDialog(QDialog):
         while (item := self._rows.takeAt(0)) is not None:
             if (old := item.widget()) is not None:
                 old.deleteLater()
-        limit_text = tr("online within {seconds}").format(seconds=f"{formatting.plain_number(limit_s)} s")
+        limit_text = tr("online within {seconds}").format(
+            seconds=f"{formatting.format_plain_number(limit_s)} s"
+        )
         sure = tr("confidence interval (95%)")
         head = (tr("At the principal"), limit_text, sure, tr("Median"), tr("95th percentile"))
-        rows = [head, *(_row(cause, self.downtimes.get(cause, ()), limit_s) for cause in CAUSES)]
+        rows = [head, *(_format_row(cause, self.downtimes.get(cause, ()), limit_s) for cause in CAUSES)]
         for number, cause in enumerate(CAUSES):
             self._rows.addWidget(LineStyleSample(number, cause), number + 1, 0)
         for number, row in enumerate(rows):
@@ -136,8 +138,8 @@ class FailoverTimesDialog(QDialog):
             "database is online on the other server."
         ).format(
             runs=RUNS,
-            rtt=formatting.significant(plan.rtt_ms),
-            bandwidth=formatting.significant(plan.bandwidth_mbps),
+            rtt=formatting.format_significant(plan.rtt_ms),
+            bandwidth=formatting.format_significant(plan.bandwidth_mbps),
         )
         words = QLabel(text, wordWrap=True)
         words.setProperty("muted", "true")
@@ -146,7 +148,7 @@ class FailoverTimesDialog(QDialog):
         lay_column(question_row, words, (self.chart, 1), self._bar, self._rows, parent=self, spacing=10)
 
 
-def _row(cause: str, times: Sequence[float], limit_s: float) -> tuple[str, ...]:
+def _format_row(cause: str, times: Sequence[float], limit_s: float) -> tuple[str, ...]:
     if not times:
         return tr(NAMES[cause]), *[formatting.NOTHING] * 4
     hits = len([time_s for time_s in times if time_s <= limit_s])
@@ -154,9 +156,9 @@ def _row(cause: str, times: Sequence[float], limit_s: float) -> tuple[str, ...]:
     return (
         tr(NAMES[cause]),
         tr("{hits} of {runs}").format(hits=hits, runs=len(times)),
-        f"{100 * low:.0f}–{100 * high:.0f}{formatting.percent_sign()}",
-        formatting.seconds(percentile(times, 50)),
-        formatting.seconds(percentile(times, 95)),
+        f"{100 * low:.0f}–{100 * high:.0f}{formatting.format_percent_sign()}",
+        formatting.format_seconds(compute_percentile(times, 50)),
+        formatting.format_seconds(compute_percentile(times, 95)),
     )
 
 
@@ -202,7 +204,7 @@ class Shares(QWidget):
         painter.setFont(theme.resize_font(self.font(), 0.85))
         metrics = QFontMetricsF(painter.font())
         line = metrics.height()
-        left_px = metrics.horizontalAdvance(f"100{formatting.percent_sign()}") + 8
+        left_px = metrics.horizontalAdvance(f"100{formatting.format_percent_sign()}") + 8
         box = QRectF(left_px, line * 2.6, self.width() - left_px - 1.5 * line, self.height() - line * 5.4)
         slowest = max((cause_times[-1] for cause_times in self._times.values()), default=0.0)
         end_s = min(SHOWN_S, 5.0 * (int(max(slowest, self._limit_s) / 5.0) + 1))
@@ -213,7 +215,7 @@ class Shares(QWidget):
             )
 
         self._paint_axes(painter, box, line, end_s)
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         for number, (cause, times) in enumerate(self._times.items()):
             painter.setPen(QPen(colors.series[number], 2.0, STROKES[cause]))
             points, share = [map_to_point(0.0, 0.0)], 0.0
@@ -228,16 +230,19 @@ class Shares(QWidget):
             map_to_point(self._limit_s, 1.0).x() - 4 * line, box.top() - 1.2 * line, 8 * line, line
         )
         painter.drawText(
-            rect_above, Qt.AlignmentFlag.AlignHCenter, f"{formatting.plain_number(self._limit_s)} s"
+            rect_above, Qt.AlignmentFlag.AlignHCenter, f"{formatting.format_plain_number(self._limit_s)} s"
         )
         painter.end()
 
     def _paint_axes(self, painter: QPainter, box: QRectF, line: float, end_s: float) -> None:
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         draw_levels(
             painter,
             box,
-            [(percent / 100.0, f"{percent}{formatting.percent_sign()}") for percent in (0, 25, 50, 75, 100)],
+            [
+                (percent / 100.0, f"{percent}{formatting.format_percent_sign()}")
+                for percent in (0, 25, 50, 75, 100)
+            ],
             colors,
         )
         words = QRectF(0.0, 0.0, self.width(), line)
@@ -249,7 +254,7 @@ class Shares(QWidget):
             x = box.left() + box.width() * number * step_s / end_s
             label_rect = QRectF(x - 4 * line, box.bottom() + line * 0.3, 8 * line, line)
             painter.drawText(
-                label_rect, Qt.AlignmentFlag.AlignHCenter, formatting.seconds(number * step_s, 0)
+                label_rect, Qt.AlignmentFlag.AlignHCenter, formatting.format_seconds(number * step_s, 0)
             )
 
 
@@ -265,7 +270,7 @@ class LineStyleSample(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(theme.tokens(self.palette()).series[self._number], 2.0, self._stroke))
+        painter.setPen(QPen(theme.get_tokens(self.palette()).series[self._number], 2.0, self._stroke))
         middle = QPointF(0.0, self.height() / 2)
         painter.drawLine(middle, middle + QPointF(self.width(), 0.0))
         painter.end()

@@ -28,7 +28,7 @@ from app.views.planner.controls import Controls
 from app.views.planner.curves import AXES, COUNTERS, MODES, PlanCurves, Sweeps, is_measured
 from app.views.planner.failover_times import FailoverTimesDialog
 from app.widgets import theme
-from app.widgets.bars import hang
+from app.widgets.bars import attach_menu
 from app.widgets.flow import FlowLayout
 from app.widgets.key_button import build_back_button
 from app.widgets.layouts import lay_column
@@ -37,7 +37,7 @@ from app.widgets.scroll_container import ANY_SIZE
 from app.words import formatting
 from app.words.language import tr
 from app.words.localization import localize
-from engine.drill.judging.sweep import CAUSES, scenario_of
+from engine.drill.judging.sweep import CAUSES, build_failover_scenario
 from engine.flow import SafetyMode
 from engine.overrides import override
 from engine.planning import (
@@ -50,10 +50,10 @@ from engine.planning import (
     PlanFinding,
     Sweep,
     Tone,
-    advice,
-    points_about,
-    statements_about,
-    sweep,
+    find_points,
+    find_statements,
+    list_findings,
+    sweep_values,
 )
 
 PLAN_COLUMNS: Final = (
@@ -61,7 +61,7 @@ PLAN_COLUMNS: Final = (
 )  # fmt: skip
 
 
-def rows(plan: MirroringPlan, sweeps: Iterable[Mapping[SafetyMode, Sweep]]) -> list[list[str]]:
+def list_rows(plan: MirroringPlan, sweeps: Iterable[Mapping[SafetyMode, Sweep]]) -> list[list[str]]:
     """Return headings and one row for each point of each sweep."""
     table = [["workload", "safety", "varied", *PLAN_COLUMNS, *COLUMNS]]
     for curve in (curve_point for by_mode in sweeps for curve_point in by_mode.values()):
@@ -120,12 +120,12 @@ class PlannerFindings(QScrollArea):
             old = item.widget()
             if old is not None:
                 old.deleteLater()
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         self.verdict.setVisible(bool(self._shown_findings))
         if not self._shown_findings:
             return
         first, *other_findings = self._shown_findings
-        tone, ground = colors.named(first.tone), colors.named(f"{first.tone}_soft")
+        tone, ground = colors.get_color(first.tone), colors.get_color(f"{first.tone}_soft")
         self.verdict.setText(f"{SIGNS[first.tone]}  {localize(first.text)}")
         self.verdict.setStyleSheet(
             f"color: {tone.name()}; background: {ground.name()}; border-radius: 6px; padding: 6px 10px; "
@@ -137,7 +137,7 @@ class PlannerFindings(QScrollArea):
                 QLabel(localize(finding.topic)),
                 QLabel(localize(finding.text)),
             )
-            sign.setStyleSheet(f"color: {colors.named(finding.tone).name()}; font-weight: 600")
+            sign.setStyleSheet(f"color: {colors.get_color(finding.tone).name()}; font-weight: 600")
             topic.setProperty("muted", "true")
             text.setWordWrap(True)
             text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -189,27 +189,23 @@ class Planner(QWidget):
         """Plan on screen; None before the first one, and while the figures are invalid."""
         self.goals = Goals()
         self.sweeps: dict[str, Sweeps] = {}
-        self._notes = [QLabel() for _ in AXES]
+        self.notes = [QLabel() for _ in AXES]
         self._status = QLabel()
         self._status.setProperty("muted", "true")
         self._status.hide()
         self._stale = True
-        self.curves_timer = self._timer(CURVES_AFTER_MS, self.redraw)
-        self.findings_timer = self._timer(FINDINGS_AFTER_MS, self.rewrite)
+        self.curves_timer = self._create_timer(CURVES_AFTER_MS, self.redraw)
+        self.findings_timer = self._create_timer(FINDINGS_AFTER_MS, self.rewrite)
         self._lay_out()
         self.controls.changed.connect(self._on_change)
         self.curves.moved.connect(self._on_moved)
-        theme.follow(self, theme.SIZE, self._fit)
+        theme.call_after_events(self, theme.SIZE, self._fit)
 
     @override
     def sizeHint(self) -> QSize:
         return QSize(1240, 690)
 
     # --- display --------------------------------------------------------------------------------------------
-
-    def notes(self, axis: str) -> str:
-        """Return the text under the curves of an axis."""
-        return self._notes[[name for name, _ in AXES].index(axis)].text()
 
     @property
     def status(self) -> str:
@@ -222,7 +218,7 @@ class Planner(QWidget):
         """Draw the curves of the current plan."""
         self.curves_timer.stop()
         try:
-            plan = self.controls.plan()
+            plan = self.controls.build_plan()
         except ValueError as error:
             self.plan = None
             self.controls.show_problem(f"{localize(str(error))}.")
@@ -231,8 +227,10 @@ class Planner(QWidget):
         self.controls.show_problem("")
         self.curves.setEnabled(True)
         self.plan = plan
-        self.sweeps = {axis: _sweeps(plan, axis) for axis, _ in AXES}
-        current_points = {mode: sweep(plan, "rtt_ms", (plan.rtt_ms,), mode).points[0] for mode in MODES}
+        self.sweeps = {axis: _compute_sweeps(plan, axis) for axis, _ in AXES}
+        current_points = {
+            mode: sweep_values(plan, "rtt_ms", (plan.rtt_ms,), mode).points[0] for mode in MODES
+        }
         self.curves.show_plan(plan, self.sweeps, current_points)
         self._write_notes(plan)
 
@@ -241,8 +239,8 @@ class Planner(QWidget):
         self.findings_timer.stop()
         if self.curves_timer.isActive():
             self.redraw()
-        self.goals = self.controls.goals()
-        self.findings.show_findings(advice(self.plan, self.goals) if self.plan is not None else [])
+        self.goals = self.controls.get_goals()
+        self.findings.show_findings(list_findings(self.plan, self.goals) if self.plan is not None else [])
 
     def _on_change(self) -> None:
         if not self.isVisible():
@@ -256,7 +254,7 @@ class Planner(QWidget):
         slider = {"rtt_ms": self.controls.rtt, "bandwidth_mbps": self.controls.bandwidth}[axis]
         slider.set_value(float(f"{value:.3g}"))
 
-    def _timer(self, ms: int, do: Callable[[], None]) -> QTimer:
+    def _create_timer(self, ms: int, do: Callable[[], None]) -> QTimer:
         timer = QTimer(self, singleShot=True, interval=ms)
         timer.timeout.connect(do)
         return timer
@@ -283,7 +281,7 @@ class Planner(QWidget):
 
     def show_times(self) -> FailoverTimesDialog | None:
         """Show the failover times of this plan in a separate window."""
-        if self.plan is None or scenario_of(self.plan, CAUSES[0]) is None:
+        if self.plan is None or build_failover_scenario(self.plan, CAUSES[0]) is None:
             self._show_status(
                 tr("Automatic failover needs safety FULL, and only a published workload can be simulated.")
             )
@@ -294,18 +292,18 @@ class Planner(QWidget):
 
     # --- copy and save --------------------------------------------------------------------------------------
 
-    def table(self) -> list[list[str]]:
+    def list_table_rows(self) -> list[list[str]]:
         """Return headings and all points of the curves that are shown."""
-        return rows(self.plan, self.sweeps.values()) if self.plan is not None else []
+        return list_rows(self.plan, self.sweeps.values()) if self.plan is not None else []
 
     def copy(self) -> None:
         """Copy the figures to the clipboard."""
-        QGuiApplication.clipboard().setText(formatting.tab_separated(self.table()))
+        QGuiApplication.clipboard().setText(formatting.format_tab_separated(self.list_table_rows()))
         self._show_status(tr("Copied: one row per point of each curve."))
 
     def save_csv(self, file: str) -> None:
         """Save the figures as CSV."""
-        self._save(file, lambda path: atomic_write.write(path, as_csv(self.table())))
+        self._save(file, lambda path: atomic_write.write(path, as_csv(self.list_table_rows())))
 
     def save_picture(self, file: str) -> None:
         """Save curves and findings as shown."""
@@ -328,7 +326,7 @@ class Planner(QWidget):
         else:
             self._show_status(tr("Saved {name}").format(name=Path(file).name))
 
-    def _ask(self, title: str, name: str, kind: str) -> str:
+    def _ask_for_file(self, title: str, name: str, kind: str) -> str:
         return str(ask_file(self, title, name, kind) or "")
 
     def _show_status(self, text: str) -> None:
@@ -341,13 +339,15 @@ class Planner(QWidget):
         self._left_column = left_column = QWidget()
         lay_column((self.controls, 1), parent=left_column, margins=(12, 10, 0, 10))
         self._sheet = QWidget()
-        sheet = lay_column(self._bar(), self._status, parent=self._sheet, margins=(8, 8, 12, 8), spacing=6)
+        sheet = lay_column(
+            self._build_bar(), self._status, parent=self._sheet, margins=(8, 8, 12, 8), spacing=6
+        )
         split = QSplitter(Qt.Orientation.Vertical)
         upper = QWidget()
         plots = lay_column((self.curves, 1), parent=upper, margins=0, spacing=2)
         self._notes_layout = notes = QHBoxLayout()
         notes.setSpacing(16)
-        for note in self._notes:
+        for note in self.notes:
             note.setProperty("muted", "true")
             note.setWordWrap(True)
             notes.addWidget(note, 1)
@@ -376,7 +376,7 @@ class Planner(QWidget):
         self._left_column.setMaximumWidth(ANY_SIZE if narrow else left_px)
         self._left_column.setMinimumHeight(CONTROLS_LINES * self.fontMetrics().height() if narrow else 0)
 
-    def _bar(self) -> FlowLayout:
+    def _build_bar(self) -> FlowLayout:
         bar = FlowLayout(8)
         self.counter_menu = QMenu(self)
         for name, counter in COUNTERS.items():
@@ -390,7 +390,7 @@ class Planner(QWidget):
         bar.addWidget(build_back_button(tr("Back"), self, self.closed))
         choose = QToolButton()
         choose.setText(tr("Counters ▾"))
-        hang(self.counter_menu, choose)
+        attach_menu(self.counter_menu, choose)
         bar.addWidget(choose)
         self.times = QPushButton(tr("Failover times…"))
         self.times.clicked.connect(self.show_times)
@@ -399,12 +399,14 @@ class Planner(QWidget):
             (tr("Copy table"), self.copy),
             (
                 tr("Save table…"),
-                lambda: self.save_csv(self._ask(tr("Save the table"), "plan.csv", tr("Values (*.csv)"))),
+                lambda: self.save_csv(
+                    self._ask_for_file(tr("Save the table"), "plan.csv", tr("Values (*.csv)"))
+                ),
             ),
             (
                 tr("Save picture…"),
                 lambda: self.save_picture(
-                    self._ask(tr("Save the picture"), "plan.png", tr("Picture (*.png)"))
+                    self._ask_for_file(tr("Save the picture"), "plan.png", tr("Picture (*.png)"))
                 ),
             ),
         ):
@@ -416,18 +418,18 @@ class Planner(QWidget):
     def _choose_counters(self) -> None:
         chosen_counters = [action.data() for action in self.counter_menu.actions() if action.isChecked()]
         if chosen_counters:
-            self.curves.choose(chosen_counters)
+            self.curves.plot_counters(chosen_counters)
         else:  # without a value to plot there is no choice
             for action in self.counter_menu.actions():
                 action.setChecked(action.data() in self.curves.counters)
 
     def _write_notes(self, plan: MirroringPlan) -> None:
-        for note, (axis, _) in zip(self._notes, AXES, strict=True):
-            statements = statements_about(plan.workload, plan.safety, axis)
+        for note, (axis, _) in zip(self.notes, AXES, strict=True):
+            statements = find_statements(plan.workload, plan.safety, axis)
             parts = [f"{statement.figure}: {localize(statement.text)}" for statement in statements]
             if is_measured(plan, axis):
                 parts += sorted(
-                    {tr("✕ measured, {source}").format(source=point.source) for point in _points_of(plan)}
+                    {tr("✕ measured, {source}").format(source=point.source) for point in _list_points(plan)}
                 )
             note.setText("; ".join(parts))
 
@@ -437,13 +439,13 @@ class Planner(QWidget):
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_left_column"):
             self._fit()
         if event.type() == QEvent.Type.PaletteChange and self.plan is not None and self.isVisible():
-            self.findings.show_findings(advice(self.plan, self.goals))
+            self.findings.show_findings(list_findings(self.plan, self.goals))
 
 
-def _points_of(plan: MirroringPlan) -> list[MeasuredPoint]:
-    return points_about(plan.workload, plan.safety, "transactions_per_s")
+def _list_points(plan: MirroringPlan) -> list[MeasuredPoint]:
+    return find_points(plan.workload, plan.safety, "transactions_per_s")
 
 
-def _sweeps(plan: MirroringPlan, axis: str) -> Sweeps:
+def _compute_sweeps(plan: MirroringPlan, axis: str) -> Sweeps:
     values = POINTS[axis] if plan.loss == 0.0 else POINTS[axis][::LOSSY_STRIDE]
-    return {mode: sweep(plan, axis, values, mode) for mode in MODES}
+    return {mode: sweep_values(plan, axis, values, mode) for mode in MODES}

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.view_models.start_page import Card
-from app.views.scenario_picker.top_cards import cached_lines
+from app.views.scenario_picker.top_cards import wrap_cached
 from app.widgets import theme
 from app.widgets.reader import follow_selection
 from app.widgets.tables import read_look
@@ -65,17 +65,17 @@ class CardGrid(QListWidget):
         self.itemClicked.connect(self._open)
         self.itemActivated.connect(self._open)
         self._opening = False
-        theme.follow(self, theme.FONT, self._fit)
+        theme.call_after_events(self, theme.FONT, self._fit)
 
     def show_cards(self, cards: Sequence[Card], recommended: str) -> None:
         """List these cards; the selected drill stays selected."""
-        before = self.current()
+        before = self.get_current_card()
         self.recommended = recommended
         self.clear()
         for card in cards:
             item = QListWidgetItem(card.title)
             item.setData(_CARD, card)
-            spoken = (card.title, self.state_text(card), f"{card.facts}. {card.summary}")
+            spoken = (card.title, self.get_state_text(card), f"{card.facts}. {card.summary}")
             item.setData(Qt.ItemDataRole.AccessibleTextRole, ", ".join(filter(None, spoken)))
             item.setToolTip(card.summary)
             self.addItem(item)
@@ -83,7 +83,7 @@ class CardGrid(QListWidget):
             self.choose(before.name)
         self._fit()
 
-    def current(self) -> Card | None:
+    def get_current_card(self) -> Card | None:
         """Return the selected card."""
         item = self.currentItem()
         card = item.data(_CARD) if item is not None else None
@@ -97,11 +97,11 @@ class CardGrid(QListWidget):
                 return True
         return False
 
-    def state_text(self, card: Card) -> str:
+    def get_state_text(self, card: Card) -> str:
         """Return the result as the card shows it."""
         return tr("Recommended") if card.name == self.recommended else card.state.text
 
-    def card_rect(self) -> QRect:
+    def get_card_rect(self) -> QRect:
         """Return the place of the current card in the grid."""
         item = self.currentItem()
         return self.visualItemRect(item) if item is not None else QRect()
@@ -142,11 +142,11 @@ class CardGrid(QListWidget):
         item = self.currentItem() if by_key else self.itemAt(event.pos())
         if item is None:
             return
-        menu = self.menu_of(item.data(_CARD))
+        menu = self.build_menu(item.data(_CARD))
         point = self.visualItemRect(item).center() if by_key else event.pos()
         menu.popup(self.viewport().mapToGlobal(QPoint(point)))
 
-    def menu_of(self, card: Card) -> QMenu:
+    def build_menu(self, card: Card) -> QMenu:
         """Return the context menu of *card*."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -171,7 +171,7 @@ class _CardDelegate(QStyledItemDelegate):
     ) -> None:
         card: Card = index.data(_CARD)
         look = read_look(option)
-        colors = theme.tokens(QApplication.palette())  # the background of the grid itself is transparent
+        colors = theme.get_tokens(QApplication.palette())  # the background of the grid itself is transparent
         is_selected = bool(look.state & QStyle.StateFlag.State_Selected)
         hovered = bool(look.state & QStyle.StateFlag.State_MouseOver)
         recommended = card.name == self._grid.recommended
@@ -193,7 +193,7 @@ class _CardDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _paint_text(self, painter: QPainter, card: Card, box: QRectF, font: QFont) -> None:
-        colors = theme.tokens(QApplication.palette())
+        colors = theme.get_tokens(QApplication.palette())
         title, small = theme.resize_font(font, TITLE_SCALE, bold=True), theme.resize_font(font, SMALL_SCALE)
         line = QFontMetricsF(font).height() * _LINE_UNITS
         row = QRectF(box.left(), box.top(), box.width(), line)
@@ -201,34 +201,36 @@ class _CardDelegate(QStyledItemDelegate):
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.setFont(title)
         painter.setPen(colors.text)
-        painter.drawText(row, alignment, _one_line(card.title, title, row.width()))
+        painter.drawText(row, alignment, _join_to_one_line(card.title, title, row.width()))
         row.translate(0.0, line)
         painter.setFont(small)
         painter.setPen(colors.muted)
-        summary = _fitting_sentences(card.summary, small.toString(), row.width())
+        summary = _fit_sentences(card.summary, small.toString(), row.width())
         for words in summary:
             painter.drawText(row, alignment, words)
             row.translate(0.0, line)
         row.translate(0.0, line * (_LINES - 2 - len(summary)))
-        text, tone = self._grid.state_text(card), card.state.tone
+        text, tone = self._grid.get_state_text(card), card.state.tone
         if card.name == self._grid.recommended:
             tone = "info"
         state_font = theme.resize_font(font, SMALL_SCALE, bold=tone != "muted")
         room = row.width() - QFontMetricsF(state_font).horizontalAdvance(text) - 12
         has_room = QFontMetricsF(small).horizontalAdvance(card.facts) <= room
-        painter.drawText(row, alignment, _one_line(card.facts if has_room else card.short_facts, small, room))
+        painter.drawText(
+            row, alignment, _join_to_one_line(card.facts if has_room else card.short_facts, small, room)
+        )
         painter.setFont(state_font)
-        painter.setPen(colors.named(tone))
+        painter.setPen(colors.get_color(tone))
         painter.drawText(row, right, text)
 
 
-def _fitting_sentences(text: str, font_text: str, width: float) -> tuple[str, ...]:
+def _fit_sentences(text: str, font_text: str, width: float) -> tuple[str, ...]:
     """Return all of *text* if it fits, else its first sentence, which states the situation."""
-    lines = cached_lines(text, font_text, width, _LINES - 2)
+    lines = wrap_cached(text, font_text, width, _LINES - 2)
     if lines[-1].endswith("…") and ". " in text:
-        return cached_lines(text.partition(". ")[0] + ".", font_text, width, _LINES - 2)
+        return wrap_cached(text.partition(". ")[0] + ".", font_text, width, _LINES - 2)
     return lines
 
 
-def _one_line(text: str, font: QFont, width: float) -> str:
-    return cached_lines(text, font.toString(), width, 1)[0]
+def _join_to_one_line(text: str, font: QFont, width: float) -> str:
+    return wrap_cached(text, font.toString(), width, 1)[0]

@@ -10,7 +10,7 @@ from PySide6.QtGui import QActionGroup, QIcon, QKeySequence, QResizeEvent, QShor
 from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from app.files import proof
-from app.files.learning_paths import learning_paths
+from app.files.learning_paths import load_learning_paths
 from app.files.summary import LEVELS
 from app.view_models.start_page import (
     DURATIONS,
@@ -20,8 +20,8 @@ from app.view_models.start_page import (
     InterruptedRun,
     NextDrill,
     filter_cards,
+    get_level_title,
     has_all_words,
-    level_title,
     list_path_progress,
     list_versions,
 )
@@ -51,9 +51,9 @@ class FilterBar(QWidget):
         self.version = Choice(tr("Version"), tr("Any version"))
         self.duration = Choice(tr("Duration"), tr("Any duration"))
         self.level = Choice(tr("Difficulty"), tr("Any difficulty"))
-        self.technology.offer([(tr(path.title), key) for key, path in learning_paths().items()])
-        self.duration.offer([(tr(title), index) for index, (title, *_) in enumerate(DURATIONS)])
-        self.level.offer([(level_title(level), level) for level in LEVELS])
+        self.technology.add_values([(tr(path.title), key) for key, path in load_learning_paths().items()])
+        self.duration.add_values([(tr(title), index) for index, (title, *_) in enumerate(DURATIONS)])
+        self.level.add_values([(get_level_title(level), level) for level in LEVELS])
         self.not_passed = QToolButton()
         self.not_passed.setText(tr("Not passed yet"))
         self.not_passed.setCheckable(True)
@@ -62,7 +62,7 @@ class FilterBar(QWidget):
         self.count = QLabel()
         self.count.setProperty("muted", "true")
         self.order = Choice("", "")
-        self.order.offer([(tr(title), index) for index, (title, _) in enumerate(ORDERS)])
+        self.order.add_values([(tr(title), index) for index, (title, _) in enumerate(ORDERS)])
         self.order.setAccessibleName(tr("Order of the drills"))
         for field in ("technology", "version", "duration", "level", "order"):
             choice: Choice = getattr(self, field)
@@ -134,7 +134,7 @@ class Choice(QToolButton):
         self.setMenu(self._menu)
         self._group = QActionGroup(self._menu)
 
-    def offer(self, values: Sequence[tuple[str, object]]) -> None:
+    def add_values(self, values: Sequence[tuple[str, object]]) -> None:
         """Add these titles and values to the menu, after the entry that accepts anything."""
         entries = ([(self._anything, None)] if self._anything else []) + list(values)
         if {value: title for title, value in entries} == self._titles:
@@ -225,14 +225,14 @@ class ScenarioPicker(QWidget):
         self._follow.timeout.connect(self._show_current)
         self._lay_out()
         self._show_font()
-        theme.follow(self, theme.FONT, self._show_font)
-        theme.follow(self, theme.PALETTE, self._show_colors)
+        theme.call_after_events(self, theme.FONT, self._show_font)
+        theme.call_after_events(self, theme.PALETTE, self._show_colors)
         self._show_colors()
-        theme.follow(self, theme.SHOWN, self._show_font)
+        theme.call_after_events(self, theme.SHOWN, self._show_font)
 
     def _lay_out(self) -> None:
         head = lay_row(self._heading, Gap(10), (self.search, 1), spacing=10)
-        for button in self._buttons():
+        for button in self._make_buttons():
             head.addWidget(button)
         widget = QWidget()
         column = lay_column(self._problem, self.top, parent=widget, margins=(24, 0, 24, 16), spacing=10)
@@ -255,13 +255,13 @@ class ScenarioPicker(QWidget):
         bar = self._area.verticalScrollBar().sizeHint().width() if maximum > 0 else 0
         self._column.setContentsMargins(24, 0, 24 - bar, 16)
 
-    def _buttons(self) -> list[QPushButton]:
+    def _make_buttons(self) -> list[QPushButton]:
         """Make the buttons right of the search."""
         texts = (tr("New drill"), tr("Progress"), tr("History"))
         new_drill, progress, history = (QPushButton(text) for text in texts)
         menu = QMenu(self)
         for level in proof.MADE:
-            words = tr("Generate: {difficulty}").format(difficulty=level_title(level))
+            words = tr("Generate: {difficulty}").format(difficulty=get_level_title(level))
             menu.addAction(words, partial(self.fresh_wanted.emit, level))
         menu.addSeparator()
         menu.addAction(tr("Open a file…"), self.file_wanted.emit)
@@ -279,7 +279,9 @@ class ScenarioPicker(QWidget):
         self._problem.setText("\n".join(problems))
         self._problem.setVisible(bool(problems))
         self._show_placeholder()
-        self._filters.version.offer([(f"SQL Server {version}", version) for version in list_versions(cards)])
+        self._filters.version.add_values(
+            [(f"SQL Server {version}", version) for version in list_versions(cards)]
+        )
         scored = [card for card in cards if card.scored]
         passed = trn("{passed} of {n} drill passed", "{passed} of {n} drills passed", len(scored))
         words = passed.format(passed=sum(card.passed for card in scored), n=len(scored))
@@ -307,16 +309,16 @@ class ScenarioPicker(QWidget):
         """Show the recommended drill; a *newcomer* is also offered the first run."""
         self.top.show_recommendation(recommendation, newcomer)
         self._show_drills()
-        if recommendation is not None and self.grid.current() is None:
+        if recommendation is not None and self.grid.get_current_card() is None:
             self.grid.choose(recommendation.card.name)
 
     def show_interrupted(self, runs: Sequence[InterruptedRun]) -> None:
         """Offer runs that can be continued, the newest first."""
         self.top.show_interrupted(runs)
 
-    def current(self) -> Card | None:
+    def get_current_card(self) -> Card | None:
         """Return the selected drill."""
-        return self.grid.current()
+        return self.grid.get_current_card()
 
     def choose_card(self, name: str) -> None:
         """Select the drill *name*; filters that hide it are cleared."""
@@ -329,7 +331,7 @@ class ScenarioPicker(QWidget):
         """Focus the button for Enter, unless a search is being typed."""
         if self.search.hasFocus() and self.search.text():
             return
-        button = self.top.first_button()
+        button = self.top.find_first_button()
         (button if button is not None else self.grid).setFocus()
 
     # --- filters --------------------------------------------------------------------------------------------
@@ -342,10 +344,10 @@ class ScenarioPicker(QWidget):
     def _search(self, text: str) -> None:
         for part in (self.top, self._paths_title, self._passed, self.paths):
             part.setHidden(bool(text))  # so that the matches begin at the same place for each search
-        self._filters.set_filters(self._with_search(text))
+        self._filters.set_filters(self._add_search(text))
         self._follow.start()
 
-    def _with_search(self, text: str) -> Filters:
+    def _add_search(self, text: str) -> Filters:
         return replace(self.filters, search=text)
 
     def _choose_path(self, key: str) -> None:
@@ -354,7 +356,7 @@ class ScenarioPicker(QWidget):
     def _show_drills(self) -> None:
         filters = self.filters
         if filters.search != self.search.text():  # cleared together with the filters
-            filters = self._filters.filters = self._with_search(self.search.text())
+            filters = self._filters.filters = self._add_search(self.search.text())
         cards = filter_cards(self._cards, filters)
         recommendation = self.top.recommendation
         self.paths.show_paths(list_path_progress(self._cards), filters.technology)
@@ -372,7 +374,7 @@ class ScenarioPicker(QWidget):
         """Select the first match and give the keyboard to the drills."""
         first_item = self.grid.item(0)
         if first_item is not None:
-            if self.grid.current() is None or self.search.text():
+            if self.grid.get_current_card() is None or self.search.text():
                 self.grid.setCurrentItem(first_item)
             self.grid.setFocus()
 
@@ -384,7 +386,7 @@ class ScenarioPicker(QWidget):
         if self.search.hasFocus():
             self._area.verticalScrollBar().setValue(0)
         elif self.grid.hasFocus():
-            box, widget = self.grid.card_rect(), self._area.widget()
+            box, widget = self.grid.get_card_rect(), self._area.widget()
             if widget is not None and box.isValid():
                 corner = self.grid.mapTo(widget, QPoint(0, 0))
                 for point in (box.bottomRight() + corner, box.topLeft() + corner):
@@ -399,8 +401,8 @@ class ScenarioPicker(QWidget):
         self._show_placeholder()
 
     def _show_colors(self) -> None:
-        colors = theme.tokens(self.palette())
-        self._glass.setIcon(theme.icon("find", colors, colors.muted))
+        colors = theme.get_tokens(self.palette())
+        self._glass.setIcon(theme.load_icon("find", colors, colors.muted))
 
     def _show_font(self) -> None:
         self._heading.setFont(theme.resize_font(self.font(), 1.6, bold=True))

@@ -7,9 +7,9 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QAbstractButton, QGridLayout, QSizePolicy, QWidget
 
-from app.files.learning_paths import learning_paths
+from app.files.learning_paths import load_learning_paths
 from app.view_models.start_page import PathProgress
-from app.views.scenario_picker.top_cards import cached_lines
+from app.views.scenario_picker.top_cards import wrap_cached
 from app.widgets import theme
 from app.words.language import tr
 from engine.overrides import override
@@ -44,12 +44,12 @@ class PathButtons(QWidget):
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(8)
-        self.buttons = {key: PathButton(key, self) for key in learning_paths()}
+        self.buttons = {key: PathButton(key, self) for key in load_learning_paths()}
         for key, button in self.buttons.items():
             button.clicked.connect(lambda checked, key=key: self._choose(key, checked))
         self._columns = 0
-        theme.follow(self, theme.FONT, self._arrange, self._fit)
-        theme.follow(self, theme.SIZE, self._arrange, self._fit)
+        theme.call_after_events(self, theme.FONT, self._arrange, self._fit)
+        theme.call_after_events(self, theme.SIZE, self._arrange, self._fit)
 
     def show_paths(self, paths: Sequence[PathProgress], technology: str | None) -> None:
         """Show the progress of each path; *technology* is the one that is chosen."""
@@ -77,10 +77,10 @@ class PathButtons(QWidget):
     def _fit(self) -> None:
         """Give all buttons the height that the longest title and the longest next drill need."""
         width = (self.width() - self._grid.spacing() * (self._columns - 1)) // self._columns
-        shrink = min(button.title_fit(width) for button in self.buttons.values())
+        shrink = min(button.compute_title_scale(width) for button in self.buttons.values())
         for button in self.buttons.values():
             button.shrink = max(SHRINK_MIN, min(1.0, shrink))
-        lines = [button.lines_for(width) for button in self.buttons.values()]
+        lines = [button.count_lines(width) for button in self.buttons.values()]
         for button in self.buttons.values():
             button.set_lines(max(title for title, _ in lines), max(detail_lines for _, detail_lines in lines))
 
@@ -96,21 +96,21 @@ class PathButton(QAbstractButton):
         """Scale of the title, so that a long word is not cut."""
         self._lines = (2, 2)
         """Number of lines of the title and of the next drill."""
-        self.setText(tr(learning_paths()[key].title))
+        self.setText(tr(load_learning_paths()[key].title))
         self.setCheckable(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
-        theme.follow(self, theme.FONT, self.updateGeometry)
+        theme.call_after_events(self, theme.FONT, self.updateGeometry)
 
     def show_progress(self, progress: PathProgress) -> None:
         """Show the progress of the path."""
         self._progress = progress
-        self.setAccessibleName(f"{self.text()}, {self._count()}. {self._describe_next_drill()}")
+        self.setAccessibleName(f"{self.text()}, {self._format_count()}. {self._describe_next_drill()}")
         self.setToolTip(self._describe_next_drill())
         self.update()
 
-    def _count(self) -> str:
+    def _format_count(self) -> str:
         progress = self._progress
         if progress is None or not progress.total:
             return ""
@@ -124,20 +124,20 @@ class PathButton(QAbstractButton):
             return tr("All drills passed")
         return tr("Next: {title}").format(title=progress.next_card.title)
 
-    def title_fit(self, width: int) -> float:
+    def compute_title_scale(self, width: int) -> float:
         """Return the scale at which the longest word of the title just fits into this *width*."""
         metrics = QFontMetricsF(theme.resize_font(self.font(), TITLE_SCALE, bold=True))
         longest = max(metrics.horizontalAdvance(word) for word in self.text().split())
         return (width - 2 * PADDING_PX - metrics.height() - 10) / longest
 
-    def lines_for(self, width: int) -> tuple[int, int]:
+    def count_lines(self, width: int) -> tuple[int, int]:
         """Return the lines that title and next drill need in this *width*."""
-        font, small = self._fonts()
+        font, small = self._build_fonts()
         room = width - 2 * PADDING_PX
         icon = round(QFontMetricsF(font).height()) + 8
         return (
-            len(cached_lines(self.text(), font.toString(), room - icon, LINES_MAX)),
-            len(cached_lines(self._describe_next_drill(), small.toString(), room, LINES_MAX)),
+            len(wrap_cached(self.text(), font.toString(), room - icon, LINES_MAX)),
+            len(wrap_cached(self._describe_next_drill(), small.toString(), room, LINES_MAX)),
         )
 
     def set_lines(self, title: int, next_lines: int) -> None:
@@ -147,7 +147,7 @@ class PathButton(QAbstractButton):
             self.updateGeometry()
             self.update()
 
-    def _fonts(self) -> tuple[QFont, QFont]:
+    def _build_fonts(self) -> tuple[QFont, QFont]:
         font = self.font()
         return theme.resize_font(font, TITLE_SCALE * self.shrink, bold=True), theme.resize_font(
             font, SMALL_SCALE
@@ -155,7 +155,7 @@ class PathButton(QAbstractButton):
 
     @override
     def sizeHint(self) -> QSize:
-        font, small = (QFontMetricsF(font).height() for font in self._fonts())
+        font, small = (QFontMetricsF(font).height() for font in self._build_fonts())
         title, detail_lines = self._lines
         height = (title + 0.55) * font + (detail_lines + 1) * small + BAR_PX + 2 * PADDING_PX - 4
         return QSize(round(BUTTON_UNITS * self.fontMetrics().height()), round(height))
@@ -166,7 +166,7 @@ class PathButton(QAbstractButton):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         checked, lit = self.isChecked(), self.underMouse() or self.hasFocus()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -175,15 +175,15 @@ class PathButton(QAbstractButton):
         painter.setBrush(colors.info_soft if checked else colors.surface)
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 8, 8)
         box = QRectF(self.rect()).adjusted(PADDING_PX, PADDING_PX - 2, -PADDING_PX, -4)
-        font, small = self._fonts()
+        font, small = self._build_fonts()
         metrics, line = QFontMetricsF(font), QFontMetricsF(font).height()
         icon = round(line)
-        painter.drawPixmap(round(box.left()), round(box.top()), self._icon(icon, colors))
+        painter.drawPixmap(round(box.left()), round(box.top()), self._build_icon(icon, colors))
         painter.setFont(font)
         painter.setPen(colors.text)
         text_rect = box.adjusted(icon + 8, 0, 0, 0)
         for number, words in enumerate(
-            cached_lines(self.text(), font.toString(), text_rect.width(), LINES_MAX)
+            wrap_cached(self.text(), font.toString(), text_rect.width(), LINES_MAX)
         ):
             painter.drawText(QPointF(text_rect.left(), box.top() + metrics.ascent() + number * line), words)
         y = box.top() + (self._lines[0] + 0.3) * line
@@ -192,15 +192,15 @@ class PathButton(QAbstractButton):
         y += BAR_PX + 0.25 * line + metrics.ascent()
         painter.setFont(small)
         painter.setPen(colors.muted)
-        painter.drawText(QPointF(box.left(), y), self._count())
+        painter.drawText(QPointF(box.left(), y), self._format_count())
         painter.setPen(colors.text)
-        for words in cached_lines(self._describe_next_drill(), small.toString(), box.width(), LINES_MAX):
+        for words in wrap_cached(self._describe_next_drill(), small.toString(), box.width(), LINES_MAX):
             y += metrics.height()
             painter.drawText(QPointF(box.left(), y), words)
 
-    def _icon(self, size: int, colors: theme.ThemeTokens) -> QPixmap:
+    def _build_icon(self, size: int, colors: theme.ThemeTokens) -> QPixmap:
         ratio = self.devicePixelRatioF()
-        pixmap = theme.pixmap(ICONS[self._key], colors.accent, round(size * ratio))
+        pixmap = theme.render_pixmap(ICONS[self._key], colors.accent, round(size * ratio))
         pixmap.setDevicePixelRatio(ratio)
         return pixmap
 

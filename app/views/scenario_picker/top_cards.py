@@ -15,9 +15,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.view_models.start_page import SHORT_LABELS, InterruptedRun, NextDrill, level_title
+from app.view_models.start_page import SHORT_LABELS, InterruptedRun, NextDrill, get_level_title
 from app.widgets import theme
-from app.widgets.busy_cursor import preparing
+from app.widgets.busy_cursor import show_preparing
 from app.widgets.key_button import KeyButton
 from app.widgets.layouts import lay_column, lay_row
 from app.words import formatting
@@ -43,7 +43,7 @@ def wrap_text(text: str, metrics: QFontMetricsF, width: float, lines_max: int) -
 
 
 @lru_cache(maxsize=2048)
-def cached_lines(text: str, font_text: str, width: float, lines_max: int) -> tuple[str, ...]:
+def wrap_cached(text: str, font_text: str, width: float, lines_max: int) -> tuple[str, ...]:
     """Return the lines of `wrap_text` from a cache, because the list requests its rows on each change."""
     font = QFont()
     font.fromString(font_text)
@@ -106,7 +106,7 @@ class TopCard(QFrame):
         if self.primary:
             painter = QPainter(self)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(theme.tokens(self.palette()).accent, 2.0))
+            painter.setPen(QPen(theme.get_tokens(self.palette()).accent, 2.0))
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 8, 8)
 
 
@@ -151,8 +151,8 @@ class TopCards(QWidget):
         self.first_run.hide()
         self.resume.hide()
         self.show_loading()
-        theme.follow(self, theme.FONT, self.show_font)
-        theme.follow(self, theme.SIZE, self._arrange)
+        theme.call_after_events(self, theme.FONT, self.show_font)
+        theme.call_after_events(self, theme.SIZE, self._arrange)
 
     def show_loading(self) -> None:
         """Show that the learner's results are not read yet."""
@@ -174,7 +174,7 @@ class TopCards(QWidget):
         facts = (
             tr(SHORT_LABELS[card.technology]),
             tr("{minutes} min").format(minutes=card.minutes),
-            level_title(card.level),
+            get_level_title(card.level),
         )
         self.next.facts.setText(" · ".join(facts))
         self.next.title.setText(card.title)
@@ -185,7 +185,7 @@ class TopCards(QWidget):
         )
 
     def show_interrupted(self, runs: Sequence[InterruptedRun]) -> None:
-        """Offer the newest of these runs; the others are in the card's menu."""
+        """Offer to continue the newest of these runs. The menu of the card offers the older runs."""
         self._runs = list(runs)
         card = self.resume
         card.setVisible(bool(runs))
@@ -194,13 +194,13 @@ class TopCards(QWidget):
         run = runs[0]
         card.more.show()
         card.title.setText(run.title)
-        facts = (tr(SHORT_LABELS[run.technology]), formatting.mode(run.mode), run.time_text)
+        facts = (tr(SHORT_LABELS[run.technology]), formatting.get_mode_name(run.mode), run.time_text)
         card.text.setText(run.problem or " · ".join(facts))
-        card.button.setText(_continue(run))
+        card.button.setText(_format_continue(run))
         card.button.setAccessibleName(f"{card.button.text()}: {run.title}")
         card.button.setVisible(run.problem is None)
 
-    def first_button(self) -> QPushButton | None:
+    def find_first_button(self) -> QPushButton | None:
         """Return the button that Enter presses when the page opens."""
         for card in (self.first_run, self.next):
             if not card.isHidden() and card.primary and card.button.isEnabled():
@@ -211,7 +211,7 @@ class TopCards(QWidget):
         self._menu.clear()
         for run in self._runs[1:]:
             if run.problem is None:
-                words = f"{_continue(run)}: {run.title}"
+                words = f"{_format_continue(run)}: {run.title}"
                 self._menu.addAction(words, partial(self.resumed.emit, run.run_id))
         for run in self._runs:
             words = tr("Give up: {title}").format(title=run.title)
@@ -219,15 +219,15 @@ class TopCards(QWidget):
 
     def _open(self) -> None:
         if self.recommendation is not None:
-            with preparing(self.next.button):
+            with show_preparing(self.next.button):
                 self.opened.emit(self.recommendation.card.name)
 
     def _resume(self) -> None:
-        with preparing(self.resume.button):
+        with show_preparing(self.resume.button):
             self.resumed.emit(self._runs[0].run_id)
 
     def _watch(self) -> None:
-        with preparing(self.first_run.button):
+        with show_preparing(self.first_run.button):
             self.watch_wanted.emit()
 
     def _arrange(self) -> None:
@@ -242,5 +242,5 @@ class TopCards(QWidget):
         self._arrange()
 
 
-def _continue(run: InterruptedRun) -> str:
-    return tr("Continue at {at}").format(at=formatting.run_time(run.t_s))
+def _format_continue(run: InterruptedRun) -> str:
+    return tr("Continue at {at}").format(at=formatting.format_run_time(run.t_s))

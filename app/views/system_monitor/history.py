@@ -14,7 +14,7 @@ from msgspec import Struct
 from app.view_models.series import Columns
 from app.words.language import mark
 from engine.constants import TICKS_PER_S
-from engine.flow import COUNTERS, NOWHERE, Samples, StreamNumbers, total_commit_delay_ms
+from engine.flow import COUNTERS, NOWHERE, Samples, StreamNumbers, compute_total_commit_delay_ms
 from engine.model import Computer, Instance, Key, World
 from engine.protocol import streams
 
@@ -57,7 +57,7 @@ class PerfCounter(Struct, frozen=True):
     first_version: int = 2005
     """First version of SQL Server with the counter."""
 
-    def values(self, role: LogRole, get: Get, compression: float) -> Array | None:
+    def compute_values(self, role: LogRole, get: Get, compression: float) -> Array | None:
         """Return values on one side; None if the counter stays 0.
 
         *compression*: wire bytes per byte of log.
@@ -66,26 +66,28 @@ class PerfCounter(Struct, frozen=True):
         return make(get, compression) if make is not None else None
 
 
-def _sampler(name: str, factor: float = 1.0) -> Callable[[Get, float], Array]:
+def _create_sampler(name: str, factor: float = 1.0) -> Callable[[Get, float], Array]:
     return lambda get, compression: get(name) * factor
 
 
-def _compressed_sampler(name: str) -> Callable[[Get, float], Array]:
+def _create_compressed_sampler(name: str) -> Callable[[Get, float], Array]:
     return lambda get, compression: get(name) * BYTES_PER_KB * compression
 
 
-def _waiting(get: Get, compression: float) -> Array:
+def _count_waiting(get: Get, compression: float) -> Array:
     """Return the transactions that waited for the mirror."""
     return np.where(get("commit_delay_ms") > 0.0, get("transactions_per_s"), 0.0)
 
 
-def _delay(get: Get, compression: float) -> Array:
+def _compute_delay(get: Get, compression: float) -> Array:
     """Return milliseconds of waiting in a second, over all transactions."""
     columns = map(get, ("commit_delay_ms", "transactions_per_s", "in_flight_transactions"))
-    return np.array([total_commit_delay_ms(*row) for row in zip(*columns, strict=True)], dtype=np.float64)
+    return np.array(
+        [compute_total_commit_delay_ms(*row) for row in zip(*columns, strict=True)], dtype=np.float64
+    )
 
 
-def _percent_used(get: Get, compression: float) -> Array:
+def _compute_percent_used(get: Get, compression: float) -> Array:
     return 100.0 * get("log_used_kb") / np.maximum(1.0, get("log_size_kb"))
 
 
@@ -93,39 +95,46 @@ _SENT, _REDONE, _MESSAGES = "log_send_kb_per_s", "redo_kb_per_s", "sends_per_s"
 _NEW: Final = FIRST_NEW_VERSION
 
 PERFS: Final = (
-    PerfCounter(MIRRORING, "Bytes Received/sec", mark("bytes from the partner"), None, _compressed_sampler(_SENT)),
-    PerfCounter(MIRRORING, "Bytes Sent/sec", mark("bytes to the partner"), _compressed_sampler(_SENT)),
+    PerfCounter(MIRRORING, "Bytes Received/sec", mark("bytes from the partner"),
+         None, _create_compressed_sampler(_SENT)),
+    PerfCounter(MIRRORING, "Bytes Sent/sec", mark("bytes to the partner"), _create_compressed_sampler(_SENT)),
     PerfCounter(MIRRORING, "Log Bytes Received/sec", mark("log from the principal"), None,
-         _sampler(_SENT, BYTES_PER_KB)),
+         _create_sampler(_SENT, BYTES_PER_KB)),
     PerfCounter(MIRRORING, "Log Bytes Redone from Cache/sec", mark("log redone from memory"), None,
-         _sampler(_REDONE, BYTES_PER_KB), _NEW),
+         _create_sampler(_REDONE, BYTES_PER_KB), _NEW),
     PerfCounter(MIRRORING, "Log Bytes Sent from Cache/sec", mark("log sent from memory"),
-         _sampler(_SENT, BYTES_PER_KB), None,
+         _create_sampler(_SENT, BYTES_PER_KB), None,
          _NEW),
-    PerfCounter(MIRRORING, "Log Bytes Sent/sec", mark("log to the mirror"), _sampler(_SENT, BYTES_PER_KB)),
+    PerfCounter(MIRRORING, "Log Bytes Sent/sec", mark("log to the mirror"), _create_sampler(_SENT, BYTES_PER_KB)),
     PerfCounter(MIRRORING, "Log Compressed Bytes Rcvd/sec", mark("compressed log from the principal"),
-         None, _compressed_sampler(_SENT),
+         None, _create_compressed_sampler(_SENT),
          _NEW),
     PerfCounter(MIRRORING, "Log Compressed Bytes Sent/sec", mark("compressed log to the mirror"),
-         _compressed_sampler(_SENT), None, _NEW),
-    PerfCounter(MIRRORING, "Log Send Queue KB", mark("log not yet sent to the mirror"), _sampler("send_queue_kb")),
+         _create_compressed_sampler(_SENT), None, _NEW),
+    PerfCounter(MIRRORING, "Log Send Queue KB", mark("log not yet sent to the mirror"),
+         _create_sampler("send_queue_kb")),
     PerfCounter(MIRRORING, "Mirrored Write Transactions/sec", mark("transactions that waited for the mirror"),
-         _waiting, None, _NEW),
-    PerfCounter(MIRRORING, "Receives/sec", mark("messages from the partner"), _sampler(_MESSAGES), _sampler(_MESSAGES)),
-    PerfCounter(MIRRORING, "Redo Bytes/sec", mark("log redone"), None, _sampler(_REDONE, BYTES_PER_KB)),
-    PerfCounter(MIRRORING, "Redo Queue KB", mark("log hardened but not yet redone"), None, _sampler("redo_queue_kb")),
-    PerfCounter(MIRRORING, "Sends/sec", mark("messages to the partner"), _sampler(_MESSAGES), _sampler(_MESSAGES)),
-    PerfCounter(MIRRORING, "Transaction Delay", mark("total wait for the mirror in ms, all transactions"), _delay),
-    PerfCounter(DATABASES, "Active Transactions", mark("transactions in progress"), _sampler("in_flight_transactions")),
+         _count_waiting, None, _NEW),
+    PerfCounter(MIRRORING, "Receives/sec", mark("messages from the partner"),
+         _create_sampler(_MESSAGES), _create_sampler(_MESSAGES)),
+    PerfCounter(MIRRORING, "Redo Bytes/sec", mark("log redone"), None, _create_sampler(_REDONE, BYTES_PER_KB)),
+    PerfCounter(MIRRORING, "Redo Queue KB", mark("log hardened but not yet redone"),
+         None, _create_sampler("redo_queue_kb")),
+    PerfCounter(MIRRORING, "Sends/sec", mark("messages to the partner"),
+         _create_sampler(_MESSAGES), _create_sampler(_MESSAGES)),
+    PerfCounter(MIRRORING, "Transaction Delay", mark("total wait for the mirror in ms, all transactions"),
+         _compute_delay),
+    PerfCounter(DATABASES, "Active Transactions", mark("transactions in progress"),
+         _create_sampler("in_flight_transactions")),
     PerfCounter(DATABASES, "Log Bytes Flushed/sec", mark("log written to disk"),
-         _sampler("log_generation_kb_per_s", BYTES_PER_KB)),
-    PerfCounter(DATABASES, "Log File(s) Size (KB)", mark("size of the log file"), _sampler("log_size_kb")),
+         _create_sampler("log_generation_kb_per_s", BYTES_PER_KB)),
+    PerfCounter(DATABASES, "Log File(s) Size (KB)", mark("size of the log file"), _create_sampler("log_size_kb")),
     PerfCounter(DATABASES, "Log File(s) Used Size (KB)", mark("log that cannot be reused yet"),
-         _sampler("log_used_kb")),
-    PerfCounter(DATABASES, "Percent Log Used", mark("share of the log file in use"), _percent_used),
-    PerfCounter(DATABASES, "Transactions/sec", mark("commits"), _sampler("transactions_per_s")),
+         _create_sampler("log_used_kb")),
+    PerfCounter(DATABASES, "Percent Log Used", mark("share of the log file in use"), _compute_percent_used),
+    PerfCounter(DATABASES, "Transactions/sec", mark("commits"), _create_sampler("transactions_per_s")),
     PerfCounter(PROCESSOR, "% Processor Time", mark("share of all processors of the computer"),
-         _sampler("principal_cpu_percent"), _sampler("mirror_cpu_percent")),
+         _create_sampler("principal_cpu_percent"), _create_sampler("mirror_cpu_percent")),
 )  # fmt: skip
 """All available counters by object and name."""
 
@@ -144,7 +153,7 @@ counter.
 BY_NAME: Final = {(perf.group, perf.name): perf for perf in PERFS}
 
 
-def names_of(group: str, version: int) -> list[str]:
+def list_names(group: str, version: int) -> list[str]:
     """Return the counters of an object on a server of that version."""
     return [perf.name for perf in PERFS if perf.group == group and perf.first_version <= version]
 
@@ -156,7 +165,7 @@ class CounterChoice(Struct, frozen=True):
     group: str
     name: str
     database: str = ""
-    """Empty: of the whole server."""
+    """Name of the database; empty: the counter belongs to the whole server."""
 
     @property
     def instance(self) -> str:
@@ -243,7 +252,7 @@ class SampleHistory:
         """Return the time of the last sample in seconds."""
         return float(self._run.samples.ticks[self.count - 1]) / TICKS_PER_S if self.count else 0.0
 
-    def times_s(self, start_index: int, end_index: int) -> Array:
+    def compute_times_s(self, start_index: int, end_index: int) -> Array:
         """Return the times of samples in seconds."""
         times: Array = self._run.samples.ticks[start_index:end_index] / TICKS_PER_S
         return times
@@ -252,36 +261,36 @@ class SampleHistory:
         """Return number of the first sample at or after *t_s*."""
         return int(np.searchsorted(self._run.samples.ticks[: self.count], t_s * TICKS_PER_S - 0.5))
 
-    def values(self, choice: CounterChoice, start_index: int, end_index: int) -> Array:
+    def compute_values(self, choice: CounterChoice, start_index: int, end_index: int) -> Array:
         """Return the counter from sample *start_index* to before *end_index*.
 
         NaN where the server did not respond.
         """
         key = (choice.server, choice.database)
         known_sides = self._sides.setdefault(key, _Sides(key))
-        known_sides.follow(self._run, self.count)
+        known_sides.add_samples(self._run, self.count)
         sides, sampled = (
             known_sides.sides[start_index:end_index],
             known_sides.columns.values[start_index:end_index],
         )
 
-        def get(name: str) -> Array:
+        def get_samples(name: str) -> Array:
             column: Array = sampled[:, COUNTERS.index(name)]
             return column
 
         output = np.where(sides == LogRole.AWAY, np.nan, 0.0)
         if len(sides):
-            compression = self._compression(key)
+            compression = self._get_compression(key)
             for log_role in (LogRole.OWNER, LogRole.MIRROR):
-                side_values = choice.perf.values(log_role, get, compression)
+                side_values = choice.perf.compute_values(log_role, get_samples, compression)
                 if side_values is not None:
                     output = np.where(sides == log_role, side_values, output)
         return output
 
-    def summary(self, choice: CounterChoice, from_s: float, to_s: float = math.inf) -> CounterSummary:
+    def summarize(self, choice: CounterChoice, from_s: float, to_s: float = math.inf) -> CounterSummary:
         """Return the counter from *from_s* to *to_s*, or to the end."""
         last = self.count if to_s == math.inf else self.find_sample(to_s + 0.01)
-        values = self.values(choice, self.find_sample(from_s), last)
+        values = self.compute_values(choice, self.find_sample(from_s), last)
         known_values = values[~np.isnan(values)]
         if not len(known_values):
             return EMPTY
@@ -290,12 +299,12 @@ class SampleHistory:
             final, float(known_values.mean()), float(known_values.min()), float(known_values.max())
         )
 
-    def _compression(self, key: Key) -> float:
+    def _get_compression(self, key: Key) -> float:
         """Wire bytes per byte of log as the stream is now; 1 without one."""
         world = self._run.world
         copy = world.copies.get(key)
         _, stream = (streams.find_log_place(world, copy) if copy is not None else None) or NOWHERE
-        return world.flow.stream_setup(stream).compression_ratio if stream >= 0 else 1.0
+        return world.flow.get_stream_setup(stream).compression_ratio if stream >= 0 else 1.0
 
 
 class _Sides:
@@ -308,12 +317,12 @@ class _Sides:
         self.columns = Columns()
         self.sides = np.zeros(64, dtype=np.int8)
 
-    def follow(self, run: SampledRun, count: int) -> None:
+    def add_samples(self, run: SampledRun, count: int) -> None:
         """Add the samples of *run* up to *count*."""
         if count > len(self.sides):
             self.sides = np.resize(self.sides, 2 * count)
         places = []
-        for index in range(self.columns.agree(run.samples, count), count):
+        for index in range(self.columns.count_known_samples(run.samples, count), count):
             standing = run.standings[index]
             if standing is not self._last_state:
                 self._last_state = standing
@@ -328,11 +337,11 @@ def _find_role(standing: SampledState, key: Key) -> tuple[StreamNumbers, LogRole
     if server is None or not (server.answering and standing.computers[server.computer].nic_up):
         return NOWHERE, LogRole.AWAY
     for copy, copy_place in standing.places.items():
-        if _matches(key, copy):
+        if _is_match(key, copy):
             return copy_place, LogRole.OWNER if standing.sources[copy_place[0]] == copy else LogRole.MIRROR
     return NOWHERE, LogRole.NONE
 
 
-def _matches(key: Key, copy: Key) -> bool:
+def _is_match(key: Key, copy: Key) -> bool:
     """Return whether the copy matches, or whether any copy of the server is meant."""
     return key[0] == copy[0] and key[1] in ("", copy[1])

@@ -40,7 +40,7 @@ class CounterPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not type
         self.addItem(self._cursor, ignoreBounds=True)
         self.scene().sigMouseClicked.connect(self._choose_time)
 
-    def put(self, choices: Sequence[CounterChoice]) -> None:
+    def show_counters(self, choices: Sequence[CounterChoice]) -> None:
         """Show a line for each of these counters and no others."""
         for choice in set(self.curves) - set(choices):
             self.removeItem(self.curves.pop(choice))

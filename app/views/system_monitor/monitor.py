@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.view_models.series import peaks
+from app.view_models.series import find_peaks
 from app.views.system_monitor.history import BY_NAME as PERFS
 from app.views.system_monitor.history import (
     DATABASES,
@@ -36,12 +36,12 @@ from app.views.system_monitor.history import (
     CounterSummary,
     SampledRun,
     SampleHistory,
-    names_of,
+    list_names,
 )
 from app.widgets import theme
 from app.widgets.bars import Bar
 from app.widgets.layouts import lay_column
-from app.widgets.reader import follow_selection, name_box
+from app.widgets.reader import follow_selection, set_box_name
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import Index, TableColumn, TableModel, TableView
 from app.words import formatting
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 class AddCounters(QDialog):
-    """Dialog to add counters; stays open, so that those of several servers can be added one after another."""
+    """Dialog that adds counters. It stays open, so that counters of several servers can be added."""
 
     added = Signal(list)
     """Signal: list of CounterChoice to add."""
@@ -130,7 +130,7 @@ class AddCounters(QDialog):
         if self._world is None or server not in self._world.instances:
             return
         version = self._world.instances[server].version
-        self.counters.addItems(names_of(group, version))
+        self.counters.addItems(list_names(group, version))
         if group == MIRRORING:
             for name in (name for name, first_version in NOT_SIMULATED.items() if first_version <= version):
                 absent = QListWidgetItem(tr("{name} (not simulated)").format(name=name))
@@ -156,13 +156,13 @@ class AddCounters(QDialog):
         self.added.emit(
             [
                 CounterChoice(server, group, counter, "" if group == PROCESSOR else instance)
-                for counter in _texts(self.counters)
-                for instance in _texts(self.instances)
+                for counter in _list_texts(self.counters)
+                for instance in _list_texts(self.instances)
             ]
         )
 
 
-def _texts(listed: QListWidget) -> Iterable[str]:
+def _list_texts(listed: QListWidget) -> Iterable[str]:
     return [item.text() for item in listed.selectedItems()]
 
 
@@ -183,16 +183,16 @@ class CounterRow(Struct, frozen=True):
     number: int
     """Number of the line, which determines its color and dashes."""
     power: int | None = None
-    """Scale as a power of ten; None: the one that fits."""
+    """Scale as a power of ten; None: the scale that fits."""
     figures: CounterSummary = EMPTY
 
     @property
     def scale(self) -> float:
         """Return the factor of the plotted value."""
-        return 10.0 ** (self.power if self.power is not None else fitting_power(self.figures.high))
+        return 10.0 ** (self.power if self.power is not None else choose_fitting_power(self.figures.high))
 
 
-def fitting_power(highest: float | None) -> int:
+def choose_fitting_power(highest: float | None) -> int:
     """Return the greatest power of ten that keeps *highest* within the plot; 0 for nothing."""
     if highest is None or highest <= 0.0:
         return 0
@@ -200,8 +200,8 @@ def fitting_power(highest: float | None) -> int:
     return max(low, min(high, math.floor(math.log10(TOP / highest) + 1e-9)))
 
 
-def _figure(title: str, name: str) -> TableColumn:
-    return TableColumn(title=title, text=lambda row: formatting.significant(getattr(row.figures, name), 4),
+def _build_figure_column(title: str, name: str) -> TableColumn:
+    return TableColumn(title=title, text=lambda row: formatting.format_significant(getattr(row.figures, name), 4),
                   is_number=True, sample="48,706,560")  # fmt: skip
 
 
@@ -210,11 +210,11 @@ COLUMNS: Final = (
            tip=lambda r: f"{r.choice.path}\n{tr(r.choice.perf.help)}",
            sample="Mirrored Write Transact", spoken=lambda r: r.choice.path),
     TableColumn(title=mark("Computer"), text=lambda r: r.choice.server, sample="SERVER_W"),
-    _figure(mark("Last"), "latest"),
-    _figure(mark("Average"), "mean"),
-    _figure(mark("Minimum"), "low"),
-    _figure(mark("Maximum"), "high"),
-    TableColumn(title=mark("Scale"), text=lambda r: formatting.significant(r.scale, 1), is_number=True,
+    _build_figure_column(mark("Last"), "latest"),
+    _build_figure_column(mark("Average"), "mean"),
+    _build_figure_column(mark("Minimum"), "low"),
+    _build_figure_column(mark("Maximum"), "high"),
+    TableColumn(title=mark("Scale"), text=lambda r: formatting.format_significant(r.scale, 1), is_number=True,
            sample="0.000001"),
     TableColumn(title=mark("Instance"), text=lambda r: r.choice.instance, sample="Sales"),
     TableColumn(title=mark("Object"), text=lambda r: r.choice.perf.group),
@@ -227,7 +227,7 @@ class CounterLegend(TableModel):
     @override
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if role == Qt.ItemDataRole.DecorationRole and index.isValid() and index.column() == 0:
-            return self.colors.server(self.rows[index.row()].number)
+            return self.colors.get_server_color(self.rows[index.row()].number)
         return super().data(index, role)
 
 
@@ -253,27 +253,27 @@ class SystemMonitor(QWidget):
         self.table = TableView(self.model, tr("Counters"))
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
         self.span = QComboBox()
-        name_box(self.span, tr("Time"))
+        set_box_name(self.span, tr("Time"))
         for words, length_s in SPANS:
             self.span.addItem(tr(words) if length_s is None else words, length_s)
         self.span.setCurrentIndex(1)
         self.span.currentIndexChanged.connect(lambda _: self._draw())
         self.tools = {
-            "add": self._tool(tr("Add counters…"), ("Ins", "Ctrl+I"), self.open_adding),
-            "remove": self._tool(tr("Remove"), ("Del",), self.remove_current),
-            "highlight": self._tool(tr("Highlight"), ("Ctrl+H",), self.highlight_current),
-            "greater": self._tool(tr("Larger scale"), ("Ctrl+Up",), lambda: self._change_scale(1)),
-            "smaller": self._tool(tr("Smaller scale"), ("Ctrl+Down",), lambda: self._change_scale(-1)),
+            "add": self._build_tool(tr("Add counters…"), ("Ins", "Ctrl+I"), self.open_adding),
+            "remove": self._build_tool(tr("Remove"), ("Del",), self.remove_current),
+            "highlight": self._build_tool(tr("Highlight"), ("Ctrl+H",), self.highlight_current),
+            "greater": self._build_tool(tr("Larger scale"), ("Ctrl+Up",), lambda: self._change_scale(1)),
+            "smaller": self._build_tool(tr("Smaller scale"), ("Ctrl+Down",), lambda: self._change_scale(-1)),
         }
         """Tools by name."""
         self._lay_out()
         self._show_theme()
-        theme.follow(self, theme.LOOKS, self._show_theme)
+        theme.call_after_events(self, theme.LOOKS, self._show_theme)
 
     def _lay_out(self) -> None:
         bar = Bar(tr("System Monitor"))
         bar.addWidget(self.span)
-        bar.put([self.tools[name] for name in ("add", "remove", "highlight")])
+        bar.add_actions([self.tools[name] for name in ("add", "remove", "highlight")])
         split = self._split = QSplitter(Qt.Orientation.Vertical)
         split.setChildrenCollapsible(False)
         split.addWidget(self.table)
@@ -288,10 +288,10 @@ class SystemMonitor(QWidget):
         lines.time_chosen.connect(self._choose_time)
         self._split.insertWidget(0, lines)
         self._split.setSizes([3, 2])
-        lines.put(self.choices)
+        lines.show_counters(self.choices)
         lines.show_time(self._time_s)
 
-    def _tool(self, text: str, shortcuts: Iterable[str], do: Callable[[], object]) -> QAction:
+    def _build_tool(self, text: str, shortcuts: Iterable[str], do: Callable[[], object]) -> QAction:
         action = QAction(text, self)
         action.setShortcuts([QKeySequence(key) for key in shortcuts])
         action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -306,8 +306,10 @@ class SystemMonitor(QWidget):
     def show_drill(self, drill: SampledRun) -> None:
         """Show another run, or another time of the same run: chosen counters stay if their servers exist."""
         self._run, self._history = drill, SampleHistory(drill, self._history)
-        rows = [row for row in self.model.rows if _exists(row.choice, drill.world)]
-        self._put(rows or [CounterRow(choice, n) for n, choice in enumerate(usual_choices(drill.world))])
+        rows = [row for row in self.model.rows if _has_counter(row.choice, drill.world)]
+        self._show_rows(
+            rows or [CounterRow(choice, n) for n, choice in enumerate(list_default_choices(drill.world))]
+        )
         if self._adding is not None:
             self._adding.show_world(drill.world)
         self._draw()
@@ -336,7 +338,7 @@ class SystemMonitor(QWidget):
             if choice not in counter_choices:
                 used = {row.number for row in rows}
                 rows.append(CounterRow(choice, next(n for n in range(len(rows) + 1) if n not in used)))
-        self._put(rows)
+        self._show_rows(rows)
         self._draw()
 
     def open_adding(self) -> None:
@@ -353,23 +355,23 @@ class SystemMonitor(QWidget):
 
     def remove_current(self) -> None:
         """Remove the selected counter from the plot."""
-        row = self._current()
+        row = self._get_current_row()
         if row is not None:
             place = self.table.currentIndex().row()
-            self._put([other_row for other_row in self.model.rows if other_row is not row])
+            self._show_rows([other_row for other_row in self.model.rows if other_row is not row])
             self.table.selectRow(min(place, len(self.model.rows) - 1))
             self._draw()
 
     def highlight_current(self) -> None:
         """Draw the selected counter thick, or thin again."""
-        row = self._current()
+        row = self._get_current_row()
         if row is not None:
             self._bold = None if self._bold == row.choice else row.choice
             self._show_theme()
 
     def _change_scale(self, offset: int) -> None:
         """Change the scale by a factor of ten, from the fitting one."""
-        row = self._current()
+        row = self._get_current_row()
         if row is not None:
             low, high = SCALES
             power = max(low, min(high, round(math.log10(row.scale)) + offset))
@@ -381,14 +383,14 @@ class SystemMonitor(QWidget):
             )
             self._draw()
 
-    def _current(self) -> CounterRow | None:
+    def _get_current_row(self) -> CounterRow | None:
         row = self.table.currentIndex().row()
         return self.model.rows[row] if 0 <= row < len(self.model.rows) else None
 
-    def _put(self, rows: list[CounterRow]) -> None:
+    def _show_rows(self, rows: list[CounterRow]) -> None:
         self.model.replace(rows)
         if self._lines is not None:
-            self._lines.put(self.choices)
+            self._lines.show_counters(self.choices)
         self._show_theme()
 
     # --- time -----------------------------------------------------------------------------------------------
@@ -425,31 +427,35 @@ class SystemMonitor(QWidget):
             start_s, end_s = self._shown_span
         first, last = history.find_sample(start_s), history.count
         self.model.update(
-            [replace(row, figures=history.summary(row.choice, start_s, end_s)) for row in self.model.rows]
+            [replace(row, figures=history.summarize(row.choice, start_s, end_s)) for row in self.model.rows]
         )
         width_s = (end_s - start_s) / max(60.0, lines.width())
-        times = history.times_s(first, last)
+        times = history.compute_times_s(first, last)
         for row in self.model.rows:
-            values = history.values(row.choice, first, last) * row.scale
-            x, y = peaks(times, values, width_s)
+            values = history.compute_values(row.choice, first, last) * row.scale
+            x, y = find_peaks(times, values, width_s)
             lines.curves[row.choice].setData(x, np.minimum(y, 2.0 * TOP))
         lines.setXRange(start_s, end_s, padding=0.0)
 
-    def _pen(self, row: CounterRow) -> QPen:
-        colors = theme.tokens(self.palette())
+    def _build_pen(self, row: CounterRow) -> QPen:
+        colors = theme.get_tokens(self.palette())
         dash = DASHES[row.number // len(colors.series) % len(DASHES)]
-        pen = QPen(QColor(colors.server(row.number)), BOLD_PX if row.choice == self._bold else LINE_PX, dash)
+        pen = QPen(
+            QColor(colors.get_server_color(row.number)),
+            BOLD_PX if row.choice == self._bold else LINE_PX,
+            dash,
+        )
         pen.setCosmetic(True)
         return pen
 
     def _show_theme(self) -> None:
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         if self._lines is not None:
             self._lines.recolor(colors, theme.resize_font(self.font(), 0.9))
             for row in self.model.rows:
-                self._lines.curves[row.choice].setPen(self._pen(row))
+                self._lines.curves[row.choice].setPen(self._build_pen(row))
         for name, icon in (("add", "plus"), ("remove", "minus"), ("highlight", "marker")):
-            self.tools[name].setIcon(theme.icon(icon, colors))
+            self.tools[name].setIcon(theme.load_icon(icon, colors))
 
     @override
     def showEvent(self, event: QShowEvent) -> None:
@@ -460,10 +466,12 @@ class SystemMonitor(QWidget):
         self._draw()
 
 
-def usual_choices(world: World) -> list[CounterChoice]:
+def list_default_choices(world: World) -> list[CounterChoice]:
     """Return the default counters: queues and transactions of the first mirrored database, on each of its servers."""
     mirrored = next((copy for copy in world.copies.values() if copy.mirroring.guid is not None), None)
-    copies = world.copies_of(mirrored.database) if mirrored is not None else list(world.copies.values())[:1]
+    copies = (
+        world.list_copies_of(mirrored.database) if mirrored is not None else list(world.copies.values())[:1]
+    )
     names = [(DATABASES, "Transactions/sec")]
     if mirrored is not None:
         names += [(MIRRORING, "Log Send Queue KB"), (MIRRORING, "Redo Queue KB")]
@@ -472,7 +480,7 @@ def usual_choices(world: World) -> list[CounterChoice]:
     ]
 
 
-def _exists(choice: CounterChoice, world: World) -> bool:
+def _has_counter(choice: CounterChoice, world: World) -> bool:
     return choice.server in world.instances and (
         not choice.database or (choice.server, choice.database) in world.copies
     )

@@ -90,29 +90,29 @@ class _ViewInterface(QAccessibleWidget):
         return str(self._view.summary) if kind == QAccessible.Text.Description else super().text(kind)
 
     def childCount(self) -> int:
-        return len(self._view.voices())
+        return len(self._view.list_voices())
 
     def child(self, index: int) -> QAccessibleInterface:
-        voices = self._view.voices()
+        voices = self._view.list_voices()
         if not 0 <= index < len(voices):  # the item was removed a moment ago
             return NO_INTERFACE
         return QAccessible.queryAccessibleInterface(voices[index])
 
     def indexOfChild(self, child: QAccessibleInterface) -> int:
-        voices = self._view.voices()
+        voices = self._view.list_voices()
         return next((index for index, voice in enumerate(voices) if voice is child.object()), -1)
 
 
-def _interface_of(_: str, target: QObject) -> QAccessibleInterface | None:
+def _get_interface(_: str, target: QObject) -> QAccessibleInterface | None:
     if isinstance(target, AccessibleItem):
         return _ItemInterface(target)
     return _ViewInterface(target) if isinstance(target, VoicedCanvas) else None
 
 
 @cache
-def install() -> None:
+def install_factory() -> None:
     """Register this factory with Qt; once per process."""
-    register_factory(_interface_of)
+    register_factory(_get_interface)
 
 
 ZOOM_STEP: Final = 1.2
@@ -134,7 +134,10 @@ class TopologyCanvas(QGraphicsView):
         self._fitted = True
         self._fitting = False
         self._fit_due = False
-        """True if something changed its extent while a mouse button was down on an item."""
+        """True if the extent changed while a mouse button was down on an item.
+
+        The view fits it afterwards.
+        """
         self._pan_from: QPoint | None = None
         scene.setParent(self)
         self.setScene(scene)
@@ -147,7 +150,7 @@ class TopologyCanvas(QGraphicsView):
         scene.extent_changed.connect(self._on_extent_changed)
         scene.text_changed.connect(self._on_text_changed)
 
-    def covered(self) -> QRect:
+    def get_covered_rect(self) -> QRect:
         """Return the covered area above the lower edge, in pixels, where fitting puts no card."""
         return QRect()
 
@@ -155,27 +158,27 @@ class TopologyCanvas(QGraphicsView):
     def fit(self) -> None:
         """Show everything, and continue to do so when the panel is resized."""
         self._fitted = True
-        if self._scene.extent().isEmpty() or self.viewport().width() < 20:
-            self.setSceneRect(self._scene.extent())
+        if self._scene.get_extent().isEmpty() or self.viewport().width() < 20:
+            self.setSceneRect(self._scene.get_extent())
             return
         self._fitting = True  # changes during the fit are fitted below
         self._scene.show_narrow(False)
         self._fit_all_cards()
-        wide = self.zoom()
-        if wide < max(READABLE_ZOOM, LEAST_PX / self._scene.least_text_px()):
+        wide = self.get_zoom()
+        if wide < max(READABLE_ZOOM, LEAST_PX / self._scene.compute_least_text_px()):
             self._scene.show_narrow(True)
             self._fit_all_cards()
-            if self.zoom() < wide:
+            if self.get_zoom() < wide:
                 self._scene.show_narrow(False)
                 self._fit_all_cards()
         self._fitting = False
 
     def _fit_all_cards(self) -> None:
         """Show all cards in their present positions, none of them below the overlay at the lower edge."""
-        extent = self._scene.extent()
+        extent = self._scene.get_extent()
         self._fit_extent(extent, 0)
-        covered_rect = self.covered()
-        boxes = (node.card().translated(node.pos()) for node in self._scene.nodes.values())
+        covered_rect = self.get_covered_rect()
+        boxes = (node.get_card_rect().translated(node.pos()) for node in self._scene.nodes.values())
         if any(self.mapFromScene(box).boundingRect().intersects(covered_rect) for box in boxes):
             self._fit_extent(extent, self.height() - covered_rect.top())
 
@@ -191,25 +194,25 @@ class TopologyCanvas(QGraphicsView):
     @Slot()
     def zoom_in(self) -> None:
         """Zoom in by one step."""
-        self._zoom(ZOOM_STEP)
+        self._zoom_by(ZOOM_STEP)
 
     @Slot()
     def zoom_out(self) -> None:
         """Zoom out by one step."""
-        self._zoom(1.0 / ZOOM_STEP)
+        self._zoom_by(1.0 / ZOOM_STEP)
 
-    def zoom(self) -> float:
+    def get_zoom(self) -> float:
         """Return the zoom factor."""
         return self.transform().m11()
 
-    def _zoom(self, factor: float) -> None:
-        factor = max(ZOOM_MIN, min(ZOOM_MAX, self.zoom() * factor)) / self.zoom()
+    def _zoom_by(self, factor: float) -> None:
+        factor = max(ZOOM_MIN, min(ZOOM_MAX, self.get_zoom() * factor)) / self.get_zoom()
         self._fitted = False
         self._make_room()
         self.scale(factor, factor)
 
     def _make_room(self) -> None:
-        extent = self._scene.extent()
+        extent = self._scene.get_extent()
         self.setSceneRect(extent.adjusted(-extent.width(), -extent.height(), extent.width(), extent.height()))
 
     def _on_extent_changed(self) -> None:
@@ -218,7 +221,7 @@ class TopologyCanvas(QGraphicsView):
             self.fit()
 
     def _on_text_changed(self) -> None:
-        if not self.sceneRect().contains(self._scene.extent()):
+        if not self.sceneRect().contains(self._scene.get_extent()):
             self._on_extent_changed()
 
     @override
@@ -231,7 +234,7 @@ class TopologyCanvas(QGraphicsView):
     def wheelEvent(self, event: QWheelEvent) -> None:
         steps = event.angleDelta().y() / 120.0
         if steps:
-            self._zoom(ZOOM_STEP**steps)
+            self._zoom_by(ZOOM_STEP**steps)
         event.accept()
 
     def _begin_pan(self, position: QPoint) -> None:
@@ -268,6 +271,6 @@ class VoicedCanvas(TopologyCanvas):
         """Description of the whole picture."""
         raise NotImplementedError
 
-    def voices(self) -> list[AccessibleItem]:
+    def list_voices(self) -> list[AccessibleItem]:
         """Return the items in reading order."""
         raise NotImplementedError

@@ -11,7 +11,14 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from app.view_models.faces import LinkFace, StatusSign
 from app.view_models.offers import ActionTarget
-from app.widgets.signs import SceneStyle, arrow_head, draw_mark, draw_sign, draw_text, sign_width
+from app.widgets.signs import (
+    SceneStyle,
+    build_arrow_head,
+    compute_sign_width,
+    draw_mark,
+    draw_sign,
+    draw_text,
+)
 from engine.overrides import override
 
 LOG_CROSSING_S: Final = 1.6
@@ -122,7 +129,7 @@ class LinkItem(QGraphicsItem):
     @override
     def boundingRect(self) -> QRectF:
         box = QRectF(self._line.p1(), self._line.p2()).normalized().adjusted(-14, -14, 14, 14)
-        return box.united(self._label_box().adjusted(-4, -4, 4, 4))
+        return box.united(self._compute_label_box().adjusted(-4, -4, 4, 4))
 
     @override
     def shape(self) -> QPainterPath:
@@ -131,7 +138,7 @@ class LinkItem(QGraphicsItem):
         stroker = QPainterPathStroker()
         stroker.setWidth(14.0)  # wide enough for the mouse
         shape = stroker.createStroke(path)
-        shape.addRect(self._label_box())
+        shape.addRect(self._compute_label_box())
         return shape
 
     @override
@@ -141,7 +148,7 @@ class LinkItem(QGraphicsItem):
         face, style = self.face, self.style
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         is_good = face.status.tone in ("ok", "idle")
-        color = style.tone(face.status.tone) if not is_good else style.colors.muted
+        color = style.get_tone_color(face.status.tone) if not is_good else style.colors.muted
         width = 2.4 if face.kind == "mirroring" or (face.kind == "client" and face.active) else 1.4
         if self.isSelected():
             painter.setPen(QPen(style.colors.focus, width + 5.0))
@@ -161,14 +168,14 @@ class LinkItem(QGraphicsItem):
         self._draw_label(painter)
 
     def _draw_break(self, painter: QPainter) -> None:
-        box = self._middle(self._line)
+        box = self._compute_middle_rect(self._line)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self.style.colors.surface)
         edge = BREAK_EDGE_PX
         painter.drawEllipse(box.adjusted(-edge, -edge, edge, edge))
-        draw_mark(painter, self.face.status.shape, box, self.style.tone(self.face.status.tone))
+        draw_mark(painter, self.face.status.shape, box, self.style.get_tone_color(self.face.status.tone))
 
-    def _middle(self, line: QLineF) -> QRectF:
+    def _compute_middle_rect(self, line: QLineF) -> QRectF:
         """Return the rectangle of the mark for a broken link."""
         gap_px = self.style.unit * 1.15
         box = QRectF(0, 0, gap_px, gap_px)
@@ -177,7 +184,7 @@ class LinkItem(QGraphicsItem):
 
     # --- texts ----------------------------------------------------------------------------------------------
 
-    def _label(self) -> tuple[StatusSign | None, tuple[str, ...]]:
+    def _get_label_parts(self) -> tuple[StatusSign | None, tuple[str, ...]]:
         """Return status and notes beyond those on the cards; everything for a selected link."""
         face = self.face
         is_plain = face.status.text in ("ok", "power off", "cable pulled", "not queried")
@@ -187,16 +194,16 @@ class LinkItem(QGraphicsItem):
             notes = _split_notes(notes if self.isSelected() else notes[:1])
         return (None if is_plain and not self.isSelected() else face.status), notes
 
-    def _label_box(self) -> QRectF:
-        return self._layout_label()[0]
+    def _compute_label_box(self) -> QRectF:
+        return self._lay_out_label()[0]
 
-    def _layout_label(self) -> tuple[QRectF, tuple[str, ...]]:
+    def _lay_out_label(self) -> tuple[QRectF, tuple[str, ...]]:
         """Return the rectangle of the label and its lines."""
-        status, notes = self._label()
+        status, notes = self._get_label_parts()
         if self._cached_place is None or self._cached_place[0] != (status, notes):
             sides = (self._outward, -self._outward)
             places = [
-                (self._box_at(share, outward, status, lines), lines)
+                (self._compute_label_rect(share, outward, status, lines), lines)
                 for lines in dict.fromkeys((notes, _split_notes(notes)))
                 for outward in sides
                 for share in SHARES
@@ -220,25 +227,27 @@ class LinkItem(QGraphicsItem):
             self._cached_place = (status, notes), first
         return self._cached_place[1]
 
-    def _box_at(
+    def _compute_label_rect(
         self, share: float, outward: QPointF, status: StatusSign | None, notes: tuple[str, ...]
     ) -> QRectF:
         """Return the rectangle of the text next to a point of the line, on the side of *outward*."""
         style = self.style
-        width = max([style.width(note, style.small) for note in notes], default=0.0)
-        width = max(width, sign_width(status, style) if status else 0.0)
+        width = max([style.compute_width(note, style.small) for note in notes], default=0.0)
+        width = max(width, compute_sign_width(status, style) if status else 0.0)
         height = QFontMetricsF(style.small).height() * (len(notes) + (status is not None))
         margin = style.unit * (0.7 if self.face.status.tone in ("ok", "idle") else 0.9)
         box = QRectF(0.0, 0.0, width, height)
         corner = self._line.pointAt(share) + outward * margin
         # The nearest corner, or the middle of the nearest side, touches the line, so that no card hides
         # text.
-        box.moveCenter(corner + QPointF(_sign(outward.x()) * width, _sign(outward.y()) * height) / 2.0)
+        box.moveCenter(
+            corner + QPointF(_compute_sign(outward.x()) * width, _compute_sign(outward.y()) * height) / 2.0
+        )
         return box
 
     def _move_off_cards(self, box: QRectF) -> QRectF:
         """Return *box* moved outward if a card at an end of the link hides it."""
-        moved_box, direction = QRectF(box), _sign(self._outward.x())
+        moved_box, direction = QRectF(box), _compute_sign(self._outward.x())
         gap = self.style.unit * 0.35
         for card in self._ends if direction else ():
             if moved_box.intersects(card):
@@ -275,7 +284,9 @@ class LinkItem(QGraphicsItem):
 
     def _move_off_break(self, box: QRectF) -> list[QRectF]:
         """Move *box* right or left of the first break mark that hides it."""
-        hidden_by = next((mark for mark in map(self._middle, self._crossing) if box.intersects(mark)), None)
+        hidden_by = next(
+            (mark for mark in map(self._compute_middle_rect, self._crossing) if box.intersects(mark)), None
+        )
         if hidden_by is None:
             return []
         gap = self.style.unit * 0.35 + BREAK_EDGE_PX
@@ -287,21 +298,23 @@ class LinkItem(QGraphicsItem):
     def _measure_overlap(self, box: QRectF) -> int:
         """Return the number of links that cross *box*; break marks and cards that hide it count more."""
         cards = sum(box.intersects(card) for card in self._cards)
-        lines = sum(_crosses(line, box) for line in self._crossing)
-        breaks = sum(box.intersects(self._middle(line)) for line in (self._line, *self._crossing))
+        lines = sum(_is_crossed(line, box) for line in self._crossing)
+        breaks = sum(
+            box.intersects(self._compute_middle_rect(line)) for line in (self._line, *self._crossing)
+        )
         return CARD * cards + BREAK * breaks + lines
 
     def _draw_label(self, painter: QPainter) -> None:
-        style, (box, notes) = self.style, self._layout_label()
-        status, _ = self._label()
+        style, (box, notes) = self.style, self._lay_out_label()
+        status, _ = self._get_label_parts()
         metrics = QFontMetricsF(style.small)
         base = box.top() + metrics.ascent()
         if status is not None:
-            left_px = box.center().x() - sign_width(status, style) / 2.0
+            left_px = box.center().x() - compute_sign_width(status, style) / 2.0
             draw_sign(painter, status, QPointF(left_px, base), style)
             base += metrics.height()
         for note in notes:
-            left_px = box.center().x() - style.width(note, style.small) / 2.0
+            left_px = box.center().x() - style.compute_width(note, style.small) / 2.0
             draw_text(painter, note, QPointF(left_px, base), style.small, style.colors.muted)
             base += metrics.height()
 
@@ -313,17 +326,17 @@ class LinkItem(QGraphicsItem):
         if face.log_kb_per_s > 0.0:
             count = min(BLOCKS_MAX, 1 + round(1.5 * math.log10(1.0 + face.log_kb_per_s)))
             painter.setBrush(style.colors.series[0])
-            for share in self._shares(count, LOG_CROSSING_S):
+            for share in self._compute_shares(count, LOG_CROSSING_S):
                 box = QRectF(0, 0, unit * 0.5, unit * 0.4)
                 box.moveCenter(self._compute_offset_point(share, 0.32))
                 painter.drawRoundedRect(box, 2, 2)
             if face.acknowledged:
                 painter.setBrush(style.colors.ok)
-                for share in self._shares(count, LOG_CROSSING_S):
-                    painter.drawPolygon(self._arrow(1.0 - share, -0.32, backwards=True))
+                for share in self._compute_shares(count, LOG_CROSSING_S):
+                    painter.drawPolygon(self._build_arrow(1.0 - share, -0.32, backwards=True))
         elif face.kind == "client" and face.active:
             painter.setBrush(style.colors.series[3])
-            for share in self._shares(3, LOG_CROSSING_S):
+            for share in self._compute_shares(3, LOG_CROSSING_S):
                 painter.drawEllipse(self._compute_offset_point(share, 0.0), unit * 0.16, unit * 0.16)
         if face.pinged and self._ping_s < PING_CROSSING_S:
             painter.setBrush(style.colors.series[4])
@@ -331,7 +344,7 @@ class LinkItem(QGraphicsItem):
             for position in (share, 1.0 - share):
                 painter.drawEllipse(self._compute_offset_point(position, 0.0), unit * 0.14, unit * 0.14)
 
-    def _shares(self, count: int, crossing_s: float) -> list[float]:
+    def _compute_shares(self, count: int, crossing_s: float) -> list[float]:
         start = self._phase_s / crossing_s
         return [(start + index / count) % 1.0 for index in range(count)]
 
@@ -340,9 +353,9 @@ class LinkItem(QGraphicsItem):
         normal = self._line.normalVector().unitVector()
         return self._line.pointAt(share) + QPointF(normal.dx(), normal.dy()) * units * self.style.unit
 
-    def _arrow(self, share: float, units: float, backwards: bool) -> QPolygonF:
+    def _build_arrow(self, share: float, units: float, backwards: bool) -> QPolygonF:
         angle = -math.radians(self._line.angle()) + (math.pi if backwards else 0.0)
-        return arrow_head(self._compute_offset_point(share, units), angle, self.style.unit * 0.42)
+        return build_arrow_head(self._compute_offset_point(share, units), angle, self.style.unit * 0.42)
 
 
 def _split_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
@@ -350,7 +363,7 @@ def _split_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(part for note in notes for part in note.split(PARTING))
 
 
-def _crosses(line: QLineF, box: QRectF) -> bool:
+def _is_crossed(line: QLineF, box: QRectF) -> bool:
     """Return whether a line passes through a box, or ends in it."""
     corners = (box.topLeft(), box.topRight(), box.bottomRight(), box.bottomLeft())
     sides = (QLineF(a, b) for a, b in pairwise((*corners, corners[0])))
@@ -358,7 +371,7 @@ def _crosses(line: QLineF, box: QRectF) -> bool:
     return box.contains(line.p1()) or any(line.intersects(edge)[0] is bounded for edge in sides)
 
 
-def _sign(value: float) -> float:
+def _compute_sign(value: float) -> float:
     """Return -1, 0 or 1: the side of the value, if it is clearly to one side."""
     return 0.0 if abs(value) < 0.2 else math.copysign(1.0, value)
 
@@ -366,11 +379,11 @@ def _sign(value: float) -> float:
 def clip_line(a: QRectF, b: QRectF) -> QLineF:
     """Return the part of the line between two card centers that is outside both."""
     line = QLineF(a.center(), b.center())
-    start, end = _leaves(a, line), _leaves(b, QLineF(line.p2(), line.p1()))
+    start, end = _find_exit_point(a, line), _find_exit_point(b, QLineF(line.p2(), line.p1()))
     return QLineF(start, end)
 
 
-def _leaves(box: QRectF, line: QLineF) -> QPointF:
+def _find_exit_point(box: QRectF, line: QLineF) -> QPointF:
     dx, dy = line.dx(), line.dy()
     shares = [box.width() / 2.0 / abs(dx)] if dx else []
     shares += [box.height() / 2.0 / abs(dy)] if dy else []

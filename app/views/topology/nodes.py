@@ -12,12 +12,12 @@ from app.view_models.faces import KINDS, ClientFace, CopyFace, ServerFace, Statu
 from app.view_models.offers import ActionTarget
 from app.widgets.signs import (
     SceneStyle,
+    compute_sign_width,
     draw_chip,
     draw_mark,
     draw_queue,
     draw_sign,
     draw_text,
-    sign_width,
     squeeze,
 )
 from app.words.language import tr
@@ -53,7 +53,7 @@ CELL_UNITS: Final = 0.95
 class NodeListener(Protocol):
     """Listener for moved cards. The scene of the topology implements it."""
 
-    def node_moved(self, name: str, position: QPointF) -> None:
+    def handle_node_move(self, name: str, position: QPointF) -> None:
         """Take the new position of a card."""
 
 
@@ -88,18 +88,18 @@ class NodeItem(QGraphicsItem, Generic[Face]):
         self.style = style
         self.update()
 
-    def card(self) -> QRectF:
+    def get_card_rect(self) -> QRectF:
         """Return the card itself, centered on the item's position."""
         raise NotImplementedError
 
     @override
     def boundingRect(self) -> QRectF:
-        return self.card().adjusted(-5, -5, 5, 5)
+        return self.get_card_rect().adjusted(-5, -5, 5, 5)
 
     @override
     def shape(self) -> QPainterPath:
         path = QPainterPath()
-        path.addRect(self.card())
+        path.addRect(self.get_card_rect())
         return path
 
     @override
@@ -108,25 +108,27 @@ class NodeItem(QGraphicsItem, Generic[Face]):
         if change == QGraphicsItem.GraphicsItemChange.ItemPositionHasChanged and isinstance(
             scene, NodeListener
         ):
-            scene.node_moved(self.face.name, self.pos())
+            scene.handle_node_move(self.face.name, self.pos())
         return super().itemChange(change, value)
 
     def _draw_frame(self, painter: QPainter, status: StatusSign) -> None:
         """Draw background (flat if nothing runs), border in the tone of the problem, and a ring if selected."""
         tone = status.tone if status.tone in ("bad", "warn") else None
-        style, box = self.style, self.card()
+        style, box = self.style, self.get_card_rect()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         radius = style.unit * 0.5
         if self.isSelected():
             painter.setPen(QPen(style.colors.focus, 2.5))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(box.adjusted(-3, -3, 3, 3), radius + 3, radius + 3)
-        painter.setPen(QPen(style.tone(tone) if tone else style.colors.border, 1.6 if tone else 1.2))
+        painter.setPen(
+            QPen(style.get_tone_color(tone) if tone else style.colors.border, 1.6 if tone else 1.2)
+        )
         painter.setBrush(style.colors.window if tone == "bad" else style.colors.raised)
         painter.drawRoundedRect(box, radius, radius)
 
 
-def _base(style: SceneStyle, line_middle: float, small: bool = True) -> float:
+def _compute_base(style: SceneStyle, line_middle: float, small: bool = True) -> float:
     metrics = QFontMetricsF(style.small if small else style.font)
     return line_middle + (metrics.ascent() - metrics.descent()) / 2.0
 
@@ -148,21 +150,23 @@ class ServerNode(NodeItem[ServerFace]):
         return self.face.kind in SMALL
 
     @override
-    def card(self) -> QRectF:
+    def get_card_rect(self) -> QRectF:
         unit = self.style.unit
-        width = (self._small_width() if self.small else WIDTH_UNITS[self.style.narrow]) * unit
-        rows = self._head_rows() + self._copy_rows * len(self.face.copies)
+        width = (self._compute_small_width() if self.small else WIDTH_UNITS[self.style.narrow]) * unit
+        rows = self._compute_head_rows() + self._copy_rows * len(self.face.copies)
         rows += (
-            self._grid_rows() * CELL_UNITS * 1.15 + 1.2 * self._legend_rows() + 0.3 if self.face.grid else 0.0
+            self._compute_grid_rows() * CELL_UNITS * 1.15 + 1.2 * self._compute_legend_rows() + 0.3
+            if self.face.grid
+            else 0.0
         )
         height = (rows + 0.35) * unit
         return QRectF(-width / 2.0, -height / 2.0, width, height)
 
-    def _small_width(self) -> float:
+    def _compute_small_width(self) -> float:
         is_plain = self.style.narrow and self.face.kind != "witness"
         return NODE_WIDTH_UNITS if is_plain else SMALL_WIDTH_UNITS
 
-    def _head_rows(self) -> float:
+    def _compute_head_rows(self) -> float:
         """Return the height of everything above the copies, in line heights."""
         face = self.face
         notes = len(face.troubles) + len(face.listeners) + bool(face.host_node)
@@ -172,16 +176,16 @@ class ServerNode(NodeItem[ServerFace]):
     def _copy_rows(self) -> float:
         return COPY_ROWS[self.style.narrow][-1]
 
-    def _grid_columns(self) -> int:
+    def _compute_grid_columns(self) -> int:
         return max(1, int((WIDTH_UNITS[self.style.narrow] - 1.2) / (CELL_UNITS * 1.15)))
 
-    def _grid_rows(self) -> int:
-        return -(-len(self.face.grid) // self._grid_columns())
+    def _compute_grid_rows(self) -> int:
+        return -(-len(self.face.grid) // self._compute_grid_columns())
 
-    def _legend_rows(self) -> int:
-        return -(-len(self._counts()) // LEGEND_COLUMNS[self.style.narrow])
+    def _compute_legend_rows(self) -> int:
+        return -(-len(self._count_cells()) // LEGEND_COLUMNS[self.style.narrow])
 
-    def _counts(self) -> list[tuple[StatusSign, int]]:
+    def _count_cells(self) -> list[tuple[StatusSign, int]]:
         """Return the number of cells per sign, most frequent first.
 
         The cells are counted only after the grid changes.
@@ -191,37 +195,39 @@ class ServerNode(NodeItem[ServerFace]):
             self._counted = (self.face.grid, counts.most_common())
         return self._counted[1]
 
-    def _grid_top(self) -> float:
-        rows = self._head_rows() + self._copy_rows * len(self.face.copies)
-        return self.card().top() + self.style.unit * rows
+    def _compute_grid_top(self) -> float:
+        rows = self._compute_head_rows() + self._copy_rows * len(self.face.copies)
+        return self.get_card_rect().top() + self.style.unit * rows
 
-    def cell_at(self, position: QPointF) -> tuple[str, StatusSign] | None:
-        """Return the database and state of the cell at *position* (in the item's coordinates)."""
+    def find_cell(self, position: QPointF) -> tuple[str, StatusSign] | None:
+        """Return database and state of the cell at *position* (in the item's coordinates); None without a cell."""
         if not self.face.grid:
             return None
         step = CELL_UNITS * 1.15 * self.style.unit
-        column = int((position.x() - self.card().left() - self.style.unit * 0.75) // step)
-        row = int((position.y() - self._grid_top()) // step)
-        index = row * self._grid_columns() + column
-        is_inside = 0 <= column < self._grid_columns() and row >= 0 and index < len(self.face.grid)
+        column = int((position.x() - self.get_card_rect().left() - self.style.unit * 0.75) // step)
+        row = int((position.y() - self._compute_grid_top()) // step)
+        index = row * self._compute_grid_columns() + column
+        is_inside = 0 <= column < self._compute_grid_columns() and row >= 0 and index < len(self.face.grid)
         return self.face.grid[index] if is_inside else None
 
-    def neighbor(self, database: str, direction: tuple[float, float]) -> str:
-        """Return the database next to *database* in the grid, (1, 0) being right.
+    def find_neighbor(self, database: str, direction: tuple[float, float]) -> str:
+        """Return the database next to *database* in the grid; direction (1, 0) means right.
 
-        The first one for an unknown database.
+        An unknown database has the first one as neighbor.
         """
         names = [name for name, _ in self.face.grid]
         if database not in names:
             return names[0] if names else ""
-        index = names.index(database) + round(direction[0]) + round(direction[1]) * self._grid_columns()
+        index = (
+            names.index(database) + round(direction[0]) + round(direction[1]) * self._compute_grid_columns()
+        )
         return names[max(0, min(len(names) - 1, index))]
 
     @override
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
-        face, style, box = self.face, self.style, self.card()
+        face, style, box = self.face, self.style, self.get_card_rect()
         self._draw_frame(painter, face.status)
         left, right = box.left() + style.unit * 0.75, box.right() - style.unit * 0.6
         self._draw_header(painter, left, right, box.top())
@@ -240,33 +246,36 @@ class ServerNode(NodeItem[ServerFace]):
 
     def _draw_header(self, painter: QPainter, left_x: float, right_x: float, top: float) -> None:
         face, style = self.face, self.style
-        band = QRectF(self.card().left(), top, style.unit * 0.36, self.card().height())
+        band = QRectF(self.get_card_rect().left(), top, style.unit * 0.36, self.get_card_rect().height())
         path = QPainterPath()
-        path.addRoundedRect(self.card(), style.unit * 0.5, style.unit * 0.5)
+        path.addRoundedRect(self.get_card_rect(), style.unit * 0.5, style.unit * 0.5)
         painter.save()
         painter.setClipPath(path)
-        painter.fillRect(band, style.colors.server(face.color))
+        painter.fillRect(band, style.colors.get_server_color(face.color))
         painter.restore()
         middle = top + style.unit * 1.1
         metrics = QFontMetricsF(style.title)
         base = middle + (metrics.ascent() - metrics.descent()) / 2.0
         sign, room = face.status, right_x - left_x
         gap = style.unit * 0.4
-        if metrics.horizontalAdvance(face.name) + sign_width(sign, style) + gap > NAMES_SQUEEZED * room:
+        if (
+            metrics.horizontalAdvance(face.name) + compute_sign_width(sign, style) + gap
+            > NAMES_SQUEEZED * room
+        ):
             sign = StatusSign("", sign.tone, sign.shape)  # the name matters more than the word
-        status = sign_width(sign, style) + gap
+        status = compute_sign_width(sign, style) + gap
         wide = min(NAMES_SQUEEZED * room, max(room, metrics.horizontalAdvance(face.name) + status))
         name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, wide - status)
         with squeeze(painter, QRectF(left_x, top, room, style.unit), wide):
             draw_text(painter, name, QPointF(left_x, base), style.title, style.colors.text)
-            point = QPointF(left_x + wide - status + gap, _base(style, middle))
+            point = QPointF(left_x + wide - status + gap, _compute_base(style, middle))
             draw_sign(painter, sign, point, style, quiet=True)
 
     def _draw_duties(self, painter: QPainter, left_x: float, right_x: float, y: float) -> None:
         style, middle = self.style, y + self.style.unit * 0.4
         duties = [StatusSign(sign.short, sign.tone, sign.shape) for sign in self.face.duties]
         if not (style.narrow and duties):
-            point = QPointF(left_x, _base(style, middle))
+            point = QPointF(left_x, _compute_base(style, middle))
             draw_text(painter, tr(KINDS[self.face.kind]), point, style.small, style.colors.muted)
             middle += style.unit * 1.1
         if duties:
@@ -277,47 +286,47 @@ class ServerNode(NodeItem[ServerFace]):
         cell_px = CELL_UNITS * style.unit
         databases = {copy.database for copy in self.face.copies}
         for index, (database, sign) in enumerate(self.face.grid):
-            row, column = divmod(index, self._grid_columns())
+            row, column = divmod(index, self._compute_grid_columns())
             cell = QRectF(left_x + column * step, y + row * step, cell_px, cell_px)
             if database in databases:
                 painter.setPen(QPen(style.colors.focus, 2.0))
                 painter.drawRect(cell.adjusted(-1.0, -1.0, 1.0, 1.0))
-            painter.fillRect(cell, style.soft(sign.tone))
+            painter.fillRect(cell, style.get_soft_color(sign.tone))
             inner = cell.adjusted(cell_px * 0.22, cell_px * 0.22, -cell_px * 0.22, -cell_px * 0.22)
-            draw_mark(painter, sign.shape, inner, style.tone(sign.tone))
-        y += self._grid_rows() * step
-        for index, (sign, count) in enumerate(self._counts()):
+            draw_mark(painter, sign.shape, inner, style.get_tone_color(sign.tone))
+        y += self._compute_grid_rows() * step
+        for index, (sign, count) in enumerate(self._count_cells()):
             row, column = divmod(index, LEGEND_COLUMNS[style.narrow])
             words = StatusSign(f"{count} {sign.label.lower()}", sign.tone, sign.shape)
             point = QPointF(
-                left_x + column * 8.1 * style.unit, _base(style, y + (1.2 * row + 0.7) * style.unit)
+                left_x + column * 8.1 * style.unit, _compute_base(style, y + (1.2 * row + 0.7) * style.unit)
             )
             draw_sign(painter, words, point, style)
 
 
 def _draw_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: SceneStyle) -> None:
     """Draw four lines: name and role; states; service, quorum and witness; queue."""
-    unit, name_px = style.unit, style.width(copy.database, style.bold)
+    unit, name_px = style.unit, style.compute_width(copy.database, style.bold)
     name, chips, signs, queue, _ = (rows * unit for rows in COPY_ROWS[style.narrow])
-    wanted_width = name_px + style.width(copy.role.label, style.bold) + unit * 1.9
+    wanted_width = name_px + style.compute_width(copy.role.label, style.bold) + unit * 1.9
     head = QRectF(box)
     head.setWidth(max(box.width(), min(NAMES_SQUEEZED * box.width(), wanted_width)))
     room = (
         head.width() - min(name_px, NAME_SHARE * head.width()) - unit * 1.9
     )  # the name matters more than the role
     role_words = QFontMetricsF(style.bold).elidedText(copy.role.label, Qt.TextElideMode.ElideRight, room)
-    width = style.width(role_words, style.bold)
+    width = style.compute_width(role_words, style.bold)
     with squeeze(painter, box, head.width()):
         base = _draw_name(painter, copy, head, name, head.width() - width - unit * 0.4, style)
         role = QPointF(head.right() - width, base)
-        draw_text(painter, role_words, role, style.bold, style.tone(copy.role.tone))
-    _draw_chips(painter, _states(copy, style.narrow), box, box.top() + chips, style)
+        draw_text(painter, role_words, role, style.bold, style.get_tone_color(copy.role.tone))
+    _draw_chips(painter, _list_states(copy, style.narrow), box, box.top() + chips, style)
     _draw_signs(painter, _choose_signs(copy.signs, box.width(), style), box, box.top() + signs, style)
     if copy.queue is not None:
         draw_queue(painter, copy.queue, QRectF(box.left(), box.top() + queue, box.width(), unit), style)
 
 
-def _states(copy: CopyFace, narrow: bool) -> tuple[StatusSign, ...]:
+def _list_states(copy: CopyFace, narrow: bool) -> tuple[StatusSign, ...]:
     """Return the states of a copy; a compact card shows the database's own only if it is unusual."""
     if narrow and copy.state is not None and copy.db_state.tone in ("ok", "idle"):
         return (copy.state,)
@@ -328,7 +337,9 @@ def _choose_signs(signs: Sequence[StatusSign], width: float, style: SceneStyle) 
     """Return the signs that a compact card has room for: good ones are left out from the end."""
     status_signs = list(signs)
     while (
-        style.narrow and len(status_signs) > 1 and _signs_width(status_signs, style) > SIGNS_SQUEEZED * width
+        style.narrow
+        and len(status_signs) > 1
+        and _compute_signs_width(status_signs, style) > SIGNS_SQUEEZED * width
     ):
         good_indexes = [index for index, sign in enumerate(status_signs) if sign.tone in ("ok", "idle")]
         if not good_indexes:
@@ -346,7 +357,7 @@ def _draw_name(
     painter.drawLine(QPointF(box.left(), box.top()), QPointF(box.right(), box.top()))
     sign_px, middle = unit * 1.05, box.top() + down
     mark = QRectF(box.left(), middle - sign_px / 2, sign_px, sign_px)
-    draw_mark(painter, copy.role.shape, mark, style.tone(copy.role.tone))
+    draw_mark(painter, copy.role.shape, mark, style.get_tone_color(copy.role.tone))
     metrics = QFontMetricsF(style.bold)
     base = middle + (metrics.ascent() - metrics.descent()) / 2.0
     name = metrics.elidedText(copy.database, Qt.TextElideMode.ElideMiddle, room - sign_px * 1.35)
@@ -358,7 +369,7 @@ def _draw_chips(
     painter: QPainter, chips: Sequence[StatusSign], box: QRectF, y: float, style: SceneStyle
 ) -> None:
     unit = style.unit
-    widths = [sign_width(sign, style) + unit * 0.7 for sign in chips]
+    widths = [compute_sign_width(sign, style) + unit * 0.7 for sign in chips]
     with squeeze(painter, box, sum(widths) + unit * 0.35 * (len(chips) - 1)):
         x = box.left()
         for sign, width in zip(chips, widths, strict=True):
@@ -369,8 +380,8 @@ def _draw_chips(
 def _draw_signs(
     painter: QPainter, signs: Sequence[StatusSign], box: QRectF, middle: float, style: SceneStyle
 ) -> None:
-    unit, base = style.unit, _base(style, middle)
-    with squeeze(painter, box, _signs_width(signs, style)):
+    unit, base = style.unit, _compute_base(style, middle)
+    with squeeze(painter, box, _compute_signs_width(signs, style)):
         x = box.left()
         for sign in signs:
             x += draw_sign(painter, sign, QPointF(x, base), style, quiet=True) + unit * 0.6
@@ -379,13 +390,13 @@ def _draw_signs(
 def _draw_line(
     painter: QPainter, sign: StatusSign, left_x: float, right_x: float, middle: float, style: SceneStyle
 ) -> None:
-    """Draw a sign in a line of its own, compressed if it is wider than the card."""
-    with squeeze(painter, QRectF(left_x, 0.0, right_x - left_x, 0.0), sign_width(sign, style)):
-        draw_sign(painter, sign, QPointF(left_x, _base(style, middle)), style)
+    """Draw a sign in its own line, compressed if the sign is wider than the card."""
+    with squeeze(painter, QRectF(left_x, 0.0, right_x - left_x, 0.0), compute_sign_width(sign, style)):
+        draw_sign(painter, sign, QPointF(left_x, _compute_base(style, middle)), style)
 
 
-def _signs_width(signs: Sequence[StatusSign], style: SceneStyle) -> float:
-    return sum(sign_width(sign, style) for sign in signs) + style.unit * 0.6 * (len(signs) - 1)
+def _compute_signs_width(signs: Sequence[StatusSign], style: SceneStyle) -> float:
+    return sum(compute_sign_width(sign, style) for sign in signs) + style.unit * 0.6 * (len(signs) - 1)
 
 
 class ClientNode(NodeItem[ClientFace]):
@@ -397,7 +408,7 @@ class ClientNode(NodeItem[ClientFace]):
         return ActionTarget("client", (self.face.name,))
 
     @override
-    def card(self) -> QRectF:
+    def get_card_rect(self) -> QRectF:
         unit = self.style.unit
         width, height = SMALL_WIDTH_UNITS * unit, CLIENT_ROWS[self.style.narrow] * unit
         return QRectF(-width / 2.0, -height / 2.0, width, height)
@@ -406,18 +417,20 @@ class ClientNode(NodeItem[ClientFace]):
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
-        face, style, box = self.face, self.style, self.card()
+        face, style, box = self.face, self.style, self.get_card_rect()
         self._draw_frame(painter, face.status)
         left, right = box.left() + style.unit * 0.75, box.right() - style.unit * 0.6
         metrics = QFontMetricsF(style.title)
         base = box.top() + style.unit * 1.1 + (metrics.ascent() - metrics.descent()) / 2.0
         kind_text = face.short_rate if style.narrow else tr("application")
-        end = right - style.width(kind_text, style.small)
+        end = right - style.compute_width(kind_text, style.small)
         name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, end - left - style.unit * 0.4)
         draw_text(painter, name, QPointF(left, base), style.title, style.colors.text)
         draw_text(painter, kind_text, QPointF(end, base), style.small, style.colors.muted)
         _draw_line(painter, face.status, left, right, box.top() + style.unit * 2.2, style)
         if not style.narrow:
-            point = QPointF(left, _base(style, box.top() + style.unit * 3.2))
-            with squeeze(painter, QRectF(left, 0.0, right - left, 0.0), style.width(face.rate, style.small)):
+            point = QPointF(left, _compute_base(style, box.top() + style.unit * 3.2))
+            with squeeze(
+                painter, QRectF(left, 0.0, right - left, 0.0), style.compute_width(face.rate, style.small)
+            ):
                 draw_text(painter, face.rate, point, style.small, style.colors.text)

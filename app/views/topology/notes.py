@@ -80,7 +80,7 @@ class NoteItem(QGraphicsTextItem):
         self.setDefaultTextColor(style.colors.text)
         self.setTextWidth(WIDTH_UNITS * style.unit)
 
-    def write(self) -> None:
+    def start_editing(self) -> None:
         """Let the user edit the note."""
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextEditorInteraction)
         self.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -111,7 +111,7 @@ class NoteItem(QGraphicsTextItem):
 
     @override
     def mouseDoubleClickEvent(self, event: object) -> None:
-        self.write()
+        self.start_editing()
 
     @override
     def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: object) -> object:

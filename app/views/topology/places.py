@@ -67,7 +67,7 @@ def arrange(
         drops.append(reach - height / 2.0 if fits_in_arc else reach + height / 2.0 + near_gap)
         if fits_in_arc:
             gap_between = max(gap_between, sum(size.width for _, size in rows) + gap * 0.3)
-    places = _row(partners, 0.0, gap_between)
+    places = _place_row(partners, 0.0, gap_between)
     outer = [places[name][0] for name, _ in partners]
     depth = 0.0
     if arc:
@@ -77,10 +77,10 @@ def arrange(
             places[name] = (places[name][0], level + rise * position * (last - position))
         depth = rise * max(index * (last - index) for index in range(last))
     aside = gap * COMPACT_ASIDE if head else gap
-    places |= _row(witnesses, -drops[0], aside)
-    if arc and head and len(clients) <= 2:  # below the outer partners, which are higher than the others
+    places |= _place_row(witnesses, -drops[0], aside)
+    if arc and head and len(clients) <= 2:  # below the outer partners, whose cards are higher
         return places | {name: (outer[-index], drops[1]) for index, (name, _) in enumerate(clients)}
-    return places | _row(clients, drops[1] + depth, aside)
+    return places | _place_row(clients, drops[1] + depth, aside)
 
 
 def _arrange_square(
@@ -126,7 +126,7 @@ def _arrange_around_center(
     )
     places: dict[str, Place] = {}
     for row, y in rows:
-        places |= _row(row, y, aside)
+        places |= _place_row(row, y, aside)
     half_width = max(
         (abs(places[name][0]) + size.width / 2.0 for name, size in (*witnesses, *clients)), default=0.0
     )
@@ -135,7 +135,7 @@ def _arrange_around_center(
     return places | {left: (-outer_x, 0.0), right: (outer_x, 0.0)}
 
 
-def _row(items: Sequence[Card], y: float, gap: float) -> dict[str, Place]:
+def _place_row(items: Sequence[Card], y: float, gap: float) -> dict[str, Place]:
     width = sum(size.width for _, size in items) + gap * max(0, len(items) - 1)
     x, places = -width / 2.0, {}
     for name, size in items:
@@ -144,8 +144,8 @@ def _row(items: Sequence[Card], y: float, gap: float) -> dict[str, Place]:
     return places
 
 
-def nearest(places: dict[str, Place], start: str, direction: Place) -> str | None:
-    """Return the object from *start* in *direction*, (1, 0) being right; the nearest by angle and distance."""
+def find_nearest(places: dict[str, Place], start: str, direction: Place) -> str | None:
+    """Return the nearest object from *start* in *direction*, by angle and distance; (1, 0) means right."""
     x0, y0 = places[start]
     best: tuple[float, str] | None = None
     for name, (x, y) in places.items():

@@ -54,12 +54,12 @@ class TopologyScene(QGraphicsScene):
 
     def show_picture(self, picture: Picture) -> None:
         """Update the items: create new ones and remove obsolete ones."""
-        sizes = self._sizes()
+        sizes = self._list_sizes()
         self._show_nodes(picture)
         ends = {name_pair: (link.face.a, link.face.b) for name_pair, link in self.links.items()}
         self._show_links(picture)
         self._show_light()
-        if sizes != self._sizes():
+        if sizes != self._list_sizes():
             self.arrange()
         elif ends != {name_pair: (link.face.a, link.face.b) for name_pair, link in self.links.items()}:
             self._draw_lines()
@@ -69,11 +69,11 @@ class TopologyScene(QGraphicsScene):
     def show_style(self, style: SceneStyle) -> None:
         """Apply colors and fonts to all items."""
         self._style = replace(style, narrow=self._style.narrow)
-        for item in self.items_in_order():
+        for item in self.list_items_in_order():
             item.show_style(self._style)
         self.arrange()
 
-    def least_text_px(self) -> float:
+    def compute_least_text_px(self) -> float:
         """Return the height of the smallest text at zoom 1."""
         return QFontInfo(self._style.small).pixelSize()
 
@@ -92,7 +92,7 @@ class TopologyScene(QGraphicsScene):
             if name in self.nodes:
                 self.nodes[name].show_face(face)
             else:
-                self.nodes[name] = _node(face, self._style)
+                self.nodes[name] = _create_node(face, self._style)
                 self.addItem(self.nodes[name])
 
     def _show_links(self, picture: Picture) -> None:
@@ -106,16 +106,19 @@ class TopologyScene(QGraphicsScene):
                 self.links[name_pair] = LinkItem(face, self._style)
                 self.addItem(self.links[name_pair])
 
-    def _sizes(self) -> dict[str, tuple[float, float]]:
-        return {name: (node.card().width(), node.card().height()) for name, node in self.nodes.items()}
+    def _list_sizes(self) -> dict[str, tuple[float, float]]:
+        return {
+            name: (node.get_card_rect().width(), node.get_card_rect().height())
+            for name, node in self.nodes.items()
+        }
 
-    def items_in_order(self) -> list[Item]:
+    def list_items_in_order(self) -> list[Item]:
         """Return cards in their order of creation, then links, then notes: the Tab order."""
         return [*self.nodes.values(), *self.links.values(), *self.notes]
 
-    def item_of(self, target: ActionTarget) -> Item | None:
+    def find_item(self, target: ActionTarget) -> Item | None:
         """Return the item of a target; None if there is none."""
-        return next((item for item in self.items_in_order() if item.target == target), None)
+        return next((item for item in self.list_items_in_order() if item.target == target), None)
 
     # --- notes and light ------------------------------------------------------------------------------------
 
@@ -128,7 +131,7 @@ class TopologyScene(QGraphicsScene):
         self.extent_changed.emit()
         return note
 
-    def put_notes(self, notes: Iterable[Note]) -> None:
+    def show_notes(self, notes: Iterable[Note]) -> None:
         """Show these notes and no others."""
         for note in list(self.notes):
             self.remove_note(note)
@@ -155,7 +158,7 @@ class TopologyScene(QGraphicsScene):
         """Return the targets in the spotlight; empty if nothing is dimmed."""
         return frozenset(self._lit)
 
-    def light(self, targets: Iterable[ActionTarget]) -> None:
+    def highlight_only(self, targets: Iterable[ActionTarget]) -> None:
         """Dim everything except *targets*, the links between them, and notes; without *targets* nothing is dimmed."""
         self._lit = set(targets)
         self._show_light()
@@ -176,7 +179,9 @@ class TopologyScene(QGraphicsScene):
             kind = "client"
             if isinstance(node, ServerNode):
                 kind = "witness" if node.small else "partner"
-            cards_by_kind[kind].append((name, Size(node.card().width(), node.card().height())))
+            cards_by_kind[kind].append(
+                (name, Size(node.get_card_rect().width(), node.get_card_rect().height()))
+            )
         shares = [card for card in cards_by_kind["witness"] if self.nodes[card[0]].face.kind == "share"]
         other_cards = [card for card in cards_by_kind["witness"] if card not in shares]
         middle = (
@@ -200,31 +205,29 @@ class TopologyScene(QGraphicsScene):
         self._arranging = False
         self._draw_lines()
 
-    def places(self) -> dict[str, Place]:
-        """Return the current positions of all cards."""
-        return {name: (node.x(), node.y()) for name, node in self.nodes.items()}
-
-    def moved_places(self) -> dict[str, Place]:
+    def list_moved_positions(self) -> dict[str, Place]:
         """Return the positions of the cards that the user has moved, for storage."""
         return {name: place for name, place in self._places.items() if name in self.nodes}
 
-    def put(self, places: Mapping[str, Place]) -> None:
+    def place_cards(self, places: Mapping[str, Place]) -> None:
         """Place items at *places*, all others at their default."""
         self._places = dict(places)
         self.arrange()
 
-    def node_moved(self, name: str, position: QPointF) -> None:
+    def handle_node_move(self, name: str, position: QPointF) -> None:
         """Update the links of a card that was dragged or pushed."""
         if not self._arranging:
             self._places[name] = (position.x(), position.y())
             self._draw_lines()
 
     def _draw_lines(self) -> None:
-        boxes = {name: node.card().translated(node.pos()) for name, node in self.nodes.items()}
-        center = self._extent(boxes).center()
+        boxes = {name: node.get_card_rect().translated(node.pos()) for name, node in self.nodes.items()}
+        center = self._compute_extent(boxes).center()
         for link in self.links.values():
             head = self._style.narrow and link.face.kind in ("replica", "witness") and len(self._replicas) > 2
-            a, b = (self._head(boxes[end]) if head else boxes[end] for end in (link.face.a, link.face.b))
+            a, b = (
+                self._compute_head(boxes[end]) if head else boxes[end] for end in (link.face.a, link.face.b)
+            )
             link.show_line(a, b, center)
         crowded = len(self._replicas & self.nodes.keys()) >= AROUND
         for link in self.links.values():
@@ -232,14 +235,14 @@ class TopologyScene(QGraphicsScene):
             link.set_obstacles(list(boxes.values()), other_lines, crowded)
         self.extent_changed.emit()
 
-    def _head(self, box: QRectF) -> QRectF:
+    def _compute_head(self, box: QRectF) -> QRectF:
         return QRectF(box.left(), box.top(), box.width(), HEAD_UNITS * self._style.unit)
 
-    def extent(self) -> QRectF:
+    def get_extent(self) -> QRectF:
         """Return the rectangle of all items, with a margin."""
-        boxes = {name: node.card().translated(node.pos()) for name, node in self.nodes.items()}
+        boxes = {name: node.get_card_rect().translated(node.pos()) for name, node in self.nodes.items()}
         margin = MARGIN_UNITS * self._style.unit
-        box: QRectF = self._extent(boxes)
+        box: QRectF = self._compute_extent(boxes)
         for link in self.links.values():
             box = box.united(link.boundingRect())
         for note in self.notes:
@@ -247,12 +250,12 @@ class TopologyScene(QGraphicsScene):
         return box.adjusted(-margin, -margin, margin, margin)
 
     @staticmethod
-    def _extent(boxes: Mapping[str, QRectF]) -> QRectF:
+    def _compute_extent(boxes: Mapping[str, QRectF]) -> QRectF:
         box = QRectF()
         for other_box in boxes.values():
             box = box.united(other_box)
         return box
 
 
-def _node(face: ServerFace | ClientFace, style: SceneStyle) -> ServerNode | ClientNode:
+def _create_node(face: ServerFace | ClientFace, style: SceneStyle) -> ServerNode | ClientNode:
     return ServerNode(face, style) if isinstance(face, ServerFace) else ClientNode(face, style)

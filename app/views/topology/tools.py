@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets import theme
-from app.widgets.bars import hang
+from app.widgets.bars import attach_menu
 from app.widgets.layouts import lay_row
 from app.words.language import tr
 from engine.overrides import override
@@ -47,7 +47,7 @@ class FindBox(QLineEdit):
         self.place = QLabel(self)
         """Label with the number of the match and the number of matches, or a note that there are none."""
         self.hide()
-        theme.follow(self, theme.SIZE, self._move_status_label)
+        theme.call_after_events(self, theme.SIZE, self._move_status_label)
 
     def open(self) -> None:
         """Show the box and focus its field."""
@@ -72,7 +72,7 @@ class FindBox(QLineEdit):
 
     def _show_status(self, text: str, tone: str) -> None:
         self.place.setText(text)
-        self.place.setStyleSheet(f"color: {theme.tokens(self.palette()).named(tone).name()};")
+        self.place.setStyleSheet(f"color: {theme.get_tokens(self.palette()).get_color(tone).name()};")
         self.place.adjustSize()
         self._move_status_label()
         if text and QAccessible.isActive():
@@ -88,7 +88,7 @@ class FindBox(QLineEdit):
             self._canvas.setFocus()
         else:
             super().keyPressEvent(event)
-            event.accept()  # otherwise Enter reaches the canvas and opens a menu there
+            event.accept()  # otherwise the canvas receives Enter and opens a menu
 
 
 _ICONS = {
@@ -120,16 +120,16 @@ class CanvasTools(QFrame):
         menu = QMenu(self)
         menu.aboutToShow.connect(menu.clear)
         menu.aboutToShow.connect(lambda: fill(menu))
-        hang(menu, self._act)
+        attach_menu(menu, self._act)
         self._act.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         row = lay_row(self._act, parent=self, margins=2, spacing=0)
-        self._buttons = [self._button(action) for action in actions.values()]
+        self._buttons = [self._build_button(action) for action in actions.values()]
         for button in self._buttons:
             row.addWidget(button)
         self.show_target(None)
         self.show_theme()
 
-    def _button(self, action: QAction) -> QToolButton:
+    def _build_button(self, action: QAction) -> QToolButton:
         button = QToolButton()
         button.setDefaultAction(action)
         # the canvas keeps the keyboard focus; its keys do the same
@@ -145,12 +145,12 @@ class CanvasTools(QFrame):
 
     def show_theme(self) -> None:
         """Apply the icons of the theme."""
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         icon_px = round(
             QFontMetrics(QApplication.font()).height() * 1.05
         )  # its own font may not be updated yet
         for name, action in self._actions.items():
-            action.setIcon(theme.icon(_ICONS[name], colors))
+            action.setIcon(theme.load_icon(_ICONS[name], colors))
         for button in self._buttons:
             button.setIconSize(QSize(icon_px, icon_px))
         self.move_to_corner()

@@ -22,20 +22,20 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QToolTip, QWidget
 
 from app.view_models.faces import Picture, StatusSign
 from app.view_models.offers import ActionTarget
-from app.view_models.picture import HasTerms, hide_unknown, picture_of
-from app.view_models.preview import preview
-from app.views.topology.canvas import AccessibleItem, VoicedCanvas, install
+from app.view_models.picture import HasTerms, build_picture, hide_unknown
+from app.view_models.preview import preview_impact
+from app.views.topology.canvas import AccessibleItem, VoicedCanvas, install_factory
 from app.views.topology.links import LinkItem
 from app.views.topology.nodes import NodeItem, ServerNode
 from app.views.topology.notes import COUNT_MAX, Note, NoteItem
-from app.views.topology.places import Place, nearest
+from app.views.topology.places import Place, find_nearest
 from app.views.topology.scene import Item, TopologyScene
 from app.views.topology.tools import CanvasTools, FindBox, zoom_actions
 from app.widgets import theme
 from app.widgets.reader import announce
 from app.widgets.shared_actions import SharedActions
 from app.widgets.signs import build_scene_style
-from app.widgets.tables import plain_tip
+from app.widgets.tables import escape_tip
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.events import Event
@@ -72,9 +72,9 @@ class Topology(VoicedCanvas):
     """Signal: double-clicked server, for a query window."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        colors = theme.tokens(parent.palette() if parent is not None else QApplication.palette())
+        colors = theme.get_tokens(parent.palette() if parent is not None else QApplication.palette())
         super().__init__(TopologyScene(build_scene_style(colors, QApplication.font())), parent)
-        install()
+        install_factory()
         self._voices: dict[int, AccessibleItem] = {}
         self._world: World | None = None
         self._opened = ""
@@ -96,7 +96,11 @@ class Topology(VoicedCanvas):
             self,
             (
                 ("note", tr("Add a note to the canvas (Shift+N)"), self.add_note),
-                ("spotlight", tr("Spotlight: dim all items except the selection (Shift+S)"), self.spotlight),
+                (
+                    "spotlight",
+                    tr("Spotlight: dim all items except the selection (Shift+S)"),
+                    self.toggle_spotlight,
+                ),
                 ("find", tr("Find a server, application or database (Ctrl+F)"), self.find_thing),
                 ("larger", tr("Zoom in (+)"), self.zoom_in),
                 ("smaller", tr("Zoom out (-)"), self.zoom_out),
@@ -104,19 +108,19 @@ class Topology(VoicedCanvas):
                 ("rearrange", tr("Reset the card positions"), self.rearrange),
             ),
         )
-        self._finder = FindBox(self, self._names)
+        self._finder = FindBox(self, self._list_names)
         self._finder.found.connect(self.select_object)
         self._caption = QLabel(self, margin=6, wordWrap=True)
         self._caption.setObjectName("caption")
         self._caption.move(8, 8)
         self._caption.hide()
         self._pointed: tuple[ActionTarget, ...] = ()
-        self._picture: Picture | None = None
+        self.picture: Picture | None = None
         self.acts.pointed.connect(self.show_preview)
         self._bar = CanvasTools(self, self.tools, self._fill_for_selected)
         self._scene.selectionChanged.connect(self._on_selection_changed)
         self._show_theme()
-        theme.follow(self, theme.LOOKS, self._show_theme)
+        theme.call_after_events(self, theme.LOOKS, self._show_theme)
 
     # --- display --------------------------------------------------------------------------------------------
 
@@ -133,11 +137,11 @@ class Topology(VoicedCanvas):
     def show_world(self, world: World) -> None:
         """Show the current state of the world."""
         self._world = world
-        self._picture = self._picture_of(world)
-        self._scene.show_picture(self._picture)
+        self.picture = self._build_picture(world)
+        self._scene.show_picture(self.picture)
         self._move_traffic(world.tick)
-        for item in self._scene.items_in_order():
-            item.setToolTip(_tip(item))
+        for item in self._scene.list_items_in_order():
+            item.setToolTip(_format_tip(item))
 
     @property
     def summary(self) -> str:
@@ -145,10 +149,10 @@ class Topology(VoicedCanvas):
 
         Created on request because it changes each frame.
         """
-        item = self._selected()
+        item = self._get_selected_item()
         if item is not None:
             return str(item.face.spoken)
-        return self._picture.spoken if self._picture is not None else ""
+        return self.picture.spoken if self.picture is not None else ""
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
@@ -164,9 +168,9 @@ class Topology(VoicedCanvas):
         """Stop or allow animations."""
         self._reduced_motion = reduced
 
-    def voices(self) -> list[AccessibleItem]:
+    def list_voices(self) -> list[AccessibleItem]:
         """Return every item for screen readers, in the order of the Tab key."""
-        items = self._scene.items_in_order()
+        items = self._scene.list_items_in_order()
         for key in self._voices.keys() - {id(item) for item in items}:
             self._voices.pop(key).deleteLater()
         for item in items:
@@ -174,12 +178,8 @@ class Topology(VoicedCanvas):
                 self._voices[id(item)] = AccessibleItem(self, item)
         return [self._voices[id(item)] for item in items]
 
-    def picture(self) -> Picture | None:
-        """Return the picture that is shown now."""
-        return self._picture_of(self._world) if self._world else None
-
-    def _picture_of(self, world: World) -> Picture:
-        picture = self.limit(picture_of(world, self._opened), world)
+    def _build_picture(self, world: World) -> Picture:
+        picture = self.limit(build_picture(world, self._opened), world)
         return hide_unknown(picture) if self._veiled else picture
 
     def _move_traffic(self, tick: int) -> None:
@@ -194,7 +194,9 @@ class Topology(VoicedCanvas):
     @property
     def opened_database(self) -> str:
         """Database whose copies are shown in full; empty: none."""
-        return self._opened if self._world is not None and self._opened in self._world.databases() else ""
+        return (
+            self._opened if self._world is not None and self._opened in self._world.list_databases() else ""
+        )
 
     @Slot(str)
     def open_database(self, name: str) -> None:
@@ -207,20 +209,20 @@ class Topology(VoicedCanvas):
 
     # --- selection and actions ------------------------------------------------------------------------------
 
-    def target(self) -> ActionTarget | None:
+    def get_target(self) -> ActionTarget | None:
         """Return the selected target, or None."""
-        item = self._selected()
+        item = self._get_selected_item()
         return item.target if item else None
 
     def choose(self, target: ActionTarget) -> None:
         """Select *target*, if it is there, and bring it into view."""
-        item = self._scene.item_of(target)
+        item = self._scene.find_item(target)
         if item is not None:
             self._select(item)
 
-    def actions_for(self, target: ActionTarget) -> list[QAction]:
+    def list_actions(self, target: ActionTarget) -> list[QAction]:
         """Return the actions that make sense for *target* now. The same line always has the same QAction."""
-        return self.acts.actions_for(self._world, target, self.palette()) if self._world else []
+        return self.acts.list_actions(self._world, target, self.palette()) if self._world else []
 
     def fill_menu(self, menu: QMenu, target: ActionTarget) -> None:
         """Add the actions for *target* to *menu*."""
@@ -230,23 +232,23 @@ class Topology(VoicedCanvas):
     def _fill_here(self, menu: QMenu, item: Item) -> None:
         """Fill the menu with the actions for *item*, and those of the picture."""
         if isinstance(item, NoteItem):
-            menu.addAction(tr("Edit"), item.write)
+            menu.addAction(tr("Edit"), item.start_editing)
             menu.addAction(tr("Remove"), lambda: self._scene.remove_note(item))
             return
         self.fill_menu(menu, item.target)
         menu.addSeparator()
         lit = item.target in self._scene.lit
-        menu.addAction(tr("Remove highlight") if lit else tr("Highlight"), self.spotlight)
+        menu.addAction(tr("Remove highlight") if lit else tr("Highlight"), self.toggle_spotlight)
 
     def _fill_for_selected(self, menu: QMenu) -> None:
-        target = self.target()
+        target = self.get_target()
         if target is not None:
             self.fill_menu(menu, target)
 
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         by_mouse = event.reason() == QContextMenuEvent.Reason.Mouse
-        item = self._item_at(event.pos()) if by_mouse else self._selected()
+        item = self._find_item(event.pos()) if by_mouse else self._get_selected_item()
         if item is None:
             return
         self._select(item)
@@ -258,15 +260,15 @@ class Topology(VoicedCanvas):
         menu.popup(point)
 
     def _compute_global_center(self, item: Item) -> QPoint:
-        center = QPointF(*_center(item))
+        center = QPointF(*_get_center(item))
         return self.viewport().mapToGlobal(self.mapFromScene(center))
 
-    def _item_at(self, position: QPoint) -> Item | None:
+    def _find_item(self, position: QPoint) -> Item | None:
         item = self.itemAt(position)
         return item if isinstance(item, NodeItem | LinkItem | NoteItem) else None
 
-    def _selected(self) -> Item | None:
-        return next((item for item in self._scene.items_in_order() if item.isSelected()), None)
+    def _get_selected_item(self) -> Item | None:
+        return next((item for item in self._scene.list_items_in_order() if item.isSelected()), None)
 
     def _select(self, item: Item) -> None:
         if not item.isSelected():
@@ -276,10 +278,12 @@ class Topology(VoicedCanvas):
             self.ensureVisible(item)
 
     def _on_selection_changed(self) -> None:
-        item = self._selected()
+        item = self._get_selected_item()
         if item is not None and QAccessible.isActive():
-            index = self._scene.items_in_order().index(item)
-            QAccessible.updateAccessibility(QAccessibleEvent(self.voices()[index], QAccessible.Event.Focus))
+            index = self._scene.list_items_in_order().index(item)
+            QAccessible.updateAccessibility(
+                QAccessibleEvent(self.list_voices()[index], QAccessible.Event.Focus)
+            )
         self._bar.show_target(item.target.title if item else None)
         self.chosen.emit(item.target if item else None)
 
@@ -292,7 +296,7 @@ class Topology(VoicedCanvas):
             return
         key, modifiers = event.key(), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if key in _ARROWS and modifiers == Qt.KeyboardModifier.NoModifier:
-            self._go(_ARROWS[Qt.Key(key)])
+            self._select_in_direction(_ARROWS[Qt.Key(key)])
         elif key in _ARROWS and modifiers == Qt.KeyboardModifier.ControlModifier:
             self._open_neighbour(_ARROWS[Qt.Key(key)])
         elif key in _ARROWS and modifiers == Qt.KeyboardModifier.ShiftModifier:
@@ -311,17 +315,17 @@ class Topology(VoicedCanvas):
             self.zoom_out()
         elif key == Qt.Key.Key_0:
             self.fit()
-        elif key == Qt.Key.Key_Escape and self._selected() is None:
-            self._scene.light(())
+        elif key == Qt.Key.Key_Escape and self._get_selected_item() is None:
+            self._scene.highlight_only(())
         elif key == Qt.Key.Key_Escape:
             self._scene.clearSelection()
         else:
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forwards: bool) -> bool:
-        """Move from item to item on Tab; past the last one leave the canvas."""
-        items = self._scene.items_in_order()
-        item = self._selected()
+        """Move from item to item on Tab. Tab on the last item leaves the canvas."""
+        items = self._scene.list_items_in_order()
+        item = self._get_selected_item()
         index = items.index(item) + (1 if forwards else -1) if item else 0 if forwards else len(items) - 1
         if items and 0 <= index < len(items):
             self._select(items[index])
@@ -329,34 +333,34 @@ class Topology(VoicedCanvas):
         self._scene.clearSelection()
         return super().focusNextPrevChild(forwards)
 
-    def _go(self, direction: Place) -> None:
-        places = {item.target: _center(item) for item in self._scene.items_in_order()}
-        item = self._selected()
+    def _select_in_direction(self, direction: Place) -> None:
+        places = {item.target: _get_center(item) for item in self._scene.list_items_in_order()}
+        item = self._get_selected_item()
         if not places:
             return
         if item is None:
-            self._select(self._scene.items_in_order()[0])
+            self._select(self._scene.list_items_in_order()[0])
             return
         names = {target.title: place for target, place in places.items()}
-        nearest_name = nearest(names, item.target.title, direction)
+        nearest_name = find_nearest(names, item.target.title, direction)
         self.choose(next((target for target in places if target.title == nearest_name), item.target))
 
     def _nudge(self, direction: Place) -> None:
-        item = self._selected()
+        item = self._get_selected_item()
         if isinstance(item, NodeItem | NoteItem):
             item.moveBy(direction[0] * NUDGE, direction[1] * NUDGE)
 
     def _open_neighbour(self, direction: Place) -> None:
         """Open the neighboring database in the grid of the selected server."""
-        item = self._selected()
+        item = self._get_selected_item()
         if isinstance(item, ServerNode) and item.face.grid:
-            self.open_database(item.neighbor(self._opened, direction))
+            self.open_database(item.find_neighbor(self._opened, direction))
             copy = next((copy for copy in item.face.copies if copy.database == self._opened), None)
             if copy is not None:
                 announce(self, copy.spoken)
 
     def _open_menu(self) -> None:
-        item = self._selected()
+        item = self._get_selected_item()
         if item is not None:
             center = self._compute_global_center(item)
             event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, self.mapFromGlobal(center), center)
@@ -369,52 +373,54 @@ class Topology(VoicedCanvas):
         """Add a note next to the selected object, or in the middle, and let the user edit it."""
         if len(self._scene.notes) >= COUNT_MAX:
             return
-        item = self._selected()
+        item = self._get_selected_item()
         middle = (
-            QPointF(*_center(item)) if item is not None else self.mapToScene(self.viewport().rect().center())
+            QPointF(*_get_center(item))
+            if item is not None
+            else self.mapToScene(self.viewport().rect().center())
         )
         note = self._scene.add_note("", middle.x() + NUDGE, middle.y() + NUDGE)
         self.setFocus()
         self._select(note)
-        note.write()
+        note.start_editing()
 
     @Slot()
     def remove_note(self) -> None:
         """Remove the selected note."""
-        item = self._selected()
+        item = self._get_selected_item()
         if isinstance(item, NoteItem):
             self._scene.remove_note(item)
 
-    def notes(self) -> list[Note]:
+    def list_notes(self) -> list[Note]:
         """Return all notes for storage."""
         return [note.note for note in self._scene.notes if note.face.text]
 
-    def put_notes(self, notes: Iterable[Note]) -> None:
+    def show_notes(self, notes: Iterable[Note]) -> None:
         """Stick these notes on the canvas and no others."""
-        self._scene.put_notes(notes)
+        self._scene.show_notes(notes)
 
     @Slot()
-    def spotlight(self) -> None:
+    def toggle_spotlight(self) -> None:
         """Spotlight the selection in addition, or remove it; without a selection all is bright."""
-        target = self.target()
+        target = self.get_target()
         lit = set(self._scene.lit)
-        self._scene.light(lit ^ {target} if target is not None and target.kind != "note" else ())
+        self._scene.highlight_only(lit ^ {target} if target is not None and target.kind != "note" else ())
         text = ", ".join(target.title for target in sorted(self._scene.lit, key=lambda t: t.title))
         announce(self, tr("Highlighted: {things}").format(things=text) if text else tr("Highlight removed"))
 
-    def light(self, targets: Iterable[ActionTarget]) -> None:
+    def highlight_only(self, targets: Iterable[ActionTarget]) -> None:
         """Dim everything except *targets*; without *targets* nothing is dimmed."""
-        self._scene.light(targets)
+        self._scene.highlight_only(targets)
 
     @Slot()
     def find_thing(self) -> None:
         """Ask for the name of an object."""
         self._finder.open()
 
-    def _names(self) -> list[str]:
+    def _list_names(self) -> list[str]:
         """Return all names on the canvas, including databases."""
         world = self._world
-        return [*self._scene.nodes, *(world.databases() if world is not None else ())]
+        return [*self._scene.nodes, *(world.list_databases() if world is not None else ())]
 
     @Slot(str)
     def select_object(self, name: str) -> None:
@@ -425,7 +431,7 @@ class Topology(VoicedCanvas):
         elif self._world is not None:
             self.open_database(name)
             copies = sorted(
-                self._world.copies_of(name), key=lambda copy: copy.mirroring.role is not Role.PRINCIPAL
+                self._world.list_copies_of(name), key=lambda copy: copy.mirroring.role is not Role.PRINCIPAL
             )
             if copies:
                 self._select(self._scene.nodes[copies[0].server])
@@ -433,13 +439,13 @@ class Topology(VoicedCanvas):
     @Slot(str)
     def show_preview(self, line: str) -> None:
         """Mark the objects that *line* would affect; none for an empty line."""
-        fuzzy_match = None
+        impact = None
         if line and self._world is not None:
-            fuzzy_match = preview(self._world, line, truth=not self._veiled)
-        self._pointed = fuzzy_match.targets if fuzzy_match is not None else ()
-        self._caption.setVisible(fuzzy_match is not None and bool(fuzzy_match.summary))
-        if fuzzy_match is not None and fuzzy_match.summary:
-            words = tr("Affects: {things}").format(things=fuzzy_match.summary)
+            impact = preview_impact(self._world, line, truth=not self._veiled)
+        self._pointed = impact.targets if impact is not None else ()
+        self._caption.setVisible(impact is not None and bool(impact.summary))
+        if impact is not None and impact.summary:
+            words = tr("Affects: {things}").format(things=impact.summary)
             self._caption.setText(words)
             width = round(CAPTION_SHARE * self.width())
             self._caption.setFixedWidth(width)
@@ -452,21 +458,23 @@ class Topology(VoicedCanvas):
         """Draw a dashed frame around all that an action would affect."""
         if not self._pointed:
             return
-        pen = QPen(theme.tokens(self.palette()).accent, 2.5, Qt.PenStyle.DashLine)
+        pen = QPen(theme.get_tokens(self.palette()).accent, 2.5, Qt.PenStyle.DashLine)
         pen.setCosmetic(True)
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for target in self._pointed:
-            item = self._scene.item_of(target)
+            item = self._scene.find_item(target)
             if isinstance(item, NodeItem):
-                painter.drawRoundedRect(item.card().translated(item.pos()).adjusted(-7, -7, 7, 7), 8, 8)
+                painter.drawRoundedRect(
+                    item.get_card_rect().translated(item.pos()).adjusted(-7, -7, 7, 7), 8, 8
+                )
             elif isinstance(item, LinkItem):
                 painter.drawLine(item.line)
 
     # --- mouse and places ----------------------------------------------------------------------------------
 
     @override
-    def covered(self) -> QRect:
+    def get_covered_rect(self) -> QRect:
         return self._bar.geometry()
 
     @override
@@ -474,32 +482,34 @@ class Topology(VoicedCanvas):
         self._bar.move_to_corner()
         super().resizeEvent(event)
 
-    def card_places(self) -> dict[str, QRect]:
+    def list_card_rects(self) -> dict[str, QRect]:
         """Return the place of each card in this view, by the name of its server or application."""
         point = self.viewport().pos()
         return {
-            name: self.mapFromScene(node.card().translated(node.pos())).boundingRect().translated(point)
+            name: self.mapFromScene(node.get_card_rect().translated(node.pos()))
+            .boundingRect()
+            .translated(point)
             for name, node in self._scene.nodes.items()
         }
 
-    def places(self) -> dict[str, Place]:
+    def list_moved_positions(self) -> dict[str, Place]:
         """Return the positions of the cards that the user has moved, for storage."""
-        return self._scene.moved_places()
+        return self._scene.list_moved_positions()
 
-    def put(self, places: Mapping[str, Place]) -> None:
+    def place_cards(self, places: Mapping[str, Place]) -> None:
         """Put cards in the stored positions; without *places* in the default ones."""
-        self._scene.put(places)
+        self._scene.place_cards(places)
 
     @Slot()
     def rearrange(self) -> None:
         """Put everything in its default position."""
-        self._scene.put({})
+        self._scene.place_cards({})
         self.fit()
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._press_at = event.position().toPoint()
-        empty = self._item_at(event.position().toPoint()) is None
+        empty = self._find_item(event.position().toPoint()) is None
         if event.button() == Qt.MouseButton.MiddleButton or (
             event.button() == Qt.MouseButton.LeftButton and empty
         ):
@@ -519,17 +529,17 @@ class Topology(VoicedCanvas):
         if self._fit_due:
             self._on_extent_changed()
         point = event.position().toPoint()
-        cell = self._cell_at(point)
+        cell = self._find_cell(point)
         if event.button() == Qt.MouseButton.LeftButton and cell is not None and point == self._press_at:
             self.open_database("" if cell[0] == self._opened else cell[0])
         if isinstance(grabbed, NodeItem | NoteItem):
             grabbed.setPos(round(grabbed.x() / NUDGE) * NUDGE, round(grabbed.y() / NUDGE) * NUDGE)
 
-    def _cell_at(self, position: QPoint) -> tuple[str, StatusSign] | None:
+    def _find_cell(self, position: QPoint) -> tuple[str, StatusSign] | None:
         """Return database and state of the cell at *position*, if a server shows a grid."""
-        item = self._item_at(position)
+        item = self._find_item(position)
         return (
-            item.cell_at(item.mapFromScene(self.mapToScene(position)))
+            item.find_cell(item.mapFromScene(self.mapToScene(position)))
             if isinstance(item, ServerNode)
             else None
         )
@@ -537,7 +547,7 @@ class Topology(VoicedCanvas):
     def viewportEvent(self, event: QEvent) -> bool:
         """Show the database as the tooltip of a cell."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            cell = self._cell_at(event.pos())
+            cell = self._find_cell(event.pos())
             if cell is not None:
                 QToolTip.showText(event.globalPos(), f"{cell[0]}: {cell[1].label}", self)
                 return True
@@ -545,11 +555,11 @@ class Topology(VoicedCanvas):
 
     @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        item = self._item_at(event.position().toPoint())
+        item = self._find_item(event.position().toPoint())
         if item is None:
             self.fit()
         elif isinstance(item, NoteItem):
-            item.write()
+            item.start_editing()
         elif item.target.kind == "server":
             self.opened.emit(item.target.names[0])
         elif item.target.kind == "client":
@@ -558,7 +568,7 @@ class Topology(VoicedCanvas):
     # --- theme ----------------------------------------------------------------------------------------------
 
     def _show_theme(self) -> None:
-        colors = theme.tokens(self.palette())
+        colors = theme.get_tokens(self.palette())
         self._scene.show_style(build_scene_style(colors, self.font()))
         self._caption.setStyleSheet(
             f"background: {colors.info_soft.name()}; color: {colors.info.name()};"
@@ -568,7 +578,7 @@ class Topology(VoicedCanvas):
         self._bar.show_theme()
 
 
-def _center(item: Item) -> Place:
+def _get_center(item: Item) -> Place:
     if isinstance(item, NoteItem):
         center = item.sceneBoundingRect().center()
     else:
@@ -576,11 +586,11 @@ def _center(item: Item) -> Place:
     return center.x(), center.y()
 
 
-def _tip(item: Item) -> str:
-    return plain_tip(item.face.spoken.replace("; ", "\n"))
+def _format_tip(item: Item) -> str:
+    return escape_tip(item.face.spoken.replace("; ", "\n"))
 
 
 _PLAIN_KEYS: Final = {Qt.Key.Key_Slash: Topology.find_thing, Qt.Key.Key_Delete: Topology.remove_note}
 """Plain keys and their functions, as in the table of keys."""
-_SHIFTED_KEYS: Final = {Qt.Key.Key_N: Topology.add_note, Qt.Key.Key_S: Topology.spotlight}
+_SHIFTED_KEYS: Final = {Qt.Key.Key_N: Topology.add_note, Qt.Key.Key_S: Topology.toggle_spotlight}
 """Keys with Shift: a letter typed by mistake changes nothing."""

@@ -3,19 +3,28 @@
 from engine.availability.commands import configuration, databases, listener
 from engine.availability.commands.configuration import Options
 from engine.availability.commands.creation import (
-    create,
-    drop,
-    forced_failover,
-    join,
-    offline,
-    planned_failover,
+    create_group,
+    drop_group,
+    join_group,
+    start_forced_failover,
+    start_planned_failover,
+    take_group_offline,
 )
-from engine.availability.commands.databases import resume, suspend
+from engine.availability.commands.databases import resume_all_movement, suspend_movement
 from engine.messages import SqlError
 from engine.model import World
 from engine.protocol import statements
 
-__all__ = ["alter", "create", "databases", "drop", "forced_failover", "planned_failover", "resume", "suspend"]
+__all__ = [
+    "alter",
+    "create_group",
+    "databases",
+    "drop_group",
+    "resume_all_movement",
+    "start_forced_failover",
+    "start_planned_failover",
+    "suspend_movement",
+]
 
 
 def alter(
@@ -35,14 +44,14 @@ def alter(
     if noun == "DATABASE":
         if verb == "MODIFY":
             raise SqlError(102, noun)
-        act = databases.add if verb == "ADD" else databases.remove
+        act = databases.add_databases if verb == "ADD" else databases.remove_databases
         return act(world, server, name, names)
     if noun == "REPLICA":
         return REPLICAS[verb](world, server, name, replica_options)
     if action in ("GRANT", "DENY"):
         return configuration.permit_creation(world, server, name, action == "GRANT")
     if action in ("SET", "JOIN"):
-        do = configuration.set_options if action == "SET" else join
+        do = configuration.set_options if action == "SET" else join_group
         return do(world, server, name, options)
     return GROUP_ACTIONS[action](world, server, name)
 
@@ -52,4 +61,8 @@ REPLICAS = {
     "MODIFY": configuration.modify_replica,
     "REMOVE": configuration.remove_replica,
 }
-GROUP_ACTIONS = {"FAILOVER": planned_failover, "FORCE": forced_failover, "OFFLINE": offline}
+GROUP_ACTIONS = {
+    "FAILOVER": start_planned_failover,
+    "FORCE": start_forced_failover,
+    "OFFLINE": take_group_offline,
+}

@@ -68,7 +68,7 @@ BASIC_REPLICAS_MAX: Final = 2
 """Maximum replicas of a basic group. [DOC: basic availability groups]"""
 
 
-def limits(version: int) -> tuple[int, int, int]:
+def get_replica_limits(version: int) -> tuple[int, int, int]:
     """Return the maximum number of replicas, of synchronous replicas, and of replicas with automatic failover."""
     return next(row[1:] for row in reversed(LIMITS) if row[0] <= version)
 
@@ -100,14 +100,14 @@ NUMBER_MAX: Final = 2**32 - 1
 """Maximum health check timeout in ms, the largest number that an option can have. [DOC: CREATE AVAILABILITY GROUP]"""
 
 
-def number(value: Value) -> int:
+def parse_integer(value: Value) -> int:
     """Return *value* if it is an integer. Raise 102 otherwise."""
     if not isinstance(value, str) or not value.isdigit() or int(value) > NUMBER_MAX:
         raise SqlError(102, value if isinstance(value, str) else "(")
     return int(value)
 
 
-def check_repetition(options: Options) -> None:
+def reject_repeated_options(options: Options) -> None:
     """Raise 102 for an option that is given twice. Derived."""
     names = [name for name, _ in options]
     repeated = next((name for index, name in enumerate(names) if name in names[:index]), None)
@@ -119,13 +119,13 @@ def check_syntax(server: str, name: str, options: Options, replica_options: Repl
     """Raise the syntax errors that the server finds before it looks up any group."""
     group = AvailabilityGroup(name=name, guid=0, primary=server, replicas=())
     replica = Replica(server="", endpoint_url="")
-    changes: list[Callable[[], object]] = [partial(with_options, group, options, version)]
+    changes: list[Callable[[], object]] = [partial(apply_options, group, options, version)]
     for target, options_of_target in replica_options:
         if not options_of_target:
             raise SqlError(102, target)
-        check_repetition(options_of_target)
-        changes.append(partial(replica_with, replica, options_of_target, "", version))
-    check_repetition(options)
+        reject_repeated_options(options_of_target)
+        changes.append(partial(apply_replica_options, replica, options_of_target, "", version))
+    reject_repeated_options(options)
     for change in changes:
         try:
             change()
@@ -137,8 +137,8 @@ def check_syntax(server: str, name: str, options: Options, replica_options: Repl
 # --- options of a group -------------------------------------------------------------------------------------
 
 
-def _level(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
-    level = number(value)
+def _set_failure_condition_level(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
+    level = parse_integer(value)
     if not 1 <= level <= 5:
         raise SqlError(35228, group.name, 1, 5)
     return replace(group, failure_condition_level=level)
@@ -148,20 +148,20 @@ HEALTH_CHECK_MS_MIN: Final = 15_000
 """Minimum health check timeout in ms. [DOC: flexible failover policy]"""
 
 
-def _timeout(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
-    timeout = number(value)
+def _set_health_check_timeout(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
+    timeout = parse_integer(value)
     if timeout < HEALTH_CHECK_MS_MIN:
         raise SqlError(35229, group.name, HEALTH_CHECK_MS_MIN)
     return replace(group, health_check_timeout_ms=timeout)
 
 
 def _set_required_secondaries(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
-    changed_group = replace(group, required_synchronized=number(value))
-    check_required(changed_group, "ALTER AVAILABILITY GROUP")
+    changed_group = replace(group, required_synchronized=parse_integer(value))
+    check_required_secondaries(changed_group, "ALTER AVAILABILITY GROUP")
     return changed_group
 
 
-def check_required(group: AvailabilityGroup, operation: str) -> None:
+def check_required_secondaries(group: AvailabilityGroup, operation: str) -> None:
     """Raise 35248 if more synchronized secondaries are required than can exist."""
     synchronous = sum(replica.mode is CommitMode.SYNCHRONOUS_COMMIT for replica in group.replicas)
     possible = max(0, synchronous - 1)
@@ -169,7 +169,7 @@ def check_required(group: AvailabilityGroup, operation: str) -> None:
         raise SqlError(35248, operation, group.required_synchronized, possible, group.name)
 
 
-def _cluster_type(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
+def _set_cluster_type(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
     read_keyword(value, "WSFC")
     return group
 
@@ -178,18 +178,18 @@ GROUP_OPTIONS: Final[dict[str, Callable[[AvailabilityGroup, Value], Availability
     "AUTOMATED_BACKUP_PREFERENCE": lambda group, value: replace(
         group, backup_preference=read_keyword(value, "PRIMARY", "SECONDARY_ONLY", "SECONDARY", "NONE")
     ),
-    "FAILURE_CONDITION_LEVEL": _level,
-    "HEALTH_CHECK_TIMEOUT": _timeout,
+    "FAILURE_CONDITION_LEVEL": _set_failure_condition_level,
+    "HEALTH_CHECK_TIMEOUT": _set_health_check_timeout,
     "DB_FAILOVER": lambda group, value: replace(group, db_failover=read_keyword(value, "ON", "OFF") == "ON"),
     "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": _set_required_secondaries,
     "BASIC": lambda group, value: replace(group, basic=True),
     "DTC_SUPPORT": lambda group, value: replace(group, dtc=read_keyword(value, "PER_DB", "NONE") == "PER_DB"),
-    "CLUSTER_TYPE": _cluster_type,
+    "CLUSTER_TYPE": _set_cluster_type,
 }
 """Functions that return the group with a new value of an option."""
 
 
-def with_options(group: AvailabilityGroup, options: Options, version: int) -> AvailabilityGroup:
+def apply_options(group: AvailabilityGroup, options: Options, version: int) -> AvailabilityGroup:
     """Return the group with the options of CREATE or of SET. Raise 102, 35228, 35229 or 35248."""
     for name, value in options:
         check_option_name(name, value, GROUP_OPTIONS, version)
@@ -205,9 +205,9 @@ def set_options(world: World, server: str, name: str, options: Options) -> list[
     if options[0][0] in ("BASIC", "CLUSTER_TYPE", "CONTAINED"):
         raise SqlError(102, options[0][0])
     check_syntax(server, name, options, (), version)
-    group = primary(world, server, name, "set", "option")
-    with_options(group, options, version)
-    replicas.change(world, server, group.guid, lambda old: with_options(old, options, version))
+    group = require_primary(world, server, name, "set", "option")
+    apply_options(group, options, version)
+    replicas.change_group(world, server, group.guid, lambda old: apply_options(old, options, version))
     return []
 
 
@@ -220,19 +220,19 @@ PRIORITY_MAX: Final = 100
 """Maximum backup priority. [DOC: CREATE AVAILABILITY GROUP]"""
 
 
-def _session_timeout(replica: Replica, value: Value, operation: str) -> Replica:
-    if number(value) < SESSION_TIMEOUT_S_MIN:
+def _set_session_timeout(replica: Replica, value: Value, operation: str) -> Replica:
+    if parse_integer(value) < SESSION_TIMEOUT_S_MIN:
         raise SqlError(35214, operation, replica.server, SESSION_TIMEOUT_S_MIN)
-    return replace(replica, session_timeout_s=number(value))
+    return replace(replica, session_timeout_s=parse_integer(value))
 
 
-def _priority(replica: Replica, value: Value, operation: str) -> Replica:
-    if number(value) > PRIORITY_MAX:
+def _set_backup_priority(replica: Replica, value: Value, operation: str) -> Replica:
+    if parse_integer(value) > PRIORITY_MAX:
         raise SqlError(35209, operation, replica.server, 0, PRIORITY_MAX)
-    return replace(replica, backup_priority=number(value))
+    return replace(replica, backup_priority=parse_integer(value))
 
 
-def _endpoint(replica: Replica, value: Value, operation: str) -> Replica:
+def _set_endpoint_url(replica: Replica, value: Value, operation: str) -> Replica:
     if not isinstance(value, str) or not is_url(value):
         raise SqlError(35232, value if isinstance(value, str) else "")
     return replace(replica, endpoint_url=value)
@@ -244,13 +244,13 @@ def _set_routing_url(replica: Replica, value: Value, operation: str) -> Replica:
     return replace(replica, read_only_routing_url=value)
 
 
-def _write_routing_url(replica: Replica, value: Value, operation: str) -> Replica:
+def _set_write_routing_url(replica: Replica, value: Value, operation: str) -> Replica:
     return replace(
         replica, read_write_routing_url=_set_routing_url(replica, value, operation).read_only_routing_url
     )
 
 
-def _routing_list(replica: Replica, value: Value, operation: str) -> Replica:
+def _set_routing_list(replica: Replica, value: Value, operation: str) -> Replica:
     names = value if isinstance(value, tuple) else ()
     if isinstance(value, str):
         read_keyword(value, "NONE")
@@ -270,15 +270,15 @@ routing]
 
 
 REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], Replica]]] = {
-    "ENDPOINT_URL": _endpoint,
+    "ENDPOINT_URL": _set_endpoint_url,
     "AVAILABILITY_MODE": lambda replica, value, operation: replace(
         replica, mode=CommitMode[read_keyword(value, "SYNCHRONOUS_COMMIT", "ASYNCHRONOUS_COMMIT")]
     ),
     "FAILOVER_MODE": lambda replica, value, operation: replace(
         replica, failover=FailoverMode[read_keyword(value, "AUTOMATIC", "MANUAL")]
     ),
-    "BACKUP_PRIORITY": _priority,
-    "SESSION_TIMEOUT": _session_timeout,
+    "BACKUP_PRIORITY": _set_backup_priority,
+    "SESSION_TIMEOUT": _set_session_timeout,
     "SECONDARY_ROLE ALLOW_CONNECTIONS": lambda replica, value, operation: replace(
         replica, secondary_connections=read_keyword(value, "NO", "READ_ONLY", "ALL")
     ),
@@ -286,8 +286,8 @@ REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], Replica]]] = {
     "PRIMARY_ROLE ALLOW_CONNECTIONS": lambda replica, value, operation: replace(
         replica, primary_connections=read_keyword(value, "READ_WRITE", "ALL")
     ),
-    "PRIMARY_ROLE READ_ONLY_ROUTING_LIST": _routing_list,
-    "PRIMARY_ROLE READ_WRITE_ROUTING_URL": _write_routing_url,
+    "PRIMARY_ROLE READ_ONLY_ROUTING_LIST": _set_routing_list,
+    "PRIMARY_ROLE READ_WRITE_ROUTING_URL": _set_write_routing_url,
     NESTED: lambda replica, value, operation: replace(replica, routing_priorities=tuple(map(int, value))),
     "SEEDING_MODE": lambda replica, value, operation: replace(
         replica, seeding=read_keyword(value, "AUTOMATIC", "MANUAL") == "AUTOMATIC"
@@ -299,7 +299,7 @@ Their last argument is the operation that messages state.
 """
 
 
-def replica_with(replica: Replica, options: Options, operation: str, version: int) -> Replica:
+def apply_replica_options(replica: Replica, options: Options, operation: str, version: int) -> Replica:
     """Return the replica with new options. Raise 102, 35209, 35214, 35232, 19401 or 19402."""
     for name, value in options:
         check_option_name(name, value, REPLICA_OPTIONS, version)
@@ -309,9 +309,11 @@ def replica_with(replica: Replica, options: Options, operation: str, version: in
     return replica
 
 
-def new_replica(server: str, options: Options, operation: str, version: int) -> Replica:
+def build_replica(server: str, options: Options, operation: str, version: int) -> Replica:
     """Return a replica that has not joined yet. Raise 35236, 41198 or 41197 for a missing option."""
-    replica = replica_with(Replica(server=server, endpoint_url="", joined=False), options, operation, version)
+    replica = apply_replica_options(
+        Replica(server=server, endpoint_url="", joined=False), options, operation, version
+    )
     given_names = {name for name, _ in options}
     for name, missing in (("ENDPOINT_URL", 35236), ("AVAILABILITY_MODE", 41198), ("FAILOVER_MODE", 41197)):
         if name not in given_names:
@@ -321,7 +323,7 @@ def new_replica(server: str, options: Options, operation: str, version: int) -> 
 
 def check_group(world: World, group: AvailabilityGroup, operation: str, version: int) -> None:
     """Check that the replicas fit together. Raise 35211, 35215, 35212, 35213, 19403, 19404 or 41199."""
-    _, synchronous_max, automatic_max = limits(version)
+    _, synchronous_max, automatic_max = get_replica_limits(version)
     if group.basic and any(replica.secondary_connections != "NO" for replica in group.replicas):
         raise SqlError(41199, "allow_connections", state=8)
     for replica in group.replicas:
@@ -332,7 +334,7 @@ def check_group(world: World, group: AvailabilityGroup, operation: str, version:
             if instance is not None and instance.clustered:
                 raise SqlError(35215, operation, replica.server)
         for name in replica.read_only_routing_list:
-            target = group.replica(name)
+            target = group.find_replica(name)
             if target is None:
                 raise SqlError(19403, name, replica.server, group.name)
             if not target.read_only_routing_url:
@@ -341,7 +343,7 @@ def check_group(world: World, group: AvailabilityGroup, operation: str, version:
         raise SqlError(35212, operation, synchronous_max, group.name)
     if sum(replica.failover is FailoverMode.AUTOMATIC for replica in group.replicas) > automatic_max:
         raise SqlError(35213, operation, automatic_max, group.name)
-    check_required(group, operation)
+    check_required_secondaries(group, operation)
 
 
 def find_server_spelling(world: World, name: str) -> str:
@@ -359,41 +361,41 @@ def modify_replica(world: World, server: str, name: str, replica_options: Replic
     if more_options or sum(name != NESTED for name, _ in options) > 1:
         raise SqlError(102, ",")
     check_syntax(server, name, (), replica_options, version)
-    group = primary(world, server, name, "modify", "replica")
-    old_replica = group.replica(find_server_spelling(world, target))
+    group = require_primary(world, server, name, "modify", "replica")
+    old_replica = group.find_replica(find_server_spelling(world, target))
     if old_replica is None:
         raise SqlError(35210, target, group.name)
-    new = replica_with(old_replica, options, "MODIFY REPLICA", version)
+    new = apply_replica_options(old_replica, options, "MODIFY REPLICA", version)
     changed_replica = replace(
         group, replicas=tuple(new if replica is old_replica else replica for replica in group.replicas)
     )
     check_group(world, changed_replica, "MODIFY REPLICA", version)
     if new.seeding and options[0][0] == "SEEDING_MODE":
-        seeding.restart(world, new.server, group.guid)
+        seeding.restart_seedings(world, new.server, group.guid)
     if new == old_replica:
         return []
-    replicas.change(
+    replicas.change_group(
         world, server, group.guid, lambda config: replace(config, replicas=changed_replica.replicas)
     )
     if new.mode is not old_replica.mode:
-        movement.fit_modes(world, group.guid, server)
-    for copy in replicas.copies(world, new.server, group.guid):
+        movement.apply_availability_modes(world, group.guid, server)
+    for copy in replicas.list_group_copies(world, new.server, group.guid):
         key = (new.server, copy.database)
-        world.update_availability(key, **replicas.doors(world, key))
+        world.update_availability(key, **replicas.allowed_connections(world, key))
     return []
 
 
 # --- ADD and REMOVE REPLICA ---------------------------------------------------------------------------------
 
 
-def check_nodes(world: World, group: AvailabilityGroup) -> None:
+def check_replica_nodes(world: World, group: AvailabilityGroup) -> None:
     """Check that each replica runs on its own node of the cluster. Raise 41015, 41039 or 19405."""
     replicas_by_node: dict[str, Replica] = {}
     for replica in group.replicas:
-        node = config.node_of(world, replica.server)
+        node = config.find_node_of(world, replica.server)
         if node is None:
             raise SqlError(41015, 5042, replica.server)
-        for name in instances.possible_nodes(world, replica.server):
+        for name in instances.list_possible_nodes(world, replica.server):
             other_replica = replicas_by_node.get(name)
             if other_replica is not None and (
                 _is_on_instance(world, replica) or _is_on_instance(world, other_replica)
@@ -415,23 +417,23 @@ def add_replica(world: World, server: str, name: str, replica_options: Replicas)
     """
     version = world.instances[server].version
     check_syntax(server, name, (), replica_options, version)
-    group = primary(world, server, name, "add", "replica")
-    replica_max = BASIC_REPLICAS_MAX if group.basic else limits(version)[0]
+    group = require_primary(world, server, name, "add", "replica")
+    replica_max = BASIC_REPLICAS_MAX if group.basic else get_replica_limits(version)[0]
     if len(group.replicas) + len(replica_options) > replica_max:
         raise SqlError(35223, len(replica_options), group.name, len(group.replicas), replica_max)
     added_replicas: list[Replica] = []
     for target, options in replica_options:
         server_name = find_server_spelling(world, target)
-        if group.replica(server_name) is not None:
+        if group.find_replica(server_name) is not None:
             raise SqlError(35282, target, group.name)
-        added_replicas.append(new_replica(server_name, options, "ADD REPLICA", version))
+        added_replicas.append(build_replica(server_name, options, "ADD REPLICA", version))
     changed_group = replace(group, replicas=(*group.replicas, *added_replicas))
     check_group(world, changed_group, "ADD REPLICA", version)
-    check_nodes(world, changed_group)
-    replicas.change(
+    check_replica_nodes(world, changed_group)
+    replicas.change_group(
         world, server, group.guid, lambda config: replace(config, replicas=changed_group.replicas)
     )
-    _fit_owners(world, changed_group)
+    _update_possible_owners(world, changed_group)
     return []
 
 
@@ -442,11 +444,11 @@ def remove_replica(world: World, server: str, name: str, replica_options: Replic
     """
     if any(options for _, options in replica_options):
         raise SqlError(156, "WITH")
-    group = primary(world, server, name, "remove", "replica")
+    group = require_primary(world, server, name, "remove", "replica")
     hosts: set[str] = set()
     for target, _ in replica_options:
         server_name = find_server_spelling(world, target)
-        if group.replica(server_name) is None:
+        if group.find_replica(server_name) is None:
             raise SqlError(35283, target, group.name)
         if server_name == server:
             raise SqlError(35284, target, group.name)
@@ -454,20 +456,20 @@ def remove_replica(world: World, server: str, name: str, replica_options: Replic
     remaining_replicas = tuple(
         _remove_routes(replica, hosts) for replica in group.replicas if replica.server not in hosts
     )
-    check_required(replace(group, replicas=remaining_replicas), "REMOVE REPLICA")
-    replicas.change(
+    check_required_secondaries(replace(group, replicas=remaining_replicas), "REMOVE REPLICA")
+    replicas.change_group(
         world,
         server,
         group.guid,
         lambda config: replace(
-            movement.remove_places(config, lambda place: place[1] in hosts), replicas=remaining_replicas
+            movement.remove_copies(config, lambda place: place[1] in hosts), replicas=remaining_replicas
         ),
     )
     for server_name in sorted(hosts):
-        for copy in replicas.copies(world, server, group.guid):
-            movement.forget(world, (server, copy.database), server_name)
+        for copy in replicas.list_group_copies(world, server, group.guid):
+            movement.remove_secondary(world, (server, copy.database), server_name)
     movement.watch_removals(world)
-    _fit_owners(world, replace(group, replicas=remaining_replicas))
+    _update_possible_owners(world, replace(group, replicas=remaining_replicas))
     return []
 
 
@@ -479,15 +481,15 @@ def _remove_routes(replica: Replica, removed_servers: set[str]) -> Replica:
     return replace(replica, read_only_routing_list=servers, routing_priorities=places)
 
 
-def _fit_owners(world: World, group: AvailabilityGroup) -> None:
+def _update_possible_owners(world: World, group: AvailabilityGroup) -> None:
     """Make the nodes of the replicas the possible owners of the role. [DOC: WSFC and SQL Server]."""
-    group_role = roles.find(world, group.name, group.primary)
+    group_role = roles.find_role(world, group.name, group.primary)
     if group_role is None:
         return
     node, role = group_role
     servers = (replica.server for replica in group.replicas if replica.server in world.instances)
     nodes = tuple(
-        dict.fromkeys(name for server in servers for name in instances.possible_nodes(world, server))
+        dict.fromkeys(name for server in servers for name in instances.list_possible_nodes(world, server))
     )
     resources = tuple(replace(resource, owners=nodes) for resource in role.resources)
     config.update_role(world, node.name, role.name, resources=resources, preferred=nodes)
@@ -498,13 +500,13 @@ def permit_creation(world: World, server: str, name: str, granted: bool) -> list
 
     Raise 41100 if the server has no replica.
     """
-    node(world, server)
+    require_node(world, server)
     if world.instances[server].version < OPTION_VERSIONS["SEEDING_MODE"]:
         raise SqlError(102, "CREATE")
     group = replicas.find_group(world, server, name)
     if group is None or (server, group.guid) not in world.replicas:
         raise SqlError(41100, name)
-    seeding.permit(world, server, group.guid, granted)
+    seeding.permit_seeding(world, server, group.guid, granted)
     return []
 
 
@@ -513,23 +515,23 @@ def permit_creation(world: World, server: str, name: str, granted: bool) -> list
 # where the documentation is silent.
 
 
-def node(world: World, server: str) -> Node:
+def require_node(world: World, server: str) -> Node:
     """Return the node of *server*, which must reach a majority of its cluster.
 
     Raise 35221 if Always On is not enabled, 35220 without a majority or on an evicted computer.
     """
     if not replicas.is_always_on_enabled(world, server):
         raise SqlError(35221)
-    found_node = config.node_of(world, server)
-    if found_node is None or not config.may_write(world, found_node.name):
+    found_node = config.find_node_of(world, server)
+    if found_node is None or not config.can_write(world, found_node.name):
         raise SqlError(35220)
     return found_node
 
 
 def can_write(world: World, server: str) -> bool:
     """Return whether the node of *server* can change the cluster database."""
-    found_node = config.node_of(world, server)
-    return found_node is not None and config.may_write(world, found_node.name)
+    found_node = config.find_node_of(world, server)
+    return found_node is not None and config.can_write(world, found_node.name)
 
 
 def find_group(world: World, server: str, name: str, verb: str = "alter") -> AvailabilityGroup:
@@ -542,11 +544,11 @@ def find_group(world: World, server: str, name: str, verb: str = "alter") -> Ava
 
 def find_group_with_quorum(world: World, server: str, name: str) -> AvailabilityGroup:
     """Return the group of that name, on a server with quorum. Raise 35221, 35220 or 15151."""
-    node(world, server)
+    require_node(world, server)
     return find_group(world, server, name)
 
 
-def primary(world: World, server: str, name: str, verb: str, noun: str) -> AvailabilityGroup:
+def require_primary(world: World, server: str, name: str, verb: str, noun: str) -> AvailabilityGroup:
     """Return the group of that name, whose primary must be *server*.
 
     Raise 41140 on a secondary, 41190 without a role.
@@ -560,7 +562,7 @@ def primary(world: World, server: str, name: str, verb: str, noun: str) -> Avail
     raise SqlError(41190, group.name, verb, noun)
 
 
-def copy_named(world: World, server: str, database: str) -> DatabaseCopy | None:
+def find_copy(world: World, server: str, database: str) -> DatabaseCopy | None:
     """Return the copy of *database* on *server*, without regard to case; None if there is none."""
     copies = (copy for (copy_server, _), copy in world.copies.items() if copy_server == server)
     return next((copy for copy in copies if copy.database.lower() == database.lower()), None)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.availability import failover, movement, replicas
 from engine.availability.commands import configuration, databases, listener
 from engine.availability.commands.configuration import Options
-from engine.availability.role import role_of
+from engine.availability.role import build_role
 from engine.cluster import config, instances, roles
 from engine.constants import ENTERPRISE
 from engine.messages import Message, SqlError
@@ -26,7 +26,7 @@ from engine.model import (
     ResourceState,
     SyncState,
     World,
-    ticks,
+    to_ticks,
 )
 from engine.protocol import errorlog, network, statements
 
@@ -36,7 +36,7 @@ ONLINE_TIMEOUT_S: Final = 60.0
 """Seconds for which CREATE AVAILABILITY GROUP waits until the cluster has brought the group online. Assumed."""
 
 
-def create(
+def create_group(
     world: World,
     server: str,
     name: str,
@@ -55,40 +55,42 @@ def create(
     configuration.check_syntax(server, name, options, replica_options, instance.version)
     if address is not None:
         listener.check_syntax("ADD", address[1])
-    node = configuration.node(world, server)
+    node = configuration.require_node(world, server)
     basic = any(option == "BASIC" for option, _ in options) and instance.version >= 2016
     if instance.edition not in ENTERPRISE and not basic:
         raise SqlError(41199, "")
     if replicas.find_group(world, server, name) is not None:
         raise SqlError(41042, name)
-    if roles.find(world, name, server) is not None:
+    if roles.find_role(world, name, server) is not None:
         raise SqlError(41171, name)
     group = _plan_group(world, server, name, options, replica_options)
     configuration.check_group(world, group, OPERATION, instance.version)
-    configuration.check_nodes(world, group)
+    configuration.check_replica_nodes(world, group)
     copies = databases.find_eligible_copies(world, server, names, name, None, group.basic)
-    listens = listener.plan(world, server, group, *address) if address is not None else None
+    listens = listener.plan_listener(world, server, group, *address) if address is not None else None
     if instance.system_lacks:
         return statements.PendingStatement(
-            world.tick + ticks(ONLINE_TIMEOUT_S), "availability.not_created", (name,)
+            world.tick + to_ticks(ONLINE_TIMEOUT_S), "availability.not_created", (name,)
         )
-    if not config.update(world, node.name, groups=(*node.config.groups, group)):
+    if not config.update_config(world, node.name, groups=(*node.config.groups, group)):
         raise SqlError(35220)
     world.groups[group.guid] = Group(kind="availability", databases=())
     world.replicas[server, group.guid] = ReplicaState(server=server, guid=group.guid)
     hosts = tuple(
         dict.fromkeys(
-            name for replica in group.replicas for name in instances.possible_nodes(world, replica.server)
+            name
+            for replica in group.replicas
+            for name in instances.list_possible_nodes(world, replica.server)
         )
     )
-    role = replace(role_of(name, None, hosts, node.name), state=ResourceState.OFFLINE)
-    config.update(world, node.name, roles=(*world.nodes[node.name].config.roles, role))
-    errorlog.write(world, server, 41058, name)
-    databases.enter(world, server, group.guid, copies)
+    role = replace(build_role(name, None, hosts, node.name), state=ResourceState.OFFLINE)
+    config.update_config(world, node.name, roles=(*world.nodes[node.name].config.roles, role))
+    errorlog.write_message(world, server, 41058, name)
+    databases.enroll_copies(world, server, group.guid, copies)
     if listens is not None:
-        listener.configure(world, server, group, listens)
+        listener.create_listener(world, server, group, listens)
     roles.bring_online(world, node.name, role, node.name)
-    return statements.PendingStatement(world.tick + ticks(failover.ONLINE_S), "availability.created", ())
+    return statements.PendingStatement(world.tick + to_ticks(failover.ONLINE_S), "availability.created", ())
 
 
 def _complete_creation(world: World, server: str) -> statements.Outcome:
@@ -118,27 +120,27 @@ def _plan_group(
     if server.lower() not in used_names:
         raise SqlError(35237, name)
     basic = any(option == "BASIC" for option, _ in options)
-    replica_max = configuration.BASIC_REPLICAS_MAX if basic else configuration.limits(version)[0]
+    replica_max = configuration.BASIC_REPLICAS_MAX if basic else configuration.get_replica_limits(version)[0]
     if len(replica_options) > replica_max:
         raise SqlError(35233, len(replica_options), "", replica_max)
     new_replicas = [
-        configuration.new_replica(
+        configuration.build_replica(
             configuration.find_server_spelling(world, target), options_of_target, OPERATION, version
         )
         for target, options_of_target in replica_options
     ]
     local_replicas = tuple(replace(replica, joined=replica.server == server) for replica in new_replicas)
     empty = AvailabilityGroup(name=name, guid=world.next_id(), primary=server, replicas=local_replicas)
-    return configuration.with_options(empty, options, version)
+    return configuration.apply_options(empty, options, version)
 
 
-def join(world: World, server: str, name: str, options: Options) -> list[Message]:
+def join_group(world: World, server: str, name: str, options: Options) -> list[Message]:
     """Execute JOIN at a server for which the group has a replica.
 
     Raise 41044 if the cluster does not know the group, 41106 if joined already, 41136 if the group is not
     online. 41158 accompanies another error.
     """
-    configuration.node(world, server)
+    configuration.require_node(world, server)
     version = world.instances[server].version
     for option, value in options:
         configuration.check_option_name(option, value, ("CLUSTER_TYPE",), version)
@@ -147,18 +149,18 @@ def join(world: World, server: str, name: str, options: Options) -> list[Message
         raise _append_rollback_error(name, SqlError(41044, name))
     if (server, group.guid) in world.replicas:
         raise SqlError(41106, group.name)
-    if group.replica(server) is None:
+    if group.find_replica(server) is None:
         raise _append_rollback_error(name, SqlError(41041, server, group.name))
-    group_role = roles.find(world, group.name, server)
+    group_role = roles.find_role(world, group.name, server)
     if group_role is None or group_role[1].state is not ResourceState.ONLINE:
         raise SqlError(41136, group.name)
-    errorlog.write(world, server, 41058, group.name)
+    errorlog.write_message(world, server, 41058, group.name)
     world.replicas[server, group.guid] = ReplicaState(server=server, guid=group.guid)
     joined_places = tuple(
         replace(replica, joined=True) if replica.server == server else replica for replica in group.replicas
     )
-    replicas.change(world, server, group.guid, lambda old: replace(old, replicas=joined_places))
-    network.reassess(world, group.guid)
+    replicas.change_group(world, server, group.guid, lambda old: replace(old, replicas=joined_places))
+    network.schedule_detections(world, group.guid)
     return []
 
 
@@ -168,7 +170,7 @@ def _append_rollback_error(name: str, error: SqlError) -> SqlError:
     return error
 
 
-def drop(world: World, server: str, name: str) -> list[Message]:
+def drop_group(world: World, server: str, name: str) -> list[Message]:
     """Execute DROP AVAILABILITY GROUP. At the primary the databases stay online; elsewhere they are left RESTORING.
 
     Without quorum, and on an evicted computer, only the local replica is dropped. The cluster keeps the group
@@ -178,21 +180,21 @@ def drop(world: World, server: str, name: str) -> list[Message]:
     group = replicas.find_group(world, server, name)
     is_replica = group is not None and (server, group.guid) in world.replicas
     if not is_replica or not replicas.is_always_on_enabled(world, server):
-        configuration.node(world, server)
+        configuration.require_node(world, server)
     if group is None:
         raise SqlError(15151, "drop", "availability group", name)
     writes = configuration.can_write(world, server)
     if is_replica and world.replicas[server, group.guid].role is ReplicaRole.PRIMARY:
         movement.stop_sending(world, server, group.databases)
-        for copy in replicas.copies(world, server, group.guid) if writes else ():
+        for copy in replicas.list_group_copies(world, server, group.guid) if writes else ():
             world.update_copy((server, copy.database), availability=NO_AVAILABILITY)
-    errorlog.write(world, server, 41076, group.name)
+    errorlog.write_message(world, server, 41076, group.name)
     if not writes:
         movement.remove_local(world, server, group.guid)
         return []
-    node = configuration.node(world, server)
+    node = configuration.require_node(world, server)
     known_config = node.config
-    config.update(
+    config.update_config(
         world,
         node.name,
         groups=tuple(role for role in known_config.groups if role.guid != group.guid),
@@ -209,7 +211,7 @@ def drop(world: World, server: str, name: str) -> list[Message]:
 # [DOC: planned failover; forced failover]
 
 
-def _target(world: World, server: str, name: str) -> AvailabilityGroup:
+def _require_failover_target(world: World, server: str, name: str) -> AvailabilityGroup:
     """Return the group that should fail over to *server*.
 
     Raise 41122 if *server* is primary, 41113 if a failover is pending, 41123 if the role is moving.
@@ -220,7 +222,7 @@ def _target(world: World, server: str, name: str) -> AvailabilityGroup:
         raise SqlError(41122, group.name)
     if state.pending:
         raise SqlError(41113, group.name)
-    group_role = roles.find(world, group.name, server)
+    group_role = roles.find_role(world, group.name, server)
     if group_role is not None and group_role[1].state in (
         ResourceState.OFFLINE_PENDING,
         ResourceState.ONLINE_PENDING,
@@ -229,23 +231,23 @@ def _target(world: World, server: str, name: str) -> AvailabilityGroup:
     return group
 
 
-def planned_failover(world: World, server: str, name: str) -> statements.Outcome:
+def start_planned_failover(world: World, server: str, name: str) -> statements.Outcome:
     """Execute FAILOVER at the target, which must be synchronized.
 
     Raise 41125 with forced quorum, 41191 if the primary has a later version, 41142 unless both are
     synchronized in synchronous-commit mode.
     """
-    group = _target(world, server, name)
-    if configuration.node(world, server).config.forced:
+    group = _require_failover_target(world, server, name)
+    if configuration.require_node(world, server).config.forced:
         raise SqlError(41125, group.name)
     lead = world.instances.get(group.primary)
     if lead is not None and lead.version > world.instances[server].version:
         raise SqlError(41191, group.name)
-    ends = (group.replica(group.primary), group.replica(server))
+    ends = (group.find_replica(group.primary), group.find_replica(server))
     are_synchronous = all(end is not None and end.mode is CommitMode.SYNCHRONOUS_COMMIT for end in ends)
-    if not are_synchronous or not failover.ready(group, server):
+    if not are_synchronous or not failover.is_failover_ready(group, server):
         raise SqlError(41142, group.name)
-    return _hand_over(world, server, group, "manual")
+    return _move_role(world, server, group, "manual")
 
 
 NODE_PAUSED: Final = 5070
@@ -253,17 +255,17 @@ NOT_POSSIBLE_OWNER: Final = 5015
 """System error codes with which the cluster refuses to move a group. [DOC: System Error Codes]"""
 
 
-def _hand_over(world: World, server: str, group: AvailabilityGroup, kind: str) -> statements.Outcome:
+def _move_role(world: World, server: str, group: AvailabilityGroup, kind: str) -> statements.Outcome:
     """Let the cluster move the role to *server*.
 
     Raise 41018 if it refuses: the node is paused or no possible owner [DOC: PauseClusterNode; MoveClusterGroup].
     """
-    node = config.node_of(world, server)
-    group_role = roles.find(world, group.name, server)
+    node = config.find_node_of(world, server)
+    group_role = roles.find_role(world, group.name, server)
     if node is None or group_role is None:
         raise SqlError(41104, group.name)
     role_node, role = group_role
-    if not roles.accepts_roles(world, role_node, node.name):
+    if not roles.can_accept_roles(world, role_node, node.name):
         raise SqlError(41018, NODE_PAUSED)
     if node.name not in role.resources[-1].owners and not world.instances[server].clustered:
         raise SqlError(41018, NOT_POSSIBLE_OWNER)
@@ -271,7 +273,7 @@ def _hand_over(world: World, server: str, group: AvailabilityGroup, kind: str) -
         world, server, group.guid, ReplicaWord.RESOLVING_PENDING_FAILOVER, replicas.COMMAND, pending=kind
     )
     if role.state is ResourceState.ONLINE and role.owner != node.name:
-        roles.move(world, role_node.name, role, node.name)
+        roles.move_role(world, role_node.name, role, node.name)
     else:
         roles.bring_online(world, role_node.name, role, node.name)
     return _await_primary(world, server, group.guid)
@@ -286,12 +288,12 @@ def _await_primary(world: World, server: str, guid: int) -> statements.Outcome:
 
     Raise 41104 if the cluster could not bring it online there. [DOC: 41104]
     """
-    state, group = world.replicas.get((server, guid)), replicas.group_of(world, server, guid)
+    state, group = world.replicas.get((server, guid)), replicas.find_group_config(world, server, guid)
     if state is not None and state.word is ReplicaWord.PRIMARY_NORMAL:
         return []
     if state is not None and state.pending:
         return statements.PendingStatement(
-            world.tick + ticks(FAILOVER_CHECK_S), "availability.failover", (guid,)
+            world.tick + to_ticks(FAILOVER_CHECK_S), "availability.failover", (guid,)
         )
     raise SqlError(41104, group.name if group is not None else "")
 
@@ -299,34 +301,36 @@ def _await_primary(world: World, server: str, guid: int) -> statements.Outcome:
 statements.COMPLETIONS["availability.failover"] = _await_primary
 
 
-def forced_failover(world: World, server: str, name: str) -> statements.Outcome:
+def start_forced_failover(world: World, server: str, name: str) -> statements.Outcome:
     """Execute FORCE_FAILOVER_ALLOW_DATA_LOSS at the target, in a cluster with quorum.
 
     If no data can be lost and quorum was not forced, it becomes a planned failover. Raise 35253 for a
     database in the middle of a revert or of seeding.
     """
-    group = _target(world, server, name)
-    for copy in replicas.copies(world, server, group.guid):
+    group = _require_failover_target(world, server, name)
+    for copy in replicas.list_group_copies(world, server, group.guid):
         if copy.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING):
             raise SqlError(35253, copy.database)
-    clean = not configuration.node(world, server).config.forced and failover.ready(group, server)
-    return _hand_over(world, server, group, "manual" if clean else "forced")
+    clean = not configuration.require_node(world, server).config.forced and failover.is_failover_ready(
+        group, server
+    )
+    return _move_role(world, server, group, "manual" if clean else "forced")
 
 
-def offline(world: World, server: str, name: str) -> list[Message]:
+def take_group_offline(world: World, server: str, name: str) -> list[Message]:
     """Execute OFFLINE at the primary. No replica serves until the role is brought online.
 
     Raise 19416 if a synchronous-commit replica has databases that are not synchronized.
     """
-    group = configuration.primary(world, server, name, "offline", "group")
+    group = configuration.require_primary(world, server, name, "offline", "group")
     modes = {replica.server: replica.mode for replica in group.replicas}
-    for copy in replicas.copies(world, server, group.guid):
+    for copy in replicas.list_group_copies(world, server, group.guid):
         states = [state for peer, state in copy.availability.peers
                   if modes.get(peer) is CommitMode.SYNCHRONOUS_COMMIT is modes[server]]  # fmt: skip
         if any(state is not SyncState.SYNCHRONIZED for state in states):
             raise SqlError(19416, group.name)
-    group_role = roles.find(world, group.name, server)
+    group_role = roles.find_role(world, group.name, server)
     if group_role is None:
         raise SqlError(41150, group.name)
-    roles.set_offline(world, group_role[0].name, group_role[1])
+    roles.stop_role(world, group_role[0].name, group_role[1])
     return []

@@ -55,17 +55,17 @@ def find_eligible_copies(
         used_names.add(name.lower())
         if name.lower() in SYSTEM_DATABASES:
             raise SqlError(35249, name)
-        copy = configuration.copy_named(world, server, name)
+        copy = configuration.find_copy(world, server, name)
         if copy is None:
             raise SqlError(35238, name, group)
-        _check_fit(copy, group, guid)
+        _check_eligibility(copy, group, guid)
         eligible_copies.append(copy)
     if basic and existing_count + len(eligible_copies) > 1:
         raise SqlError(35200, eligible_copies[-1].database, group, 1)
     return eligible_copies
 
 
-def _check_fit(copy: DatabaseCopy, group: str, guid: int | None) -> None:
+def _check_eligibility(copy: DatabaseCopy, group: str, guid: int | None) -> None:
     if copy.availability.guid is not None:
         raise SqlError(35280 if copy.availability.guid == guid else 35244, copy.database, group)
     if copy.group_kind == "mirroring":
@@ -80,7 +80,7 @@ def _check_fit(copy: DatabaseCopy, group: str, guid: int | None) -> None:
         raise SqlError(1475, copy.database)
 
 
-def enter(world: World, server: str, guid: int, copies: Sequence[DatabaseCopy]) -> None:
+def enroll_copies(world: World, server: str, guid: int, copies: Sequence[DatabaseCopy]) -> None:
     """Add the databases of the primary on *server* to the group."""
     names = tuple(copy.database for copy in copies)
     old_group = world.groups[guid]
@@ -91,7 +91,7 @@ def enter(world: World, server: str, guid: int, copies: Sequence[DatabaseCopy]) 
         )
         world.update_copy((server, copy.database), availability=membership)
     places = tuple((name, server) for name in names)
-    replicas.change(
+    replicas.change_group(
         world,
         server,
         guid,
@@ -104,14 +104,14 @@ def enter(world: World, server: str, guid: int, copies: Sequence[DatabaseCopy]) 
     )
 
 
-def add(world: World, server: str, name: str, databases: Sequence[str]) -> list[Message]:
+def add_databases(world: World, server: str, name: str, databases: Sequence[str]) -> list[Message]:
     """Execute ADD DATABASE.
 
     The primary's copy joins immediately, each secondary by a statement of its own or by seeding.
     """
-    group = configuration.primary(world, server, name, "add", "database")
+    group = configuration.require_primary(world, server, name, "add", "database")
     database_count = len(group.databases)
-    enter(
+    enroll_copies(
         world,
         server,
         group.guid,
@@ -120,19 +120,19 @@ def add(world: World, server: str, name: str, databases: Sequence[str]) -> list[
     return []
 
 
-def remove(world: World, server: str, name: str, databases: Sequence[str]) -> list[Message]:
+def remove_databases(world: World, server: str, name: str, databases: Sequence[str]) -> list[Message]:
     """Execute REMOVE DATABASE.
 
     The primary's copy stays online; the secondaries' copies are left RESTORING. Raise 41073.
     """
-    group = configuration.primary(world, server, name, "remove", "database")
+    group = configuration.require_primary(world, server, name, "remove", "database")
     spelled = {database_name.lower(): database_name for database_name in group.databases}
     for database in databases:
         if database.lower() not in spelled:
             raise SqlError(41073, database, group.name)
     names = {spelled[database.lower()] for database in databases}
-    replicas.change(
-        world, server, group.guid, lambda old: movement.remove_places(old, lambda place: place[0] in names)
+    replicas.change_group(
+        world, server, group.guid, lambda old: movement.remove_copies(old, lambda place: place[0] in names)
     )
     movement.stop_sending(world, server, sorted(names))
     for database in sorted(names):
@@ -144,17 +144,17 @@ def remove(world: World, server: str, name: str, databases: Sequence[str]) -> li
 # --- SET HADR -----------------------------------------------------------------------------------------------
 
 
-def join(world: World, server: str, database: str, name: str) -> list[Message]:
+def join_database(world: World, server: str, database: str, name: str) -> list[Message]:
     """Execute SET HADR AVAILABILITY GROUP = *name* at a secondary whose copy was restored WITH NORECOVERY.
 
     Raise 15151 if this server has no such group, 911 for no such database, 35240 at the primary, 41132 if the
     group does not have the database, 41145 if joined already, 35244 if in another group, 35250 without a
     connection to the primary, 1464 if not RESTORING, 1412 or 1478 if log is missing.
     """
-    configuration.node(world, server)
+    configuration.require_node(world, server)
     if database.lower() in SYSTEM_DATABASES:
         raise SqlError(35249, database)
-    copy = configuration.copy_named(world, server, database)
+    copy = configuration.find_copy(world, server, database)
     if copy is None:
         raise SqlError(911, database)
     group = configuration.find_group(world, server, name, "find")
@@ -169,32 +169,34 @@ def join(world: World, server: str, database: str, name: str) -> list[Message]:
     if state.primary is None or contact is None or not contact.connected:
         raise SqlError(35250, state=7)
     lead = world.copies[state.primary, copy.database]
-    seeding.check_log(world, lead, copy)
-    seeding.enter(world, group, lead, copy)
+    seeding.check_log_continuity(world, lead, copy)
+    seeding.enroll_copy(world, group, lead, copy)
     return []
 
 
-def leave(world: World, server: str, database: str) -> list[Message]:
+def leave_group(world: World, server: str, database: str) -> list[Message]:
     """Execute SET HADR OFF at a secondary: its copy leaves the group and is RESTORING.
 
     Raise 35242 for a copy in no group, 35240 at the primary. Without quorum, and on an evicted computer, the
     copy leaves only locally; the cluster learns of it later. Derived.
     """
     if not replicas.is_always_on_enabled(world, server):
-        configuration.node(world, server)
+        configuration.require_node(world, server)
     copy = _find_copy(world, server, database)
     guid = copy.availability.guid
-    group = replicas.group_of(world, server, guid) if guid is not None else None
+    group = replicas.find_group_config(world, server, guid) if guid is not None else None
     if guid is None or group is None:
         raise SqlError(35242, copy.database)
     if world.replicas[server, guid].role is ReplicaRole.PRIMARY:
         raise SqlError(35240, copy.database, group.name, state=14)
     place = (copy.database, server)
-    replicas.change(world, server, guid, lambda old: movement.remove_places(old, lambda item: item == place))
+    replicas.change_group(
+        world, server, guid, lambda old: movement.remove_copies(old, lambda item: item == place)
+    )
     movement.watch_removals(world)
     if copy.group_kind and not configuration.can_write(world, server):
         movement.unjoin(world, server, copy.database, guid)
-        world.touch(guid)
+        world.mark_session_changed(guid)
     return []
 
 
@@ -205,7 +207,7 @@ def _find_copy(world: World, server: str, database: str) -> DatabaseCopy:
     """Return the copy of a user database. Raise 35261 for a system database, 911 if there is none."""
     if database.lower() in SYSTEM_DATABASES:
         raise SqlError(35261, database)
-    copy = configuration.copy_named(world, server, database)
+    copy = configuration.find_copy(world, server, database)
     if copy is None:
         raise SqlError(911, database)
     return copy
@@ -216,10 +218,10 @@ def _require_joined_copy(world: World, server: str, database: str) -> tuple[Data
 
     Raise 35239 if it has no role in a group.
     """
-    configuration.node(world, server)
+    configuration.require_node(world, server)
     copy = _find_copy(world, server, database)
     guid = copy.availability.guid
-    group = replicas.group_of(world, server, guid) if guid is not None else None
+    group = replicas.find_group_config(world, server, guid) if guid is not None else None
     if guid is None or copy.availability.role is ReplicaRole.RESOLVING:
         raise SqlError(35239, database, group.name if group is not None else "")
     return copy, guid
@@ -236,32 +238,34 @@ def _find_peers(world: World, copy: DatabaseCopy) -> tuple[int, tuple[str, ...]]
     return guid, (state.primary,) if state.primary else ()
 
 
-@statements.exchanged("availability.suspend", _find_peers)
-def suspend(world: World, server: str, database: str) -> list[Message]:
+@statements.wait_for_peers("availability.suspend", _find_peers)
+def suspend_movement(world: World, server: str, database: str) -> list[Message]:
     """Execute SET HADR SUSPEND: on a secondary for its copy, on the primary for all copies. Raise 35239."""
     copy, guid = _require_joined_copy(world, server, database)
     key = (server, copy.database)
     if copy.availability.suspended is not None:
         return []
     world.update_availability(key, suspended=SuspendReason.USER)
-    errorlog.write(world, server, 35264, copy.database, "user", int(SuspendReason.USER), SOURCE_OF_USER)
+    errorlog.write_message(
+        world, server, 35264, copy.database, "user", int(SuspendReason.USER), SOURCE_OF_USER
+    )
     primary = (
         server if copy.availability.role is ReplicaRole.PRIMARY else world.replicas[server, guid].primary
     )
     if primary == server:
         for peer, _ in copy.availability.peers:
-            movement.lose(world, key, peer)
+            movement.continue_without(world, key, peer)
             movement.stop_receiver(world, key, peer)
-        movement.fit_own_state(world, key)
+        movement.update_primary_state(world, key)
     elif primary is not None and (primary, copy.database) in world.copies:
-        movement.lose(world, (primary, copy.database), server)
+        movement.continue_without(world, (primary, copy.database), server)
         replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
-    world.touch(guid)
+    world.mark_session_changed(guid)
     return []
 
 
-@statements.exchanged("availability.resume", _find_peers)
-def resume(world: World, server: str, database: str) -> list[Message]:
+@statements.wait_for_peers("availability.resume", _find_peers)
+def resume_all_movement(world: World, server: str, database: str) -> list[Message]:
     """Execute SET HADR RESUME. Raise 35239."""
     return resume_movement(world, server, database)
 
@@ -273,9 +277,9 @@ def resume_movement(world: World, server: str, database: str) -> list[Message]:
     if copy.availability.suspended is None:
         return []
     world.update_availability(key, suspended=None)
-    errorlog.write(world, server, 35265, copy.database)
+    errorlog.write_message(world, server, 35265, copy.database)
     place = (copy.database, server)
-    replicas.change(
+    replicas.change_group(
         world,
         server,
         guid,
@@ -285,10 +289,10 @@ def resume_movement(world: World, server: str, database: str) -> list[Message]:
     lead = key if state.role is ReplicaRole.PRIMARY else (state.primary or "", copy.database)
     other_servers = [name for name, _ in copy.availability.peers] if lead == key else [server]
     if lead == key:
-        movement.fit_own_state(world, key)
+        movement.update_primary_state(world, key)
     for other_server in other_servers:
         contact = world.contacts.get((guid, lead[0], other_server))
         if contact is not None and contact.connected and (other_server, copy.database) in world.copies:
-            movement.join(world, lead, (other_server, copy.database))
-    network.reassess(world, guid)
+            movement.connect_copies(world, lead, (other_server, copy.database))
+    network.schedule_detections(world, guid)
     return []

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from engine.availability import failover, replicas
 from engine.availability.commands import configuration
 from engine.availability.commands.configuration import Options
-from engine.availability.role import role_of
+from engine.availability.role import build_role
 from engine.cluster import config, roles
 from engine.messages import Message, SqlError
 from engine.model import AvailabilityGroup, AvailabilityListener, World
@@ -50,7 +50,7 @@ def check_syntax(verb: str, options: Options) -> None:
         raise SqlError(102, ")")
 
 
-def _port(options: Options, default: int) -> int:
+def _read_port(options: Options, default: int) -> int:
     option = next((str(value) for name, value in options if name == "PORT"), None)
     port = default if option is None else int(option)
     if not 1 <= port <= configuration.PORT_MAX:
@@ -58,7 +58,7 @@ def _port(options: Options, default: int) -> int:
     return port
 
 
-def _addresses(
+def _plan_addresses(
     world: World, server: str, options: Options, existing_addresses: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return the addresses of the listener.
@@ -68,10 +68,10 @@ def _addresses(
     resource would not come online. Derived.
     """
     addresses = list(existing_addresses)
-    node = config.node_of(world, server)
+    node = config.find_node_of(world, server)
     nodes = world.clusters[node.cluster].nodes if node is not None else ()
     networks = {world.nodes[name].subnet for name in nodes}
-    used = _used_addresses(world, server)
+    used = _list_used_addresses(world, server)
     for name, value in options:
         if not name.endswith("IP"):
             continue
@@ -80,17 +80,17 @@ def _addresses(
         if address in addresses:
             raise SqlError(19484, address)
         same_subnet_address = next(
-            (candidate for candidate in addresses if _subnet(candidate) == _subnet(address)), None
+            (candidate for candidate in addresses if _read_subnet(candidate) == _read_subnet(address)), None
         )
         if same_subnet_address is not None:
             raise SqlError(19451, same_subnet_address, address)
         if address in used:
             raise SqlError(19476)
-        if value[1:] and (_subnet(address) not in networks or value[1] != NETWORK_MASK):
+        if value[1:] and (_read_subnet(address) not in networks or value[1] != NETWORK_MASK):
             raise SqlError(19457, address)
         addresses.append(address)
     static = [address for address in addresses if ":" not in address]
-    if static and node is not None and node.subnet not in map(_subnet, static):
+    if static and node is not None and node.subnet not in map(_read_subnet, static):
         raise SqlError(19456, server)
     return tuple(addresses)
 
@@ -123,17 +123,17 @@ def _check_dhcp(world: World, server: str, group: AvailabilityGroup, options: Op
     option = next((value for name, value in options if name == "DHCP"), None)
     if option is None:
         return
-    nodes = [config.node_of(world, replica.server) for replica in group.replicas]
+    nodes = [config.find_node_of(world, replica.server) for replica in group.replicas]
     subnets = {node.subnet for node in nodes if node is not None}
     if len(subnets) > 1:
         raise SqlError(19458)
     if option:
         _check_address(option)
-        if _subnet(option[0]) not in subnets or option[1:] not in ((), (NETWORK_MASK,), [NETWORK_MASK]):
+        if _read_subnet(option[0]) not in subnets or option[1:] not in ((), (NETWORK_MASK,), [NETWORK_MASK]):
             raise SqlError(19456, server)
 
 
-def _used_addresses(world: World, server: str) -> set[str]:
+def _list_used_addresses(world: World, server: str) -> set[str]:
     """Return the addresses of computers, and of the listeners in the cluster of *server*."""
     known_config = config.find_known_config(world, server)
     listeners = (
@@ -141,16 +141,16 @@ def _used_addresses(world: World, server: str) -> set[str]:
         if known_config is not None
         else []
     )
-    computers = {config.address(world, computer) for computer in world.computers}
+    computers = {config.get_address(world, computer) for computer in world.computers}
     return computers | {address for listener in listeners for address in listener.addresses}
 
 
-def _subnet(address: str) -> str:
+def _read_subnet(address: str) -> str:
     """Return the first three numbers of an address, which identify a subnet here."""
     return address.rpartition(".")[0] or address.rpartition(":")[0]
 
 
-def plan(
+def plan_listener(
     world: World, server: str, group: AvailabilityGroup, name: str, options: Options
 ) -> AvailabilityListener:
     """Return the listener that the options describe. Raise 19485, 19476, 19471, 19482, or an error of its addresses."""
@@ -165,24 +165,26 @@ def plan(
     ):
         raise SqlError(19471, name)
     return AvailabilityListener(
-        name=name, port=_port(options, 1433), addresses=_addresses(world, server, options, ())
+        name=name, port=_read_port(options, 1433), addresses=_plan_addresses(world, server, options, ())
     )
 
 
-def configure(world: World, server: str, group: AvailabilityGroup, listener: AvailabilityListener) -> None:
+def create_listener(
+    world: World, server: str, group: AvailabilityGroup, listener: AvailabilityListener
+) -> None:
     """Create the listener of the group: its name and its resources."""
-    replicas.change(world, server, group.guid, lambda old: replace(old, listener=listener))
+    replicas.change_group(world, server, group.guid, lambda old: replace(old, listener=listener))
     world.listeners[listener.name] = None
-    _fit_resources(world, replace(group, listener=listener))
+    _update_resources(world, replace(group, listener=listener))
 
 
-def _fit_resources(world: World, group: AvailabilityGroup) -> None:
+def _update_resources(world: World, group: AvailabilityGroup) -> None:
     """Add or remove the resources of the role so that they fit the listener."""
-    group_role = roles.find(world, group.name, group.primary)
+    group_role = roles.find_role(world, group.name, group.primary)
     if group_role is None:
         return
     node, role = group_role
-    cluster_role = role_of(group.name, group.listener, role.resources[-1].owners, role.owner)
+    cluster_role = build_role(group.name, group.listener, role.resources[-1].owners, role.owner)
     config.update_role(world, node.name, role.name, resources=cluster_role.resources)
 
 
@@ -190,19 +192,19 @@ def _find_listener(
     world: World, server: str, name: str, verb: str, listener: str
 ) -> tuple[AvailabilityGroup, AvailabilityListener]:
     """Return the group at its primary, and its listener. Raise 19469 if it has no listener with that name."""
-    group = configuration.primary(world, server, name, verb, "listener")
+    group = configuration.require_primary(world, server, name, verb, "listener")
     if group.listener is None or group.listener.name.lower() != listener.lower():
         raise SqlError(19469, listener, group.name)
     return group, group.listener
 
 
-def add(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
+def add_listener(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
     """Execute ADD LISTENER. The listener is online immediately. Raise 19477 if the group has one already."""
     check_syntax("ADD", options)
-    group = configuration.primary(world, server, name, "add", "listener")
+    group = configuration.require_primary(world, server, name, "add", "listener")
     if group.listener is not None:
         raise SqlError(19477, group.name, group.listener.name)
-    configure(world, server, group, plan(world, server, group, listener, options))
+    create_listener(world, server, group, plan_listener(world, server, group, listener, options))
     world.call_after(failover.LISTENER_S, "availability.listener", group.guid)
     _check_port(world, server, listener, group)
     return []
@@ -210,7 +212,7 @@ def add(world: World, server: str, name: str, listener: str, options: Options) -
 
 def _check_port(world: World, server: str, listener: str, group: AvailabilityGroup) -> None:
     """Raise 19486 after a change to a port on which the instance's endpoint listens. The listener cannot use it."""
-    known_group = replicas.group_of(world, server, group.guid)
+    known_group = replicas.find_group_config(world, server, group.guid)
     availability_listener = known_group.listener if known_group is not None else None
     if availability_listener is not None and failover.is_port_taken(
         world, server, availability_listener.port
@@ -218,50 +220,50 @@ def _check_port(world: World, server: str, listener: str, group: AvailabilityGro
         raise SqlError(19486, listener, availability_listener.port)
 
 
-def modify(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
+def modify_listener(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
     """Execute MODIFY LISTENER with PORT or ADD IP. Raise 19460 if its address comes from DHCP."""
     check_syntax("MODIFY", options)
     group, old = _find_listener(world, server, name, "modify", listener)
     if any(option == "ADD IP" for option, _ in options) and not old.addresses:
         raise SqlError(19460, old.name)
-    port = _port(options, old.port)
+    port = _read_port(options, old.port)
     if port == old.port and any(option == "PORT" for option, _ in options):
         raise SqlError(19468, old.name, group.name, port)
-    new = replace(old, port=port, addresses=_addresses(world, server, options, old.addresses))
-    replicas.change(world, server, group.guid, lambda config: replace(config, listener=new))
-    _fit_resources(world, replace(group, listener=new))
+    new = replace(old, port=port, addresses=_plan_addresses(world, server, options, old.addresses))
+    replicas.change_group(world, server, group.guid, lambda config: replace(config, listener=new))
+    _update_resources(world, replace(group, listener=new))
     if new.addresses != old.addresses and world.listeners.get(old.name) == server:
-        failover.register(world, server, new)
+        failover.register_in_dns(world, server, new)
     if new.port != old.port:
-        failover.listen(world, server, new)
+        failover.bring_listener_online(world, server, new)
     _check_port(world, server, old.name, group)
     return []
 
 
-def restart(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
+def restart_listener(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
     """Execute RESTART LISTENER: name and addresses go offline and come back."""
     group, old = _find_listener(world, server, name, "restart", listener)
-    errorlog.write(world, server, 26070, old.name)
+    errorlog.write_message(world, server, 26070, old.name)
     world.listeners[old.name] = None
     world.call_after(failover.LISTENER_S, "availability.listener", group.guid)
     return []
 
 
-def remove(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
+def remove_listener(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
     """Execute REMOVE LISTENER. Clients can no longer connect by its name."""
     check_syntax("REMOVE", options)
     group, old = _find_listener(world, server, name, "remove", listener)
-    errorlog.write(world, server, 26070, old.name)
-    replicas.change(world, server, group.guid, lambda config: replace(config, listener=None))
+    errorlog.write_message(world, server, 26070, old.name)
+    replicas.change_group(world, server, group.guid, lambda config: replace(config, listener=None))
     world.listeners.pop(old.name, None)
     world.records.pop(old.name, None)
-    _fit_resources(world, replace(group, listener=None))
+    _update_resources(world, replace(group, listener=None))
     return []
 
 
 ACTIONS: Final[dict[str, Callable[..., list[Message]]]] = {
-    "ADD": add,
-    "MODIFY": modify,
-    "RESTART": restart,
-    "REMOVE": remove,
+    "ADD": add_listener,
+    "MODIFY": modify_listener,
+    "RESTART": restart_listener,
+    "REMOVE": remove_listener,
 }

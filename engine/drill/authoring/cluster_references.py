@@ -7,7 +7,7 @@ from engine.availability.commands.configuration import BASIC_REPLICAS_MAX
 from engine.constants import ENTERPRISE
 from engine.drill.authoring.problems import Path, ProblemFinder
 from engine.drill.authoring.schema import AvailabilityGroupSpec, ClusterInstanceSpec, Scenario, ServerSpec
-from engine.localization import say
+from engine.localization import build_message
 from engine.model import Cluster, ClusterConfig, ClusterRole, Computer, Instance, Node, Resource, World
 
 KnownNameCheck = Callable[[ProblemFinder, Path, str | None, Sequence[str], str], bool]
@@ -28,14 +28,18 @@ def check_clusters(scenario: Scenario, finder: ProblemFinder, check_name: KnownN
         for j, node in enumerate(cluster.nodes):
             check_name(finder, ("cluster", i, "nodes", j), node, computers, "server")
             if node in used:
-                message = say("{node} is already a node of {cluster}", node=node, cluster=used[node])
-                finder.add(("cluster", i, "nodes", j), message, say("another server"), 0)
+                message = build_message(
+                    "{node} is already a node of {cluster}", node=node, cluster=used[node]
+                )
+                finder.add_problem(("cluster", i, "nodes", j), message, build_message("another server"), 0)
             used[node] = cluster.name
         for j, node in enumerate(cluster.without_vote):
             check_name(finder, ("cluster", i, "without_vote", j), node, cluster.nodes, "node")
         if cluster.subnets and len(cluster.subnets) != len(cluster.nodes):
-            message = say("{n} subnets for {nodes} nodes", n=len(cluster.subnets), nodes=len(cluster.nodes))
-            finder.add(("cluster", i, "subnets"), message, say("one subnet per node"), 0)
+            message = build_message(
+                "{n} subnets for {nodes} nodes", n=len(cluster.subnets), nodes=len(cluster.nodes)
+            )
+            finder.add_problem(("cluster", i, "subnets"), message, build_message("one subnet per node"), 0)
         if cluster.witness_kind == "file share":
             check_name(finder, ("cluster", i, "witness"), cluster.witness, computers, "server")
     for i, instance in enumerate(scenario.instances):
@@ -61,8 +65,8 @@ def _check_group(
     for j, database in enumerate(group.databases):
         check_name(finder, (*path, "databases", j), database, databases, "database")
         if any(session.database == database for session in scenario.sessions):
-            problem = say("{database} is already mirrored", database=database)
-            finder.add((*path, "databases", j), problem, say("another database"), 0)
+            problem = build_message("{database} is already mirrored", database=database)
+            finder.add_problem((*path, "databases", j), problem, build_message("another database"), 0)
     check_name(finder, (*path, "primary"), group.primary, hosts, "server")
     subnets = {address.rpartition(".")[0] for address in group.listener_addresses}
     for cluster in scenario.clusters if subnets else ():
@@ -70,36 +74,40 @@ def _check_group(
             cluster.nodes, cluster.subnets or ("10.0.0",) * len(cluster.nodes), strict=False
         ):
             if node in hosts and subnet not in subnets:
-                problem = say(
+                problem = build_message(
                     "the listener has no address in the subnet {subnet} of {node}", subnet=subnet, node=node
                 )
-                finder.add((*path, "listener_addresses"), problem, say("one address per subnet"), 0)
+                finder.add_problem(
+                    (*path, "listener_addresses"), problem, build_message("one address per subnet"), 0
+                )
     for j, replica in enumerate(group.replicas):
         replica_path: Path = (*path, "replica", j)
         check_name(finder, (*replica_path, "server"), replica.server, scenario.server_names, "server")
         server = servers.get(replica.server)
         if server is not None and replica.server not in used:
-            problem = say("{server} is not a node of a cluster", server=replica.server)
-            finder.add((*replica_path, "server"), problem, say("a node of a [[cluster]]"), 0)
+            problem = build_message("{server} is not a node of a cluster", server=replica.server)
+            finder.add_problem(
+                (*replica_path, "server"), problem, build_message("a node of a [[cluster]]"), 0
+            )
         if server is not None and server.version < 2012:
-            problem = say("availability groups need SQL Server 2012 or later")
-            finder.add((*replica_path, "server"), problem, "version = 2012", 0)
+            problem = build_message("availability groups need SQL Server 2012 or later")
+            finder.add_problem((*replica_path, "server"), problem, "version = 2012", 0)
         if replica.failover == "AUTOMATIC" and replica.mode != "SYNCHRONOUS_COMMIT":
-            problem = say("automatic failover needs synchronous commit")
-            finder.add((*replica_path, "failover"), problem, "MANUAL", 0)
+            problem = build_message("automatic failover needs synchronous commit")
+            finder.add_problem((*replica_path, "failover"), problem, "MANUAL", 0)
         if replica.failover == "AUTOMATIC" and server is None:
-            problem = say(
+            problem = build_message(
                 "a failover cluster instance does not support automatic failover of an availability group"
             )
-            finder.add((*replica_path, "failover"), problem, "MANUAL", 0)
+            finder.add_problem((*replica_path, "failover"), problem, "MANUAL", 0)
         for k, other_server in enumerate(replica.routing_list):
             check_name(finder, (*replica_path, "routing_list", k), other_server, hosts, "server")
     _check_editions(scenario, group, path, finder)
     versions = [servers[name].version for name in hosts if name in servers]
     replica_limit = min((REPLICAS_MAX.get(version, REPLICAS_MAX_LATER) for version in versions), default=9)
     if len(hosts) > replica_limit:
-        problem = say("{n} replicas exceed the limit", n=len(hosts))
-        finder.add((*path, "replica"), problem, say("at most {n}", n=replica_limit), 0)
+        problem = build_message("{n} replicas exceed the limit", n=len(hosts))
+        finder.add_problem((*path, "replica"), problem, build_message("at most {n}", n=replica_limit), 0)
 
 
 BASIC_SINCE: Final = 2016
@@ -112,10 +120,10 @@ BASIC_SINCE: Final = 2016
 def is_basic(scenario: Scenario, group: AvailabilityGroupSpec) -> bool:
     """Return whether a replica runs on Standard edition, which makes the group a basic one."""
     hosts = {replica.server for replica in group.replicas}
-    return any(host.name in hosts and host.edition not in ENTERPRISE for host in _hosts(scenario))
+    return any(host.name in hosts and host.edition not in ENTERPRISE for host in _list_instances(scenario))
 
 
-def _hosts(scenario: Scenario) -> list[ServerSpec | ClusterInstanceSpec]:
+def _list_instances(scenario: Scenario) -> list[ServerSpec | ClusterInstanceSpec]:
     return [*(server for server in scenario.servers if server.sql), *scenario.instances]
 
 
@@ -128,25 +136,31 @@ def _check_editions(
     """
     if not is_basic(scenario, group):
         return
-    editions = {instance.name: instance for instance in _hosts(scenario)}
+    editions = {instance.name: instance for instance in _list_instances(scenario)}
     for j, replica in enumerate(group.replicas):
         host = editions.get(replica.server)
         is_too_old = host is not None and host.version < BASIC_SINCE
         if host is not None and (host.edition not in (*ENTERPRISE, "Standard") or is_too_old):
-            problem = say("{edition} edition does not support availability groups", edition=host.edition)
+            problem = build_message(
+                "{edition} edition does not support availability groups", edition=host.edition
+            )
             if is_too_old:
-                problem = say("Standard edition supports availability groups from SQL Server 2016 on")
-            finder.add((*path, "replica", j, "server"), problem, 'edition = "Enterprise"', 0)
+                problem = build_message(
+                    "Standard edition supports availability groups from SQL Server 2016 on"
+                )
+            finder.add_problem((*path, "replica", j, "server"), problem, 'edition = "Enterprise"', 0)
         if replica.secondary_connections != "NO":
-            problem = say("a basic availability group does not support readable secondaries")
-            finder.add((*path, "replica", j, "secondary_connections"), problem, "NO", 0)
+            problem = build_message("a basic availability group does not support readable secondaries")
+            finder.add_problem((*path, "replica", j, "secondary_connections"), problem, "NO", 0)
     if len(group.replicas) > BASIC_REPLICAS_MAX:
-        problem = say("Standard edition supports only basic availability groups: {n} replicas exceed the limit",
-                    n=len(group.replicas))  # fmt: skip
-        finder.add((*path, "replica"), problem, say("at most {n}", n=BASIC_REPLICAS_MAX), 0)
+        problem = build_message(
+            "Standard edition supports only basic availability groups: {n} replicas exceed the limit",
+            n=len(group.replicas),
+        )
+        finder.add_problem((*path, "replica"), problem, build_message("at most {n}", n=BASIC_REPLICAS_MAX), 0)
     if len(group.databases) > 1:
-        problem = say("a basic availability group contains only one database")
-        finder.add((*path, "databases"), problem, say("at most {n}", n=1), 0)
+        problem = build_message("a basic availability group contains only one database")
+        finder.add_problem((*path, "databases"), problem, build_message("at most {n}", n=1), 0)
 
 
 def add_names(world: World, scenario: Scenario) -> None:

@@ -21,7 +21,7 @@ from engine.drill.authoring import quantities
 from engine.drill.authoring.facts import ConditionNames, Facts, Kind
 from engine.flow import Level
 from engine.flow.kernel import SOURCE_COUNTERS
-from engine.localization import LocalizableMessage, join_messages, mark, say
+from engine.localization import LocalizableMessage, build_message, join_messages, mark
 from engine.model import Tick
 
 if (
@@ -54,7 +54,9 @@ class ConditionError(ValueError):
     """Error in a condition. *column* is the position in its text, from 1."""
 
     def __init__(self, column: int, text: str, expected: str) -> None:
-        super().__init__(say("column {n}: {problem}; expected {said}", n=column, problem=text, said=expected))
+        super().__init__(
+            build_message("column {n}: {problem}; expected {said}", n=column, problem=text, said=expected)
+        )
         self.column = column
         self.text = text
         self.expected = expected
@@ -83,26 +85,30 @@ def parse(text: str, names: ConditionNames) -> Condition:
 
     if len(text) > LENGTH_MAX:
         raise ConditionError(
-            LENGTH_MAX, say("the condition is too long"), say("at most {n} characters", n=LENGTH_MAX)
+            LENGTH_MAX,
+            build_message("the condition is too long"),
+            build_message("at most {n} characters", n=LENGTH_MAX),
         )
     try:
-        tree = _grammar().parse(text)
+        tree = _load_grammar().parse(text)
     except UnexpectedEOF:
-        raise ConditionError(len(text) + 1, say("the condition is incomplete"), say("more text")) from None
+        raise ConditionError(
+            len(text) + 1, build_message("the condition is incomplete"), build_message("more text")
+        ) from None
     except UnexpectedToken as error:
         at_end = error.token.type == "$END"
-        problem = say("{word!r} is not valid here", word=str(error.token))
+        problem = build_message("{word!r} is not valid here", word=str(error.token))
         if at_end:
-            problem = say("the condition is incomplete")
+            problem = build_message("the condition is incomplete")
         column = len(text) + 1 if at_end else (error.token.start_pos or 0) + 1
         raise ConditionError(column, problem, _format_expected(error.accepts or error.expected)) from None
     except UnexpectedCharacters as error:
         position = error.pos_in_stream or 0
-        problem = say("{word!r} is not valid here", word=text[position])
+        problem = build_message("{word!r} is not valid here", word=text[position])
         raise ConditionError(position + 1, problem, _format_expected(error.allowed or ())) from None
     reader = _ConditionReader(names)
-    root = reader.part(tree)
-    parts = [reader.part(part) for part in _trees(tree)] if tree.data == "all" else [root]
+    root = reader.build_part(tree)
+    parts = [reader.build_part(part) for part in _list_subtrees(tree)] if tree.data == "all" else [root]
     return Condition(text, root.test, root.answer, tuple([part.test for part in parts]))
 
 
@@ -116,20 +122,22 @@ def parse_fact(text: str, names: ConditionNames) -> Condition:
     Raises ConditionError.
     """
     condition = parse(text, names)
-    tree = _grammar().parse(text)
-    for part in _trees(tree) if tree.data == "all" else [tree]:
+    tree = _load_grammar().parse(text)
+    for part in _list_subtrees(tree) if tree.data == "all" else [tree]:
         if part.data not in FACTS or any(
             getattr(child, "type", "") == "NOT"
             for child in part.children  # tokens are strings, all other parts are trees
         ):
             raise ConditionError(
-                1, say("this is not a simple fact"), say("a fact such as `Sales serves on SERVER_B`")
+                1,
+                build_message("this is not a simple fact"),
+                build_message("a fact such as `Sales serves on SERVER_B`"),
             )
     return condition
 
 
 @cache
-def _grammar() -> Lark:
+def _load_grammar() -> Lark:
     from lark import Lark
 
     source = resources.files("engine.drill.authoring").joinpath("conditions.lark").read_text(encoding="utf-8")
@@ -137,24 +145,28 @@ def _grammar() -> Lark:
 
 
 _SPOKEN: Final = {
-    "WORD": say("a name"),
-    "BRACKETED": say("a name"),
-    "INT": say("a whole number"),
-    "NUMBER": say("a number"),
-    "STRING": say("a text in quotes"),
+    "WORD": build_message("a name"),
+    "BRACKETED": build_message("a name"),
+    "INT": build_message("a whole number"),
+    "NUMBER": build_message("a number"),
+    "STRING": build_message("a text in quotes"),
     "COMPARE": "< <= == != >= >",
     "LPAR": "(",
     "RPAR": ")",
     "SQL": "ran, tried",
     "PROPERTY": "witness, safety",
-    "$END": say("the end"),
+    "$END": build_message("the end"),
 }
 
 
 def _format_expected(expected: Iterable[str]) -> LocalizableMessage:
     """Format the expected terminals of the grammar as text."""
     names = {_SPOKEN.get(name, name.lower()) for name in expected}
-    return join_messages(", ", sorted(names)) if names else say("a fact such as `Sales is SYNCHRONIZED`")
+    return (
+        join_messages(", ", sorted(names))
+        if names
+        else build_message("a fact such as `Sales is SYNCHRONIZED`")
+    )
 
 
 OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
@@ -180,14 +192,14 @@ ABSENT: Final[dict[tuple[Kind, ...], str]] = {
 }
 
 
-def answer_for_seconds(facts: Facts, holds: bool, seconds: int = 1) -> ConditionResult:
+def build_temporary_result(facts: Facts, holds: bool, seconds: int = 1) -> ConditionResult:
     """Return the result, valid for *seconds* if nothing in the world changes."""
     return ConditionResult(holds, (facts.world.tick // TICKS_PER_S + seconds) * TICKS_PER_S)
 
 
 def poll_each_second(test: Test) -> ConditionQuery:
     """Return an evaluation of *test* that is repeated every second."""
-    return lambda facts: answer_for_seconds(facts, test(facts))
+    return lambda facts: build_temporary_result(facts, test(facts))
 
 
 def poll_if_clustered(test: Test) -> ConditionQuery:
@@ -196,7 +208,7 @@ def poll_if_clustered(test: Test) -> ConditionQuery:
     A cluster forgets failures and restarts after some time, without an event.
     """
     return lambda facts: (
-        answer_for_seconds(facts, test(facts)) if facts.world.clusters else ConditionResult(test(facts))
+        build_temporary_result(facts, test(facts)) if facts.world.clusters else ConditionResult(test(facts))
     )
 
 
@@ -223,20 +235,22 @@ class _ConditionReader:
     def __init__(self, names: ConditionNames) -> None:
         self.names = names
 
-    def part(self, tree: Tree[Token]) -> _Part:
+    def build_part(self, tree: Tree[Token]) -> _Part:
         parsed_part: Test | _Part = getattr(self, f"_{tree.data}")(tree)
         return parsed_part if isinstance(parsed_part, _Part) else _Part(parsed_part)
 
     # -- conjunctions and disjunctions
 
     def _any(self, tree: Tree[Token]) -> _Part:
-        return _join_parts(_join_or, [self.part(child) for child in _trees(tree)], decides=True)
+        return _join_parts(_join_or, [self.build_part(child) for child in _list_subtrees(tree)], decides=True)
 
     def _all(self, tree: Tree[Token]) -> _Part:
-        return _join_parts(_join_and, [self.part(child) for child in _trees(tree)], decides=False)
+        return _join_parts(
+            _join_and, [self.build_part(child) for child in _list_subtrees(tree)], decides=False
+        )
 
     def _negation(self, tree: Tree[Token]) -> _Part:
-        test, evaluate = (part := self.part(_trees(tree)[0])).test, part.answer
+        test, evaluate = (part := self.build_part(_list_subtrees(tree)[0])).test, part.answer
         if evaluate is None:
             return _Part(lambda facts: not test(facts))
 
@@ -253,11 +267,11 @@ class _ConditionReader:
         kind, name = self._any_name(subject)
         if kind == "database":
             state = _match_keyword(word, f.DATABASE_WORDS)
-            test = _maybe_not(negated, lambda facts: f.database_is(facts, name, state))
+            test = _maybe_not(negated, lambda facts: f.is_database_in_state(facts, name, state))
             return _Part(test, poll_if_clustered(test) if state == f.ARMED else None)
         if kind == "client":
             _match_keyword(word, f.CLIENT_WORDS)
-            return _maybe_not(negated, lambda facts: f.client_is(facts, name, None))
+            return _maybe_not(negated, lambda facts: f.is_client_connected(facts, name, None))
         check = f.SERVER_WORDS[_match_keyword(word, f.SERVER_WORDS)]
         return _maybe_not(negated, lambda facts: check(facts.world, name))
 
@@ -268,35 +282,38 @@ class _ConditionReader:
         if kind == "server":
             check = f.SERVER_WORDS[_match_keyword(word, f.SERVER_WORDS)]
             return _maybe_not(
-                negated, lambda facts: f.runs_on(facts.world, name, server) and check(facts.world, name)
+                negated,
+                lambda facts: f.is_instance_on_node(facts.world, name, server) and check(facts.world, name),
             )
         if kind == "client":
             _match_keyword(word, f.CLIENT_WORDS)
-            return _maybe_not(negated, lambda facts: f.client_is(facts, name, server))
+            return _maybe_not(negated, lambda facts: f.is_client_connected(facts, name, server))
         state = _match_keyword(word, f.COPY_WORDS)
-        return _maybe_not(negated, lambda facts: f.copy_is(facts, name, server, state))
+        return _maybe_not(negated, lambda facts: f.is_copy_in_state(facts, name, server, state))
 
     def _serves(self, tree: Tree[Token]) -> Test:
         subject, location = tree.children
         database = self._name(subject, "database")
         server = self._name(location, "server") if location is not None else None
-        return lambda facts: f.serves(facts, database, server)
+        return lambda facts: f.is_database_served(facts, database, server)
 
     def _part_test(self, tree: Tree[Token]) -> Test:
         part_name, subject, negated, word = tree.children
         database = self._name(subject, "database")
         if str(part_name).lower() == "witness":
             state = _match_keyword(word, f.WITNESS_WORDS)
-            return _maybe_not(negated, lambda facts: f.witness_is(facts, database, state))
+            return _maybe_not(negated, lambda facts: f.is_witness_in_state(facts, database, state))
         level = _match_keyword(word, f.SAFETY_WORDS)
-        return _maybe_not(negated, lambda facts: f.safety_is(facts, database, level))
+        return _maybe_not(negated, lambda facts: f.is_safety_level(facts, database, level))
 
     def _statement_test(self, tree: Tree[Token]) -> Test:
         result_word, text, location = tree.children
         statement = str(text)[1:-1]
         if not statement.strip():
             raise ConditionError(
-                _column(text), say("the text is empty"), say("a part of a T-SQL statement in quotes")
+                _find_column(text),
+                build_message("the text is empty"),
+                build_message("a part of a T-SQL statement in quotes"),
             )
         server = self._name(location, "server") if location is not None else None
         ran = str(result_word).lower() == "ran"
@@ -331,12 +348,16 @@ class _ConditionReader:
         if quantity.object_kind is None:
             if argument is not None:
                 raise ConditionError(
-                    _column(argument), say("{word} does not accept a name", word=str(word)), f"{word}()"
+                    _find_column(argument),
+                    build_message("{word} does not accept a name", word=str(word)),
+                    f"{word}()",
                 )
             return _Number(quantity, "")
         if argument is None:
             raise ConditionError(
-                _column(word), say("{word} needs a name", word=str(word)), f"{word}({quantity.object_kind})"
+                _find_column(word),
+                build_message("{word} needs a name", word=str(word)),
+                f"{word}({quantity.object_kind})",
             )
         return _Number(quantity, self._name(argument, quantity.object_kind))
 
@@ -352,14 +373,16 @@ class _ConditionReader:
         token = node.children[0]
         word = str(token).strip("[]")
         for kind in kinds:
-            for known_name in self.names.names_of_kind(kind):
+            for known_name in self.names.list_names(kind):
                 if known_name.lower() == word.lower():
                     return kind, known_name
-        names = [name for kind in kinds for name in self.names.names_of_kind(kind)]
-        raise ConditionError(_column(token), say(ABSENT[kinds], name=word), _suggest_choice(word, names))
+        names = [name for kind in kinds for name in self.names.list_names(kind)]
+        raise ConditionError(
+            _find_column(token), build_message(ABSENT[kinds], name=word), _suggest_choice(word, names)
+        )
 
 
-def _trees(tree: Tree[Token]) -> list[Tree[Token]]:
+def _list_subtrees(tree: Tree[Token]) -> list[Tree[Token]]:
     return [child for child in tree.children if not isinstance(child, str)]  # a Token is a string
 
 
@@ -398,10 +421,10 @@ def _build_comparison(number: _Number, sign: str, operand: _Number, test: Test) 
         left_s = operand.read(facts) - number.read(facts)
         if left_s < 0.0 or left_s == math.inf:
             return ConditionResult(test(facts))
-        return answer_for_seconds(facts, test(facts), max(1, int(left_s)))
+        return build_temporary_result(facts, test(facts), max(1, int(left_s)))
 
     def until_passed(facts: Facts) -> ConditionResult:
-        holds, log_place = test(facts), facts.log(name)[quantity.counter not in SOURCE_COUNTERS]
+        holds, log_place = test(facts), facts.find_log_numbers(name)[quantity.counter not in SOURCE_COUNTERS]
         if log_place < 0:
             return ConditionResult(holds)
         whole_value, level = quantity.full_value(facts, name), operand.read(facts)
@@ -430,8 +453,8 @@ def _match_keyword(
     word = fold(str(token))
     if word not in keywords:
         raise ConditionError(
-            _column(token),
-            say("unknown word {word!r}", word=str(token)),
+            _find_column(token),
+            build_message("unknown word {word!r}", word=str(token)),
             _suggest_choice(word, list(keywords)),
         )
     return word
@@ -442,13 +465,13 @@ def _suggest_choice(typed_name: str, candidates: list[str]) -> str:
     if matches:
         return next(name for name in candidates if name.lower() == matches[0])
     return (
-        say("one of {names}", names=", ".join(candidates))
+        build_message("one of {names}", names=", ".join(candidates))
         if candidates
-        else say("no name, because this scenario has none")
+        else build_message("no name, because this scenario has none")
     )
 
 
-def _column(node: Tree[Token] | Token) -> int:
+def _find_column(node: Tree[Token] | Token) -> int:
     if isinstance(node, str):
         return (node.start_pos or 0) + 1
     return int(node.meta.start_pos) + 1 if not node.meta.empty else 1

@@ -54,19 +54,19 @@ class Facts(Struct, frozen=True):
     calls: Calls = ()
     """Calls between the roles of a team."""
 
-    def serving(self, database: str) -> list[DatabaseCopy]:
-        """Return the copies of *database* that clients can work in (see `availability.serving_copies`)."""
-        return availability.serving_copies(self.world, database)
+    def list_serving_copies(self, database: str) -> list[DatabaseCopy]:
+        """Return the copies of *database* that clients can work in (see `availability.list_serving_copies`)."""
+        return availability.list_serving_copies(self.world, database)
 
-    def principal(self, database: str) -> DatabaseCopy | None:
+    def find_principal(self, database: str) -> DatabaseCopy | None:
         """Return the leading copy of *database* (see `principal`)."""
-        return principal(self.world, database, self.serving(database))
+        return find_principal(self.world, database, self.list_serving_copies(database))
 
-    def log(self, database: str) -> StreamNumbers:
+    def find_log_numbers(self, database: str) -> StreamNumbers:
         """Return the log and the stream of the leading copy, or of the first copy that has a log."""
-        copy = self.principal(database)
-        copies = [copy] if copy is not None else self.world.copies_of(database)
-        logging_copies = (copy for copy in copies if self.world.source_of(copy) is not None)
+        copy = self.find_principal(database)
+        copies = [copy] if copy is not None else self.world.list_copies_of(database)
+        logging_copies = (copy for copy in copies if self.world.find_source_of(copy) is not None)
         return next((streams.find_log_place(self.world, copy) for copy in logging_copies), None) or NOWHERE
 
 
@@ -83,7 +83,7 @@ class ConditionNames(Struct, frozen=True):
     roles: tuple[str, ...] = ()
     """Keys of the roles of a team."""
 
-    def names_of_kind(self, kind: Kind) -> tuple[str, ...]:
+    def list_names(self, kind: Kind) -> tuple[str, ...]:
         """Return the names that a condition may use for this kind of object."""
         return {
             "database": self.databases,
@@ -94,24 +94,24 @@ class ConditionNames(Struct, frozen=True):
         }[kind]
 
 
-def principal(
+def find_principal(
     world: World, database: str, serving_copies: Iterable[DatabaseCopy] | None = None
 ) -> DatabaseCopy | None:
     """Return the copy that serves *database*.
 
     If none serves, return its principal, else an unmirrored copy, else a mirror; None without a copy.
     """
-    copies = world.copies_of(database)
+    copies = world.list_copies_of(database)
     if serving_copies is None:
-        serving_copies = availability.serving_copies(world, database)
+        serving_copies = availability.list_serving_copies(world, database)
     serving = {copy.server for copy in serving_copies}
 
     def rank(copy: DatabaseCopy) -> tuple[bool, bool, bool, int]:
         return (
             copy.server in serving,
-            copy.group is not None and groups.policy(copy).is_leader(copy),
+            copy.group is not None and groups.get_policy(copy).is_leader(copy),
             copy.group is None,
-            groups.policy(copy).role_sequence(copy),
+            groups.get_policy(copy).get_role_sequence(copy),
         )
 
     return max(copies, key=rank, default=None)
@@ -145,16 +145,18 @@ CLIENT_WORDS: Final = ("CONNECTED",)
 SERVER_WORDS: Final[dict[str, Callable[[World, str], bool]]] = {
     "RUNNING": lambda world, name: _has_instance_state(world, name, lambda one: one.answering),
     "STOPPED": lambda world, name: (
-        world.computer_named(name).powered and _has_instance_state(world, name, lambda one: not one.running)
+        world.get_computer(name).powered and _has_instance_state(world, name, lambda one: not one.running)
     ),
-    "OFF": lambda world, name: not world.computer_named(name).powered,
+    "OFF": lambda world, name: not world.get_computer(name).powered,
     "HUNG": lambda world, name: _has_instance_state(world, name, lambda one: one.hung),
-    "UNPLUGGED": lambda world, name: not world.computer_named(name).nic_up,
-    "LISTENING": lambda world, name: _has_instance_state(world, name, security.listens),
-    "ENCRYPTING": lambda world, name: _has_instance_state(world, name, lambda one: _encrypts(one.endpoint)),
-    "MEMBER": lambda world, name: _takes_part(world, name),
+    "UNPLUGGED": lambda world, name: not world.get_computer(name).nic_up,
+    "LISTENING": lambda world, name: _has_instance_state(world, name, security.is_listening),
+    "ENCRYPTING": lambda world, name: _has_instance_state(
+        world, name, lambda one: _requires_encryption(one.endpoint)
+    ),
+    "MEMBER": lambda world, name: _is_cluster_member(world, name),
     "VOTING": lambda world, name: (
-        _takes_part(world, name) and name in world.nodes[world.computer_named(name).name].config.counted
+        _is_cluster_member(world, name) and name in world.nodes[world.get_computer(name).name].config.counted
     ),
 }
 """Word -> test of a server. MEMBER: its node is in a cluster with quorum. VOTING: its vote also counts."""
@@ -165,67 +167,67 @@ def _has_instance_state(world: World, name: str, predicate: Callable[[Instance],
     return name in world.instances and predicate(world.instances[name])
 
 
-def _takes_part(world: World, name: str) -> bool:
-    node = world.nodes.get(world.computer_named(name).name)
+def _is_cluster_member(world: World, name: str) -> bool:
+    node = world.nodes.get(world.get_computer(name).name)
     return node is not None and bool(node.partition) and config.is_running(world, node)
 
 
-def _encrypts(endpoint: Endpoint | None) -> bool:
+def _requires_encryption(endpoint: Endpoint | None) -> bool:
     return endpoint is not None and endpoint.encryption == "REQUIRED"
 
 
-def database_is(facts: Facts, database: str, state: str) -> bool:
+def is_database_in_state(facts: Facts, database: str, state: str) -> bool:
     """Evaluate `Sales is SYNCHRONIZED` (the mirroring state at the principal) or `Sales is ARMED`."""
     if state == ARMED:
         return groups.has_automatic_failover(facts.world, database)
-    return _state_word(facts.principal(database)) == state
+    return _get_copy_state_word(facts.find_principal(database)) == state
 
 
-def state_word(world: World, database: str) -> str:
+def get_state_word(world: World, database: str) -> str:
     """Return the state of *database* in its session or group, as its leading copy knows it; "NONE" without one."""
-    return _state_word(principal(world, database))
+    return _get_copy_state_word(find_principal(world, database))
 
 
-def _state_word(copy: DatabaseCopy | None) -> str:
+def _get_copy_state_word(copy: DatabaseCopy | None) -> str:
     if copy is None or copy.group is None:
         return NO_SESSION
-    return groups.policy(copy).database_state(copy)
+    return groups.get_policy(copy).get_database_state(copy)
 
 
-def copy_is(facts: Facts, database: str, server: str, state: str) -> bool:
+def is_copy_in_state(facts: Facts, database: str, server: str, state: str) -> bool:
     """Evaluate `Sales on SERVER_B is PRINCIPAL`: role, mirroring state or database state of one copy."""
     copy = facts.world.copies.get((server, database))
     if copy is None:
         return state == "ABSENT"
     if copy.group is None and state == NO_SESSION:
         return True
-    return state in groups.policy(copy).collect_state_names(facts.world, copy)
+    return state in groups.get_policy(copy).collect_state_names(facts.world, copy)
 
 
-def serves(facts: Facts, database: str, server: str | None) -> bool:
+def is_database_served(facts: Facts, database: str, server: str | None) -> bool:
     """Evaluate `Sales serves [on SERVER_B]`: clients can reach the database and work in it."""
-    serving = facts.serving(database)
+    serving = facts.list_serving_copies(database)
     return bool(serving) if server is None else any(copy.server == server for copy in serving)
 
 
-def witness_is(facts: Facts, database: str, state: str) -> bool:
+def is_witness_in_state(facts: Facts, database: str, state: str) -> bool:
     """Evaluate `Sales witness is CONNECTED`, as the principal knows it."""
-    copy = facts.principal(database)
-    return state == ((prerequisites.witness_word(copy) if copy is not None else "") or NO_SESSION)
+    copy = facts.find_principal(database)
+    return state == ((prerequisites.get_witness_state_word(copy) if copy is not None else "") or NO_SESSION)
 
 
-def safety_is(facts: Facts, database: str, level: str) -> bool:
+def is_safety_level(facts: Facts, database: str, level: str) -> bool:
     """Evaluate `Sales safety is FULL`, as the principal knows it."""
-    copy = facts.principal(database)
-    return level == ((prerequisites.safety_word(copy) if copy is not None else "") or NO_SESSION)
+    copy = facts.find_principal(database)
+    return level == ((prerequisites.get_safety_word(copy) if copy is not None else "") or NO_SESSION)
 
 
-def runs_on(world: World, instance: str, computer: str) -> bool:
+def is_instance_on_node(world: World, instance: str, computer: str) -> bool:
     """Evaluate `SQLFCI1 on NODE_2 is RUNNING`: the node of a failover cluster instance."""
     return instance in world.instances and world.instances[instance].computer == computer
 
 
-def client_is(facts: Facts, client: str, server: str | None) -> bool:
+def is_client_connected(facts: Facts, client: str, server: str | None) -> bool:
     """Evaluate `APP [on SERVER_B] is CONNECTED`."""
     connected = facts.world.clients[client].connected_to
     return connected is not None and server in (None, connected)
@@ -286,7 +288,7 @@ ERROR_SEVERITY_MIN: Final = 11
 """Lowest severity of an error; lower messages are information. Documented."""
 
 
-def errors(batch: SqlDoneData) -> list[int]:
+def list_error_numbers(batch: SqlDoneData) -> list[int]:
     """Return the numbers of the errors in a batch."""
     return [message["number"] for message in batch.messages if message["severity"] >= ERROR_SEVERITY_MIN]
 
@@ -302,7 +304,7 @@ def is_story_window(window: str) -> bool:
 
 def summarize_batch(event: Event, batch: SqlDoneData) -> SentBatch:
     """Reduce a batch to its text and its errors."""
-    return SentBatch(event.tick, event.server, batch.batch, errors(batch))
+    return SentBatch(event.tick, event.server, batch.batch, list_error_numbers(batch))
 
 
 def summarize_prompt_line(event: Event, line: PowerShellData) -> SentBatch:

@@ -6,7 +6,7 @@ All limits are assumed: about ten times the needs of the largest shipped scenari
 import re
 from typing import Final
 
-from engine.localization import say
+from engine.localization import build_message
 
 SIZE_MAX: Final = 1_000_000
 """Maximum characters of a file."""
@@ -42,13 +42,17 @@ def find_excess(text: str) -> tuple[int, str, str] | None:
     Return its index, the actual size and the allowed size.
     """
     if len(text) > SIZE_MAX:
-        return (0, say("the file has {n} characters", n=len(text)), say("at most {n}", n=SIZE_MAX))
+        return (
+            0,
+            build_message("the file has {n} characters", n=len(text)),
+            build_message("at most {n}", n=SIZE_MAX),
+        )
     depth = dots = parts = 0
     for piece in _PIECE.finditer(text):
         if piece["word"] is not None:
             if len(piece["word"]) > WORD_MAX:
-                message = say("a name or number has {n} characters", n=len(piece["word"]))
-                return piece.start(), message, say("at most {n}", n=WORD_MAX)
+                message = build_message("a name or number has {n} characters", n=len(piece["word"]))
+                return piece.start(), message, build_message("at most {n}", n=WORD_MAX)
             continue
         sign = piece["sign"]
         if sign is None:
@@ -56,7 +60,11 @@ def find_excess(text: str) -> tuple[int, str, str] | None:
         if sign == ".":
             dots += 1
             if dots > DOTS_MAX:
-                return (piece.start(), say("a key has too many dots"), say("at most {n}", n=DOTS_MAX))
+                return (
+                    piece.start(),
+                    build_message("a key has too many dots"),
+                    build_message("at most {n}", n=DOTS_MAX),
+                )
             continue
         dots = 0
         depth += (sign in "[{") - (sign in "]}")
@@ -64,13 +72,13 @@ def find_excess(text: str) -> tuple[int, str, str] | None:
         if depth > DEPTH_MAX:
             return (
                 piece.start(),
-                say("lists or tables are nested too deeply"),
-                say("at most {n} levels", n=DEPTH_MAX),
+                build_message("lists or tables are nested too deeply"),
+                build_message("at most {n} levels", n=DEPTH_MAX),
             )
         if parts > PARTS_MAX:
             return (
                 piece.start(),
-                say("the file has too many keys and entries"),
-                say("at most {n}", n=PARTS_MAX),
+                build_message("the file has too many keys and entries"),
+                build_message("at most {n}", n=PARTS_MAX),
             )
     return None

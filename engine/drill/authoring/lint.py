@@ -8,16 +8,16 @@ from typing import Final
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import run_scenario, variants
 from engine.drill.authoring.problems import Path, Problem, ProblemFinder, ScenarioError
-from engine.drill.authoring.references import names_of
+from engine.drill.authoring.references import collect_names
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import ConductRule, ForbiddenRule, Scenario
 from engine.drill.judging.skills import load_skills_by_key
 from engine.drill.par.observability import find_premature_inputs
-from engine.drill.running.build import prepare, start_world
+from engine.drill.running.build import apply_preparation, start_world
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import Begin, play_idle, play_reference
 from engine.inputs import InputError
-from engine.localization import join_messages, say
+from engine.localization import build_message, join_messages
 from engine.model import World
 from engine.protocol import security
 from engine.verbs import VERBS
@@ -32,7 +32,7 @@ VARIANT_SEEDS: Final = range(3)
 """Seeds with which a scenario with variants is also played, so that several variants are tested."""
 
 
-def lint(scenario: Scenario, file: str, begin: Begin = Drill) -> list[Problem]:
+def list_warnings(scenario: Scenario, file: str, begin: Begin = Drill) -> list[Problem]:
     """Return all problems that an author should fix before learners play the drill.
 
     This plays the drill twice.
@@ -42,7 +42,7 @@ def lint(scenario: Scenario, file: str, begin: Begin = Drill) -> list[Problem]:
     if scenario.scored and playable:
         drill = Drill(scenario)
         for number, goal in enumerate(scenario.goals):
-            if goal.after == 0.0 and goal.hold == 0.0 and drill.holds(goal.when):
+            if goal.after == 0.0 and goal.hold == 0.0 and drill.is_condition_met(goal.when):
                 _report_reached_at_start(number, finder)
         for seed in (scenario.seed, *(VARIANT_SEEDS if scenario.variants else ())):
             _check_solution(scenario, seed, finder, begin)
@@ -61,23 +61,25 @@ def _check_without_playing(scenario: Scenario, file: str) -> tuple[list[Problem]
     _check_texts(scenario, finder)
     world = start_world(scenario, scenario.seed)
     try:
-        refused = prepare(world, [line.do for line in scenario.before])
+        refused = apply_preparation(world, [line.do for line in scenario.before])
     except InputError as problem:
-        finder.add(
+        finder.add_problem(
             ("before", 0),
-            say("a line cannot be executed: {problem}", problem=str(problem)),
-            say("lines that can be executed"),
+            build_message("a line cannot be executed: {problem}", problem=str(problem)),
+            build_message("lines that can be executed"),
         )
         return finder.problems, False
     for text in refused:
-        finder.add(("before", 0), text, say("only lines that take effect immediately and without an error"))
+        finder.add_problem(
+            ("before", 0), text, build_message("only lines that take effect immediately and without an error")
+        )
     _check_reconnections(world, finder)
     _check_after_end(scenario, finder)
     if scenario.variants:
         _check_variants(scenario, finder)
     playable = not any(problem.where.startswith("variants") for problem in finder.problems)
     if scenario.goals and not scenario.scored:
-        finder.add((), say("the goals earn no points"), say("[[rubric]] tables"))
+        finder.add_problem((), build_message("the goals earn no points"), build_message("[[rubric]] tables"))
     return finder.problems, playable
 
 
@@ -85,36 +87,48 @@ def _check_reconnections(world: World, finder: ProblemFinder) -> None:
     """Report connections of sessions and groups that exist at the start but could not be opened again."""
     connected = {(server, peer) for (_, server, peer), contact in world.contacts.items() if contact.connected}
     for server, peer in sorted(connected):
-        refusal = security.handshake(world, server, peer)
+        refusal = security.check_handshake(world, server, peer)
         if refusal is not None:
-            problem = say("{a} is connected to {b}, but {b} would refuse a new connection", a=server, b=peer)
-            finder.add(("before",), problem, say("a login with CONNECT on the endpoint for each account"))
+            problem = build_message(
+                "{a} is connected to {b}, but {b} would refuse a new connection", a=server, b=peer
+            )
+            finder.add_problem(
+                ("before",), problem, build_message("a login with CONNECT on the endpoint for each account")
+            )
 
 
 def _check_texts(scenario: Scenario, finder: ProblemFinder) -> None:
     if not scenario.sources:
-        finder.add((), say("the scenario names no publication"), say("a [[source]] table"))
+        finder.add_problem(
+            (), build_message("the scenario names no publication"), build_message("a [[source]] table")
+        )
     if scenario.scored and not scenario.skills:
-        finder.add((), say("the scenario names no skill"), "skills = [...]")
+        finder.add_problem((), build_message("the scenario names no skill"), "skills = [...]")
     _check_skills(scenario, finder)
     if scenario.fidelity is None:
-        finder.add(
-            (), say("the scenario does not describe the limits of the simulation"), say("a [fidelity] table")
+        finder.add_problem(
+            (),
+            build_message("the scenario does not describe the limits of the simulation"),
+            build_message("a [fidelity] table"),
         )
     if scenario.facilitator is None:
-        finder.add((), say("the notes for the instructor are missing"), 'facilitator = "..."')
+        finder.add_problem(
+            (), build_message("the notes for the instructor are missing"), 'facilitator = "..."'
+        )
     hinted = {hint.goal for hint in scenario.hints}
     for number, goal in enumerate(scenario.goals):
         if goal.name not in hinted:
-            finder.add(
+            finder.add_problem(
                 ("goal", number),
-                say("the goal {goal!r} has no hint", goal=goal.name),
-                say("a [[hint]] for it"),
+                build_message("the goal {goal!r} has no hint", goal=goal.name),
+                build_message("a [[hint]] for it"),
             )
     _check_hint_lines(scenario, finder)
     _check_traps(scenario, finder)
     for path, prompt in run_scenario.find_prompts(tomllib.loads(scenario.text)):
-        finder.add(path, say("placeholder text: {said}", said=prompt), say("your own text"))
+        finder.add_problem(
+            path, build_message("placeholder text: {said}", said=prompt), build_message("your own text")
+        )
 
 
 def _check_after_end(scenario: Scenario, finder: ProblemFinder) -> None:
@@ -132,8 +146,8 @@ def _check_after_end(scenario: Scenario, finder: ProblemFinder) -> None:
     ]
     for path, time_s in times:
         if time_s is not None and time_s >= scenario.length:
-            message = say("this occurs after the end of the drill ({t_s:g} s)", t_s=scenario.length)
-            finder.add(path, message, say("an earlier time, or a longer drill"), 0)
+            message = build_message("this occurs after the end of the drill ({t_s:g} s)", t_s=scenario.length)
+            finder.add_problem(path, message, build_message("an earlier time, or a longer drill"), 0)
 
 
 def _check_skills(scenario: Scenario, finder: ProblemFinder) -> None:
@@ -142,13 +156,17 @@ def _check_skills(scenario: Scenario, finder: ProblemFinder) -> None:
     for number, key in enumerate(scenario.skills):
         path: Path = ("skills", number)
         if key in scenario.skills[:number]:
-            finder.add(path, say("{name!r} is listed twice", name=key), say("each skill once"), 0)
+            finder.add_problem(
+                path, build_message("{name!r} is listed twice", name=key), build_message("each skill once"), 0
+            )
         elif key not in load_skills_by_key() and path not in to_write:
             matches = difflib.get_close_matches(key, load_skills_by_key(), 1, cutoff=0.5)
-            finder.add(
+            finder.add_problem(
                 path,
-                say("there is no skill {name!r}", name=key),
-                f"{matches[0]}?" if matches else say("one of {names}", names=", ".join(load_skills_by_key())),
+                build_message("there is no skill {name!r}", name=key),
+                f"{matches[0]}?"
+                if matches
+                else build_message("one of {names}", names=", ".join(load_skills_by_key())),
                 0,
             )
 
@@ -157,7 +175,7 @@ _LINE: Final = re.compile(rf"(?<![\w-])({'|'.join(VERBS)}) ([A-Z](?:[\w-]*\w)?)"
 _ALTERED: Final = re.compile(r"\b(?:DATABASE|LOG) (\[[^\]]+\]|[A-Za-z_]\w*) (?:SET|TO|FROM|WITH)\b")
 
 
-def _names_something(verb: Verb) -> bool:
+def _refers_to_object(verb: Verb) -> bool:
     return bool(verb.parameters) and verb.parameters[0].kind in (
         "server",
         "window",
@@ -172,18 +190,18 @@ def _check_hint_lines(scenario: Scenario, finder: ProblemFinder) -> None:
 
     A copied drill often keeps an old name.
     """
-    names = names_of(scenario)
+    names = collect_names(scenario)
     known_names = {*names.servers, *names.databases, *names.clients}
     for number, hint in enumerate(scenario.hints):
-        typed_lines = [m[2] for m in _LINE.finditer(hint.type) if _names_something(VERBS[m[1]])]
+        typed_lines = [m[2] for m in _LINE.finditer(hint.type) if _refers_to_object(VERBS[m[1]])]
         unknown = [name for name in typed_lines if name not in known_names]
         altered = [m[1].strip("[]") for m in _ALTERED.finditer(hint.type)]
         unknown += [name for name in altered if name not in names.databases]
         for name in unknown:
-            finder.add(
+            finder.add_problem(
                 ("hint", number, "type"),
-                say("{name} is not in this scenario", name=name),
-                say("a name from this scenario"),
+                build_message("{name} is not in this scenario", name=name),
+                build_message("a name from this scenario"),
                 0,
             )
 
@@ -193,34 +211,34 @@ def _check_traps(scenario: Scenario, finder: ProblemFinder) -> None:
     for index, rule in enumerate(scenario.rubric):
         for number, price in enumerate(rule.prices if isinstance(rule, ConductRule) else ()):
             if price.price == 0.0:
-                finder.add(
+                finder.add_problem(
                     ("rubric", index, "price", number, "price"),
-                    say("this action has no deduction"),
-                    say("a deduction above 0, or none"),
+                    build_message("this action has no deduction"),
+                    build_message("a deduction above 0, or none"),
                 )
     costly = any(isinstance(rule, ForbiddenRule) and rule.points > 0.0 for rule in scenario.rubric)
     if scenario.scored and scenario.forbidden and not costly:
-        finder.add(
+        finder.add_problem(
             ("forbidden", 0),
-            say("a forbidden state costs no points"),
-            say('a [[rubric]] table of kind "forbidden" with points'),
+            build_message("a forbidden state costs no points"),
+            build_message('a [[rubric]] table of kind "forbidden" with points'),
         )
 
 
 def _check_variants(scenario: Scenario, finder: ProblemFinder) -> None:
     """Check that every pool is used, and that every combination gives a valid scenario."""
     for path, text, expected in variants.find_unused_pools(tomllib.loads(scenario.text)):
-        finder.add(path, text, expected)
-    for picks in variants.combinations(scenario.variants):
+        finder.add_problem(path, text, expected)
+    for picks in variants.iterate_combinations(scenario.variants):
         try:
             load_scenario(scenario.text, f"{scenario.name}.toml", picks=picks)
         except ScenarioError as problems:
             with_these = ", ".join(f"{name} = {value!r}" for name, value in picks.items())
             first_problem = problems.problems[0]
-            expected = first_problem.expected or say("values that match")
-            finder.add(
+            expected = first_problem.expected or build_message("values that match")
+            finder.add_problem(
                 ("variants",),
-                say(
+                build_message(
                     "with {picks}: {path}: {problem}",
                     picks=with_these,
                     path=first_problem.where,
@@ -232,47 +250,55 @@ def _check_variants(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _report_reached_at_start(number: int, finder: ProblemFinder) -> None:
-    expected = say("after = the time of the failure, or a condition that is not met at the start")
-    finder.add(("goal", number, "when"), say("the goal is met before anything happens"), expected, 0)
+    expected = build_message("after = the time of the failure, or a condition that is not met at the start")
+    finder.add_problem(
+        ("goal", number, "when"), build_message("the goal is met before anything happens"), expected, 0
+    )
 
 
 def _check_solution(scenario: Scenario, seed: int, finder: ProblemFinder, begin: Begin) -> None:
     if not scenario.solution:
-        finder.add((), say("there is no reference solution"), say("[[solution]] tables"))
+        finder.add_problem(
+            (), build_message("there is no reference solution"), build_message("[[solution]] tables")
+        )
         return
     try:
         drill = play_reference(scenario, seed, begin)
     except InputError as problem:
-        finder.add(
+        finder.add_problem(
             ("solution", 0),
-            say("a step cannot be executed: {problem}", problem=str(problem)),
-            say("steps that can be executed"),
+            build_message("a step cannot be executed: {problem}", problem=str(problem)),
+            build_message("steps that can be executed"),
         )
         return
     for act in find_premature_inputs(drill.scenario, drill.story_ticks, drill.events, drill.journal)[:1]:
-        finding = say(
+        finding = build_message(
             "the reference solution acts at {t_s:g} s, before the first symptom: {line}",
             t_s=act.tick / TICKS_PER_S,
             line=act.line_without_time,
         )
-        expected = say("a step after the symptom, or early = the reason why the brief asks for this action")
-        finder.add(("solution", 0), finding, expected)
-    score = drill.score()
+        expected = build_message(
+            "a step after the symptom, or early = the reason why the brief asks for this action"
+        )
+        finder.add_problem(("solution", 0), finding, expected)
+    score = drill.compute_score()
     flawless = {rule.name for rule in scenario.rubric if rule.kind in ("conduct", "diagnosis", "prediction")}
     for item in score.items:
         if item.name in flawless and item.points < item.max:
-            finding = say(
+            finding = build_message(
                 "the reference solution loses points with seed {seed}: {rule}: {why}",
                 seed=seed,
                 rule=item.name,
                 why=item.reason,
             )
-            finder.add(("solution", 0), finding, say("steps and answers without a deduction"))
+            finder.add_problem(
+                ("solution", 0), finding, build_message("steps and answers without a deduction")
+            )
     if score.total < SOLUTION_POINTS_MIN:
         missing_points = join_messages(
             "; ",
             (
-                say(
+                build_message(
                     "{rule} {points:g} of {max:g} ({why})",
                     rule=i.name,
                     points=i.points,
@@ -283,18 +309,20 @@ def _check_solution(scenario: Scenario, seed: int, finder: ProblemFinder, begin:
                 if i.points < i.max
             ),
         )
-        finding = say(
+        finding = build_message(
             "the reference solution earns {points:g} points with seed {seed}: {missing}",
             points=score.total,
             seed=seed,
             missing=missing_points,
         )
-        finder.add(("solution", 0), finding, say("{points:g} or more", points=SOLUTION_POINTS_MIN))
+        finder.add_problem(
+            ("solution", 0), finding, build_message("{points:g} or more", points=SOLUTION_POINTS_MIN)
+        )
 
 
 def _check_idle_run(scenario: Scenario, seed: int, finder: ProblemFinder, begin: Begin) -> None:
     drill = play_idle(scenario, seed, begin)
-    total = drill.score().total
+    total = drill.compute_score().total
     if total >= NOTHING_POINTS_MAX:
         times = [inject.at if inject.between is None else inject.between[0] for inject in scenario.timeline]
         first_s = min((time for time in times if time is not None), default=0.0)
@@ -302,9 +330,11 @@ def _check_idle_run(scenario: Scenario, seed: int, finder: ProblemFinder, begin:
             met_tick = drill.goals[goal.name].met_tick
             if met_tick is not None and met_tick < first_s * TICKS_PER_S:
                 _report_reached_at_start(number, finder)
-        message = say("doing nothing earns {points:g} points", points=total)
-        finder.add(
+        message = build_message("doing nothing earns {points:g} points", points=total)
+        finder.add_problem(
             ("goal", 0),
             message,
-            say("less than {points:g}: goals with weight that need an action", points=NOTHING_POINTS_MAX),
+            build_message(
+                "less than {points:g}: goals with weight that need an action", points=NOTHING_POINTS_MAX
+            ),
         )

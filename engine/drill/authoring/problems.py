@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 from pydantic_core import ErrorDetails
 
 from engine.drill.authoring import limits
-from engine.localization import LocalizableMessage, join_messages, say
+from engine.localization import LocalizableMessage, build_message, join_messages
 from engine.tables import read_table
 
 KEY_MAX: Final = 60
@@ -38,8 +38,10 @@ class Problem(Struct, frozen=True, order=True):
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" + (f": {self.where}" if self.where else "")
         if not self.expected:
-            return say("{place}: {problem}", place=place, problem=self.text)
-        return say("{place}: {problem}; expected {said}", place=place, problem=self.text, said=self.expected)
+            return build_message("{place}: {problem}", place=place, problem=self.text)
+        return build_message(
+            "{place}: {problem}; expected {said}", place=place, problem=self.text, said=self.expected
+        )
 
     def as_json(self) -> dict[str, object]:
         """Return the problem with its position in JSON types."""
@@ -70,22 +72,28 @@ class ProblemFinder:
         """
         return find_positions(self.text)
 
-    def add(self, path: Path, text: str, expected: str = "", offset: int | None = None) -> None:
+    def add_problem(self, path: Path, text: str, expected: str = "", offset: int | None = None) -> None:
         """Add a problem at *path* or, with *offset*, at that character (from 0) of its one-line text value."""
         nearest_position = find_nearest_position(self.positions, path)
         line, column = nearest_position.line, nearest_position.column
         if offset is not None:
             line, column = nearest_position.value_line, nearest_position.value_column + offset
-        self.problems.append(Problem(self.file, line, column, format_path(path), _cut(text), _cut(expected)))
+        self.problems.append(
+            Problem(self.file, line, column, format_path(path), _shorten_text(text), _shorten_text(expected))
+        )
 
-    def check(self) -> None:
+    def raise_problems(self) -> None:
         """Raise ScenarioError if there are problems, with the first ones and the number of the others."""
         problems = sorted(set(self.problems))
         kept_problems = problems[: limits.PROBLEMS_MAX]
         if len(problems) > len(kept_problems):
             kept_problems.append(
                 Problem(
-                    self.file, 1, 1, "", say("and {n} more problems", n=len(problems) - len(kept_problems))
+                    self.file,
+                    1,
+                    1,
+                    "",
+                    build_message("and {n} more problems", n=len(problems) - len(kept_problems)),
                 )
             )
         if kept_problems:
@@ -94,17 +102,17 @@ class ProblemFinder:
 
 def format_path(path: Path) -> str:
     """Format a path: ("server", 1, "site") gives `server[1].site`."""
-    words = [f"[{part}]" if isinstance(part, int) else f".{_key(part)}" for part in path]
+    words = [f"[{part}]" if isinstance(part, int) else f".{_format_key(part)}" for part in path]
     return "".join(words).removeprefix(".")
 
 
-def _key(part: str) -> str:
+def _format_key(part: str) -> str:
     """Format a key: quoted unless it is a bare key, shortened, with invisible characters escaped."""
     short = part if len(part) <= KEY_MAX else f"{part[:KEY_MAX]}…"
     return short if short.isprintable() else repr(short)[1:-1]
 
 
-def _cut(text: str) -> str:
+def _shorten_text(text: str) -> str:
     """Shorten text that a problem quotes from the file. It may have a million characters."""
     return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}…"
 
@@ -137,7 +145,7 @@ _SPACE: Final = re.compile(r"[ \t]*")
 def find_positions(text: str) -> dict[Path, TextPosition]:
     """Return the position of every key and list element of *text*, which tomllib must have accepted."""
     scan = _Scan(text)
-    scan.document()
+    scan.read_document()
     return scan.found
 
 
@@ -159,23 +167,23 @@ class _Scan:
         self._lists: dict[Path, int] = {}
         self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
-    def document(self) -> None:
+    def read_document(self) -> None:
         table: Path = ()
-        self._skip(_BLANK)
+        self._skip_pattern(_BLANK)
         while self.at < len(self.text):
             if self.text[self.at] == "[":
-                table = self._header()
+                table = self._read_header()
             else:
-                self._entry(table)
-            self._skip(_BLANK)
+                self._read_entry(table)
+            self._skip_pattern(_BLANK)
 
-    def _header(self) -> Path:
+    def _read_header(self) -> Path:
         """Parse `[a.b]` or `[[a.b]]` and return the path for the keys that follow."""
         start = self.at
         is_array = self.text.startswith("[[", self.at)
         self.at += 2 if is_array else 1
         path: Path = ()
-        for key in self._keys():
+        for key in self._read_keys():
             path = (*path, key)
             if path in self._lists:
                 path = (*path, self._lists[path])
@@ -183,89 +191,91 @@ class _Scan:
             if path and isinstance(path[-1], int):
                 path = path[:-1]
             self._lists[path] = self._lists.get(path, -1) + 1
-            self._note(path, start, start)
+            self._store_positions(path, start, start)
             path = (*path, self._lists[path])
-        self._note(path, start, start)
-        self._skip(_SPACE)
+        self._store_positions(path, start, start)
+        self._skip_pattern(_SPACE)
         self.at += 2 if is_array else 1
         return path
 
-    def _entry(self, table: Path) -> None:
+    def _read_entry(self, table: Path) -> None:
         """Read `key = value`."""
-        self._skip(_SPACE)
+        self._skip_pattern(_SPACE)
         start = self.at
-        path: Path = (*table, *self._keys())
+        path: Path = (*table, *self._read_keys())
         self.at = self.text.index("=", self.at) + 1
-        self._skip(_SPACE)
-        self._note(path, start, self.at)
-        self._value(path)
+        self._skip_pattern(_SPACE)
+        self._store_positions(path, start, self.at)
+        self._read_value(path)
 
-    def _keys(self) -> list[str]:
+    def _read_keys(self) -> list[str]:
         """Parse a key, or several joined by dots."""
         keys: list[str] = []
         while True:
-            self._skip(_SPACE)
+            self._skip_pattern(_SPACE)
             match = _KEY.match(self.text, self.at)
             assert match is not None, f"tomllib accepted a text without a key at {self.at}"
             self.at = match.end()
             word = match.group()
             keys.append(next(iter(tomllib.loads(f"{word} = 0"))) if word[0] in "\"'" else word)
-            self._skip(_SPACE)
+            self._skip_pattern(_SPACE)
             if self.text[self.at : self.at + 1] != ".":
                 return keys
             self.at += 1
 
-    def _value(self, path: Path) -> None:
+    def _read_value(self, path: Path) -> None:
         match self.text[self.at : self.at + 1]:
             case "[":
-                self._list(path)
+                self._read_list(path)
             case "{":
-                self._inline_table(path)
+                self._read_inline_table(path)
             case '"' | "'":
                 string = _STRING.match(self.text, self.at)
                 assert string is not None, f"tomllib accepted an open string at {self.at}"
                 self.at = string.end()
             case _:
-                self._skip(_BARE_VALUE)
+                self._skip_pattern(_BARE_VALUE)
 
-    def _list(self, path: Path) -> None:
+    def _read_list(self, path: Path) -> None:
         self.at += 1
         number = 0
         while True:
-            self._skip(_BLANK)
+            self._skip_pattern(_BLANK)
             if self.text[self.at] == "]":
                 self.at += 1
                 return
-            self._note((*path, number), self.at, self.at)
-            self._value((*path, number))
+            self._store_positions((*path, number), self.at, self.at)
+            self._read_value((*path, number))
             number += 1
-            self._skip(_BLANK)
+            self._skip_pattern(_BLANK)
             if self.text[self.at] == ",":
                 self.at += 1
 
-    def _inline_table(self, path: Path) -> None:
+    def _read_inline_table(self, path: Path) -> None:
         self.at += 1
         while True:
-            self._skip(_BLANK)
+            self._skip_pattern(_BLANK)
             if self.text[self.at] == "}":
                 self.at += 1
                 return
-            self._entry(path)
-            self._skip(_BLANK)
+            self._read_entry(path)
+            self._skip_pattern(_BLANK)
             if self.text[self.at] == ",":
                 self.at += 1
 
-    def _skip(self, pattern: re.Pattern[str]) -> None:
+    def _skip_pattern(self, pattern: re.Pattern[str]) -> None:
         match = pattern.match(self.text, self.at)
         if match is not None:
             self.at = match.end()
 
-    def _note(self, path: Path, key: int, value: int) -> None:
+    def _store_positions(self, path: Path, key: int, value: int) -> None:
         quotes = 3 if self.text[value : value + 3] in ('"""', "'''") else 1
         start = value + quotes if self.text[value : value + 1] in ('"', "'") else value
-        self.found[path] = TextPosition(*self._line_column(key), *self._line_column(start))
+        self.found[path] = TextPosition(
+            *self._compute_line_and_column(key), *self._compute_line_and_column(start)
+        )
 
-    def _line_column(self, index: int) -> tuple[int, int]:
+    def _compute_line_and_column(self, index: int) -> tuple[int, int]:
         line = bisect_right(self._starts, index)
         return line, index - self._starts[line - 1] + 1
 
@@ -283,11 +293,13 @@ kinds occur.
 """
 
 PATTERNS: Final = {
-    "[A-Za-z_]": say("a name such as SERVER_A (letters, digits, _ $ -, at most 30 characters)"),
-    "[a-z0-9]": say("a name such as back-in-service (lowercase letters, digits, - and _)"),
-    r"(\.\d{1,3}){2}": say("the first three numbers of its addresses, such as {word}", word="10.0.1"),
-    r"(\.\d{1,3}){3}": say("an address such as {word}", word="10.0.1.50"),
-    r"\d{4}-": say("a time such as {word}", word="2005-10-22T12:00:00"),
+    "[A-Za-z_]": build_message("a name such as SERVER_A (letters, digits, _ $ -, at most 30 characters)"),
+    "[a-z0-9]": build_message("a name such as back-in-service (lowercase letters, digits, - and _)"),
+    r"(\.\d{1,3}){2}": build_message(
+        "the first three numbers of its addresses, such as {word}", word="10.0.1"
+    ),
+    r"(\.\d{1,3}){3}": build_message("an address such as {word}", word="10.0.1.50"),
+    r"\d{4}-": build_message("a time such as {word}", word="2005-10-22T12:00:00"),
 }
 
 
@@ -298,4 +310,4 @@ def format_expected(error: ErrorDetails) -> LocalizableMessage:
     context["pattern"] = next((message for start, message in PATTERNS.items() if start in pattern), pattern)
     context["error"] = str(context.get("error", ""))
     template = EXPECTED[error["type"]]
-    return say(template, **context)
+    return build_message(template, **context)

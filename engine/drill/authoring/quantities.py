@@ -12,7 +12,7 @@ from engine.constants import TICKS_PER_S, VERSIONS
 from engine.drill.authoring.facts import Facts, Kind
 from engine.drill.team.calls import count_closed_orders, count_true_statuses
 from engine.events import NoteData, select_data
-from engine.flow.setup import worker_threads
+from engine.flow.setup import compute_worker_threads
 from engine.mirroring import monitor, prerequisites
 from engine.model import Availability, AvailabilityGroup, FailoverMode, NameRecord, Node, Program, World
 from engine.protocol import accounts, availability, drivers, jobs, serving, streams
@@ -45,7 +45,7 @@ def _build_flow_quantity(
     """Build a quantity for a counter of the flow, or for its percentage of *read_total*."""
 
     def read(facts: Facts, database: str) -> float:
-        return streams.read_counter(facts.world, facts.log(database), name)
+        return streams.read_counter(facts.world, facts.find_log_numbers(database), name)
 
     def percent(facts: Facts, database: str) -> float:
         limit = read_total(facts, database) if read_total is not None else 0.0
@@ -56,11 +56,11 @@ def _build_flow_quantity(
     return Quantity("database", text, percent, "by itself", name, read_total)
 
 
-def _log_max_kb(facts: Facts, database: str) -> float:
-    return max((copy.log_max_kb for copy in facts.world.copies_of(database)), default=0.0)
+def _read_log_max_kb(facts: Facts, database: str) -> float:
+    return max((copy.log_max_kb for copy in facts.world.list_copies_of(database)), default=0.0)
 
 
-def _failovers(kind: str | None) -> Callable[[Facts, str], float]:
+def _build_failover_counter(kind: str | None) -> Callable[[Facts, str], float]:
     def read(facts: Facts, database: str) -> float:
         return sum(
             failover.online_tick is not None
@@ -72,14 +72,14 @@ def _failovers(kind: str | None) -> Callable[[Facts, str], float]:
     return read
 
 
-def _timeout_s(facts: Facts, database: str) -> float:
-    copy = facts.principal(database)
-    return float(prerequisites.timeout_s(copy)) if copy is not None else 0.0
+def _read_timeout_s(facts: Facts, database: str) -> float:
+    copy = facts.find_principal(database)
+    return float(prerequisites.get_timeout_s(copy)) if copy is not None else 0.0
 
 
-def _operations_kb(facts: Facts, database: str) -> float:
+def _sum_operations_kb(facts: Facts, database: str) -> float:
     return float(
-        arithmetic.total(
+        arithmetic.add_in_order(
             note.log_kb or 0.0
             for event, note in select_data(facts.operations, NoteData)
             if event.database == database
@@ -87,35 +87,37 @@ def _operations_kb(facts: Facts, database: str) -> float:
     )
 
 
-def _damaged_pages(facts: Facts, database: str) -> float:
-    return float(sum(len(copy.bad_pages) for copy in facts.world.copies_of(database)))
+def _count_damaged_pages(facts: Facts, database: str) -> float:
+    return float(sum(len(copy.bad_pages) for copy in facts.world.list_copies_of(database)))
 
 
-def _orphans(facts: Facts, server: str) -> float:
+def _count_orphans(facts: Facts, server: str) -> float:
     databases = [database for server_name, database in facts.world.copies if server_name == server]
-    return float(sum(len(accounts.orphans(facts.world, server, database)) for database in databases))
+    return float(sum(len(accounts.list_orphans(facts.world, server, database)) for database in databases))
 
 
-def _trustworthy(facts: Facts, database: str) -> float:
+def _count_trustworthy_copies(facts: Facts, database: str) -> float:
     key = serving.find_serving_key(facts.world, database)
     return float(key is not None and facts.world.copies[key].trustworthy)
 
 
-def _owners_apart(facts: Facts, database: str) -> float:
-    return float(len({copy.owner.lower() for copy in facts.world.copies_of(database)}) - 1)
+def _count_different_owners(facts: Facts, database: str) -> float:
+    return float(len({copy.owner.lower() for copy in facts.world.list_copies_of(database)}) - 1)
 
 
-def _enabled_jobs(facts: Facts, server: str) -> float:
+def _count_enabled_jobs(facts: Facts, server: str) -> float:
     known_jobs = facts.world.instances[server].jobs
-    return float(arithmetic.total(job.enabled and job.action != jobs.MONITOR for job in known_jobs))
+    return float(arithmetic.add_in_order(job.enabled and job.action != jobs.MONITOR for job in known_jobs))
 
 
-def _thresholds(facts: Facts, server: str) -> float:
+def _count_thresholds(facts: Facts, server: str) -> float:
     alerts = facts.world.instances[server].alerts
-    return float(arithmetic.total(alert.enabled and alert.alert_id in monitor.EVENTS for alert in alerts))
+    return float(
+        arithmetic.add_in_order(alert.enabled and alert.alert_id in monitor.EVENTS for alert in alerts)
+    )
 
 
-def _monitor_age_s(facts: Facts, server: str) -> float:
+def _measure_monitor_age_s(facts: Facts, server: str) -> float:
     rows = [
         rows[-1].tick
         for (server_name, _), rows in facts.world.monitor.items()
@@ -124,27 +126,29 @@ def _monitor_age_s(facts: Facts, server: str) -> float:
     return (facts.world.tick - max(rows)) / TICKS_PER_S if rows else math.inf
 
 
-def _worker_threads(facts: Facts, server: str) -> float:
+def _count_worker_threads(facts: Facts, server: str) -> float:
     state = facts.world.instances[server]
-    return float(state.max_worker_threads or worker_threads(facts.world.computer_of(server).cores))
+    return float(
+        state.max_worker_threads or compute_worker_threads(facts.world.get_computer_of(server).cores)
+    )
 
 
 def _read_from_node(read: Callable[[World, Node], float]) -> Callable[[Facts, str], float]:
     """Build a function that reads a value from the cluster of a server's node; 0 without a node."""
 
     def of_server(facts: Facts, server: str) -> float:
-        node = facts.world.nodes.get(facts.world.computer_named(server).name)
+        node = facts.world.nodes.get(facts.world.get_computer(server).name)
         return float(read(facts.world, node)) if node is not None else 0.0
 
     return of_server
 
 
-def _witness(world: World, node: Node) -> bool:
-    return config.is_reachable(world, node.config.witness, config.members(world, node.partition))
+def _has_witness(world: World, node: Node) -> bool:
+    return config.is_reachable(world, node.config.witness, config.list_members(world, node.partition))
 
 
-def _owners(facts: Facts, server: str) -> float:
-    role = instances.role_of(facts.world, server)
+def _count_owners(facts: Facts, server: str) -> float:
+    role = instances.find_instance_role(facts.world, server)
     installed = facts.world.instances[server].installed if role is not None else ()
     able = (
         [node for node in installed if all(node in resource.owners for resource in role.resources)]
@@ -162,23 +166,23 @@ def _read_from_group(read: Callable[[AvailabilityGroup], float]) -> Callable[[Fa
 
     def of_database(facts: Facts, database: str) -> float:
         guid = next(
-            (c.availability.guid for c in facts.world.copies_of(database) if c.availability.guid), None
+            (c.availability.guid for c in facts.world.list_copies_of(database) if c.availability.guid), None
         )
         nodes = sorted(facts.world.nodes.values(), key=lambda node: node.config.epoch)
-        group = nodes[-1].config.group(guid) if nodes and guid is not None else None
+        group = nodes[-1].config.find_group(guid) if nodes and guid is not None else None
         return float(read(group)) if group is not None else 0.0
 
     return of_database
 
 
-def _health_session(facts: Facts, server: str) -> float:
+def _is_health_session_running(facts: Facts, server: str) -> float:
     instance = facts.world.instances[server]
     return float(
         instance.running and "AlwaysOn_health" not in {*instance.sessions_stopped, *instance.sessions_manual}
     )
 
 
-def _record(facts: Facts, client: str) -> NameRecord:
+def _get_name_record(facts: Facts, client: str) -> NameRecord:
     record = NameRecord(addresses=(), online="", ttl_s=0)
     return facts.world.records.get(facts.world.clients[client].data_source, record)
 
@@ -187,33 +191,35 @@ def _read_from_program(read: Callable[[Program], float]) -> Callable[[Facts, str
     return lambda facts, name: float(read(facts.world.programs[name]))
 
 
-def _standstill_s(facts: Facts, program: str) -> float:
+def _measure_standstill_s(facts: Facts, program: str) -> float:
     known_program = facts.world.programs[program]
     running = 0 if known_program.answered_tick is None else facts.world.tick - known_program.answered_tick
     return max(known_program.longest_ticks, running) / TICKS_PER_S
 
 
-def settle_account(world: World, database: str) -> Availability:
+def get_current_account(world: World, database: str) -> Availability:
     """Return the account of *database*, brought up to the present."""
-    return availability.accrue_ticks(world.availability[database], world.tick)
+    return availability.advance_account(world.availability[database], world.tick)
 
 
 _READ: Final[Mapping[str, Callable[[Facts, str], float]]] = {
     "time_s": lambda f, _: f.world.t_s,
-    "downtime_s": lambda f, d: settle_account(f.world, d).down_ticks / TICKS_PER_S,
-    "exposed_s": lambda f, d: settle_account(f.world, d).exposed_ticks / TICKS_PER_S,
-    "lost_transactions": lambda f, d: settle_account(f.world, d).lost_transactions,
-    "lost_kb": lambda f, d: settle_account(f.world, d).lost_kb,
-    "operations_kb": _operations_kb,
-    "failovers": _failovers(None),
-    "automatic_failovers": _failovers("automatic"),
-    "manual_failovers": _failovers("manual"),
-    "forced_failovers": _failovers("forced"),
-    "role_moves": _failovers("role-move"),
-    "node_weight": _read_from_node(lambda world, node: config.current(world, node.cluster).weight(node.name)),
+    "downtime_s": lambda f, d: get_current_account(f.world, d).down_ticks / TICKS_PER_S,
+    "exposed_s": lambda f, d: get_current_account(f.world, d).exposed_ticks / TICKS_PER_S,
+    "lost_transactions": lambda f, d: get_current_account(f.world, d).lost_transactions,
+    "lost_kb": lambda f, d: get_current_account(f.world, d).lost_kb,
+    "operations_kb": _sum_operations_kb,
+    "failovers": _build_failover_counter(None),
+    "automatic_failovers": _build_failover_counter("automatic"),
+    "manual_failovers": _build_failover_counter("manual"),
+    "forced_failovers": _build_failover_counter("forced"),
+    "role_moves": _build_failover_counter("role-move"),
+    "node_weight": _read_from_node(
+        lambda world, node: config.find_current_config(world, node.cluster).get_weight(node.name)
+    ),
     "service_packs": _read_from_node(lambda world, node: node.level),
-    "reaches_witness": _read_from_node(_witness),
-    "owners": _owners,
+    "reaches_witness": _read_from_node(_has_witness),
+    "owners": _count_owners,
     "has_listener": _read_from_group(lambda group: group.listener is not None),
     "required_synchronized": _read_from_group(lambda group: group.required_synchronized),
     "health_check_timeout_ms": _read_from_group(lambda group: group.health_check_timeout_ms),
@@ -224,36 +230,36 @@ _READ: Final[Mapping[str, Callable[[Facts, str], float]]] = {
             [replica for replica in group.replicas if replica.failover is FailoverMode.AUTOMATIC]
         )
     ),
-    "health_session": _health_session,
+    "health_session": _is_health_session_running,
     "failed_logins": lambda f, c: float(f.world.clients[c].failed_logins),
     "answers": _read_from_program(lambda p: p.answers),
     "errors": _read_from_program(lambda p: p.errors),
     "moves": _read_from_program(lambda p: p.moves),
     "lost_connections": _read_from_program(lambda p: p.lost),
     "refused_logins": _read_from_program(lambda p: p.refused),
-    "standstill_s": _standstill_s,
-    "command_timeout_s": lambda f, c: drivers.command_timeout_s(f.world.clients[c]),
+    "standstill_s": _measure_standstill_s,
+    "command_timeout_s": lambda f, c: drivers.get_command_timeout_s(f.world.clients[c]),
     "by_listener": lambda f, c: float(f.world.clients[c].data_source in f.world.listeners),
     "multi_subnet": lambda f, c: float(f.world.clients[c].multi_subnet),
-    "listener_records": lambda f, c: float(len(_record(f, c).addresses)),
-    "record_ttl_s": lambda f, c: float(_record(f, c).ttl_s),
+    "listener_records": lambda f, c: float(len(_get_name_record(f, c).addresses)),
+    "record_ttl_s": lambda f, c: float(_get_name_record(f, c).ttl_s),
     "added_files": lambda f, d: float(
-        max((len(copy.extra_files) for copy in f.world.copies_of(d)), default=0)
+        max((len(copy.extra_files) for copy in f.world.list_copies_of(d)), default=0)
     ),
     "closed_orders": lambda f, role: float(count_closed_orders(f.calls, role)),
     "true_statuses": lambda f, role: float(count_true_statuses(f.calls, role)),
-    "trustworthy": _trustworthy,
-    "owners_apart": _owners_apart,
-    "timeout_s": _timeout_s,
-    "damaged_pages": _damaged_pages,
-    "worker_threads": _worker_threads,
+    "trustworthy": _count_trustworthy_copies,
+    "owners_apart": _count_different_owners,
+    "timeout_s": _read_timeout_s,
+    "damaged_pages": _count_damaged_pages,
+    "worker_threads": _count_worker_threads,
     "version": lambda f, s: float(f.world.instances[s].version),
     "installs": lambda f, s: float(f.world.instances[s].installs),
-    "orphans": _orphans,
-    "enabled_jobs": _enabled_jobs,
+    "orphans": _count_orphans,
+    "enabled_jobs": _count_enabled_jobs,
     "linked_servers": lambda f, s: float(len(f.world.instances[s].linked_servers)),
-    "thresholds": _thresholds,
-    "monitor_age_s": _monitor_age_s,
+    "thresholds": _count_thresholds,
+    "monitor_age_s": _measure_monitor_age_s,
 }
 """Functions of the quantities in quantities.tsv that do not read a counter of the flow."""
 
@@ -265,7 +271,7 @@ def _build_quantity(row: dict[str, str]) -> Quantity:
         cast("Changes", row["moves"]),
     )
     if row["counter"]:
-        limit = _log_max_kb if row["name"].endswith("_percent") else None
+        limit = _read_log_max_kb if row["name"].endswith("_percent") else None
         return _build_flow_quantity(help, row["counter"], limit)
     return Quantity(
         subject_kind, help.format(versions=", ".join(map(str, VERSIONS))), _READ[row["name"]], moves

@@ -30,13 +30,13 @@ from engine.drill.team.calls import HEARS
 from engine.flow import Flow
 from engine.flow.sites import SITES, WORKLOADS
 from engine.inputs import Input, InputError
-from engine.localization import mark, say
+from engine.localization import build_message, mark
 from engine.model import Client, Computer, DatabaseCopy, Instance, World
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line, prefix_line_number, read_script
 
 
-def names_of(scenario: Scenario) -> ConditionNames:
+def collect_names(scenario: Scenario) -> ConditionNames:
     """Return the names that conditions of the scenario may use."""
     return ConditionNames(
         tuple(name for database in scenario.databases for name in database.names),
@@ -50,26 +50,26 @@ def names_of(scenario: Scenario) -> ConditionNames:
 
 def check_references(scenario: Scenario, finder: ProblemFinder) -> None:
     """Report every unknown or duplicate name, and every invalid line or condition."""
-    names = names_of(scenario)
+    names = collect_names(scenario)
     _check_unique(scenario, finder)
     _check_servers(scenario, finder)
     _check_databases(scenario, finder, names)
     for i, server in enumerate(scenario.servers):
         if server.edition in WITNESS_ONLY and server.endpoint.role != "WITNESS":
-            message = say(
+            message = build_message(
                 "{edition} edition supports only endpoints with the role WITNESS", edition=server.edition
             )
-            finder.add(("server", i, "endpoint", "role"), message, "WITNESS", 0)
+            finder.add_problem(("server", i, "endpoint", "role"), message, "WITNESS", 0)
     _check_sessions(scenario, finder, names)
     check_clusters(scenario, finder, _check_name)
     _check_clients(scenario, finder, names)
     _check_team(scenario, finder, names)
     _check_lines(scenario, finder)
-    for path, text in _conditions(scenario):
+    for path, text in _list_conditions(scenario):
         try:
             conditions.parse(text, names)
         except ConditionError as problem:
-            finder.add(path, problem.text, problem.expected, problem.column - 1)
+            finder.add_problem(path, problem.text, problem.expected, problem.column - 1)
     _check_goals(scenario, finder)
     _check_inquiries(scenario, finder)
     _check_rubric(scenario, finder, names)
@@ -83,10 +83,10 @@ def _check_name(finder: ProblemFinder, path: Path, name: str | None, names: Sequ
     if matches:
         expected = f"{matches[0]}?"
     elif names:
-        expected = say("one of {names}", names=", ".join(names))
+        expected = build_message("one of {names}", names=", ".join(names))
     else:
-        expected = say("a {thing}; this scenario has none", thing=kind)
-    finder.add(path, say(ABSENT[kind], name=name), expected, 0)
+        expected = build_message("a {thing}; this scenario has none", thing=kind)
+    finder.add_problem(path, build_message(ABSENT[kind], name=name), expected, 0)
     return False
 
 
@@ -137,7 +137,12 @@ def _check_unique(scenario: Scenario, finder: ProblemFinder) -> None:
         used_names: set[str] = set()
         for path, name in group:
             if name.lower() in used_names:
-                finder.add(path, say("{name!r} is listed twice", name=name), say("another name"), 0)
+                finder.add_problem(
+                    path,
+                    build_message("{name!r} is listed twice", name=name),
+                    build_message("another name"),
+                    0,
+                )
             used_names.add(name.lower())
 
 
@@ -147,7 +152,7 @@ def _check_servers(scenario: Scenario, finder: ProblemFinder) -> None:
         _check_name(finder, ("server", i, "site"), server.site, list(SITES), "site")
         for j, database in enumerate(server.jobs_for):
             _check_name(
-                finder, ("server", i, "jobs_for", j), database, names_of(scenario).databases, "database"
+                finder, ("server", i, "jobs_for", j), database, collect_names(scenario).databases, "database"
             )
     pairs: set[frozenset[str]] = set()
     for i, link in enumerate(scenario.links):
@@ -155,9 +160,19 @@ def _check_servers(scenario: Scenario, finder: ProblemFinder) -> None:
             _check_name(finder, ("link", i, "ends", j), end, ends, "server or client")
         server_pair = frozenset(link.ends)
         if len(server_pair) < 2:
-            finder.add(("link", i, "ends"), say("both ends are identical"), say("two different ends"), 0)
+            finder.add_problem(
+                ("link", i, "ends"),
+                build_message("both ends are identical"),
+                build_message("two different ends"),
+                0,
+            )
         if server_pair in pairs:
-            finder.add(("link", i, "ends"), say("this link is listed twice"), say("each pair only once"), 0)
+            finder.add_problem(
+                ("link", i, "ends"),
+                build_message("this link is listed twice"),
+                build_message("each pair only once"),
+                0,
+            )
         pairs.add(server_pair)
 
 
@@ -169,10 +184,12 @@ def _check_databases(scenario: Scenario, finder: ProblemFinder, names: Condition
         _check_name(finder, (*path, "workload"), database.workload, list(WORKLOADS), "workload")
         _check_name(finder, (*path, "server"), database.server, names.servers, "server")
         if database.count > 1 and not database.name[-1].isdigit():
-            expected = say("a name such as {name}", name=f"{database.name}001")
-            finder.add(
+            expected = build_message("a name such as {name}", name=f"{database.name}001")
+            finder.add_problem(
                 (*path, "name"),
-                say("a table with {n} databases needs a name that ends in a number", n=database.count),
+                build_message(
+                    "a table with {n} databases needs a name that ends in a number", n=database.count
+                ),
                 expected,
                 0,
             )
@@ -180,36 +197,44 @@ def _check_databases(scenario: Scenario, finder: ProblemFinder, names: Condition
         for j, server in enumerate(database.restored_on):
             _check_name(finder, (*path, "restored_on", j), server, names.servers, "server")
         if database.restored_on and session is not None:
-            finder.add(
-                (*path, "restored_on"), say("its session already has a mirror"), say("no restored_on"), 0
+            finder.add_problem(
+                (*path, "restored_on"),
+                build_message("its session already has a mirror"),
+                build_message("no restored_on"),
+                0,
             )
         if session is None and database.server in database.restored_on:
-            finder.add(
+            finder.add_problem(
                 (*path, "restored_on"),
-                say("{server} already has the original database", server=database.server),
-                say("other servers"),
+                build_message("{server} already has the original database", server=database.server),
+                build_message("other servers"),
                 0,
             )
         if session is None and database.server is None and database.name not in grouped:
-            finder.add(
+            finder.add_problem(
                 path,
-                say("{database} has no server", database=database.name),
-                say("server = …, a [[session]] or an [[availability_group]]"),
+                build_message("{database} has no server", database=database.name),
+                build_message("server = …, a [[session]] or an [[availability_group]]"),
             )
         if session is not None and database.server not in (None, session.principal):
-            finder.add(
+            finder.add_problem(
                 (*path, "server"),
-                say("its session has the principal {server}", server=session.principal),
-                say("no server"),
+                build_message("its session has the principal {server}", server=session.principal),
+                build_message("no server"),
                 0,
             )
         if session is not None and database.recovery_model != "FULL":
-            finder.add(
-                (*path, "recovery_model"), say("a mirrored database needs the recovery model FULL"), "FULL", 0
+            finder.add_problem(
+                (*path, "recovery_model"),
+                build_message("a mirrored database needs the recovery model FULL"),
+                "FULL",
+                0,
             )
         if database.log_size_mb > database.log_max_mb:
-            expected = say("at least log_size_mb ({size_mb:g})", size_mb=database.log_size_mb)
-            finder.add((*path, "log_max_mb"), say("the log is larger than its maximum size"), expected, 0)
+            expected = build_message("at least log_size_mb ({size_mb:g})", size_mb=database.log_size_mb)
+            finder.add_problem(
+                (*path, "log_max_mb"), build_message("the log is larger than its maximum size"), expected, 0
+            )
 
 
 def _check_sessions(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
@@ -220,10 +245,10 @@ def _check_sessions(scenario: Scenario, finder: ProblemFinder, names: ConditionN
         path: Path = ("session", i)
         _check_name(finder, (*path, "database"), session.database, database_names, "database")
         if session.database in mirrored:
-            finder.add(
+            finder.add_problem(
                 (*path, "database"),
-                say("{database} already has a session", database=session.database),
-                say("one session per database"),
+                build_message("{database} already has a session", database=session.database),
+                build_message("one session per database"),
                 0,
             )
         mirrored.add(session.database)
@@ -231,24 +256,26 @@ def _check_sessions(scenario: Scenario, finder: ProblemFinder, names: ConditionN
         used: list[str] = []
         for key, server in parts.items():
             if _check_name(finder, (*path, key), server, names.servers, "server") and server in used:
-                finder.add(
+                finder.add_problem(
                     (*path, key),
-                    say("{server} already has another role in this session", server=server),
-                    say("another server"),
+                    build_message("{server} already has another role in this session", server=server),
+                    build_message("another server"),
                     0,
                 )
             used += [server] if server else []
         for key in ("principal", "mirror"):
             edition = editions.get(parts[key] or "")
             if edition in WITNESS_ONLY:
-                finder.add(
+                finder.add_problem(
                     (*path, key),
-                    say("{edition} edition can only be a witness", edition=edition),
-                    say("another server"),
+                    build_message("{edition} edition can only be a witness", edition=edition),
+                    build_message("another server"),
                     0,
                 )
         if session.safety == "OFF" and "Standard" in {editions.get(server) for server in used[:2]}:
-            finder.add((*path, "safety"), say("Standard edition supports only safety FULL"), "FULL", 0)
+            finder.add_problem(
+                (*path, "safety"), build_message("Standard edition supports only safety FULL"), "FULL", 0
+            )
 
 
 def _check_clients(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
@@ -270,10 +297,17 @@ def _check_team(scenario: Scenario, finder: ProblemFinder, names: ConditionNames
         path: Path = ("role", i)
         if role.key is None:
             if role.servers or role.sees or role.does:
-                finder.add(path, say("a role without a key cannot be played"), 'key = "..."')
+                finder.add_problem(
+                    path, build_message("a role without a key cannot be played"), 'key = "..."'
+                )
             continue
         if role.key in role_keys:
-            finder.add((*path, "key"), say("{name!r} exists twice", name=role.key), say("another name"), 0)
+            finder.add_problem(
+                (*path, "key"),
+                build_message("{name!r} exists twice", name=role.key),
+                build_message("another name"),
+                0,
+            )
         role_keys.add(role.key)
         for j, server in enumerate(role.servers):
             _check_name(finder, (*path, "servers", j), server, [*names.servers, *names.computers], "server")
@@ -281,13 +315,17 @@ def _check_team(scenario: Scenario, finder: ProblemFinder, names: ConditionNames
             try:
                 understood = modes.parse_lock(line, world)
             except InputError as problem:
-                finder.add((*path, "does", j), str(problem), offset=0)
+                finder.add_problem((*path, "does", j), str(problem), offset=0)
                 continue
             if understood.command_text != line:
-                finder.add((*path, "does", j), say("the spelling differs"), understood.command_text, 0)
+                finder.add_problem(
+                    (*path, "does", j), build_message("the spelling differs"), understood.command_text, 0
+                )
     if len(role_keys) == 1:
-        finder.add(
-            ("role",), say("the team has only one role"), say("at least two roles with a key, or none")
+        finder.add_problem(
+            ("role",),
+            build_message("the team has only one role"),
+            build_message("at least two roles with a key, or none"),
         )
 
 
@@ -300,10 +338,13 @@ def _check_author(
             try:
                 rights.find_role(scenario.team, key)
             except InputError as problem:
-                finder.add(path, str(problem), offset=0)
+                finder.add_problem(path, str(problem), offset=0)
     if must_speak_as and item.verb in HEARS and not item.by:
-        finder.add(
-            path, say("the line names no role"), say("a role before the line, such as @{name}", name="dba"), 0
+        finder.add_problem(
+            path,
+            build_message("the line names no role"),
+            build_message("a role before the line, such as @{name}", name="dba"),
+            0,
         )
 
 
@@ -312,72 +353,85 @@ def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
     world = _build_named_world(scenario)
     for i, line in enumerate(scenario.before):
         try:
-            simulator.resolve(world, parse_line(line.do.strip()))
+            simulator.resolve_names(world, parse_line(line.do.strip()))
         except InputError as problem:
-            finder.add(("before", i, "do"), str(problem), offset=0)
+            finder.add_problem(("before", i, "do"), str(problem), offset=0)
     for i, inject in enumerate(scenario.timeline):
         path: Path = ("timeline", i)
         try:
-            item = simulator.resolve(world, parse_line(inject.do.strip()))
+            item = simulator.resolve_names(world, parse_line(inject.do.strip()))
         except InputError as problem:
-            finder.add((*path, "do"), str(problem), offset=0)
+            finder.add_problem((*path, "do"), str(problem), offset=0)
         else:
             _check_author(item, scenario, (*path, "do"), finder, must_speak_as=True)
             if VERBS[item.verb].by_person:
-                finder.add(
+                finder.add_problem(
                     (*path, "do"),
-                    say("only the trainee can use {verb}", verb=item.verb),
-                    say("another command"),
+                    build_message("only the trainee can use {verb}", verb=item.verb),
+                    build_message("another command"),
                     0,
                 )
-        _check_when(inject, ("at", "between", "when"), path, finder)
+        _check_single_trigger(inject, ("at", "between", "when"), path, finder)
     for i, lock in enumerate(scenario.locked):
         try:
             modes.parse_lock(lock.do, world)
         except InputError as problem:
-            finder.add(("locked", i, "do"), str(problem), offset=0)
+            finder.add_problem(("locked", i, "do"), str(problem), offset=0)
     for i, step in enumerate(scenario.solution):
         inputs, problems = read_script(step.do.strip())
         for number, text in problems:
-            finder.add(
+            finder.add_problem(
                 ("solution", i, "do"), text if number == 1 else prefix_line_number(number, text), offset=0
             )
         if len(inputs) > 1:
-            finder.add(("solution", i, "do"), say("more than one line"), say("one line per [[solution]]"), 0)
+            finder.add_problem(
+                ("solution", i, "do"),
+                build_message("more than one line"),
+                build_message("one line per [[solution]]"),
+                0,
+            )
         for item in inputs[:1]:
             try:
-                simulator.resolve(world, item)
+                simulator.resolve_names(world, item)
             except InputError as problem:
-                finder.add(("solution", i, "do"), str(problem), offset=0)
+                finder.add_problem(("solution", i, "do"), str(problem), offset=0)
             _check_author(item, scenario, ("solution", i, "do"), finder)
             if item.verb == "answer":
                 inquiries = [inquiry.name for inquiry in scenario.inquiries]
                 _check_name(finder, ("solution", i, "do"), item.args[0], inquiries, "question")
 
 
-def _check_when(
+def _check_single_trigger(
     part: Inject | Question | Prediction, keys: Sequence[str], path: Path, finder: ProblemFinder
 ) -> None:
     """Check that exactly one of *keys* is given."""
     given_keys = [key for key in keys if getattr(part, key) is not None]
     if len(given_keys) != 1:
         message = (
-            say("the file contains {names}", names=" and ".join(given_keys))
+            build_message("the file contains {names}", names=" and ".join(given_keys))
             if given_keys
-            else say("the time is missing")
+            else build_message("the time is missing")
         )
-        finder.add(path, message, say("one of {names}", names=", ".join(keys)))
+        finder.add_problem(path, message, build_message("one of {names}", names=", ".join(keys)))
     if part.when is None and part.after > 0.0:
-        finder.add(
-            (*path, "after"), say("after needs a condition"), say("when = …, or at instead of after"), 0
+        finder.add_problem(
+            (*path, "after"),
+            build_message("after needs a condition"),
+            build_message("when = …, or at instead of after"),
+            0,
         )
     if isinstance(part, Inject) and part.between is not None and part.between[0] >= part.between[1]:
-        finder.add((*path, "between"), say("the window is empty"), say("an earlier and a later time"), 0)
+        finder.add_problem(
+            (*path, "between"),
+            build_message("the window is empty"),
+            build_message("an earlier and a later time"),
+            0,
+        )
 
 
 def _build_named_world(scenario: Scenario) -> World:
     """Build a world that contains only the scenario's names."""
-    world = World(seed=0, chance=Chance.from_seed(0), flow=Flow.empty())
+    world = World(seed=0, chance=Chance.from_seed(0), flow=Flow.create_empty())
     for host, server in enumerate(scenario.servers):
         world.computers[server.name] = Computer(name=server.name)
         if server.sql:
@@ -387,12 +441,12 @@ def _build_named_world(scenario: Scenario) -> World:
         world.clients[client.name] = Client(
             name=client.name, databases=client.databases, data_source=client.data_source
         )
-    for name in names_of(scenario).databases:
+    for name in collect_names(scenario).databases:
         world.copies["", name] = DatabaseCopy(server="", database=name)
     return world
 
 
-def _conditions(scenario: Scenario) -> Iterable[tuple[Path, str]]:
+def _list_conditions(scenario: Scenario) -> Iterable[tuple[Path, str]]:
     for table, parts in (
         ("timeline", scenario.timeline),
         ("goal", scenario.goals),
@@ -424,10 +478,16 @@ def _conditions(scenario: Scenario) -> Iterable[tuple[Path, str]]:
 def _check_goals(scenario: Scenario, finder: ProblemFinder) -> None:
     for i, goal in enumerate(scenario.goals):
         if goal.within is not None and goal.within < goal.after + goal.hold:
-            expected = say("at least after + hold ({t_s:g} s)", t_s=goal.after + goal.hold)
-            finder.add(("goal", i, "within"), say("the goal cannot be met in this time"), expected, 0)
+            expected = build_message("at least after + hold ({t_s:g} s)", t_s=goal.after + goal.hold)
+            finder.add_problem(
+                ("goal", i, "within"), build_message("the goal cannot be met in this time"), expected, 0
+            )
         if scenario.length is not None and goal.after + goal.hold > scenario.length:
-            finder.add(("goal", i), say("the drill ends before the goal can be met"), say("a longer drill"))
+            finder.add_problem(
+                ("goal", i),
+                build_message("the drill ends before the goal can be met"),
+                build_message("a longer drill"),
+            )
     for i, hint in enumerate(scenario.hints):
         _check_name(finder, ("hint", i, "goal"), hint.goal, [goal.name for goal in scenario.goals], "goal")
 
@@ -442,23 +502,27 @@ def _check_inquiries(scenario: Scenario, finder: ProblemFinder) -> None:
     for table, inquiries, kind in groups:
         for i, inquiry in enumerate(inquiries):
             path: Path = (table, i)
-            _check_when(inquiry, ("at", "when"), path, finder)
+            _check_single_trigger(inquiry, ("at", "when"), path, finder)
             if scenario.length is not None and (inquiry.at or 0.0) >= scenario.length:
-                finder.add(
+                finder.add_problem(
                     (*path, "at"),
-                    say("the drill has ended by then"),
-                    say("before {t_s:g} s", t_s=scenario.length),
+                    build_message("the drill has ended by then"),
+                    build_message("before {t_s:g} s", t_s=scenario.length),
                     0,
                 )
             if isinstance(inquiry, Question):
                 _check_right(inquiry, path, finder)
         if inquiries and scenario.scored and kind not in kinds:
-            finder.add((table, 0), say("this earns no points"), say('a rule of kind "{kind}"', kind=kind))
+            finder.add_problem(
+                (table, 0),
+                build_message("this earns no points"),
+                build_message('a rule of kind "{kind}"', kind=kind),
+            )
         if kind in kinds and not inquiries:
-            finder.add(
+            finder.add_problem(
                 ("rubric",),
-                say('the rule of kind "{kind}" has no question', kind=kind),
-                say("a [[{table}]] table", table=table),
+                build_message('the rule of kind "{kind}" has no question', kind=kind),
+                build_message("a [[{table}]] table", table=table),
             )
 
 
@@ -470,8 +534,10 @@ def _check_right(question: Question, path: Path, finder: ProblemFinder) -> None:
     }
     for key_path, right in numbers.items():
         if max(right) > len(question.choices):
-            expected = say("numbers from 1 to {n}", n=len(question.choices))
-            finder.add(key_path, say("this number is higher than the number of choices"), expected, 0)
+            expected = build_message("numbers from 1 to {n}", n=len(question.choices))
+            finder.add_problem(
+                key_path, build_message("this number is higher than the number of choices"), expected, 0
+            )
 
 
 def _check_rubric(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
@@ -481,19 +547,28 @@ def _check_rubric(scenario: Scenario, finder: ProblemFinder, names: ConditionNam
         if isinstance(rule, (DowntimeRule, ExposedRule, LostRule)):
             _check_name(finder, ("rubric", i, "database"), rule.database, names.databases, "database")
             if rule.target >= rule.limit:
-                finder.add(
-                    ("rubric", i, "limit"), say("the limit is not above the target"), f"> {rule.target:g}", 0
+                finder.add_problem(
+                    ("rubric", i, "limit"),
+                    build_message("the limit is not above the target"),
+                    f"> {rule.target:g}",
+                    0,
                 )
         if isinstance(rule, ForbiddenRule) and not scenario.forbidden:
-            finder.add(
-                ("rubric", i), say("the scenario has no forbidden state"), say("a [[forbidden]] table")
+            finder.add_problem(
+                ("rubric", i),
+                build_message("the scenario has no forbidden state"),
+                build_message("a [[forbidden]] table"),
             )
-    total = arithmetic.total(rule.points for rule in scenario.rubric)
+    total = arithmetic.add_in_order(rule.points for rule in scenario.rubric)
     if abs(total - 100.0) > 1e-6:
-        finder.add(("rubric",), say("the points total {points:g}", points=total), "100")
+        finder.add_problem(("rubric",), build_message("the points total {points:g}", points=total), "100")
     if sum(isinstance(rule, GoalsRule) for rule in scenario.rubric) != 1 or not scenario.goals:
-        finder.add(
-            ("rubric",), say("a score needs goals"), say('one rule of kind "goals" and at least one [[goal]]')
+        finder.add_problem(
+            ("rubric",),
+            build_message("a score needs goals"),
+            build_message('one rule of kind "goals" and at least one [[goal]]'),
         )
     if scenario.length is None:
-        finder.add((), say("a scored drill must end"), say('a length such as length = "15min"'))
+        finder.add_problem(
+            (), build_message("a scored drill must end"), build_message('a length such as length = "15min"')
+        )

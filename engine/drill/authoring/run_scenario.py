@@ -18,7 +18,7 @@ from engine.drill.authoring.variants import VARIANTS, pick_values, substitute_pi
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference
 from engine.inputs import Input, InputError
-from engine.localization import say
+from engine.localization import build_message
 from engine.mirroring import prerequisites
 from engine.model import World
 from engine.protocol import groups
@@ -27,13 +27,13 @@ from engine.verbs import REMARKS, VERBS
 TO_WRITE: Final = "TO WRITE: "
 """Mark at the beginning of every text that the author must write."""
 
-SUMMARY: Final = say("one sentence: the situation and the task")
-BRIEF: Final = say("the trainee's role, the risk and the task; do not name the coming fault")
-FACILITATOR: Final = say("questions for the class, and frequent mistakes")
-LOOK: Final = say("where to look")
-MEANS: Final = say("the finding there and its meaning")
-TYPE: Final = say("what to type")
-BETTER: Final = say("advice for the full points")
+SUMMARY: Final = build_message("one sentence: the situation and the task")
+BRIEF: Final = build_message("the trainee's role, the risk and the task; do not name the coming fault")
+FACILITATOR: Final = build_message("questions for the class, and frequent mistakes")
+LOOK: Final = build_message("where to look")
+MEANS: Final = build_message("the finding there and its meaning")
+TYPE: Final = build_message("what to type")
+BETTER: Final = build_message("advice for the full points")
 PLACEHOLDERS: Final[dict[str, str]] = {
     text: text for text in (SUMMARY, BRIEF, FACILITATOR, LOOK, MEANS, TYPE, BETTER)
 }
@@ -81,7 +81,7 @@ class ScenarioRecordingError(ValueError):
     """Error for a run from which no drill can be built. Its text is one sentence."""
 
 
-def scenario_from_drill(drill: Drill, name: str) -> str:
+def build_scenario_text(drill: Drill, name: str) -> str:
     """Build the TOML text of a scenario called *name* (a slug) from the inputs in *drill*.
 
     Faults and loads become the timeline, repairs, chores and T-SQL the solution, the state at the end the
@@ -93,7 +93,7 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     actions = [item for item in journal if not _is_story_input(item) and item.verb not in OMITTED_VERBS]
     if not actions:
         raise ScenarioRecordingError(
-            say("This run contains no repair. A drill needs an action that makes a difference.")
+            build_message("This run contains no repair. A drill needs an action that makes a difference.")
         )
     last_s = max(item.tick for item in (*story, *actions)) / TICKS_PER_S
     length_s = round(max(last_s, drill.world.t_s) + ROOM_S)
@@ -111,14 +111,14 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
         solved = play_reference(trial, trial.seed)
     except InputError as problem:
         raise ScenarioRecordingError(
-            say("Your actions cannot be replayed as a solution: {problem}.", problem=str(problem))
+            build_message("Your actions cannot be replayed as a solution: {problem}.", problem=str(problem))
         ) from problem
     idle_run = play_idle(trial, trial.seed)
     reached = [goal for goal in goals if solved.goals[str(goal["name"])].is_reached]
     asking = [goal for goal in reached if not idle_run.goals[str(goal["name"])].is_reached]
     if not asking:
         raise ScenarioRecordingError(
-            say(
+            build_message(
                 "Your actions make no difference at the end. Inject a fault, repair it, and "
                 "continue until all databases are healthy. T-SQL counts as the trainee's action, "
                 "not as a fault."
@@ -130,11 +130,11 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     shown_goals = [goal for goal in reached if goal in chosen_goals]
     base["goal"] = [{**goal, "weight": weight if goal in asking else 1} for goal in shown_goals]
     base["hint"] = [_build_hint(str(goal["name"])) for goal in shown_goals]
-    down_ticks = arithmetic.total(
-        quantities.settle_account(solved.world, db).down_ticks for db in solved.world.availability
+    down_ticks = arithmetic.add_in_order(
+        quantities.get_current_account(solved.world, db).down_ticks for db in solved.world.availability
     )
-    lost_points = arithmetic.total(
-        quantities.settle_account(solved.world, db).lost_transactions for db in solved.world.availability
+    lost_points = arithmetic.add_in_order(
+        quantities.get_current_account(solved.world, db).lost_transactions for db in solved.world.availability
     )
     base["rubric"] = _build_rubric(down_ticks / TICKS_PER_S, lost_points)
     return format_toml(base)
@@ -217,35 +217,35 @@ def _propose_goals(drill: Drill, actions: Sequence[Input]) -> list[dict[str, obj
     """
     after_s = actions[0].tick / TICKS_PER_S
     goals = []
-    for condition, text in _facts(drill.world):
-        if _holds(drill, condition):
-            goal = {"name": slug(condition), "text": text, "when": condition}
+    for condition, text in _list_facts(drill.world):
+        if _evaluate_condition(drill, condition):
+            goal = {"name": make_slug(condition), "text": text, "when": condition}
             goals.append({**goal, "after": after_s, "hold": HOLD_S})
     return goals[:CANDIDATES_MAX]
 
 
-def _holds(drill: Drill, condition: str) -> bool:
+def _evaluate_condition(drill: Drill, condition: str) -> bool:
     try:
-        return drill.holds(condition)
+        return drill.is_condition_met(condition)
     # the condition names an object that the scenario lacks, such as a witness that was added later
     except ConditionError:
         return False
 
 
-def _facts(world: World) -> Iterator[tuple[str, str]]:
+def _list_facts(world: World) -> Iterator[tuple[str, str]]:
     """Yield (condition, text) for the facts that may become goals."""
     for database in world.availability:
-        lead = facts.principal(world, database)
+        lead = facts.find_principal(world, database)
         if lead is not None:
             yield f"{database} serves on {lead.server}", f"{database} serves on {lead.server}"
             if lead.group is not None:
                 yield f"{database} is SYNCHRONIZED", f"{database} is protected by a synchronized copy"
-            if prerequisites.witness(lead) is not None:
+            if prerequisites.get_witness(lead) is not None:
                 yield f"witness of {database} is CONNECTED", f"The witness of {database} is connected"
-        for copy in world.copies_of(database):
-            if not groups.policy(copy).is_follower(copy):
+        for copy in world.list_copies_of(database):
+            if not groups.get_policy(copy).is_follower(copy):
                 continue
-            role = groups.policy(copy).role(copy)
+            role = groups.get_policy(copy).get_role(copy)
             yield f"{database} on {copy.server} is {role}", f"{copy.server} is {role} of {database}"
         yield f"manual_failovers({database}) > 0", f"{database} was failed over manually"
     for server in world.instances:
@@ -256,7 +256,7 @@ def _facts(world: World) -> Iterator[tuple[str, str]]:
                 yield f"{client.name} on {server} is CONNECTED", f"{client.name} works on {server}"
 
 
-def slug(text: str) -> str:
+def make_slug(text: str) -> str:
     """Return *text* as a valid name of a scenario or a goal."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-")
 
@@ -307,7 +307,7 @@ def find_prompts(
         request = data.removeprefix(TO_WRITE)
         yield path, PLACEHOLDERS.get(request, request)
     elif data in UNNAMED:
-        yield path, say("names of skills")
+        yield path, build_message("names of skills")
 
 
 # --- TOML ---------------------------------------------------------------------------------------------------
@@ -315,35 +315,35 @@ def find_prompts(
 
 def format_toml(data: Mapping[str, object]) -> str:
     """Format *data* (texts, numbers, booleans, lists, tables) as TOML, with multi-line texts."""
-    return "\n".join(_table(data, "")).strip() + "\n"
+    return "\n".join(_format_table(data, "")).strip() + "\n"
 
 
-def _table(data: Mapping[str, object], path: str) -> Iterator[str]:
+def _format_table(data: Mapping[str, object], path: str) -> Iterator[str]:
     """Yield the lines of a table: plain keys first, as TOML requires, then tables and lists of tables."""
     later_tables: list[tuple[str, Mapping[str, object] | list[Mapping[str, object]]]] = []
     for key, value in data.items():
         if (isinstance(value, Mapping) or _is_tables(value)) and (value or isinstance(value, Mapping)):
-            later_tables.append((f"{path}{_key(key)}", value))
+            later_tables.append((f"{path}{_format_key(key)}", value))
         else:
-            yield f"{_key(key)} = {_value(value)}"
+            yield f"{_format_key(key)} = {_format_value(value)}"
     for name, value in later_tables:
         for part in value if isinstance(value, list) else [value]:
             yield ""
             yield f"[[{name}]]" if isinstance(value, list) else f"[{name}]"
-            yield from _table(part, f"{name}.")
+            yield from _format_table(part, f"{name}.")
 
 
 def _is_tables(value: object) -> TypeGuard[list[Mapping[str, object]]]:
     return isinstance(value, list) and all(isinstance(part, Mapping) for part in value)
 
 
-def _key(key: str) -> str:
+def _format_key(key: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9_-]+", key):
         return key
     return f'"{_escape(key)}"'.replace("\n", "\\n")  # a key must be on one line
 
 
-def _value(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
@@ -351,14 +351,14 @@ def _value(value: object) -> str:
     if isinstance(value, (int, float)):
         return repr(value)
     if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    return _text(str(value))
+        return f"[{', '.join(map(_format_value, value))}]"
+    return _format_text(str(value))
 
 
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\t": "\\t"}
 
 
-def _text(text: str) -> str:
+def _format_text(text: str) -> str:
     """Format a basic string, as a multi-line string if it has several lines."""
     escaped = _escape(text)
     return f'"""\n{escaped}"""' if "\n" in text else f'"{escaped}"'

@@ -25,12 +25,12 @@ from engine.drill.authoring.problems import (
     format_path,
 )
 from engine.drill.authoring.references import check_references
-from engine.drill.authoring.schema import BLANK_LETTERS, Scenario, schema
+from engine.drill.authoring.schema import BLANK_LETTERS, Scenario, build_schema
 from engine.drill.authoring.variants import Picks
-from engine.localization import say
+from engine.localization import build_message
 from engine.verbs.lines import parse_line, parse_script
 
-__all__ = ["Problem", "Scenario", "ScenarioError", "load_scenario", "schema", "select_variant"]
+__all__ = ["Problem", "Scenario", "ScenarioError", "build_schema", "load_scenario", "select_variant"]
 
 _POSITION: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 
@@ -42,16 +42,16 @@ def load_scenario(
 
     If it has variants, *picks* or *seed* (None: the file's own) choose one.
     """
-    data = _toml(text, source_name)
+    data = _parse_toml(text, source_name)
     finder = ProblemFinder(source_name, text)
     stem = re.split(r"[/\\]", source_name)[-1].removesuffix(".toml")
     if data.setdefault("name", stem) != stem:
-        expected = say("{name!r} (the file name), or no name", name=stem)
-        finder.add(("name",), say("the name is {name}", name=repr(data["name"])), expected)
+        expected = build_message("{name!r} (the file name), or no name", name=stem)
+        finder.add_problem(("name",), build_message("the name is {name}", name=repr(data["name"])), expected)
     if data.get(variants.VARIANTS):
         for path, found_text, wanted in variants.find_problems(data):
-            finder.add(path, found_text, wanted)
-        finder.check()
+            finder.add_problem(path, found_text, wanted)
+        finder.raise_problems()
         drawn_values = variants.pick_values(
             data[variants.VARIANTS], _read_seed(data) if seed is None else seed
         )
@@ -61,24 +61,26 @@ def load_scenario(
     except ValidationError as errors:
         found_errors = errors.errors(include_url=False)
         for error in found_errors[: limits.PROBLEMS_MAX]:
-            _explain(finder, data, error)
+            _report_error(finder, data, error)
         if len(found_errors) > limits.PROBLEMS_MAX:
-            finder.add((), say("and {n} more problems", n=len(found_errors) - limits.PROBLEMS_MAX))
+            finder.add_problem(
+                (), build_message("and {n} more problems", n=len(found_errors) - limits.PROBLEMS_MAX)
+            )
         else:
-            _check_the_rest(finder, data, found_errors)
-        finder.check()
+            _check_valid_parts(finder, data, found_errors)
+        finder.raise_problems()
         raise AssertionError("a refused file without a problem") from errors
     scenario._text = text
-    total = arithmetic.total(database.count for database in scenario.databases)
+    total = arithmetic.add_in_order(database.count for database in scenario.databases)
     if total > limits.DATABASES_MAX:
-        finder.add(
+        finder.add_problem(
             ("database",),
-            say("the scenario has {n} databases", n=total),
-            say("at most {n} in total", n=limits.DATABASES_MAX),
+            build_message("the scenario has {n} databases", n=total),
+            build_message("at most {n} in total", n=limits.DATABASES_MAX),
         )
-        finder.check()
+        finder.raise_problems()
     check_references(scenario, finder)
-    finder.check()
+    finder.raise_problems()
     return scenario
 
 
@@ -98,7 +100,7 @@ def _read_seed(data: dict[str, object]) -> int:
     return seed if isinstance(seed, int) else 0
 
 
-def _toml(text: str, file: str) -> dict[str, Any]:
+def _parse_toml(text: str, file: str) -> dict[str, Any]:
     excess = limits.find_excess(text)
     if excess is not None:
         position, message, expected = excess
@@ -112,7 +114,9 @@ def _toml(text: str, file: str) -> dict[str, Any]:
         line, column = text.count("\n") + 1, 1
         if place is not None and place[1] is not None:
             line, column = int(place[1]), int(place[2])
-        problem = Problem(file, line, column, "", say("not TOML: {said}", said=_POSITION.sub("", message)))
+        problem = Problem(
+            file, line, column, "", build_message("not TOML: {said}", said=_POSITION.sub("", message))
+        )
         raise ScenarioError([problem]) from None
 
 
@@ -132,8 +136,8 @@ class _ShiftedFinder(ProblemFinder):
         super().__init__(finder.file, finder.text)
         self._left_out = left_out
 
-    def add(self, path: Path, text: str, expected: str = "", offset: int | None = None) -> None:
-        super().add(self._restore_path(path), text, expected, offset)
+    def add_problem(self, path: Path, text: str, expected: str = "", offset: int | None = None) -> None:
+        super().add_problem(self._restore_path(path), text, expected, offset)
 
     def _restore_path(self, path: Path) -> Path:
         if len(path) < 2 or not isinstance(path[1], int):
@@ -144,7 +148,9 @@ class _ShiftedFinder(ProblemFinder):
         return (path[0], number, *path[2:])
 
 
-def _check_the_rest(finder: ProblemFinder, data: dict[str, object], errors: Iterable[ErrorDetails]) -> None:
+def _check_valid_parts(
+    finder: ProblemFinder, data: dict[str, object], errors: Iterable[ErrorDetails]
+) -> None:
     """Check names, lines and conditions of all valid parts, although other parts are invalid.
 
     A wrong type then does not hide a misspelled verb until the next check.
@@ -184,7 +190,7 @@ def _remove_keys(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> 
         if len(path) == 1 and path[0] in STAND_INS:
             sound[str(path[0])] = STAND_INS[str(path[0])]
         elif path and kind != "missing":
-            inner = _inner(sound, path[:-1])
+            inner = _find_inner_value(sound, path[:-1])
             if isinstance(inner, dict):
                 inner.pop(path[-1], None)
     return sound, {}
@@ -219,7 +225,7 @@ DEPENDENTS: Final = {
 """Omitted table -> tables that would then be reported, wrongly, to refer to a missing entry."""
 
 
-def _inner(data: Any, path: Path) -> Any:
+def _find_inner_value(data: Any, path: Path) -> Any:
     for part in path:
         data = data[part]
     return data
@@ -228,31 +234,42 @@ def _inner(data: Any, path: Path) -> Any:
 # --- descriptions of pydantic's errors ----------------------------------------------------------------------
 
 
-def _explain(finder: ProblemFinder, data: object, error: ErrorDetails) -> None:
+def _report_error(finder: ProblemFinder, data: object, error: ErrorDetails) -> None:
     kind, value = error["type"], error["input"]
     path = _to_file_path(error["loc"], data, keep_last=kind == "missing")
     if kind == "extra_forbidden":
-        finder.add(
+        finder.add_problem(
             path,
-            say("unknown key {key!r}", key=path[-1]),
-            _suggest_key(str(path[-1]), _keys(path[:-1], data)),
+            build_message("unknown key {key!r}", key=path[-1]),
+            _suggest_key(str(path[-1]), _list_valid_keys(path[:-1], data)),
         )
     elif kind == "missing" and isinstance(error["loc"][-1], int):
-        finder.add(path[:-1], say("the list is too short"), format_expected(error))
+        finder.add_problem(path[:-1], build_message("the list is too short"), format_expected(error))
     elif kind == "missing":
-        finder.add(path[:-1], say("the key {key!r} is missing", key=path[-1]))
+        finder.add_problem(path[:-1], build_message("the key {key!r} is missing", key=path[-1]))
     elif kind == "union_tag_not_found":
-        finder.add(path, say("the key {key!r} is missing", key="kind"))
+        finder.add_problem(path, build_message("the key {key!r} is missing", key="kind"))
     elif kind == "union_tag_invalid":
-        finder.add(
-            (*path, "kind"), say("unknown word {word!r}", word=error["ctx"]["tag"]), format_expected(error), 0
+        finder.add_problem(
+            (*path, "kind"),
+            build_message("unknown word {word!r}", word=error["ctx"]["tag"]),
+            format_expected(error),
+            0,
         )
     elif kind == "value_error":
-        finder.add(
-            path, say("{value} is not allowed here", value=_abbreviate(value)), format_expected(error), 0
+        finder.add_problem(
+            path,
+            build_message("{value} is not allowed here", value=_format_abbreviated(value)),
+            format_expected(error),
+            0,
         )
     else:
-        finder.add(path, say("{value} is not valid", value=_abbreviate(value)), format_expected(error), 0)
+        finder.add_problem(
+            path,
+            build_message("{value} is not valid", value=_format_abbreviated(value)),
+            format_expected(error),
+            0,
+        )
 
 
 def _to_file_path(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:
@@ -273,7 +290,7 @@ def _has_index(part: str | int, data: object) -> bool:
     return isinstance(part, int) and isinstance(data, list) and part < len(data)
 
 
-def _keys(path: Path, data: Any) -> list[str]:
+def _list_valid_keys(path: Path, data: Any) -> list[str]:
     """Return the keys that are valid in the table at *path*."""
     candidates: list[type[BaseModel]] = [Scenario]
     for part in path:
@@ -282,27 +299,27 @@ def _keys(path: Path, data: Any) -> list[str]:
             fields = [
                 f for m in candidates for name, f in m.model_fields.items() if (f.alias or name) == part
             ]
-            candidates = [m for f in fields for m in _models_in(f.annotation)]
+            candidates = [m for f in fields for m in _list_models(f.annotation)]
         if isinstance(data, dict) and len(candidates) > 1:
             kind = data.get("kind")
             candidates = [m for m in candidates if kind in get_args(m.model_fields["kind"].annotation)]
     return [field.alias or name for m in candidates for name, field in m.model_fields.items()]
 
 
-def _models_in(annotation: object) -> list[type[BaseModel]]:
+def _list_models(annotation: object) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
-    return [model for part in get_args(annotation) for model in _models_in(part)]
+    return [model for part in get_args(annotation) for model in _list_models(part)]
 
 
 def _suggest_key(key: str, keys: list[str]) -> str:
     matches = difflib.get_close_matches(key, keys, 1, cutoff=0.5)
     if matches or not keys:
         return f"{matches[0]}?" if matches else ""
-    return say("one of {names}", names=", ".join(keys))
+    return build_message("one of {names}", names=", ".join(keys))
 
 
-def _abbreviate(value: object) -> str:
+def _format_abbreviated(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}…"
 
@@ -345,13 +362,13 @@ class Contents(Struct, frozen=True):
     """Length of the drill in seconds; None: the learner ends it."""
 
 
-def contents(scenario: Scenario) -> Contents:
+def summarize_contents(scenario: Scenario) -> Contents:
     """Return the contents of a loaded scenario, whose lines are valid."""
     deeds = [inject.do for inject in scenario.timeline]
-    verbs = verbs_of((*deeds, *(preparation.do for preparation in scenario.before)))
+    verbs = count_verbs((*deeds, *(preparation.do for preparation in scenario.before)))
     tables = {
         "servers": len(scenario.servers),
-        "databases": arithmetic.total(database.count for database in scenario.databases),
+        "databases": arithmetic.add_in_order(database.count for database in scenario.databases),
         "clients": len(scenario.clients),
         "timeline": len(scenario.timeline),
         "goals": len(scenario.goals),
@@ -361,13 +378,13 @@ def contents(scenario: Scenario) -> Contents:
         "steps of the solution": len(scenario.solution),
         "rules of the score": len(scenario.rubric),
     }
-    sizes = {key: sum(map(len, _texts(value))) for key, value in _list_visible_texts(scenario)}
+    sizes = {key: sum(map(len, _list_texts(value))) for key, value in _list_visible_texts(scenario)}
     return Contents(
         name=scenario.name,
         title=scenario.title,
         author=scenario.author,
         sources=tuple(f"{source.paper}, {source.section}" for source in scenario.sources),
-        sha256=sha256(scenario.text),
+        sha256=compute_sha256(scenario.text),
         characters=len(scenario.text),
         counts=tuple((table_name, count) for table_name, count in tables.items() if count),
         verbs=verbs,
@@ -378,14 +395,14 @@ def contents(scenario: Scenario) -> Contents:
     )
 
 
-def sha256(text: str) -> str:
+def compute_sha256(text: str) -> str:
     """Return the SHA-256 that identifies a file, as hexadecimal digits."""
     return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
-def verbs_of(lines: Iterable[str]) -> tuple[tuple[str, int], ...]:
+def count_verbs(lines: Iterable[str]) -> tuple[tuple[str, int], ...]:
     """Return (verb, count) for input lines with or without a time, most frequent first."""
-    counts = Counter(map(_verb, lines))
+    counts = Counter(map(_read_verb, lines))
     return tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
@@ -407,18 +424,18 @@ def _list_visible_texts(scenario: Scenario) -> Iterator[tuple[str, object]]:
         yield key, fields.get(key)
 
 
-def _texts(value: object) -> Iterator[str]:
+def _list_texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for part in value.values():
-            yield from _texts(part)
+            yield from _list_texts(part)
     elif isinstance(value, (list, tuple)):
         for part in value:
-            yield from _texts(part)
+            yield from _list_texts(part)
 
 
-def _verb(line: str) -> str:
+def _read_verb(line: str) -> str:
     """Return the verb of a line, with or without a time."""
     inputs, problems = parse_script(line)
     return inputs[0].verb if inputs and not problems else parse_line(line).verb

@@ -13,7 +13,7 @@ from typing import Final
 
 from engine.chance import Chance
 from engine.drill.authoring.problems import Path
-from engine.localization import say
+from engine.localization import build_message
 
 VARIANTS: Final = "variants"
 POOL_MAX: Final = 50
@@ -40,7 +40,7 @@ VariantProblem = tuple[Path, str, str]
 """Problem: path, description, expected value."""
 
 
-def groups(variants: Mapping[str, object]) -> list[dict[str, list[object]]]:
+def list_pool_groups(variants: Mapping[str, object]) -> list[dict[str, list[object]]]:
     """Return the groups of pools that are picked together, in the order of the file."""
     return [
         {
@@ -56,15 +56,15 @@ def pick_values(variants: Mapping[str, object], seed: int) -> dict[str, object]:
     """Return the value that *seed* selects from each pool."""
     chance = Chance.from_seed(seed ^ VARIANT_STREAM)
     picks: dict[str, object] = {}
-    for group in groups(variants):
-        position = chance.integer(0, len(next(iter(group.values()))) - 1)
+    for group in list_pool_groups(variants):
+        position = chance.draw_integer(0, len(next(iter(group.values()))) - 1)
         picks |= {name: pool[position] for name, pool in group.items()}
     return picks
 
 
-def combinations(variants: Mapping[str, object]) -> Iterator[dict[str, object]]:
+def iterate_combinations(variants: Mapping[str, object]) -> Iterator[dict[str, object]]:
     """Yield every combination of picks. If there are too many, yield some that contain every entry at least once."""
-    pool_groups = groups(variants)
+    pool_groups = list_pool_groups(variants)
     sizes = [len(next(iter(group.values()))) for group in pool_groups]
     is_large = math.prod(sizes) > COMBINATIONS_MAX
     index_lists = ([n % size for size in sizes] for n in range(max(sizes, default=0)))
@@ -108,76 +108,106 @@ def find_problems(data: Mapping[str, object]) -> list[VariantProblem]:
     if variants is None:
         return []
     if not isinstance(variants, dict):
-        return [((VARIANTS,), say("not a table"), say("[variants] with pools such as size = [10, 20]"))]
-    problems = [problem for name, pool in variants.items() for problem in _pool(name, pool)]
-    names = [name for group in groups(variants) for name in group] if not problems else []
+        return [
+            (
+                (VARIANTS,),
+                build_message("not a table"),
+                build_message("[variants] with pools such as size = [10, 20]"),
+            )
+        ]
+    problems = [problem for name, pool in variants.items() for problem in _find_pool_problems(name, pool)]
+    names = [name for group in list_pool_groups(variants) for name in group] if not problems else []
     for name in sorted({name for name in names if names.count(name) > 1}):
-        problems.append(((VARIANTS,), say("pool {name!r} exists twice", name=name), say("different names")))
+        problems.append(
+            (
+                (VARIANTS,),
+                build_message("pool {name!r} exists twice", name=name),
+                build_message("different names"),
+            )
+        )
     return problems or [
-        (path, say("there is no variant {name!r}", name=name), say("one of {names}", names=", ".join(names)))
-        for path, name in _placeholders(data, ())
+        (
+            path,
+            build_message("there is no variant {name!r}", name=name),
+            build_message("one of {names}", names=", ".join(names)),
+        )
+        for path, name in _find_placeholders(data, ())
         if name not in names
     ]
 
 
 def find_unused_pools(data: Mapping[str, object]) -> list[VariantProblem]:
     """Return the pools that no placeholder uses."""
-    used, pools = {name for _, name in _placeholders(data, ())}, data.get(VARIANTS)
+    used, pools = {name for _, name in _find_placeholders(data, ())}, data.get(VARIANTS)
     return [
         (
             (VARIANTS,),
-            say("no text uses the variant {name!r}", name=name),
-            say("{placeholder} in a text, or no pool with this name", placeholder=f"{{{name}}}"),
+            build_message("no text uses the variant {name!r}", name=name),
+            build_message("{placeholder} in a text, or no pool with this name", placeholder=f"{{{name}}}"),
         )
-        for group in groups(pools if isinstance(pools, dict) else {})
+        for group in list_pool_groups(pools if isinstance(pools, dict) else {})
         for name in group
         if name not in used
     ]
 
 
-def _pool(name: str, pool: object) -> Iterator[VariantProblem]:
+def _find_pool_problems(name: str, pool: object) -> Iterator[VariantProblem]:
     path: Path = (VARIANTS, name)
     if not isinstance(pool, dict):
-        yield from _entries(path, name, pool)
+        yield from _find_entry_problems(path, name, pool)
         return
     variant_problems: list[VariantProblem] = [
-        entry for inner, entries in pool.items() for entry in _entries((*path, inner), inner, entries)
+        entry
+        for inner, entries in pool.items()
+        for entry in _find_entry_problems((*path, inner), inner, entries)
     ]
     yield from variant_problems
     if not pool:
-        yield path, say("this group contains no pool"), say("pools that are picked together")
+        yield (
+            path,
+            build_message("this group contains no pool"),
+            build_message("pools that are picked together"),
+        )
     elif not variant_problems and len({len(entries) for entries in pool.values()}) > 1:
         sizes = ", ".join(f"{inner} has {len(entries)}" for inner, entries in pool.items())
         yield (
             path,
-            say("the pools have different lengths: {sizes}", sizes=sizes),
-            (say("the same number of entries in each pool, because they are picked together")),
+            build_message("the pools have different lengths: {sizes}", sizes=sizes),
+            (build_message("the same number of entries in each pool, because they are picked together")),
         )
 
 
-def _entries(path: Path, name: str, pool: object) -> Iterator[VariantProblem]:
+def _find_entry_problems(path: Path, name: str, pool: object) -> Iterator[VariantProblem]:
     if not _NAME.match(name):
         yield (
             path,
-            say("{name!r} is not a valid name of a variant", name=name),
-            say("lowercase letters, digits and _, at most 30 characters"),
+            build_message("{name!r} is not a valid name of a variant", name=name),
+            build_message("lowercase letters, digits and _, at most 30 characters"),
         )
     if not isinstance(pool, list) or not 2 <= len(pool) <= POOL_MAX:
-        yield path, say("not a pool"), say("a list of 2 to {n} entries", n=POOL_MAX)
+        yield path, build_message("not a pool"), build_message("a list of 2 to {n} entries", n=POOL_MAX)
     elif not all(type(entry) in (str, int, float) for entry in pool) or len({type(e) for e in pool}) > 1:
-        yield path, say("the entries have different types"), say("only texts, or only numbers")
+        yield (
+            path,
+            build_message("the entries have different types"),
+            build_message("only texts, or only numbers"),
+        )
     elif any(isinstance(entry, str) and len(entry) > ENTRY_LENGTH_MAX for entry in pool):
-        yield (path, say("an entry is too long"), say("at most {n} characters", n=ENTRY_LENGTH_MAX))
+        yield (
+            path,
+            build_message("an entry is too long"),
+            build_message("at most {n} characters", n=ENTRY_LENGTH_MAX),
+        )
 
 
-def _placeholders(value: object, path: Path) -> Iterator[tuple[Path, str]]:
+def _find_placeholders(value: object, path: Path) -> Iterator[tuple[Path, str]]:
     """Yield (path of its text, placeholder) for each placeholder outside [variants]."""
     if isinstance(value, dict):
         for key, part in value.items():
             if (*path, key) != (VARIANTS,):
-                yield from _placeholders(part, (*path, key))
+                yield from _find_placeholders(part, (*path, key))
     elif isinstance(value, list):
         for number, part in enumerate(value):
-            yield from _placeholders(part, (*path, number))
+            yield from _find_placeholders(part, (*path, number))
     elif isinstance(value, str):
         yield from ((path, match[1]) for match in _PLACEHOLDER.finditer(value))

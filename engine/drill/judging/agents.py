@@ -19,10 +19,10 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import default_end, play_idle, play_reference
+from engine.drill.running.solution import find_default_end, play_idle, play_reference
 from engine.drill.time.history import History
 from engine.inputs import Input, InputError
-from engine.model import Tick, ticks
+from engine.model import Tick, to_ticks
 
 Play = Callable[[Scenario, int], Drill]
 """Function that plays the drill of a scenario with a seed to its end."""
@@ -33,7 +33,7 @@ RANDOM_PLAYERS: Final = 3
 STALL_S: Final = 60.0
 """Delay of each action of a stalling player."""
 REVERT_EVERY_S: Final = 20.0
-FIRST_ACTION_TICK: Final = ticks(1.0)
+FIRST_ACTION_TICK: Final = to_ticks(1.0)
 """Time of the first action of players that do not wait for the failure."""
 
 
@@ -70,16 +70,16 @@ def list_candidate_lines(scenario: Scenario) -> list[str]:
 
 def _try(drill: Drill | History, line: str) -> None:
     with suppress(InputError):  # a person would read the error and continue
-        drill.do(line)
+        drill.apply_line(line)
 
 
 def _play_to_end(drill: Drill | History) -> Drill:
     ended_drill = drill.drill if isinstance(drill, History) else drill
-    drill.advance_to(default_end(ended_drill, ended_drill.tick))
+    drill.advance_to(find_default_end(ended_drill, ended_drill.tick))
     return ended_drill
 
 
-def _steps(scenario: Scenario, seed: int) -> list[Input]:
+def _list_reference_inputs(scenario: Scenario, seed: int) -> list[Input]:
     """Return the inputs of the reference, with their times."""
     return play_reference(scenario, seed).journal
 
@@ -93,10 +93,10 @@ def build_random_player(player: int) -> Play:
     def play(scenario: Scenario, seed: int) -> Drill:
         drill = Drill(scenario, seed)
         chance = Chance.from_seed(seed * RANDOM_PLAYERS + player)
-        lines, end = list_candidate_lines(drill.scenario), default_end(drill)
-        for tick in sorted(chance.integer(0, end) for _ in range(RANDOM_ACTS)):
+        lines, end = list_candidate_lines(drill.scenario), find_default_end(drill)
+        for tick in sorted(chance.draw_integer(0, end) for _ in range(RANDOM_ACTS)):
             drill.advance_to(tick)
-            _try(drill, lines[chance.integer(0, len(lines) - 1)])
+            _try(drill, lines[chance.draw_integer(0, len(lines) - 1)])
         return _play_to_end(drill)
 
     return play
@@ -121,11 +121,11 @@ def play_worst(scenario: Scenario, seed: int) -> Drill:
 def add_noops_and_undo(scenario: Scenario, seed: int) -> Drill:
     """Play the reference, but break and repair something healthy, and inspect something, around each step."""
     drill = Drill(scenario, seed)
-    for item in _steps(scenario, seed):
+    for item in _list_reference_inputs(scenario, seed):
         drill.advance_to(item.tick)
         world = drill.world
         reachable_servers = (
-            s.name for s in world.instances.values() if s.running and world.computer_of(s.name).nic_up
+            s.name for s in world.instances.values() if s.running and world.get_computer_of(s.name).nic_up
         )
         server = next(reachable_servers, drill.scenario.servers[0].name)
         for line in (
@@ -147,11 +147,11 @@ def try_harmful_first(scenario: Scenario, seed: int) -> Drill:
         for line in list_candidate_lines(history.drill.scenario)
         if "SET PARTNER OFF" in line or "FORCE" in line
     ]
-    for item in _steps(scenario, seed):
+    for item in _list_reference_inputs(scenario, seed):
         history.advance_to(item.tick)
         for line in harm:
             _try(history, line)
-        history.advance_to(item.tick + ticks(10.0))
+        history.advance_to(item.tick + to_ticks(10.0))
         history = history.fork(item.tick, before_inputs=True)
         _try(history, item.line_without_time)
     return _play_to_end(history)
@@ -160,7 +160,7 @@ def try_harmful_first(scenario: Scenario, seed: int) -> Drill:
 def farm_hints(scenario: Scenario, seed: int) -> Drill:
     """Open every hint until the end of the drill, rewind to the beginning, and play the reference."""
     history = History(Drill(scenario, seed))
-    steps = _steps(scenario, seed)
+    steps = _list_reference_inputs(scenario, seed)
     for item in steps:
         history.advance_to(max(FIRST_ACTION_TICK, item.tick - 1))
         for layer in (1, 2, 3):
@@ -171,23 +171,24 @@ def farm_hints(scenario: Scenario, seed: int) -> Drill:
 
 def play_late(scenario: Scenario, seed: int) -> Drill:
     """Play the reference with each step a minute late."""
-    inputs = [replace(i, tick=i.tick + ticks(STALL_S)) for i in _steps(scenario, seed)]
+    inputs = [replace(i, tick=i.tick + to_ticks(STALL_S)) for i in _list_reference_inputs(scenario, seed)]
     return _play_steps(Drill(scenario, seed), inputs)
 
 
 def act_before_failure(scenario: Scenario, seed: int) -> Drill:
     """Apply all actions of the reference immediately, before anything has happened."""
     return _play_steps(
-        Drill(scenario, seed), [replace(i, tick=FIRST_ACTION_TICK) for i in _steps(scenario, seed)]
+        Drill(scenario, seed),
+        [replace(i, tick=FIRST_ACTION_TICK) for i in _list_reference_inputs(scenario, seed)],
     )
 
 
 def revert_all_repeatedly(scenario: Scenario, seed: int) -> Drill:
     """Send `revert-all` every few seconds instead of diagnosing the fault."""
     drill = Drill(scenario, seed)
-    end = default_end(drill)
+    end = find_default_end(drill)
     while not drill.finished and drill.tick < end:
-        drill.advance_to(min(end, drill.tick + ticks(REVERT_EVERY_S)))
+        drill.advance_to(min(end, drill.tick + to_ticks(REVERT_EVERY_S)))
         if not drill.finished:
             _try(drill, "revert-all")
     return _play_to_end(drill)
@@ -204,14 +205,14 @@ def finish_immediately(scenario: Scenario, seed: int) -> Drill:
 def finish_when_goals_met(scenario: Scenario, seed: int) -> Drill:
     """Play the reference and end the drill at the first second with all goals reached."""
     drill = Drill(scenario, seed)
-    steps = list(reversed(_steps(scenario, seed)))
+    steps = list(reversed(_list_reference_inputs(scenario, seed)))
     while not drill.finished and not all(goal.is_reached for goal in drill.goals.values()):
         while steps and steps[-1].tick <= drill.tick:
             _try(drill, steps.pop().line_without_time)
-        next_second: Tick = drill.tick - drill.tick % ticks(1.0) + ticks(1.0)
+        next_second: Tick = drill.tick - drill.tick % to_ticks(1.0) + to_ticks(1.0)
         drill.advance_to(min([next_second, *(item.tick for item in steps[-1:])]))
     if not drill.finished:
-        drill.finish()
+        drill.end_now()
     return drill
 
 
@@ -310,7 +311,7 @@ class Ranking(Struct, frozen=True):
     allowed: tuple[tuple[str, str], ...] = ()
     """Exploits that rank equal to or before their twin, with the reason why they may."""
 
-    def result_of(self, agent: str) -> AgentResult:
+    def find_result(self, agent: str) -> AgentResult:
         """Return the result of an agent by name."""
         return next(standing for standing in self.standings if standing.agent == agent)
 
@@ -325,7 +326,7 @@ class Ranking(Struct, frozen=True):
         }
 
 
-def rank(scenario: Scenario, seed: int | None = None, agents: Iterable[Agent] = AGENTS) -> Ranking:
+def rank_agents(scenario: Scenario, seed: int | None = None, agents: Iterable[Agent] = AGENTS) -> Ranking:
     """Let every agent play the drill in practice mode, and check the ranking."""
     seed, agents = scenario.seed if seed is None else seed, tuple(agents)
     try:
@@ -348,7 +349,7 @@ def rank(scenario: Scenario, seed: int | None = None, agents: Iterable[Agent] = 
 
 
 def _summarize_run(agent: Agent, drill: Drill) -> AgentResult:
-    score = drill.score()
+    score = drill.compute_score()
     met_ticks = [
         state.met_tick for state in drill.goals.values() if state.is_reached and state.met_tick is not None
     ]
@@ -356,9 +357,9 @@ def _summarize_run(agent: Agent, drill: Drill) -> AgentResult:
         agent.name,
         score.total,
         score.finished,
-        arithmetic.total(hint.cost for hint in drill.hints),
+        arithmetic.add_in_order(hint.cost for hint in drill.hints),
         len(drill.hints) + len(drill.rewinds),
-        arithmetic.total(met_ticks) / len(met_ticks) / TICKS_PER_S
+        arithmetic.add_in_order(met_ticks) / len(met_ticks) / TICKS_PER_S
         if met_ticks and len(met_ticks) == len(drill.goals)
         else None,
         drill.journal[-1].tick / TICKS_PER_S if drill.journal else 0.0,
@@ -414,14 +415,14 @@ LEGEND: Final = """\
 or a later last action; + level with it or before it, and allowed"""
 
 
-def table(rankings: Iterable[Ranking]) -> str:
+def format_table(rankings: Iterable[Ranking]) -> str:
     """Format all rankings as one table with a row for each scenario and a column for each agent."""
     rankings = list(rankings)
     names = [agent.name for agent in AGENTS]
     width = max((len(ranking.scenario) for ranking in rankings), default=0)
     head = f"{'':{width}}  " + "  ".join(f"{name:>{max(7, len(name))}}" for name in names)
     rows = [
-        f"{ranking.scenario:{width}}  " + "  ".join(_cell(ranking, name) for name in names)
+        f"{ranking.scenario:{width}}  " + "  ".join(_format_cell(ranking, name) for name in names)
         for ranking in rankings
         if ranking.standings
     ]
@@ -444,8 +445,8 @@ def _format_scenarios(names: list[str]) -> str:
     return ", ".join(names) if len(names) <= 12 else f"{len(names)} scenarios"
 
 
-def _cell(ranking: Ranking, name: str) -> str:
-    standing, best = ranking.result_of(name), ranking.result_of(REFERENCE)
+def _format_cell(ranking: Ranking, name: str) -> str:
+    standing, best = ranking.find_result(name), ranking.find_result(REFERENCE)
     mark = "=" if standing is not best and standing.finished and standing.total == best.total else ""
     if name in dict(ranking.allowed):
         mark = "+"

@@ -16,13 +16,13 @@ from engine.drill.authoring import facts
 from engine.drill.judging import difference
 from engine.drill.judging.difference import OutcomeRow
 from engine.drill.running.drill import Drill, DrillEnd
-from engine.drill.running.solution import default_end
+from engine.drill.running.solution import find_default_end
 from engine.drill.time.cooperative_tasks import Slices, advance_in_slices
 from engine.events import SqlDoneData, select_data
 from engine.inputs import Input, InputError
-from engine.model import Tick, ticks
+from engine.model import Tick, to_ticks
 from engine.protocol import availability
-from engine.tsql.language.lexer import only_reads
+from engine.tsql.language.lexer import is_read_only_input
 from engine.verbs import REMARKS
 from engine.verbs.lines import describe_input
 
@@ -89,12 +89,12 @@ def is_inspection(item: Input) -> bool:
     if item.verb != "sql":
         return False
     return (
-        only_reads(item)
+        is_read_only_input(item)
         or READING.fullmatch(facts.normalize_sql(item.args[1], keep_literals=False)) is not None
     )
 
 
-def evaluating_actions(
+def measure_action_impacts(
     drill: Drill, indices: Sequence[int] | None = None
 ) -> Slices[tuple[ActionImpact, ...]]:
     """Return the actions of a finished run with the result without each, the most costly first. Runs in slices.
@@ -110,13 +110,13 @@ def evaluating_actions(
             yield len(impacts) / max(1, len(places))
         if number in places and work < WORK_MAX:
             counterfactual = run.fork()
-            for _ in _play_on(counterfactual, drill, number + 1):
+            for _ in _play_rest(counterfactual, drill, number + 1):
                 yield len(impacts) / len(places)
             work += (counterfactual.tick - run.tick) * width
             impacts.append(_measure_impact(drill, counterfactual, number))
         if len(impacts) == len(places) or run.finished:
             break
-        run.do(item.line_without_time)
+        run.apply_line(item.line_without_time)
     return tuple(sorted(impacts, key=lambda deed: (-deed.points, deed.tick)))
 
 
@@ -135,7 +135,7 @@ def _list_candidates(drill: Drill) -> list[int]:
 
 
 def _measure_impact(drill: Drill, counterfactual: Drill, index: int) -> ActionImpact:
-    own_score, theirs = drill.score(), counterfactual.score()
+    own_score, theirs = drill.compute_score(), counterfactual.compute_score()
     before = {item.name: item.points for item in own_score.items}
     points_by_item = {item.name: item.points for item in theirs.items}
     gains = {
@@ -155,7 +155,7 @@ def _measure_impact(drill: Drill, counterfactual: Drill, index: int) -> ActionIm
 # --- the other run ------------------------------------------------------------------------------------------
 
 
-def _play_on(counterfactual: Drill, drill: Drill, index: int) -> Iterator[None]:
+def _play_rest(counterfactual: Drill, drill: Drill, index: int) -> Iterator[None]:
     """Play the journal from *index* to the drill's end, without the consequences of the omitted action."""
     for item in drill.journal[index:]:
         yield from _advance(counterfactual, drill, item.tick)
@@ -166,14 +166,14 @@ def _play_on(counterfactual: Drill, drill: Drill, index: int) -> Iterator[None]:
         ):
             continue
         try:
-            counterfactual.do(item.line_without_time)
+            counterfactual.apply_line(item.line_without_time)
         except InputError:
             continue  # the object of the action does not exist in this run
     is_over = drill.ended_by in (DrillEnd.GOALS, DrillEnd.FORBIDDEN, DrillEnd.TIME)
     yield from _advance(
         counterfactual,
         drill,
-        max(drill.tick, default_end(counterfactual, drill.tick)) if is_over else drill.tick,
+        max(drill.tick, find_default_end(counterfactual, drill.tick)) if is_over else drill.tick,
     )
 
 
@@ -184,14 +184,14 @@ def _advance(counterfactual: Drill, drill: Drill, tick: Tick) -> Iterator[None]:
         yield from advance_in_slices(
             counterfactual, min(tick, counterfactual.tick + 10 * TICKS_PER_S) if waiting else tick
         )
-        for question in counterfactual.open_questions() if not counterfactual.finished else ():
+        for question in counterfactual.list_open_questions() if not counterfactual.finished else ():
             answer, right = (
                 drill.answers[question.name],
                 counterfactual.answers[question.name].correct_choices,
             )
             if answer.choice is not None:
                 choice = right[0] if answer.correct and right else answer.choice
-                counterfactual.do(f"answer {question.name} {choice}")
+                counterfactual.apply_line(f"answer {question.name} {choice}")
 
 
 def _is_needless(counterfactual: Drill, drill: Drill, item: Input) -> bool:
@@ -203,10 +203,10 @@ def _is_needless(counterfactual: Drill, drill: Drill, item: Input) -> bool:
         return True
     trial = counterfactual.fork()
     try:
-        trial.do(item.line_without_time)
+        trial.apply_line(item.line_without_time)
     except InputError:
         return True
-    trial.advance_to(counterfactual.tick + ticks(REFUSED_S))
+    trial.advance_to(counterfactual.tick + to_ticks(REFUSED_S))
     return was_refused(trial, item) and not was_refused(drill, item)
 
 
@@ -215,7 +215,7 @@ def was_refused(drill: Drill, item: Input) -> bool:
     return any(
         batch.started_tick == item.tick
         and event.server == item.args[0].partition("#")[0]
-        and bool(facts.errors(batch))
+        and bool(facts.list_error_numbers(batch))
         for event, batch in select_data(drill.events, SqlDoneData)
     )
 
@@ -224,9 +224,9 @@ def _would_recover(counterfactual: Drill, text: str) -> bool:
     """Return whether every database that *text* names would be served within BACK_S without further inputs."""
     named_databases = [name for name in counterfactual.world.availability if name.upper() in text]
     trial = counterfactual.fork()
-    trial.advance_to(counterfactual.tick + ticks(BACK_S))
+    trial.advance_to(counterfactual.tick + to_ticks(BACK_S))
     return bool(named_databases) and all(
-        availability.serving_copies(trial.world, name) for name in named_databases
+        availability.list_serving_copies(trial.world, name) for name in named_databases
     )
 
 
@@ -252,11 +252,11 @@ def find_retry_tick(tick: Tick, act: Input | None, journal: Iterable[Input]) -> 
     Actions of the *journal* in that time are kept if enough time for a query remains after them.
     """
     typed_length = 0 if act is None else len(act.args[-1] if act.verb in ("sql", "ps") else act.command_text)
-    earliest_tick = tick - ticks(min(LEAD_S_MAX, LOOK_S + THINK_S + KEY_S * typed_length))
+    earliest_tick = tick - to_ticks(min(LEAD_S_MAX, LOOK_S + THINK_S + KEY_S * typed_length))
     action_ticks = [item.tick for item in journal if item.verb not in REMARKS and not is_inspection(item)]
     retry_ticks = [
         action_tick + 1
         for action_tick in action_ticks
-        if earliest_tick <= action_tick <= tick - ticks(LOOK_S)
+        if earliest_tick <= action_tick <= tick - to_ticks(LOOK_S)
     ]
     return max(0, earliest_tick, *retry_ticks)

@@ -11,7 +11,7 @@ from engine.drill.authoring import facts
 from engine.drill.judging import report
 from engine.drill.running.drill import Drill
 from engine.events import Event, NoteData
-from engine.localization import say
+from engine.localization import build_message
 from engine.model import Tick
 from engine.protocol import groups
 
@@ -98,16 +98,16 @@ def compare_states(left_run: Drill, right_run: Drill) -> list[StateRow]:
     """Compare servers, copies and clients of two drills, each at its own present time."""
     rows = []
     for name in left_run.world.instances:
-        rows.append(StateRow(name, _server(left_run, name), _server(right_run, name)))
+        rows.append(StateRow(name, _describe_server(left_run, name), _describe_server(right_run, name)))
     for key in sorted({*left_run.world.copies, *right_run.world.copies}, key=lambda key: (key[1], key[0])):
-        copy_name = say("{database} on {server}", database=key[1], server=key[0])
-        rows.append(StateRow(copy_name, _copy(left_run, key), _copy(right_run, key)))
+        copy_name = build_message("{database} on {server}", database=key[1], server=key[0])
+        rows.append(StateRow(copy_name, _describe_copy(left_run, key), _describe_copy(right_run, key)))
     for name in left_run.world.clients:
-        rows.append(StateRow(name, _client(left_run, name), _client(right_run, name)))
+        rows.append(StateRow(name, _describe_client(left_run, name), _describe_client(right_run, name)))
     return rows
 
 
-def _server(drill: Drill, name: str) -> str:
+def _describe_server(drill: Drill, name: str) -> str:
     return ", ".join(
         word
         for word, true in facts.SERVER_WORDS.items()
@@ -118,20 +118,26 @@ def _server(drill: Drill, name: str) -> str:
 _SERVER_STATES: Final = ("RUNNING", "STOPPED", "OFF", "HUNG", "UNPLUGGED")
 
 
-def _copy(drill: Drill, key: tuple[str, str]) -> str:
+def _describe_copy(drill: Drill, key: tuple[str, str]) -> str:
     copy = drill.world.copies.get(key)
     if copy is None:
         return "ABSENT"
     if not drill.world.instances[key[0]].running:  # the state before a shutdown is not comparable
-        role = groups.policy(copy).role(copy)
-        return say("instance is down, was {role}", role=role) if role else say("instance is down")
-    policy = groups.policy(copy)
-    return ", ".join(filter(None, (policy.role(copy), policy.state(copy), copy.db_state.name)))
+        role = groups.get_policy(copy).get_role(copy)
+        return (
+            build_message("instance is down, was {role}", role=role)
+            if role
+            else build_message("instance is down")
+        )
+    policy = groups.get_policy(copy)
+    return ", ".join(filter(None, (policy.get_role(copy), policy.get_state(copy), copy.db_state.name)))
 
 
-def _client(drill: Drill, name: str) -> str:
+def _describe_client(drill: Drill, name: str) -> str:
     server = drill.world.clients[name].connected_to
-    return say("on {server}", server=server) if server is not None else say("not connected")
+    return (
+        build_message("on {server}", server=server) if server is not None else build_message("not connected")
+    )
 
 
 def compare_curves(left_run: Drill, right_run: Drill) -> list[CounterCurve]:
@@ -146,13 +152,13 @@ def compare_curves(left_run: Drill, right_run: Drill) -> list[CounterCurve]:
 
 def compare_outcomes(left_run: Drill, right_run: Drill) -> list[OutcomeRow]:
     """Compare the outcomes of both runs so far."""
-    sums = [report.availability_json(drill.world) for drill in (left_run, right_run)]
+    sums = [report.build_availability_json(drill.world) for drill in (left_run, right_run)]
     rows = [
         OutcomeRow(name, sums[0][name], sums[1][name])
         for name in ("downtime_s", "exposed_s", "lost_transactions", "lost_kb")
     ]
     rows.append(OutcomeRow("commands", float(len(left_run.journal)), float(len(right_run.journal))))
     rows.append(OutcomeRow("ended_at_s", left_run.tick / TICKS_PER_S, right_run.tick / TICKS_PER_S))
-    if left_run.score().scored:
-        rows.append(OutcomeRow("score", left_run.score().total, right_run.score().total))
+    if left_run.compute_score().scored:
+        rows.append(OutcomeRow("score", left_run.compute_score().total, right_run.compute_score().total))
     return rows

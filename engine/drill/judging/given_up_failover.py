@@ -14,7 +14,7 @@ from engine.drill.authoring import facts
 from engine.drill.authoring.schema import ConductRule, Scenario
 from engine.drill.time.event_log import select_events
 from engine.events import Event, SqlDoneData, select_data
-from engine.localization import say
+from engine.localization import build_message
 from engine.model import Tick
 
 PRICE: Final = 30.0
@@ -78,7 +78,7 @@ def _find_in_batch(
     planned: set[str],
     reported: set[tuple[str, str]],
 ) -> Iterator[DisabledFailover]:
-    if facts.is_story_window(batch.window) or facts.errors(batch):
+    if facts.is_story_window(batch.window) or facts.list_error_numbers(batch):
         return
     text = facts.normalize_sql(batch.batch, keep_literals=False)
     for name, pattern in patterns.items():
@@ -89,5 +89,6 @@ def _find_in_batch(
                 reported.add((name, database))
                 statement = " ".join(batch.batch.split())
                 yield DisabledFailover(
-                    say("{batch} on {server}", batch=statement, server=event.server or ""), event.tick
+                    build_message("{batch} on {server}", batch=statement, server=event.server or ""),
+                    event.tick,
                 )

@@ -19,8 +19,8 @@ from engine.drill.judging.shapes import SIZES
 from engine.drill.running.drill import Drill
 from engine.events import AvailabilityData, SqlDoneData, select_data
 from engine.inputs import Input
-from engine.localization import say
-from engine.model import Tick, ticks
+from engine.localization import build_message
+from engine.model import Tick, to_ticks
 from engine.verbs import REMARKS
 from engine.verbs.lines import describe_input, describe_line, parse_line
 
@@ -29,10 +29,10 @@ RAN: Final = re.compile(r'(?<!not )\bran "([^"]+)"(?: on (\w+))?', re.IGNORECASE
 
 FAILING_OVER: Final = ("FAILOVER", "FORCE_SERVICE")
 
-LOOK_BACK: Final = ticks(2.0)
+LOOK_BACK: Final = to_ticks(2.0)
 """Maximum delay from an action to its condition: conditions are checked each second, and a batch takes time."""
 
-DIFFERENCE: Final = say("This decided the result.")
+DIFFERENCE: Final = build_message("This decided the result.")
 """Text for an action without which the run would score more although no rule covers it."""
 
 DIFFERENCE_MIN: Final = 1.0
@@ -81,7 +81,7 @@ class Mistake(Struct, frozen=True):
         }
 
 
-def mistakes(
+def find_mistakes(
     drill: Drill,
     lanes: Mapping[str, Lanes],
     plan: Sequence[tuple[Tick, str]],
@@ -94,18 +94,26 @@ def mistakes(
     """
     rules = {rule.name: rule for rule in drill.scenario.rubric}
     deeds_by_place = {move.place: move for move in deeds}
-    items = drill.score().items
+    items = drill.compute_score().items
     advice = {loss.cause: loss.better for item in items if item.name == DISARMED for loss in item.losses}
     mistake_list = []
     for item in items:
         for loss in item.losses:
             if loss.points > 0.0 and not loss.unasked:
-                mistake = _mistake(drill, item, loss, rules.get(item.name), lanes, plan, deeds_by_place)
+                mistake = _build_mistake(drill, item, loss, rules.get(item.name), lanes, plan, deeds_by_place)
                 mistake_list.append(_add_failover_advice(mistake, rules.get(item.name), advice))
     explained = {mistake.without.place for mistake in mistake_list if mistake.without is not None}
     mistake_list += [
         Mistake(
-            move.tick, "", DIFFERENCE, move.what, move.points, "", _retry(drill, move.place), move.tick, move
+            move.tick,
+            "",
+            DIFFERENCE,
+            move.what,
+            move.points,
+            "",
+            _find_retry_time(drill, move.place),
+            move.tick,
+            move,
         )
         for move in deeds
         if move.points >= DIFFERENCE_MIN and move.place not in explained
@@ -113,7 +121,7 @@ def mistakes(
     return sorted(mistake_list, key=lambda m: (-(m.without.points if m.without else 0.0), m.tick, -m.points))
 
 
-def _mistake(
+def _build_mistake(
     drill: Drill,
     item: RubricItem,
     loss: Loss,
@@ -147,12 +155,12 @@ def _mistake(
     if index is not None:
         action = drill.journal[index]
         with_cause = replace(mistake, cause=loss.cause or describe_input(action), cause_tick=action.tick)
-        return replace(with_cause, retry_tick=_retry(drill, index), without=deeds.get(index))
+        return replace(with_cause, retry_tick=_find_retry_time(drill, index), without=deeds.get(index))
     if rule is not None and rule.kind in ("goals", "condition") and plan:
         tick, line = plan[0]
         step = parse_line(line, min(tick, loss_tick))
         choices = {inquiry.name: inquiry.texts for inquiry in drill.scenario.inquiries}
-        cause = say("Missing action: {line}", line=describe_input(step, choices))
+        cause = build_message("Missing action: {line}", line=describe_input(step, choices))
         retry_tick = min(
             counterfactual.find_retry_tick(step.tick, step, drill.journal), _find_tick_before_harm(drill)
         )
@@ -173,14 +181,14 @@ def _find_tick_before_harm(drill: Drill) -> Tick:
     Without such a command it is the end of the run. After such a command, the missing step may no longer be
     possible.
     """
-    losses = [loss for item in drill.score().items for loss in item.losses if loss.condition]
+    losses = [loss for item in drill.compute_score().items for loss in item.losses if loss.condition]
     places = [
         _find_ordering_statement(drill, loss.tick, loss.condition) for loss in losses if loss.tick is not None
     ]
-    return min((_retry(drill, place) for place in places if place is not None), default=drill.tick)
+    return min((_find_retry_time(drill, place) for place in places if place is not None), default=drill.tick)
 
 
-def _retry(drill: Drill, index: int) -> Tick:
+def _find_retry_time(drill: Drill, index: int) -> Tick:
     action = drill.journal[index]
     return counterfactual.find_retry_tick(action.tick, action, drill.journal[:index])
 
@@ -195,14 +203,14 @@ def _find_costliest_action(item: str, deeds: Mapping[int, ActionImpact]) -> int 
 
 def _find_longest_outage(deeds: Mapping[int, ActionImpact]) -> int | None:
     """Return the action without which downtime would be shortest; None if it would not be halved."""
-    best = min(deeds.values(), key=lambda deed: (_down_s(deed)[1], deed.place), default=None)
+    best = min(deeds.values(), key=lambda deed: (_get_downtimes_s(deed)[1], deed.place), default=None)
     if best is None:
         return None
-    own_outage, theirs = _down_s(best)
+    own_outage, theirs = _get_downtimes_s(best)
     return best.place if theirs < own_outage / 2.0 else None
 
 
-def _down_s(deed: ActionImpact) -> tuple[float, float]:
+def _get_downtimes_s(deed: ActionImpact) -> tuple[float, float]:
     """Return the downtime with and without the action, in seconds."""
     return next(((row.left, row.right) for row in deed.outcomes if row.name == "downtime_s"), (0.0, 0.0))
 
@@ -313,7 +321,7 @@ def _find_preceding_event(drill: Drill, tick: Tick) -> tuple[str, Tick | None]:
     last_event = before[-1]
     description = describe_line(last_event.text) if last_event.kind == "fault" else last_event.text
     if last_event.kind == "sql" and last_event.server:
-        description = say(
+        description = build_message(
             "{batch} on {server}", batch=" ".join(last_event.text.split()), server=last_event.server
         )
     return description, last_event.tick

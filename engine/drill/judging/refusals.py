@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from engine.drill.authoring import facts
 from engine.events import AvailabilityData, Event, SqlDoneData, select_data
-from engine.localization import say
+from engine.localization import build_message
 from engine.model import Tick
 from engine.tables import read_table
 
@@ -21,7 +21,7 @@ Failed queries (954, 955, …) and typing errors (102, 156, …) cost only time.
 
 
 REFUSAL_ADVICE: Final = {
-    int(number): say(text)
+    int(number): build_message(text)
     for number, text in (row.values() for row in read_table("engine.drill.judging", "refusals.tsv"))
 }
 """Error number -> advice that would have avoided the refusal."""
@@ -31,7 +31,7 @@ ON_THE_PRINCIPAL: Final = 1470
 """Error of a statement that works only on the principal."""
 
 
-NO_PRINCIPAL: Final = say(
+NO_PRINCIPAL: Final = build_message(
     "FAILOVER needs the principal, which is lost. Bring the principal back, or force service on the mirror."
 )
 
@@ -65,7 +65,7 @@ def find_refusals(events: Sequence[Event]) -> list[RefusedBatch]:
     """Return the trainee's batches that a server refused as wrong."""
     refusals = []
     for event, done_data in select_data(events, SqlDoneData):
-        errors = [n for n in facts.errors(done_data) if is_refusal(n)]
+        errors = [n for n in facts.list_error_numbers(done_data) if is_refusal(n)]
         if errors and not facts.is_story_window(done_data.window):
             refusals.append(
                 RefusedBatch(event.tick, event.server or "", " ".join(done_data.batch.split()), errors[0])

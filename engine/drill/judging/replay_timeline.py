@@ -24,15 +24,19 @@ from engine.events import (
     NoteData,
     SqlDoneData,
 )
-from engine.localization import format_run_time, say
+from engine.localization import build_message, format_run_time
 from engine.model import Failover, Tick, World
 from engine.protocol import availability, groups
 from engine.verbs import VERBS
 from engine.verbs.lines import describe_line
 
-SERVING, DOWN = say("in service"), say("down")
-PROTECTED, EXPOSED, UNSERVED = say("protected"), say("unprotected"), say("nothing to protect")
-HOLDS, FAILS = say("met"), say("not met")
+SERVING, DOWN = build_message("in service"), build_message("down")
+PROTECTED, EXPOSED, UNSERVED = (
+    build_message("protected"),
+    build_message("unprotected"),
+    build_message("nothing to protect"),
+)
+HOLDS, FAILS = build_message("met"), build_message("not met")
 
 
 class StateSpan(Struct, frozen=True):
@@ -59,7 +63,7 @@ class LaneRecorder:
     def __init__(self) -> None:
         self._changes: list[tuple[Tick, str]] = []
 
-    def note(self, tick: Tick, state: str, keep_instant: bool = False) -> None:
+    def record_state(self, tick: Tick, state: str, keep_instant: bool = False) -> None:
         """Record *state* from *tick* on.
 
         With *keep_instant*, a state recorded earlier at the same tick is kept as an instant.
@@ -68,11 +72,11 @@ class LaneRecorder:
             return
         if self._changes and self._changes[-1][0] == tick and not keep_instant:
             self._changes.pop()
-            self.note(tick, state)
+            self.record_state(tick, state)
         else:
             self._changes.append((tick, state))
 
-    def spans(self, end_tick: Tick) -> tuple[StateSpan, ...]:
+    def list_spans(self, end_tick: Tick) -> tuple[StateSpan, ...]:
         """Return the spans so far. The last one ends at *end_tick*."""
         ends = [*(tick for tick, _ in self._changes[1:]), end_tick]
         return tuple(
@@ -95,7 +99,7 @@ class PreconditionHistory(Struct, frozen=True):
     target: str = ""
     """Secondary or node to which it applies; empty: all of them."""
 
-    def span_at(self, tick: Tick) -> StateSpan | None:
+    def find_span(self, tick: Tick) -> StateSpan | None:
         """Return the span at *tick*; None if nothing mirrored the database."""
         return next((span for span in reversed(self.spans) if span.from_tick <= tick), None)
 
@@ -133,17 +137,17 @@ class _DatabaseRecorder(Struct):
 
     def record_state(self, world: World, database: str) -> None:
         account = world.availability[database]
-        serving = availability.serving_copies(world, database)
-        self.service.note(account.since_tick, SERVING if account.serving else DOWN)
+        serving = availability.list_serving_copies(world, database)
+        self.service.record_state(account.since_tick, SERVING if account.serving else DOWN)
         protection = EXPOSED if account.exposed else PROTECTED if account.serving else UNSERVED
-        self.protection.note(account.since_tick, protection)
-        self.where.note(world.tick, serving[0].server if serving else "")
-        self.state.note(world.tick, facts.state_word(world, database))
+        self.protection.record_state(account.since_tick, protection)
+        self.where.record_state(world.tick, serving[0].server if serving else "")
+        self.state.record_state(world.tick, facts.get_state_word(world, database))
         self.record_preconditions(world, database)
 
     def record_preconditions(self, world: World, database: str) -> None:
         """Record the present preconditions of an automatic failover."""
-        preconditions = groups.preconditions(world, database)
+        preconditions = groups.list_preconditions(world, database)
         guards_by_key = {(guard.name, guard.seen_in, guard.target): guard for guard in preconditions}
         has_lost_guard = any(guard.about == "beginning" and guard.holds for guard in guards_by_key.values())
         for key, guard in guards_by_key.items():
@@ -151,24 +155,26 @@ class _DatabaseRecorder(Struct):
                 self.beginnings.add(key)
             if guard.about == "memory" and has_lost_guard and key in self.guards:
                 continue  # their state at the detection of the loss stays
-            self.guards.setdefault(key, LaneRecorder()).note(world.tick, HOLDS if guard.holds else FAILS)
+            self.guards.setdefault(key, LaneRecorder()).record_state(
+                world.tick, HOLDS if guard.holds else FAILS
+            )
         for key, lane in self.guards.items():
             if key not in guards_by_key:
-                lane.note(world.tick, "", keep_instant=True)
+                lane.record_state(world.tick, "", keep_instant=True)
 
-    def note_estimate(self, world: World, failover: Failover) -> None:
+    def record_estimate(self, world: World, failover: Failover) -> None:
         """Record the data loss and the times that the formulas estimate for this failover."""
         copy = world.copies.get((failover.to_server, failover.database))
         estimate = estimates.estimate(world, copy, failover.cause) if copy is not None else None
         if estimate is not None:
             self.estimates.append((failover.failed_tick, estimate))
 
-    def lanes(self, database: str, end_tick: Tick) -> Lanes:
+    def build_lanes(self, database: str, end_tick: Tick) -> Lanes:
         guards = tuple(
             PreconditionHistory(
                 name,
                 observer,
-                tuple(s for s in lane.spans(end_tick) if s.what),
+                tuple(s for s in lane.list_spans(end_tick) if s.what),
                 (name, observer, target) in self.beginnings,
                 target,
             )
@@ -176,16 +182,16 @@ class _DatabaseRecorder(Struct):
         )
         return Lanes(
             database=database,
-            service=self.service.spans(end_tick),
-            where=self.where.spans(end_tick),
-            protection=self.protection.spans(end_tick),
-            state=self.state.spans(end_tick),
+            service=self.service.list_spans(end_tick),
+            where=self.where.list_spans(end_tick),
+            protection=self.protection.list_spans(end_tick),
+            state=self.state.list_spans(end_tick),
             preconditions=guards,
             estimates=tuple(self.estimates),
         )
 
 
-def recording_lanes(drill: Drill) -> Slices[dict[str, Lanes]]:
+def record_all_lanes(drill: Drill) -> Slices[dict[str, Lanes]]:
     """Record the lanes of every database of *drill* from a separate replay. Runs in slices."""
     replay = Drill(drill.scenario, drill.seed, drill.mode)
     watched = {name: _DatabaseRecorder() for name in replay.world.availability}
@@ -193,27 +199,29 @@ def recording_lanes(drill: Drill) -> Slices[dict[str, Lanes]]:
         recorder.record_state(replay.world, name)
     inputs = list(reversed(drill.journal))
     losses = [failover for failover in drill.world.failovers if failover.online_tick is not None]
-    for tick, databases in _moments(drill):
+    for tick, databases in _iterate_changes(drill):
         for _ in advance_in_slices(replay, tick):
             yield replay.tick / max(1, drill.tick)
         for loss in losses:
             if max(0, loss.failed_tick - 1) == tick:
-                watched[loss.database].note_estimate(replay.world, loss)
+                watched[loss.database].record_estimate(replay.world, loss)
         if (
             inputs and inputs[-1].tick <= tick
         ):  # a loss may be noticed in the same tick in which its session ends
             for name in sorted(watched):
                 watched[name].record_preconditions(replay.world, name)
         while inputs and inputs[-1].tick <= tick and not replay.finished:
-            replay.do(inputs.pop().line_without_time)
+            replay.apply_line(inputs.pop().line_without_time)
         for name in databases & set(watched) or set(watched):
             watched[name].record_state(replay.world, name)
         yield replay.tick / max(1, drill.tick)
-    assert replay.state_hash() == drill.state_hash(), "a run that plays again to another end"
-    return {name: database_recorder.lanes(name, drill.tick) for name, database_recorder in watched.items()}
+    assert replay.compute_state_hash() == drill.compute_state_hash(), "a run that plays again to another end"
+    return {
+        name: database_recorder.build_lanes(name, drill.tick) for name, database_recorder in watched.items()
+    }
 
 
-def _moments(drill: Drill) -> Iterator[tuple[Tick, set[str]]]:
+def _iterate_changes(drill: Drill) -> Iterator[tuple[Tick, set[str]]]:
     """Yield each tick with an event, with the affected databases. An empty set means all databases."""
     input_moments = ((item.tick, None) for item in drill.journal)
     changes = ((event.tick, event.database) for event in drill.events)
@@ -244,13 +252,13 @@ class Marker(Struct, frozen=True):
     database: str | None = None
 
 
-def markers(events: Iterable[Event]) -> list[Marker]:
+def list_markers(events: Iterable[Event]) -> list[Marker]:
     """Return the markers for *events* by time. A command is listed when it began."""
-    markers = (marker for event in events if (marker := marker_of(event)) is not None)
+    markers = (marker for event in events if (marker := find_marker(event)) is not None)
     return sorted(markers, key=lambda marker: marker.tick)
 
 
-def marker_of(event: Event) -> Marker | None:
+def find_marker(event: Event) -> Marker | None:
     """Return the marker of an event, if any. ERRORLOG lines and traces have none: they only repeat other events."""
     kind_and_text, data = _find_kind_and_text(event), event.data
     tick = data.started_tick if isinstance(data, SqlDoneData) else event.tick
@@ -269,14 +277,14 @@ def _find_kind_and_text(event: Event) -> tuple[MarkerKind, str] | None:
         case FailoverData(step=step):
             return ("transition", event.text) if step in ("accepted", "online") else None
         case SqlDoneData() as batch_result:
-            kind: MarkerKind = "refusal" if facts.errors(batch_result) else "command"
+            kind: MarkerKind = "refusal" if facts.list_error_numbers(batch_result) else "command"
             return kind, f"{event.server}: {' '.join(batch_result.batch.split())}"
         case HintData():
-            return "hint", say("hint opened: {hint}", hint=event.text)
+            return "hint", build_message("hint opened: {hint}", hint=event.text)
         case NoteData(ended_by=str()):
             return "end", event.text
         case NoteData(rewound_from_s=str() as left_s):
-            return "rewind", say(
+            return "rewind", build_message(
                 "rewound to this time, from {moment}", moment=format_run_time(float(left_s), 1)
             )
     text_kind = TEXT_KINDS.get(event.kind)

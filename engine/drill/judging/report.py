@@ -21,9 +21,9 @@ from engine.drill.running.questions import Inquiry
 from engine.drill.running.state import DrillState
 from engine.drill.team.calls import describe_fault
 from engine.drill.time.event_log import PackedList
-from engine.events import Event, PowerShellData, SqlDoneData, data_of, select_data
+from engine.events import Event, PowerShellData, SqlDoneData, get_data, select_data
 from engine.flow import COUNTERS, NOWHERE, StreamNumbers
-from engine.localization import say
+from engine.localization import build_message
 from engine.model import Availability, Failover, World
 from engine.protocol import streams
 
@@ -31,7 +31,7 @@ STEPS: Final = ("failed", "detected", "redo_done", "decided", "online", "undo_do
 """Steps of a failover in order. Manual and forced failovers have no detection."""
 
 
-def report(drill: DrillState) -> Report:
+def build_report(drill: DrillState) -> Report:
     """Return the run so far in plain JSON types.
 
     A part that fails is empty and listed under `failed_parts`, because an error of the program must not cost
@@ -39,7 +39,7 @@ def report(drill: DrillState) -> Report:
     """
     parts: dict[str, object] = {}
     failed: list[dict[str, str]] = []
-    for name, (make, empty) in _parts(drill).items():
+    for name, (make, empty) in _list_report_parts(drill).items():
         try:
             parts[name] = make()
         except Exception as problem:  # the other parts must be written, whatever the error is
@@ -50,34 +50,37 @@ def report(drill: DrillState) -> Report:
     return cast(Report, parts)
 
 
-def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
+def _list_report_parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
     """Return for each part of the report the function that creates it, and the value to use if it fails."""
     return {
         "scenario": (lambda: drill.scenario.name, ""),
         "title": (lambda: drill.scenario.title, ""),
         "seed": (lambda: drill.seed, 0),
         "mode": (lambda: drill.mode.value, ""),
-        "origin": (lambda: origin(drill), ""),
-        "version": (lambda: program_version(), ""),
+        "origin": (lambda: compute_origin(drill), ""),
+        "version": (lambda: get_program_version(), ""),
         "scenario_text": (lambda: drill.scenario.text, ""),
         "ended_at_s": (lambda: drill.world.t_s, 0.0),
         "ended_by": (lambda: drill.ended_by.name.lower() if drill.ended_by else None, None),
-        "state_hash": (lambda: drill.state_hash(), ""),
+        "state_hash": (lambda: drill.compute_state_hash(), ""),
         "inputs": (lambda: [item.line for item in drill.journal], []),
-        "events": (lambda: _events(drill), []),
-        "failovers": (lambda: _failovers(drill), []),
-        "attempts": (lambda: _attempts(drill), []),
+        "events": (lambda: _list_events(drill), []),
+        "failovers": (lambda: _list_failovers(drill), []),
+        "attempts": (lambda: _list_failed_failovers(drill), []),
         "availability": (
-            lambda: availability_json(drill.world),
-            {**_account(Availability(database="")), "databases": {}},
+            lambda: build_availability_json(drill.world),
+            {**_convert_account(Availability(database="")), "databases": {}},
         ),
-        "clients": (lambda: clients_json(drill), {"downtime_s": 0.0, "databases": {}}),
-        "sql": (lambda: _sql(drill), []),
+        "clients": (lambda: build_clients_json(drill), {"downtime_s": 0.0, "databases": {}}),
+        "sql": (lambda: _list_batches(drill), []),
         "unfinished": (lambda: list_unfinished_batches(drill), []),
-        "powershell": (lambda: _powershell(drill), []),
-        "goals": (lambda: _goals(drill), []),
-        "questions": (lambda: [_inquiry_json(drill, inquiry) for inquiry in drill.scenario.inquiries], []),
-        "team": (lambda: team_json(drill), []),
+        "powershell": (lambda: _list_powershell_lines(drill), []),
+        "goals": (lambda: _list_goals(drill), []),
+        "questions": (
+            lambda: [_build_inquiry_json(drill, inquiry) for inquiry in drill.scenario.inquiries],
+            [],
+        ),
+        "team": (lambda: build_team_json(drill), []),
         "rewinds": (
             lambda: [{"from_s": _to_seconds(a), "to_s": _to_seconds(b)} for a, b in drill.rewinds],
             [],
@@ -88,57 +91,64 @@ def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
             ],
             [],
         ),
-        "score": (lambda: _score(drill), {"total": None, "scored": False, "finished": False, "items": []}),
-        "readings": (lambda: readings(drill), {"t_s": [], "database": None}),
+        "score": (
+            lambda: _build_score(drill),
+            {"total": None, "scored": False, "finished": False, "items": []},
+        ),
+        "readings": (lambda: build_readings(drill), {"t_s": [], "database": None}),
     }
 
 
-def origin(drill: DrillState) -> str:
+def compute_origin(drill: DrillState) -> str:
     """Return the digest of mode, scenario and scenario name. A report in which one was changed no longer matches."""
     parts = (drill.scenario.name, drill.scenario.text, str(drill.seed), drill.mode.value)
     text = "\0".join(parts).encode("utf-8", errors="surrogatepass")
     return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
-def _failovers(drill: DrillState) -> list[Row]:
+def _list_failovers(drill: DrillState) -> list[Row]:
     return [
-        failover_json(failover, drill.published.get(index)) | _technology(drill, failover)
+        build_failover_json(failover, drill.published.get(index)) | _describe_technology(drill, failover)
         for index, failover in enumerate(drill.world.failovers)
         if failover.online_tick is not None
     ]
 
 
-def _attempts(drill: DrillState) -> list[dict[str, object]]:
+def _list_failed_failovers(drill: DrillState) -> list[dict[str, object]]:
     """Return the failovers that were attempted but not completed, each with its reason."""
     return [
-        {**failover_json(failover, None), **_technology(drill, failover), "why": failover.why or UNDECIDED}
+        {
+            **build_failover_json(failover, None),
+            **_describe_technology(drill, failover),
+            "why": failover.why or UNDECIDED,
+        }
         for failover in drill.world.failovers
         if failover.online_tick is None
     ]
 
 
-def _technology(drill: DrillState, failover: Failover) -> dict[str, object]:
+def _describe_technology(drill: DrillState, failover: Failover) -> dict[str, object]:
     return {"technology": find_technology(drill.world, failover)}
 
 
-UNDECIDED: Final = say("not decided when the run ended")
+UNDECIDED: Final = build_message("not decided when the run ended")
 
 
-def _events(drill: DrillState) -> list[Row]:
-    return list(events(drill))
+def _list_events(drill: DrillState) -> list[Row]:
+    return list(iterate_events(drill))
 
 
-def events(drill: DrillState) -> Iterator[Row]:
+def iterate_events(drill: DrillState) -> Iterator[Row]:
     """Yield the events in the form of a report. A replay is compared with this form."""
-    programs = _programs(drill)
+    programs = _list_programs(drill)
     return (
         to_json_types({**event.as_json(), **_replace_rows_by_counts(event, programs)})
         for event in drill.events
     )
 
 
-def _sql(drill: DrillState) -> list[Row]:
-    programs = _programs(drill)
+def _list_batches(drill: DrillState) -> list[Row]:
+    programs = _list_programs(drill)
     return [
         {
             "t_s": batch.started_tick / TICKS_PER_S,
@@ -170,7 +180,7 @@ def list_unfinished_batches(drill: DrillState) -> list[Row]:
     return rows
 
 
-def _programs(drill: DrillState) -> set[str]:
+def _list_programs(drill: DrillState) -> set[str]:
     """Return the windows that are connections of external programs."""
     return {item.args[0] for item in drill.journal if item.verb == "connect"}
 
@@ -181,20 +191,20 @@ def _replace_rows_by_counts(event: Event, programs: Container[str]) -> dict[str,
     A program that queries every second for an hour receives a hundred megabytes. A replay produces them
     again.
     """
-    batch = data_of(event, SqlDoneData)
+    batch = get_data(event, SqlDoneData)
     if batch is None or batch.window not in programs:
         return {}
     return {"results": [{**result, "rows": len(result["rows"])} for result in batch.results]}
 
 
-def _powershell(drill: DrillState) -> list[Row]:
+def _list_powershell_lines(drill: DrillState) -> list[Row]:
     return [
         {"t_s": event.t_s, **{key: to_json_types(value) for key, value in line.as_json().items()}}
         for event, line in select_data(drill.events, PowerShellData)
     ]
 
 
-def _goals(drill: DrillState) -> list[Row]:
+def _list_goals(drill: DrillState) -> list[Row]:
     return [
         {
             "name": goal.name,
@@ -207,8 +217,8 @@ def _goals(drill: DrillState) -> list[Row]:
     ]
 
 
-def _score(drill: DrillState) -> ScoreJson:
-    score = drill.score()
+def _build_score(drill: DrillState) -> ScoreJson:
+    score = drill.compute_score()
     return {
         "total": score.total,
         "scored": score.scored,
@@ -217,7 +227,7 @@ def _score(drill: DrillState) -> ScoreJson:
     }
 
 
-def _inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, object]:
+def _build_inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, object]:
     """Return a question with its answer. The right choices are included only when the drill is over."""
     answer = drill.answers[inquiry.name]
     row: dict[str, object] = {
@@ -240,7 +250,7 @@ def _inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, object]:
     return row
 
 
-def team_json(drill: DrillState) -> list[Row]:
+def build_team_json(drill: DrillState) -> list[Row]:
     """Return the calls between the roles of a team.
 
     Whether a call was correct and true is included only when it may be revealed.
@@ -275,7 +285,7 @@ def team_json(drill: DrillState) -> list[Row]:
 
 
 @cache
-def program_version() -> str:
+def get_program_version() -> str:
     """Return the version of the installed program. Reading it from the package takes milliseconds."""
     try:
         return version("mirrordrill")
@@ -296,7 +306,7 @@ def to_json_types(value: object) -> Any:
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
-def failover_json(failover: Failover, published: tuple[float, str] | None) -> dict[str, object]:
+def build_failover_json(failover: Failover, published: tuple[float, str] | None) -> dict[str, object]:
     """Return a failover with its times. `failover_s` is the time from detection to the new role, as in the paper."""
     row: dict[str, object] = {
         "database": failover.database,
@@ -323,22 +333,22 @@ def _to_seconds(tick: int | None) -> float | None:
     return None if tick is None else tick / TICKS_PER_S
 
 
-def availability_json(world: World) -> Row:
+def build_availability_json(world: World) -> Row:
     """Return downtime, exposure and losses, in total and of each database."""
-    accounts = {name: quantities.settle_account(world, name) for name in world.availability}
+    accounts = {name: quantities.get_current_account(world, name) for name in world.availability}
     total = {
-        name: arithmetic.total(_account(a)[name] for a in accounts.values())
-        for name in _account(Availability(database=""))
+        name: arithmetic.add_in_order(_convert_account(a)[name] for a in accounts.values())
+        for name in _convert_account(Availability(database=""))
     }
-    return {**total, "databases": {name: _account(a) for name, a in accounts.items()}}
+    return {**total, "databases": {name: _convert_account(a) for name, a in accounts.items()}}
 
 
-def clients_json(drill: DrillState) -> Row:
+def build_clients_json(drill: DrillState) -> Row:
     """Return the time without service for clients, in total and per database, and how it was determined."""
-    clients = clients_at_start(drill.scenario)
-    down = client_downtime_s(events(drill), clients, drill.world.t_s)
+    clients = group_clients_by_database(drill.scenario)
+    down = compute_client_downtime_s(iterate_events(drill), clients, drill.world.t_s)
     return {
-        "downtime_s": arithmetic.total(down.values()),
+        "downtime_s": arithmetic.add_in_order(down.values()),
         "databases": {
             name: {"downtime_s": down[name], "names": list(users.names), "server": users.server}
             for name, users in clients.items()
@@ -346,7 +356,7 @@ def clients_json(drill: DrillState) -> Row:
     }
 
 
-def _account(account: Availability) -> dict[str, float]:
+def _convert_account(account: Availability) -> dict[str, float]:
     return {
         "downtime_s": account.down_ticks / TICKS_PER_S,
         "exposed_s": account.exposed_ticks / TICKS_PER_S,
@@ -358,15 +368,15 @@ def _account(account: Availability) -> dict[str, float]:
 # --- readings -----------------------------------------------------------------------------------------------
 
 
-def log_of(world: World, database: str) -> StreamNumbers | None:
+def find_log_numbers(world: World, database: str) -> StreamNumbers | None:
     """Return the log of *database* and the stream that carries it now: the principal's, else any."""
-    copy = facts.principal(world, database)
-    copies = [*([copy] if copy is not None else []), *world.copies_of(database)]
+    copy = facts.find_principal(world, database)
+    copies = [*([copy] if copy is not None else []), *world.list_copies_of(database)]
     log_places = (streams.find_log_place(world, other_copy) for other_copy in copies)
     return next((log_place for log_place in log_places if log_place is not None), None)
 
 
-def readings(drill: DrillState) -> Row:
+def build_readings(drill: DrillState) -> Row:
     """Return `t_s` and an array for each counter of the first database. Several databases are under `databases`.
 
     None marks times without a running copy of the database. The interval is a second, and grows so that there
@@ -374,7 +384,7 @@ def readings(drill: DrillState) -> Row:
     """
     databases = list(drill.world.availability)
     interval = 1 + len(drill.logs) * len(databases) * len(COUNTERS) // READINGS_MAX
-    arrays = {name: _arrays(drill, name, interval) for name in databases}
+    arrays = {name: _read_counter_arrays(drill, name, interval) for name in databases}
     first_database = next(iter(arrays), None)
     times = [tick / TICKS_PER_S for tick in drill.samples.ticks.tolist()[::interval]]
     fields: dict[str, object] = {
@@ -387,7 +397,7 @@ def readings(drill: DrillState) -> Row:
 
 def list_readings_by_database(drill: DrillState) -> dict[str, dict[str, list[float | None]]]:
     """Return every counter of every database at each second; None for seconds without a running copy."""
-    return {name: _arrays(drill, name) for name in drill.world.availability}
+    return {name: _read_counter_arrays(drill, name) for name in drill.world.availability}
 
 
 READINGS_MAX: Final = 500_000
@@ -397,7 +407,7 @@ Assumed: seven hours of one database.
 """
 
 
-def _arrays(drill: DrillState, database: str, stride: int = 1) -> dict[str, list[float | None]]:
+def _read_counter_arrays(drill: DrillState, database: str, stride: int = 1) -> dict[str, list[float | None]]:
     places = [entry.get(database) for entry in drill.logs]
     values = drill.samples.read_entries(
         0, *np.array([place or NOWHERE for place in places], dtype=np.int64).reshape(-1, 2).T
@@ -425,7 +435,7 @@ class DatabaseClients(Struct, frozen=True):
     server: str | None
 
 
-def clients_at_start(scenario: Scenario) -> dict[str, DatabaseClients]:
+def group_clients_by_database(scenario: Scenario) -> dict[str, DatabaseClients]:
     """Return the clients of each database that has any. Clients with read intent do not count."""
     servers = {session.database: session.principal for session in scenario.sessions}
     servers |= {database: group.primary for group in scenario.groups for database in group.databases}
@@ -465,7 +475,7 @@ class ClientService:
         """Return whether there are clients."""
         return bool(self._connected)
 
-    def follow(self, event: Row) -> None:
+    def apply_event(self, event: Row) -> None:
         """Apply one event."""
         if event["kind"] == "availability" and event.get("database") in self._serving:
             if event.get("serving") is not None:
@@ -485,7 +495,7 @@ class ClientService:
         return all(place is not None and (not place or not servers or place in servers) for place in places)
 
 
-def client_downtime_s(
+def compute_client_downtime_s(
     events: Iterable[Row], clients: Mapping[str, DatabaseClients], until_s: float
 ) -> dict[str, float]:
     """Return the client downtime of each database in seconds: database down, or a client without a connection."""
@@ -496,7 +506,7 @@ def client_downtime_s(
     for event in events:
         if event["kind"] not in ("availability", "client"):
             continue
-        service.follow(event)
+        service.apply_event(event)
         if event.get("database") in online and event.get("serving") is not None:
             online[str(event["database"])] = bool(event["serving"])
         for database in clients:
@@ -519,7 +529,7 @@ def client_downtime_s(
 # certain and right, 0.25 for one who always says 50%, and at most 1.
 
 
-def calibration(questions: Iterable[Row]) -> Calibration | None:
+def compute_calibration(questions: Iterable[Row]) -> Calibration | None:
     """Return the calibration from the `questions` of finished runs' reports; None if no confidence was stated."""
     answers = [
         (float(row["sure_percent"]), bool(row["correct"]))
@@ -531,12 +541,15 @@ def calibration(questions: Iterable[Row]) -> Calibration | None:
     missed = [(percent / 100.0 - right) * (percent / 100.0 - right) for percent, right in answers]
     return {
         "answers": len(answers),
-        "brier": arithmetic.total(missed) / len(answers),
-        "curve": [_point(percent, answers) for percent in sorted({percent for percent, _ in answers})],
+        "brier": arithmetic.add_in_order(missed) / len(answers),
+        "curve": [
+            _build_calibration_point(percent, answers)
+            for percent in sorted({percent for percent, _ in answers})
+        ],
     }
 
 
-def _point(percent: float, answers: Sequence[tuple[float, bool]]) -> CalibrationPoint:
+def _build_calibration_point(percent: float, answers: Sequence[tuple[float, bool]]) -> CalibrationPoint:
     outcomes = [right for stated, right in answers if stated == percent]
-    right_percent = 100.0 * arithmetic.total(outcomes) / len(outcomes)
+    right_percent = 100.0 * arithmetic.add_in_order(outcomes) / len(outcomes)
     return {"sure_percent": percent, "right_percent": right_percent, "answers": len(outcomes)}

@@ -15,7 +15,7 @@ from engine.events import Event, SqlDoneData, select_data
 from engine.inputs import Input
 from engine.model import Fault, Tick, World
 from engine.verbs import VERBS
-from engine.verbs.lines import UNDOES, arguments, is_requested
+from engine.verbs.lines import UNDOES, get_requested_arguments, is_requested
 
 PRICE: Final = 2.0
 PRICE_MAX: Final = 10.0
@@ -46,12 +46,13 @@ def find_pointless_actions(
 ) -> list[PointlessAction]:
     """Return all pointless actions, oldest first. Actions of the reference solution never count as pointless."""
     faults = (
-        PointlessAction(" ".join((f.verb, *f.args)), f.asked_tick) for f in _faults(world, journal, scenario)
+        PointlessAction(" ".join((f.verb, *f.args)), f.asked_tick)
+        for f in _find_needless_faults(world, journal, scenario)
     )
-    return sorted([*faults, *_commands(events, scenario)], key=lambda action: action.tick)
+    return sorted([*faults, *_find_reverted_commands(events, scenario)], key=lambda action: action.tick)
 
 
-def _faults(world: World, journal: Sequence[Input], scenario: Scenario) -> Iterator[Fault]:
+def _find_needless_faults(world: World, journal: Sequence[Input], scenario: Scenario) -> Iterator[Fault]:
     """Yield the faults that the trainee injected needlessly.
 
     Whether and when a fault was reverted does not matter, so that waiting brings no advantage.
@@ -66,22 +67,26 @@ def _faults(world: World, journal: Sequence[Input], scenario: Scenario) -> Itera
     for index, fault in enumerate(world.faults):
         if fault.verb in solution_words or fault.verb in CURES or not is_requested(fault, journal):
             continue
-        names = set(arguments(fault))
-        if not any(_still_hit(other_fault, names, fault.asked_tick) for other_fault in world.faults[:index]):
+        names = set(get_requested_arguments(fault))
+        if not any(
+            _was_affected(other_fault, names, fault.asked_tick) for other_fault in world.faults[:index]
+        ):
             yield fault
 
 
-def _still_hit(fault: Fault, names: set[str], tick: Tick) -> bool:
+def _was_affected(fault: Fault, names: set[str], tick: Tick) -> bool:
     """Return whether *fault* still affected one of *names* at *tick*, or was reverted by an input of that tick."""
     reverted_tick = fault.reverted_tick
-    return not names.isdisjoint(arguments(fault)) and (reverted_tick is None or reverted_tick >= tick)
+    return not names.isdisjoint(get_requested_arguments(fault)) and (
+        reverted_tick is None or reverted_tick >= tick
+    )
 
 
-def _commands(events: Sequence[Event], scenario: Scenario) -> Iterator[PointlessAction]:
+def _find_reverted_commands(events: Sequence[Event], scenario: Scenario) -> Iterator[PointlessAction]:
     accepted = [
         (event.tick, batch.batch)
         for event, batch in select_data(events, SqlDoneData)
-        if not facts.is_story_window(batch.window) and not facts.errors(batch)
+        if not facts.is_story_window(batch.window) and not facts.list_error_numbers(batch)
     ]
     reference = " ".join(step.do for step in scenario.solution)
     for done_pattern, undone in OPPOSITES:

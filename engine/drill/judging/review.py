@@ -11,9 +11,9 @@ from engine.availability.estimates import Estimate
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.judging import difference, report
-from engine.drill.judging.counterfactual import ActionImpact, evaluating_actions, is_inspection
+from engine.drill.judging.counterfactual import ActionImpact, is_inspection, measure_action_impacts
 from engine.drill.judging.difference import FirstDifference, OutcomeRow
-from engine.drill.judging.mistakes import Mistake, mistakes
+from engine.drill.judging.mistakes import Mistake, find_mistakes
 from engine.drill.judging.replay_timeline import (
     DOWN,
     HOLDS,
@@ -21,32 +21,35 @@ from engine.drill.judging.replay_timeline import (
     Marker,
     PreconditionHistory,
     StateSpan,
-    markers,
-    recording_lanes,
+    list_markers,
+    record_all_lanes,
 )
 from engine.drill.running.comparison import INSTANCE, find_technology
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import solving
+from engine.drill.running.solution import play_solution_in_slices
 from engine.drill.time.cooperative_tasks import Slices, scale_progress
 from engine.events import AvailabilityData, Event, select_data
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
-from engine.localization import LocalizableMessage, format_run_time, join_messages, mark, say
+from engine.localization import LocalizableMessage, build_message, format_run_time, join_messages, mark
 from engine.model import Failover, Tick
 
 PHASES: Final = (
-    ("failed", "detected", say("detection")),
-    ("detected", "redo_done", say("redo")),
-    ("redo_done", "decided", say("quorum")),
-    ("decided", "online", say("role change")),
-    ("online", "undo_done", say("undo")),
+    ("failed", "detected", build_message("detection")),
+    ("detected", "redo_done", build_message("redo")),
+    ("redo_done", "decided", build_message("quorum")),
+    ("decided", "online", build_message("role change")),
+    ("online", "undo_done", build_message("undo")),
 )
 """Phases of a failover: from step, to step, name. During undo, clients work already."""
 
-INSTANCE_PHASES: Final = (PHASES[0], ("detected", "online", say("start and recovery on the new node")))
+INSTANCE_PHASES: Final = (
+    PHASES[0],
+    ("detected", "online", build_message("start and recovery on the new node")),
+)
 """Phases of a failover of a failover cluster instance. Its redo is part of the recovery."""
 
-ORDERED: Final = {"detection": say("until the command")}
+ORDERED: Final = {"detection": build_message("until the command")}
 """Phases that have another name in a failover that a person requested."""
 
 
@@ -155,33 +158,33 @@ class Review(Struct, frozen=True):
         return fields
 
 
-def review(drill: Drill) -> Review:
+def review_run(drill: Drill) -> Review:
     """Review *drill* by replaying it and the reference. An exam in progress cannot be reviewed."""
-    return run_to_completion(reviewing(drill))
+    return run_to_completion(build_review(drill))
 
 
-def reviewing(drill: Drill) -> Slices[Review]:
+def build_review(drill: Drill) -> Slices[Review]:
     """Run `review` in slices."""
-    lanes = yield from scale_progress(recording_lanes(drill), 0.0, 0.4)
+    lanes = yield from scale_progress(record_all_lanes(drill), 0.0, 0.4)
     reference = yield from scale_progress(_build_reference(drill), 0.4, 0.6)
     deeds: tuple[ActionImpact, ...] = (
-        (yield from scale_progress(evaluating_actions(drill), 0.6, 1.0)) if drill.finished else ()
+        (yield from scale_progress(measure_action_impacts(drill), 0.6, 1.0)) if drill.finished else ()
     )
     steps = [] if reference is None else [s for s in reference.steps if not s.line.startswith("answer ")]
     omitted = [step for step in steps if step.done_tick is None]
     plan = [(s.tick, s.line) for s in omitted if not s.looks]
-    score = drill.score()
+    score = drill.compute_score()
     return Review(
         title=drill.scenario.title,
         planned=tuple(goal.text for goal in drill.scenario.goals),
-        ended=drill.ended_by.value if drill.ended_by else say("abandoned"),
+        ended=drill.ended_by.value if drill.ended_by else build_message("abandoned"),
         total=score.total if score.scored else None,
-        happened=tuple(markers(drill.events)),
+        happened=tuple(list_markers(drill.events)),
         lanes=lanes,
         failovers=tuple(_review_failovers(drill, lanes)),
         outages=tuple(outage for lane in lanes.values() for outage in _list_outages(drill, lane)),
         lost=tuple(_find_losses(drill.events)),
-        mistakes=tuple(mistakes(drill, lanes, plan, deeds)),
+        mistakes=tuple(find_mistakes(drill, lanes, plan, deeds)),
         reference=reference,
     )
 
@@ -278,7 +281,7 @@ def _list_outages(drill: Drill, lanes: Lanes) -> list[Outage]:
 
 def _build_outage(drill: Drill, lanes: Lanes, span: StateSpan) -> Outage:
     server = next((s.what for s in reversed(lanes.where) if s.from_tick <= span.from_tick and s.what), "")
-    ending_failover = _failover_of(drill, lanes.database, span)
+    ending_failover = _find_ending_failover(drill, lanes.database, span)
     automatic = ending_failover is not None and ending_failover.kind == "automatic"
     blockers = (
         ()
@@ -293,22 +296,22 @@ def _build_outage(drill: Drill, lanes: Lanes, span: StateSpan) -> Outage:
         takeover_text = (
             STARTED if _was_started(drill, ending_failover) else TAKEOVER_TEXTS[ending_failover.kind]
         )
-        verdict = outcome = say(takeover_text, server=ending_failover.to_server)
+        verdict = outcome = build_message(takeover_text, server=ending_failover.to_server)
     elif ending_failover is not None:
-        outcome = say(TAKEOVER_TEXTS[ending_failover.kind], server=ending_failover.to_server)
+        outcome = build_message(TAKEOVER_TEXTS[ending_failover.kind], server=ending_failover.to_server)
         verdict = (
             outcome
             if ending_failover.kind in ("manual", "role-move")
             else join_messages(" ", (outcome, _format_blockers(lanes, blockers)))
         )
     else:
-        outcome = say("No failover.")
+        outcome = build_message("No failover.")
         verdict = join_messages(" ", (outcome, _format_blockers(lanes, blockers)))
     kind = ending_failover.kind if ending_failover is not None else ""
     return Outage(lanes.database, span, server, automatic, kind, blockers, outcome, verdict)
 
 
-def _failover_of(drill: Drill, database: str, span: StateSpan) -> Failover | None:
+def _find_ending_failover(drill: Drill, database: str, span: StateSpan) -> Failover | None:
     """Return the failover that ended an outage.
 
     A cluster role may count as online just after its database serves again.
@@ -343,7 +346,7 @@ def _find_blocking_preconditions(
     failed_throughout, at_the_end = [], []
     for guard in lanes.preconditions:
         spans = [span for span in guard.spans if span.to_tick > start and span.from_tick < end]
-        at_the_loss = guard.span_at(start)
+        at_the_loss = guard.find_span(start)
         if not spans and at_the_loss is not None and at_the_loss.to_tick == start:
             spans = [at_the_loss]  # the session was removed in the same tick in which the loss was noticed
         if spans and all(span.what != HOLDS for span in spans):
@@ -360,17 +363,19 @@ def _format_blockers(
     lanes: Lanes, blockers: Sequence[tuple[PreconditionHistory, Tick]]
 ) -> LocalizableMessage:
     if not blockers and lanes.preconditions:
-        return say("A failover was possible but not needed: the original server recovered first.")
+        return build_message("A failover was possible but not needed: the original server recovered first.")
     if not blockers:
-        return say("No server was able to take over, or the outage was too short for a failover.")
+        return build_message("No server was able to take over, or the outage was too short for a failover.")
     messages = (_format_blocker(guard, since_tick) for guard, since_tick in blockers)
-    return say("Automatic failover was impossible. Not met: {whys}.", whys=join_messages("; ", messages))
+    return build_message(
+        "Automatic failover was impossible. Not met: {whys}.", whys=join_messages("; ", messages)
+    )
 
 
 def _format_blocker(guard: PreconditionHistory, since_tick: Tick) -> LocalizableMessage:
     if since_tick <= 0:
-        return say("{guard} (never; see {seen})", guard=guard.name, seen=guard.seen_in)
-    return say(
+        return build_message("{guard} (never; see {seen})", guard=guard.name, seen=guard.seen_in)
+    return build_message(
         "{guard} (not since {moment}; see {seen})",
         guard=guard.name,
         moment=format_run_time(since_tick / TICKS_PER_S, 1),
@@ -387,7 +392,7 @@ def _build_reference(drill: Drill) -> Slices[Reference | None]:
         return None
     reference_run = Drill(drill.scenario, drill.seed)
     try:
-        yield from solving(reference_run)
+        yield from play_solution_in_slices(reference_run)
     except InputError:
         return None
     own_inputs = [item for item in drill.journal if item.verb not in ("rewind", "finish", "note", "hint")]

@@ -40,12 +40,19 @@ from engine.drill.judging.refusals import (
 )
 from engine.drill.judging.scored_run import Loss, RubricItem, ScoredRun
 from engine.drill.running.questions import ANSWER_SHOWN_LATER, Inquiry, format_verdict, is_counted
-from engine.drill.team.calls import describe_fault, orders
+from engine.drill.team.calls import describe_fault, list_valid_orders
 from engine.drill.team.rights import find_role_name
 from engine.drill.time.event_log import select_events
 from engine.events import AvailabilityData, Event
-from engine.localization import LocalizableMessage, format_duration, format_run_time, join_messages, mark, say
-from engine.model import Tick, ticks
+from engine.localization import (
+    LocalizableMessage,
+    build_message,
+    format_duration,
+    format_run_time,
+    join_messages,
+    mark,
+)
+from engine.model import Tick, to_ticks
 
 TOTAL_MAX: Final = 100.0
 """Maximum total of a run."""
@@ -63,7 +70,7 @@ class Score(Struct, frozen=True):
 UNSCORED: Final = Score(0.0, (), finished=False, scored=False)
 
 
-def score(run: ScoredRun) -> Score:
+def score_run(run: ScoredRun) -> Score:
     """Score the run in its current state."""
     if not run.scenario.scored:
         return UNSCORED
@@ -76,10 +83,12 @@ def score(run: ScoredRun) -> Score:
             for item, rule in zip(items, run.scenario.rubric, strict=True)
         ]
     pairs = zip(items, run.scenario.rubric, strict=True)
-    besides_goals = arithmetic.total(item.points for item, rule in pairs if not isinstance(rule, GoalsRule))
+    besides_goals = arithmetic.add_in_order(
+        item.points for item, rule in pairs if not isinstance(rule, GoalsRule)
+    )
     for deducted in DEDUCTED:
         rubric_items = deducted(run, besides_goals)
-        besides_goals += arithmetic.total(item.points for item in rubric_items)
+        besides_goals += arithmetic.add_in_order(item.points for item in rubric_items)
         items += rubric_items
     return Score(_clamp_total(item.points for item in items), tuple(items), finished)
 
@@ -90,20 +99,20 @@ def compute_upper_bound(run: ScoredRun, threshold: float = TOTAL_MAX) -> float:
     The result may be too low above *threshold*, where the caller does not need the exact value.
     """
     goals = [goal for goal in run.scenario.goals if run.goals[goal.name].missed_tick is None]
-    of_goals = total_of_goals(run.scenario, goals)
+    of_goals = compute_goal_total(run.scenario, goals)
     if len(goals) < len(run.scenario.goals) or of_goals >= threshold:
         return of_goals
     rules = [rule for rule in run.scenario.rubric if not isinstance(rule, GoalsRule)]
-    besides_goals = arithmetic.total(
+    besides_goals = arithmetic.add_in_order(
         rule.points if rule.kind in MAY_RISE else _round_points(rule, RULES[rule.kind](run, rule).points)
         for rule in rules
     )
     for deducted in DEDUCTED:
-        besides_goals += arithmetic.total(item.points for item in deducted(run, besides_goals))
+        besides_goals += arithmetic.add_in_order(item.points for item in deducted(run, besides_goals))
     return _clamp_total((of_goals, besides_goals))
 
 
-def total_of_goals(scenario: Scenario, met_goals: Sequence[Goal]) -> float:
+def compute_goal_total(scenario: Scenario, met_goals: Sequence[Goal]) -> float:
     """Return the total of an unfinished run, in which only the points for goals count."""
     rules = [rule for rule in scenario.rubric if isinstance(rule, GoalsRule)]
     return _clamp_total(
@@ -112,7 +121,7 @@ def total_of_goals(scenario: Scenario, met_goals: Sequence[Goal]) -> float:
 
 
 def _clamp_total(points: Iterable[float]) -> float:
-    return round(max(0.0, min(TOTAL_MAX, arithmetic.total(points))), 1)
+    return round(max(0.0, min(TOTAL_MAX, arithmetic.add_in_order(points))), 1)
 
 
 def _round_points(rule: AnyRule, points: float) -> float:
@@ -127,9 +136,9 @@ def _list_met_goals(run: ScoredRun) -> list[Goal]:
 def _zero_until_finished(run: ScoredRun, item: RubricItem, reached: int) -> RubricItem:
     """Return *item* without its points, because the drill is unfinished and the rule does not score goals."""
     goals = len(run.scenario.goals)
-    missing = say("Not counted: only {n} of {of} goals met.", n=reached, of=goals)
+    missing = build_message("Not counted: only {n} of {of} goals met.", n=reached, of=goals)
     if reached == goals:
-        missing = say("Not counted: the drill ended before its faults occurred.")
+        missing = build_message("Not counted: the drill ended before its faults occurred.")
     reasons = join_messages(" ", (item.reason, missing))
     return RubricItem(item.name, 0.0, item.max, reasons, item.at_s, item.better, item.losses)
 
@@ -149,8 +158,8 @@ class RuleResult(Struct, frozen=True):
 def _redistribute_uncounted(items: list[RubricItem]) -> list[RubricItem]:
     """Give each uncounted item the same share of its points that the other items earned."""
     counted_items = [item for item in items if item.counted]
-    share = arithmetic.total(item.points for item in counted_items) / max(
-        1e-9, arithmetic.total(item.max for item in counted_items)
+    share = arithmetic.add_in_order(item.points for item in counted_items) / max(
+        1e-9, arithmetic.add_in_order(item.max for item in counted_items)
     )
     return [item if item.counted else replace(item, points=round(item.max * share, 1)) for item in items]
 
@@ -169,18 +178,20 @@ def _build_item(run: ScoredRun, rule: AnyRule) -> RubricItem:
 
 
 def _score_goals(run: ScoredRun, rule: GoalsRule) -> RuleResult:
-    weights, met_goals = _weight(run.scenario.goals), _list_met_goals(run)
+    weights, met_goals = _sum_weights(run.scenario.goals), _list_met_goals(run)
     missing = [goal for goal in run.scenario.goals if not run.goals[goal.name].is_reached]
     met_ticks = [tick for goal in met_goals if (tick := run.goals[goal.name].met_tick) is not None]
-    message = say("{n} of {of} goals met.", n=len(met_goals), of=len(run.scenario.goals))
+    message = build_message("{n} of {of} goals met.", n=len(met_goals), of=len(run.scenario.goals))
     if missing:
-        missing_text = say("Missing: {goals}.", goals=join_messages("; ", (goal.text for goal in missing)))
+        missing_text = build_message(
+            "Missing: {goals}.", goals=join_messages("; ", (goal.text for goal in missing))
+        )
         message = join_messages(" ", (message, missing_text))
     losses = [
         Loss(
             round(rule.points * goal.weight / weights, 1),
             run.goals[goal.name].missed_tick,
-            say("Not met: {goal}.", goal=goal.text),
+            build_message("Not met: {goal}.", goal=goal.text),
             rule.better,
         )
         for goal in missing
@@ -189,11 +200,11 @@ def _score_goals(run: ScoredRun, rule: GoalsRule) -> RuleResult:
 
 
 def _compute_goal_points(scenario: Scenario, rule: GoalsRule, met_goals: Sequence[Goal]) -> float:
-    return rule.points * _weight(met_goals) / _weight(scenario.goals)
+    return rule.points * _sum_weights(met_goals) / _sum_weights(scenario.goals)
 
 
-def _weight(goals: Iterable[Goal]) -> float:
-    return arithmetic.total(goal.weight for goal in goals)
+def _sum_weights(goals: Iterable[Goal]) -> float:
+    return arithmetic.add_in_order(goal.weight for goal in goals)
 
 
 def score_linearly(points: float, value: float, target: float, limit: float) -> float:
@@ -204,8 +215,8 @@ def score_linearly(points: float, value: float, target: float, limit: float) -> 
 def _sum_accounts(run: ScoredRun, database: str | None, name: str) -> float:
     names = [database] if database else list(run.world.availability)
     return float(
-        arithmetic.total(
-            getattr(quantities.settle_account(run.world, account_name), name) for account_name in names
+        arithmetic.add_in_order(
+            getattr(quantities.get_current_account(run.world, account_name), name) for account_name in names
         )
     )
 
@@ -242,7 +253,7 @@ def _score_duration(
     *templates*: the texts for one and for several databases.
     """
     single_database = _find_single_database(run, rule.database)
-    message = say(
+    message = build_message(
         templates[0] if single_database else templates[1],
         database=single_database,
         time=format_duration(t_s),
@@ -275,7 +286,7 @@ def _score_exposure(run: ScoredRun, rule: ExposedRule) -> RuleResult:
 def _score_losses(run: ScoredRun, rule: LostRule) -> RuleResult:
     lost_transactions = _sum_accounts(run, rule.database, "lost_transactions")
     event_ticks = _find_event_ticks(run, rule.database, "availability", _loses_transactions)
-    message = say(
+    message = build_message(
         "Committed transactions lost: {n:g} (full points up to {target:g}, none from {limit:g}).",
         n=lost_transactions,
         target=rule.target,
@@ -288,16 +299,16 @@ def _score_losses(run: ScoredRun, rule: LostRule) -> RuleResult:
 
 def _score_condition(run: ScoredRun, rule: ConditionRule) -> RuleResult:
     holds = run.holds_now(rule.when)
-    message = say("Met at the end: {condition}.", condition=rule.when)
+    message = build_message("Met at the end: {condition}.", condition=rule.when)
     if not holds:
-        message = say("Not met at the end: {condition}.", condition=rule.when)
+        message = build_message("Not met at the end: {condition}.", condition=rule.when)
     return RuleResult(rule.points if holds else 0.0, message)
 
 
 def _score_forbidden(run: ScoredRun, rule: ForbiddenRule) -> RuleResult:
     broken_states = [state for state in run.scenario.forbidden if f"forbidden:{state.name}" in run.first_held]
     if not broken_states:
-        return RuleResult(rule.points, say("No forbidden state was reached."))
+        return RuleResult(rule.points, build_message("No forbidden state was reached."))
     broken_ticks = [
         tick for state in broken_states if (tick := run.first_held[f"forbidden:{state.name}"]) is not None
     ]
@@ -329,7 +340,7 @@ def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) 
     ]
     if not counted_answers:
         return RuleResult(0.0, NO_OCCASION, counted=False)
-    weights = arithmetic.total(inquiry.weight for inquiry in counted_answers)
+    weights = arithmetic.add_in_order(inquiry.weight for inquiry in counted_answers)
     points, verdicts, answer_ticks, losses = 0.0, [], [], []
     for inquiry in counted_answers:
         answer = run.answers[inquiry.name]
@@ -350,7 +361,7 @@ def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) 
     )
 
 
-NO_OCCASION: Final = say(
+NO_OCCASION: Final = build_message(
     "Not counted in this run: you get the same share of its points as of the other parts."
 )
 
@@ -358,22 +369,26 @@ NO_OCCASION: Final = say(
 def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
     losses = []
     for refused in find_refusals(run.events):
-        advice = REFUSAL_ADVICE.get(refused.number, say("read the message before the next command."))
+        advice = REFUSAL_ADVICE.get(
+            refused.number, build_message("read the message before the next command.")
+        )
         if refused.number == ON_THE_PRINCIPAL and not was_serving(run.events, refused):
             advice = NO_PRINCIPAL
-        refusal = say("{server} rejected a command with error {n}.", server=refused.server, n=refused.number)
-        cause = say("{batch} on {server}", batch=refused.batch, server=refused.server)
+        refusal = build_message(
+            "{server} rejected a command with error {n}.", server=refused.server, n=refused.number
+        )
+        cause = build_message("{batch} on {server}", batch=refused.batch, server=refused.server)
         losses.append(Loss(rule.refused, refused.tick, refusal, advice, cause))
     for number, price in enumerate(rule.prices):
         first = run.first_held.get(f"price:{rule.name}:{number}")
         if first is not None:
             losses.append(Loss(price.price, first, price.why, price.better, condition=price.when))
     if not losses:
-        return RuleResult(rule.points, say("No command was rejected or harmful."))
+        return RuleResult(rule.points, build_message("No command was rejected or harmful."))
     message = join_messages(
         " ",
         (
-            say(
+            build_message(
                 "-{points:g}: {loss} Better: {better}",
                 points=loss.points,
                 loss=loss.reason,
@@ -384,16 +399,16 @@ def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
     )
     moments = [loss.tick for loss in losses if loss.tick is not None]
     return RuleResult(
-        rule.points - arithmetic.total(loss.points for loss in losses), message, moments, losses
+        rule.points - arithmetic.add_in_order(loss.points for loss in losses), message, moments, losses
     )
 
 
 def _score_calls(run: ScoredRun, rule: CallsRule) -> RuleResult:
     """Score the share of orders that were read back and confirmed."""
-    given_orders = orders(run.calls)
+    given_orders = list_valid_orders(run.calls)
     closed_orders = [given_order for given_order in given_orders if given_order.closed]
     order_count = max(rule.least, len(given_orders))
-    message = say(
+    message = build_message(
         "{n} of {of} orders were read back correctly and confirmed.", n=len(closed_orders), of=order_count
     )
     team, points_each = run.scenario.team, rule.points / order_count
@@ -401,7 +416,7 @@ def _score_calls(run: ScoredRun, rule: CallsRule) -> RuleResult:
         Loss(
             round(points_each, 1),
             given_order.tick,
-            say(
+            build_message(
                 "{role} to {other}, “{text}”: {fault}.",
                 role=find_role_name(team, given_order.by),
                 other=find_role_name(team, given_order.to),
@@ -415,7 +430,7 @@ def _score_calls(run: ScoredRun, rule: CallsRule) -> RuleResult:
     ]
     if len(given_orders) < rule.least:
         missing = rule.least - len(given_orders)
-        text = say("Required orders that were not given: {n}.", n=missing)
+        text = build_message("Required orders that were not given: {n}.", n=missing)
         losses.append(Loss(round(points_each * missing, 1), None, text, rule.better))
     return RuleResult(
         points_each * len(closed_orders), message, [given_order.tick for given_order in given_orders], losses
@@ -424,7 +439,7 @@ def _score_calls(run: ScoredRun, rule: CallsRule) -> RuleResult:
 
 def _score_status(run: ScoredRun, rule: StatusRule) -> RuleResult:
     """Score the share of status requests that were answered correctly and in time."""
-    within_ticks = ticks(rule.within)
+    within_ticks = to_ticks(rule.within)
     status_questions = [
         team_call
         for team_call in run.calls
@@ -432,7 +447,7 @@ def _score_status(run: ScoredRun, rule: StatusRule) -> RuleResult:
         and (team_call.status_tick is not None or run.world.tick >= team_call.tick + within_ticks)
     ]  # fmt: skip
     if not status_questions:
-        return RuleResult(0.0, say("No role asked for the state."), counted=False)
+        return RuleResult(0.0, build_message("No role asked for the state."), counted=False)
     if not run.has_ended and not run.answers_at_once:
         return RuleResult(0.0, ANSWER_SHOWN_LATER)
     losses = []
@@ -440,23 +455,25 @@ def _score_status(run: ScoredRun, rule: StatusRule) -> RuleResult:
     for call in status_questions:
         fault = ""
         if call.status_tick is None:
-            fault = say("no answer")
+            fault = build_message("no answer")
         elif not call.true:
-            fault = say("“{fact}” was not true at that time", fact=call.status)
+            fault = build_message("“{fact}” was not true at that time", fact=call.status)
         elif call.status_tick > call.tick + within_ticks:
             duration = format_duration((call.status_tick - call.tick) / TICKS_PER_S)
-            fault = say("the answer took {time}", time=duration)
+            fault = build_message("the answer took {time}", time=duration)
         if fault:
-            message = say("{role} asked {other}, “{text}”: {fault}.", role=find_role_name(team, call.by),
+            message = build_message("{role} asked {other}, “{text}”: {fault}.", role=find_role_name(team, call.by),
                        other=find_role_name(team, call.to), text=call.text, fault=fault)  # fmt: skip
             losses.append(Loss(round(points_each, 1), call.tick, message, rule.better))
     right = len(status_questions) - len(losses)
-    reason = say("{n} of {of} questions answered correctly and on time.", n=right, of=len(status_questions))
+    reason = build_message(
+        "{n} of {of} questions answered correctly and on time.", n=right, of=len(status_questions)
+    )
     return RuleResult(points_each * right, reason, [question.tick for question in status_questions], losses)
 
 
-DISARMED, HINTS = say("Automatic failover disabled"), say("Hints")
-NEEDLESS, REWINDS = say("Unnecessary faults"), say("Rewinds")
+DISARMED, HINTS = build_message("Automatic failover disabled"), build_message("Hints")
+NEEDLESS, REWINDS = build_message("Unnecessary faults"), build_message("Rewinds")
 
 DEDUCTIONS: Final[dict[str, str]] = {name: name for name in (DISARMED, HINTS, NEEDLESS, REWINDS)}
 """Score items whose names are not from the author. A report that is read from a file has the same texts."""
@@ -474,13 +491,15 @@ def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[Rub
         min(given_up_failover.PRICE * len(disabled), given_up_failover.PRICE_MAX, besides_goals), 1
     )
     deeds = join_messages("; ", (failover.what for failover in disabled))
-    message = say("You disabled automatic failover: {deeds}.", deeds=deeds)
-    better = say("keep the witness, safety FULL and the session. Automatic failover needs all of them.")
+    message = build_message("You disabled automatic failover: {deeds}.", deeds=deeds)
+    better = build_message(
+        "keep the witness, safety FULL and the session. Automatic failover needs all of them."
+    )
     losses = tuple(
         Loss(
             round(deduction / len(disabled), 1),
             failover.tick,
-            say("You disabled automatic failover."),
+            build_message("You disabled automatic failover."),
             better,
             failover.what,
         )
@@ -495,11 +514,11 @@ def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
 
     The deduction is at most the points earned besides the goals.
     """
-    cost = arithmetic.total(hint.cost for hint in run.hints)
+    cost = arithmetic.add_in_order(hint.cost for hint in run.hints)
     if not run.hints:
         return []
     deduction = round(min(cost, besides_goals), 1)
-    message = say("Hints used: {n}. Points: −{cost:g}.", n=len(run.hints), cost=cost)
+    message = build_message("Hints used: {n}. Points: −{cost:g}.", n=len(run.hints), cost=cost)
     moments = tuple(hint.tick / TICKS_PER_S for hint in run.hints)
     return [RubricItem(HINTS, 0.0 - deduction, 0.0, message, moments)]
 
@@ -515,15 +534,17 @@ def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[Rubr
     deduction = round(
         min(reverted_actions.PRICE * len(pointless), reverted_actions.PRICE_MAX, besides_goals), 1
     )
-    message = say("Unnecessary: {deeds}.", deeds=join_messages("; ", (action.action for action in pointless)))
-    better = say(
+    message = build_message(
+        "Unnecessary: {deeds}.", deeds=join_messages("; ", (action.action for action in pointless))
+    )
+    better = build_message(
         "use T-SQL, the monitor and the error logs to investigate. You do not need to break anything."
     )
     losses = tuple(
         Loss(
             round(deduction / len(pointless), 1),
             action.tick,
-            say("{deed} was not necessary.", deed=action.action),
+            build_message("{deed} was not necessary.", deed=action.action),
             better,
         )
         for action in pointless
@@ -543,7 +564,7 @@ def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     rewind_texts = join_messages(
         ", ",
         (
-            say(
+            build_message(
                 "from {start} to {end}",
                 start=format_run_time(a / TICKS_PER_S, 1),
                 end=format_run_time(b / TICKS_PER_S, 1),
@@ -553,7 +574,7 @@ def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     )
     moments = tuple(target_tick / TICKS_PER_S for _, target_tick in run.rewinds)
     deduction = round(min(run.rewind_cost * len(run.rewinds), REWINDS_COST_MAX, besides_goals), 1)
-    message = say("Rewinds: {n} ({ways}).", n=len(run.rewinds), ways=rewind_texts)
+    message = build_message("Rewinds: {n} ({ways}).", n=len(run.rewinds), ways=rewind_texts)
     return [RubricItem(REWINDS, 0.0 - deduction, 0.0, message, moments)]
 
 

@@ -17,7 +17,7 @@ class Skill(Struct, frozen=True):
 
 
 @cache
-def skills() -> tuple[Skill, ...]:
+def load_skills() -> tuple[Skill, ...]:
     """Return all skills, in the order in which they are shown."""
     source = resources.files("engine.drill.judging").joinpath("skills.toml").read_text(encoding="utf-8")
     return tuple(Skill(key, entry["title"], entry["text"]) for key, entry in tomllib.loads(source).items())
@@ -26,10 +26,10 @@ def skills() -> tuple[Skill, ...]:
 @cache
 def load_skills_by_key() -> Mapping[str, Skill]:
     """Return the skills by their keys in scenario files."""
-    return {skill.key: skill for skill in skills()}
+    return {skill.key: skill for skill in load_skills()}
 
 
-def title_of(key: str) -> str:
+def get_skill_title(key: str) -> str:
     """Return the title of a skill. For an unknown key, return its words."""
     skill = load_skills_by_key().get(key)
     return skill.title if skill is not None else key.replace("-", " ")

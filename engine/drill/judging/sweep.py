@@ -13,7 +13,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.agents import AGENTS, NOTHING, Agent
-from engine.drill.judging.report import availability_json
+from engine.drill.judging.report import build_availability_json
 from engine.drill.time.cooperative_tasks import Slices
 from engine.flow import SafetyMode
 from engine.flow.sites import SITES, WORKLOADS
@@ -55,7 +55,7 @@ def play_outcome(scenario: Scenario, player: str, seed: int) -> RunOutcome:
         drill = PLAYERS[player].play(scenario, seed)
     except InputError as problem:
         return RunOutcome(scenario.name, player, seed, problem=str(problem))
-    score, accounts = drill.score(), availability_json(drill.world)
+    score, accounts = drill.compute_score(), build_availability_json(drill.world)
     durations_s = [
         (failover.online_tick - failover.detected_tick) / TICKS_PER_S
         for failover in drill.world.failovers
@@ -73,7 +73,7 @@ def play_outcome(scenario: Scenario, player: str, seed: int) -> RunOutcome:
     )
 
 
-def summaries(outcomes: Iterable[RunOutcome]) -> list[dict[str, object]]:
+def summarize_outcomes(outcomes: Iterable[RunOutcome]) -> list[dict[str, object]]:
     """Return a row for each scenario and player, in order of appearance.
 
     A row has the number of runs, the failures, and mean and percentiles of each measure over the runs that
@@ -88,21 +88,24 @@ def summaries(outcomes: Iterable[RunOutcome]) -> list[dict[str, object]]:
             "player": player,
             "runs": len(runs),
             "failures": len([run for run in runs if not run.finished]),
-            **{measure: _spread([getattr(run, measure) for run in runs]) for measure in MEASURES},
+            **{measure: _compute_spread([getattr(run, measure) for run in runs]) for measure in MEASURES},
         }
         for (scenario, player), runs in grouped.items()
     ]
 
 
-def _spread(values: Sequence[float | None]) -> dict[str, float] | None:
+def _compute_spread(values: Sequence[float | None]) -> dict[str, float] | None:
     known_values = sorted(value for value in values if value is not None)
     if not known_values:
         return None
-    mean = arithmetic.total(known_values) / len(known_values)
-    return {"mean": mean, **{f"p{percent}": percentile(known_values, percent) for percent in PERCENTS}}
+    mean = arithmetic.add_in_order(known_values) / len(known_values)
+    return {
+        "mean": mean,
+        **{f"p{percent}": compute_percentile(known_values, percent) for percent in PERCENTS},
+    }
 
 
-def percentile(ordered: Sequence[float], percent: int) -> float:
+def compute_percentile(ordered: Sequence[float], percent: int) -> float:
     """Return the smallest of *ordered* numbers that *percent* of them do not exceed (nearest rank).
 
     *ordered* must not be empty.
@@ -183,23 +186,27 @@ def _format_count(row: LimitResult) -> str:
     return f"{count_text} ({share}; 95% sure: {low} to {high})"
 
 
-def as_json(outcomes: Sequence[RunOutcome], limits: Limits = ()) -> dict[str, object]:
+def build_sweep_json(outcomes: Sequence[RunOutcome], limits: Limits = ()) -> dict[str, object]:
     """Return the rows of the table, the runs, and the rows for each of *limits*."""
     rows = [asdict(row) for measure, limit in limits for row in check_limit(outcomes, measure, limit)]
-    return {"rows": summaries(outcomes), "within": rows, "runs": [asdict(outcome) for outcome in outcomes]}
+    return {
+        "rows": summarize_outcomes(outcomes),
+        "within": rows,
+        "runs": [asdict(outcome) for outcome in outcomes],
+    }
 
 
-def table(outcomes: Sequence[RunOutcome]) -> str:
+def format_table(outcomes: Sequence[RunOutcome]) -> str:
     """Format one line for each scenario and player, with mean and p5/p50/p95 of each measure."""
     head = ["", "player", "runs", "failures", *(f"{measure} mean (p5 p50 p95)" for measure in MEASURES)]
     rows = [
         [str(row[name]) for name in ("scenario", "player", "runs", "failures")]
         + [_format_spread(row[measure]) for measure in MEASURES]
-        for row in summaries(outcomes)
+        for row in summarize_outcomes(outcomes)
     ]
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     problems = [f"{o.scenario}, {o.player}, seed {o.seed}: {o.problem}" for o in outcomes if o.problem]
-    return "\n".join([*_lines([head, *rows], widths), *problems])
+    return "\n".join([*_format_lines([head, *rows], widths), *problems])
 
 
 def _format_spread(spread: object) -> str:
@@ -209,7 +216,7 @@ def _format_spread(spread: object) -> str:
     return f"{mean:.1f} ({' '.join(f'{rank:g}' for rank in ranks)})"
 
 
-def _lines(rows: Iterable[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:
+def _format_lines(rows: Iterable[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:
     for row in rows:
         names = zip(row[:2], widths[:2], strict=True)
         figures = zip(row[2:], widths[2:], strict=True)
@@ -240,7 +247,7 @@ loss = {loss!r}
 """
 
 
-def scenario_of(plan: MirroringPlan, cause: str) -> Scenario | None:
+def build_failover_scenario(plan: MirroringPlan, cause: str) -> Scenario | None:
     """Build a scenario of *plan* in which *cause* (one of CAUSES) happens.
 
     Return None if no automatic failover follows, or if the workload is user-defined, because only its rates
@@ -275,7 +282,7 @@ def scenario_of(plan: MirroringPlan, cause: str) -> Scenario | None:
     return load_scenario(text, "planned.toml")
 
 
-def failover_times(scenario: Scenario, runs: int) -> Slices[list[RunOutcome]]:
+def simulate_failovers(scenario: Scenario, runs: int) -> Slices[list[RunOutcome]]:
     """Play *runs* of *scenario* without inputs, with seeds from 1 on. Each slice is one run."""
     outcomes: list[RunOutcome] = []
     for seed in range(1, runs + 1):

@@ -56,7 +56,7 @@ def list_candidates(drill: Drill, known_lines: tuple[str, ...]) -> list[str]:
         return []
     lines = dict.fromkeys(
         f"answer {question.name} {number}"
-        for question in drill.open_questions()
+        for question in drill.list_open_questions()
         for number in range(1, len(question.choices) + 1)
     )
     repairs = [
@@ -79,7 +79,7 @@ def list_repairs(world: World) -> list[str]:
 
 def list_emergency_actions(world: World) -> list[str]:
     """Return the statements that restore service to databases without it: failover and forced failover."""
-    if all(availability.serving_copies(world, database) for database in world.availability):
+    if all(availability.list_serving_copies(world, database) for database in world.availability):
         return []
     return [line for line in _list_statements(world) if line.endswith(("FAILOVER", "ALLOW_DATA_LOSS"))]
 
@@ -99,13 +99,13 @@ def list_setup_statements(world: World, session: SessionSpec) -> list[str]:
         return []
     statements = []
     if not lead.group_kind and not follower.group_kind:
-        if prerequisites.partner_address(follower) is None:
+        if prerequisites.get_partner_address(follower) is None:
             statements.append((follower.server, "PARTNER", lead.server))
         statements.append((lead.server, "PARTNER", follower.server))
     if (
         session.witness is not None
         and lead.group_kind in ("", "mirroring")
-        and prerequisites.witness(lead) is None
+        and prerequisites.get_witness(lead) is None
     ):
         statements.append((lead.server, "WITNESS", session.witness))
     ports = {
@@ -124,7 +124,7 @@ def list_vote_restorations(world: World, scenario: Scenario) -> list[str]:
     return [
         f"set-weight {name} 1"
         for name, node in world.nodes.items()
-        if name not in nodes and not node.config.weight(name)
+        if name not in nodes and not node.config.get_weight(name)
     ]
 
 
@@ -132,7 +132,7 @@ def _list_repair_lines(world: World) -> Iterator[str]:
     names = {
         "server": list(world.instances),
         "client": list(world.clients),
-        "database": world.databases(),
+        "database": world.list_databases(),
         "name": [*world.instances, *world.clients],
         "node": list(world.nodes),
         "cluster": list(world.clusters),
@@ -165,7 +165,7 @@ def _list_statements(world: World) -> Iterator[str]:
             for clause in ("SUSPEND", "RESUME", "OFF"):
                 yield f"sql {server} ALTER DATABASE [{database}] SET HADR {clause}"
     for server, guid in world.replicas:
-        group = replicas.group_of(world, server, guid)
+        group = replicas.find_group_config(world, server, guid)
         if group is None or not world.instances[server].running:
             continue
         if group.primary != server:
@@ -185,9 +185,9 @@ def _list_statements(world: World) -> Iterator[str]:
 def _list_session_statements(world: World, server: str, database: str) -> Iterator[str]:
     copy = world.copies[server, database]
     clauses = ["OFF"]
-    if groups.policy(copy).is_leader(copy):
+    if groups.get_policy(copy).is_leader(copy):
         clauses += ["FAILOVER", "SUSPEND", "RESUME", "SAFETY FULL", "SAFETY OFF"]
-        if prerequisites.witness(copy) is not None:
+        if prerequisites.get_witness(copy) is not None:
             yield f"sql {server} ALTER DATABASE [{database}] SET WITNESS OFF"
     else:
         clauses += ["FORCE_SERVICE_ALLOW_DATA_LOSS", "RESUME"]
@@ -201,7 +201,7 @@ def _is_applicable(world: World, line: str) -> bool:
     For statements, the server decides that.
     """
     try:
-        item: Input = simulator.resolve(world, parse_line(line, world.tick))
+        item: Input = simulator.resolve_names(world, parse_line(line, world.tick))
         if item.verb in ("sql", "answer"):
             return True
         copy = world.fork()
@@ -227,7 +227,7 @@ def has_broken_session(drill: SearchDrill) -> bool:
         for server in (session.principal, session.mirror)
     )
     return any(
-        copy is None or not copy.group_kind or groups.policy(copy).state(copy) == "SUSPENDED"
+        copy is None or not copy.group_kind or groups.get_policy(copy).get_state(copy) == "SUSPENDED"
         for copy in copies
     )
 
@@ -238,8 +238,8 @@ def list_session_repairs(world: World, session: SessionSpec) -> list[str]:
         copy.server
         for server in (session.principal, session.mirror)
         if (copy := world.copies.get((server, session.database))) is not None
-        and groups.policy(copy).state(copy) == "SUSPENDED"
-        and groups.policy(copy).is_leader(copy)
+        and groups.get_policy(copy).get_state(copy) == "SUSPENDED"
+        and groups.get_policy(copy).is_leader(copy)
     ]
     resumed = [f"sql {server} ALTER DATABASE [{session.database}] SET PARTNER RESUME" for server in leads]
     return resumed + list_setup_statements(world, session)

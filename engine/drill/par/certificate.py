@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, Literal
 
-from engine.arithmetic import total
+from engine.arithmetic import add_in_order
 from engine.drill.authoring.scenario import select_variant
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.score import TOTAL_MAX
@@ -20,9 +20,9 @@ from engine.drill.par.search_drill import SearchDrill
 from engine.drill.par.shapes import ParCertificate, SeedScores, TrapScore, WeighedPlan
 from engine.drill.par.trials import SearchPlan
 from engine.drill.running.drill import Drill, play_inputs
-from engine.drill.running.solution import default_end, play_solution
+from engine.drill.running.solution import find_default_end, play_solution
 from engine.inputs import Input, InputError
-from engine.model import Tick, ticks
+from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
 
 METHOD: Final = "best-first over plans, one of each length in turn"
@@ -102,17 +102,17 @@ class CertificateBuilder:
         self._values: dict[tuple[SearchPlan, int], float] = {}
         """(plan, other seed) -> score."""
 
-    def steps(self) -> Iterator[float]:
+    def run_steps(self) -> Iterator[float]:
         """Continue by at most one node, and yield the share of the total time at which the present search must end."""
         known_plans = [] if self._earlier is None else read_fair_plans(self._earlier)
-        for _ in self.fair.steps(known_plans):
+        for _ in self.fair.run_steps(known_plans):
             yield SHARES[0]
             if self._is_out_of_time and self.fair.begun_with_all:
                 break
         self.now = self.clairvoyant
-        self._is_out_of_time = self._has_full_score()  # the bound cannot improve
+        self._is_out_of_time = self._has_full_score()  # a higher bound is impossible
         known_plans = [] if self._earlier is None else [read_clairvoyant_plan(self._earlier)]
-        for _ in self.clairvoyant.steps(known_plans, narrower_search=self.fair):
+        for _ in self.clairvoyant.run_steps(known_plans, narrower_search=self.fair):
             if self._is_out_of_time and self.clairvoyant.begun_with_all:
                 break
             yield SHARES[-1]
@@ -125,7 +125,7 @@ class CertificateBuilder:
         """End the present search after it has played its first plans."""
         self._is_out_of_time = True
 
-    def certificate(self, is_expired: IsExpired = _never_expires) -> ParCertificate:
+    def build_certificate(self, is_expired: IsExpired = _never_expires) -> ParCertificate:
         """Return the certificate in the form of `mirrordrill par --json`.
 
         Scores and hashes come from full drills that replay the plans. Parts that take long stop when
@@ -136,12 +136,12 @@ class CertificateBuilder:
         runs = {plan: self._replay_plan(plan) for plan in dict.fromkeys((par, upper_bound))}
         shortest = self.fair.shortest
         idle = next(plan for plan in self.fair.plans if not plan.actions)
-        blunders = self.fair.blunders()
-        for _ in blunders.steps():
+        blunders = self.fair.build_blunder_test()
+        for _ in blunders.run_steps():
             if is_expired(BLUNDERS_SHARE):
                 break
         waited = self._build_waiting_cost(idle, shortest)
-        for _ in waited.steps():
+        for _ in waited.run_steps():
             if is_expired(WAITING_SHARE):
                 break
         fields: ParCertificate = {
@@ -151,21 +151,24 @@ class CertificateBuilder:
             "nodes": self.fair.nodes + self.clairvoyant.nodes,
             "complete": self.fair.complete and self.clairvoyant.complete,
             "optimal": self.fair.complete or self._has_full_score(),
-            "par": {"score": runs[par].total(), "plan": par.lines},
-            "clairvoyant": {"score": runs[upper_bound].total(), "plan": upper_bound.lines},
+            "par": {"score": runs[par].compute_total(), "plan": par.lines},
+            "clairvoyant": {"score": runs[upper_bound].compute_total(), "plan": upper_bound.lines},
             "reference": {
                 "score": None if reference is None else reference.score,
                 "fair": None if reference is None else reference.fair,
             },
             "idle": {"score": idle.score},
-            **waited.certificate_fields(),
-            **blunders.certificate_fields,
+            **waited.build_certificate_fields(),
+            **blunders.build_certificate_fields,
             "shortest": shortest.lines if shortest is not None else None,
             "luck": self._measure_luck(reference or idle, is_expired),
             "robust": self._find_robust_plan(is_expired),
             "safest": self._find_safest_plan(shortest, is_expired),
             "traps": self._list_traps(),
-            "hashes": {"par": runs[par].state_hash(), "clairvoyant": runs[upper_bound].state_hash()},
+            "hashes": {
+                "par": runs[par].compute_state_hash(),
+                "clairvoyant": runs[upper_bound].compute_state_hash(),
+            },
         }
         return fields if self._earlier is None else _merge_previous(self._earlier, fields)
 
@@ -181,7 +184,7 @@ class CertificateBuilder:
             state.is_reached for state in self._play_delayed(earlier_inputs).goals.values()
         ):
             chances.append(tuple(earlier_inputs))
-        last_chance = () if idle.reached else max(chances, key=_begin, default=())
+        last_chance = () if idle.reached else max(chances, key=_get_first_tick, default=())
         return WaitingCost(
             self.fair.scenario, self.fair.seed, known_plans, par.score, idle.score, last_chance
         )
@@ -195,8 +198,13 @@ class CertificateBuilder:
             run = SearchDrill(self.fair.scenario, seed)
             with suppress(InputError):
                 play_solution(run)
-            scores.append(run.total())
-        return {"seeds": len(scores) - 1, "mean": _mean(scores), "least": min(scores), "most": max(scores)}
+            scores.append(run.compute_total())
+        return {
+            "seeds": len(scores) - 1,
+            "mean": _compute_mean(scores),
+            "least": min(scores),
+            "most": max(scores),
+        }
 
     def _find_robust_plan(self, is_expired: IsExpired) -> WeighedPlan | None:
         """Return the plan with the highest mean score over several seeds with the same fault, including its own."""
@@ -209,14 +217,14 @@ class CertificateBuilder:
             scores_by_plan[plan] = scores
             if min(scores) == TOTAL_MAX:
                 break
-        best = max(scores_by_plan, key=lambda plan: _mean(scores_by_plan[plan]), default=None)
+        best = max(scores_by_plan, key=lambda plan: _compute_mean(scores_by_plan[plan]), default=None)
         robust_plan: WeighedPlan | None = None
         if best is not None:
             scores = scores_by_plan[best]
             robust_plan = {
                 "plan": best.lines,
                 "seeds": SEEDS,
-                "mean": _mean(scores),
+                "mean": _compute_mean(scores),
                 "least": min(scores),
                 "most": max(scores),
             }
@@ -251,14 +259,14 @@ class CertificateBuilder:
         """Return the plan with the highest worst-case score: over other seeds, and with every action delayed."""
         plans = [plan for plan in self.fair.plans if plan.reached]
         search_plans = [*self._reactions, *self._fair_reference, *self._find_earlier_plans("safest")]
-        best = [*heapq.nsmallest(SAFEST_OF, plans, key=_key), shortest, *search_plans]
+        best = [*heapq.nsmallest(SAFEST_OF, plans, key=_get_sort_key), shortest, *search_plans]
         least_scores: dict[SearchPlan, float] = {}
         for plan in dict.fromkeys(plan for plan in best if plan is not None and plan.reached):
             scores = [plan.score, *self._score_other_seeds(plan, is_expired)]
             if len(scores) <= SEEDS:
                 break
             least_scores[plan] = min(
-                *scores, *(self._score_delayed(plan, ticks(late_s)) for late_s in LATE_S)
+                *scores, *(self._score_delayed(plan, to_ticks(late_s)) for late_s in LATE_S)
             )
         safest = min(least_scores, key=lambda plan: (-least_scores[plan], *plan.key), default=None)
         safest_plan: WeighedPlan | None = (
@@ -292,7 +300,7 @@ class CertificateBuilder:
         ]
 
     def _score_delayed(self, plan: SearchPlan, delay: Tick) -> float:
-        return self._play_delayed(plan.actions, delay).total()
+        return self._play_delayed(plan.actions, delay).compute_total()
 
     def _play_delayed(self, actions: Sequence[Input], delay: Tick = 0) -> SearchDrill:
         """Return the end of the run with all actions delayed by *delay*."""
@@ -300,8 +308,8 @@ class CertificateBuilder:
         for item in actions:
             run.advance_to(item.tick + delay)
             with suppress(InputError):
-                run.do(item.line_without_time)
-        run.advance_to(default_end(run, run.tick))
+                run.apply_line(item.line_without_time)
+        run.advance_to(find_default_end(run, run.tick))
         return run
 
     def _list_traps(self) -> list[TrapScore]:
@@ -320,20 +328,22 @@ class CertificateBuilder:
     def _replay_plan(self, plan: SearchPlan) -> Drill:
         drill = Drill(self.fair.scenario, self.fair.seed)
         play_inputs(drill, plan.actions)
-        drill.advance_to(default_end(drill, plan.actions[-1].tick if plan.actions else 0))
-        assert drill.total() == plan.score, "a lean drill that is worth something else than the whole one"
+        drill.advance_to(find_default_end(drill, plan.actions[-1].tick if plan.actions else 0))
+        assert drill.compute_total() == plan.score, (
+            "a lean drill that is worth something else than the whole one"
+        )
         return drill
 
 
-def _mean(scores: Sequence[float]) -> float:
-    return round(total(scores) / len(scores), 1)
+def _compute_mean(scores: Sequence[float]) -> float:
+    return round(add_in_order(scores) / len(scores), 1)
 
 
-def _begin(actions: Sequence[Input]) -> Tick:
+def _get_first_tick(actions: Sequence[Input]) -> Tick:
     return actions[0].tick
 
 
-def _key(plan: SearchPlan) -> tuple[object, ...]:
+def _get_sort_key(plan: SearchPlan) -> tuple[object, ...]:
     """Return a sort key; the best plan is first."""
     return plan.key
 

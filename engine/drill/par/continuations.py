@@ -34,11 +34,11 @@ from engine.drill.par.candidate_actions import (
 )
 from engine.drill.par.noop_actions import would_be_noop
 from engine.drill.par.search_drill import RetryingRun, SearchDrill, is_accepted
-from engine.drill.running.solution import default_end, solving
+from engine.drill.running.solution import find_default_end, play_solution_in_slices
 from engine.drill.time.cooperative_tasks import Run, Slices, advance_in_slices
 from engine.inputs import Input, InputError
-from engine.model import DbState, Tick, World, ticks
-from engine.verbs.lines import is_requested, parse_line, reverse_of
+from engine.model import DbState, Tick, World, to_ticks
+from engine.verbs.lines import find_reverse, is_requested, parse_line
 
 CHECKED_S: Final = 20.0
 """Interval between checks whether a continuation can still score enough, in seconds. Assumed: a check takes
@@ -136,7 +136,7 @@ class BaselineRun:
             yield 0.0
         return run
 
-    def evaluate(
+    def evaluate_continuation(
         self, moment: SearchDrill, play: Continuation, score_floor: float = -1.0, patient: bool = False
     ) -> Slices[Rollout | PrunedRollout]:
         """Return the result of *play*, chosen at *moment*.
@@ -145,7 +145,7 @@ class BaselineRun:
         """
         begins, name = (yield from self._find_start(moment, play)), play.name
         if begins is None:
-            begins, name = default_end(moment, moment.tick), IDLE
+            begins, name = find_default_end(moment, moment.tick), IDLE
         cache_key = begins, (name, patient)
         known_rollout = self._rollouts.get(cache_key)
         if isinstance(known_rollout, Rollout):
@@ -154,7 +154,7 @@ class BaselineRun:
             return known_rollout
         run = yield from self.fork_at(begins)
         if (remaining_continuation := self._drop_noop(run, play)) is not None and not patient:
-            rollout = yield from self.evaluate(run, remaining_continuation, score_floor)
+            rollout = yield from self.evaluate_continuation(run, remaining_continuation, score_floor)
             look, input_count = parse_line(play.first_line, run.tick), len(moment.journal)
             if isinstance(rollout, Rollout) and is_inspection(
                 look
@@ -168,7 +168,7 @@ class BaselineRun:
             checked = run.tick
             for _ in run_continuation(run, play.does, patient):
                 yield 0.0
-                if score_floor > 0.0 and run.tick >= checked + ticks(CHECKED_S):
+                if score_floor > 0.0 and run.tick >= checked + to_ticks(CHECKED_S):
                     checked = run.tick
                     if run.compute_upper_bound(score_floor) < score_floor:
                         break
@@ -180,7 +180,7 @@ class BaselineRun:
         moment = yield from self.fork_at(tick)
         begins = yield from self._find_start(moment, play)
         if begins is None:
-            begins, play = default_end(moment, moment.tick), build_idle_continuation()
+            begins, play = find_default_end(moment, moment.tick), build_idle_continuation()
         cache_key = begins, (play.name, False)
         known_rollout = self._rollouts.get(cache_key)
         if isinstance(known_rollout, Rollout) or (known_rollout is not None and known_rollout.missed):
@@ -209,7 +209,7 @@ class BaselineRun:
     def _find_start(self, moment: SearchDrill, play: Continuation) -> Slices[Tick | None]:
         """Return the tick at which *play* branches off from the run; None if it never does."""
         tick: Tick | None = moment.tick
-        if play.condition is not None and not moment.holds(play.condition):
+        if play.condition is not None and not moment.is_condition_met(play.condition):
             tick = yield from self._find_holding_tick(play.condition, moment.tick)
         return None if tick is None else max(tick + play.delay, play.earliest_tick)
 
@@ -217,7 +217,7 @@ class BaselineRun:
         """Return the first whole second after *tick* at which *condition* is met; None if there is none."""
         holding_ticks = self._condition_ticks[condition]
         while (position := bisect(holding_ticks, tick)) == len(holding_ticks):
-            if self._head.finished or self._head.tick >= default_end(self._head, self._head.tick):
+            if self._head.finished or self._head.tick >= find_default_end(self._head, self._head.tick):
                 return None
             yield from self._advance_second()
         return holding_ticks[position]
@@ -228,9 +228,9 @@ class BaselineRun:
         for _ in advance_in_slices(head, (head.tick // TICKS_PER_S + 1) * TICKS_PER_S):
             yield 0.0
         for condition, holding_ticks in self._condition_ticks.items():
-            if head.holds(condition):
+            if head.is_condition_met(condition):
                 holding_ticks.append(head.tick)
-        if head.finished or head.tick % ticks(KEPT_S) == 0:
+        if head.finished or head.tick % to_ticks(KEPT_S) == 0:
             self._snapshots[head.tick] = head.fork()
 
 
@@ -246,10 +246,12 @@ def find_best_rollout(
     """
     best_rollout: Rollout | None = None
     for play in candidates:
-        rollout = yield from baseline.evaluate(
+        rollout = yield from baseline.evaluate_continuation(
             moment, play, -1.0 if best_rollout is None else best_rollout.score
         )
-        if isinstance(rollout, Rollout) and (best_rollout is None or rank(rollout) > rank(best_rollout)):
+        if isinstance(rollout, Rollout) and (
+            best_rollout is None or get_rank(rollout) > get_rank(best_rollout)
+        ):
             best_rollout = rollout
             if best_rollout.score >= threshold:
                 break
@@ -267,8 +269,8 @@ def find_last_chances(
     """
     waiting, failed = deque(candidates), 0
     while failed < len(waiting):
-        play, previous_low, upper_tick, tick = waiting[0], low, high, low + ticks(NEAR_S)
-        while upper_tick - low > ticks(NEAR_S):
+        play, previous_low, upper_tick, tick = waiting[0], low, high, low + to_ticks(NEAR_S)
+        while upper_tick - low > to_ticks(NEAR_S):
             rollout = yield from baseline.find_complete_rollout(tick, play)
             if rollout is None:
                 upper_tick = tick
@@ -280,7 +282,7 @@ def find_last_chances(
         failed = 1 if low > previous_low else failed + 1
 
 
-def rank(rollout: Rollout) -> tuple[float, bool, int]:
+def get_rank(rollout: Rollout) -> tuple[float, bool, int]:
     """Return a sort key; the best is last: more points, then all goals, then fewer actions."""
     return rollout.score, rollout.reached, -len(rollout.actions)
 
@@ -348,7 +350,9 @@ def list_own_fault_reversals(moment: SearchDrill) -> list[str]:
         for fault in reversed(moment.world.faults)
         if fault.reverted_tick is None and is_requested(fault, moment.journal)
     )
-    lines = (reverse.line_without_time for fault in own_faults if (reverse := reverse_of(fault)) is not None)
+    lines = (
+        reverse.line_without_time for fault in own_faults if (reverse := find_reverse(fault)) is not None
+    )
     return list(dict.fromkeys(lines))
 
 
@@ -438,18 +442,18 @@ def follow_plan(run: Run, plan: Sequence[Input]) -> Iterator[None]:
     for item in plan:
         yield from advance_in_slices(run, item.tick + max(0, delay_ticks))
         with suppress(InputError):
-            run.do(item.line_without_time)
+            run.apply_line(item.line_without_time)
 
 
 def finish_rollout(
     run: SearchDrill, done_count: int = 0, score_floor: float = -1.0
 ) -> Slices[Rollout | PrunedRollout]:
     """Play *run* to its end and return the result. The rollout may be pruned if its score is below *score_floor*."""
-    end = default_end(run, run.journal[-1].tick if run.journal else 0)
+    end = find_default_end(run, run.journal[-1].tick if run.journal else 0)
     while run.tick < end and not run.finished:
         if score_floor > 0.0 and (upper_bound := run.compute_upper_bound(score_floor)) < score_floor:
             return PrunedRollout(upper_bound, _has_missed_goal(run))
-        for _ in advance_in_slices(run, min(end, run.tick + ticks(CHECKED_S))):
+        for _ in advance_in_slices(run, min(end, run.tick + to_ticks(CHECKED_S))):
             yield 0.0
     return _build_rollout(run, done_count)
 
@@ -467,7 +471,10 @@ IDLE: Final = "nothing"
 def _build_rollout(run: SearchDrill, done_count: int) -> Rollout:
     """Build the result of a completed run."""
     return Rollout(
-        run.total(), all(state.is_reached for state in run.goals.values()), tuple(run.journal), done_count
+        run.compute_total(),
+        all(state.is_reached for state in run.goals.values()),
+        tuple(run.journal),
+        done_count,
     )
 
 
@@ -516,12 +523,12 @@ def _build_identity_key(play: Continuation) -> tuple[Hashable, ...]:
 def _follow_continuation(run: Run, play: Continuation) -> Iterator[None]:
     """Apply *play* to the current state of *run*."""
     drill = run.drill
-    end = default_end(drill, drill.tick)
+    end = find_default_end(drill, drill.tick)
     while (
         play.condition is not None
         and not drill.finished
         and drill.tick < end
-        and not drill.holds(play.condition)
+        and not drill.is_condition_met(play.condition)
     ):
         yield from advance_in_slices(run, (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S)
     yield from advance_in_slices(run, max(drill.tick + play.delay, play.earliest_tick))
@@ -532,7 +539,7 @@ def _undo_then_follow(run: Run, lines: Sequence[str], continuation: Continuation
     """Apply the repairs in *lines*, then *continuation*."""
     for line in lines:
         with suppress(InputError):
-            run.do(line)
+            run.apply_line(line)
     yield from _follow_continuation(run, continuation)
 
 
@@ -541,8 +548,8 @@ def _set_up_sessions(run: Run, continuation: Continuation) -> Iterator[None]:
     drill = run.drill
     for session in drill.scenario.sessions:
         for line in list_session_repairs(drill.world, session):
-            run.do(line)
-            yield from advance_in_slices(run, drill.tick + ticks(SET_UP_S))
+            run.apply_line(line)
+            yield from advance_in_slices(run, drill.tick + to_ticks(SET_UP_S))
     yield from _follow_continuation(run, continuation)
 
 
@@ -558,9 +565,9 @@ def _run_repairs(
     drill, patient = run, RetryingRun(run)
     for line in lines:
         with suppress(InputError):
-            patient.do(line)
+            patient.apply_line(line)
         yield
-    end_tick = drill.tick + ticks(MENDED_S)
+    end_tick = drill.tick + to_ticks(MENDED_S)
     while drill.tick < end_tick and not drill.finished:  # a command to a session may take effect now
         lines = [
             line for session in drill.scenario.sessions for line in list_session_repairs(drill.world, session)
@@ -570,10 +577,10 @@ def _run_repairs(
             break
         accepted = next((line for line in lines if is_accepted(drill, line)), None)
         if accepted is not None:
-            run.do(accepted)
-            yield from advance_in_slices(run, drill.tick + ticks(SET_UP_S))
+            run.apply_line(accepted)
+            yield from advance_in_slices(run, drill.tick + to_ticks(SET_UP_S))
         else:
-            patient.wait()
+            patient.wait_for_observation()
             yield
     if continuation is not None:
         yield from _follow_continuation(run, continuation)
@@ -585,5 +592,5 @@ def _has_missed_goal(run: SearchDrill) -> bool:
 
 
 def _follow_steps(run: Run, steps: Sequence[SolutionStep]) -> Iterator[None]:
-    for _ in solving(run, steps):
+    for _ in play_solution_in_slices(run, steps):
         yield None

@@ -11,14 +11,14 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par import continuations
 from engine.drill.par.continuations import BaselineRun
-from engine.drill.par.observability import is_observable, next_whole_second
+from engine.drill.par.observability import find_next_whole_second, is_observable
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.par.shapes import WaitingFields
-from engine.drill.running.solution import default_end
+from engine.drill.running.solution import find_default_end
 from engine.drill.time.cooperative_tasks import Slices
 from engine.inputs import Input
-from engine.model import Tick, ticks
+from engine.model import Tick, to_ticks
 
 STOPS_MAX: Final = 12
 """Maximum number of observations during a wait that are evaluated; the first ones are chosen. Assumed."""
@@ -58,7 +58,7 @@ class WaitingCost:
     def __post_init__(self) -> None:
         drill = SearchDrill(self.scenario, self.seed)
         self._idle_run = BaselineRun(drill)
-        self._values = {0: self.par, default_end(drill): self.idle}
+        self._values = {0: self.par, find_default_end(drill): self.idle}
         self._weighed.update(self._values)
 
     @property
@@ -69,7 +69,7 @@ class WaitingCost:
         """
         return self.last_chance[0].tick if self.last_chance else None
 
-    def steps(self) -> Slices[None]:
+    def run_steps(self) -> Slices[None]:
         """Refine the result. Runs in slices."""
         end = max(self._values)
         stops = yield from self._find_stops(end)
@@ -91,7 +91,7 @@ class WaitingCost:
         if self._chances:
             yield from self._draw_curve(end, stops)
 
-    def certificate_fields(self) -> WaitingFields:
+    def build_certificate_fields(self) -> WaitingFields:
         """Return the cost of waiting as fields of a certificate."""
         points: list[tuple[Tick, float]] = []
         best = self.idle
@@ -122,7 +122,7 @@ class WaitingCost:
     def _find_stops(self, end: Tick) -> Slices[list[Tick]]:
         """Return the ticks at which a passive seat would observe something."""
         run = yield from self._idle_run.fork_at(end)
-        stops = sorted({next_whole_second(event.tick) for event in run.events if is_observable(event)})
+        stops = sorted({find_next_whole_second(event.tick) for event in run.events if is_observable(event)})
         return [tick for tick in stops if tick < end][:STOPS_MAX]
 
     def _seek_no_return(self, end: Tick, candidates: Iterable[continuations.Continuation]) -> Slices[None]:
@@ -142,7 +142,7 @@ class WaitingCost:
         if self.point_of_no_return is not None:
             for tick in (
                 self.point_of_no_return,
-                min(end, self.point_of_no_return + ticks(continuations.NEAR_S)),
+                min(end, self.point_of_no_return + to_ticks(continuations.NEAR_S)),
             ):
                 yield from self._evaluate_moment(tick)
         spans = [(0, end)]
@@ -156,13 +156,13 @@ class WaitingCost:
 
     def _find_later_plan(self, end: Tick) -> Slices[Sequence[Input]]:
         """Return a plan that begins after the last chance and reaches every goal; empty if none is found."""
-        tick = self.last_chance[0].tick + ticks(continuations.NEAR_S)
+        tick = self.last_chance[0].tick + to_ticks(continuations.NEAR_S)
         run = yield from self._idle_run.fork_at(min(tick, end))
         if run.finished or run.tick >= end:
             return ()
         search = ParSearch(self.scenario, self.seed, start=run)
         shifted_plans = [_shift_plan(plan, tick) for plan in (self.last_chance, *self.plans)]
-        for _ in takewhile(lambda _: search.nodes < LATE_PLANS_MIN, search.steps(shifted_plans)):
+        for _ in takewhile(lambda _: search.nodes < LATE_PLANS_MIN, search.run_steps(shifted_plans)):
             if search.plans and search.plans[-1].reached:
                 return search.plans[-1].actions
             yield 0.0

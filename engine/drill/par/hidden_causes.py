@@ -108,7 +108,7 @@ class HiddenCauses(Struct):
 
 
 def _list_picks(scenario: Scenario) -> Iterator[dict[str, object]]:
-    pools = variants.groups(scenario.variants)
+    pools = variants.list_pool_groups(scenario.variants)
     for places in product(*(range(len(next(iter(pool.values())))) for pool in pools)):
         yield {
             name: entries[place]
@@ -155,5 +155,5 @@ def _list_observations(events: Sequence[Event], tick: int) -> list[tuple[object,
 def _apply_input(doubt: BeliefState, item: Input) -> BeliefState:
     for run in (doubt.run, *(rival for rival, _ in doubt.rivals)):
         with suppress(InputError):
-            run.do(item.line_without_time)
+            run.apply_line(item.line_without_time)
     return doubt

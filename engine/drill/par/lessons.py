@@ -16,10 +16,10 @@ from engine.drill.par.noop_actions import would_be_noop
 from engine.drill.par.regret import FINISH
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import default_end
-from engine.drill.time.cooperative_tasks import Slices, playing
+from engine.drill.running.solution import find_default_end
+from engine.drill.time.cooperative_tasks import Slices, play_in_slices
 from engine.inputs import Input, InputError
-from engine.model import Tick, ticks
+from engine.model import Tick, to_ticks
 from engine.verbs import REMARKS
 from engine.verbs.lines import parse_line
 
@@ -35,7 +35,7 @@ def find_lessons(account: Account) -> tuple[RunSegment, ...]:
     return tuple(move for move in _join_waits(account.moves) if move.regret >= INACCURACY)
 
 
-def biggest_lesson(lessons: Sequence[RunSegment]) -> RunSegment | None:
+def find_biggest_lesson(lessons: Sequence[RunSegment]) -> RunSegment | None:
     """Return the lesson with the largest loss, the first of equal ones; None without lessons."""
     return max(lessons, key=lambda move: (move.regret, -move.tick), default=None)
 
@@ -59,7 +59,9 @@ def is_action(line: str) -> bool:
     return item.verb not in REMARKS and not is_inspection(item)
 
 
-def pace_plan(run: SearchDrill, lesson: RunSegment, reference: Sequence[Input]) -> Slices[RunSegment]:
+def use_reference_times(
+    run: SearchDrill, lesson: RunSegment, reference: Sequence[Input]
+) -> Slices[RunSegment]:
     """Return *lesson* with the rest of the *reference* as its plan, if that scores as much.
 
     A searched plan acts as early as possible; the times of a reference solution are those of a person. *run*
@@ -72,13 +74,13 @@ def pace_plan(run: SearchDrill, lesson: RunSegment, reference: Sequence[Input]) 
         return lesson
     plan = (*own_inputs, *remaining_inputs)
     try:
-        yield from playing(run, plan, default_end(run, remaining_inputs[-1].tick))
+        yield from play_in_slices(run, plan, find_default_end(run, remaining_inputs[-1].tick))
     except InputError:
         return lesson
-    return replace(lesson, plan=plan) if run.score().total >= lesson.before - SLACK else lesson
+    return replace(lesson, plan=plan) if run.compute_score().total >= lesson.before - SLACK else lesson
 
 
-EFFECT: Final = ticks(15.0)
+EFFECT: Final = to_ticks(15.0)
 """Maximum time from a command to the harm that shows in a wait. Assumed: a role change takes seconds."""
 
 
@@ -106,12 +108,12 @@ def blame_command(
         before.pop()
     remaining_inputs = [item for item in inputs if cause.tick <= item.tick <= lesson.until]
     remaining_inputs = [item for item in remaining_inputs if item not in before]
-    yield from playing(run, [*before[:-1], *remaining_inputs], lesson.until, lenient=True)
+    yield from play_in_slices(run, [*before[:-1], *remaining_inputs], lesson.until, lenient=True)
     rollout = yield from _find_best(run, [lesson.plan])
     if not before or rollout.score < lesson.before - SLACK:
         return lesson
     plan = (*before[:-1], *rollout.actions[rollout.action_count :])
-    label = _label(cause.before - lesson.after)
+    label = _get_label(cause.before - lesson.after)
     last_index = len(before) - 1
     return replace(cause, until=lesson.until, after=lesson.after, label=label, plan=plan, done=last_index)
 
@@ -128,14 +130,14 @@ def choose_steps(plan: Sequence[Input], limit: int) -> tuple[Input, ...]:
     return tuple(sorted(shown_inputs, key=lambda item: item.tick))
 
 
-def reference_inputs(steps: Sequence[tuple[Tick, str]]) -> tuple[Input, ...]:
+def convert_reference_steps(steps: Sequence[tuple[Tick, str]]) -> tuple[Input, ...]:
     """Return the steps (tick, line) of a reference as inputs."""
     return tuple(parse_line(line, tick) for tick, line in steps)
 
 
 # --- answers ------------------------------------------------------------------------------------------------
 
-WAIT: Final = ticks(10.0)
+WAIT: Final = to_ticks(10.0)
 """Duration of the answer "wait" to a lesson, in ticks. Assumed: about two queries."""
 
 
@@ -152,18 +154,18 @@ def judge_action(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgm
     """Judge the last input of *drill*: the best score that *plans* and the reference can still reach after it."""
     *before, last = drill.journal
     run = SearchDrill(drill.scenario, drill.seed)
-    yield from playing(run, before, last.tick, lenient=True)
+    yield from play_in_slices(run, before, last.tick, lenient=True)
     idle = would_be_noop(run, last.line_without_time)
     with suppress(InputError):
-        run.do(last.line_without_time)
-    return Judgment((yield from _value(run, plans)), idle)
+        run.apply_line(last.line_without_time)
+    return Judgment((yield from _search_value(run, plans)), idle)
 
 
 def judge_wait(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgment]:
     """Judge waiting for WAIT from the present position of *drill*."""
     run = SearchDrill(drill.scenario, drill.seed)
-    yield from playing(run, drill.journal, drill.tick + WAIT, lenient=True)
-    return Judgment((yield from _value(run, plans)), False)
+    yield from play_in_slices(run, drill.journal, drill.tick + WAIT, lenient=True)
+    return Judgment((yield from _search_value(run, plans)), False)
 
 
 def is_good_answer(lesson: RunSegment, judgment: Judgment) -> bool:
@@ -171,7 +173,7 @@ def is_good_answer(lesson: RunSegment, judgment: Judgment) -> bool:
     return lesson.before - judgment.value < INACCURACY
 
 
-def _value(run: SearchDrill, plans: Sequence[Sequence[Input]]) -> Slices[float]:
+def _search_value(run: SearchDrill, plans: Sequence[Sequence[Input]]) -> Slices[float]:
     rollout = yield from _find_best(run, plans)
     return rollout.score
 
@@ -206,9 +208,9 @@ def _merge_waits(waits: Sequence[RunSegment]) -> Iterator[RunSegment]:
         return
     last = next(move for move in reversed(waits) if move.regret > 0.0)
     yield replace(
-        first_move, until=last.until, after=last.after, label=_label(first_move.before - last.after)
+        first_move, until=last.until, after=last.after, label=_get_label(first_move.before - last.after)
     )
 
 
-def _label(points_lost: float) -> str:
+def _get_label(points_lost: float) -> str:
     return next((name for points, name in SIZES if points_lost >= points), LABELS[-1][1])

@@ -14,13 +14,18 @@ from typing import Final
 from msgspec import Struct
 
 from engine.drill.authoring.schema import Scenario
-from engine.drill.par.observability import MONITOR_S, find_announced_ticks, is_observable, next_whole_second
+from engine.drill.par.observability import (
+    MONITOR_S,
+    find_announced_ticks,
+    find_next_whole_second,
+    is_observable,
+)
 from engine.drill.par.search_drill import TRIES_MAX, SearchDrill, find_unlock_tick, is_accepted
 from engine.drill.par.trials import SearchPlan
-from engine.drill.running.solution import default_end
+from engine.drill.running.solution import find_default_end
 from engine.events import Event
 from engine.inputs import Input, InputError
-from engine.model import Tick, ticks
+from engine.model import Tick, to_ticks
 
 KINDS_MAX: Final = 4
 """Maximum number of different plans that are replayed with other seeds; the best are chosen. Assumed."""
@@ -66,7 +71,7 @@ def select_archive(plans: Iterable[SearchPlan]) -> list[SearchPlan]:
     have been in time only by luck.
     """
     kinds: dict[tuple[tuple[str, int], ...], list[SearchPlan]] = {}
-    for plan in sorted(plans, key=_key):
+    for plan in sorted(plans, key=_get_sort_key):
         kind = sorted(
             (item.line_without_time, reaction_time)
             for item, reaction_time in zip(plan.actions, plan.happened, strict=True)
@@ -84,8 +89,8 @@ def build_reactions(scenario: Scenario, seed: int, actions: Sequence[Input]) -> 
         run.advance_to(item.tick)
         accepted.append(is_accepted(run, item.line_without_time))
         with suppress(InputError):
-            run.do(item.line_without_time)
-    run.advance_to(default_end(run, run.tick))
+            run.apply_line(item.line_without_time)
+    run.advance_to(find_default_end(run, run.tick))
     return tuple(_build_reaction(run, item, patient) for item, patient in zip(actions, accepted, strict=True))
 
 
@@ -95,7 +100,7 @@ def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
     The reactions are applied in order, when each is due. A refused reaction waits until it is accepted, or
     until no more observations can come. Questions are answered when they are asked.
     """
-    end = default_end(run, max((reaction.item.tick for reaction in plan), default=0))
+    end = find_default_end(run, max((reaction.item.tick for reaction in plan), default=0))
     planned = find_announced_ticks(run.scenario)
     answers = [reaction for reaction in plan if reaction.item.verb == "answer"]
     actions = [reaction for reaction in plan if reaction.item.verb != "answer"]
@@ -104,7 +109,7 @@ def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
     """Tick of the next retry after a refusal; None: the next retry follows the next observation."""
     while (answers or actions) and run.tick < end and not run.finished:
         if retry_tick is None and any(map(is_observable, run.events[noticed:])):
-            retry_tick = next_whole_second(run.tick)
+            retry_tick = find_next_whole_second(run.tick)
         first_act = [] if retry_tick is None else actions[:1]
         dues = [
             (_find_due_tick(run, reaction_choice, planned, 0), reaction_choice) for reaction_choice in answers
@@ -113,7 +118,7 @@ def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
             (_find_due_tick(run, reaction_choice, planned, retry_tick or 0), reaction_choice)
             for reaction_choice in first_act
         ]
-        due_tick, reaction = min(dues, key=_due_tick, default=(end, None))
+        due_tick, reaction = min(dues, key=_get_due_tick, default=(end, None))
         if reaction is None or run.tick < due_tick:
             run.advance_to(min(due_tick, end), to_event=True)
         elif (
@@ -126,12 +131,12 @@ def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
             refusals, noticed = refusals + 1, len(run.events)
         else:
             with suppress(InputError):
-                run.do(reaction.item.line_without_time)
+                run.apply_line(reaction.item.line_without_time)
             if reaction in first_act:
                 refusals, retry_tick = 0, 0
             (actions if reaction in first_act else answers).remove(reaction)
-    run.advance_to(default_end(run, run.tick))
-    return run.total()
+    run.advance_to(find_default_end(run, run.tick))
+    return run.compute_total()
 
 
 # --- internal -----------------------------------------------------------------------------------------------
@@ -184,11 +189,11 @@ def _find_due_tick(
         if _normalize_event_text(event) == reaction.clue
     )
     tick = next(islice(found_ticks, reaction.occurrence - 1, None), None)
-    late_tick = symptom + reaction.after_symptom + ticks(LATE_S)
+    late_tick = symptom + reaction.after_symptom + to_ticks(LATE_S)
     return max(earliest_tick, late_tick if tick is None else tick + reaction.delay)
 
 
-def _due_tick(entry: tuple[Tick, Reaction]) -> Tick:
+def _get_due_tick(entry: tuple[Tick, Reaction]) -> Tick:
     return entry[0]
 
 
@@ -206,7 +211,7 @@ def _find_symptom_tick(story: Sequence[Tick], events: Iterable[Event]) -> Tick:
     """Return the tick of the first symptom of the last *story* event; 0 if nothing has happened."""
     if not story:
         return 0
-    latest = story[-1] + ticks(MONITOR_S)
+    latest = story[-1] + to_ticks(MONITOR_S)
     return min(
         next((event.tick for event in _filter_events_after(story, events) if is_observable(event)), latest),
         latest,
@@ -218,5 +223,5 @@ def _normalize_event_text(event: Event) -> str:
     return re.sub(r"\d+", "", f"{event.kind} {event.server} {event.database} {event.text}")
 
 
-def _key(plan: SearchPlan) -> tuple[object, ...]:
+def _get_sort_key(plan: SearchPlan) -> tuple[object, ...]:
     return plan.key

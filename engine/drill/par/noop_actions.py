@@ -7,13 +7,13 @@ from engine.drill.authoring import facts
 from engine.drill.judging import given_up_failover
 from engine.drill.par.search_drill import SearchDrill
 from engine.inputs import InputError
-from engine.model.world import FieldUse, World, parts
+from engine.model.world import FieldUse, World, list_parts
 from engine.verbs import REMARKS
 
 STATEMENT: Final = re.compile(r"ALTER (?:DATABASE|AVAILABILITY GROUP) \S+ [^;]+;?")
 """Pattern of statements that leave no state in their window, in normalized capitals."""
 
-PARTS: Final = parts(FieldUse.COMPARE)
+PARTS: Final = list_parts(FieldUse.COMPARE)
 """Parts of a world that determine its future, except the window of the statement."""
 
 _QUOTED: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'")
@@ -39,7 +39,7 @@ def would_be_noop(drill: SearchDrill, line: str) -> bool:
     """Return whether *line* cannot be applied now, or changes nothing and no rule of the score covers it."""
     trial = drill.fork()
     try:
-        item = trial.do(line)
+        item = trial.apply_line(line)
     except InputError:
         return True
     if item.verb in REMARKS or not _has_equal_state(drill.world, trial.world):
@@ -72,12 +72,12 @@ def _is_in_condition(drill: SearchDrill, text: str, errors: list[int]) -> bool:
 def _has_equal_state(left_world: World, right_world: World) -> bool:
     return (
         left_world.chance.state == right_world.chance.state
-        and _timers(left_world) == _timers(right_world)
+        and _list_timers(left_world) == _list_timers(right_world)
         and all(getattr(left_world, name) == getattr(right_world, name) for name in PARTS)
-        and left_world.flow.state_key() == right_world.flow.state_key()
+        and left_world.flow.get_state_key() == right_world.flow.get_state_key()
     )
 
 
-def _timers(world: World) -> list[tuple[object, ...]]:
+def _list_timers(world: World) -> list[tuple[object, ...]]:
     """Return the timers without their order numbers."""
     return [(tick, name, args) for tick, _, name, args in sorted(world.timers)]

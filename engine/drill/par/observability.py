@@ -15,7 +15,7 @@ from engine.drill.team.calls import HEARS
 from engine.drill.team.rights import EVERY_ROLE
 from engine.events import Event, FaultData, SqlDoneData
 from engine.inputs import Input
-from engine.model import Tick, ticks
+from engine.model import Tick, to_ticks
 from engine.verbs import VERBS
 
 OBSERVABLE_KINDS: Final = frozenset({
@@ -39,7 +39,7 @@ def is_observable(event: Event) -> bool:
     return event.kind in OBSERVABLE_KINDS
 
 
-def next_whole_second(tick: Tick) -> Tick:
+def find_next_whole_second(tick: Tick) -> Tick:
     """Return the first whole second after *tick*. Nobody acts in the same tick as an observation."""
     return (tick // TICKS_PER_S + 1) * TICKS_PER_S
 
@@ -59,7 +59,9 @@ def find_announced_ticks(scenario: Scenario) -> frozenset[Tick]:
     fault, a colleague's batch, and any entry at a random time or on a condition is hidden until it has a
     symptom.
     """
-    fixed = {(ticks(inject.at), _is_planned(inject)) for inject in scenario.timeline if inject.at is not None}
+    fixed = {
+        (to_ticks(inject.at), _is_planned(inject)) for inject in scenario.timeline if inject.at is not None
+    }
     return frozenset(tick for tick, planned in fixed if planned and (tick, False) not in fixed)
 
 
@@ -86,7 +88,7 @@ def lacks_evidence(scenario: Scenario, story: Sequence[Tick], events: Iterable[E
     if not past_ticks:
         return not scenario.early
     since_tick = past_ticks[-1]
-    return tick < since_tick + ticks(MONITOR_S) and not _has_symptom(events, since_tick, tick)
+    return tick < since_tick + to_ticks(MONITOR_S) and not _has_symptom(events, since_tick, tick)
 
 
 def _has_symptom(events: Iterable[Event], hidden_tick: Tick, tick: Tick) -> bool:

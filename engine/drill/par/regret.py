@@ -17,7 +17,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.arithmetic import exp, total
+from engine.arithmetic import add_in_order, exp
 from engine.drill.judging import counterfactual
 from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.judging.score import TOTAL_MAX
@@ -34,13 +34,13 @@ from engine.drill.par.account import (
 )
 from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines
 from engine.drill.par.continuations import BaselineRun, Continuation, Rollout
-from engine.drill.par.observability import is_observable, next_whole_second
+from engine.drill.par.observability import find_next_whole_second, is_observable
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.time.cooperative_tasks import Slices, advance_in_slices
 from engine.inputs import Input, InputError
-from engine.model import Tick, ticks
+from engine.model import Tick, to_ticks
 
 BRILLIANT: Final = 5.0
 """Minimum gain in points over all known continuations for "brilliant". Assumed: equal to the loss of an inaccuracy."""
@@ -169,7 +169,9 @@ def _build_account(
     Delays of *plans*, if given, make the last chance exact to the second.
     """
     baseline = moments[-1].baseline_run
-    idle_rollout = yield from baseline.evaluate(moments[-1].run, continuations.build_idle_continuation())
+    idle_rollout = yield from baseline.evaluate_continuation(
+        moments[-1].run, continuations.build_idle_continuation()
+    )
     assert isinstance(idle_rollout, Rollout), "nothing is asked of it"
     values, reached = [way.score for way in rollouts], [way.reached for way in rollouts]
     surprises = [later_value - before for before, later_value in pairwise(values)]
@@ -183,7 +185,7 @@ def _build_account(
         if moment.line == WAITING and next_moment.run.tick == moment.run.tick:
             continue
         points = values[index] - values[index + 1]
-        label = _label(points, 0.0 if moment.line == WAITING else surprises[index])
+        label = _choose_label(points, 0.0 if moment.line == WAITING else surprises[index])
         plan = rollouts[index].actions if points >= LABELS[-1][0] else ()
         ends, input_count = (moment.run.tick, next_moment.run.tick), len(moment.run.journal)
         moves.append(
@@ -228,7 +230,7 @@ def _compute_accuracy(moves: Sequence[RunSegment]) -> float:
     if not stretches:
         return 100.0
     stretch_values = [stretches[0][0].before, *(stretch[-1].after for stretch in stretches)]
-    accuracies = [compute_accuracy(total(move.regret for move in stretch)) for stretch in stretches]
+    accuracies = [compute_accuracy(add_in_order(move.regret for move in stretch)) for stretch in stretches]
     width = min(WINDOW[1], max(WINDOW[0], len(stretches) // 10))
     weights = [
         min(
@@ -236,8 +238,8 @@ def _compute_accuracy(moves: Sequence[RunSegment]) -> float:
         )
         for place in range(len(stretches))
     ]
-    weighted: float = total(map(mul, accuracies, weights)) / total(weights)
-    harmonic: float = len(accuracies) / total(1.0 / max(1.0, accuracy) for accuracy in accuracies)
+    weighted: float = add_in_order(map(mul, accuracies, weights)) / add_in_order(weights)
+    harmonic: float = len(accuracies) / add_in_order(1.0 / max(1.0, accuracy) for accuracy in accuracies)
     return (weighted + harmonic) / 2.0
 
 
@@ -247,8 +249,8 @@ def _is_action(move: RunSegment) -> bool:
 
 def _compute_deviation(values: Sequence[float]) -> float:
     """Return the standard deviation."""
-    mean = total(values) / len(values)
-    return math.sqrt(total((value - mean) * (value - mean) for value in values) / len(values))
+    mean = add_in_order(values) / len(values)
+    return math.sqrt(add_in_order((value - mean) * (value - mean) for value in values) / len(values))
 
 
 def _find_rollouts(
@@ -427,9 +429,11 @@ def _improve_rollout(
 ) -> Slices[Rollout]:
     """Return the best of *rollout* and the *candidates*, or the first one that reaches *threshold*."""
     for play in candidates:
-        improved_rollout = yield from moment.baseline_run.evaluate(moment.run, play, rollout.score, patient)
+        improved_rollout = yield from moment.baseline_run.evaluate_continuation(
+            moment.run, play, rollout.score, patient
+        )
         if isinstance(improved_rollout, Rollout):
-            rollout = max(rollout, improved_rollout, key=continuations.rank)
+            rollout = max(rollout, improved_rollout, key=continuations.get_rank)
         if rollout.score >= threshold:
             break
     return rollout
@@ -463,7 +467,7 @@ def _search_from_moment(
     )
     for _ in takewhile(
         lambda _: search.nodes < node_limit,
-        search.steps([remaining_plan, (*continuations.list_repair_inputs(run), *remaining_plan)]),
+        search.run_steps([remaining_plan, (*continuations.list_repair_inputs(run), *remaining_plan)]),
     ):
         yield 0.9
     best = search.best
@@ -472,7 +476,7 @@ def _search_from_moment(
     return Rollout(best.score, best.reached, (*run.journal, *best.actions), done_count)
 
 
-def _label(regret: float, surprise: float) -> str:
+def _choose_label(regret: float, surprise: float) -> str:
     if surprise >= BRILLIANT:
         return "brilliant"
     return next((label for points, label in LABELS if regret >= points), "best")
@@ -485,7 +489,7 @@ def _collect_moments(drill: Drill) -> Slices[list[RunMoment]]:
         range(len(actions)), key=lambda at: (actions[at].verb != FINISH, is_inspection(actions[at]))
     )
     weighed = set(order[:MOVES_MAX])
-    stops = sorted({next_whole_second(event.tick) for event in drill.events if is_observable(event)})
+    stops = sorted({find_next_whole_second(event.tick) for event in drill.events if is_observable(event)})
     run = SearchDrill(drill.scenario, drill.seed)
     moments: list[RunMoment] = []
 
@@ -509,7 +513,7 @@ def _collect_moments(drill: Drill) -> Slices[list[RunMoment]]:
             for _ in advance_in_slices(run, end):
                 yield 0.0
             with suppress(InputError):
-                run.do(item.line_without_time)
+                run.apply_line(item.line_without_time)
             continue
         for stop in (*[stop for stop in stops if run.tick < stop < end][:STOPS_MAX], end):
             note(WAITING)
@@ -518,7 +522,7 @@ def _collect_moments(drill: Drill) -> Slices[list[RunMoment]]:
         if item is not None:
             note(item.line_without_time)
             with suppress(InputError):
-                run.do(item.line_without_time)
+                run.apply_line(item.line_without_time)
     note(WAITING)
     return moments
 
@@ -547,8 +551,8 @@ def _find_last_chance(
             low, rollout = step
         else:
             yield step
-    if low + ticks(continuations.NEAR_S) < later_run.tick:
-        later_run = yield from baseline.fork_at(low + ticks(continuations.NEAR_S))
+    if low + to_ticks(continuations.NEAR_S) < later_run.tick:
+        later_run = yield from baseline.fork_at(low + to_ticks(continuations.NEAR_S))
     run = yield from baseline.fork_at(low)
     chance = yield from _build_last_chance(RunMoment(run, moment.line, baseline), later_run, rollout)
     best = yield from _find_best_rollout(RunMoment(run, WAITING, baseline), plans, rollout)
@@ -571,7 +575,7 @@ def _find_missed_goals(
         yield 0.95
     yield from continuations.finish_rollout(run)
     return tuple(
-        (goal.text, run.end_tick if goal.within is None else ticks(goal.within))
+        (goal.text, run.end_tick if goal.within is None else to_ticks(goal.within))
         for goal in run.scenario.goals
         if not run.goals[goal.name].is_reached
     )
@@ -585,6 +589,8 @@ def _split_wait(move: RunSegment, boundary_rollouts: tuple[TimedRollout, TimedRo
     for tick, way in boundary_rollouts:
         if move.tick < tick < move.until:
             value = min(move.before, max(move.after, way.score))
-            parts.append(replace(move, until=tick, after=value, label=_label(move.before - value, 0.0)))
+            parts.append(
+                replace(move, until=tick, after=value, label=_choose_label(move.before - value, 0.0))
+            )
             move = replace(move, tick=tick, before=value, plan=way.actions, done=way.action_count)
-    return [*parts, replace(move, label=_label(move.regret, 0.0))]
+    return [*parts, replace(move, label=_choose_label(move.regret, 0.0))]

@@ -67,7 +67,7 @@ class ParSearch(Struct):
     """Hashes of states that were already evaluated."""
     _trials: Trials | None = None
 
-    def steps(
+    def run_steps(
         self, seeds: Iterable[Sequence[Input]] = (), narrower_search: ParSearch | None = None
     ) -> Iterator[None]:
         """Search until nothing remains.
@@ -81,7 +81,7 @@ class ParSearch(Struct):
         start_plans: list[SearchPlan] = [] if narrower_search is None else list(narrower_search.plans)
         start_inputs = [tuple(actions) for actions in seeds]
         if narrower_search is None and self.start is None:
-            start_plans.append(trials.play_reference(self._rules()))
+            start_plans.append(trials.play_reference(self._build_rules()))
             self.nodes += 1
             self.reference = start_plans[0] if trials.start_drill.scenario.solution else None
         if narrower_search is None:
@@ -95,31 +95,31 @@ class ParSearch(Struct):
             self._add_plan(plan)
         for actions in start_inputs:
             yield
-            self._add_plan(trials.play(trials.start_drill.fork(), actions, self._rules()))
+            self._add_plan(trials.play(trials.start_drill.fork(), actions, self._build_rules()))
             self.nodes += 1
         self.begun_with_all = True
         yield
         spread = self.spread or self._try_in_process
         while plans := self._pop_round():
             decisions = [Decision(plan.actions, tick) for plan in plans for tick in plan.points]
-            for decision_trials in spread(decisions, self._rules(), self._known_hashes):
+            for decision_trials in spread(decisions, self._build_rules(), self._known_hashes):
                 for trial in decision_trials:
                     if trial is None or self._accept_trial(trial):
                         yield
         self.complete = True
 
-    def run(self, nodes: int, seeds: Iterable[Sequence[Input]] = ()) -> ParSearch:
+    def run_nodes(self, nodes: int, seeds: Iterable[Sequence[Input]] = ()) -> ParSearch:
         """Search for at most *nodes* nodes."""
-        for _ in takewhile(lambda _: self.nodes < nodes, self.steps(seeds)):
+        for _ in takewhile(lambda _: self.nodes < nodes, self.run_steps(seeds)):
             pass
         return self
 
     @property
     def shortest(self) -> SearchPlan | None:
         """Return the plan with the fewest actions among those that reach every goal."""
-        return min((plan for plan in self.plans if plan.reached), key=_length, default=None)
+        return min((plan for plan in self.plans if plan.reached), key=_get_length_key, default=None)
 
-    def blunders(self) -> Blunders:
+    def build_blunder_test(self) -> Blunders:
         """Return the test for blunders among the offered actions at the decision points of the reference.
 
         If the reference has no fair continuation to every goal, the decision points are those of the best
@@ -129,11 +129,11 @@ class ParSearch(Struct):
         has_reference = self.reference is not None and self.reference.fair and self.reference.reached
         plan = self.reference if self.reference is not None and has_reference else self.best
         plans = [plan for plan in (self.best, self.shortest) if plan is not None]
-        return Blunders(self._trials, plan, self._rules(), plans)
+        return Blunders(self._trials, plan, self._build_rules(), plans)
 
     # -- internal
 
-    def _rules(self) -> Rules:
+    def _build_rules(self) -> Rules:
         return Rules(self.fair, self.actions_max or 0, self.points_max, self.offered)
 
     def _try_in_process(
@@ -173,7 +173,7 @@ class ParSearch(Struct):
         heapq.heappush(entries, ((-plan.score, -plan.met_parts, not is_new), plan.key, len(self.plans), plan))
 
 
-def _length(plan: SearchPlan) -> tuple[object, ...]:
+def _get_length_key(plan: SearchPlan) -> tuple[object, ...]:
     """Return a sort key; the plan with the fewest actions is first."""
     return (len(plan.actions), *plan.key)
 
@@ -211,7 +211,7 @@ class Blunders(Struct):
     """Number of blunders."""
 
     @property
-    def certificate_fields(self) -> BlunderFields:
+    def build_certificate_fields(self) -> BlunderFields:
         """Return the share of blunders as fields of a certificate. The share is None if no action was tried."""
         return {
             "blunder_share": self.blunder_count / self.tried if self.tried else None,
@@ -219,7 +219,7 @@ class Blunders(Struct):
             "choices": len([act for act in self.plan.actions if is_choice(act)]),
         }
 
-    def steps(self) -> Slices[None]:
+    def run_steps(self) -> Slices[None]:
         """Try all choices. Yield the completed share of the work."""
         offered = []
         for choice in self._list_choices():

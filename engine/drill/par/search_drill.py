@@ -17,20 +17,20 @@ from engine.drill.authoring.schema import Scenario
 from engine.drill.judging import score
 from engine.drill.judging.counterfactual import REFUSED_S, was_refused
 from engine.drill.judging.score import TOTAL_MAX, Score
-from engine.drill.par.observability import is_observable, next_whole_second
+from engine.drill.par.observability import find_next_whole_second, is_observable
 from engine.drill.running import modes
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
-from engine.drill.running.solution import default_end
-from engine.drill.running.state import Storage, attributes
+from engine.drill.running.solution import find_default_end
+from engine.drill.running.state import Storage, list_attributes
 from engine.events import Event
 from engine.inputs import Input, InputError
-from engine.model import Tick, Timer, World, ticks
-from engine.model.world import FieldUse, PartKey, parts
+from engine.model import Tick, Timer, World, to_ticks
+from engine.model.world import FieldUse, PartKey, list_parts
 from engine.overrides import override
 from engine.verbs.lines import parse_line
 
-GROWING: Final = attributes(Storage.SEARCHED)
+GROWING: Final = list_attributes(Storage.SEARCHED)
 """Lists that a fork extends independently. The other records of the past stay empty here."""
 
 
@@ -61,11 +61,11 @@ class SearchDrill(Drill):
         return twin
 
     @override
-    def score(self) -> Score:
+    def compute_score(self) -> Score:
         if not self.finished:
-            return super().score()
+            return super().compute_score()
         if self._final is None:
-            self._final = super().score()
+            self._final = super().compute_score()
         return self._final
 
     def compute_upper_bound(self, threshold: float = TOTAL_MAX) -> float:
@@ -74,16 +74,18 @@ class SearchDrill(Drill):
         The result may be too low above *threshold*, where the caller does not need the exact value.
         """
         return (
-            self.total() if self.finished else score.compute_upper_bound(self._build_scored_run(), threshold)
+            self.compute_total()
+            if self.finished
+            else score.compute_upper_bound(self._build_scored_run(), threshold)
         )
 
     def _sample_target(self) -> None:
         """Take no samples for charts."""
 
-    def _next_record(self) -> Tick:
+    def _find_next_record_tick(self) -> Tick:
         return UNREACHED_TICK
 
-    def _record(self, start_tick: Tick) -> None:
+    def _record_samples(self, start_tick: Tick) -> None:
         """Record nothing for the report."""
 
     def _emit_score(self) -> None:
@@ -101,7 +103,7 @@ def compute_transposition_key(drill: SearchDrill) -> bytes:
     """
     world, marks = drill.world, drill.marks
     parts = {name: part for name, part in zip(MATTERS, PARTS_THAT_MATTER(world), strict=True) if part}
-    mark = marks.hash_parts("conduct", dict(enumerate(drill._batches)), _conduct)
+    mark = marks.hash_parts("conduct", dict(enumerate(drill._batches)), _summarize_batch)
     mark ^= marks.hash_parts("goals", drill.goals) ^ marks.hash_parts("answers", drill.answers)
     mark ^= marks.hash_parts("faults", dict(enumerate(world.faults)))
     for name, part in parts.items():
@@ -118,7 +120,7 @@ def compute_transposition_key(drill: SearchDrill) -> bytes:
     )
     digest = hashlib.blake2b(repr((other_state, drill.calls, mark)).encode(), digest_size=16)
     digest.update(encode_timers(world.timers))
-    digest.update(world.flow.state_key())
+    digest.update(world.flow.get_state_key())
     return digest.digest()
 
 
@@ -127,11 +129,11 @@ def encode_timers(timers: Iterable[Timer]) -> bytes:
     return repr([(tick, name, args) for tick, _, name, args in sorted(timers)]).encode()
 
 
-def _conduct(batch: SentBatch) -> tuple[Tick, str | None, str]:
+def _summarize_batch(batch: SentBatch) -> tuple[Tick, str | None, str]:
     return batch.tick, batch.server, batch.text
 
 
-MATTERS: Final = parts(FieldUse.DECIDE)
+MATTERS: Final = list_parts(FieldUse.DECIDE)
 """Parts of a world that determine its future."""
 
 PARTS_THAT_MATTER: Final[Callable[[World], tuple[Mapping[object, object], ...]]] = attrgetter(*MATTERS)
@@ -257,19 +259,21 @@ def is_accepted(drill: SearchDrill, line: str) -> bool:
     """Return whether *line* could be applied now and no server would refuse it."""
     trial = drill.fork()
     try:
-        item = trial.do(line)
+        item = trial.apply_line(line)
     except InputError:
         return False
-    trial.advance_to(trial.tick + ticks(REFUSED_S))
+    trial.advance_to(trial.tick + to_ticks(REFUSED_S))
     return item.verb != "sql" or not was_refused(trial, item)
 
 
 def find_unlock_tick(drill: SearchDrill, item: Input) -> Tick:
     """Return the tick at which the last lock on *item* opens; 0 if no lock opens."""
     covering = (
-        lock for lock in drill.scenario.locked if modes.covers(modes.parse_lock(lock.do, drill.world), item)
+        lock
+        for lock in drill.scenario.locked
+        if modes.is_blocked_by(modes.parse_lock(lock.do, drill.world), item)
     )
-    return max((ticks(lock.until) for lock in covering if lock.until is not None), default=0)
+    return max((to_ticks(lock.until) for lock in covering if lock.until is not None), default=0)
 
 
 class RetryingRun(Struct, frozen=True):
@@ -281,27 +285,27 @@ class RetryingRun(Struct, frozen=True):
         """Advance to *tick*, retrying locked lines. Return the events."""
         return self.drill.advance_to(tick)
 
-    def do(self, line: str) -> Input:
+    def apply_line(self, line: str) -> Input:
         """Apply a line. If it is locked, retry it later."""
         for _ in range(TRIES_MAX):
             if self.drill.finished or is_accepted(self.drill, line):
                 break
-            self._wait(line)
-        return self.drill.do(line)
+            self._wait_for_unlock(line)
+        return self.drill.apply_line(line)
 
-    def _wait(self, line: str) -> None:
+    def _wait_for_unlock(self, line: str) -> None:
         """Wait until a lock on *line* opens (which repeated attempts show), or until there is an observation."""
         drill = self.drill
         unlock_tick = find_unlock_tick(drill, parse_line(line, drill.tick))
         if drill.tick < unlock_tick:
             drill.advance_to(unlock_tick)
         else:
-            self.wait()
+            self.wait_for_observation()
 
-    def wait(self) -> None:
+    def wait_for_observation(self) -> None:
         """Wait until the next observation."""
         drill = self.drill
-        first, end = len(drill.events), default_end(drill, drill.tick)
+        first, end = len(drill.events), find_default_end(drill, drill.tick)
         while drill.tick < end and not drill.finished and not any(map(is_observable, drill.events[first:])):
             drill.advance_to(end, to_event=True)
-        drill.advance_to(min(end, next_whole_second(drill.tick)))
+        drill.advance_to(min(end, find_next_whole_second(drill.tick)))

@@ -23,16 +23,16 @@ from engine.drill.par.candidate_actions import list_candidates, list_scenario_li
 from engine.drill.par.hidden_causes import HiddenCauses
 from engine.drill.par.noop_actions import is_noop
 from engine.drill.par.observability import (
+    find_next_whole_second,
     find_premature_inputs,
     is_observable,
     lacks_evidence,
     needs_no_evidence,
-    next_whole_second,
 )
 from engine.drill.par.search_drill import SearchDrill, compute_transposition_key
-from engine.drill.running.solution import default_end, play_solution
+from engine.drill.running.solution import find_default_end, play_solution
 from engine.inputs import Input, InputError
-from engine.model import Tick, ticks
+from engine.model import Tick, to_ticks
 
 WAITS_S: Final = (10.0, 30.0, 60.0)
 """Seconds of waiting after the last observation, as alternatives to an immediate action. Assumed."""
@@ -40,7 +40,7 @@ WAITS_S: Final = (10.0, 30.0, 60.0)
 POINTS_MAX: Final = 16
 """Maximum number of decision points of a run. Assumed: as often as a DBA would reconsider."""
 
-BEGIN: Final = ticks(1.0)
+BEGIN: Final = to_ticks(1.0)
 """Tick of the first decision point, before any observation."""
 
 Key = tuple[float, int, tuple[tuple[Tick, str], ...]]
@@ -207,7 +207,7 @@ class Trials:
         """Return the end of the drill without actions."""
         if self._idle is None:
             self._idle = self.start_drill.fork()
-            self._idle.advance_to(default_end(self._idle))
+            self._idle.advance_to(find_default_end(self._idle))
         return self._idle
 
     def _play_to_decision(self, decision: Decision) -> tuple[SearchDrill, list[Input]]:
@@ -269,9 +269,9 @@ class Trials:
 
     def finish_plan(self, drill: SearchDrill, rules: Rules) -> SearchPlan:
         """Play *drill* to its end and return the plan of its actions."""
-        end = default_end(drill, drill.journal[-1].tick if drill.journal else 0)
+        end = find_default_end(drill, drill.journal[-1].tick if drill.journal else 0)
         drill.advance_to(end)
-        total, journal = drill.total(), tuple(drill.journal[self._applied_count :])
+        total, journal = drill.compute_total(), tuple(drill.journal[self._applied_count :])
         is_fair_plan = not find_premature_inputs(drill.scenario, drill.story_ticks, drill.events, journal)
         if rules.fair and is_fair_plan and self._causes is not None:
             is_fair_plan = self._causes.find_guess(journal) is None
@@ -290,7 +290,7 @@ def try_input(drill: SearchDrill, item: Input) -> bool:
     if drill.finished:
         return False
     try:
-        drill.do(item.line_without_time)
+        drill.apply_line(item.line_without_time)
     except InputError:
         return False
     return True
@@ -309,10 +309,12 @@ def _find_decision_points(drill: SearchDrill, first_tick: Tick) -> tuple[Tick, .
 
     They are the second after each observation, and some times later.
     """
-    moments = {first_tick} | {next_whole_second(event.tick) for event in drill.events if is_observable(event)}
+    moments = {first_tick} | {
+        find_next_whole_second(event.tick) for event in drill.events if is_observable(event)
+    }
     shown_moments = sorted(moment for moment in moments if moment >= first_tick)
     for moment, next_tick in zip(shown_moments, [*shown_moments[1:], drill.tick], strict=True):
-        moments |= {t for wait in WAITS_S if (t := moment + ticks(wait)) < next_tick}
+        moments |= {t for wait in WAITS_S if (t := moment + to_ticks(wait)) < next_tick}
     return tuple(sorted(moment for moment in moments if first_tick <= moment < drill.tick))
 
 
@@ -359,7 +361,7 @@ def count_held_parts(drill: SearchDrill) -> int:
     """Return how many parts of goals, joined by `and`, are met."""
     facts, held_parts = Facts(drill.world, drill._batches, drill._operations, drill.calls), 0
     for goal in drill.scenario.goals:
-        drill.holds(goal.when)  # makes sure that the condition is parsed
+        drill.is_condition_met(goal.when)  # makes sure that the condition is parsed
         held_parts += len([part for part in drill._conditions[goal.when].parts if part(facts)])
     return held_parts
 
@@ -372,11 +374,11 @@ Drill = tuple[str, str, int]
 
 def warm_up(drill: Drill) -> None:
     """Load everything that a job of the drill needs."""
-    trials = _trials(drill)
+    trials = _load_trials(drill)
     trials.play(trials.start_drill.fork(), (), Rules())
 
 
-def trials_at(
+def run_trials(
     search: str, drill: Drill, rules: Rules, news: Sequence[bytes], decision: Decision, part: Part, keep: bool
 ) -> list[Trial]:
     """Return the trials of a part of a decision, except states that were in *news* now or earlier in this *search*.
@@ -384,10 +386,10 @@ def trials_at(
     *keep*: also except states that this process itself has found. This is allowed if the process plays all
     its jobs in order and none is repeated, because the caller knows the states from an earlier job.
     """
-    states = _known_states(search, rules)
+    states = _get_known_states(search, rules)
     states.update(news)
     trials = []
-    for trial in _trials(drill).try_neighbors(decision, rules, states, part):
+    for trial in _load_trials(drill).try_neighbors(decision, rules, states, part):
         if trial is not None:
             trials.append(trial)
             if keep:
@@ -396,12 +398,12 @@ def trials_at(
 
 
 @lru_cache(maxsize=1)
-def _trials(drill: Drill) -> Trials:
+def _load_trials(drill: Drill) -> Trials:
     name, text, seed = drill
     return Trials(load_scenario(text, f"{name}.toml"), seed)
 
 
 @lru_cache(maxsize=2)  # one entry for the fair and one for the clairvoyant search
-def _known_states(search: str, rules: Rules) -> set[bytes]:
+def _get_known_states(search: str, rules: Rules) -> set[bytes]:
     """Return the set of states that this process knows from *search*. Callers may add to it."""
     return set()

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from engine import model, simulator
 from engine.availability import failover
-from engine.availability.role import role_of
+from engine.availability.role import build_role
 from engine.chance import Chance
 from engine.cluster import commands, config, instances, quorum
 from engine.constants import START_TIMES
@@ -23,10 +23,10 @@ from engine.drill.authoring.schema import (
     ServerSpec,
     SessionSpec,
 )
-from engine.events import SqlDoneData, data_of
+from engine.events import SqlDoneData, get_data
 from engine.flow import Flow
 from engine.flow.sites import SITES
-from engine.localization import say
+from engine.localization import build_message
 from engine.mirroring import redo, roles
 from engine.model import (
     AvailabilityMembership,
@@ -75,7 +75,7 @@ def add_clusters(world: World, scenario: Scenario) -> None:
                 name=ENDPOINT, port=end.port, state=model.EndpointState[end.state], role=end.role
             ),
         )
-        _add_role(world, owner.name, instances.new_role(spec.name, spec.owners, number))
+        _add_role(world, owner.name, instances.build_role(spec.name, spec.owners, number))
 
 
 def _add_cluster(world: World, spec: ClusterSpec) -> None:
@@ -112,7 +112,7 @@ def _add_cluster(world: World, spec: ClusterSpec) -> None:
 
 
 def _add_role(world: World, node: str, role: ClusterRole) -> None:
-    config.update(world, node, roles=(*world.nodes[node].config.roles, role))
+    config.update_config(world, node, roles=(*world.nodes[node].config.roles, role))
 
 
 def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroupSpec]:
@@ -154,10 +154,10 @@ def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroupS
         )
         owner = world.instances[group.primary].computer
         nodes = tuple(
-            dict.fromkeys(node for server in hosts for node in instances.possible_nodes(world, server))
+            dict.fromkeys(node for server in hosts for node in instances.list_possible_nodes(world, server))
         )
-        config.update(world, owner, groups=(*world.nodes[owner].config.groups, group_state))
-        _add_role(world, owner, role_of(group.name, listener, nodes, owner))
+        config.update_config(world, owner, groups=(*world.nodes[owner].config.groups, group_state))
+        _add_role(world, owner, build_role(group.name, listener, nodes, owner))
         for server in hosts:
             first = server == group.primary
             world.replicas[server, guid] = model.ReplicaState(
@@ -169,7 +169,7 @@ def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroupS
             if not first:
                 network.open_contact(world, guid, group.primary, server)
         if listener is not None:
-            failover.register(world, group.primary, listener)
+            failover.register_in_dns(world, group.primary, listener)
         grouped.update(dict.fromkeys(group.databases, group))
     return grouped
 
@@ -196,7 +196,7 @@ def _build_replica(world: World, spec: ReplicaSpec) -> model.Replica:
     )
 
 
-def add_grouped(
+def add_group_database(
     world: World, group: AvailabilityGroupSpec, copy: Callable[[str], DatabaseCopy], name: str
 ) -> None:
     """Add the copies of one database of a group, with the knowledge of each server."""
@@ -211,7 +211,9 @@ def add_grouped(
         is_primary = replica.server == group.primary
         synchronous = _is_synchronized(group, replica.server)
         peers = (
-            tuple(sorted((r.server, _state(group, r.server)) for r in other_replicas)) if is_primary else ()
+            tuple(sorted((r.server, _get_sync_state(group, r.server)) for r in other_replicas))
+            if is_primary
+            else ()
         )
         world.copies[replica.server, name] = replace(
             copy(replica.server),
@@ -227,24 +229,24 @@ def add_grouped(
         )
 
 
-def _state(group: AvailabilityGroupSpec, server: str) -> SyncState:
+def _get_sync_state(group: AvailabilityGroupSpec, server: str) -> SyncState:
     return SyncState.SYNCHRONIZED if _is_synchronized(group, server) else SyncState.SYNCHRONIZING
 
 
-def follows(world: World, key: Key) -> bool:
+def is_secondary(world: World, key: Key) -> bool:
     """Return whether the copy is a secondary, which writes no log of its own."""
-    return groups.policy(world.copies[key]).is_follower(world.copies[key])
+    return groups.get_policy(world.copies[key]).is_follower(world.copies[key])
 
 
-def attach(world: World) -> None:
+def attach_secondaries(world: World) -> None:
     """Attach every secondary to the log of its primary."""
     for key, copy in sorted(world.copies.items()):
-        if copy.availability.guid is None or not follows(world, key):
+        if copy.availability.guid is None or not is_secondary(world, key):
             continue
         primary = world.replicas[key[0], copy.availability.guid].primary
         lead = world.copies[primary or "", key[1]]
         assert lead.source is not None
-        streams.attach(world, lead.source, key)
+        streams.attach_receiver(world, lead.source, key)
 
 
 START_LOG_KB: Final = 1_000_000.0
@@ -263,7 +265,7 @@ def build_world(scenario: Scenario, seed: int) -> World:
     Raises InputError for a [[before]] line that fails.
     """
     world = start_world(scenario, seed)
-    prepare(world, [line.do for line in scenario.before])
+    apply_preparation(world, [line.do for line in scenario.before])
     return world
 
 
@@ -284,14 +286,14 @@ def start_world(scenario: Scenario, seed: int) -> World:
     world = World(
         seed=seed,
         chance=Chance.from_seed(seed),
-        flow=Flow.empty(),
+        flow=Flow.create_empty(),
         settings=model.Settings(**scenario.settings.model_dump() | {"start_time": find_start_time(scenario)}),
     )
     for host, server in enumerate(scenario.servers):
         world.computers[server.name] = _build_computer(server)
         if server.sql:
             world.instances[server.name] = _build_instance(
-                server, host, _endpoint_name(scenario, server.name)
+                server, host, _choose_endpoint_name(scenario, server.name)
             )
     add_clusters(world, scenario)
     for link in scenario.links:
@@ -306,20 +308,20 @@ def start_world(scenario: Scenario, seed: int) -> World:
         session = sessions.get(database.name)
         named_spec = database.model_copy(update={"name": name})
         if database.name in grouped:
-            add_grouped(world, grouped[database.name], partial(_build_copy, named_spec, number), name)
+            add_group_database(world, grouped[database.name], partial(_build_copy, named_spec, number), name)
         elif session is None:
-            _add_alone(world, named_spec, number)
+            _add_unmirrored(world, named_spec, number)
         else:
             _add_mirrored(world, named_spec, number, session)
     _add_clients(world, scenario)
     for key in sorted(world.copies):
-        if world.copies[key].db_state is DbState.ONLINE and not follows(world, key):
+        if world.copies[key].db_state is DbState.ONLINE and not is_secondary(world, key):
             _start_flow(world, key)
-    attach(world)
+    attach_secondaries(world)
     startup.log_clean_startups(world)
     streams.warm_start(world)
     simulator.start_timers(world)
-    simulator.advance(world, 0)  # events of the preparation are not reported
+    simulator.advance_world(world, 0)  # events of the preparation are not reported
     return world
 
 
@@ -333,7 +335,7 @@ def _build_computer(server: ServerSpec) -> model.Computer:
     )
 
 
-def _endpoint_name(scenario: Scenario, server: str) -> str:
+def _choose_endpoint_name(scenario: Scenario, server: str) -> str:
     """Return the endpoint name that the wizards of Management Studio use for mirroring or for availability groups."""
     mirrored = any(
         server in (session.principal, session.mirror, session.witness) for session in scenario.sessions
@@ -350,7 +352,7 @@ def _build_instance(server: ServerSpec, host: int, endpoint_name: str) -> model.
         state=model.EndpointState[end.state],
         role=end.role,
         encryption=end.encryption,
-        algorithms=end.algorithms or endpoints.default_algorithms(server.version),
+        algorithms=end.algorithms or endpoints.get_default_algorithms(server.version),
         authentication="CERTIFICATE" if end.certificate else "WINDOWS NEGOTIATE",
         certificate=end.certificate,
     )
@@ -364,7 +366,7 @@ def _build_instance(server: ServerSpec, host: int, endpoint_name: str) -> model.
         service_account=server.service_account,
         trace_flags=server.trace_flags,
         max_worker_threads=server.max_worker_threads,
-        jobs=tuple(job for database in server.jobs_for for job in jobs.standard_jobs(database)),
+        jobs=tuple(job for database in server.jobs_for for job in jobs.build_standard_jobs(database)),
         endpoint=endpoint,
     )
 
@@ -392,7 +394,7 @@ def _build_copy(database: DatabaseSpec, number: int, server: str) -> model.Datab
     )
 
 
-def _add_alone(world: World, database: DatabaseSpec, number: int) -> None:
+def _add_unmirrored(world: World, database: DatabaseSpec, number: int) -> None:
     server = database.server
     assert server is not None, "checked: a database has a server or a session"
     world.copies[server, database.name] = _build_copy(database, number, server)
@@ -403,7 +405,7 @@ def _add_alone(world: World, database: DatabaseSpec, number: int) -> None:
 
 def _add_mirrored(world: World, database: DatabaseSpec, number: int, session: SessionSpec) -> None:
     """Add both copies of a session, with the knowledge of each server, and the witness's record."""
-    guid = world.new_session(database.name)
+    guid = world.create_session(database.name)
     witness = session.witness
     state = MirrorState[session.state]
     for me, peer, role in (
@@ -431,7 +433,7 @@ def _add_mirrored(world: World, database: DatabaseSpec, number: int, session: Se
     if witness is not None:
         for partner in (session.principal, session.mirror):
             network.open_contact(world, guid, partner, witness)
-        redo.new_record(world, world.copies[session.principal, database.name], witness)
+        redo.create_witness_record(world, world.copies[session.principal, database.name], witness)
 
 
 def format_address(world: World, server: str) -> str:
@@ -444,18 +446,18 @@ def format_address(world: World, server: str) -> str:
 def _add_clients(world: World, scenario: Scenario) -> None:
     world.programs = {name: model.Program() for name in scenario.programs}
     for client in scenario.clients:
-        client_state = names.resolve(world, model.Client(**client.model_dump()), client.data_source)
-        arrival_server, refusal = clients.find_login_arrival(world, client_state, client.data_source)
+        client_state = names.resolve_name(world, model.Client(**client.model_dump()), client.data_source)
+        arrival_server, refusal = clients.resolve_client_login(world, client_state, client.data_source)
         server = arrival_server or client.data_source
         keys = [(server, database) for database in client.databases]
         is_present = refusal is None and all(key in world.copies for key in keys)
-        serves = is_present and clients.answer(world, client_state, server) == "serves"
+        serves = is_present and clients.attempt_login(world, client_state, server) == "serves"
         if serves:
-            clients.count_arrival(world, client.data_source, client.databases[0], client.read_only)
+            clients.count_listener_login(world, client.data_source, client.databases[0], client.read_only)
         world.clients[client.name] = replace(
             client_state,
             connected_to=server if serves else None,
-            known_partner=groups.policy(world.copies[keys[0]]).partner(world.copies[keys[0]])
+            known_partner=groups.get_policy(world.copies[keys[0]]).get_partner(world.copies[keys[0]])
             if serves
             else None,
         )
@@ -465,16 +467,16 @@ def _add_clients(world: World, scenario: Scenario) -> None:
 
 def _start_flow(world: World, owner: Key) -> None:
     source = streams.add_source(world, owner, START_LOG_KB)
-    mirror = groups.policy(world.copies[owner]).partner(world.copies[owner])
+    mirror = groups.get_policy(world.copies[owner]).get_partner(world.copies[owner])
     if mirror is not None:
-        streams.attach(world, source, (mirror, owner[1]))
+        streams.attach_receiver(world, source, (mirror, owner[1]))
 
 
 # --- preparation of a drill -------------------------------------------------------------------------------
 # Input lines at tick 0 that nobody sees.
 
 
-def prepare(world: World, lines: Iterable[str]) -> list[str]:
+def apply_preparation(world: World, lines: Iterable[str]) -> list[str]:
     """Apply *lines* now without recording them. Return refusals of servers, and lines that take time.
 
     Raises InputError for an invalid line.
@@ -482,14 +484,14 @@ def prepare(world: World, lines: Iterable[str]) -> list[str]:
     refused: list[str] = []
     for line in lines:
         simulator.apply_input(world, parse_line(line.strip()))
-        for event in simulator.advance(world, world.tick):
-            done_data = data_of(event, SqlDoneData)
-            if done_data is not None and (errors := facts.errors(done_data)):
-                refused.append(say("{input}: error {n}", input=line.strip(), n=errors[0]))
+        for event in simulator.advance_world(world, world.tick):
+            done_data = get_data(event, SqlDoneData)
+            if done_data is not None and (errors := facts.list_error_numbers(done_data)):
+                refused.append(build_message("{input}: error {n}", input=line.strip(), n=errors[0]))
         if world.batches:
-            refused.append(say("{input}: takes too long to prepare a drill", input=line.strip()))
+            refused.append(build_message("{input}: takes too long to prepare a drill", input=line.strip()))
             world.batches.clear()
-    simulator.advance(world, world.tick)
+    simulator.advance_world(world, world.tick)
     world.sessions.clear()
     world.faults.clear()  # part of the start state, which `revert-all` must not undo
     return refused

@@ -3,7 +3,7 @@
 from typing import Final, Literal
 
 from engine.cluster.instances import NO_GROUP
-from engine.localization import say
+from engine.localization import build_message
 from engine.mirroring import prerequisites
 from engine.model import Failover, World
 from engine.protocol import network
@@ -20,9 +20,9 @@ SCALE_RANGE: Final = (0.9, 1.1)
 
 
 NO_ROW: Final = {
-    "automatic": say("the published table has no automatic failover for this cause"),
-    "manual": say("the published table has no manual failover for this cause"),
-    "forced": say("the published table has no forced failover for this cause"),
+    "automatic": build_message("the published table has no automatic failover for this cause"),
+    "manual": build_message("the published table has no manual failover for this cause"),
+    "forced": build_message("the published table has no forced failover for this cause"),
 }
 """Kind of failover -> reason why the published table has no row for it."""
 
@@ -47,37 +47,39 @@ def explain_difference(world: World, failover: Failover) -> str:
     copy = world.copies.get((failover.to_server, failover.database))
     servers = [failover.from_server, failover.to_server]
     if find_technology(world, failover) != MIRRORING:
-        return say("the published table covers database mirroring only")
+        return build_message("the published table covers database mirroring only")
     if failover.cause not in FAILOVER_S:
-        return say("the published table has no row for this cause ({cause})", cause=failover.cause)
+        return build_message("the published table has no row for this cause ({cause})", cause=failover.cause)
     if failover.kind != ("manual" if failover.cause == "manual" else "automatic"):
         return NO_ROW[failover.kind]
-    if copy is None or prerequisites.safety_word(copy) != "FULL":
-        return say("the paper measured with SAFETY FULL")
-    witness = prerequisites.witness(copy)
+    if copy is None or prerequisites.get_safety_word(copy) != "FULL":
+        return build_message("the paper measured with SAFETY FULL")
+    witness = prerequisites.get_witness(copy)
     if witness is None:
-        return say("the paper measured with a witness")
+        return build_message("the paper measured with a witness")
     if sum(other_copy.server == failover.to_server for other_copy in world.copies.values()) > 1:
-        return say("the paper measured with one mirrored database")
+        return build_message("the paper measured with one mirrored database")
     if failover.under_load and copy.workload != "Workload1":
-        return say("the paper measured with Workload1, not {name}", name=copy.workload)
+        return build_message("the paper measured with Workload1, not {name}", name=copy.workload)
     if failover.under_load and not SCALE_RANGE[0] <= copy.scale <= SCALE_RANGE[1]:
-        return say("the paper measured with 1,000 connections, not {scale:g} times as many", scale=copy.scale)
+        return build_message(
+            "the paper measured with 1,000 connections, not {scale:g} times as many", scale=copy.scale
+        )
     if not all(_has_published_hardware(world, server) for server in servers):
-        return say("the paper measured with SQL Server 2005 on other hardware at full speed")
+        return build_message("the paper measured with SQL Server 2005 on other hardware at full speed")
     if not all(_is_local_network(world, a, b) for a in servers for b in (*servers, witness) if a != b):
-        return say("the paper measured on a local network")
+        return build_message("the paper measured on a local network")
     return ""
 
 
 def _has_published_hardware(world: World, server: str) -> bool:
-    computer, version = world.computer_of(server), world.instances[server].version
+    computer, version = world.get_computer_of(server), world.instances[server].version
     factors = (computer.log_disk_factor, computer.data_disk_factor, computer.cpu_factor)
     return computer.site == "nec" and version == 2005 and set(factors) == {1.0}
 
 
 def _is_local_network(world: World, a: str, b: str) -> bool:
-    path = network.link(world, a, b)
+    path = network.get_link(world, a, b)
     return path.rtt_ms <= LAN_RTT_MS_MAX and path.bandwidth_mbps >= LAN_MBPS_MIN and path.loss == 0.0
 
 

@@ -15,10 +15,10 @@ from engine.drill.running import questions
 from engine.drill.running.modes import DrillMode
 from engine.drill.running.state import DrillState
 from engine.flow import Level
-from engine.model import Client, Tick, World, ticks
-from engine.model.world import FieldUse, parts
+from engine.model import Client, Tick, World, to_ticks
+from engine.model.world import FieldUse, list_parts
 
-PARTS_ASKED: Final[Callable[[World], tuple[object, ...]]] = attrgetter(*parts(FieldUse.ASK))
+PARTS_ASKED: Final[Callable[[World], tuple[object, ...]]] = attrgetter(*list_parts(FieldUse.ASK))
 
 OF_CLIENT: Final[Callable[[Client], tuple[object, ...]]] = attrgetter(
     "connected_to", "failed_logins", "data_source", "databases", "read_only", "multi_subnet", "driver",
@@ -112,24 +112,24 @@ class ConditionPoller(DrillState):
         """Return the data besides the world that conditions use: answers, and the number of pending story inputs."""
         return [len(self._waiting), *self.answers.values()]
 
-    def holds(self, text: str) -> bool:
+    def is_condition_met(self, text: str) -> bool:
         """Return whether a condition is met now.
 
         A poll evaluates each condition only once. Raises ConditionError for an invalid condition.
         """
         if not self._looking:
-            return super().holds(text)
+            return super().is_condition_met(text)
         holds = self._held.get(text)
         if holds is None:
-            holds = self._held[text] = self._condition(text).test(self._facts())
+            holds = self._held[text] = self._get_condition(text).test(self._build_facts())
         return holds
 
-    def _facts(self) -> Facts:
+    def _build_facts(self) -> Facts:
         """Return the facts for conditions. They are reused if nothing has changed since the last poll."""
         if not self._looking:
-            return super()._facts()
+            return super()._build_facts()
         if self._known is None:
-            self._known = super()._facts()
+            self._known = super()._build_facts()
         return self._known
 
     def _poll_conditions(self) -> None:
@@ -139,7 +139,7 @@ class ConditionPoller(DrillState):
         """
         self._has_changed()
         self._looking, watch = True, self._watch
-        facts = self._facts()
+        facts = self._build_facts()
         results = {text: ask(facts) for text, ask in watch.moving.items()}
         held_texts = watch.held | {text: answer.holds for text, answer in results.items()}
         if self._changed:
@@ -152,7 +152,7 @@ class ConditionPoller(DrillState):
             self._held = held_texts
             self._poll_all()
             texts, tick = self._plan_next_poll()
-            conditions = {text: self._condition(text) for text in texts}
+            conditions = {text: self._get_condition(text) for text in texts}
             quiet = {
                 text: condition.test for text, condition in conditions.items() if condition.answer is None
             }
@@ -161,7 +161,7 @@ class ConditionPoller(DrillState):
                 for text, condition in conditions.items()
                 if condition.answer is not None
             }
-            held_texts = {text: self.holds(text) for text in texts}
+            held_texts = {text: self.is_condition_met(text) for text in texts}
             watch = self._watch = PollState(quiet, moving, held_texts, self._collect_answers(), tick)
             results = {text: results.get(text) or ask(facts) for text, ask in moving.items()}
         self._next_look = min([watch.tick, *[answer.valid_until_tick for answer in results.values()]])
@@ -178,10 +178,10 @@ class ConditionPoller(DrillState):
             if state.missed_tick is not None:
                 continue
             texts.append(goal.when)
-            moments.append(ticks(goal.after))
+            moments.append(to_ticks(goal.after))
             if not state.is_reached:
-                moments += [] if goal.within is None else [ticks(goal.within)]
-                moments += [] if state.since_tick is None else [state.since_tick + ticks(goal.hold)]
+                moments += [] if goal.within is None else [to_ticks(goal.within)]
+                moments += [] if state.since_tick is None else [state.since_tick + to_ticks(goal.hold)]
         texts += [condition for name, condition, _, _ in self._watched if name not in self.first_held]
         for inquiry in (
             () if self.mode is DrillMode.LAB else self.scenario.inquiries
@@ -195,13 +195,13 @@ class ConditionPoller(DrillState):
                 deadline = questions.find_deadline(inquiry, answer)
                 moments += [] if deadline is None else [deadline]
                 if isinstance(inquiry, Prediction):
-                    moments.append(answer.asked_tick + ticks(inquiry.judged_after))
+                    moments.append(answer.asked_tick + to_ticks(inquiry.judged_after))
             elif answer.since_tick is not None or inquiry.when is None:
-                since_tick = ticks(inquiry.at or 0.0) if answer.since_tick is None else answer.since_tick
-                moments.append(since_tick + ticks(inquiry.after))
+                since_tick = to_ticks(inquiry.at or 0.0) if answer.since_tick is None else answer.since_tick
+                moments.append(since_tick + to_ticks(inquiry.after))
             else:
                 texts.append(inquiry.when)
-                if self.holds(
+                if self.is_condition_met(
                     inquiry.when
                 ):  # its premise has just failed; it waits again from the next second on
                     moments.append(tick + TICKS_PER_S)

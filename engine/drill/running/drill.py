@@ -15,7 +15,7 @@ from engine.chance import Chance
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import conditions, facts
 from engine.drill.authoring.conditions import ConditionError
-from engine.drill.authoring.references import names_of
+from engine.drill.authoring.references import collect_names
 from engine.drill.authoring.schema import Hint, Inject, Scenario
 from engine.drill.judging import report
 from engine.drill.judging.shapes import Report
@@ -26,7 +26,7 @@ from engine.drill.running.questions import Inquiry, InquiryAnswer, OpenedHint, f
 from engine.drill.running.state import HASH_EVERY, DrillEnd, SampledState, StateHash
 from engine.drill.team import rights
 from engine.drill.team.calls import HEARS, Calls, update_calls
-from engine.drill.time.snapshots import attach_history, lengths_of
+from engine.drill.time.snapshots import attach_history, measure_lengths
 from engine.events import (
     AnswerData,
     Event,
@@ -39,19 +39,19 @@ from engine.events import (
     ScoreData,
     SqlDoneData,
     TeamMessageData,
-    data_of,
+    get_data,
 )
 from engine.flow import Samples
 from engine.inputs import Input, InputError
-from engine.localization import join_messages, mark, say
-from engine.model import Tick, ticks
+from engine.localization import build_message, join_messages, mark
+from engine.model import Tick, to_ticks
 from engine.protocol import streams
-from engine.tsql.language.lexer import only_reads
+from engine.tsql.language.lexer import is_read_only_input
 from engine.verbs.lines import parse_line, parse_script
 
 __all__ = ["Drill", "DrillEnd", "DrillMode", "play_inputs", "replay"]
 
-NO_REVERT_ALL: Final = say(
+NO_REVERT_ALL: Final = build_message(
     "revert-all is not available in scored drills. Repair each fault individually (power-on, "
     "plug-cable, mend, start-service, …)."
 )
@@ -102,7 +102,7 @@ class Drill(ConditionPoller):
     ) -> None:
         """Begin at tick 0. The arguments are those of DrillState."""
         super().__init__(scenario, seed, mode)
-        self._schedule()
+        self._schedule_timeline()
         self._apply_due_inputs()
         self._note_hash()
 
@@ -124,14 +124,16 @@ class Drill(ConditionPoller):
             is_unchanged = self._is_unchanged() and self._next_look > whole_second
             due_tick = self._waiting[0][0] if self._waiting else tick
             end_tick = min(
-                tick, due_tick, min(self._next_look, self._next_record()) if is_unchanged else whole_second
+                tick,
+                due_tick,
+                min(self._next_look, self._find_next_record_tick()) if is_unchanged else whole_second,
             )
             self._record_events(
-                simulator.advance(
+                simulator.advance_world(
                     world, end_tick, (), self._sample_target(), to_event, to_change=is_unchanged
                 )
             )
-            self._record(start_tick)
+            self._record_samples(start_tick)
             if world.tick % TICKS_PER_S == 0 and self._may_have_changed():
                 self._poll_conditions()
             self._apply_due_inputs()
@@ -139,19 +141,19 @@ class Drill(ConditionPoller):
                 self._note_hash()
         return self.events[first_event:]
 
-    def do(self, line: str) -> Input:
+    def apply_line(self, line: str) -> Input:
         """Apply an input line (without its time) now and write it into the journal.
 
         The journal has its names in the world's spelling. Raises InputError, with nothing changed, for a line
         that cannot be applied.
         """
-        return self.do_item(parse_line(line, self.world.tick))
+        return self.apply_item(parse_line(line, self.world.tick))
 
-    def do_item(self, item: Input) -> Input:
+    def apply_item(self, item: Input) -> Input:
         """Apply an input that was parsed at this tick."""
         if self.ended_by is not None:
-            raise InputError(say("the drill has ended: {why}", why=self.ended_by.value))
-        item = simulator.resolve(self.world, item)
+            raise InputError(build_message("the drill has ended: {why}", why=self.ended_by.value))
+        item = simulator.resolve_names(self.world, item)
         if self.scenario.roles or item.by or item.verb in HEARS:
             item = rights.assign_role(self.scenario.team, item, self.calls, self.mode is DrillMode.LAB)
         self._check_allowed(item)
@@ -168,55 +170,55 @@ class Drill(ConditionPoller):
         if item.by and item.verb == "sql":
             self.windows[item.args[0]] = item.by
         self._record_events(untold, item)
-        events = simulator.advance(self.world, self.world.tick)
+        events = simulator.advance_world(self.world, self.world.tick)
         self._record_events(rewind.hide_effects(events, item) if self.is_truth_hidden else events, item)
-        if not only_reads(item):
+        if not is_read_only_input(item):
             self._note_hash()
         if item.verb == "rewind":
             self._apply_rewind(item)
         if item.verb == "finish":
-            self._end(DrillEnd.ASKED)
+            self._end_drill(DrillEnd.ASKED)
         return item
 
-    def finish(self) -> None:
+    def end_now(self) -> None:
         """End the drill now."""
-        self.do("finish")
+        self.apply_line("finish")
 
-    def hint(self, layer: int) -> str:
+    def open_next_hint(self, layer: int) -> str:
         """Open a layer of the next hint and return its text.
 
         *layer*: 1 where to look, 2 what it means, 3 what to type.
         """
-        hint = self.next_hint()
-        self.do(f"hint {layer}")
+        hint = self.find_next_hint()
+        self.apply_line(f"hint {layer}")
         assert hint is not None, "do has refused to open a hint that is not there"
         return (hint.look, hint.means, hint.type)[layer - 1]
 
-    def report(self) -> Report:
+    def build_report(self) -> Report:
         """Return the whole run in the form of `run --json`."""
-        return report.report(self)
+        return report.build_report(self)
 
     # --- forks ----------------------------------------------------------------------------------------------
 
     def fork(self) -> Drill:
         """Return an independent drill with the same past."""
         twin = self.fork_shallow()
-        attach_history(twin, self, lengths_of(self))
+        attach_history(twin, self, measure_lengths(self))
         return twin
 
     # --- internal -------------------------------------------------------------------------------------------
 
-    def _schedule(self) -> None:
+    def _schedule_timeline(self) -> None:
         """Schedule the inputs of the timeline. Inputs with a condition wait until it is met."""
         chance = Chance.from_seed(self.seed ^ TIMELINE_STREAM)
         for number, inject in enumerate(self.scenario.timeline):
-            share = chance.uniform(*(inject.between or (0.0, 1.0)))
+            share = chance.draw_uniform(*(inject.between or (0.0, 1.0)))
             if inject.when is not None:
                 self._unfired[number] = inject
             else:
-                self._queue(number, inject, ticks(share if inject.at is None else inject.at))
+                self._queue_inject(number, inject, to_ticks(share if inject.at is None else inject.at))
 
-    def _queue(self, number: int, inject: Inject, tick: Tick) -> None:
+    def _queue_inject(self, number: int, inject: Inject, tick: Tick) -> None:
         item = parse_line(inject.do.strip(), tick)
         if item.verb == "sql":  # in a window of its own, so that it does not count under anybody's conduct
             item = replace(item, args=(f"{item.args[0].partition('#')[0]}#{facts.STORY}", *item.args[1:]))
@@ -224,28 +226,32 @@ class Drill(ConditionPoller):
 
     def _check_allowed(self, item: Input) -> None:
         """Raise InputError for an input that the mode or the story does not allow now."""
-        if item.verb == "hint" and self.next_hint() is None:
+        if item.verb == "hint" and self.find_next_hint() is None:
             raise InputError(
-                say("no hint is available") if self.terms.hints else say("hints are not available in an exam")
+                build_message("no hint is available")
+                if self.terms.hints
+                else build_message("hints are not available in an exam")
             )
         if item.verb == "answer":
             self._check_answer(*item.args)
         if item.verb == "rewind":
             if not self.terms.rewind:
-                raise InputError(say("an exam cannot be rewound"))
+                raise InputError(build_message("an exam cannot be rewound"))
             rewind.parse_learned_facts(" ".join(item.args[1:]), self.scenario)
         if item.verb in ("sql", "cancel") and facts.is_story_window(item.args[0]):
             raise InputError(
-                say("the drill itself uses the window {window}; open another one", window=item.args[0])
+                build_message(
+                    "the drill itself uses the window {window}; open another one", window=item.args[0]
+                )
             )
         if self.mode is DrillMode.LAB:
             return
         if item.verb == "revert-all" and self.scenario.scored and not self.scenario.allow_revert_all:
             raise InputError(NO_REVERT_ALL)
         for lock in self.scenario.locked:
-            if lock.until is not None and self.world.tick >= ticks(lock.until):
+            if lock.until is not None and self.world.tick >= to_ticks(lock.until):
                 continue
-            if item.verb == "revert-all" or modes.covers(modes.parse_lock(lock.do, self.world), item):
+            if item.verb == "revert-all" or modes.is_blocked_by(modes.parse_lock(lock.do, self.world), item):
                 raise InputError(lock.why)
 
     def _check_answer(self, name: str, choice: str) -> None:
@@ -253,14 +259,14 @@ class Drill(ConditionPoller):
         if not answer.open:
             is_answer_due = answer.asked_tick is not None and answer.choice is not None
             raise InputError(
-                say("{name} is already answered", name=name)
+                build_message("{name} is already answered", name=name)
                 if is_answer_due
-                else say("question {name} is not open", name=name)
+                else build_message("question {name} is not open", name=name)
             )
-        count = len(self._inquiry(name).texts)
+        count = len(self._find_inquiry(name).texts)
         if not choice.isdecimal() or len(choice) > 9 or not 1 <= int(choice) <= count:
             raise InputError(
-                say(
+                build_message(
                     "answer {name} with a number from 1 to {most}, not {choice!r}",
                     name=name,
                     most=count,
@@ -276,20 +282,20 @@ class Drill(ConditionPoller):
                 self.story_ticks.append(self.world.tick)
             with suppress(InputError):  # a role of the story may send a message that no role expects
                 self.calls = self._update_calls(item)
-            self._record_events(simulator.advance(self.world, self.world.tick, [item]), item)
+            self._record_events(simulator.advance_world(self.world, self.world.tick, [item]), item)
 
     def _update_calls(self, item: Input) -> Calls:
         """Return the calls between the roles after *item*. Raises InputError."""
         if not item.by:
             return self.calls
-        names = names_of(self.scenario)
+        names = collect_names(self.scenario)
         known_names = (*names.servers, *names.computers, *names.databases, *names.clients)
         return update_calls(self.calls, item, known_names, self._is_fact_true)
 
     def _is_fact_true(self, text: str) -> bool:
         """Return whether a fact is true now. Raises InputError for an invalid fact."""
         try:
-            condition = conditions.parse_fact(text, names_of(self.scenario))
+            condition = conditions.parse_fact(text, collect_names(self.scenario))
         except ConditionError as problem:
             raise InputError(str(problem)) from problem
         return condition.holds(facts.Facts(self.world, self._batches, self._operations))
@@ -298,26 +304,28 @@ class Drill(ConditionPoller):
         """Return *event* with the team role whose action caused it."""
         team = self.scenario.team
         name = rights.find_role_name(team, role_key)
-        if (call := data_of(event, TeamMessageData)) is not None:
+        if (call := get_data(event, TeamMessageData)) is not None:
             role_name = rights.find_role_name(team, call.to)
-            spoken = say(SPOKEN[event.kind], role=name, other=role_name, text=event.text)
+            spoken = build_message(SPOKEN[event.kind], role=name, other=role_name, text=event.text)
             return replace(event, text=spoken, data=replace(call, said=event.text))
         if event.kind not in ACTS:
             return event  # a result of the action, not the action itself
-        text = event.text if event.kind == "sql" else say("{role}: {text}", role=name, text=event.text)
+        text = (
+            event.text if event.kind == "sql" else build_message("{role}: {text}", role=name, text=event.text)
+        )
         return replace(event, text=text, data=replace(event.data, by=role_key))
 
     def _record_events(self, events: Iterable[Event], item: Input | None = None) -> None:
         """Record events. *item*: the input that caused them, if any."""
         for event in events:
-            done_data = data_of(event, SqlDoneData)
+            done_data = get_data(event, SqlDoneData)
             if done_data is not None and (window := self.windows.get(done_data.window)):
                 event = replace(event, data=replace(done_data, by=window))
             elif item is not None and item.by:
                 event = self._attribute_to_role(event, item.by)
             match event.data:
                 case HintData(layer=layer):
-                    hint = self.next_hint()
+                    hint = self.find_next_hint()
                     assert hint is not None, "do has refused to open a hint that is not there"
                     event = self._open_hint(event.tick, hint, layer)
                 case AnswerData() as answer_data:
@@ -340,11 +348,11 @@ class Drill(ConditionPoller):
 
     def _record_answer(self, event: Event, answer_data: AnswerData) -> Event:
         name, choice = answer_data.question, int(answer_data.choice or 0)
-        inquiry = self._inquiry(name)
+        inquiry = self._find_inquiry(name)
         answer = self.answers[name] = questions.record_answer(
             self.answers[name], choice, event.tick, answer_data.sure_percent
         )
-        text = say("answered: {choice}", choice=inquiry.texts[choice - 1])
+        text = build_message("answered: {choice}", choice=inquiry.texts[choice - 1])
         data = AnswerData(question=name, choice=choice)
         if answer.correct_choices and self.terms.answers_at_once:
             text, data = questions.format_verdict(inquiry, answer), replace(data, right=answer.correct)
@@ -353,7 +361,7 @@ class Drill(ConditionPoller):
     def _apply_rewind(self, item: Input) -> None:
         """Record a rewind, with the hints and answers that the abandoned future revealed."""
         tick = self.world.tick
-        self.rewinds.append((ticks(float(item.args[0])), tick))
+        self.rewinds.append((to_ticks(float(item.args[0])), tick))
         hints = {hint.goal: hint for hint in self.scenario.hints}
         for fact in rewind.parse_learned_facts(" ".join(item.args[1:]), self.scenario):
             if fact.kind == "hint":
@@ -364,18 +372,20 @@ class Drill(ConditionPoller):
                 self.answers[fact.name] = questions.record_answer(self.answers[fact.name], fact.number, tick)
 
     def _note_hash(self) -> None:
-        self.hashes.append(StateHash(self.world.tick, len(self.journal), self.world.state_hash()))
+        self.hashes.append(StateHash(self.world.tick, len(self.journal), self.world.compute_state_hash()))
 
     def _emit_event(self, data: EventData, text: str) -> None:
         self.events.append(Event(self.world.tick, data, text))
 
     def _poll_all(self) -> None:
         for number, inject in list(self._unfired.items()):
-            if inject.when is not None and self.holds(inject.when):
+            if inject.when is not None and self.is_condition_met(inject.when):
                 del self._unfired[number]
-                self._queue(number, inject, self.world.tick + ticks(inject.after))
+                self._queue_inject(number, inject, self.world.tick + to_ticks(inject.after))
         for goal in self.scenario.goals:
-            state, news = update_goal(goal, self.goals[goal.name], self.holds(goal.when), self.world.tick)
+            state, news = update_goal(
+                goal, self.goals[goal.name], self.is_condition_met(goal.when), self.world.tick
+            )
             self.goals[goal.name] = state
             if news is not None:
                 self._emit_event(GoalData(goal=goal.name, news=news), format_goal_news(news, goal))
@@ -383,23 +393,23 @@ class Drill(ConditionPoller):
         if self.mode is DrillMode.LAB:
             return
         for inquiry in self.scenario.inquiries:
-            self._ask(inquiry)
+            self._ask_question(inquiry)
         if any(f.ends and f"forbidden:{f.name}" in self.first_held for f in self.scenario.forbidden):
-            self._end(DrillEnd.FORBIDDEN)
+            self._end_drill(DrillEnd.FORBIDDEN)
         elif (
             self.goals
             and all(state.is_reached for state in self.goals.values())
             and not self._list_pending_kinds()
         ):
-            self._end(DrillEnd.GOALS)
+            self._end_drill(DrillEnd.GOALS)
         elif self.end_tick is not None and self.world.tick >= self.end_tick:
-            self._end(DrillEnd.TIME)
+            self._end_drill(DrillEnd.TIME)
 
     def _sample_target(self) -> Samples | None:
         """Return the object that stores the counters of each sample."""
         return self.samples
 
-    def _next_record(self) -> Tick:
+    def _find_next_record_tick(self) -> Tick:
         """Return the next tick at which a hash is recorded or the sample interval grows.
 
         No advance passes this tick.
@@ -416,7 +426,7 @@ class Drill(ConditionPoller):
             return next_hash
         return min(next_hash, (tick // samples.every + 1) * samples.every)
 
-    def _record(self, start_tick: Tick) -> None:
+    def _record_samples(self, start_tick: Tick) -> None:
         """Record the data of each sample since *start_tick* for report and charts.
 
         Nothing has changed before the present tick.
@@ -444,7 +454,7 @@ class Drill(ConditionPoller):
             or world.sources != sampled_state.sources
             or world.streams != sampled_state.streams
         ):
-            self._log_of = {name: report.log_of(world, name) for name in world.availability}
+            self._log_of = {name: report.find_log_numbers(world, name) for name in world.availability}
             self._places = streams.find_log_places(world)
             sampled_state = None
         if (
@@ -468,9 +478,11 @@ class Drill(ConditionPoller):
                 samples.every = interval
                 return
 
-    def _ask(self, inquiry: Inquiry) -> None:
+    def _ask_question(self, inquiry: Inquiry) -> None:
         name = inquiry.name
-        answer, news = questions.poll_inquiry(inquiry, self.answers[name], self.holds, self.world.tick)
+        answer, news = questions.poll_inquiry(
+            inquiry, self.answers[name], self.is_condition_met, self.world.tick
+        )
         self.answers[name] = answer
         if news == "asked":
             self._emit_event(
@@ -486,7 +498,7 @@ class Drill(ConditionPoller):
         elif news == "missed":
             self._emit_event(
                 AnswerData(question=name, missed=True),
-                say("no answer in time: {question}", question=inquiry.text),
+                build_message("no answer in time: {question}", question=inquiry.text),
             )
         elif news == "judged" and self.terms.answers_at_once:
             self._emit_event(
@@ -495,9 +507,9 @@ class Drill(ConditionPoller):
 
     def _note_first_held(self) -> None:
         for name, condition, premise, text in self._watched:
-            if name in self.first_held or not self.holds(condition):
+            if name in self.first_held or not self.is_condition_met(condition):
                 continue
-            counts = premise is None or self.holds(premise)
+            counts = premise is None or self.is_condition_met(premise)
             self.first_held[name] = self.world.tick if counts else None
             if counts:
                 self._emit_event(ScoreData(rule=name), text)
@@ -512,16 +524,17 @@ class Drill(ConditionPoller):
                 self.unlike[index] = comparison.explain_difference(self.world, self.world.failovers[index])
         self._compared = len(self.world.failovers)
 
-    def _end(self, reason: DrillEnd) -> None:
+    def _end_drill(self, reason: DrillEnd) -> None:
         self.ended_by = reason
         self._emit_event(
-            NoteData(ended_by=reason.name.lower()), say("the drill has ended: {why}", why=reason.value)
+            NoteData(ended_by=reason.name.lower()),
+            build_message("the drill has ended: {why}", why=reason.value),
         )
         self._emit_score()
 
     def _emit_score(self) -> None:
-        for item in self.score().items:
-            text = say("{rule}: {points:g} of {max:g}. {why}",
+        for item in self.compute_score().items:
+            text = build_message("{rule}: {points:g} of {max:g}. {why}",
                        rule=item.name, points=item.points, max=item.max, why=item.reason)  # fmt: skip
             self._emit_event(ScoreData(name=item.name, points=item.points, max=item.max), text)
 
@@ -552,7 +565,7 @@ def play_inputs(
     for item in inputs:
         drill.advance_to(item.tick)
         try:
-            drill.do(item.line_without_time)
+            drill.apply_line(item.line_without_time)
         except InputError as problem:
             if refused is None:
                 raise

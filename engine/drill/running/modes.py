@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from engine import simulator
 from engine.inputs import Input, InputError
-from engine.localization import say
+from engine.localization import build_message
 from engine.model import World
 from engine.verbs import VERBS
 
@@ -74,20 +74,20 @@ def parse_lock(text: str, world: World) -> Input:
     name, *words = text.split()
     verb = VERBS.get(name.lower())
     if verb is None:
-        raise InputError(say("unknown command {name!r}", name=name))
+        raise InputError(build_message("unknown command {name!r}", name=name))
     if len(words) == 1 and verb.has_ends:
         raise InputError(
-            say("to lock {verb}, name both ends of a link, or no end for all links", verb=verb.name)
+            build_message("to lock {verb}, name both ends of a link, or no end for all links", verb=verb.name)
         )
     if len(words) > len(verb.parameters) and "rest" not in [p.kind for p in verb.parameters]:
         raise InputError(
-            say("{verb} accepts at most {n} argument(s)", verb=verb.name, n=len(verb.parameters))
+            build_message("{verb} accepts at most {n} argument(s)", verb=verb.name, n=len(verb.parameters))
         )
     item = Input(0, verb.name, tuple(words))
-    return simulator.resolve(world, item) if words else item
+    return simulator.resolve_names(world, item) if words else item
 
 
-def covers(lock: Input, item: Input) -> bool:
+def is_blocked_by(lock: Input, item: Input) -> bool:
     """Return whether *lock* blocks *item*. The ends of a link may be in either order."""
     words = tuple(" ".join(item.args).split())
     orders = {lock.args, lock.args[::-1]} if VERBS[lock.verb].has_ends else {lock.args}

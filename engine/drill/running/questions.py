@@ -10,12 +10,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.drill.authoring.schema import Goal, Prediction, Question
-from engine.localization import LocalizableMessage, join_messages, mark, say
-from engine.model import Tick, ticks
+from engine.localization import LocalizableMessage, build_message, join_messages, mark
+from engine.model import Tick, to_ticks
 
 Inquiry = Question | Prediction
 
-ANSWER_SHOWN_LATER: Final = say("The correct answer is shown after the drill.")
+ANSWER_SHOWN_LATER: Final = build_message("The correct answer is shown after the drill.")
 
 News = Literal["asked", "missed", "judged"]
 
@@ -131,8 +131,8 @@ def _maybe_ask(
     if since_tick is None:
         if inquiry.when is not None and not holds(inquiry.when):
             return answer, None
-        since_tick = tick if inquiry.when is not None else ticks(inquiry.at or 0.0)
-    if tick < since_tick + ticks(inquiry.after):
+        since_tick = tick if inquiry.when is not None else to_ticks(inquiry.at or 0.0)
+    if tick < since_tick + to_ticks(inquiry.after):
         return replace(answer, since_tick=since_tick), None
     if not all(holds(text) for text in (inquiry.when, inquiry.premise) if text is not None):
         return replace(answer, since_tick=None, void_tick=tick if inquiry.when is None else None), None
@@ -149,7 +149,7 @@ def _maybe_ask(
 def _maybe_judge(
     inquiry: Prediction, answer: InquiryAnswer, asked_tick: Tick, holds: Callable[[str], bool], tick: Tick
 ) -> InquiryAnswer | None:
-    if tick < asked_tick + ticks(inquiry.judged_after):
+    if tick < asked_tick + to_ticks(inquiry.judged_after):
         return None
     right = tuple(number for number, choice in enumerate(inquiry.choices, 1) if holds(choice.when))
     return replace(
@@ -175,12 +175,12 @@ def find_deadline(inquiry: Inquiry, answer: InquiryAnswer) -> Tick | None:
     """Return the tick until which an answer, or its judgment, is awaited; None: no end."""
     assert answer.asked_tick is not None, "only what has been asked is waited for"
     if isinstance(inquiry, Prediction) and not answer.open:
-        return answer.asked_tick + ticks(inquiry.judged_after)
+        return answer.asked_tick + to_ticks(inquiry.judged_after)
     return _find_answer_deadline(inquiry, answer.asked_tick)
 
 
 def _find_answer_deadline(inquiry: Inquiry, asked_tick: Tick) -> Tick | None:
-    return None if inquiry.within is None else asked_tick + ticks(inquiry.within)
+    return None if inquiry.within is None else asked_tick + to_ticks(inquiry.within)
 
 
 def record_answer(
@@ -198,26 +198,32 @@ def record_missed(answer: InquiryAnswer, tick: Tick) -> InquiryAnswer:
 def format_verdict(inquiry: Inquiry, answer: InquiryAnswer) -> LocalizableMessage:
     """Format the given answer, the correct answer and the explanation. Call this only when they may be revealed."""
     if answer.asked_tick is None:
-        return join_messages(" ", (inquiry.text, say("Not asked: the drill ended first.")))
-    answer_text = say("Not answered.")
+        return join_messages(" ", (inquiry.text, build_message("Not asked: the drill ended first.")))
+    answer_text = build_message("Not answered.")
     if answer.choice is not None:
-        answer_text = say("Your answer: {choice}.", choice=_quote_choices(inquiry, (answer.choice,)))
+        answer_text = build_message(
+            "Your answer: {choice}.", choice=_quote_choices(inquiry, (answer.choice,))
+        )
     if isinstance(inquiry, Prediction) and answer.judged_tick is None:
-        return join_messages(" ", (inquiry.text, answer_text, say("Not decided: the drill ended first.")))
-    right = say("None of the predicted outcomes occurred.")
+        return join_messages(
+            " ", (inquiry.text, answer_text, build_message("Not decided: the drill ended first."))
+        )
+    right = build_message("None of the predicted outcomes occurred.")
     if answer.correct:
-        right = say("Correct.")
+        right = build_message("Correct.")
     elif answer.correct_choices:
-        right = say("Correct answer: {choice}.", choice=_quote_choices(inquiry, answer.correct_choices))
+        right = build_message(
+            "Correct answer: {choice}.", choice=_quote_choices(inquiry, answer.correct_choices)
+        )
     return join_messages(" ", (inquiry.text, answer_text, right, answer.explanation))
 
 
 def _quote_choices(inquiry: Inquiry, numbers: tuple[int, ...]) -> LocalizableMessage:
     first_message, *messages = (
-        say("“{choice}”", choice=inquiry.texts[number - 1].rstrip(".")) for number in numbers
+        build_message("“{choice}”", choice=inquiry.texts[number - 1].rstrip(".")) for number in numbers
     )
     for choice in messages:
-        first_message = say("{choice} or {other}", choice=first_message, other=choice)
+        first_message = build_message("{choice} or {other}", choice=first_message, other=choice)
     return first_message
 
 
@@ -249,7 +255,7 @@ NEWS = {
 
 def format_goal_news(news: str, goal: Goal) -> LocalizableMessage:
     """Format the change *news* (a key of NEWS) of *goal*."""
-    return say(NEWS[news], goal=goal.text)
+    return build_message(NEWS[news], goal=goal.text)
 
 
 def update_goal(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[GoalState, str | None]:
@@ -257,18 +263,18 @@ def update_goal(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[
 
     A reached goal must be kept. A goal that is not reached by its deadline is missed permanently.
     """
-    if tick < ticks(goal.after) or state.missed_tick is not None:
+    if tick < to_ticks(goal.after) or state.missed_tick is not None:
         return state, None
     if not holds:
         news = "lost" if state.is_reached else None
         state = NOT_SO
     else:
         since_tick, news = tick if state.since_tick is None else state.since_tick, None
-        if not state.is_reached and tick - since_tick >= ticks(goal.hold):
+        if not state.is_reached and tick - since_tick >= to_ticks(goal.hold):
             state, news = GoalState(since_tick, tick), "met"
         elif state.since_tick is None:
             state = GoalState(since_tick, state.met_tick)
-    if goal.within is not None and not state.is_reached and tick >= ticks(goal.within):
+    if goal.within is not None and not state.is_reached and tick >= to_ticks(goal.within):
         return GoalState(state.since_tick, missed_tick=tick), "missed"
     return state, news
 

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.state import DrillState
-from engine.events import Event, FaultData, data_of
+from engine.events import Event, FaultData, get_data
 from engine.inputs import Input, InputError, format_time
-from engine.localization import say
+from engine.localization import build_message
 from engine.model import World
 from engine.verbs import VERBS
 
@@ -76,7 +76,7 @@ def parse_learned_facts(text: str, scenario: Scenario) -> list[LearnedFact]:
         name, _, number = value_text.partition(":")
         fact = LearnedFact(fact_kind, name, int(number[:9]) if number.isdecimal() else 0)
         if not min(1, limits.get((fact_kind, name), -1)) <= fact.number <= limits.get((fact_kind, name), -1):
-            raise InputError(say("rewind: unknown word {word!r}", word=word))
+            raise InputError(build_message("rewind: unknown word {word!r}", word=word))
         facts.append(fact)
     return facts
 
@@ -85,7 +85,9 @@ def parse_learned_facts(text: str, scenario: Scenario) -> list[LearnedFact]:
 # an exam, information comes only from the servers, the brief and the trainee's own actions. This section
 # alone enforces that. Every part of the program that reads the true state must check here first.
 
-SECRET: Final = say("during an exam you get information only from the servers: query them, or let time pass")
+SECRET: Final = build_message(
+    "during an exam you get information only from the servers: query them, or let time pass"
+)
 """Refusal of a request for the true state during an exam. It is the same for every state."""
 
 
@@ -110,7 +112,7 @@ def hide_effects(events: Iterable[Event], item: Input) -> list[Event]:
     """Return *events* of the action *item* without information about the state before it."""
     return [
         replace(event, text=item.command_text, data=replace(fault, no_effect=None))
-        if (fault := data_of(event, FaultData)) and fault.no_effect
+        if (fault := get_data(event, FaultData)) and fault.no_effect
         else event
         for event in events
     ]

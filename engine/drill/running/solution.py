@@ -9,7 +9,7 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.state import DrillState
 from engine.drill.time.cooperative_tasks import Run, Slices, advance_in_slices
 from engine.generators import run_to_completion
-from engine.model import Tick, ticks
+from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
 
 SETTLE_S: Final = 120.0
@@ -22,12 +22,12 @@ Begin = Callable[[Scenario, int | None], Drill]
 """Function that starts a drill with a scenario and a seed. The window passes one that can be canceled."""
 
 
-def default_end(drill: DrillState, last_tick: Tick = 0) -> Tick:
+def find_default_end(drill: DrillState, last_tick: Tick = 0) -> Tick:
     """Return the default end of a headless run: the scenario's length, or some time after the last input or fault."""
     if drill.end_tick is not None:
         return drill.end_tick
     timeline = [inject.at or max(inject.between or (0.0,)) for inject in drill.scenario.timeline]
-    return max(last_tick, ticks(max(timeline, default=0.0))) + ticks(SETTLE_S)
+    return max(last_tick, to_ticks(max(timeline, default=0.0))) + to_ticks(SETTLE_S)
 
 
 def play_solution(drill: Drill) -> None:
@@ -36,34 +36,34 @@ def play_solution(drill: Drill) -> None:
     A step with a condition waits until it is met. `+5` counts from then, or from the preceding step. Raises
     InputError for a refused step.
     """
-    run_to_completion(solving(drill))
+    run_to_completion(play_solution_in_slices(drill))
 
 
-def solving(run: Run, steps: Sequence[SolutionStep] | None = None) -> Slices[None]:
+def play_solution_in_slices(run: Run, steps: Sequence[SolutionStep] | None = None) -> Slices[None]:
     """Run `play_solution` in slices for a drill or a history.
 
     *steps*: the remaining steps of this or another solution.
     """
     drill = run.drill
-    expected = default_end(drill) if drill.end_tick is not None else ticks(PATIENCE_S)
+    expected = find_default_end(drill) if drill.end_tick is not None else to_ticks(PATIENCE_S)
     for step in drill.scenario.solution if steps is None else steps:
         (item,), _ = parse_script(step.do.strip())
         if step.when is not None:
-            for _ in _waiting_for(run, drill, step.when):
+            for _ in _wait_for_condition(run, drill, step.when):
                 yield min(1.0, drill.tick / expected)
         relative = step.do.lstrip().startswith("+")
         for _ in advance_in_slices(run, item.tick + (drill.tick if relative else 0)):
             yield min(1.0, drill.tick / expected)
         if drill.finished:
             return
-        run.do(item.line_without_time)
-    for _ in advance_in_slices(run, default_end(drill, drill.tick)):
+        run.apply_line(item.line_without_time)
+    for _ in advance_in_slices(run, find_default_end(drill, drill.tick)):
         yield min(1.0, drill.tick / expected)
 
 
-def _waiting_for(run: Run, drill: DrillState, condition: str) -> Iterator[None]:
-    give_up = drill.tick + ticks(PATIENCE_S) if drill.end_tick is None else drill.end_tick
-    while not drill.finished and not drill.holds(condition) and drill.tick < give_up:
+def _wait_for_condition(run: Run, drill: DrillState, condition: str) -> Iterator[None]:
+    give_up = drill.tick + to_ticks(PATIENCE_S) if drill.end_tick is None else drill.end_tick
+    while not drill.finished and not drill.is_condition_met(condition) and drill.tick < give_up:
         yield from advance_in_slices(run, (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S)
 
 
@@ -77,5 +77,5 @@ def play_reference(scenario: Scenario, seed: int | None = None, begin: Begin = D
 def play_idle(scenario: Scenario, seed: int | None = None, begin: Begin = Drill) -> Drill:
     """Return a finished drill without inputs."""
     drill = begin(scenario, seed)
-    drill.advance_to(default_end(drill))
+    drill.advance_to(find_default_end(drill))
     return drill

@@ -12,7 +12,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import conditions
 from engine.drill.authoring.conditions import Condition
 from engine.drill.authoring.facts import Facts, SentBatch
-from engine.drill.authoring.references import names_of
+from engine.drill.authoring.references import collect_names
 from engine.drill.authoring.scenario import select_variant
 from engine.drill.authoring.schema import ConditionRule, ConductRule, Goal, Hint, Inject, Scenario
 from engine.drill.judging import score
@@ -27,8 +27,8 @@ from engine.drill.time.event_log import EventLog
 from engine.events import Event
 from engine.flow import Samples, StreamNumbers
 from engine.inputs import Input
-from engine.localization import say
-from engine.model import Computer, Instance, Key, Tick, World, ticks
+from engine.localization import build_message
+from engine.model import Computer, Instance, Key, Tick, World, to_ticks
 from engine.protocol import groups
 
 HASH_EVERY: Final = 60 * TICKS_PER_S
@@ -71,12 +71,12 @@ STORAGE: Final[Mapping[str, Storage]] = {
 """Treatment of every attribute of a drill. A test compares it with a drill."""
 
 
-def attributes(storage: Storage) -> tuple[str, ...]:
+def list_attributes(storage: Storage) -> tuple[str, ...]:
     """Return the attributes with this treatment."""
     return tuple(name for name, stored in STORAGE.items() if storage in stored)
 
 
-_COPIED: Final = attributes(Storage.COPIED)
+_COPIED: Final = list_attributes(Storage.COPIED)
 
 
 class StateHash(Struct, frozen=True):
@@ -90,10 +90,10 @@ class StateHash(Struct, frozen=True):
 class DrillEnd(Enum):
     """Reason for the end of a drill."""
 
-    GOALS = say("all goals met")
-    TIME = say("time is up")
-    FORBIDDEN = say("forbidden state reached")
-    ASKED = say("the drill was ended")
+    GOALS = build_message("all goals met")
+    TIME = build_message("time is up")
+    FORBIDDEN = build_message("forbidden state reached")
+    ASKED = build_message("the drill was ended")
 
 
 class PendingKind(StrEnum):
@@ -137,7 +137,7 @@ class DrillState:
         self.errorlog_before = self.world.errorlog.copy()
         """Contents of the ERRORLOGs before the first event."""
         self.states_before = {
-            key: groups.policy(copy).state(copy) or None for key, copy in self.world.copies.items()
+            key: groups.get_policy(copy).get_state(copy) or None for key, copy in self.world.copies.items()
         }
         """State of each copy in its group before the first event; None outside a group."""
         self.events = EventLog()
@@ -211,26 +211,28 @@ class DrillState:
     @property
     def end_tick(self) -> Tick | None:
         """Return the tick at which the scenario's length ends; None without a length."""
-        return None if self.scenario.length is None else ticks(self.scenario.length)
+        return None if self.scenario.length is None else to_ticks(self.scenario.length)
 
     # --- score ----------------------------------------------------------------------------------------------
 
-    def score(self) -> Score:
+    def compute_score(self) -> Score:
         """Return the present score, which is final when the drill is finished."""
-        return score.UNSCORED if self.mode is DrillMode.LAB else score.score(self._build_scored_run())
+        return score.UNSCORED if self.mode is DrillMode.LAB else score.score_run(self._build_scored_run())
 
-    def score_without(self, goals: Collection[str]) -> Score:
+    def compute_score_without(self, goals: Collection[str]) -> Score:
         """Return the score as if *goals* were not reached."""
         run = self._build_scored_run()
         unmet_goals = {name: NOT_SO if name in goals else state for name, state in run.goals.items()}
-        return score.UNSCORED if self.mode is DrillMode.LAB else score.score(replace(run, goals=unmet_goals))
+        return (
+            score.UNSCORED if self.mode is DrillMode.LAB else score.score_run(replace(run, goals=unmet_goals))
+        )
 
-    def total(self) -> float:
+    def compute_total(self) -> float:
         """Return `score().total` without the texts."""
         met_goals = [goal for goal in self.scenario.goals if self.goals[goal.name].is_reached]
         if self.mode is DrillMode.LAB or not self.scenario.scored or len(met_goals) == len(self.goals):
-            return self.score().total
-        return score.total_of_goals(self.scenario, met_goals)
+            return self.compute_score().total
+        return score.compute_goal_total(self.scenario, met_goals)
 
     def _build_scored_run(self) -> ScoredRun:
         return ScoredRun(
@@ -239,7 +241,7 @@ class DrillState:
             events=self.events,
             goals=self.goals,
             first_held=self.first_held,
-            holds_now=self.holds,
+            holds_now=self.is_condition_met,
             hints=self.hints,
             answers=self.answers,
             has_ended=self.finished,
@@ -252,7 +254,7 @@ class DrillState:
             calls=self.calls,
         )
 
-    def progress(self) -> float | None:
+    def compute_progress(self) -> float | None:
         """Return the percentage of goal weights that are reached; None if the mode hides it.
 
         A goal that must hold for some time counts in proportion to that time. The figure depends only on
@@ -260,41 +262,43 @@ class DrillState:
         """
         if not self.terms.progress or not self.goals:
             return None
-        weights = arithmetic.total(goal.weight for goal in self.scenario.goals)
+        weights = arithmetic.add_in_order(goal.weight for goal in self.scenario.goals)
         return (
             100.0
-            * arithmetic.total(goal.weight * self._share(goal) for goal in self.scenario.goals)
+            * arithmetic.add_in_order(
+                goal.weight * self._compute_goal_share(goal) for goal in self.scenario.goals
+            )
             / weights
         )
 
-    def _share(self, goal: Goal) -> float:
+    def _compute_goal_share(self, goal: Goal) -> float:
         state = self.goals[goal.name]
         if state.is_reached or state.since_tick is None:
             return float(state.is_reached)
-        return min(1.0, (self.tick - state.since_tick) / max(1, ticks(goal.hold)))
+        return min(1.0, (self.tick - state.since_tick) / max(1, to_ticks(goal.hold)))
 
-    def holds(self, text: str) -> bool:
+    def is_condition_met(self, text: str) -> bool:
         """Return whether a condition is met now. Raises ConditionError for an invalid condition."""
-        return self._condition(text).test(self._facts())
+        return self._get_condition(text).test(self._build_facts())
 
-    def _condition(self, text: str) -> Condition:
+    def _get_condition(self, text: str) -> Condition:
         condition = self._conditions.get(text)
         if condition is None:
-            condition = self._conditions[text] = conditions.parse(text, names_of(self.scenario))
+            condition = self._conditions[text] = conditions.parse(text, collect_names(self.scenario))
         return condition
 
-    def _facts(self) -> Facts:
+    def _build_facts(self) -> Facts:
         return Facts(self.world, self._batches, self._operations, self.calls)
 
-    def open_questions(self) -> list[OpenQuestion]:
+    def list_open_questions(self) -> list[OpenQuestion]:
         """Return the open questions, oldest first. `answer NAME NUMBER` answers one."""
-        waiting = [self._inquiry(name) for name, answer in self.answers.items() if answer.open]
+        waiting = [self._find_inquiry(name) for name, answer in self.answers.items() if answer.open]
         open_questions = [
             questions.build_open_question(inquiry, self.answers[inquiry.name]) for inquiry in waiting
         ]
         return sorted(open_questions, key=lambda question: question.asked_tick)
 
-    def next_hint(self) -> Hint | None:
+    def find_next_hint(self) -> Hint | None:
         """Return the hint for the first goal that is not reached; None if the drill or its mode has no hints."""
         if not self.terms.hints:
             return None
@@ -303,9 +307,9 @@ class DrillState:
             (by_goal[g] for g, state in self.goals.items() if g in by_goal and not state.is_reached), None
         )
 
-    def hint_cost(self, layer: int) -> float:
+    def get_hint_cost(self, layer: int) -> float:
         """Return the points that opening *layer* (1 to 3) of the next hint costs now. Open layers cost nothing more."""
-        hint = self.next_hint()
+        hint = self.find_next_hint()
         if hint is None or not self.terms.hints_cost:
             return 0.0
         is_open = any(o.goal == hint.goal and o.layer == layer for o in self.hints)
@@ -313,9 +317,9 @@ class DrillState:
 
     # --- internal -------------------------------------------------------------------------------------------
 
-    def state_hash(self) -> str:
+    def compute_state_hash(self) -> str:
         """Return the hash of the world and of the drill's own state."""
-        return self.world.state_hash()
+        return self.world.compute_state_hash()
 
     def fork_shallow(self) -> Self:
         """Return a drill in the same state that shares the record of the past with this one."""
@@ -327,7 +331,7 @@ class DrillState:
         twin.world = self.world.fork()
         return twin
 
-    def _inquiry(self, name: str) -> Inquiry:
+    def _find_inquiry(self, name: str) -> Inquiry:
         return next(inquiry for inquiry in self.scenario.inquiries if inquiry.name == name)
 
     def list_scheduled_inputs(self) -> list[tuple[Tick, Input]]:
@@ -363,7 +367,7 @@ def _parse_conditions(scenario: Scenario) -> dict[str, Condition]:
     texts += [goal.when for goal in scenario.goals] + [state.when for state in scenario.forbidden]
     texts += [rule.when for rule in scenario.rubric if isinstance(rule, ConditionRule)]
     texts += [inquiry.when for inquiry in scenario.inquiries if inquiry.when is not None]
-    names = names_of(scenario)
+    names = collect_names(scenario)
     return {text: conditions.parse(text, names) for text in texts}
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.inputs import Input, InputError
-from engine.localization import say
+from engine.localization import build_message
 from engine.model import Tick
 
 Calls = tuple["TeamCall", ...]
@@ -106,7 +106,7 @@ def update_calls(calls: Calls, item: Input, names: Iterable[str], true: Truth) -
     )  # fmt: skip
 
 
-def _call(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
+def _apply_call(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
     receiver, text = item.args
     team_calls = tuple(
         replace(call, repeated_tick=item.tick)
@@ -118,7 +118,7 @@ def _call(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
     return (*team_calls, TeamCall("order", item.by, receiver, text, item.tick))
 
 
-def _read_back(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
+def _apply_read_back(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
     caller, text = item.args
     spoken_keywords = set(extract_keywords(text))
     waiting = [
@@ -130,7 +130,7 @@ def _read_back(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls
         and not team_call.is_correct
     ]
     if not waiting:
-        raise InputError(say("{name} has no order waiting to be read back", name=caller))
+        raise InputError(build_message("{name} has no order waiting to be read back", name=caller))
     call = max(
         waiting,
         key=lambda spoken_call: (
@@ -159,7 +159,7 @@ def _read_back(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls
     )
 
 
-def _confirm(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
+def _apply_confirmation(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
     (receiver,) = item.args
     read_calls = [
         team_call
@@ -170,16 +170,16 @@ def _confirm(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
         and team_call.read_back
     ]
     if not read_calls:
-        raise InputError(say("{name} has no read-back waiting for confirmation", name=receiver))
+        raise InputError(build_message("{name} has no read-back waiting for confirmation", name=receiver))
     return _replace_call(calls, read_calls[0], replace(read_calls[0], confirmed_tick=item.tick))
 
 
-def _ask(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
+def _apply_question(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
     receiver, text = item.args
     return (*calls, TeamCall("question", item.by, receiver, text, item.tick))
 
 
-def _status(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
+def _apply_status(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
     caller, fact = item.args
     is_true = true(fact)
     for call in calls:
@@ -195,11 +195,11 @@ def _status(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
 
 
 HEARS: Final[dict[str, Callable[[Calls, Input, set[str], Truth], Calls]]] = {
-    "call": _call,
-    "read-back": _read_back,
-    "confirm": _confirm,
-    "ask-status": _ask,
-    "status": _status,
+    "call": _apply_call,
+    "read-back": _apply_read_back,
+    "confirm": _apply_confirmation,
+    "ask-status": _apply_question,
+    "status": _apply_status,
 }
 """Functions that apply each verb of communication."""
 
@@ -229,7 +229,7 @@ def find_speaker(calls: Calls, item: Input, keys: Iterable[str]) -> str:
 # --- score --------------------------------------------------------------------------------------------------
 
 
-def orders(calls: Calls) -> list[TeamCall]:
+def list_valid_orders(calls: Calls) -> list[TeamCall]:
     """Return the valid orders. An order that was repeated after a wrong read-back counts once."""
     return [team_call for team_call in calls if team_call.kind == "order" and team_call.repeated_tick is None]
 
@@ -237,22 +237,22 @@ def orders(calls: Calls) -> list[TeamCall]:
 def describe_fault(call: TeamCall) -> str:
     """Describe the fault in the communication of an order; "" if there is none."""
     if not call.read_back:
-        return say("the order was not read back")
+        return build_message("the order was not read back")
     if not call.is_correct:
         parts = (*call.missing, *call.strange)
-        return say("the order was read back incorrectly ({words})", words=", ".join(parts))
+        return build_message("the order was read back incorrectly ({words})", words=", ".join(parts))
     if call.confirmed_tick is None:
-        return say("the read-back was not confirmed")
+        return build_message("the read-back was not confirmed")
     if call.is_premature:
-        return say("the order was executed before it was confirmed")
+        return build_message("the order was executed before it was confirmed")
     return ""
 
 
 def count_closed_orders(calls: Calls, role: str) -> int:
     """Return how many orders of *role* were read back and confirmed."""
-    return arithmetic.total(order.by == role and order.closed for order in orders(calls))
+    return arithmetic.add_in_order(order.by == role and order.closed for order in list_valid_orders(calls))
 
 
 def count_true_statuses(calls: Calls, role: str) -> int:
     """Return how many true facts *role* has reported."""
-    return arithmetic.total(team_call.to == role and team_call.true is True for team_call in calls)
+    return arithmetic.add_in_order(team_call.to == role and team_call.true is True for team_call in calls)

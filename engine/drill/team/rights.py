@@ -10,7 +10,7 @@ from engine.drill.running import modes
 from engine.drill.team import calls
 from engine.drill.team.calls import HEARS, Calls
 from engine.inputs import Input, InputError
-from engine.localization import say
+from engine.localization import build_message
 
 EVERY_ROLE: Final = frozenset({"note", "answer", *HEARS})
 """Verbs that every role may use: communication, and answers to the drill's questions."""
@@ -24,9 +24,9 @@ def find_role(team: Sequence[StoryRole], key: str) -> StoryRole:
     if matching_role is None:
         role_keys = ", ".join(str(role.key) for role in team)
         raise InputError(
-            say("this team has no role {name!r}; its roles are {names}", name=key, names=role_keys)
+            build_message("this team has no role {name!r}; its roles are {names}", name=key, names=role_keys)
             if team
-            else say("this drill has no team roles")
+            else build_message("this drill has no team roles")
         )
     return matching_role
 
@@ -37,7 +37,7 @@ def is_allowed(role: StoryRole, item: Input) -> bool:
         return True
     first = item.args[0].partition("#")[0] if item.args else ""
     plain_item = replace(item, args=(first, *item.args[1:]) if item.args else ())
-    return any(modes.covers(parse_right(line), plain_item) for line in role.does)
+    return any(modes.is_blocked_by(parse_right(line), plain_item) for line in role.does)
 
 
 def parse_right(line: str) -> Input:
@@ -54,23 +54,27 @@ def assign_role(team: Sequence[StoryRole], item: Input, team_calls: Calls, allow
     """
     if not team:
         if item.by or item.verb in HEARS:
-            raise InputError(say("this drill has no team roles"))
+            raise InputError(build_message("this drill has no team roles"))
         return item
     if item.verb in HEARS:
         find_role(team, item.args[0])
     if item.by:
         role = find_role(team, item.by)
         if not is_allowed(role, item):
-            raise InputError(say("{role} may not do this: {deed}", role=role.name, deed=item.command_text))
+            raise InputError(
+                build_message("{role} may not do this: {deed}", role=role.name, deed=item.command_text)
+            )
     elif item.verb in HEARS:
         item = replace(item, by=calls.find_speaker(team_calls, item, [str(role.key) for role in team]))
     elif item.verb not in OF_ALL:
         able = next((role for role in team if is_allowed(role, item)), None)
         if able is None and not allow_unassigned:
-            raise InputError(say("no role of this team may do this: {deed}", deed=item.command_text))
+            raise InputError(
+                build_message("no role of this team may do this: {deed}", deed=item.command_text)
+            )
         item = replace(item, by=str(able.key)) if able is not None else item
     if item.verb in HEARS and item.by == item.args[0]:
-        raise InputError(say("{name} cannot call itself", name=item.by))
+        raise InputError(build_message("{name} cannot call itself", name=item.by))
     return item
 
 

@@ -7,16 +7,16 @@ from collections.abc import Collection, Iterator
 from itertools import product
 from typing import Final
 
-from engine.drill.authoring.references import names_of
+from engine.drill.authoring.references import collect_names
 from engine.drill.authoring.schema import StoryRole
 from engine.drill.running.state import DrillState
 from engine.drill.team.calls import HEARS, TeamCall, extract_keywords
 from engine.drill.team.rights import parse_right
 from engine.inputs import Input
-from engine.model import Tick, ticks
+from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
 
-ANSWER_TICKS: Final = ticks(5.0)
+ANSWER_TICKS: Final = to_ticks(5.0)
 """Ticks that a stand-in needs for a message or an action. Assumed: the pace of a telephone call."""
 
 
@@ -95,7 +95,7 @@ def _match_right(drill: DrillState, role: StoryRole, text: str) -> str:
 
 def _index_server_names(drill: DrillState) -> dict[str, str]:
     """Return the possible targets of an order: lowercase name -> spelling."""
-    names = names_of(drill.scenario)
+    names = collect_names(drill.scenario)
     return {name.lower(): name for name in (*names.servers, *names.computers)}
 
 
@@ -106,7 +106,7 @@ def _find_solution_action(drill: DrillState, call: TeamCall) -> str:
     """
     spoken_words, order_matches = set(extract_keywords(call.text)), False
     names = {word for word in spoken_words if word in _index_server_names(drill)}
-    for item, _ in _steps(drill):
+    for item, _ in _iterate_solution(drill):
         if item.verb == "call":
             words = set(extract_keywords(item.args[-1]))
             alike = 2 * len(spoken_words & words) >= len(words) and names == {
@@ -118,7 +118,7 @@ def _find_solution_action(drill: DrillState, call: TeamCall) -> str:
     return ""
 
 
-def _steps(drill: DrillState) -> Iterator[tuple[Input, str]]:
+def _iterate_solution(drill: DrillState) -> Iterator[tuple[Input, str]]:
     """Yield the steps of the solution, each as (input, text)."""
     for step in drill.scenario.solution:
         items, _ = parse_script(step.do.strip())
@@ -131,8 +131,10 @@ def _steps(drill: DrillState) -> Iterator[tuple[Input, str]]:
 
 def _find_true_fact(drill: DrillState, call: TeamCall) -> str:
     """Return a fact that answers the question and is true now; "" if the role knows none."""
-    names, words = names_of(drill.scenario), set(extract_keywords(call.text))
-    statements = [item.args[-1] for item, _ in _steps(drill) if item.verb == "status" and item.by == call.to]
+    names, words = collect_names(drill.scenario), set(extract_keywords(call.text))
+    statements = [
+        item.args[-1] for item, _ in _iterate_solution(drill) if item.verb == "status" and item.by == call.to
+    ]
     serving = [
         f"{database} serves on {server}" for database, server in product(names.databases, names.servers)
     ]
@@ -141,7 +143,7 @@ def _find_true_fact(drill: DrillState, call: TeamCall) -> str:
     known_names = {name.lower() for name in (*names.databases, *names.clients, *names.servers)}
     asked_names = words & known_names
     for fact in (*statements, *serving, *using, *power):
-        if (not asked_names or asked_names & set(extract_keywords(fact))) and drill.holds(fact):
+        if (not asked_names or asked_names & set(extract_keywords(fact))) and drill.is_condition_met(fact):
             return fact
     return ""
 
@@ -153,7 +155,7 @@ def _find_true_fact(drill: DrillState, call: TeamCall) -> str:
 def _list_spontaneous_lines(drill: DrillState, role_keys: Collection[str]) -> Iterator[str]:
     """Yield orders, questions and actions of roles in the solution, each after all steps before it are done."""
     inputs, last_tick = list(drill.journal), 0
-    for step, (item, step_text) in zip(drill.scenario.solution, _steps(drill), strict=True):
+    for step, (item, step_text) in zip(drill.scenario.solution, _iterate_solution(drill), strict=True):
         planned_input = next(
             (
                 later_input
@@ -172,7 +174,7 @@ def _list_spontaneous_lines(drill: DrillState, role_keys: Collection[str]) -> It
             return
         if item.verb in ("read-back", "confirm", "status") or _is_ordered(drill, item):
             continue
-        if step.when is not None and not drill.holds(step.when):
+        if step.when is not None and not drill.is_condition_met(step.when):
             return
         if drill.tick >= (
             last_tick + max(item.tick, ANSWER_TICKS) if step_text.startswith("+") else item.tick
@@ -186,7 +188,7 @@ def _is_ordered(drill: DrillState, deed: Input) -> bool:
     if deed.verb in HEARS:
         return False
     has_heard_order = False
-    for item, _ in _steps(drill):
+    for item, _ in _iterate_solution(drill):
         if item == deed:
             return has_heard_order
         if item.verb == "call":

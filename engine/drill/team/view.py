@@ -57,7 +57,7 @@ class RoleObservation(TypedDict):
     """Events that the role has noticed, oldest first."""
 
 
-def view(drill: DrillState, role: StoryRole, first_event: int = 0) -> RoleObservation:
+def build_observation(drill: DrillState, role: StoryRole, first_event: int = 0) -> RoleObservation:
     """Return the present view of *drill* for *role*, with the events from number *first_event* on."""
     world, sees = drill.world, role.sees
     may_reveal = bool(drill.terms.progress or drill.finished)
@@ -65,9 +65,9 @@ def view(drill: DrillState, role: StoryRole, first_event: int = 0) -> RoleObserv
         "role": str(role.key),
         "t_s": world.t_s,
         "over": drill.finished,
-        "computers": list(_computers(world, role)) if "power" in sees else [],
-        "databases": list(_databases(world, role)) if "databases" in sees else [],
-        "links": list(_links(world, role)) if "links" in sees else [],
+        "computers": list(_list_computers(world, role)) if "power" in sees else [],
+        "databases": list(_list_databases(world, role)) if "databases" in sees else [],
+        "links": list(_list_links(world, role)) if "links" in sees else [],
         "clients": [
             {
                 "client": client.name,
@@ -78,7 +78,7 @@ def view(drill: DrillState, role: StoryRole, first_event: int = 0) -> RoleObserv
         ]
         if "clients" in sees
         else [],
-        "queues": list(_queues(drill, role)) if "queues" in sees else [],
+        "queues": list(_list_queues(drill, role)) if "queues" in sees else [],
         "goals": [
             {"text": goal.text, "met": drill.goals[goal.name].is_reached if may_reveal else None}
             for goal in drill.scenario.goals
@@ -87,10 +87,12 @@ def view(drill: DrillState, role: StoryRole, first_event: int = 0) -> RoleObserv
         else [],
         "questions": [
             {"name": question.name, "text": question.text, "choices": list(question.choices)}
-            for question in drill.open_questions()
+            for question in drill.list_open_questions()
         ],
-        "calls": [_call(drill, team_call) for team_call in drill.calls if can_read(role, team_call)],
-        "news": [_news(event) for event in list_news(drill, role, first_event)][-LATEST:],
+        "calls": [
+            _build_call_row(drill, team_call) for team_call in drill.calls if can_read(role, team_call)
+        ],
+        "news": [_build_event_row(event) for event in list_news(drill, role, first_event)][-LATEST:],
     }
 
 
@@ -99,7 +101,7 @@ def list_news(drill: DrillState, role: StoryRole, first_event: int = 0) -> list[
     return [
         event
         for event in select_noticed(drill.events[first_event:], role)
-        if event.kind not in OF_SERVERS or event.server is None or answers(drill.world, event.server)
+        if event.kind not in OF_SERVERS or event.server is None or is_responding(drill.world, event.server)
     ]
 
 
@@ -110,10 +112,10 @@ def can_read(role: StoryRole, call: TeamCall) -> bool:
 
 def select_noticed(events: Sequence[Event], role: StoryRole) -> Iterator[Event]:
     """Yield the events that *role* notices."""
-    return (event for event in events if notices(role, event))
+    return (event for event in events if can_notice(role, event))
 
 
-def notices(role: StoryRole, event: Event) -> bool:
+def can_notice(role: StoryRole, event: Event) -> bool:
     """Return whether *role* notices the event: its own actions and results, messages to it, and what it `sees`."""
     author = event.data.by
     if isinstance(event.data, TeamMessageData):
@@ -147,14 +149,14 @@ WITHOUT_SERVER: Final = frozenset({"clients", "goals"})
 """Parts of the world that a role sees regardless of its servers."""
 
 
-def _news(event: Event) -> Row:
+def _build_event_row(event: Event) -> Row:
     row: Row = {"t_s": event.t_s, "kind": event.kind, "server": event.server, "text": event.text}
     if isinstance(event_data := event.data, SqlDoneData):
         row |= {"batch": event_data.batch, "messages": event_data.messages, "results": event_data.results}
     return row
 
 
-def _call(drill: DrillState, call: TeamCall) -> Row:
+def _build_call_row(drill: DrillState, call: TeamCall) -> Row:
     team = drill.scenario.team
     return {
         "kind": call.kind,
@@ -175,46 +177,46 @@ def _call(drill: DrillState, call: TeamCall) -> Row:
 # --- visible data -------------------------------------------------------------------------------------------
 
 
-def _computers(world: World, role: StoryRole) -> Iterator[Row]:
+def _list_computers(world: World, role: StoryRole) -> Iterator[Row]:
     """Yield the state of the role's computers, as their indicator lights show it."""
     for name in role.servers:
-        computer = world.computer_named(name)
+        computer = world.get_computer(name)
         yield {"server": name, "powered": computer.powered, "cable": computer.nic_up}
 
 
-def answers(world: World, server: str) -> bool:
+def is_responding(world: World, server: str) -> bool:
     """Return whether a query from a desk gets a response."""
     instance = world.instances.get(server)
-    return instance is not None and instance.answering and world.computer_of(server).nic_up
+    return instance is not None and instance.answering and world.get_computer_of(server).nic_up
 
 
-def _databases(world: World, role: StoryRole) -> Iterator[Row]:
+def _list_databases(world: World, role: StoryRole) -> Iterator[Row]:
     """Yield each copy on the role's servers. For a server that does not respond, yield only that fact."""
     for server in role.servers:
         if server not in world.instances:
             continue
-        if not answers(world, server):
+        if not is_responding(world, server):
             yield {"server": server, "database": None, "role": None, "state": None}
             continue
         for copy in world.copies.values():
             if copy.server != server:
                 continue
-            policy = groups.policy(copy)
-            state = policy.state(copy) or copy.db_state.name
+            policy = groups.get_policy(copy)
+            state = policy.get_state(copy) or copy.db_state.name
             yield {
                 "server": server,
                 "database": copy.database,
-                "role": policy.role(copy) or None,
+                "role": policy.get_role(copy) or None,
                 "state": state,
             }
 
 
-def _links(world: World, role: StoryRole) -> Iterator[Row]:
+def _list_links(world: World, role: StoryRole) -> Iterator[Row]:
     """Yield links between two of the role's servers. Both directions count as one."""
     for first_server, second_server in combinations(role.servers, 2):
         link, reverse_link = (
-            network.link(world, first_server, second_server),
-            network.link(world, second_server, first_server),
+            network.get_link(world, first_server, second_server),
+            network.get_link(world, second_server, first_server),
         )
         yield {
             "ends": [first_server, second_server],
@@ -223,12 +225,12 @@ def _links(world: World, role: StoryRole) -> Iterator[Row]:
         }
 
 
-def _queues(drill: DrillState, role: StoryRole) -> Iterator[Row]:
+def _list_queues(drill: DrillState, role: StoryRole) -> Iterator[Row]:
     """Yield the monitor data of databases that a server of the role serves."""
     known_facts = facts.Facts(drill.world, ())
-    for database in drill.world.databases():
-        copy = facts.principal(drill.world, database)
-        if copy is not None and copy.server in role.servers and answers(drill.world, copy.server):
+    for database in drill.world.list_databases():
+        copy = facts.find_principal(drill.world, database)
+        if copy is not None and copy.server in role.servers and is_responding(drill.world, copy.server):
             yield {"database": database} | {
                 name: round(quantities.QUANTITIES[name].read(known_facts, database), 1) for name in QUEUES
             }

@@ -13,7 +13,7 @@ from engine.drill.time.cooperative_tasks import Slices, replay_inputs, scale_pro
 from engine.drill.time.history import History
 from engine.generators import run_to_completion
 from engine.inputs import InputError
-from engine.localization import say
+from engine.localization import build_message
 from engine.model import Tick
 from engine.verbs.lines import parse_script
 
@@ -63,55 +63,57 @@ class Branches:
     @property
     def history(self) -> History:
         """Return the history of the current branch."""
-        return self.history_of(self.current)
+        return self.get_history(self.current)
 
-    def names(self) -> list[str]:
+    def list_names(self) -> list[str]:
         """Return the names of all branches, each after its parent."""
         return list(self._histories)
 
-    def history_of(self, name: str) -> History:
+    def get_history(self, name: str) -> History:
         """Return the history of a branch.
 
         Raises BranchError, or InputError for a stored branch of another drill.
         """
-        return run_to_completion(self._recalling(name))
+        return run_to_completion(self._replay_branch(name))
 
-    def recalling(self, *names: str) -> Slices[None]:
+    def replay_stored_branches(self, *names: str) -> Slices[None]:
         """Replay those of *names* (default: all branches) that are only stored. Runs in slices.
 
-        Afterward `history_of` returns them immediately.
+        Afterward `get_history` returns them immediately.
         """
         stored = [name for name in names or self._histories if isinstance(self._find_branch(name), Branch)]
         for number, name in enumerate(stored):
-            yield from scale_progress(self._recalling(name), number / len(stored), (number + 1) / len(stored))
+            yield from scale_progress(
+                self._replay_branch(name), number / len(stored), (number + 1) / len(stored)
+            )
 
-    def _recalling(self, name: str) -> Slices[History]:
+    def _replay_branch(self, name: str) -> Slices[History]:
         history = self._find_branch(name)
         if isinstance(history, Branch):
-            lines = self._lines(name)[: self._roots[name].inputs]
+            lines = self._list_journal_lines(name)[: self._roots[name].inputs]
             any_drill = self._any
-            history = yield from _playing(any_drill.scenario, any_drill.seed, history, lines)
+            history = yield from _replay_stored_branch(any_drill.scenario, any_drill.seed, history, lines)
             self._histories[name] = history
         return history
 
-    def _lines(self, name: str) -> list[str]:
+    def _list_journal_lines(self, name: str) -> list[str]:
         """Return the journal of a branch, whether it is replayed or only stored."""
         branch, root = self._find_branch(name), self._roots[name]
         if isinstance(branch, History):
             return [item.line for item in branch.drill.journal]
-        parent_lines = [] if root.parent is None else self._lines(root.parent)[: root.inputs]
+        parent_lines = [] if root.parent is None else self._list_journal_lines(root.parent)[: root.inputs]
         return [*parent_lines, *branch.lines]
 
     def _find_branch(self, name: str) -> History | Branch:
         if name not in self._histories:
-            raise BranchError(say("Branch {name!r} does not exist.", name=name))
+            raise BranchError(build_message("Branch {name!r} does not exist.", name=name))
         return self._histories[name]
 
     @property
     def _any(self) -> Drill:
         return next(h.drill for h in self._histories.values() if isinstance(h, History))
 
-    def root(self, name: str) -> Root:
+    def get_root(self, name: str) -> Root:
         """Return the point at which a branch left its parent. Raises BranchError."""
         self._find_branch(name)
         return self._roots[name]
@@ -124,18 +126,26 @@ class Branches:
         Hints and answers that any branch has revealed stay known. Raises BranchError for a name that is in
         use, and InputError in an exam that has not ended.
         """
-        return run_to_completion(self.forking(tick, name, before_inputs))
+        return run_to_completion(self.fork_in_slices(tick, name, before_inputs))
 
-    def forking(self, tick: Tick, name: str | None = None, before_inputs: bool = False) -> Slices[History]:
+    def fork_in_slices(
+        self, tick: Tick, name: str | None = None, before_inputs: bool = False
+    ) -> Slices[History]:
         """Run `fork` in slices. The tree changes only in the last slice."""
-        name = self._free_name() if name is None else self._check_name(name)
+        name = self._choose_free_name() if name is None else self._check_name(name)
         if len(self._histories) >= BRANCHES_MAX:
-            raise BranchError(say("A run can have at most {n} branches. Remove one first.", n=BRANCHES_MAX))
-        yield from scale_progress(self.recalling(), 0.0, 0.5)
+            raise BranchError(
+                build_message("A run can have at most {n} branches. Remove one first.", n=BRANCHES_MAX)
+            )
+        yield from scale_progress(self.replay_stored_branches(), 0.0, 0.5)
         other_drills = [
-            self.history_of(other_name).drill for other_name in self.names() if other_name != self.current
+            self.get_history(other_name).drill
+            for other_name in self.list_names()
+            if other_name != self.current
         ]
-        forked = yield from scale_progress(self.history.forking(tick, before_inputs, other_drills), 0.5, 1.0)
+        forked = yield from scale_progress(
+            self.history.fork_in_slices(tick, before_inputs, other_drills), 0.5, 1.0
+        )
         shared = len(forked.drill.journal) - 1
         parent = self.current
         while (ancestor := self._roots[parent].parent) is not None and shared <= self._roots[parent].inputs:
@@ -147,7 +157,7 @@ class Branches:
 
     def switch(self, name: str) -> History:
         """Make another branch the current one, at its last position. Raises BranchError."""
-        history = self.history_of(name)
+        history = self.get_history(name)
         self.current = name
         return history
 
@@ -178,36 +188,42 @@ class Branches:
 
         Raises BranchError for the first branch, and if the current one would be removed.
         """
-        if self.root(name).parent is None:
-            raise BranchError(say("You cannot remove the first branch because all others start in it."))
+        if self.get_root(name).parent is None:
+            raise BranchError(
+                build_message("You cannot remove the first branch because all others start in it.")
+            )
         removed_names = {name}
         for branch_name, root in self._roots.items():  # parents come first in this dictionary
             if root.parent in removed_names:
                 removed_names.add(branch_name)
         if self.current in removed_names:
-            raise BranchError(say("You cannot remove the current branch. Switch to another branch first."))
+            raise BranchError(
+                build_message("You cannot remove the current branch. Switch to another branch first.")
+            )
         for branch_name in sorted(removed_names):
             del self._histories[branch_name], self._roots[branch_name]
 
-    def _free_name(self) -> str:
+    def _choose_free_name(self) -> str:
         numbers = range(1, len(self._histories) + 1)
         return next(name for n in numbers if (name := f"branch {n}") not in self._histories)
 
     def _check_name(self, name: str) -> str:
         name = " ".join(name.split())
         if not name or len(name) > NAME_LENGTH_MAX:
-            raise BranchError(say("A branch name must have 1 to {most} characters.", most=NAME_LENGTH_MAX))
+            raise BranchError(
+                build_message("A branch name must have 1 to {most} characters.", most=NAME_LENGTH_MAX)
+            )
         if name in self._histories:
-            raise BranchError(say("Branch {name!r} already exists.", name=name))
+            raise BranchError(build_message("Branch {name!r} already exists.", name=name))
         return name
 
     # --- storage --------------------------------------------------------------------------------------------
 
-    def stored(self) -> list[Branch]:
+    def list_stored_branches(self) -> list[Branch]:
         """Return the whole tree, each branch after its parent."""
-        return [self._as_stored(name) for name in self._roots]
+        return [self._build_stored_branch(name) for name in self._roots]
 
-    def _as_stored(self, name: str) -> Branch:
+    def _build_stored_branch(self, name: str) -> Branch:
         history, root = self._histories[name], self._roots[name]
         if isinstance(history, Branch):
             return replace(history, name=name, root=root)
@@ -221,10 +237,14 @@ def restore_branches(scenario: Scenario, seed: int, stored: Sequence[Branch]) ->
     Raises InputError for a branch of another drill.
     """
     first_branch = stored[0]
-    return Branches(run_to_completion(_playing(scenario, seed, first_branch, ())), stored, first_branch.name)
+    return Branches(
+        run_to_completion(_replay_stored_branch(scenario, seed, first_branch, ())), stored, first_branch.name
+    )
 
 
-def _playing(scenario: Scenario, seed: int, branch: Branch, shared_lines: Iterable[str]) -> Slices[History]:
+def _replay_stored_branch(
+    scenario: Scenario, seed: int, branch: Branch, shared_lines: Iterable[str]
+) -> Slices[History]:
     inputs, problems = parse_script("\n".join([*shared_lines, *branch.lines]))
     if problems:
         raise InputError("; ".join(problems))

@@ -12,7 +12,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.running.state import DrillState
 from engine.events import Event
 from engine.inputs import Input, InputError
-from engine.localization import format_run_time, say
+from engine.localization import build_message, format_run_time
 from engine.model import Tick
 
 
@@ -23,7 +23,7 @@ class Run(Protocol):
     def drill(self) -> DrillState:
         """Return the drill that is played."""
 
-    def do(self, line: str) -> Input:
+    def apply_line(self, line: str) -> Input:
         """Apply an input line. Raises InputError."""
 
     def advance_to(self, tick: Tick) -> list[Event]:
@@ -56,7 +56,7 @@ def scale_progress(work: Slices[Result], start: float, end: float) -> Slices[Res
         yield start + share * (end - start)
 
 
-def stride(drill: DrillState, limit: int) -> int:
+def compute_stride(drill: DrillState, limit: int) -> int:
     """Return the number of ticks, at most *limit*, that the run may advance before the next check of the time."""
     busy = any(batch.waiting == "busy" for batch in drill.world.batches.values())
     return min(limit, SQL_TICKS) if busy else limit
@@ -67,11 +67,11 @@ def advance_in_slices(run: Run, tick: Tick) -> Iterator[None]:
     drill = run.drill
     slice_ticks = max(1, SLICE_ROWS // max(1, len(drill.world.availability)))
     while drill.tick < tick and not drill.finished:
-        run.advance_to(min(tick, drill.tick + stride(drill, slice_ticks)))
+        run.advance_to(min(tick, drill.tick + compute_stride(drill, slice_ticks)))
         yield
 
 
-def playing(
+def play_in_slices(
     run: Run,
     inputs: Iterable[Input],
     tick: Tick,
@@ -95,9 +95,9 @@ def playing(
         is_input_due = bool(waiting) and (waiting[0].tick <= drill.tick or drill.finished)
         while marks and marks[0][0] <= drill.tick:
             mark_tick, wanted_state = marks.popleft()
-            if mark_tick == drill.tick and not is_input_due and drill.state_hash() != wanted_state:
+            if mark_tick == drill.tick and not is_input_due and drill.compute_state_hash() != wanted_state:
                 raise InputError(
-                    say(
+                    build_message(
                         "the state differs from the recorded one at {moment}; another version "
                         "recorded this run",
                         moment=format_run_time(mark_tick / TICKS_PER_S, 2),
@@ -105,7 +105,7 @@ def playing(
                 )
         if is_input_due:
             try:
-                run.do(waiting.popleft().line_without_time)
+                run.apply_line(waiting.popleft().line_without_time)
             except InputError:
                 if not lenient:
                     raise
@@ -120,5 +120,5 @@ def replay_inputs(
     lenient: bool = False,
 ) -> Slices[Kind]:
     """Run `playing` and return *run* with all inputs applied."""
-    yield from playing(run, inputs, tick, hashes, lenient)
+    yield from play_in_slices(run, inputs, tick, hashes, lenient)
     return run

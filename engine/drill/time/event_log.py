@@ -38,7 +38,7 @@ class EventTables:
         self._text_places: dict[object, int] = {}
         self._data_places: dict[object, int] = {}
 
-    def text(self, text: str | None) -> int:
+    def get_text_index(self, text: str | None) -> int:
         """Return the index of *text*.
 
         A localizable message has an index of its own even if it equals a plain text.
@@ -50,7 +50,7 @@ class EventTables:
             self.texts.append(text)
         return text_place
 
-    def fields(self, event: Event) -> int:
+    def get_fields_index(self, event: Event) -> int:
         """Return the index of the fields of *event*."""
         data = pack_results(event)
         # equality is not enough: 1, 1.0 and True are equal but are written differently
@@ -77,14 +77,14 @@ class EventLog(Sequence[Event]):
             grown = np.zeros(2 * self._count, dtype=COLUMNS)
             grown[: self._count] = self._columns
             self._columns = grown
-        word = self._words.text
+        word = self._words.get_text_index
         self._columns[self._count] = (
             event.tick,
             word(event.kind),
             word(event.server),
             word(event.database),
             word(event.text),
-            self._words.fields(event),
+            self._words.get_fields_index(event),
         )
         self._count += 1
 
@@ -118,7 +118,8 @@ class EventLog(Sequence[Event]):
         if database_name is not None:
             database = columns["database"]
             columns = columns[
-                (database == self._words.text(database_name)) | (database == self._words.text(None))
+                (database == self._words.get_text_index(database_name))
+                | (database == self._words.get_text_index(None))
             ]
         return self._build_events(columns)
 
@@ -149,10 +150,10 @@ class EventLog(Sequence[Event]):
         if kinds is not None:
             is_match &= self._match_kinds(columns["kind"], kinds)
         if server is not None:
-            is_match &= columns["server"] == self._words.text(server)
+            is_match &= columns["server"] == self._words.get_text_index(server)
         return np.flatnonzero(is_match) + start
 
-    def rows(self, places: Array, names: Collection[str]) -> Iterator[tuple[Any, ...]]:
+    def iterate_rows(self, places: Array, names: Collection[str]) -> Iterator[tuple[Any, ...]]:
         """Yield (tick, the fields *names*, text) of the events with the indexes *places*, quickly."""
         places_found, fields = self.columns[places], {}
         texts, data = self._words.texts, self._words.data
@@ -205,7 +206,7 @@ class EventLog(Sequence[Event]):
 
     def _match_kinds(self, column: Array, kinds: Collection[str]) -> Array:
         """Return a mask of the entries of *column* that belong to *kinds*."""
-        places = [self._words.text(kind) for kind in kinds]
+        places = [self._words.get_text_index(kind) for kind in kinds]
         is_matching_word = np.zeros(len(self._words.texts), dtype=bool)
         is_matching_word[places] = True
         return is_matching_word[column]
@@ -253,7 +254,7 @@ class PackedList(Sequence[Row]):
         self._count = len(values)
         self._packed = zlib.compress(pickle.dumps(list(values)), 1)
 
-    def _values(self) -> list[Row]:
+    def _unpack_values(self) -> list[Row]:
         rows: list[Row] = pickle.loads(zlib.decompress(self._packed))
         return rows
 
@@ -265,18 +266,18 @@ class PackedList(Sequence[Row]):
     @overload
     def __getitem__(self, place: slice) -> list[Row]: ...
     def __getitem__(self, place: int | slice) -> Row | list[Row]:
-        return self._values()[place]
+        return self._unpack_values()[place]
 
     def __iter__(self) -> Iterator[Row]:
-        return iter(self._values())
+        return iter(self._unpack_values())
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, PackedList):
-            return self._packed == other._packed or self._values() == other._values()
-        return self._values() == (list(other) if isinstance(other, tuple) else other)
+            return self._packed == other._packed or self._unpack_values() == other._unpack_values()
+        return self._unpack_values() == (list(other) if isinstance(other, tuple) else other)
 
     def __repr__(self) -> str:
-        return repr(self._values())
+        return repr(self._unpack_values())
 
 
 def pack_results(event: Event) -> EventData:

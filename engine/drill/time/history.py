@@ -8,19 +8,19 @@ from typing import Final
 from engine import arithmetic
 from engine.arithmetic import log1p
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.replay_timeline import Marker, markers
+from engine.drill.judging.replay_timeline import Marker, list_markers
 from engine.drill.running import rewind
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.running.state import HASH_EVERY
 from engine.drill.time.cooperative_tasks import Slices, replay_inputs
-from engine.drill.time.snapshots import Lengths, RunSnapshot, lengths_of, take_snapshot
+from engine.drill.time.snapshots import Lengths, RunSnapshot, measure_lengths, take_snapshot
 from engine.events import Event
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
-from engine.localization import say
+from engine.localization import build_message
 from engine.model import Tick
-from engine.tsql.language.lexer import only_reads
+from engine.tsql.language.lexer import is_read_only_input
 from engine.verbs.lines import parse_line
 
 KEEP_EVERY: Final = 15 * TICKS_PER_S
@@ -85,16 +85,16 @@ class History:
                 break
         return self.drill.events[first_event:]
 
-    def do(self, line: str) -> Input:
+    def apply_line(self, line: str) -> Input:
         """Apply an input line and store a snapshot from before it.
 
         Queries store no snapshot, because a monitoring script may send one every second. Raises InputError.
         """
         item = parse_line(line, self.drill.tick)
-        if only_reads(item):
-            return self.drill.do_item(item)
+        if is_read_only_input(item):
+            return self.drill.apply_item(item)
         before = take_snapshot(self.drill, self._snapshots[-1])
-        item = self.drill.do_item(item)
+        item = self.drill.apply_item(item)
         if (before.tick, before.inputs) != (self._snapshots[-1].tick, self._snapshots[-1].inputs):
             self._add_snapshot(before)
         return item
@@ -104,21 +104,21 @@ class History:
 
         The distance grows with the length of the run.
         """
-        cost = _cost(self.drill, lengths_of(self.drill))
-        cost_since = cost - _cost_of(self._snapshots[-1])
+        cost = _compute_replay_cost(self.drill, measure_lengths(self.drill))
+        cost_since = cost - _compute_snapshot_cost(self._snapshots[-1])
         return cost_since >= 1.0 and cost_since >= compute_snapshot_spacing(
             0.0, cost, _compute_snapshot_limit(self.drill, cost)
         )
 
     def _add_snapshot(self, moment: RunSnapshot[Drill]) -> None:
         """Store a snapshot. If there are too many, drop the one that is replayed fastest for its age."""
-        total_cost = _cost_of(moment)
+        total_cost = _compute_snapshot_cost(moment)
         snapshot_limit = _compute_snapshot_limit(self.drill, total_cost)
         if len(self._snapshots) >= snapshot_limit:  # a long run: its snapshots are far apart and share little
             self._snapshots[-1].pack(moment)
         self._snapshots.append(moment)
         while len(self._snapshots) > snapshot_limit:
-            costs = [_cost_of(snapshot) for snapshot in self._snapshots]
+            costs = [_compute_snapshot_cost(snapshot) for snapshot in self._snapshots]
             gaps = [
                 (later_cost - before)
                 / (
@@ -136,15 +136,15 @@ class History:
 
         Raises InputError in an exam that has not ended.
         """
-        return run_to_completion(self.seeking(tick, before_inputs))
+        return run_to_completion(self.seek_in_slices(tick, before_inputs))
 
-    def seeking(self, tick: Tick, before_inputs: bool = False) -> Slices[Drill]:
+    def seek_in_slices(self, tick: Tick, before_inputs: bool = False) -> Slices[Drill]:
         """Run `seek` in slices. Raises InputError when it is called."""
         if not self.drill.terms.rewind and not self.drill.finished:
-            raise InputError(say("an exam cannot be rewound"))
+            raise InputError(build_message("an exam cannot be rewound"))
         tick = min(max(0, tick), self.drill.tick)
         journal = self.drill.journal
-        inputs = arithmetic.total(
+        inputs = arithmetic.add_in_order(
             item.tick < tick or (item.tick == tick and not before_inputs) for item in journal
         )
         if self._snapshots[0].tick > 0 or self._snapshots[0].inputs > 0:
@@ -159,12 +159,12 @@ class History:
         """
         first_snapshot = self._snapshots[0]
         history = History(Drill(self.drill.scenario, self.drill.seed, self.drill.mode))
-        _play_on(history, self.drill.journal[: first_snapshot.inputs], first_snapshot.tick)
+        _play_inputs(history, self.drill.journal[: first_snapshot.inputs], first_snapshot.tick)
         self._snapshots = history._snapshots + self._snapshots
 
-    def markers(self) -> list[Marker]:
+    def list_markers(self) -> list[Marker]:
         """Return faults, detections, transitions, commands, hints, goals and similar marks, in order."""
-        return markers(self.drill.events)
+        return list_markers(self.drill.events)
 
     # --- returning to the past
     # --------------------------------------------------------------------------------
@@ -175,9 +175,9 @@ class History:
         Hints and answers that this run and *other_runs* have revealed stay known. Raises InputError in an
         exam that has not ended. A branch of a finished exam is practice.
         """
-        return run_to_completion(self.forking(tick, before_inputs, other_runs))
+        return run_to_completion(self.fork_in_slices(tick, before_inputs, other_runs))
 
-    def forking(
+    def fork_in_slices(
         self, tick: Tick, before_inputs: bool = False, other_runs: Iterable[Drill] = ()
     ) -> Slices[History]:
         """Run `fork` in slices. After an exam, the whole run must be replayed as practice."""
@@ -191,7 +191,7 @@ class History:
         else:
             practice_run = History(Drill(past_drill.scenario, past_drill.seed, DrillMode.PRACTICE))
             fork = yield from replay_inputs(practice_run, past_drill.journal, past_drill.tick)
-        fork.do(rewind.format_rewind_line(self.drill, fork.drill, other_runs))
+        fork.apply_line(rewind.format_rewind_line(self.drill, fork.drill, other_runs))
         return fork
 
     def undo_last_input(self) -> None:
@@ -201,7 +201,7 @@ class History:
         self._snapshots = [moment for moment in self._snapshots if moment.inputs <= len(journal)]
         last_snapshot = self._snapshots[-1]
         drill = last_snapshot.restore(self.drill)
-        _play_on(drill, journal[last_snapshot.inputs :], tick)
+        _play_inputs(drill, journal[last_snapshot.inputs :], tick)
         self.drill = drill
 
 
@@ -220,7 +220,7 @@ def _compute_snapshot_limit(drill: Drill, total_cost: float) -> int:
     return max(2, round(base_count * (1.0 + RECENT / (RECENT + total_cost)) / 2.0))
 
 
-def _cost(drill: Drill, lengths: Lengths) -> float:
+def _compute_replay_cost(drill: Drill, lengths: Lengths) -> float:
     """Return the cost of replaying *drill* up to its present tick, in units of KEEP_EVERY ticks without events."""
     return (
         drill.tick / KEEP_EVERY
@@ -231,12 +231,12 @@ def _cost(drill: Drill, lengths: Lengths) -> float:
     )
 
 
-def _cost_of(snapshot: RunSnapshot[Drill]) -> float:
-    return _cost(snapshot.drill, snapshot.lengths)
+def _compute_snapshot_cost(snapshot: RunSnapshot[Drill]) -> float:
+    return _compute_replay_cost(snapshot.drill, snapshot.lengths)
 
 
-def _play_on(drill: Drill | History, inputs: Iterable[Input], tick: Tick) -> None:
+def _play_inputs(drill: Drill | History, inputs: Iterable[Input], tick: Tick) -> None:
     for item in inputs:
         drill.advance_to(item.tick)
-        drill.do(item.line_without_time)
+        drill.apply_line(item.line_without_time)
     drill.advance_to(tick)

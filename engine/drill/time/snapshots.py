@@ -11,11 +11,11 @@ from typing import Final, Generic, TypeVar
 import numpy as np
 from msgspec import Struct
 
-from engine.drill.running.state import DrillState, Storage, attributes
+from engine.drill.running.state import DrillState, Storage, list_attributes
 from engine.drill.time.event_log import EventLog
 from engine.flow import Array, Samples
 from engine.model import Tick
-from engine.model.world import FieldUse, PartKey, parts
+from engine.model.world import FieldUse, PartKey, list_parts
 from engine.protocol.errorlog import LINES_KEPT
 
 # --- dictionaries and lists of many snapshots in blocks; equal blocks are stored once ---------------------
@@ -54,7 +54,7 @@ class Block:
             self._packed = zlib.compress(output, LEVEL)
             self._entries = ()
 
-    def holds(self, entries: tuple[object, ...]) -> bool:
+    def has_same_entries(self, entries: tuple[object, ...]) -> bool:
         """Return whether the block contains exactly these objects.
 
         Equality is not enough: 1 and 1.0 are equal and give different hashes.
@@ -112,7 +112,7 @@ def _split_entries(entries: Iterable[object], previous: tuple[Block, ...]) -> tu
     blocks = []
     for number, start in enumerate(range(0, len(entry_list), BLOCK)):
         block_entries = entry_list[start : start + BLOCK]
-        is_known = number < len(previous) and previous[number].holds(block_entries)
+        is_known = number < len(previous) and previous[number].has_same_entries(block_entries)
         blocks.append(previous[number] if is_known else Block(block_entries))
     return previous if len(blocks) == len(previous) and all(map(is_, blocks, previous)) else tuple(blocks)
 
@@ -130,19 +130,19 @@ def unpack_array(packed: bytes, template: Array) -> Array:
 
 State = TypeVar("State", bound=DrillState)
 
-LOGS: Final = attributes(Storage.LOG)
+LOGS: Final = list_attributes(Storage.LOG)
 """Append-only lists of a drill, in addition to events and samples."""
 
-OF_THE_WORLD: Final = parts(FieldUse.BLOCKS)
+OF_THE_WORLD: Final = list_parts(FieldUse.BLOCKS)
 """Parts of a world that snapshots store in blocks. Lines of ERRORLOGs are left out, because they are events, too."""
 
-OF_THE_DRILL: Final = attributes(Storage.BLOCKS)
+OF_THE_DRILL: Final = list_attributes(Storage.BLOCKS)
 """Dictionaries of the drill that grow with the run."""
 
 SETUPS: Final = ("source_setups", "stream_setups")
 """Lists of setups in the flow. Snapshots treat them like parts of the world."""
 
-PACKED: Final = frozenset((*parts(FieldUse.PACK), *SETUPS))
+PACKED: Final = frozenset((*list_parts(FieldUse.PACK), *SETUPS))
 """Parts with entries per database, nearly all of which differ between distant snapshots."""
 
 ARRAYS: Final = ("sources", "streams", "source_params", "stream_params", "history")
@@ -225,7 +225,7 @@ class RunSnapshot(Struct, Generic[State], frozen=True):
         for server in drill.world.instances:
             places = drill.events.find_indices(("errorlog",), server)[-LINES_KEPT:]
             if len(places):
-                lines = drill.events.rows(places, ("number", "severity", "state"))
+                lines = drill.events.iterate_rows(places, ("number", "severity", "state"))
                 errorlogs[server] = (*errorlogs.get(server, ()), *lines)[-LINES_KEPT:]
         drill.world.errorlog = errorlogs
         return drill
@@ -237,7 +237,7 @@ class RunSnapshot(Struct, Generic[State], frozen=True):
                 part.pack(later_blocks)
 
 
-def lengths_of(drill: DrillState) -> Lengths:
+def measure_lengths(drill: DrillState) -> Lengths:
     """Return the current lengths of the append-only data of *drill*."""
     logs = tuple(len(getattr(drill, name)) for name in LOGS)
     return Lengths(logs, len(drill.events), drill.samples.count, drill.samples.every)
@@ -273,4 +273,4 @@ def take_snapshot(drill: State, previous: RunSnapshot[State] | None = None) -> R
         array = getattr(flow, name)
         arrays.append(pack_array(array))
         setattr(flow, name, np.zeros((0, *array.shape[1:])))
-    return RunSnapshot(twin, tuple(blocks), tuple(arrays), lengths_of(drill))
+    return RunSnapshot(twin, tuple(blocks), tuple(arrays), measure_lengths(drill))

@@ -11,15 +11,15 @@ from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.report import events, to_json_types
+from engine.drill.judging.report import iterate_events, to_json_types
 from engine.drill.judging.shapes import Report, Row
 from engine.drill.running.drill import Drill, DrillMode, play_inputs
 from engine.drill.running.state import StateHash
 from engine.drill.time.cooperative_tasks import Slices
 from engine.generators import run_to_completion
 from engine.inputs import InputError
-from engine.localization import LocalizableMessage, format_run_time, join_messages, say
-from engine.model import Tick, ticks
+from engine.localization import LocalizableMessage, build_message, format_run_time, join_messages
+from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
 
 EVENTS: Final = 200
@@ -44,31 +44,35 @@ class Divergence(Struct, frozen=True):
     def __str__(self) -> str:
         if self.claim is not None:
             place, claimed, replayed = self.claim
-            return say(
+            return build_message(
                 "the states match, but {place} is recorded as {said}, and the replay gives {so}",
                 place=place, said=claimed, so=replayed,
             )  # fmt: skip
         agreed, state_hash = self.agreed, self.expected or self.replayed_hash
-        text = say("different from the start")
+        text = build_message("different from the start")
         if agreed:
-            text = say("identical until {moment}", moment=_format_moment(agreed.tick))
+            text = build_message("identical until {moment}", moment=_format_moment(agreed.tick))
         if self.expected is None and self.replayed_hash is None:
-            text = say("the states match, but the recorded data about them differs")
+            text = build_message("the states match, but the recorded data about them differs")
         elif self.replayed_hash is None:
-            text = say("{what}, and the replay ends there", what=text)
+            text = build_message("{what}, and the replay ends there", what=text)
         elif self.expected is None:
-            text = say("{what}, and the record ends there", what=text)
+            text = build_message("{what}, and the record ends there", what=text)
         elif state_hash:
-            text = say("{what}, different at {moment}", what=text, moment=_format_moment(state_hash.tick))
+            text = build_message(
+                "{what}, different at {moment}", what=text, moment=_format_moment(state_hash.tick)
+            )
         if self.lines:
             lines = "; ".join(line.splitlines()[0] for line in self.lines)
-            text = say("{what}, after {lines}", what=text, lines=lines)
+            text = build_message("{what}, after {lines}", what=text, lines=lines)
         return (
-            say("{what}. First differing event: {event}", what=text, event=self.event) if self.event else text
+            build_message("{what}. First differing event: {event}", what=text, event=self.event)
+            if self.event
+            else text
         )
 
 
-def verify(
+def verify_journal(
     scenario: Scenario,
     seed: int,
     mode: DrillMode | str,
@@ -80,30 +84,30 @@ def verify(
 
     Raises InputError for a journal that does not match the scenario.
     """
-    return _compare(_replay_journal(scenario, seed, mode, lines, tick), hashes)
+    return _compare_states(_replay_journal(scenario, seed, mode, lines, tick), hashes)
 
 
 def verify_report(scenario: Scenario, report: Report) -> Divergence | None:
     """Verify a report of `run --json`. If the replay differs, its events locate the first difference."""
-    return divergence(replay_report(scenario, report), report)
+    return find_divergence(replay_report(scenario, report), report)
 
 
 def replay_report(scenario: Scenario, report: Report) -> Drill:
     """Replay a report of `run --json`. Raises InputError for invalid inputs."""
     return _replay_journal(
-        scenario, report["seed"], report["mode"], report["inputs"], ticks(report["ended_at_s"])
+        scenario, report["seed"], report["mode"], report["inputs"], to_ticks(report["ended_at_s"])
     )
 
 
-def divergence(drill: Drill, report: Report) -> Divergence | None:
+def find_divergence(drill: Drill, report: Report) -> Divergence | None:
     """Return the first point at which the replay *drill* differs from the run of *report*; None if they are equal."""
-    return run_to_completion(diverging(drill, report))
+    return run_to_completion(find_divergence_in_slices(drill, report))
 
 
-def diverging(drill: Drill, report: Report) -> Slices[Divergence | None]:
+def find_divergence_in_slices(drill: Drill, report: Report) -> Slices[Divergence | None]:
     """Run `divergence` in slices."""
-    recorded = [StateHash(ticks(h["t_s"]), h["inputs"], h["hash"]) for h in report["hashes"]]
-    difference = _compare(drill, recorded)
+    recorded = [StateHash(to_ticks(h["t_s"]), h["inputs"], h["hash"]) for h in report["hashes"]]
+    difference = _compare_states(drill, recorded)
     if report.get("cut_off"):  # such a report contains nothing more
         return difference or _compare_end(drill, report)
     event = yield from _find_first_event(report["events"], drill)
@@ -128,7 +132,7 @@ def _replay_journal(
     return drill
 
 
-def _compare(drill: Drill, recorded: Sequence[StateHash]) -> Divergence | None:
+def _compare_states(drill: Drill, recorded: Sequence[StateHash]) -> Divergence | None:
     agreed = None
     for expected, replayed in zip_longest(recorded, drill.hashes):
         if expected != replayed:
@@ -144,9 +148,9 @@ def _compare(drill: Drill, recorded: Sequence[StateHash]) -> Divergence | None:
 
 def _compare_end(drill: Drill, report: Report) -> Divergence | None:
     """Compare the end of the run with that of the report. All recorded hashes have matched before."""
-    state_hash = StateHash(drill.tick, len(drill.journal), drill.state_hash())
+    state_hash = StateHash(drill.tick, len(drill.journal), drill.compute_state_hash())
     reported_hash = StateHash(
-        ticks(report["ended_at_s"]), state_hash.inputs, report.get("state_hash", state_hash.digest)
+        to_ticks(report["ended_at_s"]), state_hash.inputs, report.get("state_hash", state_hash.digest)
     )
     return (
         Divergence(drill.hashes[-1] if drill.hashes else None, reported_hash, state_hash)
@@ -164,7 +168,7 @@ REPORTED: Final = (
 
 def _compare_report(drill: Drill, report: Report) -> Divergence | None:
     """Compare the other fields of the report. The states have matched before."""
-    replayed_report = drill.report()
+    replayed_report = drill.build_report()
     for name in REPORTED:
         if name in report and to_json_types(report[name]) != to_json_types(replayed_report[name]):
             place, recorded_value, replayed_value = _find_first_difference(
@@ -190,9 +194,9 @@ def _find_first_difference(path: str, expected: object, actual: object) -> tuple
 
 
 def _find_first_event(recorded: Sequence[Row], drill: Drill) -> Slices[str]:
-    for index, (recorded_event, replayed_event) in enumerate(zip_longest(recorded, events(drill))):
+    for index, (recorded_event, replayed_event) in enumerate(zip_longest(recorded, iterate_events(drill))):
         if recorded_event != replayed_event:
-            return say(
+            return build_message(
                 "recorded {event}, now {other_event}",
                 event=_format_event(recorded_event),
                 other_event=_format_event(replayed_event),
@@ -204,9 +208,9 @@ def _find_first_event(recorded: Sequence[Row], drill: Drill) -> Slices[str]:
 
 def _format_event(event: Row | None) -> str:
     if event is None:
-        return say("none")
+        return build_message("none")
     time = format_run_time(event["t_s"], 2)
-    return say("{kind} at {moment} ({text})", kind=event["kind"], moment=time, text=event["text"])
+    return build_message("{kind} at {moment} ({text})", kind=event["kind"], moment=time, text=event["text"])
 
 
 def _format_moment(tick: Tick) -> LocalizableMessage:

@@ -27,13 +27,13 @@ report_fallback: Callable[[str], None] | None = None
 """Function that receives the reason if the first step must use plain Python although that was not chosen."""
 
 
-def kernel() -> Kernel:
+def load_kernel() -> Kernel:
     """Return the functions in use; the first call loads them."""
     global _kernel
     if _kernel is None:
-        from engine.flow.compiled.loader import load
+        from engine.flow.compiled.loader import load_functions
 
-        _kernel = load(ENTRIES)
+        _kernel = load_functions(ENTRIES)
         globals().update(_kernel.functions)
         if _kernel.reason and report_fallback is not None:
             report_fallback(_kernel.reason)
@@ -43,4 +43,4 @@ def kernel() -> Kernel:
 def __getattr__(name: str) -> KernelFunction:
     if name not in ENTRIES:
         raise AttributeError(name)
-    return kernel().functions[name]
+    return load_kernel().functions[name]

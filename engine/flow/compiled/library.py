@@ -12,13 +12,13 @@ class LibraryError(Exception):
     """A library cannot be used; `str()` gives the reason."""
 
 
-def library_name(system: str, machine: str) -> str:
+def get_library_name(system: str, machine: str) -> str:
     """Return the file name of the library for an operating system and processor."""
     machine = MACHINES.get(machine.lower(), machine.lower())
     return f"{system.lower()}-{machine}.{SUFFIXES.get(system, 'so')}"
 
 
-def fingerprint(text: str) -> str:
+def compute_fingerprint(text: str) -> str:
     """Return SHA-256 of a source without docstrings, comments and empty lines, which do not change its behavior."""
     plain_text = re.sub(r'"""(?s:.*?)"""', "", text)
     lines = (line.partition("#")[0].rstrip() for line in plain_text.splitlines())

@@ -18,7 +18,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from engine.flow import kernel
-from engine.flow.compiled.library import SUFFIXES, LibraryError, fingerprint, library_name
+from engine.flow.compiled.library import SUFFIXES, LibraryError, compute_fingerprint, get_library_name
 from engine.flow.compiled.translate import TranslationError, translate
 
 # --- build of a library on this computer -----------------------------------------------------------------
@@ -40,12 +40,12 @@ FLAGS: Final = (
 COMPILE_S_MAX: Final = 60.0
 
 
-def compiled_library(text: str) -> Path:
+def find_compiled_library(text: str) -> Path:
     """Return a library that is or was compiled on this computer. Raise LibraryError."""
     compiler = shutil.which("cc") or shutil.which("clang") or shutil.which("gcc")
     if compiler is None:
         raise LibraryError("this computer has no C compiler")
-    name = f"kernel-{fingerprint(text)[:16]}.{SUFFIXES.get(platform.system(), 'so')}"
+    name = f"kernel-{compute_fingerprint(text)[:16]}.{SUFFIXES.get(platform.system(), 'so')}"
     for folder in CACHE_FOLDERS:
         path = folder / name
         if path.exists():
@@ -102,7 +102,7 @@ class Kernel(Struct, frozen=True):
     """Reason why plain Python is used although it was not chosen; empty otherwise."""
 
 
-def load(entries: Sequence[str]) -> Kernel:
+def load_functions(entries: Sequence[str]) -> Kernel:
     """Return the functions *entries* of the kernel, from the best library that passes the check."""
     python_functions = {name: getattr(kernel, name) for name in entries}
     choice = os.environ.get(CHOICE, "")
@@ -110,10 +110,10 @@ def load(entries: Sequence[str]) -> Kernel:
         return Kernel(python_functions, "plain Python")
     reasons = []
     try:
-        text = source()
-        for origin, find in (("prebuilt", _find_prebuilt), ("compiled here", _compile)):
+        text = read_source()
+        for origin, find in (("prebuilt", _find_prebuilt), ("compiled here", _compile_with_any_compiler)):
             try:
-                return Kernel(functions(find(text), text, python_functions), origin)
+                return Kernel(load_library_functions(find(text), text, python_functions), origin)
             except LibraryError as problem:
                 reasons.append(str(problem))
     except OSError as problem:
@@ -124,12 +124,14 @@ def load(entries: Sequence[str]) -> Kernel:
     return Kernel(python_functions, "plain Python", reason)
 
 
-def source() -> str:
+def read_source() -> str:
     """Return the text of the imported module. Raise OSError."""
     return Path(kernel.__file__).read_text(encoding="utf-8")
 
 
-def functions(path: Path, text: str, python_functions: Functions, wide: bool = True) -> Functions:
+def load_library_functions(
+    path: Path, text: str, python_functions: Functions, wide: bool = True
+) -> Functions:
     """Return the functions of the library at *path* that replace those in plain Python.
 
     The library must be built from *text* and must round after each operation. With *wide* False no function
@@ -138,13 +140,13 @@ def functions(path: Path, text: str, python_functions: Functions, wide: bool = T
     try:
         library = ctypes.PyDLL(str(path))
         built_from = ctypes.c_char.in_dll(library, "kernel_source")
-        _connect(library, wide)
+        _connect_library(library, wide)
         functions_by_name = {
-            name: _function(library, function) for name, function in python_functions.items()
+            name: _wrap_function(library, function) for name, function in python_functions.items()
         }
     except (OSError, ValueError, AttributeError) as problem:
         raise LibraryError(f"{path.name} cannot be loaded ({problem})") from problem
-    if ctypes.string_at(ctypes.addressof(built_from)).decode() != fingerprint(text):
+    if ctypes.string_at(ctypes.addressof(built_from)).decode() != compute_fingerprint(text):
         raise LibraryError(f"{path.name} was built from another kernel.py")
     if not is_exact(library):
         raise LibraryError(f"{path.name} joins products and sums")
@@ -163,7 +165,7 @@ def is_exact(library: ctypes.CDLL) -> bool:
     return exact
 
 
-def _connect(library: ctypes.CDLL, wide: bool) -> None:
+def _connect_library(library: ctypes.CDLL, wide: bool) -> None:
     addresses = [ctypes.c_void_p.in_dll(ctypes.pythonapi, "PyExc_TypeError").value or 0]
     for name in CALLED:
         addresses.append(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)
@@ -172,7 +174,7 @@ def _connect(library: ctypes.CDLL, wide: bool) -> None:
     library.connect(table, wide)
 
 
-def _function(library: ctypes.CDLL, python_function: KernelFunction) -> KernelFunction:
+def _wrap_function(library: ctypes.CDLL, python_function: KernelFunction) -> KernelFunction:
     call = library[f"call_{python_function.__name__}"]
     call.argtypes = [ctypes.py_object]
     call.restype = RESULTS[python_function.__annotations__["return"]]
@@ -183,18 +185,18 @@ def _function(library: ctypes.CDLL, python_function: KernelFunction) -> KernelFu
     return entry
 
 
-def _compile(text: str) -> Path:
+def _compile_with_any_compiler(text: str) -> Path:
     if sys.implementation.name != "cpython":
         raise LibraryError("no library can be loaded")
     # importing takes 40 ms, which the first step rarely needs
 
-    return compiled_library(text)
+    return find_compiled_library(text)
 
 
 def _find_prebuilt(text: str) -> Path:
     if sys.implementation.name != "cpython":
         raise LibraryError(f"no library is made for {sys.implementation.name}")
-    path = LIBRARIES / library_name(platform.system(), platform.machine())
+    path = LIBRARIES / get_library_name(platform.system(), platform.machine())
     if not path.exists():
         raise LibraryError(f"no library is made for {platform.system()} on {platform.machine()}")
     return path

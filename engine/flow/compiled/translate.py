@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from engine.flow.compiled.library import fingerprint
+from engine.flow.compiled.library import compute_fingerprint
 
 FLOAT: Final = "double"
 INT: Final = "int64_t"
@@ -82,7 +82,7 @@ class Code(NamedTuple):
     type: Type
 
 
-def c_type(kind: Type) -> str:
+def to_c_type(kind: Type) -> str:
     """Return the C type of a type of the kernel."""
     return kind if isinstance(kind, str) else kind.c
 
@@ -93,7 +93,7 @@ def translate(text: str, constants: Mapping[str, object], lines: bool = False) -
     *constants* holds the values of its names after its import. With *lines* the C text states the line of
     each statement, for the build that checks indices. Raise TranslationError.
     """
-    return _Module(ast.parse(text), constants, lines).c(fingerprint(text))
+    return _Module(ast.parse(text), constants, lines).write_c(compute_fingerprint(text))
 
 
 class _Module:
@@ -116,13 +116,13 @@ class _Module:
             elif isinstance(node, ast.ClassDef):
                 for field in node.body:
                     if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-                        self.fields[field.target.id] = self.annotated(field.annotation)
+                        self.fields[field.target.id] = self.read_annotation(field.annotation)
         self.order: list[str] = []
         self._writers: dict[str, bool] = {}
         for name in self.nodes:
             self._visit(name, ())
 
-    def annotated(self, node: ast.expr | None) -> Type:
+    def read_annotation(self, node: ast.expr | None) -> Type:
         """Return the type that an annotation names."""
         name = ast.unparse(node) if node is not None else "nothing"
         if name in ARRAYS:
@@ -131,14 +131,14 @@ class _Module:
             return SCALARS[name]
         raise TranslationError(node or ast.Pass(), f"the annotation {name} is not known")
 
-    def parameters(self, name: str) -> list[tuple[str, Type]]:
+    def list_parameters(self, name: str) -> list[tuple[str, Type]]:
         arguments = self.nodes[name].args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
             raise TranslationError(self.nodes[name], "only plain parameters without defaults are known")
-        return [(argument.arg, self.annotated(argument.annotation)) for argument in arguments.args]
+        return [(argument.arg, self.read_annotation(argument.annotation)) for argument in arguments.args]
 
-    def result(self, name: str) -> str:
-        kind = self.annotated(self.nodes[name].returns)
+    def get_result_type(self, name: str) -> str:
+        kind = self.read_annotation(self.nodes[name].returns)
         if not isinstance(kind, str) or kind == RECORD:
             raise TranslationError(self.nodes[name], f"{name} cannot return an array")
         return kind
@@ -163,12 +163,12 @@ class _Module:
         self._writers[name] = writes
         self.order.append(name)
 
-    def c(self, source: str) -> str:
-        fields = "".join(f"    {c_type(kind)} {name};\n" for name, kind in self.fields.items())
+    def write_c(self, source: str) -> str:
+        fields = "".join(f"    {to_c_type(kind)} {name};\n" for name, kind in self.fields.items())
         parts = [PRELUDE, f"typedef struct {{\n{fields}}} Arrays;\n"]
-        parts += [_Function(self, name).c() for name in self.order]
-        parts += [self._wide(name) for name in self.nodes if self.marks[name] == "long_entry"]
-        parts += [self._translate_entry_point(name) for name in self.nodes if self.marks[name] != "inside"]
+        parts += [_Function(self, name).write_c() for name in self.order]
+        parts += [self._write_wide_version(name) for name in self.nodes if self.marks[name] == "long_entry"]
+        parts += [self._write_entry_point(name) for name in self.nodes if self.marks[name] != "inside"]
         text = "\n".join(parts)
         digest = hashlib.sha256(text.encode()).hexdigest()
         stamps = {"kernel_source": source, "kernel_text": digest}
@@ -178,19 +178,19 @@ class _Module:
             + "\n"
         )
 
-    def _wide(self, name: str) -> str:
+    def _write_wide_version(self, name: str) -> str:
         """Return a second translation of the function, which is compiled for wider vectors."""
-        parameters, result = self.parameters(name), self.result(name)
-        head = ", ".join(f"{c_type(kind)} {parameter}" for parameter, kind in parameters)
+        parameters, result = self.list_parameters(name), self.get_result_type(name)
+        head = ", ".join(f"{to_c_type(kind)} {parameter}" for parameter, kind in parameters)
         call = f"{name}({', '.join(parameter for parameter, _ in parameters)});"
         keyword = "" if result == VOID else "return "
-        return f"#ifdef WIDE\nWIDE {c_type(result)} {name}_wide({head}) {{ {keyword}{call} }}\n#endif\n"
+        return f"#ifdef WIDE\nWIDE {to_c_type(result)} {name}_wide({head}) {{ {keyword}{call} }}\n#endif\n"
 
-    def _translate_entry_point(self, name: str) -> str:
+    def _write_entry_point(self, name: str) -> str:
         """Return the C function that takes a Python tuple and calls the translated function."""
-        parameters, result = self.parameters(name), self.result(name)
+        parameters, result = self.list_parameters(name), self.get_result_type(name)
         arrays = [(k, n, t) for k, (n, t) in enumerate(parameters) if isinstance(t, ArrayType)]
-        kind = c_type(result)
+        kind = to_c_type(result)
         zero = "" if result == VOID else " 0"
         lines = [
             f"EXPORT {kind} call_{name}(void *arguments) {{",
@@ -239,83 +239,90 @@ class _Function:
 
     def __init__(self, module: _Module, name: str) -> None:
         self.module, self.name, self.node = module, name, module.nodes[name]
-        self.parameters, self.result = module.parameters(name), module.result(name)
+        self.parameters, self.result = module.list_parameters(name), module.get_result_type(name)
         self.types: dict[str, Type] = dict(self.parameters)
         self.temporaries = 0
 
-    def c(self) -> str:
-        body = self._block(self.node.body, 1)
+    def write_c(self) -> str:
+        body = self._write_block(self.node.body, 1)
         local_types = list(self.types.items())[len(self.parameters) :]
         for name in self.types:
             if name in KEYWORDS:
                 raise TranslationError(self.node, f"{name} is a word of C")
-        head = ", ".join(f"{c_type(kind)} {name}" for name, kind in self.parameters)
+        head = ", ".join(f"{to_c_type(kind)} {name}" for name, kind in self.parameters)
         begin = "static" if self.module.marks[self.name] == "entry" else "INLINE"
         zero = [
-            f"    {c_type(kind)} {name} = {'{0}' if isinstance(kind, ArrayType) else '0'};"
+            f"    {to_c_type(kind)} {name} = {'{0}' if isinstance(kind, ArrayType) else '0'};"
             for name, kind in local_types
         ]
-        return "\n".join([f"{begin} {c_type(self.result)} {self.name}({head}) {{", *zero, *body, "}", ""])
+        return "\n".join([f"{begin} {to_c_type(self.result)} {self.name}({head}) {{", *zero, *body, "}", ""])
 
     # -- statements
 
-    def _block(self, body: Iterable[ast.stmt], depth: int) -> list[str]:
+    def _write_block(self, body: Iterable[ast.stmt], depth: int) -> list[str]:
         block = []
         for node in body:
             if self.module.lines:
                 block.append(f'#line {node.lineno} "kernel.py"')
-            block += ["    " * depth + line for line in self._statement(node, depth)]
+            block += ["    " * depth + line for line in self._write_statement(node, depth)]
         return block
 
-    def _statement(self, node: ast.stmt, depth: int) -> list[str]:
+    def _write_statement(self, node: ast.stmt, depth: int) -> list[str]:
         match node:
             case ast.Expr(value=ast.Constant(value=str())):
                 return []
             case ast.Expr(value=ast.Call() as call):
                 self._check_order(call)
-                return [f"{self._value(call).text};"]
+                return [f"{self._write_value(call).text};"]
             case ast.Return(value=None):
                 return ["return;"]
             case ast.Return(value=ast.expr() as value):
-                return [f"return {self._convert_type(self.result, self._root(value), node)};"]
+                return [f"return {self._convert_type(self.result, self._write_root(value), node)};"]
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
                 return self._assign_all(targets, values, node)
             case ast.Assign(targets=[ast.Call() | ast.Name() | ast.Subscript() as target], value=value):
-                return [self._store(target, self._root(value, target), node)]
+                return [self._write_store(target, self._write_root(value, target), node)]
             case ast.AugAssign(target=ast.Name() | ast.Subscript() as target):
-                return [self._augment(node)]
+                return [self._write_augmented(node)]
             case ast.If():
-                return self._translate_if(node, depth)
+                return self._write_if(node, depth)
             case ast.While(orelse=[]):
-                return [f"while ({self._test(node.test)}) {{", *self._inner(node.body, depth), "}"]
+                return [
+                    f"while ({self._write_test(node.test)}) {{",
+                    *self._write_inner(node.body, depth),
+                    "}",
+                ]
             case ast.For(target=ast.Name(id=name), orelse=[]):
-                return self._translate_for(node, name, depth)
+                return self._write_for(node, name, depth)
             case ast.Break():
                 return ["break;"]
             case ast.Continue():
                 return ["continue;"]
         raise TranslationError(node, f"{type(node).__name__} is not known: {ast.unparse(node)[:60]}")
 
-    def _inner(self, body: list[ast.stmt], depth: int) -> list[str]:
-        return [line if line.startswith("#") else line[4 * depth :] for line in self._block(body, depth + 1)]
+    def _write_inner(self, body: list[ast.stmt], depth: int) -> list[str]:
+        block = self._write_block(body, depth + 1)
+        return [line if line.startswith("#") else line[4 * depth :] for line in block]
 
-    def _translate_if(self, node: ast.If, depth: int) -> list[str]:
-        lines = [f"if ({self._test(node.test)}) {{", *self._inner(node.body, depth)]
+    def _write_if(self, node: ast.If, depth: int) -> list[str]:
+        lines = [f"if ({self._write_test(node.test)}) {{", *self._write_inner(node.body, depth)]
         if node.orelse:
-            lines += ["} else {", *self._inner(node.orelse, depth)]
+            lines += ["} else {", *self._write_inner(node.orelse, depth)]
         return [*lines, "}"]
 
-    def _translate_for(self, node: ast.For, name: str, depth: int) -> list[str]:
+    def _write_for(self, node: ast.For, name: str, depth: int) -> list[str]:
         """Return a loop with its own counter, because a Python loop does not read its variable again."""
         self.temporaries += 1
         counter, end = f"next_{self.temporaries}", f"end_{self.temporaries}"
         if name != "_":
-            self._declare(name, INT, node)
+            self._declare_variable(name, INT, node)
         match node.iter:
             case ast.Call(func=ast.Name(id="range"), args=arguments, keywords=[]) if 0 < len(arguments) < 4:
-                bounds = [self._convert_type(INT, self._root(argument), argument) for argument in arguments]
+                bounds = [
+                    self._convert_type(INT, self._write_root(argument), argument) for argument in arguments
+                ]
                 first, last = ("0", bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
-                step = self._constant_int(arguments[2]) if len(arguments) == 3 else 1
+                step = self._read_constant_int(arguments[2]) if len(arguments) == 3 else 1
                 sign = "<" if step > 0 else ">"
                 head = f"for (int64_t {counter} = {first}, {end} = {last}; {counter} {sign} {end}; {counter} += {step})"
                 value = counter
@@ -335,9 +342,9 @@ class _Function:
         lines = head.split("\n")
         lines[-1] += " {"
         begin = [f"    {name} = {value};"] if name != "_" else []
-        return ["{", *lines, *begin, *self._inner(node.body, depth), "}", "}"]
+        return ["{", *lines, *begin, *self._write_inner(node.body, depth), "}", "}"]
 
-    def _constant_int(self, node: ast.expr) -> int:
+    def _read_constant_int(self, node: ast.expr) -> int:
         try:
             value = ast.literal_eval(node)
         except ValueError:
@@ -353,23 +360,23 @@ class _Function:
         first, then_lines = [], []
         for target, value in zip(targets, values, strict=True):
             self.temporaries += 1
-            code = self._root(value)
-            first.append(f"    {c_type(code.type)} value_{self.temporaries} = {code.text};")
+            code = self._write_root(value)
+            first.append(f"    {to_c_type(code.type)} value_{self.temporaries} = {code.text};")
             then_lines.append(
-                "    " + self._store(target, Code(f"value_{self.temporaries}", code.type), node)
+                "    " + self._write_store(target, Code(f"value_{self.temporaries}", code.type), node)
             )
         return ["{", *first, *then_lines, "}"]
 
-    def _store(self, target: ast.expr, value: Code, node: ast.AST) -> str:
+    def _write_store(self, target: ast.expr, value: Code, node: ast.AST) -> str:
         if isinstance(target, ast.Name):
-            self._declare(target.id, value.type, node)
+            self._declare_variable(target.id, value.type, node)
             return f"{target.id} = {value.text};"
-        place = self._value(target)
+        place = self._write_value(target)
         return f"{place.text} = {self._convert_type(place.type, value, node)};"
 
-    def _augment(self, node: ast.AugAssign) -> str:
-        target = self._value(node.target)
-        value = self._root(
+    def _write_augmented(self, node: ast.AugAssign) -> str:
+        target = self._write_value(node.target)
+        value = self._write_root(
             node.value, node.target if isinstance(node.target, ast.Subscript) else None, reads=1
         )
         sign = {**ARITHMETIC, **BITS}.get(type(node.op))
@@ -379,20 +386,20 @@ class _Function:
             raise TranslationError(node, "bits of integers only")
         return f"{target.text} {sign}= {self._convert_type(target.type, value, node)};"
 
-    def _declare(self, name: str, kind: Type, node: ast.AST) -> None:
+    def _declare_variable(self, name: str, kind: Type, node: ast.AST) -> None:
         before = self.types.setdefault(name, kind)
         if before != kind and (before, kind) != (INT, BOOL):
-            raise TranslationError(node, f"{name} is {c_type(before)} before and {c_type(kind)} here")
+            raise TranslationError(node, f"{name} is {to_c_type(before)} before and {to_c_type(kind)} here")
 
     # -- expressions
 
-    def _test(self, node: ast.expr) -> str:
-        code = self._root(node)
+    def _write_test(self, node: ast.expr) -> str:
+        code = self._write_root(node)
         if code.type != BOOL:
             raise TranslationError(node, f"not a comparison: {ast.unparse(node)}")
         return code.text
 
-    def _root(self, node: ast.expr, target: ast.expr | None = None, reads: int = 0) -> Code:
+    def _write_root(self, node: ast.expr, target: ast.expr | None = None, reads: int = 0) -> Code:
         """Return a complete expression.
 
         *reads*: number of arrays that are read to find its *target*.
@@ -402,7 +409,7 @@ class _Function:
             reads += self._check_order(target.slice)[1]
             if calls and reads:
                 raise TranslationError(node, ORDER)
-        return self._value(node)
+        return self._write_value(node)
 
     def _check_order(self, node: ast.AST) -> tuple[int, int]:
         """Return (number of calls that change arrays, number of reads of arrays) in *node*.
@@ -438,50 +445,55 @@ class _Function:
             ) else reads
         return calls, reads
 
-    def _value(self, node: ast.expr) -> Code:
+    def _write_value(self, node: ast.expr) -> Code:
         match node:
             case ast.Constant(value=value):
-                return self._constant(value, node)
+                return self._write_constant(value, node)
             case ast.Name(id=name):
                 if name in self.types:
                     return Code(name, self.types[name])
                 if name in self.module.constants:
-                    return self._constant(self.module.constants[name], node)
+                    return self._write_constant(self.module.constants[name], node)
             case ast.Attribute(value=ast.Name(id=record), attr=field) if self.types.get(record) == RECORD:
                 if field in self.module.fields:
                     return Code(f"{record}->{field}", self.module.fields[field])
             case ast.Subscript():
-                return self._subscript(node)
+                return self._write_subscript(node)
             case ast.BinOp():
-                return self._binary(node)
+                return self._write_binary(node)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return Code(f"!{self._convert_type(BOOL, self._value(operand), node)}", BOOL)
+                return Code(f"!{self._convert_type(BOOL, self._write_value(operand), node)}", BOOL)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                code = self._number(operand)
+                code = self._write_number(operand)
                 return Code(f"(-{code.text})", code.type)
             case ast.BoolOp(op=op, values=values):
                 sign = " && " if isinstance(op, ast.And) else " || "
                 return Code(
-                    f"({sign.join(self._convert_type(BOOL, self._value(term), term) for term in values)})",
+                    f"({sign.join(self._convert_type(BOOL, self._write_value(term), term) for term in values)})",
                     BOOL,
                 )
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
-                a, b = self._value(left), self._value(right)
+                a, b = self._write_value(left), self._write_value(right)
                 if a.type != b.type or a.type not in (FLOAT, INT, BOOL):
-                    raise TranslationError(node, f"a comparison of {c_type(a.type)} and {c_type(b.type)}")
+                    raise TranslationError(
+                        node, f"a comparison of {to_c_type(a.type)} and {to_c_type(b.type)}"
+                    )
                 return Code(f"({a.text} {COMPARISONS[type(op)]} {b.text})", BOOL)
             case ast.IfExp(test=test, body=body, orelse=orelse):
-                a, b = self._value(body), self._value(orelse)
+                a, b = self._write_value(body), self._write_value(orelse)
                 if a.type != b.type:
-                    raise TranslationError(node, f"{c_type(a.type)} or {c_type(b.type)}, by a condition")
+                    raise TranslationError(
+                        node, f"{to_c_type(a.type)} or {to_c_type(b.type)}, by a condition"
+                    )
                 return Code(
-                    f"({self._convert_type(BOOL, self._value(test), test)} ? {a.text} : {b.text})", a.type
+                    f"({self._convert_type(BOOL, self._write_value(test), test)} ? {a.text} : {b.text})",
+                    a.type,
                 )
             case ast.Call(func=func, args=arguments, keywords=[]):
-                return self._call(ast.unparse(func), arguments, node)
+                return self._write_call(ast.unparse(func), arguments, node)
         raise TranslationError(node, f"not known: {ast.unparse(node)}")
 
-    def _constant(self, value: object, node: ast.AST) -> Code:
+    def _write_constant(self, value: object, node: ast.AST) -> Code:
         if type(value) is bool:
             return Code("true" if value else "false", BOOL)
         if type(value) is int and abs(value) < 1 << 62:
@@ -490,27 +502,27 @@ class _Function:
             return Code(repr(value) if value >= 0.0 else f"({value!r})", FLOAT)
         raise TranslationError(node, f"the constant {value!r} is not known")
 
-    def _number(self, node: ast.expr) -> Code:
-        code = self._value(node)
+    def _write_number(self, node: ast.expr) -> Code:
+        code = self._write_value(node)
         if code.type not in (FLOAT, INT):
             raise TranslationError(node, f"not a number: {ast.unparse(node)}")
         return code
 
-    def _subscript(self, node: ast.Subscript) -> Code:
+    def _write_subscript(self, node: ast.Subscript) -> Code:
         if _is_shape(node.value):
             assert isinstance(node.value, ast.Attribute)
             axis = node.slice.value if isinstance(node.slice, ast.Constant) else None
-            array = self._value(node.value.value)
+            array = self._write_value(node.value.value)
             if not isinstance(array.type, ArrayType) or not isinstance(axis, int) or axis >= array.type.dims:
                 raise TranslationError(node, f"not a dimension: {ast.unparse(node)}")
             return Code(f"{array.text}.n{axis}", INT)
-        array = self._value(node.value)
+        array = self._write_value(node.value)
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if not isinstance(array.type, ArrayType) or len(indices) > array.type.dims:
             raise TranslationError(node, f"not an array of so many dimensions: {ast.unparse(node)}")
         if any(isinstance(part, ast.Call) for index in indices for part in ast.walk(index)):
             raise TranslationError(node, "a call in an index")
-        text = ", ".join(self._convert_type(INT, self._value(index), index) for index in indices)
+        text = ", ".join(self._convert_type(INT, self._write_value(index), index) for index in indices)
         remaining_dims = array.type.dims - len(indices)
         name = f"{array.type.dims}({array.text}, {text})"
         if remaining_dims == 0:
@@ -521,8 +533,8 @@ class _Function:
             )
         raise TranslationError(node, "a part of an array must be one row")
 
-    def _binary(self, node: ast.BinOp) -> Code:
-        a, b = self._number(node.left), self._number(node.right)
+    def _write_binary(self, node: ast.BinOp) -> Code:
+        a, b = self._write_number(node.left), self._write_number(node.right)
         kind = INT if a.type == b.type == INT else FLOAT
         op = type(node.op)
         if op in ARITHMETIC:
@@ -537,20 +549,20 @@ class _Function:
             return Code(f"modulo({a.text}, {b.text})", INT)
         raise TranslationError(node, f"this operation is not known: {ast.unparse(node)}")
 
-    def _call(self, name: str, nodes: list[ast.expr], node: ast.Call) -> Code:
-        arguments = [self._value(expression) for expression in nodes]
+    def _write_call(self, name: str, nodes: list[ast.expr], node: ast.Call) -> Code:
+        arguments = [self._write_value(expression) for expression in nodes]
         if name == "Arrays":
             expected = list(self.module.fields.values())
             if [argument.type for argument in arguments] != expected:
                 raise TranslationError(node, "other arrays than the record has")
             return Code(f"&(const Arrays){{{', '.join(argument.text for argument in arguments)}}}", RECORD)
         if name in self.module.nodes:
-            parameters = self.module.parameters(name)
+            parameters = self.module.list_parameters(name)
             if len(parameters) != len(arguments):
                 raise TranslationError(node, f"{name} has {len(parameters)} parameters")
             pairs = zip(parameters, arguments, strict=True)
             text = ", ".join(self._convert_type(kind, argument, node) for (_, kind), argument in pairs)
-            return Code(f"{name}({text})", self.module.result(name))
+            return Code(f"{name}({text})", self.module.get_result_type(name))
         kinds = {argument.type for argument in arguments}
         if name in ("min", "max") and len(arguments) > 1 and kinds in ({FLOAT}, {INT}):
             (kind,) = kinds
@@ -581,7 +593,7 @@ class _Function:
             return code.text
         if (code.type, kind) in ((INT, FLOAT), (BOOL, INT)):
             return f"({kind}){code.text}"
-        raise TranslationError(node, f"{c_type(code.type)} where {c_type(kind)} is wanted")
+        raise TranslationError(node, f"{to_c_type(code.type)} where {to_c_type(kind)} is wanted")
 
 
 def _is_shape(node: ast.expr) -> bool:

@@ -24,25 +24,25 @@ MODES: Final = ("MULTI_USER", "SINGLE_USER", "RESTRICTED_USER")
 """user_access_desc of each user_access, which is the index. Documented [DOC: sys.databases]."""
 
 
-def mode_of(world: World, server: str, database: str) -> str:
+def get_access_mode(world: World, server: str, database: str) -> str:
     """Return the access mode of a database on its server."""
-    row = ledger.find(world, server, "user access", "name", database)
+    row = ledger.find_row(world, server, "user access", "name", database)
     return MODES[0] if row is None else str(row["mode"])
 
 
-def forget(world: World, server: str, database: str) -> None:
+def forget_mode(world: World, server: str, database: str) -> None:
     """Forget the mode of a dropped database. A new one with its name begins as MULTI_USER."""
-    ledger.remove(world, server, "user access", lambda row: str(row["name"]).lower() == database.lower())
+    ledger.remove_rows(world, server, "user access", lambda row: str(row["name"]).lower() == database.lower())
 
 
 def _list_other_sessions(context: Context, database: str) -> Iterator[tuple[str, SqlSession]]:
     """Yield the other windows whose connection uses the database."""
-    for name, session in context.sessions():
+    for name, session in context.list_sessions():
         if session.spid != context.session.spid and session.database.lower() == database.lower():
             yield name, session
 
 
-def admit(context: Context, database: str) -> None:
+def check_single_user(context: Context, database: str) -> None:
     """Raise 924 for a database in single-user mode that another session already uses."""
     if has_other_user(context, database):
         raise SqlError(924, database)
@@ -50,7 +50,7 @@ def admit(context: Context, database: str) -> None:
 
 def has_other_user(context: Context, database: str) -> bool:
     """Return whether a database is in single-user mode and another connection uses it."""
-    single = mode_of(context.world, context.session.server, database) == "SINGLE_USER"
+    single = get_access_mode(context.world, context.session.server, database) == "SINGLE_USER"
     return single and any(True for _ in _list_other_sessions(context, database))
 
 
@@ -58,7 +58,7 @@ EXCLUSIVE: Final = frozenset({"OFFLINE", "EMERGENCY", "READ_ONLY", "READ_WRITE"}
 """Options that wait until no other connection uses the database [DOC: ALTER DATABASE SET options]."""
 
 
-def _await_others(machine: Machine, database: str, termination: str, spids: tuple[int, ...]) -> None:
+def _wait_for_others(machine: Machine, database: str, termination: str, spids: tuple[int, ...]) -> None:
     """Wait until the other sessions have left; raise 5070 with NO_WAIT. ROLLBACK IMMEDIATE waits for none."""
     words = termination.split()
     if words[:1] == ["NO_WAIT"]:
@@ -71,19 +71,19 @@ def _await_others(machine: Machine, database: str, termination: str, spids: tupl
         raise locks.LockConflictError(spids, place, locks.EXCLUSIVE)
 
 
-def end_windows(machine: Machine, database: str, termination: str) -> list[Message]:
+def end_other_windows(machine: Machine, database: str, termination: str) -> list[Message]:
     """End the other windows in the database, or wait for them, according to *termination*."""
     context, server = machine.context, machine.session.server
     other_sessions = list(_list_other_sessions(context, database))
     if not other_sessions:
         return []
-    _await_others(machine, database, termination, tuple(session.spid for _, session in other_sessions))
+    _wait_for_others(machine, database, termination, tuple(session.spid for _, session in other_sessions))
     for name, session in other_sessions:
         context.world.call_at(context.world.tick, "tsql.kill", name, server, session.spid)
     return [Message(5060, 10, 1, 0, fill_message(5060, percent)[1]) for percent in (0, 100)]
 
 
-def end_others(machine: Machine, database: str, termination: str) -> list[Message]:
+def end_other_connections(machine: Machine, database: str, termination: str) -> list[Message]:
     """End other windows and applications in the database, or wait for them, according to *termination*."""
     world, server = machine.world, machine.session.server
     spids = tuple(
@@ -92,24 +92,26 @@ def end_others(machine: Machine, database: str, termination: str) -> list[Messag
         if connection.database == database
     )
     if spids:
-        _await_others(machine, database, termination, spids)
-    messages = end_windows(machine, database, termination)
+        _wait_for_others(machine, database, termination, spids)
+    messages = end_other_windows(machine, database, termination)
     for client in [*world.clients.values()] if spids else []:
         if client.connected_to == server and database in client.databases:
-            clients.disconnect(world, client)
+            clients.end_connections(world, client)
     return messages
 
 
-def set_mode(machine: Machine, database: str, mode: str, termination: str) -> list[Message]:
+def set_access_mode(machine: Machine, database: str, mode: str, termination: str) -> list[Message]:
     """Execute ALTER DATABASE … SET *mode* WITH *termination*. Without termination it waits for other sessions.
 
     Raise 5070 with NO_WAIT. The gate refuses a database in single-user mode that another connection uses.
     """
     world, server = machine.world, machine.session.server
-    messages = end_windows(machine, database, termination) if mode == "SINGLE_USER" else []
-    forget(world, server, database)
+    messages = end_other_windows(machine, database, termination) if mode == "SINGLE_USER" else []
+    forget_mode(world, server, database)
     if mode != MODES[0]:
-        ledger.add(world, server, "user access", name=database, mode=mode)
+        ledger.add_row(world, server, "user access", name=database, mode=mode)
         if any(connection.database == database for connection in connections.list_connections(world, server)):
-            machine.remark(f"{mode} for applications: those that are in {database} stay in it")
+            machine.report_partly_simulated(
+                f"{mode} for applications: those that are in {database} stay in it"
+            )
     return messages

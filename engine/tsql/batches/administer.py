@@ -28,8 +28,8 @@ Command = Handler[Machine, Outcome]
 """Function that executes one kind of statement."""
 
 
-def _options(machine: Machine, pairs: s.Pairs) -> dict[str, Scalar]:
-    return {name: machine.value(value) for name, value in pairs}
+def _read_options(machine: Machine, pairs: s.Pairs) -> dict[str, Scalar]:
+    return {name: machine.resolve_value(value) for name, value in pairs}
 
 
 # --- endpoints -------------------------------------------------------------------------------------------
@@ -38,13 +38,13 @@ _ENDPOINT_FIELDS: Final = ("port", "ip", "role", "authentication", "certificate"
 
 
 def _create_endpoint(machine: Machine, statement: s.CreateEndpoint) -> Outcome:
-    _only_mirroring(statement, required=True)
+    _require_mirroring_payload(statement, required=True)
     if statement.port is None:
         raise SqlError(102, ")")
     if statement.role is None:
         raise SqlError(156, "ROLE")
     fields = {name: getattr(statement, name) for name in _ENDPOINT_FIELDS}
-    return endpoints.create(
+    return endpoints.create_endpoint(
         machine.world,
         machine.session.server,
         statement.name,
@@ -56,19 +56,19 @@ def _create_endpoint(machine: Machine, statement: s.CreateEndpoint) -> Outcome:
 
 
 def _alter_endpoint(machine: Machine, statement: s.AlterEndpoint) -> Outcome:
-    _only_mirroring(statement, required=False)
+    _require_mirroring_payload(statement, required=False)
     fields = {name: getattr(statement, name) for name in _ENDPOINT_FIELDS}
-    return endpoints.alter(
+    return endpoints.alter_endpoint(
         machine.world, machine.session.server, statement.name, state=statement.state, **fields
     )
 
 
-def _only_mirroring(statement: s.EndpointStatement, required: bool) -> None:
+def _require_mirroring_payload(statement: s.EndpointStatement, required: bool) -> None:
     if statement.payload not in ("DATABASE_MIRRORING", *(() if required else (None,))):
         raise UnsimulatedFeatureError(f"endpoints for {statement.payload or 'nothing'}")
 
 
-def _authorization(machine: Machine, statement: s.AlterAuthorization) -> Outcome:
+def _alter_authorization(machine: Machine, statement: s.AlterAuthorization) -> Outcome:
     if statement.kind == "DATABASE":
         return database_options.set_owner(
             machine.world, machine.session.server, statement.name, statement.owner
@@ -85,13 +85,17 @@ def _check_permission(machine: Machine, statement: s.Permission) -> None:
         group = replicas.find_group(machine.world, machine.session.server, statement.name)
         if group is None or (machine.session.server, group.guid) not in machine.world.replicas:
             raise SqlError(15151, "find", "availability group", statement.name)
-    if statement.kind == "OBJECT" and statement.name and catalog.object_id(context, statement.name) is None:
+    if (
+        statement.kind == "OBJECT"
+        and statement.name
+        and catalog.get_object_id(context, statement.name) is None
+    ):
         raise SqlError(15151, "find", "object", statement.name.rsplit(".", 1)[-1])
     if statement.kind in ("OBJECT", "DATABASE", "SCHEMA", "USER"):
         view, word = "sys.database_principals", "user"
     else:
         view, word = "sys.server_principals", "login"
-    names = {to_text(row["name"]).casefold() for row in catalog.rows_of(context, view)}
+    names = {to_text(row["name"]).casefold() for row in catalog.list_view_rows(context, view)}
     for grantee in statement.grantees:
         if grantee.casefold() not in names:
             raise SqlError(15151, "find", word, grantee)
@@ -101,7 +105,7 @@ SYSTEM: Final = "nt authority\\system"
 """Account that the cluster uses to monitor a group. [DOC: automatic failover problems]"""
 
 
-def _permission(machine: Machine, statement: s.Permission) -> Outcome:
+def _change_permission(machine: Machine, statement: s.Permission) -> Outcome:
     if statement.kind != "ENDPOINT":
         _check_permission(machine, statement)
     grantees = {name.casefold() for name in statement.grantees}
@@ -115,10 +119,10 @@ def _permission(machine: Machine, statement: s.Permission) -> Outcome:
         )
         return []
     if statement.kind != "ENDPOINT":
-        return permissions.permit(machine, statement)
+        return permissions.change_permissions(machine, statement)
     if not set(statement.permissions) & {"CONNECT", "ALL", "CONTROL"}:
         raise UnsimulatedFeatureError(f"{statement.verb} {', '.join(statement.permissions)} ON ENDPOINT")
-    return endpoints.permit(
+    return endpoints.change_permission(
         machine.world, machine.session.server, statement.name, statement.verb, statement.grantees
     )
 
@@ -131,7 +135,7 @@ CLUSTER_PROPERTIES: Final = {
 """Simulated properties of a failover cluster instance. [DOC: ALTER SERVER CONFIGURATION]"""
 
 
-def _cluster_property(machine: Machine, statement: s.ClusterProperty) -> Outcome:
+def _set_cluster_property(machine: Machine, statement: s.ClusterProperty) -> Outcome:
     """Set the failover policy of the instance. It takes effect immediately."""
     setting = "ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY"
     name = statement.name.upper()
@@ -158,9 +162,8 @@ def _alter_event_session(machine: Machine, statement: s.AlterEventSession) -> Ou
     Raise 25704 or 25705 if it is already stopped or running, 15151 if it does not exist.
     """
     context, server = machine.context, machine.context.server
-    sessions = [
-        session for session in instance.sessions(context) if session.name.lower() == statement.name.lower()
-    ]
+    key = statement.name.lower()
+    sessions = [session for session in instance.list_sessions(context) if session.name.lower() == key]
     if not sessions:
         raise SqlError(15151, "alter", "event session", statement.name)
     name, running = sessions[0].name, sessions[0].running
@@ -186,14 +189,14 @@ def _alter_event_session(machine: Machine, statement: s.AlterEventSession) -> Ou
 # --- keys, certificates, logins, users -------------------------------------------------------------------
 
 
-def _master_key(machine: Machine, statement: s.MasterKey) -> Outcome:
+def _execute_master_key(machine: Machine, statement: s.MasterKey) -> Outcome:
     if statement.verb != "CREATE":
         raise UnsimulatedFeatureError(f"{statement.verb} MASTER KEY")
     if machine.session.database.lower() != "master":
         raise UnsimulatedFeatureError("keys and certificates outside master")
     if statement.password is None:
         raise SqlError(102, "KEY")
-    accounts.check_password(machine.text(statement.password))
+    accounts.check_password(machine.resolve_text(statement.password))
     return accounts.create_master_key(machine.world, machine.session.server)
 
 
@@ -219,12 +222,12 @@ def _create_certificate(machine: Machine, statement: s.CreateCertificate) -> Out
     )
 
 
-def _backup_certificate(machine: Machine, statement: s.BackupCertificate) -> Outcome:
+def _back_up_certificate(machine: Machine, statement: s.BackupCertificate) -> Outcome:
     if statement.decryption is not None:
         raise UnsimulatedFeatureError("BACKUP CERTIFICATE … DECRYPTION BY PASSWORD")
     if statement.password is not None:
         accounts.check_password(statement.password)
-    return accounts.backup_certificate(
+    return accounts.back_up_certificate(
         machine.world,
         machine.session.server,
         statement.name,
@@ -244,7 +247,7 @@ class LoginSettings(TypedDict):
     check_expiration: bool | None
 
 
-def _login_settings(
+def _read_login_settings(
     machine: Machine, statement: s.LoginStatement, options: Mapping[str, Scalar]
 ) -> LoginSettings:
     """Return the fields of a login that both CREATE and ALTER set.
@@ -259,7 +262,7 @@ def _login_settings(
         if to_text(language).casefold() in languages.UNSIMULATED_LANGUAGES:
             raise UnsimulatedFeatureError(f"the language {to_text(language)}")
         raise SqlError(15033, to_text(language))
-    if database is not None and machine.context.database_id(to_text(database)) is None:
+    if database is not None and machine.context.find_database_id(to_text(database)) is None:
         raise SqlError(15010, to_text(database))
     switches = {
         name: to_text(options[name]).upper() == "ON"
@@ -267,7 +270,7 @@ def _login_settings(
         if name in options
     }
     return {
-        "password": None if statement.password is None else machine.text(statement.password),
+        "password": None if statement.password is None else machine.resolve_text(statement.password),
         "default_database": None if database is None else to_text(database),
         "default_language": None if found_language is None else found_language.name,
         "check_policy": switches.get("CHECK_POLICY"),
@@ -276,15 +279,15 @@ def _login_settings(
 
 
 def _create_login(machine: Machine, statement: s.CreateLogin) -> Outcome:
-    options = _options(machine, statement.options)
-    settings = _login_settings(machine, statement, options)
+    options = _read_options(machine, statement.options)
+    settings = _read_login_settings(machine, statement, options)
     return accounts.create_login(
         machine.world,
         machine.session.server,
         statement.name,
         windows=statement.windows,
         certificate=statement.certificate,
-        sid=_sid(options.get("SID")),
+        sid=_parse_sid(options.get("SID")),
         **settings,
     )
 
@@ -293,7 +296,7 @@ SID_BYTES: Final = 16
 """Length of the SID of a SQL login; the page of CREATE LOGIN documents it."""
 
 
-def _sid(value: object) -> int | None:
+def _parse_sid(value: object) -> int | None:
     """Return 0x0102… as the number that logins and users share."""
     if value is None:
         return None
@@ -306,7 +309,7 @@ def _sid(value: object) -> int | None:
 
 
 def _alter_login(machine: Machine, statement: s.AlterLogin) -> Outcome:
-    settings = _login_settings(machine, statement, _options(machine, statement.options))
+    settings = _read_login_settings(machine, statement, _read_options(machine, statement.options))
     return accounts.alter_login(
         machine.world,
         machine.session.server,
@@ -330,7 +333,7 @@ def _create_user(machine: Machine, statement: s.CreateUser) -> Outcome:
 
 def _alter_user(machine: Machine, statement: s.AlterUser) -> Outcome:
     option_table.check_options("ALTER USER", statement.options, machine.context.version)
-    new_name = _options(machine, statement.options).get("NAME")
+    new_name = _read_options(machine, statement.options).get("NAME")
     return accounts.alter_user(
         machine.world,
         machine.session.server,
@@ -346,7 +349,7 @@ def _alter_user(machine: Machine, statement: s.AlterUser) -> Outcome:
 _SIZES: Final = {"KB": 1.0, "MB": 1024.0, "GB": 1024.0**2, "TB": 1024.0**3}
 
 
-def _size_kb(text: str | None) -> float | None:
+def _parse_size_kb(text: str | None) -> float | None:
     """Convert SIZE or MAXSIZE to KB: "10 GB", "512" (MB), "UNLIMITED"."""
     if text is None:
         return None
@@ -362,17 +365,17 @@ FILE_PROPERTIES: Final = ("NAME", "NEWNAME", "FILENAME", "SIZE", "MAXSIZE", "FIL
 """File properties of MODIFY FILE. [DOC: ALTER DATABASE file options]"""
 
 
-def _growth(text: str | None) -> volumes.FileChanges:
+def _parse_growth(text: str | None) -> volumes.FileChanges:
     """Parse FILEGROWTH: "10%", "64 MB", or "512" (MB)."""
     if text is None:
         return {}
     number, _, unit = text.partition(" ")
     if unit == "%" and number.isascii() and number.isdigit():
         return {"growth_percent": int(number), "growth_kb": None}
-    return {"growth_kb": _size_kb(text), "growth_percent": None}
+    return {"growth_kb": _parse_size_kb(text), "growth_percent": None}
 
 
-def _file_options(machine: Machine, statement: s.AlterFiles) -> dict[str, str]:
+def _read_file_options(machine: Machine, statement: s.AlterFiles) -> dict[str, str]:
     """Return the properties of the file in the statement. Raise 102 for an unknown word."""
     names = [name for name, _ in statement.options]
     if names.count("NAME") > 1:
@@ -387,7 +390,7 @@ def _file_options(machine: Machine, statement: s.AlterFiles) -> dict[str, str]:
             raise SqlError(102, name)
         if name == "OFFLINE":
             raise UnsimulatedFeatureError(f"ALTER DATABASE … {statement.action} (OFFLINE)")
-    return {name: machine.text(value) for name, value in statement.options}
+    return {name: machine.resolve_text(value) for name, value in statement.options}
 
 
 def _alter_files(machine: Machine, statement: s.AlterFiles) -> Outcome:
@@ -400,9 +403,9 @@ def _alter_files(machine: Machine, statement: s.AlterFiles) -> Outcome:
         raise UnsimulatedFeatureError("ALTER DATABASE … MODIFY NAME: a database keeps its name")
     if not statement.action.endswith(" FILE"):
         raise UnsimulatedFeatureError(f"ALTER DATABASE … {statement.action}")
-    options = _file_options(machine, statement)
+    options = _read_file_options(machine, statement)
     name = options.get("NAME", "")
-    max_kb, growth = _size_kb(options.get("MAXSIZE")), _growth(options.get("FILEGROWTH"))
+    max_kb, growth = _parse_size_kb(options.get("MAXSIZE")), _parse_growth(options.get("FILEGROWTH"))
     if statement.action in ("ADD FILE", "ADD LOG FILE"):
         if not name:
             raise SqlError(1036, "NAME")
@@ -410,7 +413,7 @@ def _alter_files(machine: Machine, statement: s.AlterFiles) -> Outcome:
             raise SqlError(1036, "FILENAME")
         if "NEWNAME" in options:
             raise SqlError(153, "NEWNAME", "CREATE/ALTER DATABASE")
-        size_kb = _size_kb(options.get("SIZE")) or 1024.0
+        size_kb = _parse_size_kb(options.get("SIZE")) or 1024.0
         log = "LOG" in statement.action
         changes: volumes.FileChanges = {**growth}
         if max_kb is not None:
@@ -429,7 +432,7 @@ def _alter_files(machine: Machine, statement: s.AlterFiles) -> Outcome:
         name,
         path=options.get("FILENAME"),
         new_name=options.get("NEWNAME"),
-        size_kb=_size_kb(options.get("SIZE")),
+        size_kb=_parse_size_kb(options.get("SIZE")),
         max_kb=max_kb,
         growth=growth or None,
     )
@@ -441,7 +444,7 @@ ABSENT: Final = frozenset({3701, 15151})
 """Errors that DROP IF EXISTS suppresses."""
 
 
-def _drop_if_there(machine: Machine, statement: s.DropObject) -> Outcome:
+def _drop_if_exists(machine: Machine, statement: s.DropObject) -> Outcome:
     if not statement.if_exists:
         return _drop(machine, statement)
     for name in statement.names:
@@ -463,16 +466,16 @@ def _drop(machine: Machine, statement: s.DropObject) -> Outcome:
     if len(statement.names) > 1 and statement.kind not in _OBJECTS:
         raise SqlError(102, ",")
     if statement.kind == "ENDPOINT":
-        return endpoints.drop(world, server, name)
+        return endpoints.drop_endpoint(world, server, name)
     if statement.kind == "CERTIFICATE":
         return accounts.drop_certificate(world, server, name)
     if statement.kind == "LOGIN":
         return accounts.drop_login(world, server, name)
     if statement.kind == "USER":
-        schema_binding.check_no_schema_of(machine, name)
+        schema_binding.check_owns_no_schema(machine, name)
         return accounts.drop_user(world, server, machine.session.database, name)
     if statement.kind == "SCHEMA":
-        return schema_binding.drop(machine, name)
+        return schema_binding.drop_schema(machine, name)
     if statement.kind == "MASTER KEY":
         return accounts.drop_master_key(world, server)
     if statement.kind in _OBJECTS:
@@ -496,19 +499,19 @@ def _drop_objects(machine: Machine, statement: s.DropObject) -> Outcome:
             if parts[-1].lower() not in known_tables:
                 raise SqlError(3701, "drop", "table", name)
             del known_tables[parts[-1].lower()]
-            machine.note(tables=tuple(known_tables.items()))
+            machine.change_session(tables=tuple(known_tables.items()))
         elif statement.kind == "TABLE" and constraints.is_referenced(machine, parts):
             raise SqlError(3726, name)
         else:
             schema_binding.check_drop(machine.context, f"DROP {statement.kind}", parts)
-            objects.drop(machine.context, parts, _OBJECTS[statement.kind])
+            objects.drop_object(machine.context, parts, _OBJECTS[statement.kind])
     return []
 
 
 def _drop_database(machine: Machine, name: str) -> Outcome:
     server = machine.session.server
-    dropped = databases.drop(machine.world, server, name)
-    access.forget(machine.world, server, name)
+    dropped = databases.drop_database(machine.world, server, name)
+    access.forget_mode(machine.world, server, name)
     return dropped
 
 
@@ -531,16 +534,16 @@ def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
         places = tuple((file.get("NAME", ""), file.get("FILENAME", "")) for file in named)
         return databases.create_snapshot(world, server, statement.name, statement.snapshot_of, places)
     if statement.attach == "ATTACH":
-        return databases.attach(
+        return databases.attach_database(
             world, server, statement.name, named[0].get("FILENAME", "") if named else "", login
         )
     if statement.attach:
         raise UnsimulatedFeatureError(f"CREATE DATABASE … FOR {statement.attach}")
-    files = [_new_file(file) for file in statement.files]
-    return databases.create(world, server, statement.name, login, files)
+    files = [_build_new_file(file) for file in statement.files]
+    return databases.create_database(world, server, statement.name, login, files)
 
 
-def _new_file(file: s.FileSpec) -> databases.NewFile:
+def _build_new_file(file: s.FileSpec) -> databases.NewFile:
     """Return a file of CREATE DATABASE. Raise 102 for a word that is not a property, 1036 for a missing one."""
     values = dict(file.properties)
     for name in values:
@@ -553,9 +556,9 @@ def _new_file(file: s.FileSpec) -> databases.NewFile:
         name=values["NAME"],
         path=values["FILENAME"],
         log=file.log,
-        size_kb=_size_kb(values.get("SIZE")),
-        max_kb=_size_kb(values.get("MAXSIZE")),
-        growth=_growth(values.get("FILEGROWTH")),
+        size_kb=_parse_size_kb(values.get("SIZE")),
+        max_kb=_parse_size_kb(values.get("MAXSIZE")),
+        growth=_parse_growth(values.get("FILEGROWTH")),
     )
 
 
@@ -566,20 +569,22 @@ def _create_key(machine: Machine, statement: s.CreateEncryptionKey) -> Outcome:
         raise SqlError(33102)
     if statement.algorithm != "AES_256":
         raise UnsimulatedFeatureError(f"an encryption key of the algorithm {statement.algorithm}")
-    return database_options.create_key(machine.world, machine.session.server, database, statement.certificate)
+    return database_options.create_encryption_key(
+        machine.world, machine.session.server, database, statement.certificate
+    )
 
 
 COMMANDS: Final[dict[type[s.Statement], Command]] = {
     s.CreateEndpoint: _create_endpoint,
     s.AlterEndpoint: _alter_endpoint,
-    s.AlterAuthorization: _authorization,
-    s.Permission: _permission,
+    s.AlterAuthorization: _alter_authorization,
+    s.Permission: _change_permission,
     s.ChangeRole: permissions.run_role_statement,
     s.AlterEventSession: _alter_event_session,
-    s.ClusterProperty: _cluster_property,
-    s.MasterKey: _master_key,
+    s.ClusterProperty: _set_cluster_property,
+    s.MasterKey: _execute_master_key,
     s.CreateCertificate: _create_certificate,
-    s.BackupCertificate: _backup_certificate,
+    s.BackupCertificate: _back_up_certificate,
     s.CreateLogin: _create_login,
     s.AlterLogin: _alter_login,
     s.CreateUser: _create_user,
@@ -588,8 +593,8 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
     s.AlterUser: _alter_user,
     **backup_restore.COMMANDS,
     s.AlterFiles: _alter_files,
-    s.DropObject: _drop_if_there,
-    s.CreateSchema: schema_binding.create,
-    s.TransferObject: schema_binding.transfer,
+    s.DropObject: _drop_if_exists,
+    s.CreateSchema: schema_binding.create_schema,
+    s.TransferObject: schema_binding.transfer_object,
 }
 """Statement class -> function that executes it."""

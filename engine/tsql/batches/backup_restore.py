@@ -9,41 +9,41 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from engine.constants import COMPATIBILITY, INTERNAL_VERSION, PRODUCT
-from engine.identifiers import unique_id
+from engine.identifiers import make_unique_id
 from engine.messages import Message, SqlError, fill_message
-from engine.model import DatabaseCopy, DbFile, ticks
+from engine.model import DatabaseCopy, DbFile, to_ticks
 from engine.protocol import backup, clock, logspace, options, restore, statements, volumes
-from engine.protocol.lineage import lsn
+from engine.protocol.lineage import format_lsn
 from engine.protocol.restore import list_backup_files
 from engine.tsql.batches import access
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.batches.data import Row
 from engine.tsql.batches.machine import Machine
 from engine.tsql.batches.work import Handler
-from engine.tsql.catalog.configurations import option_value
+from engine.tsql.catalog.configurations import get_option_value
 from engine.tsql.catalog.databases import COLLATION
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.scalars.values import Scalar, is_moment, to_number, to_text
+from engine.tsql.scalars.values import Scalar, is_stored_date, to_number, to_text
 
 Outcome = statements.Outcome
 
 
-def _one_device(machine: Machine, devices: tuple[s.Value, ...]) -> str:
+def _require_one_device(machine: Machine, devices: tuple[s.Value, ...]) -> str:
     if len(devices) > 1:
         raise UnsimulatedFeatureError("backups striped over several files")
     if isinstance(devices[0], s.LogicalDevice):
         raise SqlError(3206, devices[0], also=(3013,))
-    return machine.text(devices[0])
+    return machine.resolve_text(devices[0])
 
 
-def _backup(machine: Machine, statement: s.Backup) -> Outcome:
+def _execute_backup(machine: Machine, statement: s.Backup) -> Outcome:
     world, server = machine.world, machine.session.server
-    database = machine.text(statement.database)
+    database = machine.resolve_text(statement.database)
     options = dict(statement.options)
     _check_options(machine, statement)
-    copy = machine.context.copy_named(database)
+    copy = machine.context.find_copy(database)
     if copy is not None and copy.bad_pages and {"CHECKSUM", "CONTINUE_AFTER_ERROR"} & options.keys():
         raise UnsimulatedFeatureError("BACKUP … WITH CHECKSUM of a database with damaged pages")
     if {"TRUNCATE_ONLY", "NO_LOG"} & options.keys():
@@ -53,14 +53,14 @@ def _backup(machine: Machine, statement: s.Backup) -> Outcome:
                 if "NO_LOG" not in options
                 else SqlError(3032, "no_log")
             )
-        return logspace.truncate(world, server, database)
+        return logspace.truncate_log(world, server, database)
     if not statement.devices:
         raise SqlError(102, database)
-    _check_kind(statement, database)
-    path = _one_device(machine, statement.devices)
+    _check_backup_kind(statement, database)
+    path = _require_one_device(machine, statement.devices)
     init = bool({"INIT", "FORMAT"} & options.keys())
     if statement.backup_type == "LOG":
-        return backup.backup_log(
+        return backup.back_up_log(
             world,
             server,
             database,
@@ -69,9 +69,11 @@ def _backup(machine: Machine, statement: s.Backup) -> Outcome:
             no_truncate="NO_TRUNCATE" in options,
             copy_only="COPY_ONLY" in options,
             init=init,
-            details=_details(machine, statement, copy.database if copy is not None else database),
+            details=_build_backup_details(
+                machine, statement, copy.database if copy is not None else database
+            ),
         )
-    return backup.backup_database(
+    return backup.back_up_database(
         world,
         server,
         database,
@@ -79,7 +81,7 @@ def _backup(machine: Machine, statement: s.Backup) -> Outcome:
         differential="DIFFERENTIAL" in options,
         copy_only="COPY_ONLY" in options,
         init=init,
-        details=_details(machine, statement, copy.database if copy is not None else database),
+        details=_build_backup_details(machine, statement, copy.database if copy is not None else database),
     )
 
 
@@ -87,7 +89,7 @@ _FOR_LOG, _FOR_DATABASE = ("NORECOVERY", "STANDBY", "NO_TRUNCATE"), ("DIFFERENTI
 """Options that only BACKUP LOG has, and options that only BACKUP DATABASE has. Documented [DOC: BACKUP]."""
 
 
-def _check_kind(statement: s.Backup, database: str) -> None:
+def _check_backup_kind(statement: s.Backup, database: str) -> None:
     """Raise 3032 for an option of the other kind of backup, 3024 for a differential backup of master."""
     option_names = [name for name, _ in statement.options]
     other_options = _FOR_DATABASE if statement.backup_type == "LOG" else _FOR_LOG
@@ -105,7 +107,7 @@ def _check_options(machine: Machine, statement: s.Backup | s.Restore | s.Restore
         ends = [name for name in alternatives if name in option_names]
         if len(ends) > 1:
             raise SqlError(3031, ends[0].lower(), ends[1].lower(), also=(3013,), title=statement.title)
-    pairs = [(name, _shown_value(machine, name, value)) for name, value in statement.options]
+    pairs = [(name, _evaluate_option(machine, name, value)) for name, value in statement.options]
     option_table.check_options(statement.title.split()[0], pairs, machine.context.version)
 
 
@@ -117,13 +119,13 @@ _ALTERNATIVES: Final = (
 """Options of which a statement may contain one [DOC: BACKUP; RESTORE arguments]."""
 
 
-def _shown_value(machine: Machine, name: str, value: s.Value) -> Scalar:
+def _evaluate_option(machine: Machine, name: str, value: s.Value) -> Scalar:
     """Return the value of an option. A group in parentheses is a text already."""
-    number = machine.value(value)
+    number = machine.resolve_value(value)
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
-def _stats(options: Mapping[str, Scalar]) -> int:
+def _get_progress_interval(options: Mapping[str, Scalar]) -> int:
     """Return the percentage between two progress messages: the value of STATS, 10 for STATS alone, 0 without it."""
     if "STATS" not in options:
         return 0
@@ -134,63 +136,65 @@ RETAIN_DAYS_MAX: Final = 99_999
 """Maximum value of RETAINDAYS. Known."""
 
 
-def _details(machine: Machine, statement: s.Backup, database: str) -> backup.BackupDetails:
+def _build_backup_details(machine: Machine, statement: s.Backup, database: str) -> backup.BackupDetails:
     """Return the options that the backup set stores [DOC: BACKUP; backup checksum default]."""
-    options = {name: machine.value(value) for name, value in statement.options}
+    options = {name: machine.resolve_value(value) for name, value in statement.options}
     version, world = machine.context.version, machine.world
     default = "COMPRESSION" in options
     if version >= 2008 and not {"COMPRESSION", "NO_COMPRESSION"} & options.keys():
-        default = option_value(machine.context, "backup compression default") == 1
+        default = get_option_value(machine.context, "backup compression default") == 1
     checked = "CHECKSUM" in options or default
     if version >= 2014 and not checked:
-        checked = option_value(machine.context, "backup checksum default") == 1
+        checked = get_option_value(machine.context, "backup checksum default") == 1
     expires = None
     if options.get("RETAINDAYS") is not None:
         days = to_number(options["RETAINDAYS"])
         if not 0 <= days <= RETAIN_DAYS_MAX:
             raise SqlError(102, options["RETAINDAYS"])
-        expires = world.tick + ticks(86_400.0 * int(days))
+        expires = world.tick + to_ticks(86_400.0 * int(days))
     elif options.get("EXPIREDATE") is not None:
         stop = options["EXPIREDATE"]
-        expires = clock.tick_of(world, to_text(stop, 121 if is_moment(stop) else 0))
+        expires = clock.parse_tick(world, to_text(stop, 121 if is_stored_date(stop) else 0))
     return backup.BackupDetails(
         name=None if options.get("NAME") is None else to_text(options["NAME"]),
         description=None if options.get("DESCRIPTION") is None else to_text(options["DESCRIPTION"]),
         expires_tick=expires,
         checksum=checked and "NO_CHECKSUM" not in options,
         compressed=default,
-        stats=_stats(options),
+        stats=_get_progress_interval(options),
         skip=bool({"SKIP", "FORMAT"} & options.keys()),
         login=machine.session.login,
-        single_user=access.mode_of(world, machine.session.server, database) == "SINGLE_USER",
+        single_user=access.get_access_mode(world, machine.session.server, database) == "SINGLE_USER",
     )
 
 
-def _restore(machine: Machine, statement: s.Restore) -> Outcome:
+def _execute_restore(machine: Machine, statement: s.Restore) -> Outcome:
     world, server = machine.world, machine.session.server
     if statement.snapshot is not None:
         raise UnsimulatedFeatureError("RESTORE … FROM DATABASE_SNAPSHOT")
-    database = machine.text(statement.database)
+    database = machine.resolve_text(statement.database)
     if database.lower() == "master":
         raise SqlError(3108, also=(3013,), title=statement.title)
     if database.lower() in SYSTEM_DATABASES:
         raise UnsimulatedFeatureError("RESTORE of a system database")
     _check_options(machine, statement)
-    options = {name: machine.value(value) for name, value in statement.options}
+    options = {name: machine.resolve_value(value) for name, value in statement.options}
     standby = "STANDBY" in options
     recovery = "NORECOVERY" not in options and not standby
     if not statement.devices:
         if not recovery:
             raise SqlError(102, database)
         return statements.restore_with_recovery(world, server, database)
-    path = _one_device(machine, statement.devices)
+    path = _require_one_device(machine, statement.devices)
     number = int(to_number(options.get("FILE", 1)))
     stop = options.get("STOPAT")
     stop_tick = (
-        clock.tick_of(world, to_text(stop, 121 if is_moment(stop) else 0)) if stop is not None else None
+        clock.parse_tick(world, to_text(stop, 121 if is_stored_date(stop) else 0))
+        if stop is not None
+        else None
     )
     ending = restore.RestoreState(
-        recovery, standby, stop_tick, stats=_stats(options), checksum="CHECKSUM" in options
+        recovery, standby, stop_tick, stats=_get_progress_interval(options), checksum="CHECKSUM" in options
     )
     if statement.restore_type == "LOG":
         return restore.restore_log(world, server, database, path, ending=ending, file=number)
@@ -201,17 +205,20 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
         path,
         ending=ending,
         replace_existing="REPLACE" in options,
-        moves={machine.text(name): machine.text(target_path) for name, target_path in statement.moves},
+        moves={
+            machine.resolve_text(name): machine.resolve_text(target_path)
+            for name, target_path in statement.moves
+        },
         file=number,
         login=machine.session.login,
     )
 
 
-def _restore_info(machine: Machine, statement: s.RestoreInfo) -> Outcome:
+def _show_backup_information(machine: Machine, statement: s.RestoreInfo) -> Outcome:
     _check_options(machine, statement)
-    path = _one_device(machine, statement.devices)
+    path = _require_one_device(machine, statement.devices)
     sets = restore.list_backup_sets(machine.world, machine.session.server, path, statement.title)
-    number = int(to_number(machine.value(dict(statement.options).get("FILE", 1))))
+    number = int(to_number(machine.resolve_value(dict(statement.options).get("FILE", 1))))
     if not 1 <= number <= len(sets):
         raise SqlError(4038, number, path, also=(3013,), title=statement.title)
     backup_set = sets[number - 1]
@@ -219,29 +226,31 @@ def _restore_info(machine: Machine, statement: s.RestoreInfo) -> Outcome:
         "VERIFYONLY",
         "FILELISTONLY",
     ):  # the others read the unencrypted header
-        options.need_key(machine.context.server, backup_set.encryption_key, statement.title)
+        options.require_certificate(machine.context.server, backup_set.encryption_key, statement.title)
     if statement.information == "VERIFYONLY":
         return [Message(3262, 0, 1, 0, fill_message(3262, number)[1])]
     if statement.information == "HEADERONLY":
-        machine.remark("DatabaseCreationDate, BindingID and BeginsLogChain of RESTORE HEADERONLY; NULL here")
-        _show(machine, header(machine.context, sets))
+        machine.report_partly_simulated(
+            "DatabaseCreationDate, BindingID and BeginsLogChain of RESTORE HEADERONLY; NULL here"
+        )
+        _show_grid(machine, build_header_list(machine.context, sets))
     elif statement.information == "FILELISTONLY":
-        _show(machine, file_list(machine.context, backup_set))
+        _show_grid(machine, build_file_list(machine.context, backup_set))
     else:
         raise UnsimulatedFeatureError(statement.title)
     return []
 
 
-def _show(machine: Machine, grid: Grid) -> None:
+def _show_grid(machine: Machine, grid: Grid) -> None:
     columns, rows = grid
     machine.add_result(columns, rows)
-    machine.say_rows(len(rows))
+    machine.append_row_count(len(rows))
 
 
 COMMANDS: Final[dict[type[s.Statement], Handler[Machine, Outcome]]] = {
-    s.Backup: _backup,
-    s.Restore: _restore,
-    s.RestoreInfo: _restore_info,
+    s.Backup: _execute_backup,
+    s.Restore: _execute_restore,
+    s.RestoreInfo: _show_backup_information,
 }
 
 
@@ -280,27 +289,27 @@ _UNLIMITED_BYTES: Final = 35_184_372_080_640
 """MaxSize of an unlimited file: 2^31 pages of 8 KB, as the product shows it for data files."""
 
 
-def file_list(context: Context, backup_set: backup.BackupSet) -> Grid:
+def build_file_list(context: Context, backup_set: backup.BackupSet) -> Grid:
     """Return the database files in the backup with their original paths."""
     image = backup_set.image
     records = (
         []
         if image is None
-        else [_file(image, f, n) for n, f in enumerate(list_backup_files(backup_set), start=1)]
+        else [_build_file_record(image, f, n) for n, f in enumerate(list_backup_files(backup_set), start=1)]
     )
-    return _grid(context, _FILE_COLUMNS, records)
+    return _build_grid(context, _FILE_COLUMNS, records)
 
 
-def header(context: Context, sets: Sequence[backup.BackupSet]) -> Grid:
+def build_header_list(context: Context, sets: Sequence[backup.BackupSet]) -> Grid:
     """Return one row for each backup in the file."""
-    return _grid(
+    return _build_grid(
         context,
         _HEADER_COLUMNS,
-        [_header(context, backup_set, n) for n, backup_set in enumerate(sets, start=1)],
+        [_build_header_record(context, backup_set, n) for n, backup_set in enumerate(sets, start=1)],
     )
 
 
-def _grid(context: Context, columns: str, records: list[dict[str, Scalar]]) -> Grid:
+def _build_grid(context: Context, columns: str, records: list[dict[str, Scalar]]) -> Grid:
     column_parts = [word.partition(":") for word in columns.split()]
     names = tuple(
         name for name, _, first_version in column_parts if int(first_version or 0) <= context.version
@@ -308,12 +317,12 @@ def _grid(context: Context, columns: str, records: list[dict[str, Scalar]]) -> G
     return names, [tuple(record.get(name) for name in names) for record in records]
 
 
-def _file(image: DatabaseCopy, file: DbFile, number: int) -> dict[str, Scalar]:
+def _build_file_record(image: DatabaseCopy, file: DbFile, number: int) -> dict[str, Scalar]:
     size = int(file.size_kb * 1024)
     size_max = int(image.log_max_kb * 1024) if file.log else _UNLIMITED_BYTES
     return {
         "LogicalName": file.name,
-        "PhysicalName": volumes.path_of(image, file),
+        "PhysicalName": volumes.get_path_of(image, file),
         "Type": "L" if file.log else "D",
         "FileGroupName": None if file.log else "PRIMARY",
         "Size": size,
@@ -321,7 +330,7 @@ def _file(image: DatabaseCopy, file: DbFile, number: int) -> dict[str, Scalar]:
         "FileId": number,
         "CreateLSN": 0,
         "DropLSN": 0,
-        "UniqueId": unique_id("file", image.family, file.name),
+        "UniqueId": make_unique_id("file", image.family, file.name),
         "ReadOnlyLSN": 0,
         "ReadWriteLSN": 0,
         "BackupSizeInBytes": 0 if file.log else size,
@@ -329,18 +338,18 @@ def _file(image: DatabaseCopy, file: DbFile, number: int) -> dict[str, Scalar]:
         "FileGroupId": 0 if file.log else 1,
         "IsReadOnly": 0,
         "IsPresent": 1,
-        "TDEThumbprint": options.thumbprint(image.encryption_key) if image.encryption_key else None,
+        "TDEThumbprint": options.format_thumbprint(image.encryption_key) if image.encryption_key else None,
     }
 
 
-def _header(context: Context, backup_set: backup.BackupSet, position: int) -> dict[str, Scalar]:
+def _build_header_record(context: Context, backup_set: backup.BackupSet, position: int) -> dict[str, Scalar]:
     kind, described = _TYPES[backup_set.kind]
     size, details = int(backup_set.backup_kb * 1024), backup_set.details
     expires = details.expires_tick
     return {
         "BackupName": details.name,
         "BackupDescription": details.description,
-        "ExpirationDate": context.datetime_value(expires) if expires is not None else None,
+        "ExpirationDate": context.get_datetime_value(expires) if expires is not None else None,
         "BackupType": kind,
         "Compressed": int(details.compressed),
         "Position": position,
@@ -349,12 +358,12 @@ def _header(context: Context, backup_set: backup.BackupSet, position: int) -> di
         "ServerName": backup_set.server,
         "DatabaseName": backup_set.database,
         "BackupSize": size,
-        "FirstLSN": lsn(backup_set.first_kb),
-        "LastLSN": lsn(backup_set.last_kb),
-        "CheckpointLSN": lsn(backup_set.first_kb),
-        "DatabaseBackupLSN": lsn(backup_set.first_kb),
-        "BackupStartDate": context.datetime_value(backup_set.started_tick),
-        "BackupFinishDate": context.datetime_value(backup_set.tick),
+        "FirstLSN": format_lsn(backup_set.first_kb),
+        "LastLSN": format_lsn(backup_set.last_kb),
+        "CheckpointLSN": format_lsn(backup_set.first_kb),
+        "DatabaseBackupLSN": format_lsn(backup_set.first_kb),
+        "BackupStartDate": context.get_datetime_value(backup_set.started_tick),
+        "BackupFinishDate": context.get_datetime_value(backup_set.tick),
         "DatabaseVersion": INTERNAL_VERSION[backup_set.version],
         "CompatibilityLevel": (backup_set.image and backup_set.image.compatibility_level)
         or COMPATIBILITY[backup_set.version],
@@ -366,8 +375,8 @@ def _header(context: Context, backup_set: backup.BackupSet, position: int) -> di
         "SoftwareVendorId": 4608,
         **dict(zip(_SOFTWARE, map(int, PRODUCT[backup_set.version][0].split(".")), strict=False)),
         "MachineName": backup_set.server,
-        "RecoveryForkID": unique_id("fork", backup_set.family, backup_set.fork),
-        "FamilyGUID": unique_id("family", backup_set.family),
+        "RecoveryForkID": make_unique_id("fork", backup_set.family, backup_set.fork),
+        "FamilyGUID": make_unique_id("family", backup_set.family),
         "HasBulkLoggedData": int(backup_set.bulk_logged),
         "IsSnapshot": 0,
         "IsReadOnly": int(backup_set.read_only),
@@ -378,10 +387,10 @@ def _header(context: Context, backup_set: backup.BackupSet, position: int) -> di
         "IsForceOffline": int(backup_set.tail),
         "Flags": backup_set.flags,
         "IsCopyOnly": int(backup_set.copy_only),
-        "FirstRecoveryForkID": unique_id("fork", backup_set.family, 0),
+        "FirstRecoveryForkID": make_unique_id("fork", backup_set.family, 0),
         "RecoveryModel": backup_set.recovery_model.name,
         "BackupTypeDescription": described,
-        "BackupSetGUID": unique_id("backup", backup_set.server, backup_set.id),
+        "BackupSetGUID": make_unique_id("backup", backup_set.server, backup_set.id),
         "CompressedBackupSize": int(backup_set.size_kb * 1024),
         "Containment": 0,
     }

@@ -12,10 +12,10 @@ from engine.tsql.batches import objects
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.batches.machine import RUN_TIME_ERRORS, Machine
 from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, ForeignKey, Key
-from engine.tsql.language.lexer import Token, tokens_of
+from engine.tsql.language.lexer import Token, tokenize
 from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError
 from engine.tsql.scalars.types import MAX, NULL, parse_type
-from engine.tsql.scalars.values import Scalar, comparable, to_text
+from engine.tsql.scalars.values import Scalar, make_text_key, to_text
 
 _LETTERS: Final = {"PRIMARY KEY": "PK", "UNIQUE": "UQ"}
 
@@ -42,9 +42,9 @@ def _generate_name(table: str, item: Constraint, version: int) -> str:
         return _join_name("CK" if isinstance(item, Check) else "FK", table, item.columns[:1], digits)
     letters = _LETTERS.get(item.kind, "IX")
     if version < 2008:
-        return f"{letters}__{_internal_name(table)[:9]}__{digits}"
+        return f"{letters}__{_get_internal_name(table)[:9]}__{digits}"
     columns = f"{zlib.crc32(repr(item.columns).lower().encode()):08X}"
-    return f"{letters}__{_internal_name(table)[:8]}__{columns}{digits}"
+    return f"{letters}__{_get_internal_name(table)[:8]}__{columns}{digits}"
 
 
 _NAME_LENGTH, _COLUMN_LENGTH = 14, 5
@@ -54,7 +54,7 @@ Seen in names in public schemas, as are the eight and sixteen digits.
 """
 
 
-def _internal_name(table: str) -> str:
+def _get_internal_name(table: str) -> str:
     """Return the name of a table in tempdb: padded for a temp table, digits for a table variable."""
     if table.startswith("@"):
         return f"#{zlib.crc32(table.lower().encode()):08X}"
@@ -64,14 +64,14 @@ def _internal_name(table: str) -> str:
 def _join_name(letters: str, table: str, columns: Sequence[str], digits: str) -> str:
     """Return the generated name of a constraint that is not a key."""
     if not columns:
-        return f"{letters}__{_internal_name(table)[:9]}__{digits}"
-    owner = _internal_name(table)[: _NAME_LENGTH - min(_COLUMN_LENGTH, len(columns[0]))]
+        return f"{letters}__{_get_internal_name(table)[:9]}__{digits}"
+    owner = _get_internal_name(table)[: _NAME_LENGTH - min(_COLUMN_LENGTH, len(columns[0]))]
     return f"{letters}__{owner}__{columns[0][: _NAME_LENGTH - len(owner)]}__{digits}"
 
 
-def default_name(table: str, column: ColumnDefinition) -> str:
+def get_default_name(table: str, column: ColumnDefinition) -> str:
     """Return the name of a column's DEFAULT, given or generated as in the product."""
-    number = objects.object_id(f"default {objects.object_id(table)} {column.name}")
+    number = objects.compute_object_id(f"default {objects.compute_object_id(table)} {column.name}")
     return column.default_name or _join_name("DF", table, (column.name,), f"{number:08X}")
 
 
@@ -116,12 +116,14 @@ def check_definition(
         if not isinstance(item, ForeignKey):
             continue
         if ref.parts[-1].startswith("#"):
-            machine.remark(f"the foreign key of {ref.parts[-1]}; temporary tables do not keep one")
+            machine.report_partly_simulated(
+                f"the foreign key of {ref.parts[-1]}; temporary tables do not keep one"
+            )
             continue
         if item.action:
             raise UnsimulatedFeatureError(f"foreign keys with ON DELETE or ON UPDATE {item.action}")
         is_own_table = item.table[-1].lower() == ref.parts[-1].lower()
-        parent = table if is_own_table else objects.find(machine.context, item.table)
+        parent = table if is_own_table else objects.find_object(machine.context, item.table)
         if not isinstance(parent, Table):
             raise SqlError(1767, item.name, ".".join(item.table), also=(1750,))
         parent_columns = {column.name.lower() for column in parent.columns}
@@ -140,7 +142,7 @@ def _check_expression(machine: Machine, columns: tuple[ColumnDefinition, ...], t
     Raises 1046 for a subquery, 137 for a variable, 128 for a column in a DEFAULT, and 207, 195 and others.
     Other errors are reported when a row is inserted.
     """
-    words = tokens_of(text)
+    words = tokenize(text)
     if any(token.upper == "SELECT" for token in words):
         raise SqlError(1046)
     variable = next((token.text for token in words if token.kind == "variable"), "")
@@ -203,7 +205,7 @@ def _is_simple_filter(tokens: Sequence[Token]) -> bool:
 def check_filter(machine: Machine, table: Table, key: Key, owner: str) -> None:
     """Bind the condition of a filtered index to the columns of its table. Raise 10735 for an unsupported condition."""
     if key.filter:
-        if not _is_simple_filter(tokens_of(key.filter)):
+        if not _is_simple_filter(tokenize(key.filter)):
             raise SqlError(10735, "index", key.name, owner)
         _evaluate_rows(machine, table.columns, (), [f"CASE WHEN {key.filter} THEN 1 ELSE 0 END"])
 
@@ -266,16 +268,18 @@ def _evaluate_rows(
     saved_pseudo = machine.pseudo
     machine.pseudo = {**saved_pseudo, "rows of it": Table(columns, tuple(rows))}
     try:
-        return machine.select(_plan(machine, texts))[1]
+        return machine.run_select(_plan_expressions(machine, texts))[1]
     finally:
         machine.pseudo = saved_pseudo
 
 
-def _plan(machine: Machine, texts: list[str]) -> QueryPlan:
-    return machine.plan("statement", f"SELECT {', '.join(f'({text})' for text in texts)} FROM [rows of it]")
+def _plan_expressions(machine: Machine, texts: list[str]) -> QueryPlan:
+    return machine.plan_text(
+        "statement", f"SELECT {', '.join(f'({text})' for text in texts)} FROM [rows of it]"
+    )
 
 
-def with_computed_types(machine: Machine, table: Table) -> Table:
+def add_computed_types(machine: Machine, table: Table) -> Table:
     """Return the table with the types of its computed columns, as far as they are known."""
     if not any(column.computed for column in table.columns):
         return table
@@ -284,7 +288,7 @@ def with_computed_types(machine: Machine, table: Table) -> Table:
     columns = list(table.columns)
     try:
         for index, column in enumerate(columns):
-            kinds = _plan(machine, [column.computed]).kinds if column.computed else ()
+            kinds = _plan_expressions(machine, [column.computed]).kinds if column.computed else ()
             if kinds and kinds[0] not in (None, NULL):
                 columns[index] = replace(column, type=str(kinds[0]))
     except (SqlError, UnsimulatedFeatureError):
@@ -325,7 +329,7 @@ def _enforce_unique_keys(
         ):
             if index in ignored or (rows is not None and index not in rows):
                 continue
-            values = _key_of(table.rows[index], places)
+            values = _get_key_values(table.rows[index], places)
             if positions_by_key.setdefault(values, index) == index:
                 continue
             if not key.ignore_duplicates:
@@ -333,7 +337,7 @@ def _enforce_unique_keys(
             ignored.add(index)
     if not ignored:
         return table, row_positions
-    machine.say_number(3604)
+    machine.append_numbered_message(3604)
     stay = [index for index in range(len(table.rows)) if index not in ignored]
     kept_table = replace(
         table,
@@ -343,8 +347,8 @@ def _enforce_unique_keys(
     return kept_table, [index for index, row_index in enumerate(stay) if row_index in new_positions]
 
 
-def _key_of(row: Row, places: Iterable[int]) -> tuple[Scalar, ...]:
-    return tuple(comparable(v) if isinstance(v, str) else v for v in (row[place] for place in places))
+def _get_key_values(row: Row, places: Iterable[int]) -> tuple[Scalar, ...]:
+    return tuple(make_text_key(v) if isinstance(v, str) else v for v in (row[place] for place in places))
 
 
 def _make_duplicate_error(ref: TableRef, key: Key, values: Iterable[Scalar]) -> SqlError:
@@ -380,15 +384,15 @@ def _enforce_foreign_key(
     machine: Machine, ref: TableRef, table: Table, item: ForeignKey, rows: list[Row], verb: str
 ) -> None:
     """Check that the rows to which a foreign key refers exist. NULL refers to no row."""
-    is_own_table = objects.key_of(item.table) == objects.key_of(ref.parts)
-    parent = table if is_own_table else objects.find(machine.context, item.table)
+    is_own_table = objects.make_object_key(item.table) == objects.make_object_key(ref.parts)
+    parent = table if is_own_table else objects.find_object(machine.context, item.table)
     target = _find_referenced_columns(parent, item) if isinstance(parent, Table) else None
     if not isinstance(parent, Table) or target is None:
         return
-    keys = {_key_of(row, target) for row in parent.rows}
+    keys = {_get_key_values(row, target) for row in parent.rows}
     places = find_column_positions(table, item.columns, ref.parts[-1])
     for row in rows:
-        foreign_key = _key_of(row, places)
+        foreign_key = _get_key_values(row, places)
         if None not in foreign_key and foreign_key not in keys:
             column = parent.columns[target[0]].name if len(target) == 1 else ""
             raise _make_conflict_error(machine, verb, "FOREIGN KEY", item.name, item.table, column)
@@ -397,9 +401,9 @@ def _enforce_foreign_key(
 def is_referenced(machine: Machine, parts: tuple[str, ...]) -> bool:
     """Return whether a foreign key of another table refers to the table *parts* in the current database."""
     return any(
-        isinstance(item, ForeignKey) and objects.key_of(item.table) == objects.key_of(parts)
+        isinstance(item, ForeignKey) and objects.make_object_key(item.table) == objects.make_object_key(parts)
         for other_stored_object, table in objects.list_objects(machine.context)
-        if isinstance(table, Table) and other_stored_object.key != objects.key_of(parts)
+        if isinstance(table, Table) and other_stored_object.key != objects.make_object_key(parts)
         for item in table.constraints
     )
 
@@ -409,21 +413,23 @@ def _enforce_references(
 ) -> None:
     """Check that no row of another table refers to a deleted row."""
     for stored_object, child in objects.list_objects(machine.context):
-        is_own_table = stored_object.key == objects.key_of(ref.parts)
+        is_own_table = stored_object.key == objects.make_object_key(ref.parts)
         table = new_table if is_own_table else child
         for item in table.constraints if isinstance(table, Table) else ():
-            if not isinstance(item, ForeignKey) or objects.key_of(item.table) != objects.key_of(ref.parts):
+            if not isinstance(item, ForeignKey) or objects.make_object_key(
+                item.table
+            ) != objects.make_object_key(ref.parts):
                 continue
             if item.disabled:
                 continue
             target = _find_referenced_columns(old_table, item)
             if target is None or not isinstance(table, Table):
                 continue
-            removed_keys = {_key_of(row, target) for row in old_table.rows} - {
-                _key_of(row, target) for row in new_table.rows
+            removed_keys = {_get_key_values(row, target) for row in old_table.rows} - {
+                _get_key_values(row, target) for row in new_table.rows
             }
             places = find_column_positions(table, item.columns, stored_object.name)
-            if removed_keys and any(_key_of(row, places) in removed_keys for row in table.rows):
+            if removed_keys and any(_get_key_values(row, places) in removed_keys for row in table.rows):
                 column = item.columns[0] if len(places) == 1 else ""
                 kind = "SAME TABLE REFERENCE" if is_own_table else "REFERENCE"
                 raise _make_conflict_error(

@@ -11,7 +11,7 @@ from engine.model import Computer, DatabaseCopy, Instance, Key, Snapshot, World
 from engine.protocol import accounts, commits, options, statements
 from engine.protocol.accounts import SERVER
 from engine.tsql.batches.data import CaughtError, DeclaredVariable, ObjectKey, SqlSession, Table
-from engine.tsql.scalars.values import Scalar, stamp
+from engine.tsql.scalars.values import Scalar, store_datetime
 
 SYSTEM_DATABASES = {"master": 1, "tempdb": 2, "model": 3, "msdb": 4}
 
@@ -48,7 +48,7 @@ class Context:
     @property
     def computer(self) -> Computer:
         """Return the computer on which the instance runs."""
-        return self.world.computer_of(self.session.server)
+        return self.world.get_computer_of(self.session.server)
 
     @property
     def version(self) -> int:
@@ -58,58 +58,60 @@ class Context:
     @property
     def reports_truncated_value(self) -> bool:
         """Return whether 2628 replaces 8152: compatibility level 150 [DOC: ALTER DATABASE SCOPED CONFIGURATION]."""
-        copy = self.copy_named(self.session.database)
-        return self.version >= 2019 and (copy is None or options.level_of(self.world, copy) >= 150)
+        copy = self.find_copy(self.session.database)
+        return self.version >= 2019 and (
+            copy is None or options.get_compatibility_level(self.world, copy) >= 150
+        )
 
-    def moment(self, tick: int | None = None) -> datetime:
+    def get_time(self, tick: int | None = None) -> datetime:
         """Return the time that the servers' clocks show at *tick* (default: now)."""
         start = datetime.fromisoformat(self.world.settings.start_time)
         moment_tick = self.world.tick if tick is None else tick
         return start + timedelta(seconds=moment_tick / TICKS_PER_S)
 
-    def datetime_value(self, tick: int | None = None) -> str:
+    def get_datetime_value(self, tick: int | None = None) -> str:
         """Return the clock as a datetime value."""
-        return stamp(self.moment(tick))
+        return store_datetime(self.get_time(tick))
 
-    def copies(self) -> list[DatabaseCopy]:
+    def list_copies(self) -> list[DatabaseCopy]:
         """Return the databases of this server, in the order of their ids."""
         own_copies = [
             copy for (server, _), copy in self.world.copies.items() if server == self.session.server
         ]
         return sorted(own_copies, key=lambda copy: (copy.database_id, copy.database))
 
-    def copy_named(self, database: str) -> DatabaseCopy | None:
+    def find_copy(self, database: str) -> DatabaseCopy | None:
         """Return the server's copy of a database, without regard to case; None if it has none."""
         key = (self.session.server, database)
         if key in self.world.copies:
             return self.world.copies[key]
-        return next((copy for copy in self.copies() if copy.database.lower() == database.lower()), None)
+        return next((copy for copy in self.list_copies() if copy.database.lower() == database.lower()), None)
 
-    def database_id(self, name: str) -> int | None:
+    def find_database_id(self, name: str) -> int | None:
         """Return the id under which this server knows the database."""
         if name.lower() in SYSTEM_DATABASES:
             return SYSTEM_DATABASES[name.lower()]
-        copy = self.copy_named(name)
+        copy = self.find_copy(name)
         if copy is not None:
             return copy.database_id
-        picture = self.snapshot_named(name)
+        picture = self.find_snapshot(name)
         return picture.database_id if picture is not None else None
 
-    def database_name(self, number: int) -> str | None:
+    def find_database_name(self, number: int) -> str | None:
         """Return the name of a database by its id; None if there is none."""
         system = {value: name for name, value in SYSTEM_DATABASES.items()}
         if number in system:
             return system[number]
-        names_by_id = {copy.database_id: copy.database for copy in self.copies()}
+        names_by_id = {copy.database_id: copy.database for copy in self.list_copies()}
         names_by_id.update({snapshot.database_id: snapshot.name for snapshot in self.server.snapshots})
         return names_by_id.get(number)
 
-    def database_shown(self, name: str) -> str:
+    def get_spelled_name(self, name: str) -> str:
         """Return the name of a database in this server's spelling."""
-        copy = self.copy_named(name)
+        copy = self.find_copy(name)
         return copy.database if copy is not None else name
 
-    def snapshot_named(self, name: str) -> Snapshot | None:
+    def find_snapshot(self, name: str) -> Snapshot | None:
         """Return the database snapshot of that name on this server."""
         return self.server.find_snapshot(name)
 
@@ -120,14 +122,14 @@ class Context:
         """
         is_current = name.lower() == self.session.database.lower()
         statements.use_database(self.world, self.session.server, name, self.session.read_intent, is_current)
-        admit_database(self, name)
-        copy = self.copy_named(name)
+        require_database_user(self, name)
+        copy = self.find_copy(name)
         if copy is not None:
             return copy.database
-        picture = self.snapshot_named(name)
+        picture = self.find_snapshot(name)
         return picture.name if picture is not None else name.lower()
 
-    def sessions(self) -> Iterable[tuple[str, SqlSession]]:
+    def list_sessions(self) -> Iterable[tuple[str, SqlSession]]:
         """Yield (window, session) for each open connection to this server, including this one in its current state."""
         for name, window in sorted(self.world.sessions.items()):
             session = window.session
@@ -208,7 +210,9 @@ def is_member(context: Context, role: str, login: str = "") -> bool:
         return role == "public"
     if context.server.find_login(name) is None:
         return role == "public" or (role == "sysadmin" and (bool(login) or not context.session.user))
-    return role in accounts.roles_of(accounts.read(context.world, context.session.server, SERVER), name)
+    return role in accounts.list_roles_of(
+        accounts.read_security(context.world, context.session.server, SERVER), name
+    )
 
 
 def is_sysadmin(context: Context) -> bool:
@@ -226,8 +230,8 @@ def has_server_permission(context: Context, permission: str) -> bool:
         return False
     if is_sysadmin(context):
         return True
-    security = accounts.read(context.world, session.server, SERVER)
-    names = {session.login.lower(), *accounts.roles_of(security, session.login)}
+    security = accounts.read_security(context.world, session.server, SERVER)
+    names = {session.login.lower(), *accounts.list_roles_of(security, session.login)}
     if any(
         g.denied and g.permission in (permission, "CONTROL SERVER") and g.grantee in names
         for g in security.grants
@@ -242,7 +246,7 @@ def has_server_permission(context: Context, permission: str) -> bool:
 # --- databases -------------------------------------------------------------------------------------------
 
 
-def user_in(context: Context, database: str) -> str | None:
+def find_user_in(context: Context, database: str) -> str | None:
     """Return the user of the connection in a database; None if it has none there.
 
     A user that EXECUTE AS USER impersonates has none outside its database [DOC: EXECUTE AS].
@@ -256,40 +260,42 @@ def user_in(context: Context, database: str) -> str | None:
     elif is_sysadmin(context):
         return "dbo"
     else:
-        copy = context.copy_named(database)
+        copy = context.find_copy(database)
         if copy is not None and copy.owner.lower() == session.login.lower():
             return "dbo"
         login = context.server.find_login(session.login)
-        for user in commits.users_of(context.world, session.server, database):
+        for user in commits.list_users_of(context.world, session.server, database):
             if login is not None and user.sid == login.sid:
                 return user.name
     enters = name in GUEST_ENTERS or has_server_permission(context, "CONNECT ANY DATABASE")
     return "guest" if enters else None
 
 
-def admit_database(context: Context, database: str) -> None:
+def require_database_user(context: Context, database: str) -> None:
     """Raise 916 if the connection has no user in the database."""
-    if user_in(context, database) is None:
+    if find_user_in(context, database) is None:
         name = context.session.login
-        raise SqlError(916, name, context.database_shown(database))
+        raise SqlError(916, name, context.get_spelled_name(database))
 
 
-def roles_in(context: Context, database: str, user: str) -> set[str]:
+def list_roles_in(context: Context, database: str, user: str) -> set[str]:
     """Return the roles of a user in a database."""
-    return accounts.roles_of(accounts.read(context.world, context.session.server, database), user)
+    return accounts.list_roles_of(
+        accounts.read_security(context.world, context.session.server, database), user
+    )
 
 
 def has_permission(context: Context, database: str, permission: str, schema: str = "", key: str = "") -> bool:
     """Return whether the connection's user has a permission in the database, or on a schema or object in it."""
     if is_sysadmin(context):
         return True
-    user = user_in(context, database)
+    user = find_user_in(context, database)
     if user is None:
         return False
     if user == "dbo":
         return True
-    security = accounts.read(context.world, context.session.server, database)
-    names = {user.lower(), *accounts.roles_of(security, user)}
+    security = accounts.read_security(context.world, context.session.server, database)
+    names = {user.lower(), *accounts.list_roles_of(security, user)}
     levels = {("DATABASE", ""), ("SCHEMA", schema.lower()), ("OBJECT", key)}
     grants = [g for g in security.grants if g.grantee in names and (g.kind, g.name) in levels]
     if any(g.denied and g.permission in (permission, "CONTROL") for g in grants):
@@ -322,7 +328,7 @@ def require_object_permission(
 ) -> None:
     """Raise 229 if the connection lacks the permission on an object."""
     if not has_permission(context, database, permission, schema, key):
-        raise SqlError(229, permission, name, context.database_shown(database), schema)
+        raise SqlError(229, permission, name, context.get_spelled_name(database), schema)
 
 
 METADATA: Final = (
@@ -344,7 +350,7 @@ OWN_ROWS: Final = {
 OF_DATABASE: Final = ("sys.dm_db_",)
 
 
-def require_state(context: Context, view: str) -> None:
+def require_view_state(context: Context, view: str) -> None:
     """Raise 300, or 262 with 297, for a management view without VIEW SERVER STATE or VIEW DATABASE STATE."""
     if not view.startswith(STATE_VIEWS) or view in OWN_ROWS:
         return
@@ -355,7 +361,7 @@ def require_state(context: Context, view: str) -> None:
         if not (
             has_server_permission(context, "VIEW SERVER STATE") or has_permission(context, database, right)
         ):
-            raise SqlError(262, right, context.database_shown(database), also=(297,))
+            raise SqlError(262, right, context.get_spelled_name(database), also=(297,))
     elif not has_server_permission(context, "VIEW SERVER STATE"):
         right = "VIEW SERVER PERFORMANCE STATE" if modern else "VIEW SERVER STATE"
         raise SqlError(300, right, "server", "master", also=(297,))

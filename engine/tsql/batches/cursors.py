@@ -22,18 +22,18 @@ CURSORS_MAX: Final = 100
 """Maximum cursors of one connection. Assumed."""
 
 
-def local(machine: Machine, name: str) -> str:
+def make_local_key(machine: Machine, name: str) -> str:
     """Return the key under which a local cursor or cursor variable of the running batch or procedure is stored."""
     return f"{name.lower()} {len(machine.scopes)}"
 
 
-def find(machine: Machine, name: str) -> tuple[str, SqlCursor]:
+def find_cursor(machine: Machine, name: str) -> tuple[str, SqlCursor]:
     """Return key and cursor of that name; a local cursor takes precedence over a global one.
 
     Raises 16916, or 16950 for an empty variable.
     """
     session_cursors = dict(machine.session.cursors)
-    for key in (local(machine, name), name.lower()):
+    for key in (make_local_key(machine, name), name.lower()):
         if key in session_cursors:
             return key, session_cursors[key]
     if name.startswith("@"):
@@ -41,7 +41,7 @@ def find(machine: Machine, name: str) -> tuple[str, SqlCursor]:
     raise SqlError(16916, name)
 
 
-def forget_local(machine: Machine) -> None:
+def remove_local_cursors(machine: Machine) -> None:
     """Remove the local cursors at the end of their batch or procedure. Documented [DOC: DECLARE CURSOR]."""
     depth = len(machine.scopes)
     cursors = tuple(
@@ -50,25 +50,25 @@ def forget_local(machine: Machine) -> None:
         if int(cursor_entry[0].partition(" ")[2] or 0) <= depth
     )
     if len(cursors) < len(machine.session.cursors):
-        machine.note(cursors=cursors)
+        machine.change_session(cursors=cursors)
 
 
 _SCROLLS: Final = frozenset({"SCROLL", "STATIC", "KEYSET", "DYNAMIC", "INSENSITIVE"})
 
 
-def declare(machine: Machine, statement: s.DeclareCursor) -> None:
+def declare_cursor(machine: Machine, statement: s.DeclareCursor) -> None:
     """Execute DECLARE name CURSOR or SET @name = CURSOR. Raises 16915 for a name in use."""
     options = frozenset(statement.options)
     is_local = "LOCAL" in options or statement.name.startswith("@")
-    key = local(machine, statement.name) if is_local else statement.name.lower()
+    key = make_local_key(machine, statement.name) if is_local else statement.name.lower()
     if key in dict(machine.session.cursors) and not statement.name.startswith("@"):
         raise SqlError(16915, statement.name)
     scrolls = bool(options & _SCROLLS) and not options & {"FORWARD_ONLY", "FAST_FORWARD"}
     has_row_count = bool(options & {"STATIC", "KEYSET", "INSENSITIVE"})
-    keep(machine, key, SqlCursor(statement.query, scrolls=scrolls, counted=has_row_count))
+    store_cursor(machine, key, SqlCursor(statement.query, scrolls=scrolls, counted=has_row_count))
 
 
-def keep(machine: Machine, name: str, cursor: SqlCursor | None) -> None:
+def store_cursor(machine: Machine, name: str, cursor: SqlCursor | None) -> None:
     """Store a cursor under its name; None removes it."""
     session_cursors = dict(machine.session.cursors)
     session_cursors.pop(name, None)
@@ -77,17 +77,17 @@ def keep(machine: Machine, name: str, cursor: SqlCursor | None) -> None:
             raise UnsimulatedFeatureError(f"more than {CURSORS_MAX} cursors of one connection")
         session_cursors[name] = cursor
         machine.check_capacity(cursor)
-    machine.note(cursors=tuple(session_cursors.items()))
+    machine.change_session(cursors=tuple(session_cursors.items()))
 
 
 def open_cursor(machine: Machine, name: str) -> None:
     """Execute OPEN: run the query of the cursor."""
-    key, cursor = find(machine, name)
+    key, cursor = find_cursor(machine, name)
     if cursor.rows is not None:
         raise SqlError(16905)
-    plan = machine.plan("statement", remove_cursor_options(cursor.query))
-    columns, rows = machine.select(plan)
-    keep(
+    plan = machine.plan_text("statement", remove_cursor_options(cursor.query))
+    columns, rows = machine.run_select(plan)
+    store_cursor(
         machine,
         key,
         replace(
@@ -96,19 +96,19 @@ def open_cursor(machine: Machine, name: str) -> None:
             columns=columns,
             rows=tuple(rows),
             position=-1,
-            characters=tables.characters_in(rows),
+            characters=tables.count_characters(rows),
         ),
     )
 
 
-def fetch(machine: Machine, statement: s.FetchCursor) -> None:
+def fetch_row(machine: Machine, statement: s.FetchCursor) -> None:
     """Execute FETCH into variables or as a result set."""
-    key, cursor = find(machine, statement.name)
+    key, cursor = find_cursor(machine, statement.name)
     if cursor.rows is None:
         raise SqlError(16917)
     if statement.direction != "NEXT" and not cursor.scrolls:
         raise SqlError(16911, "fetch", statement.direction.lower())
-    offset = int(to_number(machine.value(statement.offset))) if statement.offset is not None else 0
+    offset = int(to_number(machine.resolve_value(statement.offset))) if statement.offset is not None else 0
     position = {
         "NEXT": cursor.position + 1,
         "PRIOR": cursor.position - 1,
@@ -118,9 +118,9 @@ def fetch(machine: Machine, statement: s.FetchCursor) -> None:
         "RELATIVE": cursor.position + offset,
     }[statement.direction]
     position = max(-1, min(len(cursor.rows), position))
-    keep(machine, key, replace(cursor, position=position))
+    store_cursor(machine, key, replace(cursor, position=position))
     is_present = 0 <= position < len(cursor.rows)
-    machine.note(fetch_status=0 if is_present else -1, error=0)
+    machine.change_session(fetch_status=0 if is_present else -1, error=0)
     if not statement.into:
         rows = list(cursor.rows[position : position + 1]) if is_present else []
         machine.add_result(

@@ -397,7 +397,7 @@ UNSAID_OF_SESSION: Final = ("last_text", "last_begun_tick", "last_ended_tick")
 RARE_IN_SESSION: Final = frozenset({"applocks", "ranges", "user", "user_database"})
 
 
-def batch_text(run: Submission) -> str:
+def get_batch_text(run: Submission) -> str:
     """Return the text of the running batch, or of the last one, without the other batches of its submission."""
     batches = [step for step in (run.steps or ())[: run.step + 1] if isinstance(step, ScriptBatch)]
     return batches[-1].text if batches else run.text
@@ -429,10 +429,10 @@ DESCRIPTION: Final = "first result"
 """First argument of a call for the description of a text's first result (resolution.py)."""
 
 
-def declarations(text: str) -> list[tuple[str, str, bool, str]]:
+def parse_declarations(text: str) -> list[tuple[str, str, bool, str]]:
     """Return (name, type, output, default) of each parameter in a declaration of sp_executesql."""
     declared = []
-    for part in _split(text):
+    for part in _split_at_commas(text):
         words = part.split(None, 1)
         if len(words) != 2 or not words[0].startswith("@"):
             raise SqlError(102, part.strip() or "@")
@@ -444,7 +444,7 @@ def declarations(text: str) -> list[tuple[str, str, bool, str]]:
     return declared
 
 
-def _split(text: str) -> list[str]:
+def _split_at_commas(text: str) -> list[str]:
     """Return the parts of *text* between commas outside parentheses."""
     parts, level = [""], 0
     for char in text:
@@ -533,13 +533,13 @@ class Scope(Struct):
     def compile(self, work: int) -> int:
         """Continue compiling the text, spending at most *work*. Return the work done. Raises SqlSyntaxError."""
         assert self.read is not None
-        compiling = program.compiling(self.text, self.version, frozenset(self.parameters))
-        if not compiling.reached(self.read + work):
+        compiling = program.compile_in_steps(self.text, self.version, frozenset(self.parameters))
+        if not compiling.continue_to(self.read + work):
             self.read += work
             return work
         cost = compiling.spent - self.read
         self.read = None
-        self.code = compiling.result()
+        self.code = compiling.get_result()
         self.units = _list_program_units(self.code)
         self.declare_all()
         return cost

@@ -15,10 +15,10 @@ from engine.tsql.batches.data import Table
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, ForeignKey, Key, parse_table
-from engine.tsql.language.lexer import name_of, tokens_of
+from engine.tsql.language.lexer import get_name, tokenize
 from engine.tsql.query import planner
 from engine.tsql.query.plans import TableRef, UnsimulatedFeatureError
-from engine.tsql.scalars.types import DECIMALS, MAX, check_type_text, parse_type, type_of
+from engine.tsql.scalars.types import DECIMALS, MAX, check_type_text, parse_type, read_type
 from engine.tsql.scalars.values import Scalar
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ def create_table(machine: Machine, statement: s.CreateTable) -> None:
     """Create a table. Raises 2714, 2705 or 2715, or an error of its constraints: 1767, 1911 or 8110."""
     option_table.check_options("CREATE TABLE", statement.options, machine.context.version)
     _check_compression(machine, statement.name[-1], statement.options)
-    new_table = table_of(machine, TableRef(statement.name), statement.columns)
+    new_table = build_table(machine, TableRef(statement.name), statement.columns)
     new_table = replace(new_table, options=statement.options)
     sources.create_table(machine, TableRef(statement.name), new_table)
-    machine.note(error=0, rowcount=0)
+    machine.change_session(error=0, rowcount=0)
 
 
 def _parse_checked_table(
@@ -61,7 +61,7 @@ def _attach_columns(
     for rule in rules:
         if isinstance(rule, Check):
             used = {
-                column_names[name.lower()] for name in _names_in(rule.text) if name.lower() in column_names
+                column_names[name.lower()] for name in _read_names(rule.text) if name.lower() in column_names
             }
             if rule.columns and used - set(rule.columns):
                 raise SqlError(8141, "CHECK", rule.columns[0], table, also=(1750,))
@@ -70,7 +70,7 @@ def _attach_columns(
     return tuple(table_rules)
 
 
-def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
+def build_table(machine: Machine, ref: TableRef, text: str) -> Table:
     """Return the empty table that *text*, a list of columns, describes."""
     columns, rules = _parse_checked_table(machine, ref, text)
     for number, column in enumerate(columns, start=1):
@@ -85,7 +85,7 @@ def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
     if len(versions) > 1:
         raise SqlError(2738, ref.parts[-1], versions[1])
     if versions:
-        machine.remark("values of timestamp columns; they stay NULL")
+        machine.report_partly_simulated("values of timestamp columns; they stay NULL")
     if sum(column.identity is not None for column in columns) > 1:
         raise SqlError(2744, ref.parts[-1])
     primary = {
@@ -101,7 +101,7 @@ def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
         ref.parts[-1], columns, constraints.assign_names(ref.parts[-1], rules, machine.context.version)
     )
     constraints.check_definition(machine, ref, new_table, new_table.constraints)
-    return constraints.with_computed_types(machine, new_table)
+    return constraints.add_computed_types(machine, new_table)
 
 
 _NOT_DETERMINISTIC: Final = frozenset({
@@ -115,7 +115,7 @@ def check_column_options(machine: Machine, table: str, columns: Sequence[ColumnD
     """Raise 155 or 4936 for a wrong option of a column. Refuse options that are not simulated."""
     for column in columns:
         option_table.check_options("COLUMN", column.options, machine.context.version)
-        words = {token.upper for token in tokens_of(column.computed)} if column.computed else set()
+        words = {token.upper for token in tokenize(column.computed)} if column.computed else set()
         if ("PERSISTED", "") in column.options and words & _NOT_DETERMINISTIC:
             raise SqlError(4936, column.name, table)
 
@@ -147,7 +147,7 @@ def _check_identity(table: str, column: ColumnDefinition) -> None:
     """Raise 2749 for an IDENTITY column that is not a whole number, 8147 for one that allows NULL."""
     if column.identity is None:
         return
-    kind = type_of(column.type, 1)
+    kind = read_type(column.type, 1)
     if not (kind.is_integer and kind.name != "bit") and not (kind.name in DECIMALS and kind.scale == 0):
         raise SqlError(2749, column.name)
     if column.said_null:
@@ -213,7 +213,7 @@ def drop_index(machine: Machine, statement: s.DropIndex) -> None:
         sources.store_table(
             machine, ref, replace(table, constraints=tuple(k for k in constraint_list if k is not found_key))
         )
-    machine.note(error=0, rowcount=0)
+    machine.change_session(error=0, rowcount=0)
 
 
 def _store_checked(machine: Machine, ref: TableRef, table: Table, new_table: Table) -> None:
@@ -235,7 +235,7 @@ def _store_checked(machine: Machine, ref: TableRef, table: Table, new_table: Tab
             raise SqlError(547, "ALTER TABLE", *problem.parameters[1:]) from None
         raise
     sources.store_table(machine, ref, new_table)
-    machine.note(error=0, rowcount=0)
+    machine.change_session(error=0, rowcount=0)
 
 
 def alter_table(machine: Machine, statement: s.AlterTable) -> None:
@@ -284,7 +284,9 @@ def _switch_constraints(ref: TableRef, table: Table, statement: s.AlterTable) ->
     rules = {rule.name.lower(): rule for rule in table.constraints}
     enabled_names = {name.lower() for name in statement.enabled}
     defaults = {
-        constraints.default_name(ref.parts[-1], column).lower() for column in table.columns if column.default
+        constraints.get_default_name(ref.parts[-1], column).lower()
+        for column in table.columns
+        if column.default
     }
     for name in statement.enabled:
         if name.lower() in defaults:
@@ -313,7 +315,7 @@ def _drop_constraint(table: Table, name: str, ref: TableRef) -> Table:
     remaining_constraints = tuple(item for item in table.constraints if item.name.lower() != name.lower())
     columns = tuple(
         replace(column, default="", default_name="")
-        if column.default and constraints.default_name(ref.parts[-1], column).lower() == name.lower()
+        if column.default and constraints.get_default_name(ref.parts[-1], column).lower() == name.lower()
         else column
         for column in table.columns
     )
@@ -325,7 +327,7 @@ def _drop_constraint(table: Table, name: str, ref: TableRef) -> Table:
 _VARYING: Final = frozenset({"varchar", "nvarchar", "varbinary"})
 
 
-def _only_widens(old_type: str, new_type: str) -> bool:
+def _is_only_wider(old_type: str, new_type: str) -> bool:
     """Return whether a type of varying length only becomes longer, so that a key or CHECK may use the column.
 
     [DOC: ALTER TABLE]
@@ -369,7 +371,7 @@ def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> T
         for item in using
         if not isinstance(item, Check)
     )
-    if old.computed or is_used or (using and not _only_widens(old.type, new.type)):
+    if old.computed or is_used or (using and not _is_only_wider(old.type, new.type)):
         raise UnsimulatedFeatureError(
             "ALTER COLUMN of a column that a constraint, an index or a formula needs"
         )
@@ -436,7 +438,7 @@ def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, unche
     for count, row in enumerate(table.rows):
         rows.append((*row, *(_compute_initial_value(machine, column, count, filled) for column in columns)))
     next_identity = number[0] + number[1] * len(rows) if number is not None else table.next_identity
-    new_table = constraints.with_computed_types(machine, new_table)
+    new_table = constraints.add_computed_types(machine, new_table)
     return replace(
         new_table, rows=tuple(rows), ids=table.ids, next_id=table.next_id, next_identity=next_identity
     )
@@ -463,16 +465,16 @@ def _drop_columns(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
         raise SqlError(4924, "ALTER TABLE DROP COLUMN", names[0], ref.parts[-1])
     for item in table.constraints:
         text = item.text if isinstance(item, Check) else item.filter if isinstance(item, Key) else ""
-        used = (*item.columns, *_names_in(text))
+        used = (*item.columns, *_read_names(text))
         used_name = next((name for name in used if name.lower() in dropped_names), None)
         if used_name is not None:
             kind = "index" if isinstance(item, Key) and "INDEX" in item.kind else "object"
             raise SqlError(5074, kind, item.name, "column", used_name, also=(4922,))
     for column in table.columns:
         if column.name.lower() in dropped_names and column.default:
-            name = constraints.default_name(ref.parts[-1], column)
+            name = constraints.get_default_name(ref.parts[-1], column)
             raise SqlError(5074, "object", name, "column", column.name, also=(4922,))
-        used_names = {name.lower() for name in _names_in(column.computed)} & dropped_names
+        used_names = {name.lower() for name in _read_names(column.computed)} & dropped_names
         if used_names and column.name.lower() not in dropped_names:
             raise SqlError(5074, "column", column.name, "column", min(used_names), also=(4922,))
     if not keep:
@@ -482,8 +484,8 @@ def _drop_columns(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
     return replace(table, columns=columns, rows=rows)
 
 
-def _names_in(text: str) -> tuple[str, ...]:
-    return tuple(name_of(token) for token in tokens_of(text) if token.kind in ("word", "quoted"))
+def _read_names(text: str) -> tuple[str, ...]:
+    return tuple(get_name(token) for token in tokenize(text) if token.kind in ("word", "quoted"))
 
 
 def set_identity_insert(machine: Machine, name_tokens: Sequence[str], enabled: bool) -> None:
@@ -505,4 +507,4 @@ def set_identity_insert(machine: Machine, name_tokens: Sequence[str], enabled: b
         options["IDENTITY_INSERT"] = name
     elif active_table == name:
         del options["IDENTITY_INSERT"]
-    machine.note(options=tuple(options.items()), error=0)
+    machine.change_session(options=tuple(options.items()), error=0)

@@ -11,33 +11,33 @@ from engine.tsql import catalog
 from engine.tsql.batches import event_files, locks, object_properties, objects, properties, stored_messages
 from engine.tsql.batches.context import (
     Context,
+    find_user_in,
     has_permission,
     has_server_permission,
     is_member,
     is_sysadmin,
-    roles_in,
-    user_in,
+    list_roles_in,
 )
 from engine.tsql.batches.data import CONSOLE, DESCRIPTION
-from engine.tsql.batches.objects import schemas
+from engine.tsql.batches.objects import list_schemas
 from engine.tsql.catalog import availability, folders, host, security
 from engine.tsql.language.permissions import ON_OBJECT, PERMISSIONS
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.date_values import Culture
 from engine.tsql.scalars.functions import format_message
-from engine.tsql.scalars.settings import context_info, settings_of
-from engine.tsql.scalars.values import Scalar, convert, to_integer, to_number, to_text
+from engine.tsql.scalars.settings import build_settings, get_context_info
+from engine.tsql.scalars.values import Scalar, convert_value, to_integer, to_number, to_text
 
 
-def version_text(context: Context) -> str:
+def format_version(context: Context) -> str:
     """Return the text of @@VERSION."""
-    year, (major, minor, _) = host.windows(context)
+    year, (major, minor, _) = host.get_windows_version(context)
     platform_text = f"Windows Server {year} Standard" if context.version >= 2016 else "Windows NT"
     edition = f"{context.server.edition} Edition (64-bit)"
-    return f"{startup.product(context.server)}\n\t{edition} on {platform_text} {major}.{minor} (X64)\n"
+    return f"{startup.format_product(context.server)}\n\t{edition} on {platform_text} {major}.{minor} (X64)\n"
 
 
-def _has_perms(
+def _evaluate_has_perms(
     context: Context, securable: Scalar, kind: Scalar, permission: Scalar, *more: Scalar
 ) -> Scalar:
     """Return 1 if the connection has the permission, NULL for an unknown permission, 0 for an unknown database."""
@@ -46,7 +46,7 @@ def _has_perms(
         return None
     if is_sysadmin(context):
         if to_text(kind).upper() == "DATABASE" and securable is not None:
-            return int(context.database_id(to_text(securable).strip("[]")) is not None)
+            return int(context.find_database_id(to_text(securable).strip("[]")) is not None)
         return 1
     if right == "ANY" or more:
         raise UnsimulatedFeatureError(
@@ -72,12 +72,15 @@ def _has_permission(context: Context, securable: str, kind: str, permission: str
     return int(has_permission(context, place[1], permission, stored_object.schema, stored_object.key))
 
 
-def _object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
+def _evaluate_object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
     """Return the id of an existing temp table, procedure or view; NULL if there is none of that name and type."""
-    number = None if name is None else catalog.object_id(context, to_text(name))
+    number = None if name is None else catalog.get_object_id(context, to_text(name))
     if number is None or kind is None:
         return number
-    rows = (*catalog.rows_of(context, "sys.objects"), *catalog.rows_of(context, "sys.system_objects"))
+    rows = (
+        *catalog.list_view_rows(context, "sys.objects"),
+        *catalog.list_view_rows(context, "sys.system_objects"),
+    )
     object_type = next((to_text(row["type"]).strip() for row in rows if row["object_id"] == number), None)
     return number if object_type in (None, to_text(kind).strip().upper()) else None
 
@@ -94,22 +97,24 @@ def _make_principal_lookup(key_column: str, wanted: str) -> Callable[..., Scalar
         if not given and wanted == "name":
             return context.session.login
         key = to_text(given[0] if given else context.session.login).casefold()
-        rows = catalog.rows_of(context, "sys.server_principals")
-        sid = _sid_without_login(context) if wanted == "sid" and not given else None
+        rows = catalog.list_view_rows(context, "sys.server_principals")
+        sid = _find_sid_without_login(context) if wanted == "sid" and not given else None
         return next((row[wanted] for row in rows if to_text(row[key_column]).casefold() == key), sid)
 
     return find
 
 
-def _sid_without_login(context: Context) -> Scalar:
+def _find_sid_without_login(context: Context) -> Scalar:
     """Return the SID of an impersonated user without a login; None otherwise."""
     session = context.session
-    users = commits.users_of(context.world, session.server, session.user_database) if session.user else ()
-    return next((security.sid_of_user(user) for user in users if user.name == session.user), None)
+    users = (
+        commits.list_users_of(context.world, session.server, session.user_database) if session.user else ()
+    )
+    return next((security.get_user_sid(user) for user in users if user.name == session.user), None)
 
 
-def _newid(context: Context) -> Scalar:
-    digits = f"{context.world.chance.bits():016X}{context.world.chance.bits():016X}"
+def _evaluate_newid(context: Context) -> Scalar:
+    digits = f"{context.world.chance.next_bits():016X}{context.world.chance.next_bits():016X}"
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-A{digits[17:20]}-{digits[20:]}"
 
 
@@ -117,15 +122,17 @@ def _to_integer(value: Scalar) -> int:
     return int(to_number(value))
 
 
-def _db_id(context: Context, name: Scalar = None) -> Scalar:
-    return context.database_id(context.session.database if name is None else to_text(name))
+def _evaluate_db_id(context: Context, name: Scalar = None) -> Scalar:
+    return context.find_database_id(context.session.database if name is None else to_text(name))
 
 
-def _db_name(context: Context, number: Scalar = None) -> Scalar:
-    return context.session.database if number in (None, 0) else context.database_name(_to_integer(number))
+def _evaluate_db_name(context: Context, number: Scalar = None) -> Scalar:
+    return (
+        context.session.database if number in (None, 0) else context.find_database_name(_to_integer(number))
+    )
 
 
-def _error(name: str) -> Callable[[Context], Scalar]:
+def _build_error_getter(name: str) -> Callable[[Context], Scalar]:
     def look(context: Context) -> Scalar:
         value: Scalar = None if context.caught is None else getattr(context.caught, name)
         return value
@@ -133,29 +140,29 @@ def _error(name: str) -> Callable[[Context], Scalar]:
     return look
 
 
-def _rand(context: Context, seed: Scalar = None) -> Scalar:
+def _evaluate_rand(context: Context, seed: Scalar = None) -> Scalar:
     """Evaluate RAND with L'Ecuyer's generator.
 
     A seed gives the same number as in the documentation's examples [DOC: RAND].
     """
     if seed is None:
-        return context.world.chance.uniform()
+        return context.world.chance.draw_uniform()
     number = (40014 * (_to_integer(seed) % 2147483563) % 2147483563) - 40692 * 67890 % 2147483399
     return (number if number > 0 else number + 2147483562) * 4.656613e-10
 
 
-def _next_value_for(context: Context, name: Scalar) -> Scalar:
+def _reject_next_value_for(context: Context, name: Scalar) -> Scalar:
     """Reject NEXT VALUE FOR, because CREATE SEQUENCE is not simulated."""
     raise SqlError(208, name)
 
 
-def _utc(context: Context) -> Scalar:
-    return context.datetime_value()
+def _get_utc_time(context: Context) -> Scalar:
+    return context.get_datetime_value()
 
 
-def _formatmessage(context: Context, message: Scalar, *values: Scalar) -> Scalar:
+def _evaluate_formatmessage(context: Context, message: Scalar, *values: Scalar) -> Scalar:
     if isinstance(message, int):
-        row = stored_messages.find(context.world, context.server.name, message)
+        row = stored_messages.find_message(context.world, context.server.name, message)
         if row is None or message <= stored_messages.FIRST_RAISABLE:
             return None
         return (
@@ -164,11 +171,11 @@ def _formatmessage(context: Context, message: Scalar, *values: Scalar) -> Scalar
     return format_message(to_text(message), values)
 
 
-def _file(column: str, wanted: str) -> Callable[[Context, Scalar], Scalar]:
+def _build_file_function(column: str, wanted: str) -> Callable[[Context, Scalar], Scalar]:
     """Build FILE_NAME, FILE_ID and related functions of a file of the current database."""
 
     def find(context: Context, value: Scalar) -> Scalar:
-        for row in catalog.rows_of(context, "sys.database_files"):
+        for row in catalog.list_view_rows(context, "sys.database_files"):
             if to_text(row[column]).casefold() == to_text(value).casefold():
                 return row[wanted]
         return None
@@ -179,17 +186,17 @@ def _file(column: str, wanted: str) -> Callable[[Context, Scalar], Scalar]:
 _FILE_PROPERTIES: Final = {"isreadonly": 0, "isprimaryfile": None, "islogfile": None, "spaceused": None}
 
 
-def _fileproperty(context: Context, name: Scalar, wanted: Scalar) -> Scalar:
+def _evaluate_fileproperty(context: Context, name: Scalar, wanted: Scalar) -> Scalar:
     """Evaluate FILEPROPERTY. SpaceUsed, in pages, is the used part of a log, and all of a data file."""
     key = to_text(wanted).lower()
-    for row in catalog.rows_of(context, "sys.database_files"):
+    for row in catalog.list_view_rows(context, "sys.database_files"):
         if to_text(row["name"]).casefold() != to_text(name).casefold() or key not in _FILE_PROPERTIES:
             continue
         if key == "spaceused":
             size = int(str(row["size"]))
             if row["type"] != 1:
                 return size
-            for usage in catalog.rows_of(context, "sys.dm_db_log_space_usage"):
+            for usage in catalog.list_view_rows(context, "sys.dm_db_log_space_usage"):
                 return round(size * float(str(usage["used_log_space_in_percent"])) / 100.0)
             return None
         values = {"islogfile": int(row["type"] == 1), "isprimaryfile": int(row["file_id"] == 1)}
@@ -206,19 +213,23 @@ _TYPES: Final = {
 """user_type_id -> type. Documented [DOC: sys.types]."""
 
 
-def _object_name(context: Context, number: Scalar, database: Scalar = None) -> Scalar:
-    return _object(context, number).get("name")
+def _evaluate_object_name(context: Context, number: Scalar, database: Scalar = None) -> Scalar:
+    return _find_object(context, number).get("name")
 
 
-def _object(context: Context, number: Scalar) -> catalog.Record:
-    rows = (*catalog.rows_of(context, "sys.objects"), *catalog.rows_of(context, "sys.system_objects"))
+def _find_object(context: Context, number: Scalar) -> catalog.Record:
+    rows = (
+        *catalog.list_view_rows(context, "sys.objects"),
+        *catalog.list_view_rows(context, "sys.system_objects"),
+    )
     return next((row for row in rows if row["object_id"] == number), {})
 
 
-def _object_schema_name(context: Context, number: Scalar, database: Scalar = None) -> Scalar:
-    schema_id = _object(context, number).get("schema_id")
+def _evaluate_object_schema_name(context: Context, number: Scalar, database: Scalar = None) -> Scalar:
+    schema_id = _find_object(context, number).get("schema_id")
     return next(
-        (schema_name for schema_name, schema in schemas(context).items() if schema.number == schema_id), None
+        (schema_name for schema_name, schema in list_schemas(context).items() if schema.number == schema_id),
+        None,
     )
 
 
@@ -229,17 +240,17 @@ def _is_role_member(context: Context, role: Scalar, login: Scalar = None) -> Sca
     return int(is_member(context, to_text(role).lower(), to_text(login))) if fixed and is_known else None
 
 
-def _file_found(context: Context, path: Scalar) -> Scalar:
+def _check_file_exists(context: Context, path: Scalar) -> Scalar:
     """Return the row of sys.dm_os_file_exists in the packed form that reshape.py reads."""
-    return json.dumps([folders.exists(context, to_text(path))] if path is not None else [])
+    return json.dumps([folders.find_path_kind(context, to_text(path))] if path is not None else [])
 
 
-def _object_permissions(context: Context, name: Scalar) -> Scalar:
+def _list_object_permissions(context: Context, name: Scalar) -> Scalar:
     """Return the rows of fn_my_permissions about an object, as for a member of sysadmin.
 
     [DOC: sys.fn_my_permissions]
     """
-    number = _object_id(context, name) if name is not None else None
+    number = _evaluate_object_id(context, name) if name is not None else None
     rows = [(to_text(name), "", permission) for permission in ON_OBJECT] if number is not None else []
     return json.dumps(rows)
 
@@ -247,47 +258,47 @@ def _object_permissions(context: Context, name: Scalar) -> Scalar:
 CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **locks.FUNCTIONS,
     **properties.FUNCTIONS,
-    "file_found": _file_found,
-    "xe_events": event_files.read_target,
-    "object_permissions": _object_permissions,
-    "getdate": lambda context: context.datetime_value(),
-    "sysdatetime": lambda context: context.datetime_value(),
-    "current_timestamp": lambda context: context.datetime_value(),
-    "getutcdate": _utc,
-    "sysutcdatetime": _utc,
-    "sysdatetimeoffset": lambda context: convert(context.datetime_value(), "datetimeoffset"),
-    "db_id": _db_id,
-    "db_name": _db_name,
+    "file_found": _check_file_exists,
+    "xe_events": event_files.read_event_files,
+    "object_permissions": _list_object_permissions,
+    "getdate": lambda context: context.get_datetime_value(),
+    "sysdatetime": lambda context: context.get_datetime_value(),
+    "current_timestamp": lambda context: context.get_datetime_value(),
+    "getutcdate": _get_utc_time,
+    "sysutcdatetime": _get_utc_time,
+    "sysdatetimeoffset": lambda context: convert_value(context.get_datetime_value(), "datetimeoffset"),
+    "db_id": _evaluate_db_id,
+    "db_name": _evaluate_db_name,
     "original_db_name": lambda context: (context.session.program or CONSOLE).database,
-    "object_id": _object_id,
-    "object_name": _object_name,
-    "object_schema_name": _object_schema_name,
+    "object_id": _evaluate_object_id,
+    "object_name": _evaluate_object_name,
+    "object_schema_name": _evaluate_object_schema_name,
     "object_definition": lambda context, number: next(
         (
             row["definition"]
-            for row in catalog.rows_of(context, "sys.sql_modules")
+            for row in catalog.list_view_rows(context, "sys.sql_modules")
             if row["object_id"] == number
         ),
         None,
     ),
-    "objectproperty": object_properties.object_property,
-    "objectpropertyex": object_properties.object_property_ex,
-    "file_name": _file("file_id", "name"),
-    "file_id": _file("name", "file_id"),
-    "file_idex": _file("name", "file_id"),
-    "fileproperty": _fileproperty,
+    "objectproperty": object_properties.get_object_property,
+    "objectpropertyex": object_properties.get_object_property_ex,
+    "file_name": _build_file_function("file_id", "name"),
+    "file_id": _build_file_function("name", "file_id"),
+    "file_idex": _build_file_function("name", "file_id"),
+    "fileproperty": _evaluate_fileproperty,
     "type_name": lambda context, number: _TYPES.get(to_integer(number)) if number is not None else None,
     "type_id": lambda context, name: next(
         (number for number, known in _TYPES.items() if known == to_text(name).lower()), None
     ),
     "filegroup_name": lambda context, number: "PRIMARY" if number == 1 else None,
     "schema_name": lambda context, number=1: next(
-        (known for known, schema in schemas(context).items() if schema.number == number), None
+        (known for known, schema in list_schemas(context).items() if schema.number == number), None
     ),
     "schema_id": lambda context, name="dbo": next(
         (
             schema.number
-            for known, schema in schemas(context).items()
+            for known, schema in list_schemas(context).items()
             if known.lower() == to_text(name).lower()
         ),
         None,
@@ -301,16 +312,18 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     ),
     "system_user": lambda context: context.session.login,
     "user_name": lambda context, number=None: (
-        _current_user(context) if number is None else _user(context, "principal_id", number, "name")
+        _get_current_user(context)
+        if number is None
+        else _find_principal_column(context, "principal_id", number, "name")
     ),
-    "user": lambda context: _current_user(context),
-    "current_user": lambda context: _current_user(context),
-    "session_user": lambda context: _current_user(context),
-    "user_id": lambda context, name=None: _user(
-        context, "name", _current_user(context) if name is None else name, "principal_id"
+    "user": lambda context: _get_current_user(context),
+    "current_user": lambda context: _get_current_user(context),
+    "session_user": lambda context: _get_current_user(context),
+    "user_id": lambda context, name=None: _find_principal_column(
+        context, "name", _get_current_user(context) if name is None else name, "principal_id"
     ),
-    "database_principal_id": lambda context, name=None: _user(
-        context, "name", _current_user(context) if name is None else name, "principal_id"
+    "database_principal_id": lambda context, name=None: _find_principal_column(
+        context, "name", _get_current_user(context) if name is None else name, "principal_id"
     ),
     "host_name": lambda context: (context.session.program or CONSOLE).host,
     "host_id": lambda context: "1",
@@ -319,60 +332,60 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "is_member": lambda context, role: _is_member(context, role),
     "is_rolemember": lambda context, role, user=None: _is_member(context, role, user),
     "has_dbaccess": lambda context, name: _has_dbaccess(context, name),
-    "has_perms_by_name": _has_perms,
+    "has_perms_by_name": _evaluate_has_perms,
     "default_domain": lambda context: context.computer.domain,
-    "context_info": lambda context: context_info(context.session.options),
-    "sessionproperty": lambda context, name: _session_property(context, name),
-    "newid": _newid,
-    "newsequentialid": _newid,
-    "rand": _rand,
-    "error_number": _error("number"),
-    "error_message": _error("text"),
-    "error_severity": _error("severity"),
-    "error_state": _error("state"),
-    "error_line": _error("line"),
+    "context_info": lambda context: get_context_info(context.session.options),
+    "sessionproperty": lambda context, name: _get_session_property(context, name),
+    "newid": _evaluate_newid,
+    "newsequentialid": _evaluate_newid,
+    "rand": _evaluate_rand,
+    "error_number": _build_error_getter("number"),
+    "error_message": _build_error_getter("text"),
+    "error_severity": _build_error_getter("severity"),
+    "error_state": _build_error_getter("state"),
+    "error_line": _build_error_getter("line"),
     "error_procedure": lambda context: context.caught.procedure or None if context.caught else None,
     "xact_state": lambda context: -1 if context.session.doomed else int(context.session.transactions > 0),
     "scope_identity": lambda context: context.session.identity,
-    "formatmessage": _formatmessage,
-    "cursor_status": lambda context, kind, name: _cursor_status(context, kind, name),
-    "next_value_for": _next_value_for,
+    "formatmessage": _evaluate_formatmessage,
+    "cursor_status": lambda context, kind, name: _evaluate_cursor_status(context, kind, name),
+    "next_value_for": _reject_next_value_for,
     "trigger_nestlevel": lambda context: 0,
     "first_result_rows": lambda context, *arguments: context.call and context.call((DESCRIPTION, *arguments)),
     "scalar_function_value": lambda context, *arguments: context.call(arguments) if context.call else None,
     "fn_hadr_is_primary_replica": lambda context, database: availability.is_primary(
         context, to_text(database)
     ),
-    "fn_hadr_backup_is_preferred_replica": lambda context, database: availability.backs_up(
+    "fn_hadr_backup_is_preferred_replica": lambda context, database: availability.evaluate_backup_preference(
         context, to_text(database)
     ),
 }
 """Functions that read the connection or the server."""
 
 
-def _user(context: Context, key_column: str, value: Scalar, wanted: str) -> Scalar:
+def _find_principal_column(context: Context, key_column: str, value: Scalar, wanted: str) -> Scalar:
     """Return a column of the database principal with that name or id; NULL if there is none."""
     key = to_text(value).casefold()
-    rows = catalog.rows_of(context, "sys.database_principals")
+    rows = catalog.list_view_rows(context, "sys.database_principals")
     return next((row[wanted] for row in rows if to_text(row[key_column]).casefold() == key), None)
 
 
-def _current_user(context: Context) -> str:
-    return user_in(context, context.session.database) or "guest"
+def _get_current_user(context: Context) -> str:
+    return find_user_in(context, context.session.database) or "guest"
 
 
 def _is_member(context: Context, role: Scalar, user: Scalar = None) -> Scalar:
     """Return 1 if the user has the role, 0 if not, NULL for an unknown role [DOC: IS_MEMBER]."""
     role_name = to_text(role).casefold()
-    rows = catalog.rows_of(context, "sys.database_principals")
+    rows = catalog.list_view_rows(context, "sys.database_principals")
     if all(to_text(row["name"]).casefold() != role_name or to_text(row["type"]) != "R" for row in rows):
         return None
-    name = to_text(user) or _current_user(context)
+    name = to_text(user) or _get_current_user(context)
     owner = name.lower() == "dbo" and role_name == "db_owner"
-    return int(owner or role_name in roles_in(context, context.session.database, name))
+    return int(owner or role_name in list_roles_in(context, context.session.database, name))
 
 
-def _session_property(context: Context, name: Scalar) -> Scalar:
+def _get_session_property(context: Context, name: Scalar) -> Scalar:
     """Return 1 or 0 for an option of the connection, NULL for an unknown name [DOC: SESSIONPROPERTY]."""
     key = to_text(name).upper()
     values_by_property = (
@@ -384,15 +397,15 @@ def _session_property(context: Context, name: Scalar) -> Scalar:
         "NUMERIC_ROUNDABORT",
         "QUOTED_IDENTIFIER",
     )
-    return int(bool(_options(context) & _OPTION_BITS[key])) if key in values_by_property else None
+    return int(bool(_compute_option_bits(context) & _OPTION_BITS[key])) if key in values_by_property else None
 
 
-def _culture(context: Context) -> Culture:
-    return settings_of(context.session.options).culture
+def _get_culture(context: Context) -> Culture:
+    return build_settings(context.session.options).culture
 
 
 def _has_dbaccess(context: Context, name: Scalar) -> Scalar:
-    if context.database_id(to_text(name)) is None:
+    if context.find_database_id(to_text(name)) is None:
         return None
     try:
         context.open_database(to_text(name))
@@ -401,7 +414,7 @@ def _has_dbaccess(context: Context, name: Scalar) -> Scalar:
     return 1
 
 
-def _cursor_status(context: Context, kind: Scalar, name: Scalar) -> Scalar:
+def _evaluate_cursor_status(context: Context, kind: Scalar, name: Scalar) -> Scalar:
     cursor_name = to_text(name).lower()
     cursor = next(
         (
@@ -421,22 +434,22 @@ def _cursor_status(context: Context, kind: Scalar, name: Scalar) -> Scalar:
 GLOBALS: Final[dict[str, Callable[[Context], Scalar]]] = {
     "@@servername": lambda context: context.server.name,
     "@@servicename": lambda context: "MSSQLSERVER",
-    "@@version": version_text,
+    "@@version": format_version,
     "@@spid": lambda context: context.session.spid,
     "@@trancount": lambda context: context.session.transactions,
     "@@rowcount": lambda context: context.session.rowcount,
     "@@error": lambda context: context.session.error,
     "@@fetch_status": lambda context: context.session.fetch_status,
     "@@identity": lambda context: context.session.identity,
-    "@@cursor_rows": lambda context: _cursor_rows(context),
-    "@@language": lambda context: _culture(context).language.name,
-    "@@langid": lambda context: _culture(context).language.number,
-    "@@datefirst": lambda context: _culture(context).datefirst,
-    "@@lock_timeout": lambda context: locks.lock_timeout_ms(context.session),
+    "@@cursor_rows": lambda context: _count_cursor_rows(context),
+    "@@language": lambda context: _get_culture(context).language.name,
+    "@@langid": lambda context: _get_culture(context).language.number,
+    "@@datefirst": lambda context: _get_culture(context).datefirst,
+    "@@lock_timeout": lambda context: locks.get_lock_timeout_ms(context.session),
     "@@max_connections": lambda context: 32767,
     "@@max_precision": lambda context: 38,
     "@@nestlevel": lambda context: context.nesting,
-    "@@options": lambda context: _options(context),
+    "@@options": lambda context: _compute_option_bits(context),
     "@@procid": lambda context: context.procedure,
     "@@remserver": lambda context: None,
     "@@textsize": lambda context: 2147483647,
@@ -465,7 +478,7 @@ QUOTED_IDENTIFIER, ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL.
 """
 
 
-def _options(context: Context) -> int:
+def _compute_option_bits(context: Context) -> int:
     options, number = dict(context.session.options), 0
     for name, bit in _OPTION_BITS.items():
         if options.get(name, "ON" if bit & _ON_AT_LOGIN else "OFF") == "ON":
@@ -473,7 +486,7 @@ def _options(context: Context) -> int:
     return number
 
 
-def _cursor_rows(context: Context) -> int:
+def _count_cursor_rows(context: Context) -> int:
     """Return the number of rows of the cursor that was opened last; -1 if it is dynamic.
 
     Documented [DOC: @@CURSOR_ROWS].

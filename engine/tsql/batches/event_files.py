@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 
 from engine import datetime_formats
 from engine.availability import replicas
-from engine.identifiers import group_id, replica_id
+from engine.identifiers import make_group_id, make_replica_id
 from engine.messages import SqlError
 from engine.model import ReplicaWord
 from engine.tsql.batches.context import Context
@@ -38,7 +38,7 @@ Data = tuple[str, Scalar, str]
 """(name, value, text of a value from a map)."""
 
 
-def read_target(context: Context, path: Scalar) -> Scalar:
+def read_event_files(context: Context, path: Scalar) -> Scalar:
     """Return the rows, packed (functions.py), of the files that a path matches. Raises 25718 if none matches."""
     file_name = to_text(path).rpartition("\\")[2].lower() if path is not None else ""
     if "." not in file_name and not file_name.endswith("*"):
@@ -46,7 +46,7 @@ def read_target(context: Context, path: Scalar) -> Scalar:
     if fnmatch(FILE.lower(), file_name) and context.version >= 2012:
         target_rows = [
             [name, body, FILE, 512 * index, event_time]
-            for index, (name, event_time, body) in enumerate(_events(context), 1)
+            for index, (name, event_time, body) in enumerate(_list_events(context), 1)
         ]
         return json.dumps(target_rows)
     if fnmatch(SYSTEM_FILE, file_name):
@@ -54,7 +54,7 @@ def read_target(context: Context, path: Scalar) -> Scalar:
     raise SqlError(25718, to_text(path))
 
 
-def _events(context: Context) -> Iterator[tuple[str, str, str]]:
+def _list_events(context: Context) -> Iterator[tuple[str, str, str]]:
     """Yield (name, time, XML) of each event since the instance has a replica, oldest first."""
     world, server = context.world, context.session.server
     if not replicas.list_replica_states(world, server) and not any(
@@ -63,15 +63,15 @@ def _events(context: Context) -> Iterator[tuple[str, str, str]]:
         return
     for tick, number, severity, state, text in world.errorlog.get(server, ()):
         event_time = (
-            datetime_formats.format_datetime(context.moment(tick), "%Y-%m-%dT%H:%M:%S")
+            datetime_formats.format_datetime(context.get_time(tick), "%Y-%m-%dT%H:%M:%S")
             + f".{tick % 100 * 10:03d}Z"
         )
         name = ""
         data: tuple[Data, ...] = ()
         if number == STATE_CHANGED and (match := _CHANGE.search(text)) is not None:
-            name, data = "availability_replica_state_change", _state_change(context, match)
+            name, data = "availability_replica_state_change", _build_state_change_data(context, match)
         elif number == LEASE_EXPIRED and (match := _LEASE.search(text)) is not None:
-            name, data = "availability_group_lease_expired", _lease(context, match["group"])
+            name, data = "availability_group_lease_expired", _build_lease_data(context, match["group"])
         elif number in REPORTED:
             name = "error_reported"
             data = (
@@ -80,21 +80,22 @@ def _events(context: Context) -> Iterator[tuple[str, str, str]]:
                 ("is_intercepted", "false", ""), ("message", text, ""),
             )  # fmt: skip
         if name:
-            yield name, event_time, _xml(name, event_time, data)
+            yield name, event_time, _format_xml(name, event_time, data)
 
 
-def _group_data(context: Context, group: str) -> tuple[Data, ...]:
+def _build_group_data(context: Context, group: str) -> tuple[Data, ...]:
     world, server = context.world, context.session.server
     groups = [
-        replicas.group_of(world, server, state.guid) for state in replicas.list_replica_states(world, server)
+        replicas.find_group_config(world, server, state.guid)
+        for state in replicas.list_replica_states(world, server)
     ]
     guid = next(
         (candidate.guid for candidate in groups if candidate is not None and candidate.name == group), None
     )
     return (
-        ("availability_group_id", group_id(guid) if guid is not None else "", ""),
+        ("availability_group_id", make_group_id(guid) if guid is not None else "", ""),
         ("availability_group_name", group, ""),
-        ("availability_replica_id", replica_id(guid, server) if guid is not None else "", ""),
+        ("availability_replica_id", make_replica_id(guid, server) if guid is not None else "", ""),
         ("availability_replica_name", server, ""),
     )
 
@@ -102,19 +103,19 @@ def _group_data(context: Context, group: str) -> tuple[Data, ...]:
 _REPLICA_WORDS: Final = tuple(ReplicaWord)
 
 
-def _state_change(context: Context, match: re.Match[str]) -> tuple[Data, ...]:
+def _build_state_change_data(context: Context, match: re.Match[str]) -> tuple[Data, ...]:
     """Return the data of a state change. The states are numbered in the order of their names. Assumed."""
     state_numbers = {word.value: number for number, word in enumerate(_REPLICA_WORDS)}
     words = (("previous_state", match["old"]), ("current_state", match["new"]))
     states = tuple((name, state_numbers.get(word, 0), word) for name, word in words)
-    return (*states, *_group_data(context, match["group"]))
+    return (*states, *_build_group_data(context, match["group"]))
 
 
-def _lease(context: Context, group: str) -> tuple[Data, ...]:
-    return (("current_time", 0, ""), ("state", 1, "LeaseExpired"), *_group_data(context, group)[:2])
+def _build_lease_data(context: Context, group: str) -> tuple[Data, ...]:
+    return (("current_time", 0, ""), ("state", 1, "LeaseExpired"), *_build_group_data(context, group)[:2])
 
 
-def _xml(name: str, timestamp: str, data: tuple[Data, ...]) -> str:
+def _format_xml(name: str, timestamp: str, data: tuple[Data, ...]) -> str:
     parts = [
         f'<data name="{key}"><value>{escape(to_text(value))}</value>'
         + (f"<text>{escape(text)}</text>" if text else "")

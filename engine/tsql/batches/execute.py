@@ -40,13 +40,13 @@ from engine.tsql.query import planner
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import settings
 from engine.tsql.scalars.functions import format_message
-from engine.tsql.scalars.types import type_of
-from engine.tsql.scalars.values import Scalar, convert, format_as_type, to_number, to_text
+from engine.tsql.scalars.types import read_type
+from engine.tsql.scalars.values import Scalar, convert_value, format_as_type, to_number, to_text
 
 Outcome = statements.Outcome
 
 
-def perform(machine: Machine, statement: s.Statement) -> None:
+def execute_statement(machine: Machine, statement: s.Statement) -> None:
     """Execute one statement. Raises SqlError, UnsimulatedFeatureError or ConnectionLostError."""
     kind = type(statement)
     if isinstance(statement, _BEGINS) and not machine.session.transactions:
@@ -56,7 +56,7 @@ def perform(machine: Machine, statement: s.Statement) -> None:
         for option, value in statement.options:
             option_table.check_database_option(option, value, machine.context.version)
     try:
-        _admit(machine, statement)
+        _check_statement(machine, statement)
     except SqlError as problem:
         if getattr(statement, "if_exists", False) and problem.number in administer.ABSENT:
             return
@@ -70,8 +70,8 @@ def perform(machine: Machine, statement: s.Statement) -> None:
         except SqlError as problem:
             problem.title = getattr(statement, "title", problem.title)
             if isinstance(statement, s.Backup):
-                database = to_text(machine.value(statement.database))
-                backup.note_failure(machine.world, machine.session.server, database, problem)
+                database = to_text(machine.resolve_value(statement.database))
+                backup.log_failure(machine.world, machine.session.server, database, problem)
             raise
     else:
         raise UnsimulatedFeatureError(type(statement).__name__)
@@ -90,11 +90,11 @@ def _name_current_database(machine: Machine, statement: s.Statement) -> s.Statem
     return structs.replace(statement, database=machine.session.database)
 
 
-def _admit(machine: Machine, statement: s.Statement) -> None:
+def _check_statement(machine: Machine, statement: s.Statement) -> None:
     try:
         if not is_sysadmin(machine.context):
-            permissions.admit(machine, statement)
-        gate.check(machine, statement)
+            permissions.check_permission(machine, statement)
+        gate.check_statement(machine, statement)
     except SqlError as problem:
         problem.title = getattr(statement, "title", problem.title)
         raise
@@ -121,12 +121,12 @@ def _make_database_command(function: Callable[..., Outcome], *fields: str) -> Ha
     return run
 
 
-def _partner_set(machine: Machine, statement: gs.PartnerSet) -> Outcome:
+def _set_partner(machine: Machine, statement: gs.PartnerSet) -> Outcome:
     """Execute SET PARTNER. Raise 1488 for a database in single-user mode."""
     world, server, database = machine.world, machine.session.server, statement.database
-    if access.mode_of(world, server, database) == "SINGLE_USER":
-        raise SqlError(1488, machine.context.database_shown(database))
-    return commands.partner_set(world, server, database, statement.address)
+    if access.get_access_mode(world, server, database) == "SINGLE_USER":
+        raise SqlError(1488, machine.context.get_spelled_name(database))
+    return commands.set_partner(world, server, database, statement.address)
 
 
 FIXED_IN_SYSTEM_DATABASES: Final = frozenset({"OFFLINE", "READ_ONLY"})
@@ -146,28 +146,28 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
                 raise SqlError(5058, option, statement.database.lower(), also=(5069,))
             raise UnsimulatedFeatureError(f"ALTER DATABASE … SET {option} of a system database")
         option_table.check_options(option_table.DATABASE_SET, [(option, value)], machine.context.version)
-        database = machine.context.database_shown(statement.database)
-        copy = machine.context.copy_named(database)
+        database = machine.context.get_spelled_name(statement.database)
+        copy = machine.context.find_copy(database)
         if option in ("OFFLINE", "EMERGENCY") and copy is not None and copy.standby:
             raise UnsimulatedFeatureError(f"ALTER DATABASE … SET {option} of a database in STANDBY")
         if option in access.EXCLUSIVE:
-            messages += access.end_others(machine, database, statement.termination)
+            messages += access.end_other_connections(machine, database, statement.termination)
         try:
             outcome = options.set_option(machine.world, machine.session.server, database, option, value)
         except options.UnsimulatedOptionError as problem:
             raise UnsimulatedFeatureError(str(problem)) from None
         if option in access.MODES:
-            outcome = access.set_mode(machine, database, option, statement.termination)
+            outcome = access.set_access_mode(machine, database, option, statement.termination)
         if isinstance(outcome, statements.PendingStatement):
             return outcome
         messages += outcome
     return messages
 
 
-def _shutdown(machine: Machine, statement: s.Shutdown) -> Outcome:
+def _shut_down(machine: Machine, statement: s.Shutdown) -> Outcome:
     """Execute SHUTDOWN: report to the client who requested it, then end the connection."""
     login = machine.session.login
-    outcome = statements.shutdown(machine.world, machine.session.server, statement.nowait, login)
+    outcome = statements.shut_down_instance(machine.world, machine.session.server, statement.nowait, login)
     machine.report_outcome(outcome)
     request_text = "NOWAIT request" if statement.nowait else "request"
     machine.append_message(fill_message(6006, request_text, login)[1])
@@ -175,10 +175,10 @@ def _shutdown(machine: Machine, statement: s.Shutdown) -> Outcome:
     raise ConnectionLostError
 
 
-def _use(machine: Machine, statement: s.UseDatabase) -> Outcome:
+def _execute_use(machine: Machine, statement: s.UseDatabase) -> Outcome:
     database = machine.context.open_database(statement.database)
-    access.admit(machine.context, database)
-    machine.note(database=database)
+    access.check_single_user(machine.context, database)
+    machine.change_session(database=database)
     return []
 
 
@@ -190,38 +190,38 @@ def _alter_group(machine: Machine, statement: gs.AlterGroup) -> Outcome:
 
 
 def _create_group(machine: Machine, statement: gs.CreateGroup) -> Outcome:
-    return group_commands.create(
+    return group_commands.create_group(
         machine.world, machine.session.server, statement.group, statement.options, statement.databases,
         statement.replicas, statement.listener,
     )  # fmt: skip
 
 
 def _drop_group(machine: Machine, statement: gs.DropGroup) -> Outcome:
-    return group_commands.drop(machine.world, machine.session.server, statement.group)
+    return group_commands.drop_group(machine.world, machine.session.server, statement.group)
 
 
 COMMANDS: Final[dict[type[s.Statement], Command]] = {
     gs.AlterGroup: _alter_group,
     gs.CreateGroup: _create_group,
     gs.DropGroup: _drop_group,
-    gs.HadrJoin: _make_database_command(group_commands.databases.join, "group"),
-    gs.HadrOff: _make_database_command(group_commands.databases.leave),
-    gs.HadrSuspend: _make_database_command(group_commands.suspend),
-    gs.HadrResume: _make_database_command(group_commands.resume),
-    gs.PartnerSet: _partner_set,
-    gs.PartnerFailover: _make_database_command(commands.partner_failover),
-    gs.PartnerForce: _make_database_command(commands.partner_force),
-    gs.PartnerOff: _make_database_command(commands.partner_off),
-    gs.PartnerSuspend: _make_database_command(commands.partner_suspend),
-    gs.PartnerResume: _make_database_command(commands.partner_resume),
-    gs.PartnerSafety: _make_database_command(commands.partner_safety, "level"),
-    gs.PartnerTimeout: _make_database_command(commands.partner_timeout, "seconds"),
-    gs.RedoQueue: _make_database_command(commands.redo_queue, "limit_mb"),
-    gs.WitnessSet: _make_database_command(commands.witness_set, "address"),
-    gs.WitnessOff: _make_database_command(commands.witness_off),
+    gs.HadrJoin: _make_database_command(group_commands.databases.join_database, "group"),
+    gs.HadrOff: _make_database_command(group_commands.databases.leave_group),
+    gs.HadrSuspend: _make_database_command(group_commands.suspend_movement),
+    gs.HadrResume: _make_database_command(group_commands.resume_all_movement),
+    gs.PartnerSet: _set_partner,
+    gs.PartnerFailover: _make_database_command(commands.fail_over),
+    gs.PartnerForce: _make_database_command(commands.force_service),
+    gs.PartnerOff: _make_database_command(commands.remove_session),
+    gs.PartnerSuspend: _make_database_command(commands.suspend_session),
+    gs.PartnerResume: _make_database_command(commands.resume_session),
+    gs.PartnerSafety: _make_database_command(commands.set_safety, "level"),
+    gs.PartnerTimeout: _make_database_command(commands.set_timeout, "seconds"),
+    gs.RedoQueue: _make_database_command(commands.set_redo_queue, "limit_mb"),
+    gs.WitnessSet: _make_database_command(commands.set_witness, "address"),
+    gs.WitnessOff: _make_database_command(commands.remove_witness),
     s.SetOption: _set_option,
-    s.Shutdown: _shutdown,
-    s.UseDatabase: _use,
+    s.Shutdown: _shut_down,
+    s.UseDatabase: _execute_use,
     **administer.COMMANDS,
 }
 """Statements that change the world -> function that executes them."""
@@ -230,37 +230,37 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
 # --- the language ----------------------------------------------------------------------------------------
 
 
-def _print(machine: Machine, statement: s.Print) -> None:
+def _execute_print(machine: Machine, statement: s.Print) -> None:
     value, kind = machine.evaluate_with_type(statement.expression)
     text = "" if value is None else format_as_type(value, source=kind, culture=machine.settings.culture)
     machine.append_message(text[:8000] or " ")
-    machine.note(error=0, rowcount=0)
+    machine.change_session(error=0, rowcount=0)
 
 
-def _assign(machine: Machine, statement: s.Assign) -> None:
+def _assign_variable(machine: Machine, statement: s.Assign) -> None:
     machine.set_variable(statement.name, *machine.evaluate_with_type(statement.expression))
-    machine.note(error=0, rowcount=1)
+    machine.change_session(error=0, rowcount=1)
 
 
 def _set_context_info(machine: Machine, value: s.Value) -> None:
     """Execute SET CONTEXT_INFO. Raise 2743 for NULL."""
-    context_value: Scalar = machine.value(value)
+    context_value: Scalar = machine.resolve_value(value)
     if isinstance(value, str) and value[:2].lower() == "0x":
         context_value = bytes.fromhex(("0" if len(value) % 2 else "") + value[2:])
     if context_value is None:
         raise SqlError(2743)
-    context_bytes = convert(context_value, f"binary({settings.CONTEXT_BYTES})")
+    context_bytes = convert_value(context_value, f"binary({settings.CONTEXT_BYTES})")
     hex_text = context_bytes.hex() if isinstance(context_bytes, bytes) else ""
     options = {**dict(machine.session.options), "CONTEXT_INFO": hex_text}
-    machine.note(options=tuple(options.items()), error=0)
+    machine.change_session(options=tuple(options.items()), error=0)
 
 
-def _set_session(machine: Machine, statement: s.SetSession) -> None:
+def _set_session_option(machine: Machine, statement: s.SetSession) -> None:
     if statement.words[0] == "CONTEXT_INFO":
         _set_context_info(machine, statement.value)
         return
     words = [word.strip(",") for word in statement.words if word != ","]
-    value = machine.text(statement.value) if statement.value is not None else words[-1]
+    value = machine.resolve_text(statement.value) if statement.value is not None else words[-1]
     value = f"-{value}" if "-" in words else value
     if words[0] == "ROWCOUNT" and not value.isdigit():
         raise SqlError(102, value)
@@ -280,18 +280,18 @@ def _set_session(machine: Machine, statement: s.SetSession) -> None:
     if value != settings.WITHOUT_EFFECT.get(words[0], value):
         machine.report_unsimulated(f"SET {' '.join(words)}")
     elif words[0] in settings.PARTLY and value == ("OFF" if words[0] == "ANSI_WARNINGS" else "ON"):
-        machine.remark(settings.PARTLY[words[0]])
+        machine.report_partly_simulated(settings.PARTLY[words[0]])
     names = words[:-1] if len(words) > 1 else words
     for name in names if value in ("ON", "OFF") else names[:1]:
         options[name] = value
-    machine.note(options=tuple(options.items()), error=0)
+    machine.change_session(options=tuple(options.items()), error=0)
     if words[0] == "LANGUAGE":
-        machine.say_number(5703, value)
+        machine.append_numbered_message(5703, value)
 
 
 def _create_procedure(machine: Machine, statement: s.CreateProcedure) -> None:
     procedure = objects.UserProcedure(statement.parameters, statement.body, machine.scope.text)
-    objects.create(machine.context, statement.name, procedure, statement.verb)
+    objects.create_object(machine.context, statement.name, procedure, statement.verb)
 
 
 def _check_binding(machine: Machine, kind: str, statement: s.CreateView | s.CreateFunction) -> None:
@@ -303,9 +303,9 @@ def _check_binding(machine: Machine, kind: str, statement: s.CreateView | s.Crea
 
 def _create_view(machine: Machine, statement: s.CreateView) -> None:
     planner.check_view(statement.query)
-    for table in planner.references("statement", statement.query).tables:
+    for table in planner.find_references("statement", statement.query).tables:
         sources.describe_columns(machine, table)  # the tables of a view must exist when it is created
-    plan = machine.plan("statement", statement.query)
+    plan = machine.plan_text("statement", statement.query)
     used_names: set[str] = set()
     for index, name in enumerate(plan.outputs, start=1):
         if not name:
@@ -316,44 +316,46 @@ def _create_view(machine: Machine, statement: s.CreateView) -> None:
     columns = tuple(zip(plan.outputs, plan.kinds, strict=True)) or None
     _check_binding(machine, "view", statement)
     user_view = objects.UserView(statement.query, columns, machine.scope.text)
-    objects.create(machine.context, statement.name, user_view, statement.verb)
+    objects.create_object(machine.context, statement.name, user_view, statement.verb)
 
 
 def _create_function(machine: Machine, statement: s.CreateFunction) -> None:
     for parameter in statement.parameters:
-        type_of(parameter.type, 1)
+        read_type(parameter.type, 1)
     if statement.returns:
-        type_of(statement.returns, 1)
+        read_type(statement.returns, 1)
     _check_binding(machine, "function", statement)
     user_function = objects.UserFunction(
         statement.parameters, statement.returned, statement.returns, machine.scope.text, statement.body
     )
-    objects.create(machine.context, statement.name, user_function, statement.verb)
+    objects.create_object(machine.context, statement.name, user_function, statement.verb)
 
 
-def _return(machine: Machine, statement: s.Return) -> None:
+def _execute_return(machine: Machine, statement: s.Return) -> None:
     if statement.expression:
         if len(machine.scopes) == 1:
             raise SqlError(178)
         value = machine.evaluate(statement.expression)
         if value is None:
-            machine.say_number(282, machine.scope.procedure)
+            machine.append_numbered_message(282, machine.scope.procedure)
         machine.scope.result = int(to_number(value)) if value is not None else 0
     machine.scope.position = len(machine.scope.code)
 
 
-def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
-    severity_number = int(to_number(machine.value(statement.severity)))
-    state = int(to_number(machine.value(statement.state)))
+def _execute_raiserror(machine: Machine, statement: s.Raiserror) -> None:
+    severity_number = int(to_number(machine.resolve_value(statement.severity)))
+    state = int(to_number(machine.resolve_value(statement.state)))
     state = state if 0 <= state <= 255 else 1
-    arguments = tuple(machine.value(value) for value in statement.arguments)
-    message = machine.value(statement.message)
+    arguments = tuple(machine.resolve_value(value) for value in statement.arguments)
+    message = machine.resolve_value(statement.message)
     severity = max(0, severity_number)
     if severity > 18 and "LOG" not in statement.options:
         raise SqlError(2754, 18)
     number, logged = 50000, "LOG" in statement.options
     if isinstance(message, int):
-        row = stored_messages.raisable(machine.world, machine.session.server, message, severity, state)
+        row = stored_messages.find_raisable_message(
+            machine.world, machine.session.server, message, severity, state
+        )
         number, logged = message, logged or row.logged
         severity = severity if severity_number >= 0 else row.severity
         is_user_message = row.source == "added"
@@ -367,46 +369,46 @@ def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
     else:
         text = format_message(to_text(message), arguments)
     if statement.number is not None:
-        number = int(to_number(machine.value(statement.number)))
+        number = int(to_number(machine.resolve_value(statement.number)))
     text = text[:2047]
     if logged and severity > 0:
-        machine.log(number, severity, state, text)
+        machine.log_message(number, severity, state, text)
     if severity <= 10:
         machine.append_message(
             text, number if severity else 0, severity, state, machine.line if severity else 0
         )
-        machine.note(error=number if "SETERROR" in statement.options else 0, rowcount=0)
+        machine.change_session(error=number if "SETERROR" in statement.options else 0, rowcount=0)
         return
     errors = [CaughtError(number, min(severity, 25), state, machine.line, text)]
     if severity >= 20:
         killed = fill_message(2745, machine.session.spid, number, severity)[1]
         errors = [CaughtError(2745, 16, 2, machine.line, killed), *errors]
     # RAISERROR ignores XACT_ABORT [DOC: SET XACT_ABORT]
-    machine.fail_with(errors, aborts=False)
+    machine.handle_errors(errors, aborts=False)
 
 
-def _throw(machine: Machine, statement: s.Throw) -> None:
+def _execute_throw(machine: Machine, statement: s.Throw) -> None:
     if statement.number is None:
         if not machine.scope.caught:
             raise SqlError(10704)
         error = machine.scope.caught[-1]
         machine.scope.caught.pop()
-        machine.fail_with([error], ends_batch=True)
+        machine.handle_errors([error], ends_batch=True)
         return
-    number = int(to_number(machine.value(statement.number)))
+    number = int(to_number(machine.resolve_value(statement.number)))
     if not 50000 <= number < 2**31:
         raise SqlError(35100, number, state=10)
-    state = int(to_number(machine.value(statement.state))) & 255
-    text = machine.text(statement.message)[:2047]
-    machine.fail_with([CaughtError(number, 16, state, machine.line, text)], ends_batch=True)
+    state = int(to_number(machine.resolve_value(statement.state))) & 255
+    text = machine.resolve_text(statement.message)[:2047]
+    machine.handle_errors([CaughtError(number, 16, state, machine.line, text)], ends_batch=True)
 
 
 def _execute_string(machine: Machine, statement: s.ExecuteString) -> None:
     text = to_text(machine.evaluate(statement.expression))
     if statement.linked_server and statement.linked_server.lower() != machine.session.server.lower():
-        linked_servers.execute(machine, statement.linked_server, text)
+        linked_servers.execute_remotely(machine, statement.linked_server, text)
         return
-    machine.enter(text)
+    machine.enter_frame(text)
 
 
 def _insert_exec(machine: Machine, statement: s.InsertExec) -> None:
@@ -414,7 +416,7 @@ def _insert_exec(machine: Machine, statement: s.InsertExec) -> None:
     if any(scope.insert_into for scope in machine.scopes):
         raise SqlError(8164)
     if isinstance(source, s.ExecuteString) and not source.linked_server:
-        machine.enter(to_text(machine.evaluate(source.expression)), insert_into=statement.target)
+        machine.enter_frame(to_text(machine.evaluate(source.expression)), insert_into=statement.target)
         return
     depth = len(machine.scopes)
     machine.capture = statement.target
@@ -422,7 +424,7 @@ def _insert_exec(machine: Machine, statement: s.InsertExec) -> None:
         if isinstance(source, s.ExecuteString):
             _execute_string(machine, source)
         else:
-            procedures.execute(machine, source)
+            procedures.execute_procedure(machine, source)
     finally:
         machine.capture = ""
     for scope in machine.scopes[depth:]:
@@ -430,26 +432,26 @@ def _insert_exec(machine: Machine, statement: s.InsertExec) -> None:
 
 
 def _declare_cursor(machine: Machine, statement: s.DeclareCursor) -> None:
-    cursors.declare(machine, statement)
+    cursors.declare_cursor(machine, statement)
 
 
-def _cursor_action(machine: Machine, statement: s.CursorAction) -> None:
-    key, cursor = cursors.find(machine, statement.name)
+def _execute_cursor_action(machine: Machine, statement: s.CursorAction) -> None:
+    key, cursor = cursors.find_cursor(machine, statement.name)
     if statement.verb == "OPEN":
         cursors.open_cursor(machine, statement.name)
     elif statement.verb == "DEALLOCATE":
-        cursors.keep(machine, key, None)
+        cursors.store_cursor(machine, key, None)
     elif cursor.rows is None:
         raise SqlError(16917)
     else:
-        cursors.keep(machine, key, replace(cursor, rows=None, position=-1))
+        cursors.store_cursor(machine, key, replace(cursor, rows=None, position=-1))
 
 
 def _execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
     permissions.execute_as(machine, statement)
 
 
-def _revert(machine: Machine, statement: s.Revert) -> None:
+def _execute_revert(machine: Machine, statement: s.Revert) -> None:
     permissions.revert(machine)
 
 
@@ -461,18 +463,18 @@ SESSIONS_MAX: Final = 32767
 """Maximum number of sessions. Documented [DOC: @@MAX_CONNECTIONS]."""
 
 
-def _kill(machine: Machine, statement: s.Kill) -> None:
+def _execute_kill(machine: Machine, statement: s.Kill) -> None:
     """Execute KILL: end another window's connection, or an application's.
 
     Raise 6104 for its own session, 6106 for an unknown one, 6107 for a system session. WITH STATUSONLY
     reports 6120, because no rollback takes time here.
     """
-    number = machine.value(statement.spid)
+    number = machine.resolve_value(statement.spid)
     if not isinstance(number, int) and not to_text(number).isdigit():
         raise SqlError(102, to_text(number))
     spid = int(to_number(number))
     if statement.status_only:
-        spids = {session.spid for _, session in machine.context.sessions()}
+        spids = {session.spid for _, session in machine.context.list_sessions()}
         spids |= {
             connection.spid
             for connection in connections.list_connections(machine.world, machine.session.server)
@@ -486,27 +488,27 @@ def _kill(machine: Machine, statement: s.Kill) -> None:
         raise SqlError(6107)
     if not 0 < spid <= SESSIONS_MAX:
         raise SqlError(6101, spid)
-    window = next((name for name, session in machine.context.sessions() if session.spid == spid), None)
+    window = next((name for name, session in machine.context.list_sessions() if session.spid == spid), None)
     if window is None:
-        if not connections.kill(machine.world, machine.session.server, spid):
+        if not connections.kill_connection(machine.world, machine.session.server, spid):
             raise SqlError(6106, spid)
         machine.count_change()
-        machine.note(error=0, rowcount=0)
+        machine.change_session(error=0, rowcount=0)
         return
     machine.world.call_at(machine.world.tick, "tsql.kill", window, machine.session.server, spid)
-    machine.note(error=0, rowcount=0)
+    machine.change_session(error=0, rowcount=0)
 
 
-def _checkpoint(machine: Machine, statement: s.Checkpoint) -> None:
-    copy = machine.context.copy_named(machine.session.database)
+def _execute_checkpoint(machine: Machine, statement: s.Checkpoint) -> None:
+    copy = machine.context.find_copy(machine.session.database)
     if copy is not None and copy.data_failed_tick is not None:
-        machine.say_number(5901, copy.database)
+        machine.append_numbered_message(5901, copy.database)
         disks.check_data_reachable(copy, "write", state=3)
-    machine.note(error=0, rowcount=0)
+    machine.change_session(error=0, rowcount=0)
 
 
 LANGUAGE: Final[dict[type[s.Statement], Handler[Machine, None]]] = {
-    s.QueryStatement: lambda machine, statement: queries.run(machine, statement),
+    s.QueryStatement: lambda machine, statement: queries.execute_query(machine, statement),
     s.CreateProcedure: _create_procedure,
     s.CreateView: _create_view,
     s.CreateFunction: _create_function,
@@ -514,27 +516,27 @@ LANGUAGE: Final[dict[type[s.Statement], Handler[Machine, None]]] = {
     s.CreateIndex: lambda machine, statement: definitions.create_index(machine, statement),
     s.DropIndex: lambda machine, statement: definitions.drop_index(machine, statement),
     s.AlterTable: lambda machine, statement: definitions.alter_table(machine, statement),
-    s.Print: _print,
+    s.Print: _execute_print,
     s.Declare: lambda machine, statement: machine.declare(statement),
-    s.Assign: _assign,
-    s.SetSession: _set_session,
-    s.Return: _return,
-    s.Raiserror: _raiserror,
-    s.Throw: _throw,
-    s.Transaction: lambda machine, statement: transactions.run(machine, statement),
-    s.Waitfor: lambda machine, statement: waitfor.wait_for(machine, statement),
-    s.Execute: lambda machine, statement: procedures.execute(machine, statement),
+    s.Assign: _assign_variable,
+    s.SetSession: _set_session_option,
+    s.Return: _execute_return,
+    s.Raiserror: _execute_raiserror,
+    s.Throw: _execute_throw,
+    s.Transaction: lambda machine, statement: transactions.execute_transaction_statement(machine, statement),
+    s.Waitfor: lambda machine, statement: waitfor.execute_waitfor(machine, statement),
+    s.Execute: lambda machine, statement: procedures.execute_procedure(machine, statement),
     s.ExecuteString: _execute_string,
     s.InsertExec: _insert_exec,
     s.DeclareCursor: _declare_cursor,
-    s.CursorAction: _cursor_action,
-    s.FetchCursor: lambda machine, statement: cursors.fetch(machine, statement),
-    s.Checkpoint: _checkpoint,
-    s.Dbcc: lambda machine, statement: maintenance.dbcc(machine, statement),
-    s.Reconfigure: lambda machine, statement: maintenance.reconfigure(machine),
-    s.Kill: _kill,
+    s.CursorAction: _execute_cursor_action,
+    s.FetchCursor: lambda machine, statement: cursors.fetch_row(machine, statement),
+    s.Checkpoint: _execute_checkpoint,
+    s.Dbcc: lambda machine, statement: maintenance.execute_dbcc(machine, statement),
+    s.Reconfigure: lambda machine, statement: maintenance.execute_reconfigure(machine),
+    s.Kill: _execute_kill,
     s.ExecuteAs: _execute_as,
-    s.Revert: _revert,
+    s.Revert: _execute_revert,
     s.UnsimulatedStatement: _raise_not_simulated,
 }
 """Statements of the language itself, such as queries and variables -> function that executes them."""

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from engine.messages import wording
-from engine.tsql.batches.data import DeclaredVariable, Submission, declarations
-from engine.tsql.catalog.column_types import type_record
-from engine.tsql.catalog.shapes import SHAPES, columns_in
+from engine.messages import find_wording
+from engine.tsql.batches.data import DeclaredVariable, Submission, parse_declarations
+from engine.tsql.catalog.column_types import build_type_record
+from engine.tsql.catalog.shapes import SHAPES, list_columns_in
 from engine.tsql.query.plans import UNNAMED, UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_number, to_text
 
@@ -38,7 +38,7 @@ _MISSING: Final = frozenset({208, 2812})
 _TYPES: Final = {AT_COMPILATION: (2, "SYNTAX"), AT_RUN_TIME: (1, "MISC")}
 
 COLUMNS: Final = tuple(
-    column.name for column in columns_in(SHAPES["sys.dm_exec_describe_first_result_set()"], 2012)
+    column.name for column in list_columns_in(SHAPES["sys.dm_exec_describe_first_result_set()"], 2012)
 )
 """Columns of the function. Documented [DOC: sys.dm_exec_describe_first_result_set]."""
 OF_TDS: Final = ("tds_type_id", "tds_length", "tds_collation_id", "tds_collation_sort_id")
@@ -52,7 +52,7 @@ _COLLATION_ID, _SORT_ID = 13632521, 52
 """Ids of SQL_Latin1_General_CP1_CI_AS, as in an example in the procedure's documentation."""
 
 
-def describe(machine: Machine, text: str, parameters: str) -> tuple[list[Record], list[Note]]:
+def describe_first_result(machine: Machine, text: str, parameters: str) -> tuple[list[Record], list[Note]]:
     """Return the columns of the first result of *text*, or error messages instead.
 
     The text is run as under SET FMTONLY ON with NULL parameters. It is unknown which columns are never NULL.
@@ -63,17 +63,19 @@ def describe(machine: Machine, text: str, parameters: str) -> tuple[list[Record]
         replace(machine.session, options=tuple(options.items())),
         machine.meter,
     )
-    sibling.enter(text, {name: DeclaredVariable(kind, None) for name, kind, _, _ in declarations(parameters)})
-    sibling.advance()
+    sibling.enter_frame(
+        text, {name: DeclaredVariable(kind, None) for name, kind, _, _ in parse_declarations(parameters)}
+    )
+    sibling.run_until_wait()
     for message in sibling.messages:
         if not message.is_error and not message.number:
-            machine.remark(message.text.removeprefix("Not simulated: "))
+            machine.report_partly_simulated(message.text.removeprefix("Not simulated: "))
     errors = [
         Note(item.number, item.severity, item.state, item.text) for item in sibling.messages if item.is_error
     ]
     if errors and errors[0].number:
         last = AT_RUN_TIME if errors[0].number in _MISSING else AT_COMPILATION
-        errors.append(Note(last, 16, 1, wording(last, machine.context.version).text))
+        errors.append(Note(last, 16, 1, find_wording(last, machine.context.version).text))
     if errors or not sibling.results:
         return [], errors
     result_set = sibling.results[0]
@@ -85,7 +87,7 @@ def describe(machine: Machine, text: str, parameters: str) -> tuple[list[Record]
 
 def describe_packed(machine: Machine, text: Scalar, parameters: Scalar, *_: Scalar) -> Scalar:
     """Return the rows of sys.dm_exec_describe_first_result_set, packed. An error is one row."""
-    columns, errors = describe(machine, to_text(text), to_text(parameters))
+    columns, errors = describe_first_result(machine, to_text(text), to_text(parameters))
     if errors and not errors[-1].number:
         raise UnsimulatedFeatureError(errors[-1].text.removeprefix("Not simulated: "))
     for note in errors[-1:]:
@@ -104,7 +106,7 @@ def describe_packed(machine: Machine, text: Scalar, parameters: Scalar, *_: Scal
 def describe_column(position: int, name: str, type_text: str) -> Record:
     """Return the row of a column of this type."""
     type_text = "int" if type_text == "null" else type_text  # a bare NULL has the type int
-    kind = type_record(type_text)
+    kind = build_type_record(type_text)
     text = kind["collation_name"] is not None
     length = to_number(kind["max_length"])
     return {

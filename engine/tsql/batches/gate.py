@@ -120,15 +120,15 @@ _FINAL_ERRORS: Final = frozenset({924, 5030})
 """Errors that no message follows, except for a backup."""
 
 
-def _trailers(number: int, kind: str) -> tuple[int, ...]:
+def _list_trailing_messages(number: int, kind: str) -> tuple[int, ...]:
     return () if number in _FINAL_ERRORS and kind != "backup" else _TRAILERS.get(kind, ())
 
 
-def _arguments(number: int, name: str) -> tuple[object, ...]:
+def _build_error_arguments(number: int, name: str) -> tuple[object, ...]:
     return _ARGUMENTS[number](name) if number in _ARGUMENTS else (name,)
 
 
-def _read() -> dict[tuple[str, str], str]:
+def _read_cells() -> dict[tuple[str, str], str]:
     head, *rows = TABLE.strip("\n").splitlines()
     assert head.split() == list(KINDS)
     assert [row.split()[0] for row in rows] == list(STATES)
@@ -138,27 +138,27 @@ def _read() -> dict[tuple[str, str], str]:
     }
 
 
-CELLS: Final = _read()
+CELLS: Final = _read_cells()
 """(kind of statement, state) -> table cell."""
 
 
-def state_of(context: Context, name: str) -> str:
+def find_gate_state(context: Context, name: str) -> str:
     """Return the state of a database as the connection finds it, a key of STATES."""
     if name.lower() in SYSTEM_DATABASES:
         return "system"
-    if context.snapshot_named(name) is not None:
+    if context.find_snapshot(name) is not None:
         return "snapshot"
-    copy = context.copy_named(name)
+    copy = context.find_copy(name)
     if copy is None:
         return "absent"
     if copy.group_kind == "mirroring":
-        return "mirror" if groups.policy(copy).is_follower(copy) else "principal"
+        return "mirror" if groups.get_policy(copy).is_follower(copy) else "principal"
     if copy.group_kind:
         role = copy.availability.role
         if role is ReplicaRole.PRIMARY:
             return "primary"
         is_current = copy.database.lower() == context.session.database.lower()
-        if groups.policy(copy).refusal(copy, context.session.read_intent, is_current) is None:
+        if groups.get_policy(copy).find_refusal(copy, context.session.read_intent, is_current) is None:
             return "readable"
         return "resolving" if role is ReplicaRole.RESOLVING else "secondary"
     if copy.db_state is DbState.RESTORING:
@@ -182,9 +182,9 @@ _STATES: Final = {
 """Database state -> row, for copies outside sessions and groups."""
 
 
-def admit(context: Context, kind: str, database: str) -> None:
+def check_database_state(context: Context, kind: str, database: str) -> None:
     """Raise the error with which the table refuses a statement of *kind* on *database*."""
-    state = state_of(context, database)
+    state = find_gate_state(context, database)
     cell = CELLS[kind, state]
     if cell == "open":
         try:
@@ -193,11 +193,11 @@ def admit(context: Context, kind: str, database: str) -> None:
             problem.also = problem.also or _TRAILERS.get(kind, ())
             raise
     elif cell.isdigit():
-        database_shown = context.database_shown(database)
+        database_shown = context.get_spelled_name(database)
         raise SqlError(
             int(cell),
-            *_arguments(int(cell), database_shown),
-            also=_trailers(int(cell), kind),
+            *_build_error_arguments(int(cell), database_shown),
+            also=_list_trailing_messages(int(cell), kind),
             state=_STATE.get(int(cell)),
         )
 
@@ -205,19 +205,21 @@ def admit(context: Context, kind: str, database: str) -> None:
 _STATE: Final = {3701: 1}
 
 
-def admit_target(context: Context, parts: tuple[str, ...]) -> None:
+def check_target_state(context: Context, parts: tuple[str, ...]) -> None:
     """Raise the error with which the table refuses a change of the table *parts*.
 
     Tables in tempdb and table variables can always be changed.
     """
     if parts[-1][:1] not in ("#", "@"):
-        admit(context, "write", parts[0] if len(parts) == 3 and parts[0] else context.session.database)
+        check_database_state(
+            context, "write", parts[0] if len(parts) == 3 and parts[0] else context.session.database
+        )
 
 
 def is_database_in_use(context: Context, database: str, ignore_own_session: bool = False) -> bool:
     """Return whether a window or an application has a connection to the database."""
     name = database.lower()
-    windows = [session for _, session in context.sessions() if session.spid != context.session.spid]
+    windows = [session for _, session in context.list_sessions() if session.spid != context.session.spid]
     if not ignore_own_session:
         windows.append(context.session)  # its current session, because USE may have left the database
     if any(window.server == context.session.server and window.database.lower() == name for window in windows):
@@ -226,14 +228,18 @@ def is_database_in_use(context: Context, database: str, ignore_own_session: bool
     return any(connection.database.lower() == name for connection in application_connections)
 
 
-def admit_alone(context: Context, kind: str, database: str) -> None:
+def check_not_in_use(context: Context, kind: str, database: str) -> None:
     """Raise the error that *kind* gets while a connection uses the database."""
-    if context.copy_named(database) is None and context.snapshot_named(database) is None:
+    if context.find_copy(database) is None and context.find_snapshot(database) is None:
         return
-    database_shown = context.database_shown(database)
+    database_shown = context.get_spelled_name(database)
     if is_database_in_use(context, database, ignore_own_session=kind == "rename"):
         number = IN_USE_ERRORS[kind]
-        raise SqlError(number, *_arguments(number, database_shown), also=_trailers(number, kind))
+        raise SqlError(
+            number,
+            *_build_error_arguments(number, database_shown),
+            also=_list_trailing_messages(number, kind),
+        )
 
 
 # --- kind of a statement, and its database
@@ -243,7 +249,7 @@ StatementTarget = tuple[str, str]
 """(kind of statement, name of the database)."""
 
 
-def _writes(machine: Machine, statement: object) -> list[StatementTarget]:
+def _list_write_targets(machine: Machine, statement: object) -> list[StatementTarget]:
     return [("write", machine.session.database)]
 
 
@@ -257,18 +263,22 @@ def _list_table_targets(
     return [("write", name[0] if len(name) == 3 and name[0] else machine.session.database)]
 
 
-def _permission(machine: Machine, statement: s.Permission) -> list[StatementTarget]:
-    return _writes(machine, statement) if statement.kind in ("OBJECT", "DATABASE", "SCHEMA", "USER") else []
+def _list_permission_targets(machine: Machine, statement: s.Permission) -> list[StatementTarget]:
+    return (
+        _list_write_targets(machine, statement)
+        if statement.kind in ("OBJECT", "DATABASE", "SCHEMA", "USER")
+        else []
+    )
 
 
-def _drops(machine: Machine, statement: s.DropObject) -> list[StatementTarget]:
+def _list_drop_targets(machine: Machine, statement: s.DropObject) -> list[StatementTarget]:
     if statement.kind in ("USER", "SCHEMA"):
-        return _writes(machine, statement)
+        return _list_write_targets(machine, statement)
     return [("drop", name) for name in statement.names] if statement.kind == "DATABASE" else []
 
 
-def _sets(machine: Machine, statement: s.SetOption) -> list[StatementTarget]:
-    return [(option_kind(option, value), statement.database) for option, value in statement.options]
+def _list_set_option_targets(machine: Machine, statement: s.SetOption) -> list[StatementTarget]:
+    return [(get_option_kind(option, value), statement.database) for option, value in statement.options]
 
 
 MODES: Final = frozenset({"OFFLINE", "EMERGENCY", "SINGLE_USER", "RESTRICTED_USER"})
@@ -276,7 +286,7 @@ _ALWAYS: Final = frozenset({"ONLINE", "MULTI_USER"})
 _ACCESS: Final = frozenset({"READ_ONLY", "READ_WRITE"})
 
 
-def option_kind(option: str, value: str) -> str:
+def get_option_kind(option: str, value: str) -> str:
     """Return the column of the table for ALTER DATABASE … SET *option* *value*."""
     if option in MODES or option in _ALWAYS:
         return "mode" if option in MODES else "state"
@@ -285,35 +295,35 @@ def option_kind(option: str, value: str) -> str:
     return "alone" if f"{option} {value}".strip() in options.REFUSED_WHILE_MIRRORED else "option"
 
 
-def _files(machine: Machine, statement: s.AlterFiles) -> list[StatementTarget]:
+def _list_file_targets(machine: Machine, statement: s.AlterFiles) -> list[StatementTarget]:
     """Return where the change of a file is stored: only a new path is stored in master."""
     if statement.action == "MODIFY FILE" and {name for name, _ in statement.options} == {"NAME", "FILENAME"}:
         return [("path", statement.database)]
     return [("rename" if statement.action == "MODIFY NAME" else "file", statement.database)]
 
 
-def _owner(machine: Machine, statement: s.AlterAuthorization) -> list[StatementTarget]:
+def _list_owner_targets(machine: Machine, statement: s.AlterAuthorization) -> list[StatementTarget]:
     return [("owner", statement.name)] if statement.kind == "DATABASE" else []
 
 
-def _restores(machine: Machine, statement: s.Restore) -> list[StatementTarget]:
+def _list_restore_targets(machine: Machine, statement: s.Restore) -> list[StatementTarget]:
     """Return no database for a snapshot, parts of a database or master, to which other rules apply."""
-    database = machine.text(statement.database)
+    database = machine.resolve_text(statement.database)
     if statement.snapshot is not None or "PARTIAL" in dict(statement.options) or database.lower() == "master":
         return []
     return [("restore", database)]
 
 
-def _backs_up(machine: Machine, statement: s.Backup) -> list[StatementTarget]:
+def _list_backup_targets(machine: Machine, statement: s.Backup) -> list[StatementTarget]:
     tail = "NORECOVERY" in dict(statement.options)
-    return [("tail" if tail else "backup", machine.text(statement.database))]
+    return [("tail" if tail else "backup", machine.resolve_text(statement.database))]
 
 
-def _session(machine: Machine, statement: s.OnDatabase) -> list[StatementTarget]:
+def _list_session_targets(machine: Machine, statement: s.OnDatabase) -> list[StatementTarget]:
     return [("session", statement.database)]
 
 
-def _picture(machine: Machine, statement: s.CreateDatabase) -> list[StatementTarget]:
+def _list_snapshot_targets(machine: Machine, statement: s.CreateDatabase) -> list[StatementTarget]:
     return [] if statement.snapshot_of is None else [("snap", statement.snapshot_of)]
 
 
@@ -324,24 +334,24 @@ RULES: Final[dict[type[s.Statement], Handler[Machine, list[StatementTarget]]]] =
             s.CreateView, s.CreateProcedure, s.CreateFunction, s.CreateSchema, s.TransferObject, s.CreateUser,
             s.AlterUser, s.CreateEncryptionKey,
         ),
-        _writes,
+        _list_write_targets,
     ),
-    s.Permission: _permission,
-    s.ChangeRole: lambda machine, statement: [] if statement.server else _writes(machine, statement),
-    s.DropObject: _drops,
-    s.SetOption: _sets,
-    s.AlterFiles: _files,
-    s.AlterAuthorization: _owner,
-    s.Restore: _restores,
-    s.Backup: _backs_up,
-    s.CreateDatabase: _picture,
+    s.Permission: _list_permission_targets,
+    s.ChangeRole: lambda machine, statement: [] if statement.server else _list_write_targets(machine, statement),
+    s.DropObject: _list_drop_targets,
+    s.SetOption: _list_set_option_targets,
+    s.AlterFiles: _list_file_targets,
+    s.AlterAuthorization: _list_owner_targets,
+    s.Restore: _list_restore_targets,
+    s.Backup: _list_backup_targets,
+    s.CreateDatabase: _list_snapshot_targets,
     **dict.fromkeys(
         (
             gs.PartnerSet, gs.PartnerFailover, gs.PartnerForce, gs.PartnerOff, gs.PartnerSuspend, gs.PartnerResume,
             gs.PartnerSafety, gs.PartnerTimeout, gs.RedoQueue, gs.WitnessSet, gs.WitnessOff, gs.HadrJoin, gs.HadrOff,
             gs.HadrSuspend, gs.HadrResume,
         ),
-        _session,
+        _list_session_targets,
     ),
 }  # fmt: skip
 """Function for kind and database of each statement. Other statements affect no database as a whole.
@@ -366,7 +376,12 @@ database.
 
 NOT_IN_TRANSACTION: Final[dict[type[s.Statement], str]] = {
     **dict.fromkeys(
-        (kind for kind, rule in RULES.items() if rule in (_session, _sets, _files)), "ALTER DATABASE"
+        (
+            kind
+            for kind, rule in RULES.items()
+            if rule in (_list_session_targets, _list_set_option_targets, _list_file_targets)
+        ),
+        "ALTER DATABASE",
     ),
     s.Backup: "BACKUP",
     s.Restore: "RESTORE",
@@ -393,7 +408,7 @@ IN_MASTER: Final = frozenset({gs.CreateGroup, gs.AlterGroup, gs.DropGroup})
 """Statements that run only in master. Error 35208 otherwise."""
 
 
-def _admit_transaction(statement: s.Statement) -> None:
+def _check_transaction(statement: s.Statement) -> None:
     if isinstance(statement, s.DropObject) and statement.kind == "DATABASE":
         raise SqlError(574, "DROP DATABASE")
     name = NOT_IN_TRANSACTION.get(type(statement))
@@ -408,11 +423,11 @@ def _admit_transaction(statement: s.Statement) -> None:
     raise SqlError(226, name)
 
 
-def check(machine: Machine, statement: s.Statement) -> None:
+def check_statement(machine: Machine, statement: s.Statement) -> None:
     """Raise the error with which the gate refuses *statement* on this connection now."""
     kind = type(statement)
     if machine.session.transactions:
-        _admit_transaction(statement)
+        _check_transaction(statement)
     first_version = STATEMENT_VERSIONS.get(kind)
     if first_version is not None and machine.context.version < first_version[0]:
         raise SqlError(102, first_version[1])
@@ -420,7 +435,7 @@ def check(machine: Machine, statement: s.Statement) -> None:
         raise SqlError(35208)
     rule = RULES.get(kind)
     for target in rule(machine, statement) if rule is not None else ():
-        _admit_where(machine.context, *target)
+        _check_target_state(machine.context, *target)
 
 
 def check_procedure(context: Context, name: str, arguments: Mapping[str, Scalar]) -> None:
@@ -428,12 +443,12 @@ def check_procedure(context: Context, name: str, arguments: Mapping[str, Scalar]
     if name in PROCEDURES:
         kind, argument = PROCEDURES[name]
         database = to_text(arguments.get(argument)) if argument else context.session.database
-        _admit_where(context, kind, database)
+        _check_target_state(context, kind, database)
 
 
-def _admit_where(context: Context, kind: str, database: str) -> None:
+def _check_target_state(context: Context, kind: str, database: str) -> None:
     if kind == "restore" and context.session.database.lower() == database.lower():
-        raise SqlError(3102, "RESTORE", context.database_shown(database), also=(3013,))
-    admit(context, kind, database)
+        raise SqlError(3102, "RESTORE", context.get_spelled_name(database), also=(3013,))
+    check_database_state(context, kind, database)
     if kind in IN_USE_ERRORS:
-        admit_alone(context, kind, database)
+        check_not_in_use(context, kind, database)

@@ -32,16 +32,16 @@ ROWS_MAX = 5_000
 """Maximum number of rows of one table. The oldest are dropped. Assumed: more than a DBA reads."""
 
 
-def _key(server: str, table: str) -> tuple[str, str, str]:
+def _make_key(server: str, table: str) -> tuple[str, str, str]:
     return server, "msdb", f"~{table}"  # no name in a script can equal this one
 
 
 def _find_ledger(world: World, server: str, table: str) -> Ledger:
-    ledger: Ledger = world.objects.get(_key(server, table), EMPTY)
+    ledger: Ledger = world.objects.get(_make_key(server, table), EMPTY)
     return ledger
 
 
-def rows(world: World, server: str, table: str) -> list[Record]:
+def list_rows(world: World, server: str, table: str) -> list[Record]:
     """Return all rows, oldest first."""
     return [dict(row) for row in _find_ledger(world, server, table).rows]
 
@@ -51,25 +51,27 @@ def is_empty(world: World, server: str, table: str) -> bool:
     return not _find_ledger(world, server, table).rows
 
 
-def find(world: World, server: str, table: str, column: str, value: Scalar) -> Record | None:
+def find_row(world: World, server: str, table: str, column: str, value: Scalar) -> Record | None:
     """Return the first row with that value in *column*. Texts are compared without regard to case."""
-    return next((row for row in rows(world, server, table) if _is_same_value(row.get(column), value)), None)
+    return next(
+        (row for row in list_rows(world, server, table) if _is_same_value(row.get(column), value)), None
+    )
 
 
 def _is_same_value(a: Scalar, b: Scalar) -> bool:
     return a == b or (isinstance(a, str) and isinstance(b, str) and a.casefold() == b.casefold())
 
 
-def add(world: World, server: str, table: str, /, **values: Scalar) -> int:
+def add_row(world: World, server: str, table: str, /, **values: Scalar) -> int:
     """Add a row and return its number, which is also in its column `id`."""
     ledger = _find_ledger(world, server, table)
     number = ledger.last_id + 1
     row = tuple({"id": number, **values}.items())
-    world.objects[_key(server, table)] = Ledger((*ledger.rows, row)[-ROWS_MAX:], number)
+    world.objects[_make_key(server, table)] = Ledger((*ledger.rows, row)[-ROWS_MAX:], number)
     return number
 
 
-def change(
+def change_rows(
     world: World, server: str, table: str, wanted: Callable[[Record], bool], /, **values: Scalar
 ) -> int:
     """Set columns of the rows for which *wanted* is true, and return the number of rows."""
@@ -79,15 +81,15 @@ def change(
         tuple({**dict(row), **values}.items()) if hit else row
         for row, hit in zip(ledger.rows, is_chosen, strict=True)
     )
-    world.objects[_key(server, table)] = Ledger(changed_rows, ledger.last_id)
-    return arithmetic.total(is_chosen)
+    world.objects[_make_key(server, table)] = Ledger(changed_rows, ledger.last_id)
+    return arithmetic.add_in_order(is_chosen)
 
 
-def remove(world: World, server: str, table: str, predicate: Callable[[Record], bool]) -> int:
+def remove_rows(world: World, server: str, table: str, predicate: Callable[[Record], bool]) -> int:
     """Delete the rows for which *predicate* is true, and return the number of rows."""
     ledger = _find_ledger(world, server, table)
     kept_rows = tuple(row for row in ledger.rows if not predicate(dict(row)))
-    world.objects[_key(server, table)] = Ledger(kept_rows, ledger.last_id)
+    world.objects[_make_key(server, table)] = Ledger(kept_rows, ledger.last_id)
     return len(ledger.rows) - len(kept_rows)
 
 
@@ -95,20 +97,20 @@ def remove(world: World, server: str, table: str, predicate: Callable[[Record], 
 # Steps of its jobs, start requests, and events seen by its alerts.
 
 
-def steps_of(world: World, server: str, job: str) -> list[Record]:
+def list_steps(world: World, server: str, job: str) -> list[Record]:
     """Return the steps of a job in order. A job that was copied from another server has that server's steps."""
     for server_name in (server, *sorted(world.instances)):
         found_rows = [
-            row for row in rows(world, server_name, "sysjobsteps") if _is_same_text(row["job"], job)
+            row for row in list_rows(world, server_name, "sysjobsteps") if _is_same_text(row["job"], job)
         ]
         if found_rows:
             break
     return sorted(found_rows, key=lambda row: int(str(row["step_id"])))
 
 
-def step(world: World, server: str, job: str, number: str) -> Record | None:
+def find_step(world: World, server: str, job: str, number: str) -> Record | None:
     """Return step *number* of a job."""
-    return next((row for row in steps_of(world, server, job) if to_text(row["step_id"]) == number), None)
+    return next((row for row in list_steps(world, server, job) if to_text(row["step_id"]) == number), None)
 
 
 def _is_same_text(a: Scalar, b: Scalar) -> bool:
@@ -121,19 +123,19 @@ SOURCE_ALERT, SOURCE_USER = 2, 4
 """Values of run_requested_source in sysjobactivity. Known from msdb's own procedures."""
 
 
-def activity_of(world: World, server: str, job: str) -> Record | None:
+def find_activity(world: World, server: str, job: str) -> Record | None:
     """Return the latest run of a job: requester, start and end; None before the first run."""
-    return find(world, server, "activity", "job", job)
+    return find_row(world, server, "activity", "job", job)
 
 
 def is_running(world: World, server: str, job: str) -> bool:
     """Return whether a run of the job is in progress. A restart of the instance ends it."""
-    row = activity_of(world, server, job)
+    row = find_activity(world, server, job)
     start_tick = -1 if row is None else int(str(row["start_tick"]))
     return row is not None and row["stop_tick"] is None and start_tick >= world.instances[server].started_tick
 
 
-def start(
+def start_job(
     world: World,
     server: str,
     job: str,
@@ -146,17 +148,16 @@ def start(
     Raises 22022 while the Agent is stopped or the job runs already, 14262 for an unknown step,
     UnsimulatedFeatureError for a job without steps. [DOC: sp_start_job]
     """
-    if not jobs.agent_runs(world, server):
+    if not jobs.is_agent_running(world, server):
         raise SqlError(22022, NOT_RUNNING)
     if is_running(world, server, job):
-        is_running_already = (
-            f"already running from a request by {to_text((activity_of(world, server, job) or {}).get('by'))}"
-        )
+        starter = to_text((find_activity(world, server, job) or {}).get("by"))
+        is_running_already = f"already running from a request by {starter}"
         raise SqlError(22022, _REFUSED.format("run", job, requester, is_running_already))
-    steps = steps_of(world, server, job)
+    steps = list_steps(world, server, job)
     if not steps:
         raise UnsimulatedFeatureError(f"the run of job '{job}' at this moment")
-    job_row = find(world, server, "sysjobs", "job", job) or {}
+    job_row = find_row(world, server, "sysjobs", "job", job) or {}
     first = to_text(job_row.get("start_step_id") or steps[0]["step_id"])
     if step_name:
         named_step = next((row for row in steps if _is_same_text(row["step_name"], step_name)), None)
@@ -164,8 +165,8 @@ def start(
             raise SqlError(14262, "@step_name", step_name)
         first = to_text(named_step["step_id"])
     token_values = tuple(sorted((tokens or {}).items()))
-    remove(world, server, "activity", lambda row: _is_same_text(row["job"], job))
-    add(
+    remove_rows(world, server, "activity", lambda row: _is_same_text(row["job"], job))
+    add_row(
         world, server, "activity",
         job=job, by=requester, source=SOURCE_ALERT if requester.startswith("Alert") else SOURCE_USER,
         start_tick=world.tick, stop_tick=None, attempt=0, step_id=None, step_tick=None,
@@ -174,21 +175,21 @@ def start(
     world.call_after(0.0, "tsql.step", server, job, first, token_values)
 
 
-def note_activity(world: World, server: str, job: str, **values: Scalar) -> None:
+def update_activity(world: World, server: str, job: str, **values: Scalar) -> None:
     """Set columns of the latest run of a job."""
-    change(world, server, "activity", lambda row: _is_same_text(row["job"], job), **values)
+    change_rows(world, server, "activity", lambda row: _is_same_text(row["job"], job), **values)
 
 
-def stop(world: World, server: str, job: str, requester: str) -> None:
+def stop_job(world: World, server: str, job: str, requester: str) -> None:
     """Cancel the run of a job.
 
     Raises 22022 while the Agent is stopped or the job does not run. [DOC: sp_stop_job]
     """
-    if not jobs.agent_runs(world, server):
+    if not jobs.is_agent_running(world, server):
         raise SqlError(22022, NOT_RUNNING)
     if not is_running(world, server, job):
         raise SqlError(22022, _REFUSED.format("stop", job, requester, "not currently running"))
-    note_activity(world, server, job, stopped_by=requester)
+    update_activity(world, server, job, stopped_by=requester)
     world.call_after(0.0, "tsql.job_stop", server, job)
 
 
@@ -198,19 +199,19 @@ def stop(world: World, server: str, job: str, requester: str) -> None:
 def begin_watching(world: World, server: str) -> None:
     """Start watching for alerts when a server gets its first alert."""
     if is_empty(world, server, "seen"):
-        add(world, server, "seen", **marks(world, server))
+        add_row(world, server, "seen", **get_alert_positions(world, server))
 
 
-def marks(world: World, server: str) -> dict[str, Scalar]:
+def get_alert_positions(world: World, server: str) -> dict[str, Scalar]:
     """Return the positions in this server's ERRORLOG and mirroring states up to which alerts have been evaluated."""
     positions_by_mark: dict[str, Scalar] = {
-        f"trace {name}": str(state) for name, state in traces(world, server).items()
+        f"trace {name}": str(state) for name, state in get_mirroring_states(world, server).items()
     }
     count = sum(1 for line in world.errorlog.get(server, ()) if line[0] == world.tick)
     return positions_by_mark | {"tick": world.tick, "count": count}
 
 
-def traces(world: World, server: str) -> dict[str, int]:
+def get_mirroring_states(world: World, server: str) -> dict[str, int]:
     """Return the mirroring state of each database on the server, from its last state change event."""
     copies = sorted(world.copies.items())
     return {

@@ -19,7 +19,7 @@ from engine.messages import SqlError
 from engine.model import World
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import KeyRange, ObjectKey, Row, RowChanges, SqlSession, Submission
-from engine.tsql.scalars.settings import deadlock_priority
+from engine.tsql.scalars.settings import parse_deadlock_priority
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
@@ -70,7 +70,7 @@ class SqlLock(Struct, frozen=True):
 # --- lock owners -------------------------------------------------------------------------------------------
 
 
-def locks_of(session: SqlSession) -> list[SqlLock]:
+def list_session_locks(session: SqlSession) -> list[SqlLock]:
     """Return the locks of a connection on objects and rows."""
     sql_locks = [SqlLock(session.spid, place, mode) for place, mode in session.held]
     for place, edit in session.writes:
@@ -82,7 +82,7 @@ def locks_of(session: SqlSession) -> list[SqlLock]:
     return sql_locks
 
 
-def _modes(session: SqlSession, object_key: ObjectKey) -> set[str]:
+def _collect_modes(session: SqlSession, object_key: ObjectKey) -> set[str]:
     """Return the modes in which a connection has locked an object as a whole."""
     modes = {mode for write_key, mode in session.held if write_key == object_key}
     for place, edit in session.writes:
@@ -97,7 +97,7 @@ def require_lock(
     """Raise LockConflictError unless the connection can lock the object, or only *rows* of it, in *mode* now."""
     spids = tuple(
         session.spid
-        for _, session in context.sessions()
+        for _, session in context.list_sessions()
         if session.spid != context.session.spid and _is_conflict(session, object_key, mode, rows)
     )
     if spids:
@@ -110,7 +110,7 @@ def require_range(
     """Raise LockConflictError if another session has locked a range of keys that contains one of *rows*."""
     spids = tuple(
         session.spid
-        for _, session in context.sessions()
+        for _, session in context.list_sessions()
         if session.spid != context.session.spid
         and any(held.place == object_key and any(map(held.contains, rows)) for held in session.ranges)
     )
@@ -121,7 +121,7 @@ def require_range(
 def _is_conflict(session: SqlSession, object_key: ObjectKey, mode: str, rows: Collection[int] | None) -> bool:
     if mode in (EXCLUSIVE, SCHEMA) and any(held.place == object_key for held in session.ranges):
         return True
-    conflicts = CONFLICTS[mode] & _modes(session, object_key)
+    conflicts = CONFLICTS[mode] & _collect_modes(session, object_key)
     edit = dict(session.writes).get(object_key)
     if rows is None or conflicts != {ROWS} or not isinstance(edit, RowChanges):
         return bool(conflicts)
@@ -150,7 +150,7 @@ hints].
 """
 
 
-def hints_of(context: Context, table_hints: frozenset[str]) -> frozenset[str]:
+def collect_hints(context: Context, table_hints: frozenset[str]) -> frozenset[str]:
     """Return the hints of a table in a query, including those that the isolation level implies."""
     words = table_hints & _HINTS
     level = _LEVELS.get(dict(context.session.options).get("TRANSACTION", ""))
@@ -173,8 +173,8 @@ def lock_for_read(
     Raise 3952 under SNAPSHOT, which no simulated database allows.
     """
     context = machine.context
-    if dict(context.session.options).get("TRANSACTION") == "SNAPSHOT" and context.copy_named(object_key[1]):
-        raise SqlError(3952, context.database_shown(object_key[1]))
+    if dict(context.session.options).get("TRANSACTION") == "SNAPSHOT" and context.find_copy(object_key[1]):
+        raise SqlError(3952, context.get_spelled_name(object_key[1]))
     keeps = next((mode for words, mode in _HINT_MODES if words & hints), None)
     weak = bool(hints & (DIRTY | {"READPAST"}))
     lock_mode = UPDATE if changes else SHARED
@@ -183,9 +183,9 @@ def lock_for_read(
         return
     if keeps == RANGE and key_range is not None:
         if key_range not in machine.session.ranges:
-            machine.note(ranges=(*machine.session.ranges, key_range))
+            machine.change_session(ranges=(*machine.session.ranges, key_range))
     elif (object_key, keeps) not in machine.session.held:
-        machine.note(held=(*machine.session.held, (object_key, keeps)))
+        machine.change_session(held=(*machine.session.held, (object_key, keeps)))
 
 
 # --- waiting -----------------------------------------------------------------------------------------------
@@ -199,15 +199,15 @@ def wait_for_lock(machine: Machine, conflict: LockConflictError) -> None:
     world, session = machine.world, machine.session
     since_tick = machine.run.since_tick
     waited = 0 if since_tick is None else world.tick - since_tick
-    limit = lock_timeout_ms(session)
+    limit = get_lock_timeout_ms(session)
     if limit >= 0 and waited * 1000 >= limit * TICKS_PER_S:
-        machine.fail(SqlError(1222))
+        machine.handle_error(SqlError(1222))
         return
     if is_deadlock_victim(machine, conflict, waited):
         machine.abort_as_deadlock_victim()
         return
     machine.scope.position -= 1
-    machine.poll("lock")
+    machine.schedule_check("lock")
 
 
 def is_deadlock_victim(machine: Machine, conflict: LockConflictError, waited_ticks: int) -> bool:
@@ -216,7 +216,7 @@ def is_deadlock_victim(machine: Machine, conflict: LockConflictError, waited_tic
     return waited_ticks >= DEADLOCK_S * TICKS_PER_S and _is_victim(machine)
 
 
-def isolation_of(session: SqlSession) -> str:
+def get_isolation_level(session: SqlSession) -> str:
     """Return the transaction isolation level as a text."""
     level = dict(session.options).get("TRANSACTION", "COMMITTED").lower()
     return (
@@ -224,7 +224,7 @@ def isolation_of(session: SqlSession) -> str:
     )
 
 
-def lock_timeout_ms(session: SqlSession) -> int:
+def get_lock_timeout_ms(session: SqlSession) -> int:
     """Return the value of SET LOCK_TIMEOUT in milliseconds; -1: no timeout."""
     return int(dict(session.options).get("LOCK_TIMEOUT", "-1"))
 
@@ -248,9 +248,11 @@ def _is_victim(machine: Machine) -> bool:
     }
     waits[machine.session.spid] = machine.run.blocked[0]
     ring = _find_wait_cycle(waits, machine.session.spid)
-    sessions = {session.spid: session for _, session in machine.context.sessions()}
+    sessions = {session.spid: session for _, session in machine.context.list_sessions()}
     sessions[machine.session.spid] = machine.session
-    return bool(ring) and min(ring, key=lambda spid: _cost(sessions[spid])) == machine.session.spid
+    return (
+        bool(ring) and min(ring, key=lambda spid: _get_victim_order(sessions[spid])) == machine.session.spid
+    )
 
 
 def _find_wait_cycle(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
@@ -274,13 +276,17 @@ def _find_reachable(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
     return visited
 
 
-def _cost(session: SqlSession) -> tuple[int, float, int]:
+def _get_victim_order(session: SqlSession) -> tuple[int, float, int]:
     """Return the sort key of deadlock victims: DEADLOCK_PRIORITY, then the log to roll back.
 
     Documented [DOC: deadlocks].
     """
     priority = dict(session.options).get("DEADLOCK_PRIORITY", "NORMAL")
-    return deadlock_priority(priority), arithmetic.total(kb for _, _, kb in session.logs), -session.spid
+    return (
+        parse_deadlock_priority(priority),
+        arithmetic.add_in_order(kb for _, _, kb in session.logs),
+        -session.spid,
+    )
 
 
 # --- application locks of sp_getapplock -------------------------------------------------------------------
@@ -317,7 +323,7 @@ MARK: Final = "application\n"
 OWNERS: Final = ("transaction", "session")
 
 
-def combine(current: str, requested: str) -> str:
+def combine_modes(current: str, requested: str) -> str:
     """Return the lock mode that covers both modes [DOC: sp_getapplock]."""
     if "X" in (current, requested):
         return "X"
@@ -330,7 +336,7 @@ def combine(current: str, requested: str) -> str:
     return "U" if "U" in parts else "S"
 
 
-def make_place(context: Context, database: str, principal: str, resource: str) -> ObjectKey:
+def make_resource_key(context: Context, database: str, principal: str, resource: str) -> ObjectKey:
     """Return the key of an application resource. Its name is case-sensitive and is cut at 255 characters."""
     return (context.session.server, database.lower(), f"{MARK}{principal.lower()}\n{resource[:255]}")
 
@@ -340,7 +346,7 @@ def is_application(key: ObjectKey) -> bool:
     return key[2].startswith(MARK)
 
 
-def describe(key: ObjectKey) -> str:
+def describe_resource(key: ObjectKey) -> str:
     """Return the name of the resource as in `resource_description`, without its hash."""
     return key[2].rpartition("\n")[2][:32]
 
@@ -349,18 +355,18 @@ def find_holders(context: Context, key: ObjectKey, mode: str) -> tuple[int, ...]
     """Return the other sessions whose locks on *key* conflict with *mode*."""
     return tuple(
         session.spid
-        for _, session in context.sessions()
+        for _, session in context.list_sessions()
         if session.spid != context.session.spid
         and any(lock.place == key and lock.mode in APPLICATION_CONFLICTS[mode] for lock in session.applocks)
     )
 
 
-def find(session: SqlSession, key: ObjectKey, owner: str) -> ApplicationLock | None:
+def find_application_lock(session: SqlSession, key: ObjectKey, owner: str) -> ApplicationLock | None:
     """Return the lock that *owner* of the session has on *key*."""
     return next((lock for lock in session.applocks if (lock.place, lock.owner) == (key, owner)), None)
 
 
-def acquire(
+def add_lock_request(
     locks: Iterable[ApplicationLock], key: ObjectKey, owner: str, mode: str
 ) -> tuple[ApplicationLock, ...]:
     """Return *locks* with one more request. Repeated requests of the same owner raise the mode and the count."""
@@ -369,11 +375,15 @@ def acquire(
     if before is None:
         locks_by_owner[key, owner] = ApplicationLock(key, mode, owner)
     else:
-        locks_by_owner[key, owner] = replace(before, mode=combine(before.mode, mode), count=before.count + 1)
+        locks_by_owner[key, owner] = replace(
+            before, mode=combine_modes(before.mode, mode), count=before.count + 1
+        )
     return tuple(locks_by_owner.values())
 
 
-def release(locks: Iterable[ApplicationLock], released: ApplicationLock) -> tuple[ApplicationLock, ...]:
+def remove_lock_request(
+    locks: Iterable[ApplicationLock], released: ApplicationLock
+) -> tuple[ApplicationLock, ...]:
     """Return *locks* with one request of *released* removed. The lock ends with its last request."""
     counted_locks = [replace(lock, count=lock.count - 1) if lock == released else lock for lock in locks]
     return tuple(lock for lock in counted_locks if lock.count)
@@ -384,7 +394,7 @@ def drop_transaction_locks(locks: Iterable[ApplicationLock]) -> tuple[Applicatio
     return tuple(lock for lock in locks if lock.owner == "session")
 
 
-def _owner(context: Context, function: str, owner: Scalar) -> str:
+def _read_owner(context: Context, function: str, owner: Scalar) -> str:
     """Return the owner in a function's argument. Raises 1226; 3918 for a transaction when none is open."""
     owner_word = "transaction" if owner is None else to_text(owner).lower()
     if owner_word not in OWNERS:
@@ -394,10 +404,12 @@ def _owner(context: Context, function: str, owner: Scalar) -> str:
     return owner_word
 
 
-def mode_of(context: Context, principal: Scalar, resource: Scalar, owner: Scalar = None) -> Scalar:
+def evaluate_applock_mode(
+    context: Context, principal: Scalar, resource: Scalar, owner: Scalar = None
+) -> Scalar:
     """Evaluate APPLOCK_MODE: the mode in which the caller has the lock, or NoLock."""
-    place = make_place(context, context.session.database, to_text(principal), to_text(resource))
-    lock = find(context.session, place, _owner(context, "applock_mode", owner))
+    place = make_resource_key(context, context.session.database, to_text(principal), to_text(resource))
+    lock = find_application_lock(context.session, place, _read_owner(context, "applock_mode", owner))
     return NAMES[lock.mode] if lock is not None else "NoLock"
 
 
@@ -408,9 +420,12 @@ def is_grantable(
     requested_mode = MODES.get(to_text(mode).lower())
     if requested_mode is None:
         raise SqlError(1225, "applock_test")
-    _owner(context, "applock_test", owner)
-    place = make_place(context, context.session.database, to_text(principal), to_text(resource))
+    _read_owner(context, "applock_test", owner)
+    place = make_resource_key(context, context.session.database, to_text(principal), to_text(resource))
     return int(not find_holders(context, place, requested_mode))
 
 
-FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {"applock_mode": mode_of, "applock_test": is_grantable}
+FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
+    "applock_mode": evaluate_applock_mode,
+    "applock_test": is_grantable,
+}

@@ -35,9 +35,9 @@ from engine.tsql.language import statements as s
 from engine.tsql.language.lexer import restore_spelling
 from engine.tsql.language.script import ScriptBatch
 from engine.tsql.query.plans import BindingContext, QueryPlan, TableRef, UnsimulatedFeatureError
-from engine.tsql.scalars.settings import SessionSettings, settings_of
-from engine.tsql.scalars.types import SqlType, check_conversion, type_of, variant_of
-from engine.tsql.scalars.values import Scalar, convert, format_value, to_text
+from engine.tsql.scalars.settings import SessionSettings, build_settings
+from engine.tsql.scalars.types import SqlType, check_conversion, make_variant, read_type
+from engine.tsql.scalars.values import Scalar, convert_value, format_value, to_text
 
 # --- output of a submission to its window: messages and results, within limits ---------------------------
 
@@ -142,7 +142,7 @@ class SubmissionOutput:
         step = steps[self.run.step] if self.run.step < len(steps) else None
         return step.above if isinstance(step, ScriptBatch) else 0
 
-    def note(self, **changes: FieldOf[SqlSession]) -> None:
+    def change_session(self, **changes: FieldOf[SqlSession]) -> None:
         """Change fields of the connection."""
         self.session = replace(self.session, **changes)
         self.context.session = self.session
@@ -170,14 +170,14 @@ class SubmissionOutput:
         elif not self.messages or self.messages[-1].text != _OUTPUT_LIMIT:
             self.messages.append(Message(0, 0, 0, 0, _OUTPUT_LIMIT, self.session.server))
 
-    def say_number(self, number: int, *arguments: object, state: int = 1) -> None:
+    def append_numbered_message(self, number: int, *arguments: object, state: int = 1) -> None:
         """Append message *number* as information."""
         severity, text = fill_message(number, *arguments, version=self.context.version)
         self.append_message(text, number, severity, state, self.line)
 
-    def say_rows(self, count: int) -> None:
+    def append_row_count(self, count: int) -> None:
         """Append `(n rows affected)`, unless SET NOCOUNT is ON."""
-        self.note(rowcount=count, error=0)
+        self.change_session(rowcount=count, error=0)
         if dict(self.session.options).get("NOCOUNT") != "ON":
             text = f"({count} row affected)" if count == 1 else f"({count} rows affected)"
             self.append_message(text, rows=count)
@@ -201,7 +201,7 @@ class SubmissionOutput:
             self.messages += self.run.counts
             self.run = replace(self.run, counts=())
 
-    def say_messages(self, messages: Iterable[Message]) -> None:
+    def append_messages(self, messages: Iterable[Message]) -> None:
         """Append messages at the current line."""
         for message in messages:
             line = message.line or (self.line if message.number else 0)
@@ -211,7 +211,7 @@ class SubmissionOutput:
         """Append "Not simulated: *feature*"."""
         self.append_message(f"{NOT_SIMULATED}{feature}", severity=10)
 
-    def remark(self, notice: str) -> None:
+    def report_partly_simulated(self, notice: str) -> None:
         """Report, once per submission, that a part of an executed statement is not simulated.
 
         It is not an error, so that a program that waits for a result continues.
@@ -220,7 +220,7 @@ class SubmissionOutput:
         if all(message.text != text for message in self.messages):
             self.append_message(text)
 
-    def errors(self, problem: SqlError, line: int) -> list[CaughtError]:
+    def append_errors(self, problem: SqlError, line: int) -> list[CaughtError]:
         """Append the messages of an error, and return them for a CATCH block."""
         version = self.world.instances[self.session.server].version
         if problem.number in _NEAR and problem.parameters:
@@ -245,7 +245,7 @@ class SubmissionOutput:
     ) -> None:
         """Append a result set with the types of its columns."""
         fixed = [tuple(row) for row in rows]
-        self.meter.add(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)
+        self.meter.count_units(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)
         shown_rows = tuple(tuple(format_value(value) for value in row) for row in fixed)
         size = sum(len(str(value)) for row in shown_rows for value in row)
         cells = len(shown_rows) * len(shown_rows[0]) if shown_rows else 0
@@ -325,31 +325,31 @@ class Machine(SubmissionOutput):
         """Return another machine of the same kind for another connection."""
 
     @abstractmethod
-    def begin(self, text: str) -> None:
+    def begin_batch(self, text: str) -> None:
         """Make *text* the running batch. A compilation error is reported, and nothing remains to run."""
 
     @abstractmethod
-    def advance(self) -> bool:
+    def run_until_wait(self) -> bool:
         """Run until the batch has ended (True) or waits (False). Raises ConnectionLostError."""
 
     @abstractmethod
-    def release(self) -> None:
+    def release_resources(self) -> None:
         """Release the resources of this machine's queries."""
 
     @abstractmethod
-    def perform(self, statement: s.Statement) -> None:
+    def perform_statement(self, statement: s.Statement) -> None:
         """Execute a statement. Raises SqlError."""
 
     @abstractmethod
-    def poll(self, reason: str) -> None:
+    def schedule_check(self, reason: str) -> None:
         """Schedule the next check of a wait; the longer the wait has lasted, the later."""
 
     @abstractmethod
-    def fail(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
+    def handle_error(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
         """Handle an error of the running statement: pass it to the CATCH block, or report it. It may end the batch."""
 
     @abstractmethod
-    def fail_with(self, errors: list[CaughtError], ends_batch: bool = False, aborts: bool = True) -> None:
+    def handle_errors(self, errors: list[CaughtError], ends_batch: bool = False, aborts: bool = True) -> None:
         """Handle errors of the running statement. *aborts*: XACT_ABORT applies if it is ON."""
 
     @abstractmethod
@@ -361,11 +361,11 @@ class Machine(SubmissionOutput):
         """End this batch without executing the rest of it."""
 
     @abstractmethod
-    def value_of(self, name: str) -> Scalar:
+    def get_variable_value(self, name: str) -> Scalar:
         """Return the value of `@name` or `@@name`. Raise 137 if there is none."""
 
     @abstractmethod
-    def plan(self, kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
+    def plan_text(self, kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
         """Return the plan of a statement, expression or condition, bound to the current or the given *names*.
 
         Raises the errors of plans.plan.
@@ -384,7 +384,7 @@ class Machine(SubmissionOutput):
         """Return whether the condition is true, as opposed to false or unknown."""
 
     @abstractmethod
-    def select(self, plan: QueryPlan) -> tuple[tuple[str, ...], list[Row]]:
+    def run_select(self, plan: QueryPlan) -> tuple[tuple[str, ...], list[Row]]:
         """Return column names and rows of the plan's result."""
 
     @abstractmethod
@@ -396,7 +396,7 @@ class Machine(SubmissionOutput):
         number = self.world.next_id()
         self.run = replace(self.run, waiting=reason, due_tick=due_tick, wait_id=number, pending=pending)
 
-    def enter(
+    def enter_frame(
         self,
         text: str,
         variables: dict[str, DeclaredVariable] | None = None,
@@ -435,7 +435,7 @@ class Machine(SubmissionOutput):
         scope.returns, scope.line = returns, self.line
         self.scopes.append(scope)
         if target:
-            self.note(database=target)
+            self.change_session(database=target)
 
     @property
     def captures(self) -> str:
@@ -465,13 +465,13 @@ class Machine(SubmissionOutput):
         """Return the running frame, with its variables and cursors."""
         return self.scopes[-1]
 
-    def value(self, value: s.Value) -> Scalar:
+    def resolve_value(self, value: s.Value) -> Scalar:
         """Return a literal, or the value of a variable."""
-        return self.value_of(value.name) if isinstance(value, s.Variable) else value
+        return self.get_variable_value(value.name) if isinstance(value, s.Variable) else value
 
-    def text(self, value: s.Value) -> str:
+    def resolve_text(self, value: s.Value) -> str:
         """Return the value as text."""
-        return to_text(self.value(value))
+        return to_text(self.resolve_value(value))
 
     def set_variable(self, name: str, value: Scalar, source: SqlType | None = None) -> None:
         """Assign *value*, converted to the variable's type. *source*: type of the value, if known."""
@@ -479,12 +479,12 @@ class Machine(SubmissionOutput):
             raise SqlError(137, name)
         old = self.scope.variables[name]
         if source is not None and not old.type.lower().startswith(("sql_variant", "cursor")):
-            check_conversion(source, type_of(old.type, 1), explicit=False)
-        new = convert(value, old.type, default_length=1, source=source, culture=self.settings.culture)
-        self.scope.held += _size(new) - _size(old.value)
-        if arithmetic.total(scope.held for scope in self.scopes) > HELD_CHARACTERS_MAX:
+            check_conversion(source, read_type(old.type, 1), explicit=False)
+        new = convert_value(value, old.type, default_length=1, source=source, culture=self.settings.culture)
+        self.scope.held += _count_characters(new) - _count_characters(old.value)
+        if arithmetic.add_in_order(scope.held for scope in self.scopes) > HELD_CHARACTERS_MAX:
             raise UnsimulatedFeatureError(f"variables of more than {HELD_CHARACTERS_MAX} characters together")
-        kind = str(variant_of(source)) if old.type.lower().startswith("sql_variant") else old.type
+        kind = str(make_variant(source)) if old.type.lower().startswith("sql_variant") else old.type
         self.scope.variables[name] = DeclaredVariable(kind, new)
 
     @property
@@ -495,14 +495,14 @@ class Machine(SubmissionOutput):
     @property
     def settings(self) -> SessionSettings:
         """Return the SET options of this connection that affect queries."""
-        return settings_of(self.session.options)
+        return build_settings(self.session.options)
 
-    def variable_type(self, name: str) -> SqlType | None:
+    def get_variable_type(self, name: str) -> SqlType | None:
         """Return the type of a variable; None if it is unknown or the variable can hold values of any type."""
         declared = self.scopes[-1].variables.get(name) if self.scopes else None
         if declared is None:
             return None
-        kind = type_of(declared.type, 1)
+        kind = read_type(declared.type, 1)
         return None if kind.name == "sql_variant" and kind.base is None else kind
 
     def check_capacity(self, new_item: Table | SqlCursor) -> None:
@@ -514,11 +514,11 @@ class Machine(SubmissionOutput):
         held_objects += dict(self.session.cursors).values()
         for scope in self.scopes:
             held_objects += scope.tables.values()
-        if arithmetic.total(item.cells for item in held_objects) > HELD_CELLS_MAX:
+        if arithmetic.add_in_order(item.cells for item in held_objects) > HELD_CELLS_MAX:
             raise UnsimulatedFeatureError(
                 f"more than {HELD_CELLS_MAX} values in all tables and cursors of a connection"
             )
-        if arithmetic.total(item.characters for item in held_objects) > HELD_CHARACTERS_MAX:
+        if arithmetic.add_in_order(item.characters for item in held_objects) > HELD_CHARACTERS_MAX:
             raise UnsimulatedFeatureError(
                 f"more than {HELD_CHARACTERS_MAX} characters in all tables and cursors of a connection"
             )
@@ -542,16 +542,16 @@ class Machine(SubmissionOutput):
         if isinstance(outcome, statements.PendingStatement):
             self.wait("pending", outcome.tick, (outcome.handler, outcome.args))
             return
-        self.say_messages(outcome)
-        self.note(error=0, rowcount=0)
+        self.append_messages(outcome)
+        self.change_session(error=0, rowcount=0)
 
-    def log(self, number: int, severity: int, state: int, text: str) -> None:
+    def log_message(self, number: int, severity: int, state: int, text: str) -> None:
         """Write a message into the ERRORLOG if it is event-logged or was raised WITH LOG."""
         self.count_change()
         errorlog.write_line(self.world, self.session.server, number, severity, state, text)
 
 
-def _size(value: Scalar) -> int:
+def _count_characters(value: Scalar) -> int:
     return len(value) if isinstance(value, str | bytes) else 0
 
 
@@ -586,7 +586,7 @@ _TRANSACTIONS: Final = {
 }
 
 
-def command_of(statement: s.Statement) -> str:
+def get_command(statement: s.Statement) -> str:
     """Return the command of *statement* as sys.dm_exec_requests shows it, such as SELECT."""
     if isinstance(statement, s.QueryStatement):
         first = statement.text.split(None, 1)[0].upper() if statement.text.strip() else "SELECT"

@@ -9,22 +9,22 @@ from msgspec.structs import replace
 from engine.messages import SqlError
 from engine.mirroring import pages
 from engine.protocol import errorlog, groups, logspace, startup, volumes
-from engine.protocol.lineage import lsn
+from engine.protocol.lineage import format_lsn
 from engine.tsql.batches import access, ledger, locks, sources, tables
 from engine.tsql.batches.machine import Machine
-from engine.tsql.catalog.configurations import configured_value, option_value, options
-from engine.tsql.catalog.databases import log_space, virtual_log_files
-from engine.tsql.catalog.sessions import user_sessions
+from engine.tsql.catalog.configurations import get_configured_value, get_option_value, list_options
+from engine.tsql.catalog.databases import list_log_space, list_virtual_log_files
+from engine.tsql.catalog.sessions import list_user_sessions
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import TableRef, UnsimulatedFeatureError
 from engine.tsql.scalars.types import INT_RANGES, parse_type
-from engine.tsql.scalars.values import Scalar, convert, to_integer, to_number, to_text
+from engine.tsql.scalars.values import Scalar, convert_value, to_integer, to_number, to_text
 
 Arguments = tuple[Scalar, ...]
 
 
-def dbcc(machine: Machine, statement: s.Dbcc) -> None:
+def execute_dbcc(machine: Machine, statement: s.Dbcc) -> None:
     """Execute DBCC *command* (arguments) WITH options."""
     run = DBCC.get(statement.command)
     if run is None and statement.command not in UNSIMULATED_COMMANDS:
@@ -35,14 +35,14 @@ def dbcc(machine: Machine, statement: s.Dbcc) -> None:
     for option in statement.options:
         if option not in OPTIONS.get(statement.command, ()) and option not in ("WITH", ",", "NO_INFOMSGS"):
             raise UnsimulatedFeatureError(f"DBCC {statement.command} WITH {option}")
-    arguments = tuple(machine.value(value) for value in statement.arguments)
+    arguments = tuple(machine.resolve_value(value) for value in statement.arguments)
     if statement.command == "CHECKDB":
-        _checkdb(machine, arguments, quiet)
+        _check_database(machine, arguments, quiet)
         return
     run(machine, arguments)
     if not quiet:
-        machine.say_number(2528)
-    machine.note(error=0, rowcount=0)
+        machine.append_numbered_message(2528)
+    machine.change_session(error=0, rowcount=0)
 
 
 OPTIONS: Final = {
@@ -61,35 +61,35 @@ OPTIONS: Final = {
 # --- trace flags -----------------------------------------------------------------------------------------
 
 
-def _trace_on(machine: Machine, arguments: Arguments) -> None:
-    flags, everywhere = _flags(arguments)
+def _turn_trace_flags_on(machine: Machine, arguments: Arguments) -> None:
+    flags, everywhere = _parse_trace_flags(arguments)
     for flag in flags:
-        treatment = option_table.treatment_of("trace flag", str(flag), machine.context.version)
+        treatment = option_table.get_treatment("trace flag", str(flag), machine.context.version)
         if not treatment:
             raise UnsimulatedFeatureError(f"trace flag {flag}")
         if not everywhere and treatment == option_table.EFFECT:
             raise UnsimulatedFeatureError(f"trace flag {flag} for one session, without -1")
-        machine.remark(f"that a restart of the service switches trace flag {flag} off")
+        machine.report_partly_simulated(f"that a restart of the service switches trace flag {flag} off")
     server = machine.context.server
     machine.world.update_instance(server.name, trace_flags=tuple(sorted({*server.trace_flags, *flags})))
 
 
-def _trace_off(machine: Machine, arguments: Arguments) -> None:
-    flags, _ = _flags(arguments)
+def _turn_trace_flags_off(machine: Machine, arguments: Arguments) -> None:
+    flags, _ = _parse_trace_flags(arguments)
     server = machine.context.server
     machine.world.update_instance(
         server.name, trace_flags=tuple(flag for flag in server.trace_flags if flag not in flags)
     )
 
 
-def _flags(arguments: Arguments) -> tuple[list[int], bool]:
+def _parse_trace_flags(arguments: Arguments) -> tuple[list[int], bool]:
     numbers = [int(to_number(value)) for value in arguments]
     if not numbers:
         raise SqlError(2583)
     return [number for number in numbers if number != -1], -1 in numbers
 
 
-def _trace_status(machine: Machine, arguments: Arguments) -> None:
+def _show_trace_flags(machine: Machine, arguments: Arguments) -> None:
     wanted_flags = {int(to_number(value)) for value in arguments} - {-1}
     flags = machine.context.server.trace_flags
     rows = [(flag, int(flag in flags), int(flag in flags), 0) for flag in sorted(wanted_flags or flags)]
@@ -99,16 +99,17 @@ def _trace_status(machine: Machine, arguments: Arguments) -> None:
 # --- databases -------------------------------------------------------------------------------------------
 
 
-def _sqlperf(machine: Machine, arguments: Arguments) -> None:
+def _show_log_space(machine: Machine, arguments: Arguments) -> None:
     if not arguments or to_text(arguments[0]).upper() != "LOGSPACE":
         raise UnsimulatedFeatureError("DBCC SQLPERF other than LOGSPACE")
     rows = [
-        (name, round(size_mb, 6), round(used, 6), 0) for name, size_mb, used in log_space(machine.context)
+        (name, round(size_mb, 6), round(used, 6), 0)
+        for name, size_mb, used in list_log_space(machine.context)
     ]
     machine.add_result(("Database Name", "Log Size (MB)", "Log Space Used (%)", "Status"), rows)
 
 
-def _database(machine: Machine, arguments: Arguments) -> str:
+def _read_database_argument(machine: Machine, arguments: Arguments) -> str:
     """Return the database that a DBCC command names (by name or id), or the current one.
 
     Raise 2520 for an unknown database.
@@ -116,35 +117,37 @@ def _database(machine: Machine, arguments: Arguments) -> str:
     if not arguments:
         return machine.session.database
     argument = arguments[0]
-    name = machine.context.database_name(int(argument)) if isinstance(argument, int) else to_text(argument)
+    name = (
+        machine.context.find_database_name(int(argument)) if isinstance(argument, int) else to_text(argument)
+    )
     if argument == 0:
         return machine.session.database
-    if name is None or machine.context.database_id(name) is None:
+    if name is None or machine.context.find_database_id(name) is None:
         raise SqlError(2520, argument)
     return name
 
 
-def _checkdb(machine: Machine, arguments: Arguments, quiet: bool = False) -> None:
-    name = _database(machine, arguments)
-    access.admit(machine.context, name)
-    copy = machine.context.copy_named(name)
-    if copy is None and machine.context.snapshot_named(name) is None:  # system databases are always intact
+def _check_database(machine: Machine, arguments: Arguments, quiet: bool = False) -> None:
+    name = _read_database_argument(machine, arguments)
+    access.check_single_user(machine.context, name)
+    copy = machine.context.find_copy(name)
+    if copy is None and machine.context.find_snapshot(name) is None:  # system databases are always intact
         world, login = machine.world, machine.session.login
         pages.log_check(world, machine.session.server, name, quiet, login, 0, world.tick)
-        machine.report_outcome([] if quiet else pages.system_check(name))
+        machine.report_outcome([] if quiet else pages.build_clean_check_messages(name))
         return
     repairs = any(to_text(value).upper().startswith("REPAIR") for value in arguments[1:])
     if (
         repairs
         and copy is not None
         and copy.group_kind == "mirroring"
-        and groups.policy(copy).is_leader(copy)
+        and groups.get_policy(copy).is_leader(copy)
     ):
         raise SqlError(7930)
     if repairs:
         raise UnsimulatedFeatureError("DBCC CHECKDB with repair")
     machine.report_outcome(
-        pages.check(machine.world, machine.session.server, name, quiet, machine.session.login)
+        pages.start_check(machine.world, machine.session.server, name, quiet, machine.session.login)
     )
 
 
@@ -152,14 +155,14 @@ STORY_SPID: Final = 50
 """Session id of an application's open transaction in DBCC OPENTRAN. Assumed."""
 
 
-def _input_buffer(machine: Machine, arguments: Arguments) -> None:
+def _show_input_buffer(machine: Machine, arguments: Arguments) -> None:
     """Execute DBCC INPUTBUFFER: show the last batch of a session.
 
     [DOC: DBCC INPUTBUFFER]
     """
     spid = int(to_number(arguments[0])) if arguments else 0
     session_row = next(
-        (candidate for candidate in user_sessions(machine.context) if candidate.spid == spid), None
+        (candidate for candidate in list_user_sessions(machine.context) if candidate.spid == spid), None
     )
     if session_row is None:
         raise SqlError(7955, spid)
@@ -171,29 +174,31 @@ def _input_buffer(machine: Machine, arguments: Arguments) -> None:
     )
 
 
-def _loginfo(machine: Machine, arguments: Arguments) -> None:
+def _show_log_files(machine: Machine, arguments: Arguments) -> None:
     """Execute DBCC LOGINFO: list the virtual log files in file order. Status 2 means that the log in it is needed.
 
     Derived from the log in use. The command is undocumented; its columns are those of public output, with
     RecoveryUnitId since 2012.
     """
-    copy = machine.context.copy_named(machine.context.open_database(_database(machine, arguments)))
+    copy = machine.context.find_copy(
+        machine.context.open_database(_read_database_argument(machine, arguments))
+    )
     if copy is None or copy.source is None:
         raise UnsimulatedFeatureError("DBCC LOGINFO of a system database")
     rows = [
         (0, 2, file.size, file.offset, file.number, file.status, file.parity, 0)
-        for file in virtual_log_files(machine.world, copy.source)
+        for file in list_virtual_log_files(machine.world, copy.source)
     ]
     names = ("RecoveryUnitId", "FileId", "FileSize", "StartOffset", "FSeqNo", "Status", "Parity", "CreateLSN")
     old = machine.context.version < 2012
     machine.add_result(names[1:] if old else names, [row[1:] if old else row for row in rows])
-    machine.say_rows(len(rows))
+    machine.append_row_count(len(rows))
 
 
-def _opentran(machine: Machine, arguments: Arguments) -> None:
-    database = machine.context.open_database(_database(machine, arguments))
-    copy = machine.context.copy_named(database)
-    sessions = (machine.session, *(session for _, session in machine.context.sessions()))
+def _show_oldest_transaction(machine: Machine, arguments: Arguments) -> None:
+    database = machine.context.open_database(_read_database_argument(machine, arguments))
+    copy = machine.context.find_copy(database)
+    sessions = (machine.session, *(session for _, session in machine.context.list_sessions()))
     if copy is None and any(
         place[1] == database.lower() for session in sessions for place, _ in session.writes
     ):
@@ -204,12 +209,14 @@ def _opentran(machine: Machine, arguments: Arguments) -> None:
     if copy is not None and copy.active_from_kb is not None:
         open_transactions.append((copy.active_from_kb, STORY_SPID, None))
     if copy is None or not open_transactions:
-        machine.say_number(7969)
+        machine.append_numbered_message(7969)
         return
     begins_kb, spid, tick = min(open_transactions, key=lambda entry: entry[0])
-    place = str(lsn(begins_kb)).rjust(25, "0")
+    place = str(format_lsn(begins_kb)).rjust(25, "0")
     began = (
-        to_text(convert(machine.context.datetime_value(tick), "varchar(30)", 109)) if tick is not None else ""
+        to_text(convert_value(machine.context.get_datetime_value(tick), "varchar(30)", 109))
+        if tick is not None
+        else ""
     )
     start_line = f"    Start time    : {began}" if began else None
     lines = (
@@ -227,17 +234,17 @@ def _opentran(machine: Machine, arguments: Arguments) -> None:
             machine.append_message(line or " ")
 
 
-def _shrinkfile(machine: Machine, arguments: Arguments) -> None:
+def _shrink_file(machine: Machine, arguments: Arguments) -> None:
     """Execute SHRINKFILE (file, size in MB) for the log, or (file, EMPTYFILE) for an added data file.
 
     Raises 8985 for an unknown file, 2555 for the first data file [DOC: DBCC SHRINKFILE].
     """
     database = machine.context.open_database(machine.session.database)
-    copy = machine.context.copy_named(database)
+    copy = machine.context.find_copy(database)
     if copy is None or not arguments:
         raise UnsimulatedFeatureError("DBCC SHRINKFILE outside user databases")
     name, target = to_text(arguments[0]), arguments[1] if len(arguments) > 1 else 0
-    numbered = list(enumerate(volumes.files_of(copy), 1))
+    numbered = list(enumerate(volumes.list_files_of(copy), 1))
     numbered_file = next(
         (
             (file_number, f)
@@ -255,28 +262,28 @@ def _shrinkfile(machine: Machine, arguments: Arguments) -> None:
         logspace.empty_file(world, server, copy.database, file.name)
         used_kb, least_kb = 0.0, file.size_kb
     elif position == 2:
-        machine.say_messages(logspace.shrink(world, server, copy.database, target_kb))
+        machine.append_messages(logspace.shrink_log(world, server, copy.database, target_kb))
         used_kb = least_kb = logspace.SHRUNK_MIN_KB
     else:
         raise UnsimulatedFeatureError("DBCC SHRINKFILE of data files other than EMPTYFILE")
-    remaining_kb = volumes.files_of(world.copies[(server, copy.database)])[position - 1].size_kb
+    remaining_kb = volumes.list_files_of(world.copies[(server, copy.database)])[position - 1].size_kb
     if position == 2 and remaining_kb - max(target_kb, least_kb) > logspace.SMALL_KB:
-        machine.say_number(9008, position, file.name)
+        machine.append_numbered_message(9008, position, file.name)
     pages = [
         int(kb / 8)
         for kb in (remaining_kb, min(least_kb, remaining_kb), remaining_kb if file.log else used_kb, used_kb)
     ]
-    machine.add_result(SHRUNK, [(machine.context.database_id(copy.database), position, *pages)])
-    machine.say_rows(1)
+    machine.add_result(SHRUNK, [(machine.context.find_database_id(copy.database), position, *pages)])
+    machine.append_row_count(1)
 
 
 SHRUNK: Final = ("DbId", "FileId", "CurrentSize", "MinimumSize", "UsedPages", "EstimatedPages")
 """Columns of the result of DBCC SHRINKFILE. Documented [DOC: DBCC SHRINKFILE]."""
 
 
-def _errorlog(machine: Machine, arguments: Arguments) -> None:
+def _cycle_errorlog(machine: Machine, arguments: Arguments) -> None:
     machine.count_change()
-    startup.cycle(machine.world, machine.session.server)
+    startup.begin_new_log(machine.world, machine.session.server)
 
 
 _SHOWN_OPTIONS: Final = """
@@ -284,25 +291,25 @@ quoted_identifier arithabort ansi_null_dflt_on ansi_warnings ansi_padding ansi_n
 """
 
 
-def _user_options(machine: Machine, arguments: Arguments) -> None:
+def _show_user_options(machine: Machine, arguments: Arguments) -> None:
     """Execute DBCC USEROPTIONS: show the options of the connection.
 
     Their order is that of the documentation [DOC: DBCC USEROPTIONS]. Switches are listed only if they are ON.
     """
     culture = machine.settings.culture
     options = dict(machine.session.options)
-    level = locks.isolation_of(machine.session)
+    level = locks.get_isolation_level(machine.session)
     rows: list[tuple[Scalar, ...]] = [
         ("textsize", options.get("TEXTSIZE", "2147483647")),
         ("language", culture.language.name),
         ("dateformat", culture.dateformat),
         ("datefirst", str(culture.datefirst)),
-        ("lock_timeout", str(locks.lock_timeout_ms(machine.session))),
+        ("lock_timeout", str(locks.get_lock_timeout_ms(machine.session))),
         *((name, "SET") for name in _SHOWN_OPTIONS.split() if options.get(name.upper(), "ON") == "ON"),
         ("isolation level", level),
     ]
     machine.add_result(("Set Option", "Value"), rows)
-    machine.say_rows(len(rows))
+    machine.append_row_count(len(rows))
 
 
 def _check_identity(machine: Machine, arguments: Arguments) -> None:
@@ -337,7 +344,9 @@ def _check_identity(machine: Machine, arguments: Arguments) -> None:
         report = f"Checking identity information: current identity value '{texts[0]}'."
         machine.append_message(report, 7998, 10, 1, machine.line)
     else:
-        machine.say_number(7998, texts[0], arguments_left[1] if len(arguments_left) > 1 else texts[1])
+        machine.append_numbered_message(
+            7998, texts[0], arguments_left[1] if len(arguments_left) > 1 else texts[1]
+        )
     if next_identity != table.next_identity:
         sources.store_table(
             machine, ref, replace(table, next_identity=next_identity, identity_cache=("", 0, 0))
@@ -355,17 +364,17 @@ UNSIMULATED_COMMANDS: Final = frozenset(_UNSIMULATED_TEXT.split())
 """Commands of the product that are not simulated. Most are documented [DOC: DBCC]; some are known otherwise."""
 
 DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
-    "TRACEON": _trace_on,
-    "TRACEOFF": _trace_off,
-    "TRACESTATUS": _trace_status,
-    "SQLPERF": _sqlperf,
-    "CHECKDB": _checkdb,
-    "OPENTRAN": _opentran,
-    "LOGINFO": _loginfo,
-    "INPUTBUFFER": _input_buffer,
-    "SHRINKFILE": _shrinkfile,
-    "ERRORLOG": _errorlog,
-    "USEROPTIONS": _user_options,
+    "TRACEON": _turn_trace_flags_on,
+    "TRACEOFF": _turn_trace_flags_off,
+    "TRACESTATUS": _show_trace_flags,
+    "SQLPERF": _show_log_space,
+    "CHECKDB": _check_database,
+    "OPENTRAN": _show_oldest_transaction,
+    "LOGINFO": _show_log_files,
+    "INPUTBUFFER": _show_input_buffer,
+    "SHRINKFILE": _shrink_file,
+    "ERRORLOG": _cycle_errorlog,
+    "USEROPTIONS": _show_user_options,
     "CHECKIDENT": _check_identity,
 }
 
@@ -373,12 +382,12 @@ DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
 # --- configuration ---------------------------------------------------------------------------------------
 
 
-def configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
+def execute_configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
     """Execute sp_configure [name [, value]]: show options, or store a value for the next RECONFIGURE."""
     name, value = arguments.get("@configname"), arguments.get("@configvalue")
     context = machine.context
-    advanced = option_value(context, "show advanced options") == 1
-    visible = [option for option in options(context.version) if advanced or not option.advanced]
+    advanced = get_option_value(context, "show advanced options") == 1
+    visible = [option for option in list_options(context.version) if advanced or not option.advanced]
     if name is not None:
         option_name = to_text(name).lower()
         exact = [option for option in visible if option.name.lower() == option_name]
@@ -389,7 +398,13 @@ def configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
             raise SqlError(15124, name)
     if value is None:
         rows = [
-            (o.name, o.minimum, o.maximum, configured_value(context, o.name), option_value(context, o.name))
+            (
+                o.name,
+                o.minimum,
+                o.maximum,
+                get_configured_value(context, o.name),
+                get_option_value(context, o.name),
+            )
             for o in visible
         ]
         machine.add_result(("name", "minimum", "maximum", "config_value", "run_value"), sorted(rows))
@@ -398,37 +413,37 @@ def configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
     number = int(to_number(value))
     if not (option.minimum <= number <= option.maximum or number == option.default):
         raise SqlError(15129, number, option.name)
-    treatment = option_table.treatment_of("sp_configure", option.name, context.version)
-    if not treatment and number != configured_value(context, option.name):
+    treatment = option_table.get_treatment("sp_configure", option.name, context.version)
+    if not treatment and number != get_configured_value(context, option.name):
         raise UnsimulatedFeatureError(f"the configuration option '{option.name}'")
-    change = (option.name, configured_value(context, option.name), number)
-    machine.say_number(15457, *change)
-    errorlog.write(machine.world, machine.session.server, 15457, *change)
-    _write_down(machine, option.name, value=number)
+    change = (option.name, get_configured_value(context, option.name), number)
+    machine.append_numbered_message(15457, *change)
+    errorlog.write_message(machine.world, machine.session.server, 15457, *change)
+    _store_option(machine, option.name, value=number)
 
 
-def _write_down(machine: Machine, name: str, **values: int) -> None:
+def _store_option(machine: Machine, name: str, **values: int) -> None:
     world, server = machine.world, machine.session.server
-    if ledger.find(world, server, "options", "name", name) is None:
-        used = option_value(machine.context, name)
-        ledger.add(world, server, "options", name=name, value=used, in_use=used)
-    ledger.change(world, server, "options", lambda row: row["name"] == name, **values)
+    if ledger.find_row(world, server, "options", "name", name) is None:
+        used = get_option_value(machine.context, name)
+        ledger.add_row(world, server, "options", name=name, value=used, in_use=used)
+    ledger.change_rows(world, server, "options", lambda row: row["name"] == name, **values)
 
 
-def reconfigure(machine: Machine) -> None:
+def execute_reconfigure(machine: Machine) -> None:
     """Execute RECONFIGURE: apply the values that sp_configure has stored.
 
     Options that are not dynamic take effect at the next start of the service [DOC: sp_configure].
     """
-    at_start = {option.name for option in options(machine.context.version) if not option.dynamic}
-    for row in ledger.rows(machine.world, machine.session.server, "options"):
+    at_start = {option.name for option in list_options(machine.context.version) if not option.dynamic}
+    for row in ledger.list_rows(machine.world, machine.session.server, "options"):
         name, value = to_text(row["name"]), int(str(row["value"]))
-        if value == option_value(machine.context, name):
+        if value == get_option_value(machine.context, name):
             continue
         if name in at_start:
-            _write_down(machine, name, at_start=value, tick=machine.world.tick)
+            _store_option(machine, name, at_start=value, tick=machine.world.tick)
             continue
-        _write_down(machine, name, in_use=value)
+        _store_option(machine, name, in_use=value)
         if name == "max worker threads":
             machine.world.update_instance(machine.session.server, max_worker_threads=value)
-    machine.note(error=0, rowcount=0)
+    machine.change_session(error=0, rowcount=0)

@@ -27,7 +27,7 @@ class _Property(NamedTuple):
 
 
 @cache
-def _properties() -> dict[str, list[_Property]]:
+def _read_properties() -> dict[str, list[_Property]]:
     properties: dict[str, list[_Property]] = {}
     for row in read_table("engine.tsql.batches", "object_properties.tsv"):
         entry = _Property(int(row["since"]), tuple(row["types"].split()), row["value"])
@@ -36,36 +36,42 @@ def _properties() -> dict[str, list[_Property]]:
     return properties
 
 
-def object_property(context: Context, number: Scalar, wanted: Scalar) -> Scalar:
+def get_object_property(context: Context, number: Scalar, wanted: Scalar) -> Scalar:
     """Return a property of an object; NULL for an unknown object or property, or another type of object."""
     views = ("sys.objects", "sys.system_objects")
-    rows = (row for view in views for row in catalog.rows_of(context, view))
+    rows = (row for view in views for row in catalog.list_view_rows(context, view))
     row = next((row for row in rows if row["object_id"] == number), None)
     if row is None:
         return None
     key, kind = to_text(wanted).strip().lower(), to_text(row["type"]).strip()
-    for entry in _properties().get(key, ()):
+    for entry in _read_properties().get(key, ()):
         if context.version >= entry.since and (entry.types == ("*",) or kind in entry.types):
-            return _COMPUTED[key](context, row) if not entry.value else _read(context, row, entry.value)
+            return (
+                _COMPUTED[key](context, row)
+                if not entry.value
+                else _evaluate_property(context, row, entry.value)
+            )
     if key in _UNSIMULATED:
         raise UnsimulatedFeatureError(f"the property {to_text(wanted)} of OBJECTPROPERTY")
     return None
 
 
-def object_property_ex(context: Context, number: Scalar, wanted: Scalar) -> Scalar:
+def get_object_property_ex(context: Context, number: Scalar, wanted: Scalar) -> Scalar:
     """Return a property of an object, also one that only OBJECTPROPERTYEX has [DOC: OBJECTPROPERTYEX]."""
     key = to_text(wanted).strip().lower()
     if key == "basetype":
-        rows = (row for row in catalog.rows_of(context, "sys.objects") if row["object_id"] == number)
+        rows = (row for row in catalog.list_view_rows(context, "sys.objects") if row["object_id"] == number)
         return next((to_text(row["type"]).strip() for row in rows), None)
     if key == "cardinality" and context.version >= 2012:
-        parts = [row for row in catalog.rows_of(context, "sys.partitions") if row["object_id"] == number]
+        parts = [
+            row for row in catalog.list_view_rows(context, "sys.partitions") if row["object_id"] == number
+        ]
         heap = [int(str(row["rows"])) for row in parts if row["index_id"] in (0, 1)]
-        return arithmetic.total(heap) if heap else None
-    return object_property(context, number, wanted)
+        return arithmetic.add_in_order(heap) if heap else None
+    return get_object_property(context, number, wanted)
 
 
-def _read(context: Context, row: catalog.Record, value: str) -> Scalar:
+def _evaluate_property(context: Context, row: catalog.Record, value: str) -> Scalar:
     """Evaluate the value of a property in object_properties.tsv."""
     number = row["object_id"]
     if value == "NULL":
@@ -76,34 +82,34 @@ def _read(context: Context, row: catalog.Record, value: str) -> Scalar:
         return int(to_text(row["type"]).strip() in value[1:].split())
     views, _, column = value.partition("!")
     if column:
-        rows = (r for view in views.split() for r in catalog.rows_of(context, view))
+        rows = (r for view in views.split() for r in catalog.list_view_rows(context, view))
         return next((r[column] for r in rows if r["object_id"] == number), None)
     view, _, column = value.rpartition(".")
-    return int(any(r[column] == number for r in catalog.rows_of(context, view)))
+    return int(any(r[column] == number for r in catalog.list_view_rows(context, view)))
 
 
-def _owner(context: Context, row: catalog.Record) -> Scalar:
-    schemas = catalog.rows_of(context, "sys.schemas")
+def _get_owner(context: Context, row: catalog.Record) -> Scalar:
+    schemas = catalog.list_view_rows(context, "sys.schemas")
     return next((r["principal_id"] for r in schemas if r["schema_id"] == row["schema_id"]), None)
 
 
-def _has_row(view: str, matches: Callable[[catalog.Record], object]) -> Callable[..., Scalar]:
+def _build_row_property(view: str, matches: Callable[[catalog.Record], object]) -> Callable[..., Scalar]:
     """Build a property that is 1 if a row of the object in *view* matches."""
 
     def compute(context: Context, row: catalog.Record) -> Scalar:
-        return int(any(matches(r) for r in _own_rows(context, view, row)))
+        return int(any(matches(r) for r in _list_own_rows(context, view, row)))
 
     return compute
 
 
-def _own_rows(context: Context, view: str, row: catalog.Record) -> Iterable[catalog.Record]:
-    return (r for r in catalog.rows_of(context, view) if r["object_id"] == row["object_id"])
+def _list_own_rows(context: Context, view: str, row: catalog.Record) -> Iterable[catalog.Record]:
+    return (r for r in catalog.list_view_rows(context, view) if r["object_id"] == row["object_id"])
 
 
-def _key_type(context: Context, row: catalog.Record) -> Scalar:
+def _find_key_type(context: Context, row: catalog.Record) -> Scalar:
     """Return the type of the index of a key constraint; NULL for another constraint."""
-    for key in _own_rows(context, "sys.key_constraints", row):
-        for index in catalog.rows_of(context, "sys.indexes"):
+    for key in _list_own_rows(context, "sys.key_constraints", row):
+        for index in catalog.list_view_rows(context, "sys.indexes"):
             if (index["object_id"], index["index_id"]) == (key["parent_object_id"], key["unique_index_id"]):
                 return index["type"]
     return None
@@ -115,30 +121,32 @@ def _is_column_constraint(context: Context, row: catalog.Record) -> Scalar:
     if kind == "F":
         columns = [
             column
-            for column in catalog.rows_of(context, "sys.foreign_key_columns")
+            for column in catalog.list_view_rows(context, "sys.foreign_key_columns")
             if column["constraint_object_id"] == row["object_id"]
         ]
         return int(len(columns) == 1)
     if kind == "C":
-        return int(any(r["parent_column_id"] for r in _own_rows(context, "sys.check_constraints", row)))
+        return int(any(r["parent_column_id"] for r in _list_own_rows(context, "sys.check_constraints", row)))
     return int(kind == "D")
 
 
 _COMPUTED: Final[dict[str, Callable[[Context, catalog.Record], Scalar]]] = {
     "ismsshipped": lambda context, row: row.get("is_ms_shipped", 0),
-    "ownerid": _owner,
+    "ownerid": _get_owner,
     "schemaid": lambda context, row: row["schema_id"],
-    "tablehasprimarykey": _has_row("sys.indexes", lambda row: row["is_primary_key"]),
-    "tablehasuniquecnst": _has_row("sys.indexes", lambda row: row["is_unique_constraint"]),
-    "tablehasclustindex": _has_row("sys.indexes", lambda row: row["type"] == 1),
-    "tablehasnonclustindex": _has_row("sys.indexes", lambda row: row["type"] == 2),
-    "tablehasindex": _has_row("sys.indexes", lambda row: row["type"]),
-    "isindexed": _has_row("sys.indexes", lambda row: row["type"]),
-    "tablehasidentity": _has_row("sys.columns", lambda row: row["is_identity"]),
-    "tablehastextimage": _has_row("sys.columns", lambda row: row["system_type_id"] in (34, 35, 99)),
-    "tablehastimestamp": _has_row("sys.columns", lambda row: row["system_type_id"] == 189),
-    "tablehasrowguidcol": _has_row("sys.columns", lambda row: row["is_rowguidcol"]),
-    "cnstisclustkey": lambda context, row: int(_key_type(context, row) == 1),
-    "cnstisnonclustkey": lambda context, row: int(_key_type(context, row) == 2),
+    "tablehasprimarykey": _build_row_property("sys.indexes", lambda row: row["is_primary_key"]),
+    "tablehasuniquecnst": _build_row_property("sys.indexes", lambda row: row["is_unique_constraint"]),
+    "tablehasclustindex": _build_row_property("sys.indexes", lambda row: row["type"] == 1),
+    "tablehasnonclustindex": _build_row_property("sys.indexes", lambda row: row["type"] == 2),
+    "tablehasindex": _build_row_property("sys.indexes", lambda row: row["type"]),
+    "isindexed": _build_row_property("sys.indexes", lambda row: row["type"]),
+    "tablehasidentity": _build_row_property("sys.columns", lambda row: row["is_identity"]),
+    "tablehastextimage": _build_row_property(
+        "sys.columns", lambda row: row["system_type_id"] in (34, 35, 99)
+    ),
+    "tablehastimestamp": _build_row_property("sys.columns", lambda row: row["system_type_id"] == 189),
+    "tablehasrowguidcol": _build_row_property("sys.columns", lambda row: row["is_rowguidcol"]),
+    "cnstisclustkey": lambda context, row: int(_find_key_type(context, row) == 1),
+    "cnstisnonclustkey": lambda context, row: int(_find_key_type(context, row) == 2),
     "cnstiscolumn": _is_column_constraint,
 }

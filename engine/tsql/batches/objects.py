@@ -74,7 +74,7 @@ KINDS: Final[dict[type[UserObject], tuple[str, str, str]]] = {
 INLINE_FUNCTION, TABLE_FUNCTION = "IF", "TF"
 
 
-def type_code(item: UserObject) -> str:
+def get_type_code(item: UserObject) -> str:
     """Return `type` of sys.objects."""
     if not isinstance(item, UserFunction) or item.returns:
         return KINDS[type(item)][0]
@@ -98,12 +98,12 @@ class StoredObject(Struct, frozen=True):
     @property
     def key(self) -> str:
         """Return the name for lookups, in lowercase."""
-        return key_of((self.schema, self.name))
+        return make_object_key((self.schema, self.name))
 
     @property
     def object_id(self) -> int:
         """Return the id that OBJECT_ID reports."""
-        return object_id(self.key)
+        return compute_object_id(self.key)
 
 
 # --- committed objects -----------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ CONTENTS_KEPT: Final = 16
 _CONTENTS: OrderedDict[Commit, dict[str, StoredObject]] = OrderedDict()
 
 
-def contents(last_commit: Commit | None) -> Mapping[str, StoredObject]:
+def list_objects_after(last_commit: Commit | None) -> Mapping[str, StoredObject]:
     """Return all objects by lowercase name, in the state after *last_commit*."""
     later_commits: list[Commit] = []
     known_objects, commit = None, last_commit
@@ -128,14 +128,14 @@ def contents(last_commit: Commit | None) -> Mapping[str, StoredObject]:
     for commit in reversed(later_commits):
         for name, edit in commit.edits:
             if not name.startswith(USER):
-                _put(content, name, apply_edit(content.get(name), edit))
+                _store_object(content, name, apply_edit(content.get(name), edit))
     _CONTENTS[last_commit] = content
     while len(_CONTENTS) > CONTENTS_KEPT:
         _CONTENTS.popitem(last=False)
     return content
 
 
-def _put(objects: dict[Name, StoredObject], name: Name, stored_object: StoredObject | None) -> None:
+def _store_object(objects: dict[Name, StoredObject], name: Name, stored_object: StoredObject | None) -> None:
     if stored_object is None:
         objects.pop(name, None)
     else:
@@ -145,12 +145,12 @@ def _put(objects: dict[Name, StoredObject], name: Name, stored_object: StoredObj
 def _read_committed_objects(context: Context, database: str) -> Mapping[str, StoredObject]:
     """Return the committed objects of a database on this server."""
     world, server_name = context.world, context.session.server
-    copy, picture = context.copy_named(database), context.snapshot_named(database)
+    copy, picture = context.find_copy(database), context.find_snapshot(database)
     if copy is not None:
         disks.check_data_reachable(copy)
-        return contents(commits.newest(world, copy))
+        return list_objects_after(commits.find_newest_commit(world, copy))
     if picture is not None:
-        return contents(
+        return list_objects_after(
             commits.find_last_commit(world, picture.family, picture.lineage, picture.end_of_log_kb)
         )
     return {
@@ -206,7 +206,7 @@ def _combine_edits(first_edit: object, second_edit: Edit) -> Edit:
 
 def list_writing_sessions(context: Context) -> Iterator[SqlSession]:
     """Yield the other connections to this server that have uncommitted changes."""
-    for _, session in context.sessions():
+    for _, session in context.list_sessions():
         if session.spid != context.session.spid and session.writes:
             yield session
 
@@ -248,14 +248,14 @@ SYSTEM_SCHEMAS: Final = frozenset({"sys", "information_schema"})
 """Schemas in which no script can create an object."""
 
 
-def schema_of(parts: tuple[str, ...]) -> str:
+def get_schema_name(parts: tuple[str, ...]) -> str:
     """Return the schema in a name of up to three parts; dbo by default."""
     return parts[-2].lower() if len(parts) > 1 else ""
 
 
-def key_of(parts: tuple[str, ...]) -> str:
+def make_object_key(parts: tuple[str, ...]) -> str:
     """Return the key of an object: its lowercase name, preceded by the schema unless that is dbo."""
-    schema, name = schema_of(parts), parts[-1].lower()
+    schema, name = get_schema_name(parts), parts[-1].lower()
     return name if schema in DBO else f"{schema}\0{name}"
 
 
@@ -264,11 +264,11 @@ def format_qualified_name(parts: tuple[str, ...]) -> str:
     return f"{(len(parts) > 1 and parts[-2]) or 'dbo'}.{parts[-1]}"
 
 
-def schemas(context: Context) -> dict[str, Schema]:
+def list_schemas(context: Context) -> dict[str, Schema]:
     """Return the schemas of the current database by name."""
     schemas_by_name = {
         stored_object.name: stored_object.item
-        for _, stored_object in _items(context)
+        for _, stored_object in _list_items(context)
         if isinstance(stored_object.item, Schema)
     }
     return {**{name: Schema(number, name) for name, number in SCHEMAS.items()}, **schemas_by_name}
@@ -279,8 +279,8 @@ def resolve_object_key(context: Context, parts: tuple[str, ...]) -> ObjectKey:
     database = context.session.database
     if len(parts) == 3:
         database = context.open_database(parts[0])
-        access.admit(context, database)
-    return context.session.server, database.lower(), key_of(parts)
+        access.check_single_user(context, database)
+    return context.session.server, database.lower(), make_object_key(parts)
 
 
 def locate_object(
@@ -299,14 +299,14 @@ def locate_object(
     return object_key, stored_object
 
 
-def find(context: Context, parts: tuple[str, ...], *, waits: bool = True) -> UserObject | None:
+def find_object(context: Context, parts: tuple[str, ...], *, waits: bool = True) -> UserObject | None:
     """Return the object with that name, or None.
 
     *waits*: wait while another transaction creates, alters or drops it.
     """
     if len(parts) == 2 and parts[0].lower() in SYSTEM_SCHEMAS:
         return None
-    if len(parts) > 3 or (len(parts) == 3 and context.database_id(parts[0]) is None):
+    if len(parts) > 3 or (len(parts) == 3 and context.find_database_id(parts[0]) is None):
         return None
     place, stored_object = locate_object(context, parts, include_other_sessions=waits)
     if waits:
@@ -339,7 +339,7 @@ def exclude_locked_rows(context: Context, parts: tuple[str, ...], table: Table) 
     for session in list_writing_sessions(context):
         edit = dict(session.writes).get(object_key)
         locked |= {number for number, _ in edit.rows} if isinstance(edit, RowChanges) else set()
-    return tables.delete(
+    return tables.delete_rows(
         table, [(index,) for index, number in enumerate(table.ids, start=1) if number in locked]
     )
 
@@ -352,39 +352,39 @@ Assumed: a few KB for rows of system tables.
 """
 
 
-def _log_kb(edit: Edit) -> float:
+def _compute_log_kb(edit: Edit) -> float:
     if not isinstance(edit, RowChanges):
         new_item = edit.item if edit is not None else None
         rows = new_item.rows if isinstance(new_item, Table) else ()
-        return OBJECT_KB + ROW_KB * len(rows) + tables.characters_in(rows) / 512
-    texts = tables.characters_in(row for _, row in edit.rows if row is not None)
+        return OBJECT_KB + ROW_KB * len(rows) + tables.count_characters(rows) / 512
+    texts = tables.count_characters(row for _, row in edit.rows if row is not None)
     return ROW_KB * len(edit.rows) + texts / 512
 
 
-def _change(
+def _change_object(
     context: Context, object_key: ObjectKey, old_object: StoredObject | None, new_object: StoredObject | None
 ) -> None:
     """Record the statement's change of an object and write it into the log.
 
     Raise 3906 for a read-only copy, or 9002.
     """
-    gate.admit(context, "write", object_key[1])
-    copy = context.copy_named(object_key[1])
+    gate.check_database_state(context, "write", object_key[1])
+    copy = context.find_copy(object_key[1])
     edit = _make_edit(old_object, new_object)
     rows = {number for number, _ in edit.rows} if isinstance(edit, RowChanges) else None
-    locks.require_lock(context, object_key, _lock_of(old_object, edit), rows)
+    locks.require_lock(context, object_key, _choose_lock(old_object, edit), rows)
     if isinstance(edit, RowChanges) and old_object is not None and isinstance(old_object.item, Table):
         old_rows = dict(zip(old_object.item.ids, old_object.item.rows, strict=True))
         changed_rows = [row for number, new_row in edit.rows for row in (old_rows.get(number), new_row)]
         locks.require_range(context, object_key, changed_rows, adds=old_rows.keys().isdisjoint(rows or ()))
     if copy is not None:
-        _write_log(context, copy, _log_kb(edit))
+        _write_log(context, copy, _compute_log_kb(edit))
     context.writes[object_key] = (
         _combine_edits(context.writes[object_key], edit) if object_key in context.writes else edit
     )
 
 
-def _lock_of(old_object: StoredObject | None, edit: Edit) -> str:
+def _choose_lock(old_object: StoredObject | None, edit: Edit) -> str:
     """Return the lock that an edit needs. New rows need none."""
     if not isinstance(edit, RowChanges):
         return locks.SCHEMA
@@ -395,23 +395,23 @@ def _lock_of(old_object: StoredObject | None, edit: Edit) -> str:
 
 def _write_log(context: Context, copy: DatabaseCopy, kb: float) -> None:
     key = copy.key
-    last_commit = commits.newest(context.world, copy)
+    last_commit = commits.find_newest_commit(context.world, copy)
     if last_commit is not None and last_commit.weight > commits.WRITTEN_MAX:
         raise UnsimulatedFeatureError(
             f"more than {commits.WRITTEN_MAX} characters written into the tables of a database"
         )
-    begin_kb = logspace.write(context.world, key, kb)
+    begin_kb = logspace.write_log(context.world, key, kb)
     first_kb, sum_kb = context.logs.get(key, (begin_kb, 0.0))
     context.logs[key] = first_kb, sum_kb + kb
 
 
-def put(context: Context, parts: tuple[str, ...], user_object: UserObject) -> None:
+def store_object(context: Context, parts: tuple[str, ...], user_object: UserObject) -> None:
     """Store an object under its name. It replaces an existing one."""
     object_key = resolve_object_key(context, parts)
     old_stored_object = read_object(context, object_key)
     _check_capacity(context, object_key, user_object)
-    schema = next((name for name in schemas(context) if name.lower() == schema_of(parts)), "dbo")
-    _change(
+    schema = next((name for name in list_schemas(context) if name.lower() == get_schema_name(parts)), "dbo")
+    _change_object(
         context,
         object_key,
         old_stored_object,
@@ -421,24 +421,24 @@ def put(context: Context, parts: tuple[str, ...], user_object: UserObject) -> No
     )
 
 
-def put_schema(context: Context, name: str, schema: Schema | None) -> None:
+def store_schema(context: Context, name: str, schema: Schema | None) -> None:
     """Store a schema of the current database under its name, or remove it if *schema* is None."""
     place = (context.session.server, context.session.database.lower(), SCHEMA + name.lower())
-    _change(
+    _change_object(
         context, place, read_object(context, place), None if schema is None else StoredObject(name, schema)
     )
 
 
-def move(context: Context, old_object: StoredObject, new_object: StoredObject) -> None:
+def move_object(context: Context, old_object: StoredObject, new_object: StoredObject) -> None:
     """Store an object of the current database under another name or in another schema."""
     object_place = (context.session.server, context.session.database.lower())
-    _change(context, (*object_place, old_object.key), old_object, None)
-    _change(context, (*object_place, new_object.key), None, new_object)
+    _change_object(context, (*object_place, old_object.key), old_object, None)
+    _change_object(context, (*object_place, new_object.key), None, new_object)
 
 
 def keep_in_system_database(world: World, object_key: ObjectKey, edit: object) -> None:
     """Store a committed change of an object in master or another system database, whose log is not simulated."""
-    _put(world.objects, object_key, apply_edit(world.objects.get(object_key), edit))
+    _store_object(world.objects, object_key, apply_edit(world.objects.get(object_key), edit))
 
 
 OBJECTS_MAX: Final = 1_000
@@ -463,22 +463,24 @@ def _check_capacity(context: Context, object_key: ObjectKey, user_object: UserOb
         raise UnsimulatedFeatureError(f"more than {OBJECTS_MAX} tables, procedures and views in a database")
     all_tables = [item for item in (*known_items, user_object) if isinstance(item, Table)]
     texts = sum(len(item.body) for item in (*known_items, user_object) if isinstance(item, UserProcedure))
-    if arithmetic.total(item.cells for item in all_tables) > CELLS_MAX:
+    if arithmetic.add_in_order(item.cells for item in all_tables) > CELLS_MAX:
         raise UnsimulatedFeatureError(f"more than {CELLS_MAX} values in the tables of a database")
-    if texts + arithmetic.total(item.characters for item in all_tables) > CHARACTERS_MAX:
+    if texts + arithmetic.add_in_order(item.characters for item in all_tables) > CHARACTERS_MAX:
         raise UnsimulatedFeatureError(f"more than {CHARACTERS_MAX} characters in the objects of a database")
 
 
-def create(context: Context, parts: tuple[str, ...], user_object: UserObject, verb: str = "CREATE") -> None:
+def create_object(
+    context: Context, parts: tuple[str, ...], user_object: UserObject, verb: str = "CREATE"
+) -> None:
     """Execute CREATE, ALTER or CREATE OR ALTER of an object.
 
     CREATE raises 2714 if the name is in use and 2760 for an unknown schema. ALTER raises 208 if there is no
     object of that kind. CREATE OR ALTER raises 2010 if there is one of another kind.
     """
-    old = find(context, parts)
+    old = find_object(context, parts)
     alter = verb == "ALTER" or (verb != "CREATE" and old is not None)
-    schema = schema_of(parts)
-    usable = [name.lower() for name in schemas(context) if name not in ("sys", "INFORMATION_SCHEMA")]
+    schema = get_schema_name(parts)
+    usable = [name.lower() for name in list_schemas(context) if name not in ("sys", "INFORMATION_SCHEMA")]
     if not alter and schema not in DBO and schema not in usable:
         raise SqlError(2760, parts[-2])
     if verb == "CREATE OR ALTER" and old is not None and type(old) is not type(user_object):
@@ -487,10 +489,10 @@ def create(context: Context, parts: tuple[str, ...], user_object: UserObject, ve
         raise SqlError(208, ".".join(parts))
     if not alter and old is not None:
         raise SqlError(2714, parts[-1], state=6 if isinstance(user_object, Table) else 3)
-    put(context, parts, user_object)
+    store_object(context, parts, user_object)
 
 
-def drop(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> None:
+def drop_object(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> None:
     """Execute DROP. Raise 3701 for an unknown object, 3705 for one of another kind."""
     place, old_stored_object = locate_object(context, parts)
     item = old_stored_object.item if old_stored_object is not None else None
@@ -499,25 +501,25 @@ def drop(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> No
         raise SqlError(3705, KINDS[kind][2].upper(), name, name, word, f"DROP {word.upper()}")
     if old_stored_object is None:
         raise SqlError(3701, "drop", KINDS[kind][2], ".".join(parts))
-    _change(context, place, old_stored_object, None)
+    _change_object(context, place, old_stored_object, None)
 
 
 def list_objects(context: Context) -> list[tuple[StoredObject, UserObject]]:
     """Return the objects of the current database by name: committed ones and the connection's own."""
     return [
         (stored_object, stored_object.item)
-        for _, stored_object in _items(context)
+        for _, stored_object in _list_items(context)
         if not isinstance(stored_object.item, Schema)
     ]
 
 
-def _items(context: Context) -> list[tuple[str, StoredObject]]:
+def _list_items(context: Context) -> list[tuple[str, StoredObject]]:
     """Return (key, object) for the objects and schemas."""
     database = context.session.database
     items_by_name = dict(_read_committed_objects(context, database))
     for (server, write_database, name), edit in context.writes.items():
         if (server, write_database) == (context.session.server, database.lower()):
-            _put(items_by_name, name, apply_edit(items_by_name.get(name), edit))
+            _store_object(items_by_name, name, apply_edit(items_by_name.get(name), edit))
     return sorted(items_by_name.items(), key=lambda entry: entry[0])
 
 
@@ -527,6 +529,6 @@ def list_temporary_tables(context: Context) -> Iterator[tuple[str, int, Table]]:
         yield name, -1_000_000 - index, table
 
 
-def object_id(name: str) -> int:
+def compute_object_id(name: str) -> int:
     """Return the id of an object: the same number for the same key."""
     return zlib.crc32(name.lower().encode()) & 0x7FFFFFFF

@@ -13,15 +13,15 @@ from engine.tsql import catalog
 from engine.tsql.batches import gate, objects
 from engine.tsql.batches.context import (
     Context,
+    find_user_in,
     has_permission,
     has_server_permission,
     is_member,
     is_sysadmin,
-    roles_in,
-    user_in,
+    list_roles_in,
 )
 from engine.tsql.batches.work import Handler
-from engine.tsql.catalog.security import sid_of_user, sid_text
+from engine.tsql.catalog.security import format_sid, get_user_sid
 from engine.tsql.language import group_statements as gs
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import UnsimulatedFeatureError
@@ -42,22 +42,28 @@ def execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
     server = statement.kind == "LOGIN"
     view, number = ("sys.server_principals", 15406) if server else ("sys.database_principals", 15517)
     name = statement.name.casefold()
-    rows = [row for row in catalog.rows_of(context, view) if to_text(row["name"]).casefold() == name]
+    rows = [row for row in catalog.list_view_rows(context, view) if to_text(row["name"]).casefold() == name]
     kinds = ("S", "U")
     if not rows or rows[0]["type"] not in kinds or not _may_impersonate(context, statement.kind, name):
         raise SqlError(number, statement.name)
     before = (session.login, session.user, session.user_database)
     user_name, login = to_text(rows[0]["name"]), session.login
     if server:
-        machine.note(login=user_name, user="", user_database="", callers=(*session.callers, before), error=0)
+        machine.change_session(
+            login=user_name, user="", user_database="", callers=(*session.callers, before), error=0
+        )
         return
-    for user in commits.users_of(machine.world, session.server, session.database):
+    for user in commits.list_users_of(machine.world, session.server, session.database):
         if user.name == user_name:
-            mapped = security.login_of_user(context.server, user)
+            mapped = security.find_login_of_user(context.server, user)
             login = (
-                mapped.name if mapped is not None else user_name if user.sid else sid_text(sid_of_user(user))
+                mapped.name
+                if mapped is not None
+                else user_name
+                if user.sid
+                else format_sid(get_user_sid(user))
             )
-    machine.note(
+    machine.change_session(
         login=login,
         user=user_name,
         user_database=session.database,
@@ -69,12 +75,12 @@ def execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
 def _may_impersonate(context: Context, kind: str, name: str) -> bool:
     if is_sysadmin(context):
         return True
-    if kind == "USER" and user_in(context, context.session.database) == "dbo":
+    if kind == "USER" and find_user_in(context, context.session.database) == "dbo":
         return True
     database = SERVER if kind == "LOGIN" else context.session.database
-    db_security = accounts.read(context.world, context.session.server, database)
-    caller = context.session.login if kind == "LOGIN" else user_in(context, database) or ""
-    names = {caller.lower(), *accounts.roles_of(db_security, caller)}
+    db_security = accounts.read_security(context.world, context.session.server, database)
+    caller = context.session.login if kind == "LOGIN" else find_user_in(context, database) or ""
+    names = {caller.lower(), *accounts.list_roles_of(db_security, caller)}
     granted = Grant(kind, name, "IMPERSONATE", "")
     return any(
         replace(grant, grantee="") == granted for grant in db_security.grants if grant.grantee in names
@@ -85,18 +91,18 @@ def revert(machine: Machine) -> None:
     """Execute REVERT: return to the caller of the last EXECUTE AS, if any. Raise 15199 in another database."""
     session = machine.session
     if not session.callers:
-        machine.note(error=0)
+        machine.change_session(error=0)
         return
     if session.user and session.user_database.lower() != session.database.lower():
         raise SqlError(15199, "Execute As")
     *before, (login, user, database) = session.callers
-    machine.note(login=login, user=user, user_database=database, callers=tuple(before), error=0)
+    machine.change_session(login=login, user=user, user_database=database, callers=tuple(before), error=0)
 
 
 # --- GRANT, DENY, REVOKE, roles --------------------------------------------------------------------------
 
 
-def permit(machine: Machine, statement: s.Permission) -> list[Message]:
+def change_permissions(machine: Machine, statement: s.Permission) -> list[Message]:
     """Execute GRANT, DENY or REVOKE on the server, a database, a schema, an object, a login or a user."""
     context, kind = machine.context, statement.kind
     if kind not in ("SERVER", "LOGIN", "DATABASE", "USER", "SCHEMA", "OBJECT"):
@@ -110,10 +116,10 @@ def permit(machine: Machine, statement: s.Permission) -> list[Message]:
     database = SERVER if server else context.session.database
     name = statement.name.lower()
     if kind == "OBJECT":
-        name = objects.key_of(tuple(part.strip("[]") for part in statement.name.split(".")))
+        name = objects.make_object_key(tuple(part.strip("[]") for part in statement.name.split(".")))
         _check_object_permissions(context, statement)
     elif kind == "SCHEMA":
-        schemas = objects.schemas(context)
+        schemas = objects.list_schemas(context)
         if name not in map(str.lower, schemas):
             raise SqlError(15151, "find", "schema", statement.name)
     elif kind == "DATABASE":
@@ -130,21 +136,25 @@ def permit(machine: Machine, statement: s.Permission) -> list[Message]:
         for grantee in statement.grantees
     )
     world, own_server = machine.world, machine.session.server
-    accounts.put(
+    accounts.store_security(
         world,
         own_server,
         database,
-        accounts.change(accounts.read(world, own_server, database), statement.verb, grant_rows),
+        accounts.apply_grants(
+            accounts.read_security(world, own_server, database), statement.verb, grant_rows
+        ),
     )
     return []
 
 
 def _check_object_permissions(context: Context, statement: s.Permission) -> None:
     """Raise 4606 for a permission that the type of the object does not have [DOC: GRANT object permissions]."""
-    item = objects.find(context, tuple(part.strip("[]") for part in statement.name.split(".")), waits=False)
+    item = objects.find_object(
+        context, tuple(part.strip("[]") for part in statement.name.split(".")), waits=False
+    )
     if item is None:
         return
-    runs = objects.type_code(item) in ("P ", "FN")
+    runs = objects.get_type_code(item) in ("P ", "FN")
     for permission in statement.permissions:
         if permission in (_OF_ROWS if runs else _OF_CODE):
             raise SqlError(4606, permission)
@@ -169,14 +179,14 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
     context, server = machine.context, statement.server
     database = SERVER if server else context.session.database
     world, own_server = machine.world, machine.session.server
-    db_security = accounts.read(world, own_server, database)
+    db_security = accounts.read_security(world, own_server, database)
     view = "sys.server_principals" if server else "sys.database_principals"
-    rows = {to_text(row["name"]).lower(): row for row in catalog.rows_of(context, view)}
+    rows = {to_text(row["name"]).lower(): row for row in catalog.list_view_rows(context, view)}
     role = rows.get(statement.name.lower())
     if statement.verb == "CREATE":
         if role is not None:
             raise SqlError(15023, statement.name)
-        accounts.put(
+        accounts.store_security(
             world, own_server, database, replace(db_security, roles=(*db_security.roles, statement.name))
         )
         return []
@@ -192,7 +202,7 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
             raise SqlError(15144)
         roles = tuple(role_name for role_name in db_security.roles if role_name.lower() != name)
         grants = tuple(grant for grant in db_security.grants if grant.grantee != name)
-        accounts.put(world, own_server, database, replace(db_security, roles=roles, grants=grants))
+        accounts.store_security(world, own_server, database, replace(db_security, roles=roles, grants=grants))
         return []
     if member not in rows or name == "public":
         raise SqlError(15151, statement.verb_of_member.lower(), "principal", statement.member)
@@ -201,7 +211,7 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
     members = tuple(membership for membership in db_security.members if membership != (name, member))
     if statement.verb_of_member == "ADD":
         members = (*members, (name, member))
-    accounts.put(world, own_server, database, replace(db_security, members=members))
+    accounts.store_security(world, own_server, database, replace(db_security, members=members))
     return []
 
 
@@ -237,7 +247,7 @@ def _require_named_permission(permission: str, verb: str, kind: str, field: str 
     return check
 
 
-def _creates(permission: str) -> Rule:
+def _build_create_rule(permission: str) -> Rule:
     """Build a rule that raises 262 without *permission*, 2760 without ALTER on the schema."""
 
     def check(machine: Machine, statement: NamedStatement) -> None:
@@ -246,46 +256,48 @@ def _creates(permission: str) -> Rule:
             return
         context, database = machine.context, machine.session.database
         if not has_permission(context, database, permission):
-            raise SqlError(262, permission, context.database_shown(database))
-        schema = objects.schema_of(name) or "dbo"
+            raise SqlError(262, permission, context.get_spelled_name(database))
+        schema = objects.get_schema_name(name) or "dbo"
         if permission != "CREATE SCHEMA" and not has_permission(context, database, "ALTER", schema):
             raise SqlError(2760, schema)
 
     return check
 
 
-def _alters_object(machine: Machine, statement: s.AlterTable | s.CreateIndex) -> None:
+def _check_object_alteration(machine: Machine, statement: s.AlterTable | s.CreateIndex) -> None:
     name = statement.name if isinstance(statement.name, tuple) else statement.table
-    schema = objects.schema_of(name) or "dbo"
+    schema = objects.get_schema_name(name) or "dbo"
     if name[-1].startswith("#"):
         return
-    if not has_permission(machine.context, machine.session.database, "ALTER", schema, objects.key_of(name)):
+    if not has_permission(
+        machine.context, machine.session.database, "ALTER", schema, objects.make_object_key(name)
+    ):
         raise SqlError(1088, name[-1])
 
 
-def _alters_database(machine: Machine, statement: s.OnDatabase) -> None:
+def _check_database_alteration(machine: Machine, statement: s.OnDatabase) -> None:
     context, name = machine.context, statement.database
     if has_server_permission(context, "ALTER ANY DATABASE") or has_permission(context, name, "ALTER"):
         return
     raise SqlError(5011, name, also=(5069,))
 
 
-def _backs_up(machine: Machine, statement: s.Backup) -> None:
-    database, permission = machine.text(statement.database), f"BACKUP {statement.backup_type}"
+def _check_backup(machine: Machine, statement: s.Backup) -> None:
+    database, permission = machine.resolve_text(statement.database), f"BACKUP {statement.backup_type}"
     if not has_permission(machine.context, database, permission):
         raise SqlError(
-            262, permission, machine.context.database_shown(database), also=(3013,), title=permission
+            262, permission, machine.context.get_spelled_name(database), also=(3013,), title=permission
         )
 
 
-def _restores(machine: Machine, statement: s.Restore) -> None:
-    database = machine.text(statement.database)
+def _check_restore(machine: Machine, statement: s.Restore) -> None:
+    database = machine.resolve_text(statement.database)
     created = has_server_permission(machine.context, "CREATE ANY DATABASE")
-    if not created and user_in(machine.context, database) != "dbo":
+    if not created and find_user_in(machine.context, database) != "dbo":
         raise SqlError(3110, database, also=(3013,), title=statement.title)
 
 
-def _users(verb: str) -> Rule:
+def _build_user_rule(verb: str) -> Rule:
     def check(machine: Machine, statement: NamedStatement) -> None:
         if not has_permission(machine.context, machine.session.database, "ALTER ANY USER"):
             raise SqlError(15247) if verb == "create" else SqlError(15151, verb, "user", statement.name)
@@ -293,7 +305,7 @@ def _users(verb: str) -> Rule:
     return check
 
 
-def _roles(machine: Machine, statement: s.ChangeRole) -> None:
+def _check_role_change(machine: Machine, statement: s.ChangeRole) -> None:
     context, word = machine.context, "server role" if statement.server else "role"
     allowed = (
         has_server_permission(context, "ALTER ANY SERVER ROLE")
@@ -304,11 +316,11 @@ def _roles(machine: Machine, statement: s.ChangeRole) -> None:
         raise SqlError(15151, statement.verb.lower(), word, statement.name)
 
 
-def _grants(machine: Machine, statement: s.Permission) -> None:
+def _check_grant(machine: Machine, statement: s.Permission) -> None:
     context, database = machine.context, machine.session.database
     if statement.kind in ("DATABASE", "SCHEMA", "OBJECT", "USER") and (
-        user_in(context, database) == "dbo"
-        or "db_owner" in roles_in(context, database, user_in(context, database) or "")
+        find_user_in(context, database) == "dbo"
+        or "db_owner" in list_roles_in(context, database, find_user_in(context, database) or "")
         or has_permission(context, database, "GRANT")
     ):
         return
@@ -317,7 +329,7 @@ def _grants(machine: Machine, statement: s.Permission) -> None:
     raise SqlError(15151, "find", statement.kind.lower(), statement.name.rpartition(".")[2])
 
 
-def _drops(machine: Machine, statement: s.DropObject) -> None:
+def _check_drop(machine: Machine, statement: s.DropObject) -> None:
     context, database = machine.context, machine.session.database
     kind, word = statement.kind, _LONG_KINDS.get(statement.kind, statement.kind.lower())
     for name in statement.names:
@@ -334,9 +346,9 @@ def _drops(machine: Machine, statement: s.DropObject) -> None:
             )
             error = SqlError(3701, "drop", "database", name)
         else:
-            schema = objects.schema_of(parts) or "dbo"
+            schema = objects.get_schema_name(parts) or "dbo"
             allowed = parts[-1].startswith("#") or has_permission(
-                context, database, "ALTER", schema, objects.key_of(parts)
+                context, database, "ALTER", schema, objects.make_object_key(parts)
             )
             error = SqlError(3701, "drop", word, parts[-1])
         if not allowed:
@@ -346,19 +358,19 @@ def _drops(machine: Machine, statement: s.DropObject) -> None:
 _LONG_KINDS: Final = {"PROC": "procedure"}
 
 
-def _dbcc(machine: Machine, statement: s.Dbcc) -> None:
+def _check_dbcc(machine: Machine, statement: s.Dbcc) -> None:
     context, command = machine.context, statement.command
     database = machine.session.database
     if command in ("USEROPTIONS", "SHOW_STATISTICS"):
         return
     if command == "INPUTBUFFER" and has_server_permission(context, "VIEW SERVER STATE"):
         return
-    owner = "db_owner" in roles_in(context, database, user_in(context, database) or "")
+    owner = "db_owner" in list_roles_in(context, database, find_user_in(context, database) or "")
     if command in ("CHECKDB", "CHECKTABLE", "OPENTRAN", "CHECKALLOC", "CHECKCATALOG", "CHECKFILEGROUP") and (
-        owner or user_in(context, database) == "dbo"
+        owner or find_user_in(context, database) == "dbo"
     ):
         return
-    raise SqlError(2571, user_in(context, database) or context.session.login, command)
+    raise SqlError(2571, find_user_in(context, database) or context.session.login, command)
 
 
 _PUBLIC: Final = """
@@ -371,7 +383,7 @@ PUBLIC: Final = frozenset(_PUBLIC.split())
 """System procedures that every login may call. [DOC: system stored procedures]"""
 
 
-def admit_procedure(machine: Machine, name: str, arguments: int) -> None:
+def check_procedure_permission(machine: Machine, name: str, arguments: int) -> None:
     """Raise the error of a system procedure for a login outside sysadmin: 229 in msdb, else 15247."""
     if is_sysadmin(machine.context) or name in PUBLIC:
         return
@@ -389,25 +401,27 @@ def admit_procedure(machine: Machine, name: str, arguments: int) -> None:
 
 
 NEEDS: Final[dict[type[s.Statement], Rule]] = {
-    s.CreateTable: _creates("CREATE TABLE"),
-    s.CreateView: _creates("CREATE VIEW"),
-    s.CreateProcedure: _creates("CREATE PROCEDURE"),
-    s.CreateFunction: _creates("CREATE FUNCTION"),
-    s.CreateSchema: _creates("CREATE SCHEMA"),
-    **dict.fromkeys((s.AlterTable, s.CreateIndex), _alters_object),
-    s.DropObject: _drops,
+    s.CreateTable: _build_create_rule("CREATE TABLE"),
+    s.CreateView: _build_create_rule("CREATE VIEW"),
+    s.CreateProcedure: _build_create_rule("CREATE PROCEDURE"),
+    s.CreateFunction: _build_create_rule("CREATE FUNCTION"),
+    s.CreateSchema: _build_create_rule("CREATE SCHEMA"),
+    **dict.fromkeys((s.AlterTable, s.CreateIndex), _check_object_alteration),
+    s.DropObject: _check_drop,
     s.CreateDatabase: _require_server_permission("CREATE ANY DATABASE", 262, "CREATE DATABASE", "master"),
-    **dict.fromkeys((kind for kind in gate.RULES if issubclass(kind, s.OnDatabase)), _alters_database),
-    s.Backup: _backs_up,
-    s.Restore: _restores,
+    **dict.fromkeys(
+        (kind for kind in gate.RULES if issubclass(kind, s.OnDatabase)), _check_database_alteration
+    ),
+    s.Backup: _check_backup,
+    s.Restore: _check_restore,
     s.Shutdown: _require_server_permission("SHUTDOWN", 6004),
     s.Kill: _require_server_permission("ALTER ANY CONNECTION", 6102),
     s.Reconfigure: _require_server_permission("ALTER SETTINGS", 5812),
-    s.Dbcc: _dbcc,
+    s.Dbcc: _check_dbcc,
     s.CreateLogin: _require_server_permission("ALTER ANY LOGIN", 15247),
     s.AlterLogin: _require_named_permission("ALTER ANY LOGIN", "alter", "login"),
-    s.CreateUser: _users("create"),
-    s.AlterUser: _users("alter"),
+    s.CreateUser: _build_user_rule("create"),
+    s.AlterUser: _build_user_rule("alter"),
     s.CreateEndpoint: _require_server_permission("CREATE ENDPOINT", 15247),
     s.AlterEndpoint: _require_named_permission("ALTER ANY ENDPOINT", "alter", "endpoint"),
     gs.CreateGroup: _require_server_permission("CREATE AVAILABILITY GROUP", 15247),
@@ -417,8 +431,8 @@ NEEDS: Final[dict[type[s.Statement], Rule]] = {
     gs.DropGroup: _require_named_permission(
         "ALTER ANY AVAILABILITY GROUP", "drop", "availability group", "group"
     ),
-    s.Permission: _grants,
-    s.ChangeRole: _roles,
+    s.Permission: _check_grant,
+    s.ChangeRole: _check_role_change,
 }
 """Statement -> rule for a login outside sysadmin. [DOC: each statement's page]"""
 
@@ -430,7 +444,7 @@ PUBLIC_STATEMENTS: Final = (
 """Statements that need no permission. The objects that they read, write or call are checked separately."""
 
 
-def admit(machine: Machine, statement: s.Statement) -> None:
+def check_permission(machine: Machine, statement: s.Statement) -> None:
     """Raise the error of a statement that a login outside sysadmin may not run.
 
     Raises UnsimulatedFeatureError if the rule is unknown.

@@ -15,7 +15,7 @@ from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Table
 from engine.tsql.catalog import availability
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.scalars.types import FIXED_LENGTHS, type_of
+from engine.tsql.scalars.types import FIXED_LENGTHS, read_type
 from engine.tsql.scalars.values import Scalar, to_text
 
 _EDITION_IDS: Final = {
@@ -39,7 +39,7 @@ SERVERPROPERTY].
 """
 
 
-def _serverproperty(context: Context, name: Scalar) -> Scalar:
+def _evaluate_serverproperty(context: Context, name: Scalar) -> Scalar:
     number, level, product = PRODUCT[context.version]
     enabled = replicas.is_always_on_enabled(context.world, context.session.server)
     manager = int(availability.has_quorum(context)) if enabled else 2
@@ -94,9 +94,9 @@ def _serverproperty(context: Context, name: Scalar) -> Scalar:
     return table.get(to_text(name).lower())
 
 
-def _connectionproperty(context: Context, name: Scalar) -> Scalar:
+def _evaluate_connectionproperty(context: Context, name: Scalar) -> Scalar:
     """Return a column of the connection's own row in sys.dm_exec_connections [DOC: CONNECTIONPROPERTY]."""
-    rows = catalog.rows_of(context, "sys.dm_exec_connections")
+    rows = catalog.list_view_rows(context, "sys.dm_exec_connections")
     own_row = next(row for row in rows if row["session_id"] == context.session.spid)
     property_name = to_text(name).lower()
     values_by_property = {
@@ -114,10 +114,12 @@ def _connectionproperty(context: Context, name: Scalar) -> Scalar:
     )
 
 
-def _databasepropertyex(context: Context, database: Scalar, name: Scalar) -> Scalar:
+def _evaluate_databasepropertyex(context: Context, database: Scalar, name: Scalar) -> Scalar:
     database_name = to_text(database).lower()
     rows = (
-        row for row in catalog.rows_of(context, "sys.databases") if str(row["name"]).lower() == database_name
+        row
+        for row in catalog.list_view_rows(context, "sys.databases")
+        if str(row["name"]).lower() == database_name
     )
     row = next(rows, None)
     if row is None:
@@ -167,14 +169,14 @@ _STATES: Final = {
 }  # fmt: skip
 
 
-def _databaseproperty(context: Context, database: Scalar, name: Scalar) -> Scalar:
+def _evaluate_databaseproperty(context: Context, database: Scalar, name: Scalar) -> Scalar:
     """Evaluate the older DATABASEPROPERTY: 1 or 0 for a state or mode, else like DATABASEPROPERTYEX.
 
     [DOC: DATABASEPROPERTY]
     """
 
     def ex(wanted: str) -> Scalar:
-        return _databasepropertyex(context, database, wanted)
+        return _evaluate_databasepropertyex(context, database, wanted)
 
     key = to_text(name).lower()
     if ex("Status") is None:
@@ -192,13 +194,13 @@ def _databaseproperty(context: Context, database: Scalar, name: Scalar) -> Scala
     return int(values[key]) if key in values else ex(key)
 
 
-def _loginproperty(context: Context, login: Scalar, name: Scalar) -> Scalar:
+def _evaluate_loginproperty(context: Context, login: Scalar, name: Scalar) -> Scalar:
     """Evaluate LOGINPROPERTY of a login with a password. No login is ever locked or expired here.
 
     [DOC: LOGINPROPERTY]
     """
     login_name = to_text(login).casefold()
-    rows = catalog.rows_of(context, "sys.sql_logins")
+    rows = catalog.list_view_rows(context, "sys.sql_logins")
     row = next((row for row in rows if to_text(row["name"]).casefold() == login_name), None)
     if row is None:
         return None
@@ -218,29 +220,31 @@ def _loginproperty(context: Context, login: Scalar, name: Scalar) -> Scalar:
 # COL_LENGTH, COLUMNPROPERTY, INDEXPROPERTY and others [DOC: metadata functions].
 
 
-def _columns(context: Context, number: Scalar) -> list[catalog.Record]:
+def _list_columns(context: Context, number: Scalar) -> list[catalog.Record]:
     """Return the columns of an object by its id, which may be a system view."""
-    rows = [row for row in catalog.rows_of(context, "sys.columns") if row["object_id"] == number]
+    rows = [row for row in catalog.list_view_rows(context, "sys.columns") if row["object_id"] == number]
     if rows:
         return rows
-    view_rows = (row for row in catalog.rows_of(context, "sys.system_views") if row["object_id"] == number)
+    view_rows = (
+        row for row in catalog.list_view_rows(context, "sys.system_views") if row["object_id"] == number
+    )
     return [
-        {"name": column.name, "column_id": index, "max_length": _length(column.type)}
+        {"name": column.name, "column_id": index, "max_length": _get_length(column.type)}
         for row in view_rows
-        for index, column in enumerate(_columns_of_view(context, to_text(row["name"])), start=1)
+        for index, column in enumerate(_list_columns_of_view(context, to_text(row["name"])), start=1)
     ]
 
 
-def _columns_of_view(context: Context, name: str) -> Iterable[catalog.ColumnShape]:
+def _list_columns_of_view(context: Context, name: str) -> Iterable[catalog.ColumnShape]:
     try:
-        return catalog.find(context, ("sys", name)).columns_in(context.version)
+        return catalog.find_view(context, ("sys", name)).list_columns_in(context.version)
     except SqlError:
         return ()
 
 
-def _length(type_text: str) -> int | None:
+def _get_length(type_text: str) -> int | None:
     try:
-        kind = type_of(type_text, 1)
+        kind = read_type(type_text, 1)
     except SqlError:
         return None
     if kind.length and kind.name in ("nchar", "nvarchar") and kind.length > 0:
@@ -248,19 +252,23 @@ def _length(type_text: str) -> int | None:
     return kind.length or FIXED_LENGTHS.get(kind.name)
 
 
-def _column(context: Context, number: Scalar, name: Scalar) -> catalog.Record:
+def _find_column(context: Context, number: Scalar, name: Scalar) -> catalog.Record:
     column_name = to_text(name).lower()
-    return next((row for row in _columns(context, number) if to_text(row["name"]).lower() == column_name), {})
+    return next(
+        (row for row in _list_columns(context, number) if to_text(row["name"]).lower() == column_name), {}
+    )
 
 
-def _col_length(context: Context, table: Scalar, column: Scalar) -> Scalar:
+def _evaluate_col_length(context: Context, table: Scalar, column: Scalar) -> Scalar:
     if table is None or column is None:
         return None
-    return _column(context, catalog.object_id(context, to_text(table)), column).get("max_length")
+    return _find_column(context, catalog.get_object_id(context, to_text(table)), column).get("max_length")
 
 
-def _col_name(context: Context, number: Scalar, column_id: Scalar) -> Scalar:
-    return next((row["name"] for row in _columns(context, number) if row["column_id"] == column_id), None)
+def _evaluate_col_name(context: Context, number: Scalar, column_id: Scalar) -> Scalar:
+    return next(
+        (row["name"] for row in _list_columns(context, number) if row["column_id"] == column_id), None
+    )
 
 
 _PROPERTIES: Final = {
@@ -293,8 +301,8 @@ _CONSTANT: Final = {
 """Property of COLUMNPROPERTY -> value that is the same for all simulated columns."""
 
 
-def _column_property(context: Context, number: Scalar, name: Scalar, wanted: Scalar) -> Scalar:
-    row, key = _column(context, number, name), to_text(wanted).lower()
+def _evaluate_columnproperty(context: Context, number: Scalar, name: Scalar, wanted: Scalar) -> Scalar:
+    row, key = _find_column(context, number, name), to_text(wanted).lower()
     if row and key == "charmaxlen":
         # the maximum number of characters or bytes of a column, -1 for max; NULL for other types
         length, kind = row.get("max_length"), row.get("system_type_id")
@@ -327,8 +335,8 @@ _INDEX_PROPERTIES: Final[dict[str, str | int]] = {
 """Property of INDEXPROPERTY -> column of sys.indexes, or the value that every simulated index has."""
 
 
-def _index_property(context: Context, number: Scalar, name: Scalar, wanted: Scalar) -> Scalar:
-    for row in catalog.rows_of(context, "sys.indexes"):
+def _evaluate_indexproperty(context: Context, number: Scalar, name: Scalar, wanted: Scalar) -> Scalar:
+    for row in catalog.list_view_rows(context, "sys.indexes"):
         if row["object_id"] == number and to_text(row["name"] or "").lower() == to_text(name).lower():
             index_property = _INDEX_PROPERTIES.get(to_text(wanted).lower())
             if index_property == "type":
@@ -337,7 +345,7 @@ def _index_property(context: Context, number: Scalar, name: Scalar, wanted: Scal
     return None
 
 
-def _statistics_date(context: Context, number: Scalar, _statistics: Scalar) -> Scalar:
+def _evaluate_stats_date(context: Context, number: Scalar, _statistics: Scalar) -> Scalar:
     """Return NULL, as for statistics that were never built, because none are built here."""
     return None
 
@@ -360,7 +368,7 @@ _SENSITIVITY: Final = re.compile(
 _COLLATION_VERSIONS: Final = {"_90": 1, "_100": 2, "_140": 3}
 
 
-def _collation_property(context: Context, name: Scalar, wanted: Scalar) -> Scalar:
+def _evaluate_collationproperty(context: Context, name: Scalar, wanted: Scalar) -> Scalar:
     """Return a property of a collation; NULL for an unknown one. [DOC: COLLATIONPROPERTY]."""
     match = _SENSITIVITY.fullmatch(to_text(name))
     key = to_text(wanted).lower()
@@ -371,7 +379,7 @@ def _collation_property(context: Context, name: Scalar, wanted: Scalar) -> Scala
     code_page, locale = _LOCALES[match["locale"].lower()]
     if key == "comparisonstyle":
         ignored = [(match["case"], 1), (match["accent"], 2)]
-        letters = arithmetic.total(bit for letter, bit in ignored if letter and letter.upper() == "I")
+        letters = arithmetic.add_in_order(bit for letter, bit in ignored if letter and letter.upper() == "I")
         return (
             0 if match["binary"] else letters + 65_536 * (not match["kana"]) + 131_072 * (not match["width"])
         )
@@ -380,18 +388,22 @@ def _collation_property(context: Context, name: Scalar, wanted: Scalar) -> Scala
     return (65_001 if match["utf8"] else code_page) if key == "codepage" else locale
 
 
-def _identity(compute: Callable[[tuple[int, int], int], int]) -> Callable[[Context, Scalar], Scalar]:
+def _build_identity_function(
+    compute: Callable[[tuple[int, int], int], int],
+) -> Callable[[Context, Scalar], Scalar]:
     """Build a function of the seed and increment of a table's identity column, and of its next value."""
 
     def function(context: Context, table: Scalar) -> Scalar:
         name = to_text(table)
-        number = None if table is None else catalog.object_id(context, name)
+        number = None if table is None else catalog.get_object_id(context, name)
         parts = tuple(part.strip('[]"') for part in name.split("."))
         temporary = {
             table_name: table_item for _, table_name, table_item in objects.list_temporary_tables(context)
         }
         table_object = (
-            None if number is None else temporary.get(number) or objects.find(context, parts, waits=False)
+            None
+            if number is None
+            else temporary.get(number) or objects.find_object(context, parts, waits=False)
         )
         if not isinstance(table_object, Table):
             return None
@@ -405,18 +417,20 @@ def _identity(compute: Callable[[tuple[int, int], int], int]) -> Callable[[Conte
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
-    "serverproperty": _serverproperty,
-    "connectionproperty": _connectionproperty,
-    "databasepropertyex": _databasepropertyex,
-    "databaseproperty": _databaseproperty,
-    "collationproperty": _collation_property,
-    "loginproperty": _loginproperty,
-    "col_length": _col_length,
-    "col_name": _col_name,
-    "columnproperty": _column_property,
-    "indexproperty": _index_property,
-    "stats_date": _statistics_date,
-    "ident_current": _identity(lambda column, value: value - column[1] if value != column[0] else column[0]),
-    "ident_seed": _identity(lambda column, _: column[0]),
-    "ident_incr": _identity(lambda column, _: column[1]),
+    "serverproperty": _evaluate_serverproperty,
+    "connectionproperty": _evaluate_connectionproperty,
+    "databasepropertyex": _evaluate_databasepropertyex,
+    "databaseproperty": _evaluate_databaseproperty,
+    "collationproperty": _evaluate_collationproperty,
+    "loginproperty": _evaluate_loginproperty,
+    "col_length": _evaluate_col_length,
+    "col_name": _evaluate_col_name,
+    "columnproperty": _evaluate_columnproperty,
+    "indexproperty": _evaluate_indexproperty,
+    "stats_date": _evaluate_stats_date,
+    "ident_current": _build_identity_function(
+        lambda column, value: value - column[1] if value != column[0] else column[0]
+    ),
+    "ident_seed": _build_identity_function(lambda column, _: column[0]),
+    "ident_incr": _build_identity_function(lambda column, _: column[1]),
 }

@@ -16,31 +16,31 @@ from engine.tsql.batches.data import Row, Table
 from engine.tsql.batches.machine import RUN_TIME_ERRORS
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition
-from engine.tsql.language.lexer import quote, tokens_of
+from engine.tsql.language.lexer import quote_name, tokenize
 from engine.tsql.query.planner import plan_statement
 from engine.tsql.query.plans import HIDDEN, UNNAMED, QueryPlan, TableRef
-from engine.tsql.scalars.types import SqlType, check_conversion, type_of
-from engine.tsql.scalars.values import convert
+from engine.tsql.scalars.types import SqlType, check_conversion, read_type
+from engine.tsql.scalars.values import convert_value
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
 
 
-def run(machine: Machine, statement: s.QueryStatement) -> None:
+def execute_query(machine: Machine, statement: s.QueryStatement) -> None:
     """Execute SELECT, INSERT, UPDATE, DELETE, MERGE or TRUNCATE, with an OUTPUT clause if there is one."""
-    plan = machine.plan("statement", statement.text)
+    plan = machine.plan_text("statement", statement.text)
     if machine.only_columns:
         if plan.kind == "select" and plan.target is None:
-            machine.add_result(machine.select(plan)[0], (), plan.kinds)
+            machine.add_result(machine.run_select(plan)[0], (), plan.kinds)
         return
     if plan.target is not None:
-        gate.admit_target(machine.context, plan.target.parts)
+        gate.check_target_state(machine.context, plan.target.parts)
     machine.touched = []
     if statement.output is not None:
         _check_tables(plan.kind, statement.output)
     _QUERIES[plan.kind](machine, plan)
     if statement.output is not None and plan.target is not None:
-        _output(machine, plan.target, statement.output)
+        _execute_output(machine, plan.target, statement.output)
 
 
 _ABSENT: Final = {"insert": "deleted", "delete": "inserted"}
@@ -49,16 +49,16 @@ _ABSENT: Final = {"insert": "deleted", "delete": "inserted"}
 
 def _check_tables(kind: str, output: s.OutputClause) -> None:
     """Raise 4104 for an unknown table in an OUTPUT clause, before any row changes."""
-    tokens = tokens_of(output.columns)
+    tokens = tokenize(output.columns)
     for index in range(len(tokens) - 2):
         table, dot, column = tokens[index : index + 3]
         if table.text.strip('[]"').lower() == _ABSENT.get(kind) and dot.is_op("."):
             raise SqlError(4104, f"{table.text}.{column.text}")
 
 
-def _output(machine: Machine, target: TableRef, output: s.OutputClause) -> None:
+def _execute_output(machine: Machine, target: TableRef, output: s.OutputClause) -> None:
     """Execute OUTPUT: a SELECT from the inserted and deleted rows of the statement."""
-    columns = sources.table(machine, target).columns
+    columns = sources.require_changeable_table(machine, target).columns
     width = len(columns)
     action_definition, row_definition = (
         ColumnDefinition(name=_ACTION, type="nvarchar(10)"),
@@ -75,14 +75,14 @@ def _output(machine: Machine, target: TableRef, output: s.OutputClause) -> None:
     machine.pseudo = {"inserted": Table(definitions, new_rows), "deleted": Table(definitions, before)}
     column_text = re.sub(r"\$action\b", f"inserted.[{_ACTION}]", output.columns, flags=re.IGNORECASE)
     for name in machine.pseudo:
-        listed = ", ".join(f"{name}.{quote(column.name)}" for column in columns)
+        listed = ", ".join(f"{name}.{quote_name(column.name)}" for column in columns)
         column_text = re.sub(rf"\b{name}\.\*", listed.replace("\\", r"\\"), column_text, flags=re.IGNORECASE)
     try:
-        plan = machine.plan(
+        plan = machine.plan_text(
             "statement",
             f"SELECT {column_text} FROM inserted JOIN deleted ON inserted.[{_ROW_COLUMN}] = deleted.[{_ROW_COLUMN}]",
         )
-        names, rows = machine.select(plan)
+        names, rows = machine.run_select(plan)
     finally:
         machine.pseudo = {}
     count = machine.session.rowcount
@@ -90,7 +90,7 @@ def _output(machine: Machine, target: TableRef, output: s.OutputClause) -> None:
         values = "SELECT 1" if output.into.endswith(")") else "DEFAULT VALUES"
         into = plan_statement(f"INSERT INTO {output.into} {values}")
         assert into.target is not None
-        sources.put(machine, into.target, into.columns, rows)
+        sources.insert_rows(machine, into.target, into.columns, rows)
     else:
         result_count = len(machine.results)
         machine.add_result(names, rows if machine.captures else plan.format_rows(rows), plan.kinds)
@@ -100,7 +100,7 @@ def _output(machine: Machine, target: TableRef, output: s.OutputClause) -> None:
         ):  # the rows precede their count
             result_set = machine.results.pop()
             machine.results.append(replace(result_set, after_messages=len(machine.messages) - 1))
-    machine.note(rowcount=count)
+    machine.change_session(rowcount=count)
 
 
 _ACTION: Final = "$action"
@@ -108,9 +108,9 @@ _ROW_COLUMN: Final = "$place"
 """Additional column of inserted and deleted."""
 
 
-def _select(machine: Machine, plan: QueryPlan) -> None:
+def _execute_select(machine: Machine, plan: QueryPlan) -> None:
     try:
-        columns, rows = machine.select(plan)
+        columns, rows = machine.run_select(plan)
     except SqlError as problem:
         names, before = problem.rows_before
         returned = problem.number in RUN_TIME_ERRORS and plan.target is None and not machine.captures
@@ -124,15 +124,15 @@ def _select(machine: Machine, plan: QueryPlan) -> None:
     limit = int(dict(machine.session.options).get("ROWCOUNT", "0") or 0)
     rows = rows[:limit] if limit else rows
     if plan.target is not None:
-        _select_into(machine, plan.target, columns, rows, plan.kinds)
+        _execute_select_into(machine, plan.target, columns, rows, plan.kinds)
         return
     shown_rows = rows if machine.captures else plan.format_rows(rows)
     machine.add_result(columns, shown_rows, plan.kinds)
     if not machine.captures:  # INSERT … EXEC reports the inserted rows itself
-        machine.say_rows(len(rows))
+        machine.append_row_count(len(rows))
 
 
-def _select_into(
+def _execute_select_into(
     machine: Machine,
     target: TableRef,
     columns: tuple[str, ...],
@@ -145,55 +145,62 @@ def _select_into(
     table = tables.build_table(columns, rows, kinds)
     tables.make_table(target.parts[-1], table.columns)
     sources.create_table(machine, target, table)
-    machine.say_rows(len(rows))
+    machine.append_row_count(len(rows))
 
 
-def _assign(machine: Machine, plan: QueryPlan) -> None:
+def _execute_assignment(machine: Machine, plan: QueryPlan) -> None:
     for name in plan.assigns:
         if name not in machine.scope.variables:
             raise SqlError(137, name)
-    _, rows = machine.select(plan)
+    _, rows = machine.run_select(plan)
     if (len(rows) > 1 or len(plan.assigns) > 1) and any(name in plan.assigns for name in plan.variables):
-        _accumulate(machine, plan, len(rows))
+        _accumulate_variables(machine, plan, len(rows))
     elif rows:
-        for name, value, kind in zip(plan.assigns, rows[-1], _kinds(plan), strict=True):
+        for name, value, kind in zip(plan.assigns, rows[-1], _list_column_types(plan), strict=True):
             machine.set_variable(name, value, kind)
-    machine.note(rowcount=len(rows), error=0)
+    machine.change_session(rowcount=len(rows), error=0)
     machine.end_statement(len(rows))
 
 
-def _accumulate(machine: Machine, plan: QueryPlan, count: int) -> None:
+def _accumulate_variables(machine: Machine, plan: QueryPlan, count: int) -> None:
     """Execute SELECT @s = @s + name, @n = @n + 1 FROM …. The values are computed one after the other, row by row."""
     for index in range(count):
         query_plan = replace(plan, sql=f"SELECT * FROM ({plan.sql}) LIMIT 1 OFFSET {index}")
-        for position, (name, kind) in enumerate(zip(plan.assigns, _kinds(plan), strict=True)):
-            machine.set_variable(name, machine.select(query_plan)[1][0][position], kind)
+        for position, (name, kind) in enumerate(zip(plan.assigns, _list_column_types(plan), strict=True)):
+            machine.set_variable(name, machine.run_select(query_plan)[1][0][position], kind)
 
 
-def _kinds(plan: QueryPlan) -> tuple[SqlType | None, ...]:
+def _list_column_types(plan: QueryPlan) -> tuple[SqlType | None, ...]:
     return plan.kinds or (None,) * len(plan.assigns)
 
 
-def _insert(machine: Machine, plan: QueryPlan) -> None:
+def _execute_insert(machine: Machine, plan: QueryPlan) -> None:
     assert plan.target is not None
-    rows: list[Row] = [()] if plan.defaults else _convert_for_target(machine, plan, machine.select(plan)[1])
+    rows: list[Row] = (
+        [()] if plan.defaults else _convert_for_target(machine, plan, machine.run_select(plan)[1])
+    )
     if plan.defaulted:
-        columns = sources.table(machine, plan.target).columns
+        columns = sources.require_changeable_table(machine, plan.target).columns
         takers = plan.columns or tuple(c.name for c in columns if c.identity is None and not c.computed)
         rows = _fill_defaults(machine, plan, takers, rows)
     if not (plan.defaults or plan.columns or rows) and plan.outputs:  # without rows the count is unknown
-        tables.find_insert_positions(sources.table(machine, plan.target), len(plan.outputs))
+        tables.find_insert_positions(
+            sources.require_changeable_table(machine, plan.target), len(plan.outputs)
+        )
     if plan.defaults:
-        table = sources.table(machine, plan.target)
+        table = sources.require_changeable_table(machine, plan.target)
         definitions = [c for c in table.columns if c.identity is None and not c.computed]
         result_name, default = (definitions[0].name, definitions[0].default) if definitions else ("", "")
         filled: Row = (machine.evaluate(default) if default else None,) if result_name else ()
-        count = sources.put(machine, plan.target, (result_name,) if result_name else (), [filled])
+        count = sources.insert_rows(machine, plan.target, (result_name,) if result_name else (), [filled])
     else:
-        count = sources.put(machine, plan.target, plan.columns, rows)
+        count = sources.insert_rows(machine, plan.target, plan.columns, rows)
     if count:
-        machine.touched = [("INSERT", None, row) for row in sources.table(machine, plan.target).rows[-count:]]
-    machine.say_rows(count)
+        machine.touched = [
+            ("INSERT", None, row)
+            for row in sources.require_changeable_table(machine, plan.target).rows[-count:]
+        ]
+    machine.append_row_count(count)
 
 
 def _convert_for_target(
@@ -204,7 +211,7 @@ def _convert_for_target(
     The first *prefix_count* values of a row are not columns.
     """
     assert plan.target is not None
-    columns = sources.table(machine, plan.target).columns
+    columns = sources.require_changeable_table(machine, plan.target).columns
     columns_by_name = {column.name.lower(): column for column in columns}
     target_columns = [columns_by_name.get(name.lower()) for name in plan.columns] or [
         c for c in columns if c.identity is None and not c.computed
@@ -213,8 +220,8 @@ def _convert_for_target(
     for index, (column, kind) in enumerate(
         zip(target_columns, plan.kinds[prefix_count:], strict=False), start=prefix_count
     ):
-        if column is not None and kind is not None and kind.family != type_of(column.type, 1).family:
-            check_conversion(kind, type_of(column.type, 1), explicit=False)
+        if column is not None and kind is not None and kind.family != read_type(column.type, 1).family:
+            check_conversion(kind, read_type(column.type, 1), explicit=False)
             targets.append((index, column.type, kind))
     if not targets:
         return rows
@@ -224,7 +231,7 @@ def _convert_for_target(
         values = list(row)
         for index, target, kind in targets:
             if index < len(values):
-                values[index] = convert(values[index], target, None, 1, kind, culture)
+                values[index] = convert_value(values[index], target, None, 1, kind, culture)
         stored.append(tuple(values))
     return stored
 
@@ -238,7 +245,8 @@ def _fill_defaults(
     """
     assert plan.target is not None
     defaults_by_name = {
-        column.name.lower(): column.default for column in sources.table(machine, plan.target).columns
+        column.name.lower(): column.default
+        for column in sources.require_changeable_table(machine, plan.target).columns
     }
     filled = [list(row) for row in rows]
     for number, position in plan.defaulted:
@@ -259,32 +267,32 @@ def _select_affected_rows(machine: Machine, plan: QueryPlan) -> list[Row]:
         sources.require_permission(machine, plan.target, "SELECT")
     machine.changing = plan.target.key
     try:
-        return machine.select(plan)[1]
+        return machine.run_select(plan)[1]
     finally:
         machine.changing = ""
 
 
-def _update(machine: Machine, plan: QueryPlan) -> None:
+def _execute_update(machine: Machine, plan: QueryPlan) -> None:
     assert plan.target is not None
     rows = _select_affected_rows(machine, plan)
     if plan.assigns:
-        rows = _assign_from(machine, plan, rows)
+        rows = _assign_variables(machine, plan, rows)
     changes = _convert_for_target(machine, plan, rows, prefix_count=1)
     if plan.defaulted:
         changes = _fill_defaults(machine, plan, plan.columns, changes, prefix_count=1)
-    before = sources.table(machine, plan.target)
+    before = sources.require_changeable_table(machine, plan.target)
     try:
-        table = tables.update(plan.target.parts[-1], before, plan.columns, changes)
+        table = tables.update_rows(plan.target.parts[-1], before, plan.columns, changes)
     except SqlError as problem:
         sources.qualify_table_name(machine, plan.target, problem)
         raise
     table = sources.change_table(machine, plan.target, before, table, "UPDATE")
     places = sorted({int(str(row[0])) - 1 for row in changes})
     machine.touched = [("UPDATE", before.rows[place], table.rows[place]) for place in places]
-    machine.say_rows(len({row[0] for row in changes}))
+    machine.append_row_count(len({row[0] for row in changes}))
 
 
-def _assign_from(machine: Machine, plan: QueryPlan, rows: list[Row]) -> list[Row]:
+def _assign_variables(machine: Machine, plan: QueryPlan, rows: list[Row]) -> list[Row]:
     """Execute UPDATE … SET @v = value: set the variables from the last row. Return the rows without these values."""
     width = 1 + len(plan.columns)
     for index, name in enumerate(plan.assigns, start=width):
@@ -294,17 +302,17 @@ def _assign_from(machine: Machine, plan: QueryPlan, rows: list[Row]) -> list[Row
     return [row[:width] for row in rows]
 
 
-def _delete(machine: Machine, plan: QueryPlan) -> None:
+def _execute_delete(machine: Machine, plan: QueryPlan) -> None:
     assert plan.target is not None
     numbers = _select_affected_rows(machine, plan)
-    before = sources.table(machine, plan.target)
-    sources.change_table(machine, plan.target, before, tables.delete(before, numbers), "DELETE")
+    before = sources.require_changeable_table(machine, plan.target)
+    sources.change_table(machine, plan.target, before, tables.delete_rows(before, numbers), "DELETE")
     places = sorted({int(str(row[0])) - 1 for row in numbers})
     machine.touched = [("DELETE", before.rows[place], None) for place in places]
-    machine.say_rows(len({row[0] for row in numbers}))
+    machine.append_row_count(len({row[0] for row in numbers}))
 
 
-def _merge(machine: Machine, plan: QueryPlan) -> None:
+def _execute_merge(machine: Machine, plan: QueryPlan) -> None:
     """Execute MERGE: first determine the branch of each row, then apply all branches.
 
     Raise 8672 for a row that is matched twice.
@@ -316,7 +324,7 @@ def _merge(machine: Machine, plan: QueryPlan) -> None:
     added_rows: list[tuple[tuple[str, ...], Row]] = []
     matched_keys: set[object] = set()
     for part in plan.parts:
-        _, rows = machine.select(part)
+        _, rows = machine.run_select(part)
         for number, branch, *values in rows:
             if branch is None:
                 continue
@@ -330,27 +338,27 @@ def _merge(machine: Machine, plan: QueryPlan) -> None:
                 deleted_rows.append((number,))
             else:
                 updates.append((columns, (number, *values[first:last])))
-    before = sources.table(machine, plan.target)
+    before = sources.require_changeable_table(machine, plan.target)
     name, table = plan.target.parts[-1], before
     for columns, row_group in groupby(updates, itemgetter(0)):
         changes = [change for _, change in row_group]
-        machine.meter.charge(table.cells // 20 + len(changes))
-        table = tables.update(name, table, columns, changes)
+        machine.meter.charge_units(table.cells // 20 + len(changes))
+        table = tables.update_rows(name, table, columns, changes)
     for _, change in updates:
         position = int(str(change[0])) - 1
         touched.append(("UPDATE", before.rows[position], table.rows[position]))
     touched += [("DELETE", before.rows[int(str(row[0])) - 1], None) for row in deleted_rows]
-    sources.change_table(machine, plan.target, before, tables.delete(table, deleted_rows), "MERGE")
+    sources.change_table(machine, plan.target, before, tables.delete_rows(table, deleted_rows), "MERGE")
     for columns, same_rows in groupby(added_rows, itemgetter(0)):
         rows = [row for _, row in same_rows]
-        sources.put(machine, plan.target, columns, rows)
-        new_rows = sources.table(machine, plan.target).rows[-len(rows) :]
+        sources.insert_rows(machine, plan.target, columns, rows)
+        new_rows = sources.require_changeable_table(machine, plan.target).rows[-len(rows) :]
         touched += [("INSERT", None, row) for row in new_rows]
     machine.touched = touched
-    machine.say_rows(len(touched))
+    machine.append_row_count(len(touched))
 
 
-def _truncate(machine: Machine, plan: QueryPlan) -> None:
+def _execute_truncate(machine: Machine, plan: QueryPlan) -> None:
     assert plan.target is not None
     table = sources.find_user_table(machine, plan.target)
     if table is None:
@@ -362,7 +370,7 @@ def _truncate(machine: Machine, plan: QueryPlan) -> None:
     sources.store_table(
         machine, plan.target, tables.make_table(plan.target.parts[-1], table.columns, table.constraints)
     )
-    machine.note(error=0, rowcount=0)
+    machine.change_session(error=0, rowcount=0)
 
 
 def insert_captured(machine: Machine, target: str, rows: list[Row]) -> None:
@@ -387,17 +395,17 @@ def _insert_rows(machine: Machine, target: str, rows: list[Row]) -> None:
     assert plan.target is not None
     if plan.columns and any(len(row) != len(plan.columns) for row in rows):
         raise SqlError(213)
-    sources.put(machine, plan.target, plan.columns, rows)
-    machine.say_rows(len(rows))
+    sources.insert_rows(machine, plan.target, plan.columns, rows)
+    machine.append_row_count(len(rows))
 
 
 _QUERIES: Final = {
-    "select": _select,
-    "assign": _assign,
-    "insert": _insert,
-    "update": _update,
-    "delete": _delete,
-    "merge": _merge,
-    "truncate": _truncate,
+    "select": _execute_select,
+    "assign": _execute_assignment,
+    "insert": _execute_insert,
+    "update": _execute_update,
+    "delete": _execute_delete,
+    "merge": _execute_merge,
+    "truncate": _execute_truncate,
 }
 """Executor of each kind of plan."""

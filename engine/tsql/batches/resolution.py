@@ -24,7 +24,7 @@ from engine.tsql.language import program
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import parse_table
 from engine.tsql.language.instructions import BranchIfFalse, CompiledInstruction, Jump, Program, RunStatement
-from engine.tsql.language.lexer import SqlSyntaxError, Token, name_of, tokens_of
+from engine.tsql.language.lexer import SqlSyntaxError, Token, get_name, tokenize
 from engine.tsql.language.reserved_words import KEYWORDS
 from engine.tsql.query import planner
 from engine.tsql.query.planner import remove_cursor_options
@@ -37,8 +37,8 @@ from engine.tsql.scalars.functions import (
     UNSIMULATED_FUNCTIONS,
     check_arity,
 )
-from engine.tsql.scalars.types import SqlType, check_conversion, type_of
-from engine.tsql.scalars.values import Scalar, convert, to_text
+from engine.tsql.scalars.types import SqlType, check_conversion, read_type
+from engine.tsql.scalars.values import Scalar, convert_value, to_text
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
@@ -54,64 +54,64 @@ def resolve_next_instruction(machine: Machine, scope: Scope) -> None:
     """Resolve the names of the next instruction. Errors are added to scope.problems."""
     instruction = scope.units[scope.resolved]
     scope.resolved += 1
-    machine.meter.add(INSTRUCTION_WORK)
+    machine.meter.count_units(INSTRUCTION_WORK)
     outside = machine.session
     if scope.database:
-        machine.note(database=scope.database)
+        machine.change_session(database=scope.database)
     if scope.quoting:
-        machine.note(options=(*outside.options, ("QUOTED_IDENTIFIER", scope.quoting)))
+        machine.change_session(options=(*outside.options, ("QUOTED_IDENTIFIER", scope.quoting)))
     try:
-        resolve(machine, scope, instruction)
+        resolve_instruction(machine, scope, instruction)
     except SqlError as problem:
-        scope.problems += machine.errors(problem, instruction.line)
+        scope.problems += machine.append_errors(problem, instruction.line)
     except (UnsimulatedFeatureError, SqlSyntaxError, locks.LockConflictError):
         pass  # the error is reported when it runs
     finally:
         machine.session = machine.context.session = outside
 
 
-def resolve(machine: Machine, scope: Scope, instruction: CompiledInstruction) -> None:
+def resolve_instruction(machine: Machine, scope: Scope, instruction: CompiledInstruction) -> None:
     """Bind the texts of an instruction, and declare its variables in *scope*. Raises the errors that are found."""
     action = instruction.action
     if isinstance(action, BranchIfFalse):
-        _bind(machine, scope, "condition", action.condition)
+        _bind_text(machine, scope, "condition", action.condition)
     if not isinstance(action, RunStatement):
         return
     statement = action.statement
     if isinstance(statement, s.QueryStatement):
-        _bind(machine, scope, "statement", statement.text)
+        _bind_text(machine, scope, "statement", statement.text)
     elif isinstance(statement, s.DeclareCursor):
-        _bind(machine, scope, "statement", remove_cursor_options(statement.query))
+        _bind_text(machine, scope, "statement", remove_cursor_options(statement.query))
     elif isinstance(statement, s.Print):
         _bind_print(machine, scope, statement.expression)
     elif isinstance(statement, s.Assign | s.ExecuteString | s.Return):
-        _bind(machine, scope, "expression", statement.expression)
+        _bind_text(machine, scope, "expression", statement.expression)
     elif isinstance(statement, s.UseDatabase):
         scope.database = machine.context.open_database(statement.database)
     elif isinstance(statement, s.SetSession) and "QUOTED_IDENTIFIER" in statement.words:
         scope.quoting = statement.words[-1]
     elif isinstance(statement, s.Declare):
         for item in statement.variables:
-            declare(scope, item.name, item.type, item.columns)
-            _bind(machine, scope, "expression", item.default)
+            declare_variable(scope, item.name, item.type, item.columns)
+            _bind_text(machine, scope, "expression", item.default)
     elif isinstance(statement, s.CreateProcedure | s.CreateFunction):
         for parameter in statement.parameters:
-            declare(scope, parameter.name, parameter.type)
+            declare_variable(scope, parameter.name, parameter.type)
 
 
 def _bind_print(machine: Machine, scope: Scope, text: str) -> None:
     """Bind the text of PRINT. Raise 128 for a column, 1046 for a subquery."""
     try:
-        _bind(machine, scope, "expression", f"({text})")
+        _bind_text(machine, scope, "expression", f"({text})")
     except SqlError as problem:
         if problem.number == 207:
             raise SqlError(128, *problem.parameters) from None
         raise
-    if any(token.upper == "SELECT" for token in tokens_of(text)):
+    if any(token.upper == "SELECT" for token in tokenize(text)):
         raise SqlError(1046)
 
 
-def declare(scope: Scope, name: str, type_text: str, columns: str = "") -> None:
+def declare_variable(scope: Scope, name: str, type_text: str, columns: str = "") -> None:
     """Declare the type of a variable, or the columns of a table variable. Raises 2715 for an unknown type."""
     if type_text == "table":
         definitions = parse_table(columns)[0]
@@ -119,18 +119,18 @@ def declare(scope: Scope, name: str, type_text: str, columns: str = "") -> None:
             (column.name, sources.parse_column_type(column.type)) for column in definitions
         )
     elif type_text != "cursor":
-        scope.known_types[name] = type_of(type_text, 1)
+        scope.known_types[name] = read_type(type_text, 1)
 
 
-def _bind(machine: Machine, scope: Scope, kind: str, text: str) -> None:
+def _bind_text(machine: Machine, scope: Scope, kind: str, text: str) -> None:
     """Bind a query or value to its tables if all of them exist. Raises the errors that are found."""
     if not text or (
-        kind == "expression" and len(tokens_of(text)) <= 2
+        kind == "expression" and len(tokenize(text)) <= 2
     ):  # a single token, followed by the end marker
         return
-    machine.meter.add(TEXT_WORK + CHARACTER_WORK * len(text))
+    machine.meter.count_units(TEXT_WORK + CHARACTER_WORK * len(text))
     text = expand_calls(machine, text)
-    references = planner.references(kind, text)
+    references = planner.find_references(kind, text)
     cache_key = (kind, text, machine.settings, machine.context.version)
     if cache_key in _SOUND:
         return
@@ -143,8 +143,8 @@ def _bind(machine: Machine, scope: Scope, kind: str, text: str) -> None:
             tables.append((ref.key, sources.describe_columns(machine, ref)))
         except (SqlError, UnsimulatedFeatureError):
             return  # the table may exist when the statement runs
-    variables = tuple((name, _variable(machine, scope, name)) for name in references.variables)
-    plan = machine.plan(kind, text, BindingContext(tuple(tables), variables, machine.settings))
+    variables = tuple((name, _find_variable_type(machine, scope, name)) for name in references.variables)
+    plan = machine.plan_text(kind, text, BindingContext(tuple(tables), variables, machine.settings))
     check_calls(plan, machine.context.version)
     if plan.target is not None and plan.columns:
         _check_target(dict(tables).get(plan.target.key), plan.columns)
@@ -159,8 +159,8 @@ _SOUND: Final[set[object]] = set()
 """Cache of valid texts without tables and variables, which stay valid."""
 
 
-def _variable(machine: Machine, scope: Scope, name: str) -> SqlType | None:
-    kind = scope.known_types.get(name) or machine.variable_type(name)
+def _find_variable_type(machine: Machine, scope: Scope, name: str) -> SqlType | None:
+    kind = scope.known_types.get(name) or machine.get_variable_type(name)
     return None if kind is None or kind.name == "sql_variant" else kind
 
 
@@ -233,7 +233,7 @@ def expand_calls(machine: Machine, text: str) -> str:
     for _ in range(NESTING_MAX):
         if _MAY_CALL.search(text) is None:
             return text
-        expanded_text = _expand_last_call(machine, text, tokens_of(text))
+        expanded_text = _expand_last_call(machine, text, tokenize(text))
         if expanded_text is None:
             return text
         text = expanded_text
@@ -250,21 +250,21 @@ def _expand_last_call(machine: Machine, text: str, tokens: Sequence[Token]) -> s
             continue
         dotted = index > 1 and tokens[index - 1].is_op(".")
         first = index - 2 if dotted else index
-        if dotted and _names_database(machine, tokens, first):
+        if dotted and _is_database_name(machine, tokens, first):
             first -= 2
         before = tokens[first - 1] if first else None
         is_source = before is not None and (before.upper in _SOURCES or before.is_op(","))
         if not (dotted or is_source):
             continue
-        parts = tuple(name_of(token) for token in tokens[first : index + 1 : 2])
-        called_object = objects.find(machine.context, parts)
+        parts = tuple(get_name(token) for token in tokens[first : index + 1 : 2])
+        called_object = objects.find_object(machine.context, parts)
         if not isinstance(called_object, objects.UserFunction) or (
             not called_object.returns and not is_source
         ):
             continue
         if (called_object.returns and not dotted) or (not called_object.returns and len(parts) > 2):
             continue
-        end, arguments = _arguments(text, tokens, index + 1)
+        end, arguments = _split_arguments(text, tokens, index + 1)
         replacement = _expand_call(machine, parts, called_object, arguments)
         if not called_object.returns and not _is_alias(tokens[end]):
             replacement += f" AS [{parts[-1].replace(']', ']]')}]"
@@ -272,11 +272,11 @@ def _expand_last_call(machine: Machine, text: str, tokens: Sequence[Token]) -> s
     return None
 
 
-def _names_database(machine: Machine, tokens: Sequence[Token], schema: int) -> bool:
+def _is_database_name(machine: Machine, tokens: Sequence[Token], schema: int) -> bool:
     """Return whether the name whose schema is token number *schema* begins with a database of this server."""
     if schema < 2 or not tokens[schema - 1].is_op(".") or tokens[schema - 2].kind not in ("word", "quoted"):
         return False
-    return machine.context.database_id(name_of(tokens[schema - 2])) is not None
+    return machine.context.find_database_id(get_name(tokens[schema - 2])) is not None
 
 
 def _is_alias(token: Token) -> bool:
@@ -284,7 +284,7 @@ def _is_alias(token: Token) -> bool:
     return token.upper == "AS" or (token.kind in ("word", "quoted") and token.upper not in KEYWORDS)
 
 
-def _arguments(text: str, tokens: Sequence[Token], opening: int) -> tuple[int, list[list[Token]]]:
+def _split_arguments(text: str, tokens: Sequence[Token], opening: int) -> tuple[int, list[list[Token]]]:
     """Return the index of the token after the closing parenthesis, and the tokens of each argument."""
     level, arguments = 0, list[list[Token]]()
     for index in range(opening, len(tokens)):
@@ -310,12 +310,12 @@ def _expand_call(
         raise SqlError(8144, name)
     is_remote = len(parts) > 2 and parts[0].lower() != machine.session.database.lower()
     runs = bool(function.body) or is_remote
-    body = () if runs else tokens_of(function.returned)[:-1]
+    body = () if runs else tokenize(function.returned)[:-1]
     values: dict[str, str] = {}
     for parameter, argument in zip(function.parameters, arguments, strict=True):
         default = len(argument) == 1 and argument[0].upper == "DEFAULT"
         argument_text = parameter.default or "NULL" if default else _join_tokens(argument)
-        _check_apart(argument, body)
+        _check_argument_columns(argument, body)
         values[parameter.name] = f"(CAST(({argument_text}) AS {parameter.type}))"
     if function.body and not function.returns:
         return _select_rows(machine, parts, function, tuple(values.values()))
@@ -339,7 +339,7 @@ def _select_rows(
     return f"(SELECT {', '.join(column_list)} FROM {ROWS_CALL}{called} AS q ({', '.join(c for c, _ in columns)}))"
 
 
-def _check_apart(argument: list[Token], body: Sequence[Token]) -> None:
+def _check_argument_columns(argument: list[Token], body: Sequence[Token]) -> None:
     """Check that a column in an argument cannot be mistaken for a column of the function's query.
 
     Raises UnsimulatedFeatureError if it could.
@@ -351,8 +351,8 @@ def _check_apart(argument: list[Token], body: Sequence[Token]) -> None:
     ]
     if not names or not any(token.upper == "FROM" for token in body):
         return
-    body_names = {name_of(token).lower() for token in body if token.kind in ("word", "quoted")}
-    if len(argument) != 3 or not argument[1].is_op(".") or name_of(argument[0]).lower() in body_names:
+    body_names = {get_name(token).lower() for token in body if token.kind in ("word", "quoted")}
+    if len(argument) != 3 or not argument[1].is_op(".") or get_name(argument[0]).lower() in body_names:
         raise UnsimulatedFeatureError("such columns as arguments of a function that reads tables")
 
 
@@ -393,13 +393,13 @@ def format_call(machine: Machine, parts: Sequence[str], arguments: Sequence[str]
     return f"{CALL}({', '.join((literal, *arguments))})"
 
 
-def call(machine: Machine, name: Scalar, values: Sequence[Scalar]) -> Scalar:
+def call_function(machine: Machine, name: Scalar, values: Sequence[Scalar]) -> Scalar:
     """Return the value of the function for *values*. Raises the errors of its body, or 217."""
     text = to_text(name)
     if not text.startswith(MARK):
         raise SqlError(195, CALL, "built-in function name")
     database, *parts = text[1:].split(MARK)
-    called_object = objects.find(machine.context, (database, *parts))
+    called_object = objects.find_object(machine.context, (database, *parts))
     if not isinstance(called_object, objects.UserFunction) or not (
         called_object.returns or called_object.body
     ):
@@ -407,7 +407,7 @@ def call(machine: Machine, name: Scalar, values: Sequence[Scalar]) -> Scalar:
     result = _run_body(machine, (database, *parts), called_object, values)
     if not isinstance(result, Table):
         return result
-    machine.meter.charge(len(result.rows))
+    machine.meter.charge_units(len(result.rows))
     return json.dumps(
         [
             [{"bytes": value.hex()} if isinstance(value, bytes) else value for value in row]
@@ -439,16 +439,16 @@ def _run_body(
     )
     scope.declare_all()
     inner.scopes = [scope]
-    machine.meter.enter()
+    machine.meter.enter_view()
     try:
         if values is None:
             inner.declare(next(_find_declarations(code)))
             return scope.tables[function.returned]
-        value = _run(inner, scope, function.returns)
+        value = _run_scope(inner, scope, function.returns)
         return value if function.returns else scope.tables[function.returned]
     finally:
-        machine.meter.leave()
-        inner.release()
+        machine.meter.leave_view()
+        inner.release_resources()
 
 
 def _find_declarations(code: Program) -> Iterator[s.Declare]:
@@ -459,12 +459,12 @@ def _find_declarations(code: Program) -> Iterator[s.Declare]:
             yield instruction.action.statement
 
 
-def _run(machine: Machine, scope: Scope, returns: str) -> Scalar:
+def _run_scope(machine: Machine, scope: Scope, returns: str) -> Scalar:
     while scope.position < len(scope.code):
         instruction = scope.code[scope.position]
         scope.position += 1
         scope.line = instruction.line
-        machine.meter.charge(FUNCTION_INSTRUCTION_WORK)
+        machine.meter.charge_units(FUNCTION_INSTRUCTION_WORK)
         action = instruction.action
         if isinstance(action, Jump):
             scope.position = action.target
@@ -476,10 +476,12 @@ def _run(machine: Machine, scope: Scope, returns: str) -> Scalar:
                 return None
             value, kind = machine.evaluate_with_type(action.statement.expression)
             if kind is not None:
-                check_conversion(kind, type_of(returns, 1), explicit=False)
-            return convert(value, returns, default_length=1, source=kind, culture=machine.settings.culture)
+                check_conversion(kind, read_type(returns, 1), explicit=False)
+            return convert_value(
+                value, returns, default_length=1, source=kind, culture=machine.settings.culture
+            )
         elif isinstance(action, RunStatement):
-            machine.perform(action.statement)
+            machine.perform_statement(action.statement)
     raise UnsimulatedFeatureError("a function that ends without RETURN")
 
 
@@ -488,7 +490,7 @@ def call_from_sqlite(machine: Machine, arguments: Sequence[Scalar]) -> Scalar:
     try:
         if arguments[0] == DESCRIPTION:
             return first_result.describe_packed(machine, *arguments[1:])
-        return call(machine, arguments[0], arguments[1:])
+        return call_function(machine, arguments[0], arguments[1:])
     except locks.LockConflictError as error:
         machine.blocked = error
         raise UnsimulatedFeatureError("a wait inside a function") from None

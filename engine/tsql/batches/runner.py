@@ -43,7 +43,7 @@ from engine.tsql.batches.machine import (
     STATEMENT_ENDS,
     VALUE_ERRORS,
     Machine,
-    command_of,
+    get_command,
 )
 from engine.tsql.batches.work import Meter
 from engine.tsql.language import statements as s
@@ -51,14 +51,14 @@ from engine.tsql.language.instructions import Action, BranchIfFalse, EndCatch, J
 from engine.tsql.language.lexer import (
     BatchTooLongError,
     SqlSyntaxError,
-    double_quotes_as_strings,
-    name_of,
-    selects_only,
-    tokens_of,
+    convert_double_quotes,
+    get_name,
+    has_only_selects,
+    tokenize,
 )
 from engine.tsql.query import planner
 from engine.tsql.query.plans import BindingContext, Columns, QueryPlan, TableRef, UnsimulatedFeatureError
-from engine.tsql.query.scratch import SCRATCH_WORK, ScratchDatabase, scratch_for
+from engine.tsql.query.scratch import SCRATCH_WORK, ScratchDatabase, open_scratch
 from engine.tsql.scalars.types import INT, SqlType, check_type_text, nvarchar, parse_type, varchar
 from engine.tsql.scalars.values import Scalar
 
@@ -101,12 +101,12 @@ class Runner(Machine):
         return Runner(self.world, run, session, self._perform_statement, meter)
 
     @override
-    def perform(self, statement: s.Statement) -> None:
+    def perform_statement(self, statement: s.Statement) -> None:
         self._perform_statement(self, statement)
 
     # -- main loop
 
-    def advance(self) -> bool:
+    def run_until_wait(self) -> bool:
         """Run until the batch has ended (True) or waits (False). Raises ConnectionLostError."""
         try:
             while self.scopes:
@@ -115,89 +115,89 @@ class Runner(Machine):
                     return False
                 scope = self.scopes[-1]
                 if scope.read is not None:
-                    self._compile(scope)
+                    self._compile_frame(scope)
                 elif scope.resolved < len(scope.units):
-                    self._resolve(scope)
+                    self._resolve_frame(scope)
                 elif scope.position >= len(scope.code):
-                    self._leave()
+                    self._leave_frame()
                 else:
-                    self._step(scope)
+                    self._run_instruction(scope)
                     if not self.world.instances[self.session.server].running:
                         raise ConnectionLostError
                     if self.run.waiting:
                         return False
-            self._end_doomed()
+            self._end_doomed_transaction()
             return True
         finally:
-            self.release()
+            self.release_resources()
 
     @override
-    def release(self) -> None:
+    def release_resources(self) -> None:
         if self._scratch is not None:
             self._scratch.close()
             self._scratch = None
 
-    def _end_doomed(self) -> None:
+    def _end_doomed_transaction(self) -> None:
         """Roll back an uncommittable transaction at the end of its batch. Report 3998 unless an error was reported.
 
         [DOC: TRY…CATCH, Uncommittable Transactions]
         """
         if self.session.doomed:
-            transactions.roll_back(self)
+            transactions.roll_back_transaction(self)
             if not (self.messages and self.messages[-1].is_error):
-                self.fail(SqlError(3998), line=1)
+                self.handle_error(SqlError(3998), line=1)
 
-    def _step(self, scope: Scope) -> None:
+    def _run_instruction(self, scope: Scope) -> None:
         instruction = scope.code[scope.position]
         scope.position += 1
         scope.line = instruction.line
         if not self.meter.nesting:
             self.meter.begin_statement()
-        self.meter.add(INSTRUCTION_WORK)
-        self._attempt(instruction.action)
+        self.meter.count_units(INSTRUCTION_WORK)
+        self._run_with_retry(instruction.action)
         if not self.run.waiting and self.run.since_tick is not None:
             self.run = replace(self.run, since_tick=None)
 
-    def _compile(self, scope: Scope) -> None:
+    def _compile_frame(self, scope: Scope) -> None:
         """Continue compiling the text of a frame."""
         try:
-            self.meter.add(scope.compile(max(1, self.meter.allowance - self.meter.spent)))
+            self.meter.count_units(scope.compile(max(1, self.meter.allowance - self.meter.spent)))
         except SqlSyntaxError as problem:
-            self._refuse(scope, self.errors(problem, problem.line))
+            self._reject_frame(scope, self.append_errors(problem, problem.line))
             if isinstance(problem, BatchTooLongError):
                 self.report_unsimulated(problem.limit)
 
-    def _resolve(self, scope: Scope) -> None:
+    def _resolve_frame(self, scope: Scope) -> None:
         """Continue resolving the names in a frame."""
         if dict(self.session.options).get("PARSEONLY") == "ON":
             scope.resolved = len(scope.units)
             return
         resolution.resolve_next_instruction(self, scope)
         if scope.resolved == len(scope.units) and scope.problems:
-            self._refuse(scope, scope.problems)
+            self._reject_frame(scope, scope.problems)
 
-    def _refuse(self, scope: Scope, errors: list[CaughtError]) -> None:
+    def _reject_frame(self, scope: Scope, errors: list[CaughtError]) -> None:
         """Discard the rest of the frame after compilation errors. An outer CATCH block may handle them."""
-        self.meter.add(COMPILE_ERROR_WORK)
+        self.meter.count_units(COMPILE_ERROR_WORK)
         self.scopes.pop()
-        self._restore(scope.outside)
+        self._restore_context(scope.outside)
         worst = replace(errors[-1], procedure=scope.procedure)
-        if self.scopes and self._catch(worst, len(self.scopes) - 1):
+        if self.scopes and self._jump_to_catch(worst, len(self.scopes) - 1):
             return
         for error in errors:
             self.append_message(error.text, error.number, error.severity, error.state, error.line)
-        self.note(error=errors[-1].number, rowcount=0)
+        self.change_session(error=errors[-1].number, rowcount=0)
 
-    def begin(self, text: str) -> None:
+    def begin_batch(self, text: str) -> None:
         """Make *text* the running batch. A compilation error is reported, and nothing remains to run."""
         self.scopes = [Scope(text, self.context.version)]
 
     def freeze(self) -> Submission:
         """Return the submission as plain data."""
-        self.meter.add(FREEZE_WORK + (len(self.messages) + len(self.results)) // 100)
+        self.meter.count_units(FREEZE_WORK + (len(self.messages) + len(self.results)) // 100)
         command, begin_tick = self.run.command, self.run.begun_tick
         if self._statement is not None:
-            command, begin_tick = command_of(self._statement), self.world.tick
+            command, begin_tick = get_command(self._statement), self.world.tick
         return replace(
             self.run,
             command=command,
@@ -207,43 +207,43 @@ class Runner(Machine):
             results=tuple(self.results),
         )
 
-    def poll(self, reason: str) -> None:
+    def schedule_check(self, reason: str) -> None:
         """Schedule the next check of a wait; the longer the wait has lasted, the later."""
         since_tick = self.world.tick if self.run.since_tick is None else self.run.since_tick
         self.run = replace(self.run, since_tick=since_tick)
-        self.wait(reason, waitfor.next_poll_tick(self.world.tick, since_tick))
+        self.wait(reason, waitfor.compute_next_poll_tick(self.world.tick, since_tick))
 
-    def resume(self) -> None:
+    def resume_after_wait(self) -> None:
         """Resume after a wait, with the result of a pending statement. The caller then calls `advance`."""
         reason, pending = self.run.waiting, self.run.pending
         self.run = replace(self.run, waiting="", pending=None)
         if reason == "commit":
-            transactions.await_log(self)
+            transactions.wait_for_log(self)
         elif reason == "log":
-            transactions.after_statement(self)
+            transactions.commit_statement(self)
         elif pending is not None:
             handler, arguments = pending
-            self._guard(
+            self._run_atomically(
                 lambda: self.report_outcome(
                     statements.COMPLETIONS[handler](self.world, self.session.server, *arguments)
                 )
             )
 
-    def _attempt(self, action: Action) -> None:
+    def _run_with_retry(self, action: Action) -> None:
         if isinstance(action, Jump):
             self.scopes[-1].position = action.target
         elif isinstance(action, EndCatch):
             self.scopes[-1].caught.pop()
         else:
-            self._guard(lambda: self._perform(action))
+            self._run_atomically(lambda: self._perform_action(action))
 
-    def _guard(self, work: Callable[[], None]) -> None:
+    def _run_atomically(self, work: Callable[[], None]) -> None:
         """Run *work* completely or not at all. Errors are reported, or caught as in T-SQL."""
         before, tables, message_count = dict(self.context.writes), self.session.tables, len(self.messages)
         try:
             work()
             if self.session.doomed and (dict(self.context.writes), self.session.tables) != (before, tables):
-                self.note(tables=tables)
+                self.change_session(tables=tables)
                 raise SqlError(3930)
         except locks.LockConflictError as error:
             self.context.writes = before
@@ -251,23 +251,23 @@ class Runner(Machine):
         except logspace.LogTakenOverError:
             self.context.writes = before
             self.scope.position -= 1
-            self.poll("log")
+            self.schedule_check("log")
         except SqlError as problem:
             self.context.writes = before
             if self.used_identity is not None:
                 sources.store_table(self, *self.used_identity)
                 self.used_identity = None
             if problem.number:
-                self.fail(problem)
+                self.handle_error(problem)
             else:
-                self.refuse(str(problem.parameters[0]).removeprefix(NOT_SIMULATED))
+                self.reject(str(problem.parameters[0]).removeprefix(NOT_SIMULATED))
         except UnsimulatedFeatureError as problem:
             self.context.writes = before
-            self.refuse(str(problem))
+            self.reject(str(problem))
         finally:
-            transactions.after_statement(self, message_count)
+            transactions.commit_statement(self, message_count)
 
-    def _perform(self, action: RunStatement | BranchIfFalse) -> None:
+    def _perform_action(self, action: RunStatement | BranchIfFalse) -> None:
         scope = self.scopes[-1]
         options = dict(self.session.options)
         skipping = "ON" in (options.get("NOEXEC"), options.get("PARSEONLY"))
@@ -276,9 +276,9 @@ class Runner(Machine):
             try:
                 holds = self.evaluate_condition(action.condition)
             except UnsimulatedFeatureError as problem:
-                self.refuse(f"{problem}; what depends on it is not known, the rest of the batch is not run")
+                self.reject(f"{problem}; what depends on it is not known, the rest of the batch is not run")
                 return
-            self.note(error=0, rowcount=0)
+            self.change_session(error=0, rowcount=0)
             if not holds:
                 scope.position = action.target
             return
@@ -289,27 +289,27 @@ class Runner(Machine):
         if self.only_columns and not isinstance(action.statement, FMTONLY_RUNS):
             return
         self._statement = action.statement
-        self.perform(action.statement)
+        self.perform_statement(action.statement)
 
-    def _leave(self) -> None:
+    def _leave_frame(self) -> None:
         """Leave the innermost frame and pass on its output values."""
         scope = self.scopes.pop()
         if self.session.cursors:
-            cursors.forget_local(self)
-        self._restore(scope.outside)
+            cursors.remove_local_cursors(self)
+        self._restore_context(scope.outside)
         if self.scopes:
-            self._guard(lambda: self._hand_down(scope))
+            self._run_atomically(lambda: self._return_outputs(scope))
         if scope.procedure and len(self.scopes) == 1:
             self.end_statement(status=scope.result)
         before, open_count = scope.outside.transactions if scope.outside else 0, self.session.transactions
         if self.scopes and before != open_count:
-            for error in self.errors(
+            for error in self.append_errors(
                 SqlError(266, before, open_count, state=2), 0 if scope.procedure else self.line
             ):
                 self.append_message(error.text, 266, error.severity, 2, error.line, procedure=scope.procedure)
-            self.note(error=266)
+            self.change_session(error=266)
 
-    def _hand_down(self, finished_scope: Scope) -> None:
+    def _return_outputs(self, finished_scope: Scope) -> None:
         """Assign the return value and the outputs of a frame to variables of the calling frame.
 
         Raises an error for values that do not fit their types.
@@ -325,7 +325,7 @@ class Runner(Machine):
             if inner in finished_scope.variables and outer in scope.variables:
                 self.set_variable(outer, finished_scope.variables[inner].value)
 
-    def _restore(self, outside: SavedContext | None) -> None:
+    def _restore_context(self, outside: SavedContext | None) -> None:
         """Restore database context, options and temp tables after a procedure or dynamic SQL."""
         if outside is None:
             return
@@ -339,26 +339,26 @@ class Runner(Machine):
             option_pair for option_pair in self.session.options if option_pair[0] == "CONTEXT_INFO"
         )
         options = tuple(option_pair for option_pair in outside.options if option_pair[0] != "CONTEXT_INFO")
-        self.note(options=options + kept_options, tables=tables, **changes)
+        self.change_session(options=options + kept_options, tables=tables, **changes)
 
     # -- errors
 
-    def fail(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
+    def handle_error(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
         """Handle an error of the running statement: pass it to the CATCH block, or report it. It may end the batch."""
-        errors = self.errors(problem, self.line if line is None else line)
+        errors = self.append_errors(problem, self.line if line is None else line)
         for error in errors:
             if self.may_run_command and stored_messages.is_logged(
                 self.world, self.session.server, error.number
             ):
-                self.log(error.number, error.severity, error.state, error.text)
-        self.fail_with(errors, ends_batch)
+                self.log_message(error.number, error.severity, error.state, error.text)
+        self.handle_errors(errors, ends_batch)
 
-    def fail_with(self, errors: list[CaughtError], ends_batch: bool = False, aborts: bool = True) -> None:
+    def handle_errors(self, errors: list[CaughtError], ends_batch: bool = False, aborts: bool = True) -> None:
         """Handle errors of the running statement. *aborts*: XACT_ABORT applies if it is ON."""
         worst = max(error.severity for error in errors)
         # Errors found at compile time bypass the CATCH blocks of their own frame [DOC: TRY…CATCH].
         innermost = len(self.scopes) - 1 - (errors[-1].number in SCOPE_ENDS)
-        if 10 < worst < 20 and self._catch(errors[-1], innermost):
+        if 10 < worst < 20 and self._jump_to_catch(errors[-1], innermost):
             return
         for error in errors:
             self.append_message(
@@ -367,22 +367,22 @@ class Runner(Machine):
         if worst <= 10:
             return
         number = errors[0].number
-        self.note(error=errors[-1].number, rowcount=0)
+        self.change_session(error=errors[-1].number, rowcount=0)
         if worst >= 20:
             raise ConnectionLostError(*((596,) if number == 2745 else ()))
         aborts = aborts and dict(self.session.options).get("XACT_ABORT") == "ON"
-        changes = isinstance(self._statement, s.QueryStatement) and not selects_only(self._statement.text)
+        changes = isinstance(self._statement, s.QueryStatement) and not has_only_selects(self._statement.text)
         ends = number in STATEMENT_ENDS and not (number == 547 and isinstance(self._statement, s.AlterTable))
         if (ends or (changes and number in VALUE_ERRORS)) and not aborts:
-            self.say_number(3621)
+            self.append_numbered_message(3621)
         if (aborts or _ends_transaction(errors[0])) and self.session.transactions:
-            transactions.roll_back(self)
+            transactions.roll_back_transaction(self)
         if aborts or ends_batch or number in BATCH_ENDS:
             self.end_batch()
         elif number in SCOPE_ENDS:
             self.scopes[-1].position = len(self.scopes[-1].code)
 
-    def refuse(self, feature: str) -> None:
+    def reject(self, feature: str) -> None:
         """Refuse an unsimulated statement with an error that no CATCH block handles.
 
         It ends the batch and dooms an open transaction, so that no program assumes that the rest was
@@ -396,20 +396,20 @@ class Runner(Machine):
             self.report_unsimulated(feature)
             return
         self.append_message(f"{NOT_SIMULATED}{feature}", severity=16, state=1, line=self.line)
-        self.note(error=NOT_SIMULATED_NUMBER, rowcount=0)
-        if not _asks_only(statement):
-            self.note(doomed=bool(self.session.transactions))
+        self.change_session(error=NOT_SIMULATED_NUMBER, rowcount=0)
+        if not _is_read_only(statement):
+            self.change_session(doomed=bool(self.session.transactions))
             self.end_batch()
 
     def abort_as_deadlock_victim(self) -> None:
         """Abort as deadlock victim: the transaction is lost, and also the batch unless it catches the error."""
-        self.fail(SqlError(1205, self.session.spid, "lock"), ends_batch=True)
+        self.handle_error(SqlError(1205, self.session.spid, "lock"), ends_batch=True)
         if self.scopes:
-            self.note(doomed=bool(self.session.transactions))
+            self.change_session(doomed=bool(self.session.transactions))
         elif self.session.transactions:
-            transactions.roll_back(self)
+            transactions.roll_back_transaction(self)
 
-    def _catch(self, error: CaughtError, innermost: int) -> bool:
+    def _jump_to_catch(self, error: CaughtError, innermost: int) -> bool:
         """Continue at the CATCH block around the statement of *innermost* or of an outer frame.
 
         Return False without one.
@@ -421,24 +421,24 @@ class Runner(Machine):
             if handler is None:
                 continue
             if len(self.scopes) > depth + 1:
-                self._restore(self.scopes[depth + 1].outside)
+                self._restore_context(self.scopes[depth + 1].outside)
             del self.scopes[depth + 1 :]
             scope.position = handler
             scope.caught.append(replace(error, procedure=raised_in))
             is_lost = _ends_transaction(error) or dict(self.session.options).get("XACT_ABORT") == "ON"
             if self.session.transactions and is_lost:
-                self.note(doomed=True)
-            self.note(error=error.number)
+                self.change_session(doomed=True)
+            self.change_session(error=error.number)
             return True
         return False
 
     def end_batch(self) -> None:
         """End this batch without executing the rest of it."""
         if len(self.scopes) > 1:
-            self._restore(self.scopes[1].outside)
+            self._restore_context(self.scopes[1].outside)
         self.scopes = []
         if self.session.cursors:
-            cursors.forget_local(self)
+            cursors.remove_local_cursors(self)
 
     def add_result(
         self, columns: Iterable[str], rows: Iterable[Row], kinds: Sequence[SqlType | None] = ()
@@ -446,28 +446,28 @@ class Runner(Machine):
         """Append a result set with the types of its columns, or pass the rows to the table of INSERT … EXEC."""
         if self.captures:
             fixed = [tuple(row) for row in rows]
-            self.meter.add(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)
+            self.meter.count_units(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)
             queries.insert_captured(self, self.captures, fixed)
         else:
             super().add_result(columns, rows, kinds)
 
     # -- values
 
-    def scratch(self) -> ScratchDatabase:
+    def get_scratch_database(self) -> ScratchDatabase:
         """Return the SQLite database of this runner."""
         if self._scratch is not None and self._scratch.forgiving != self.settings.forgiving:
             self._scratch.close()
             self._scratch = None
         if self._scratch is None:
-            self.meter.add(SCRATCH_WORK)
-            self._scratch = scratch_for(self.context, partial(sources.fetch, self), self.meter)
+            self.meter.count_units(SCRATCH_WORK)
+            self._scratch = open_scratch(self.context, partial(sources.fetch_source, self), self.meter)
         self.context.session, self.context.call = self.session, partial(resolution.call_from_sqlite, self)
         if self.scopes:
             self.context.nesting = len(self.scopes) - 1
             self.context.caught = next((x.caught[-1] for x in reversed(self.scopes) if x.caught), None)
         return self._scratch
 
-    def value_of(self, name: str) -> Scalar:
+    def get_variable_value(self, name: str) -> Scalar:
         """Return the value of `@name` or `@@name`. Raise 137 if there is none."""
         if name.startswith("@@"):
             function = GLOBALS.get(name)
@@ -478,23 +478,23 @@ class Runner(Machine):
             self.context.session = self.session
             self.context.nesting = max(0, len(self.scopes) - 1)
             running = next((scope.procedure for scope in reversed(self.scopes) if scope.procedure), "")
-            self.context.procedure = objects.object_id(running) if running else 0
+            self.context.procedure = objects.compute_object_id(running) if running else 0
             return function(self.context)
         if name not in self.scope.variables:
             raise SqlError(137, name)
         return self.scope.variables[name].value
 
-    def names(self, kind: str, text: str) -> BindingContext:
+    def get_bindings(self, kind: str, text: str) -> BindingContext:
         """Return the current bindings of the names in *text*."""
         text = resolution.expand_calls(self, text)
-        references = planner.references(kind, text)
+        references = planner.find_references(kind, text)
         return BindingContext(
-            tuple((ref.key, self._columns(ref)) for ref in references.tables),
-            tuple((name, self.variable_type(name)) for name in references.variables),
+            tuple((ref.key, self._find_columns(ref)) for ref in references.tables),
+            tuple((name, self.get_variable_type(name)) for name in references.variables),
             self.settings,
         )
 
-    def _columns(self, ref: TableRef) -> Columns | None:
+    def _find_columns(self, ref: TableRef) -> Columns | None:
         """Return the columns of a table; None if they are unknown.
 
         Raises 208 or a similar error if the table does not exist.
@@ -504,14 +504,14 @@ class Runner(Machine):
         except UnsimulatedFeatureError:
             return None
 
-    def plan(self, kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
+    def plan_text(self, kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
         """Return the plan of a statement, expression or condition, bound to the current or the given *names*."""
         if not self.settings.quoted_identifier and '"' in text:
-            text = double_quotes_as_strings(text)
-        elif '""' in text and any(token.text == '""' for token in tokens_of(text)):
+            text = convert_double_quotes(text)
+        elif '""' in text and any(token.text == '""' for token in tokenize(text)):
             raise SqlError(1038)
         text = resolution.expand_calls(self, text)
-        return planner.plan(kind, text, self.names(kind, text) if names is None else names)
+        return planner.plan_text(kind, text, self.get_bindings(kind, text) if names is None else names)
 
     def evaluate(self, text: str) -> Scalar:
         """Return the value of an expression."""
@@ -519,33 +519,33 @@ class Runner(Machine):
 
     def evaluate_with_type(self, text: str) -> tuple[Scalar, SqlType | None]:
         """Return the value of an expression and its type."""
-        tokens = tokens_of(text)
+        tokens = tokenize(text)
         if len(tokens) == 2:  # a single token, followed by the end marker
             token = tokens[0]
             if token.kind == "variable" and not token.text.startswith("@@"):
-                return self.value_of(token.text.lower()), self.variable_type(token.text.lower())
+                return self.get_variable_value(token.text.lower()), self.get_variable_type(token.text.lower())
             if token.kind == "string":
-                value = name_of(token)
+                value = get_name(token)
                 wide = token.text[0] in "Nn"
                 return value, nvarchar(len(value)) if wide else varchar(len(value))
             if token.kind == "number" and token.text.isdigit() and len(token.text) < 10:
                 return int(token.text), INT
-        plan = self.plan("expression", text)
-        _, rows = self.select(plan)
+        plan = self.plan_text("expression", text)
+        _, rows = self.run_select(plan)
         return (rows[0][0] if rows else None), plan.kinds[0] if plan.kinds else None
 
     @override
     def evaluate_condition(self, condition: str) -> bool:
-        _, rows = self.select(self.plan("condition", condition))
+        _, rows = self.run_select(self.plan_text("condition", condition))
         return bool(rows and rows[0][0])
 
     @override
-    def select(self, plan: QueryPlan) -> tuple[tuple[str, ...], list[Row]]:
-        scratch = self.scratch()
+    def run_select(self, plan: QueryPlan) -> tuple[tuple[str, ...], list[Row]]:
+        scratch = self.get_scratch_database()
         scratch.warnings.clear()
         try:
-            names, rows = scratch.select(plan, self.value_of)
-            sources.remark_counters(self, plan, rows)
+            names, rows = scratch.run_query(plan, self.get_variable_value)
+            sources.report_constant_counters(self, plan, rows)
             return names, rows
         except UnsimulatedFeatureError:
             blocked, self.blocked = self.blocked, None
@@ -554,7 +554,7 @@ class Runner(Machine):
             raise
         finally:
             for number in sorted(scratch.warnings):
-                self.say_number(number)
+                self.append_numbered_message(number)
 
     @override
     def declare(self, statement: s.Declare) -> None:
@@ -563,7 +563,7 @@ class Runner(Machine):
                 if (
                     item.name not in self.scope.tables
                 ):  # a table variable that a loop declares again keeps its rows
-                    self.scope.tables[item.name] = definitions.table_of(
+                    self.scope.tables[item.name] = definitions.build_table(
                         self, TableRef((item.name,)), item.columns
                     )
                 continue
@@ -588,10 +588,12 @@ INFORMATION: Final = (
 """Prefixes of procedures that change nothing. Drivers call some of them between a program's statements."""
 
 
-def _asks_only(statement: s.Statement | None) -> bool:
+def _is_read_only(statement: s.Statement | None) -> bool:
     """Return whether the statement changes nothing."""
     if isinstance(statement, s.Execute):
         return statement.procedure.rpartition(".")[2].strip("[]").lower().startswith(INFORMATION)
     return (
-        isinstance(statement, s.QueryStatement) and selects_only(statement.text) and "@" not in statement.text
+        isinstance(statement, s.QueryStatement)
+        and has_only_selects(statement.text)
+        and "@" not in statement.text
     )

@@ -16,7 +16,7 @@ from engine.tsql import catalog
 from engine.tsql.batches import objects
 from engine.tsql.batches.context import Context
 from engine.tsql.language import statements as s
-from engine.tsql.language.lexer import Token, name_of, tokens_of
+from engine.tsql.language.lexer import Token, get_name, tokenize
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import to_text
 
@@ -29,18 +29,18 @@ def check_definition(context: Context, kind: str, name: str, definition: str) ->
 
     *kind* is "view" or "function". A definition without SCHEMABINDING is not checked.
     """
-    tokens = tokens_of(definition)
-    if not _binds_schema(tokens):
+    tokens = tokenize(definition)
+    if not _is_schema_binding(tokens):
         return
     for before, token in pairwise(tokens):
         if token.is_op("*") and (before.upper in ("SELECT", "DISTINCT") or before.is_op(",", ".")):
             raise SqlError(1054, "*")
-    for parts in _sources(tokens):
+    for parts in _list_source_names(tokens):
         if len(parts) != 2:
             raise SqlError(4512, kind, name, ".".join(parts))
-        bound_object = objects.find(context, parts)
-        if isinstance(bound_object, objects.UserView | objects.UserFunction) and not _binds_schema(
-            tokens_of(bound_object.definition)
+        bound_object = objects.find_object(context, parts)
+        if isinstance(bound_object, objects.UserView | objects.UserFunction) and not _is_schema_binding(
+            tokenize(bound_object.definition)
         ):
             raise SqlError(4513, kind, name, ".".join(parts))
 
@@ -58,7 +58,7 @@ def is_schema_bound(context: Context, parts: tuple[str, ...], column: str = "") 
 
 def has_name(tokens: Sequence[Token], name: str) -> bool:
     """Return whether one of the tokens is the name."""
-    names = (name_of(token).lower() for token in tokens if token.kind in ("word", "quoted"))
+    names = (get_name(token).lower() for token in tokens if token.kind in ("word", "quoted"))
     return name.lower() in names
 
 
@@ -80,10 +80,10 @@ def _find_bound(context: Context, parts: tuple[str, ...]) -> Iterator[tuple[str,
             or key.name.lower() == target_name[1]
         ):
             continue
-        tokens = tokens_of(item.definition)
-        if not _binds_schema(tokens):
+        tokens = tokenize(item.definition)
+        if not _is_schema_binding(tokens):
             continue
-        names = [name_of(token).lower() for token in tokens]
+        names = [get_name(token).lower() for token in tokens]
         if any(
             (names[name_index], names[name_index + 2]) == target_name and tokens[name_index + 1].is_op(".")
             for name_index in range(len(names) - 2)
@@ -91,14 +91,14 @@ def _find_bound(context: Context, parts: tuple[str, ...]) -> Iterator[tuple[str,
             yield key.name, tokens
 
 
-def _binds_schema(tokens: Sequence[Token]) -> bool:
+def _is_schema_binding(tokens: Sequence[Token]) -> bool:
     return any(token.upper == "SCHEMABINDING" for token in tokens)
 
 
-def _sources(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
+def _list_source_names(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
     """Yield the names after FROM and JOIN, except variables and common table expressions."""
     own_names = {
-        name_of(name).lower()
+        get_name(name).lower()
         for name, word, bracket in zip(tokens, tokens[1:], tokens[2:], strict=False)
         if word.upper == "AS" and bracket.is_op("(")
     }
@@ -107,7 +107,7 @@ def _sources(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
             continue
         token_index, parts = place + 1, []
         while token_index < len(tokens) and tokens[token_index].kind in ("word", "quoted"):
-            parts.append(name_of(tokens[token_index]))
+            parts.append(get_name(tokens[token_index]))
             if token_index + 1 >= len(tokens) or not tokens[token_index + 1].is_op("."):
                 break
             token_index += 2
@@ -122,25 +122,25 @@ CREATED_SCHEMA_ID_MIN: Final = 5
 """schema_id of the first created schema of a database. Documented [DOC: sys.schemas]."""
 
 
-def _find(machine: Machine, name: str, verb: str) -> str:
+def _require_schema(machine: Machine, name: str, verb: str) -> str:
     """Return the schema's name in its original spelling. Raises 15151."""
-    known_schemas = objects.schemas(machine.context)
+    known_schemas = objects.list_schemas(machine.context)
     schema_name = next((candidate for candidate in known_schemas if candidate.lower() == name.lower()), None)
     if schema_name is None:
         raise SqlError(15151, verb, "schema", name)
     return schema_name
 
 
-def create(machine: Machine, statement: s.CreateSchema) -> list[Message]:
+def create_schema(machine: Machine, statement: s.CreateSchema) -> list[Message]:
     """Create a schema. Raises 15151 for an unknown owner, 2714 for an existing name, each with 2759."""
     context, owner = machine.context, statement.owner
-    principals = [to_text(row["name"]) for row in catalog.rows_of(context, "sys.database_principals")]
+    principals = [to_text(row["name"]) for row in catalog.list_view_rows(context, "sys.database_principals")]
     if owner:
         owner_name = next((name for name in principals if name.lower() == owner.lower()), None)
         if owner_name is None:
             raise SqlError(15151, "find", "user", owner, also=(2759,))
         owner = owner_name
-    existing_schemas = objects.schemas(context)
+    existing_schemas = objects.list_schemas(context)
     if statement.name.lower() in map(str.lower, existing_schemas):
         raise SqlError(2714, statement.name, also=(2759,))
     used_numbers = {schema.number for schema in existing_schemas.values()}
@@ -149,13 +149,13 @@ def create(machine: Machine, statement: s.CreateSchema) -> list[Message]:
         for number in range(CREATED_SCHEMA_ID_MIN, CREATED_SCHEMA_ID_MIN + len(used_numbers) + 1)
         if number not in used_numbers
     )
-    objects.put_schema(context, statement.name, objects.Schema(number, owner or "dbo"))
+    objects.store_schema(context, statement.name, objects.Schema(number, owner or "dbo"))
     return []
 
 
-def drop(machine: Machine, name: str) -> list[Message]:
+def drop_schema(machine: Machine, name: str) -> list[Message]:
     """Drop a schema. Raises 15151 for an unknown schema, 15150 for a built-in one, 3729 for one with objects."""
-    schema_name = _find(machine, name, "drop")
+    schema_name = _require_schema(machine, name, "drop")
     if schema_name in objects.SCHEMAS and objects.SCHEMAS[schema_name] < CREATED_SCHEMA_ID_MIN:
         raise SqlError(15150, "drop", "schema", schema_name)
     for object_name, _ in objects.list_objects(machine.context):
@@ -163,23 +163,23 @@ def drop(machine: Machine, name: str) -> list[Message]:
             raise SqlError(3729, "drop schema", schema_name, object_name.name)
     if schema_name in objects.SCHEMAS:
         raise UnsimulatedFeatureError("DROP SCHEMA of a schema that every database has")
-    objects.put_schema(machine.context, schema_name, None)
+    objects.store_schema(machine.context, schema_name, None)
     return []
 
 
-def check_no_schema_of(machine: Machine, user: str) -> None:
+def check_owns_no_schema(machine: Machine, user: str) -> None:
     """Raise 15138 for a user who owns a schema."""
-    for name, schema in objects.schemas(machine.context).items():
+    for name, schema in objects.list_schemas(machine.context).items():
         if schema.owner.lower() == user.lower() and name not in objects.SCHEMAS and user.lower() != "dbo":
             raise SqlError(15138, "schema")
 
 
-def transfer(machine: Machine, statement: s.TransferObject) -> list[Message]:
+def transfer_object(machine: Machine, statement: s.TransferObject) -> list[Message]:
     """Transfer an object to another schema.
 
     Raises 15151 for an unknown schema or object, 15530 if the name exists there.
     """
-    context, schema = machine.context, _find(machine, statement.schema, "alter")
+    context, schema = machine.context, _require_schema(machine, statement.schema, "alter")
     if statement.kind != "OBJECT":
         raise UnsimulatedFeatureError(f"ALTER SCHEMA … TRANSFER {statement.kind}::")
     parts = tuple(statement.name.split("."))
@@ -188,7 +188,7 @@ def transfer(machine: Machine, statement: s.TransferObject) -> list[Message]:
         raise SqlError(15151, "find", "object", parts[-1])
     if schema == old.schema:
         return []
-    if objects.find(context, (schema, old.name)) is not None:
+    if objects.find_object(context, (schema, old.name)) is not None:
         raise SqlError(15530, "object", old.name)
-    objects.move(context, old, replace(old, schema=schema))
+    objects.move_object(context, old, replace(old, schema=schema))
     return []

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.messages import SqlError
 from engine.tsql import catalog
 from engine.tsql.batches import constraints, locks, objects, tables
-from engine.tsql.batches.context import METADATA, OWN_ROWS, Context, has_server_permission, require_state
+from engine.tsql.batches.context import METADATA, OWN_ROWS, Context, has_server_permission, require_view_state
 from engine.tsql.batches.data import KeyRange, ObjectKey, Row, Table
 from engine.tsql.catalog import counters, schema
 from engine.tsql.catalog.locks import WITHOUT_CLIENTS, has_running_clients
@@ -20,9 +20,9 @@ from engine.tsql.clients import linked_servers
 from engine.tsql.language.columns import Key
 from engine.tsql.query import plans
 from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError
-from engine.tsql.query.scratch import SCRATCH_WORK, Columns, Source, scratch_for
-from engine.tsql.scalars.types import SqlType, type_of
-from engine.tsql.scalars.values import Scalar, comparable, convert, to_text
+from engine.tsql.query.scratch import SCRATCH_WORK, Columns, Source, open_scratch
+from engine.tsql.scalars.types import SqlType, read_type
+from engine.tsql.scalars.values import Scalar, convert_value, make_text_key, to_text
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
@@ -48,7 +48,7 @@ INSERT_WORK: Final = 3
 """Work (work.py) of inserting a row into a table. Measured."""
 
 
-def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
+def fetch_source(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
     """Return columns and rows of the source that a name in a query refers to.
 
     Raises 208, 1087, 7202 and others, or UnsimulatedFeatureError.
@@ -65,24 +65,24 @@ def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
         raise UnsimulatedFeatureError(f"the function {ref.dotted}")
     context, parts = machine.context, ref.parts
     if len(parts) == 4:
-        context, parts = linked_servers.context_of(machine, parts[0]), parts[1:]
+        context, parts = linked_servers.build_remote_context(machine, parts[0]), parts[1:]
     else:
-        user_table = _read(machine, ref)
+        user_table = _read_table(machine, ref)
         if user_table is not None and ref.key != machine.changing:
             require_permission(machine, ref, "SELECT")
         if isinstance(user_table, Table):
             return tuple((column.name, column.type) for column in user_table.columns), user_table.rows
         if isinstance(user_table, objects.UserView):
             return _view_rows(machine, user_table)
-    catalog_view = catalog.find(context, parts)
+    catalog_view = catalog.find_view(context, parts)
     if machine.checks_rights and len(ref.parts) < 4:
-        require_state(context, catalog_view.name)
+        require_view_state(context, catalog_view.name)
         if catalog_view.name.startswith(METADATA):
-            machine.remark(f"the visibility of metadata; {catalog_view.name} shows all rows")
-    database = catalog.database_of(context, parts) or context.session.database
+            machine.report_partly_simulated(f"the visibility of metadata; {catalog_view.name} shows all rows")
+    database = catalog.find_database(context, parts) or context.session.database
     if database.lower() != context.session.database.lower():
         context = Context(context.world, replace(context.session, database=database))
-    columns = tuple((column.name, column.type) for column in catalog_view.columns_in(context.version))
+    columns = tuple((column.name, column.type) for column in catalog_view.list_columns_in(context.version))
     if machine.checks_rights and catalog_view.name in OWN_ROWS and catalog_view.rows is not None:
         catalog_view = _show_own_rows(context, catalog_view)
     return columns, partial(_view_records, machine, context, catalog_view)
@@ -102,7 +102,7 @@ def _view_records(
 ) -> Iterable[Row]:
     """Yield the columns *wanted* of a system view's rows. Report columns that no row has."""
     if view.rows is None:
-        machine.remark(f"the rows of {view.name}; it is empty here")
+        machine.report_partly_simulated(f"the rows of {view.name}; it is empty here")
         return
     constant_columns = catalog.find_constant_columns(view.shape.name)
     unknown, has_rows, partly = set(wanted).difference(constant_columns), False, set[str]()
@@ -116,18 +116,20 @@ def _view_records(
     silent = [name for name in wanted if name in unknown]
     partly &= {*wanted}
     if partly:
-        machine.remark(f"{', '.join(sorted(partly))} of some rows in {view.name}; NULL there")
+        machine.report_partly_simulated(
+            f"{', '.join(sorted(partly))} of some rows in {view.name}; NULL there"
+        )
     if view.name in WITHOUT_CLIENTS and has_running_clients(context):
-        machine.remark(f"the transactions of client programs in {view.name}")
+        machine.report_partly_simulated(f"the transactions of client programs in {view.name}")
     if has_rows and silent:
         columns = "column" if len(silent) == 1 else "columns"
-        machine.remark(f"{columns} {', '.join(silent)} of {view.name}; NULL here")
+        machine.report_partly_simulated(f"{columns} {', '.join(silent)} of {view.name}; NULL here")
 
 
 _COUNTERS: Final = frozenset({"dm_os_performance_counters", "sysperfinfo"})
 
 
-def remark_counters(machine: Machine, plan: QueryPlan, rows: Sequence[Row]) -> None:
+def report_constant_counters(machine: Machine, plan: QueryPlan, rows: Sequence[Row]) -> None:
     """Report that a query uses performance counters that the simulation never changes."""
     if not any(ref.parts and ref.parts[-1].lower() in _COUNTERS for ref in plan.tables):
         return
@@ -140,10 +142,12 @@ def remark_counters(machine: Machine, plan: QueryPlan, rows: Sequence[Row]) -> N
     )
     if idle:
         more_text = f" and {len(idle) - 5} others" if len(idle) > 5 else ""
-        machine.remark(f"what moves the counters {', '.join(idle[:5])}{more_text}; they stay 0 or NULL here")
+        machine.report_partly_simulated(
+            f"what moves the counters {', '.join(idle[:5])}{more_text}; they stay 0 or NULL here"
+        )
 
 
-def columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
+def find_columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
     """Return the columns of a table with their types, without its rows.
 
     None if it does not exist or they are unknown.
@@ -163,7 +167,7 @@ def describe_columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
         return None
     context, parts = machine.context, ref.parts
     if len(parts) == 4:
-        context, parts = linked_servers.context_of(machine, parts[0]), parts[1:]
+        context, parts = linked_servers.build_remote_context(machine, parts[0]), parts[1:]
     else:
         user_object = _find_user_object(machine, ref)
         if isinstance(user_object, Table):
@@ -171,10 +175,10 @@ def describe_columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
             return tuple((column.name, parse_column_type(column.type)) for column in user_object.columns)
         if isinstance(user_object, objects.UserView):
             return user_object.columns
-    catalog_view = catalog.find(context, parts)
+    catalog_view = catalog.find_view(context, parts)
     return tuple(
         (column.name, parse_column_type(column.type, 4000))
-        for column in catalog_view.columns_in(context.version)
+        for column in catalog_view.list_columns_in(context.version)
     )
 
 
@@ -183,7 +187,7 @@ def _check_index_hints(ref: TableRef, table: Table) -> None:
 
     Id 0 is the table itself, also with a clustered index [DOC: table hints].
     """
-    indexes = list(schema.indexes_of(table))
+    indexes = list(schema.list_indexes_of(table))
     ids = {0, *(number for number, _ in indexes)}
     names = {key.name.upper() for _, key in indexes if key is not None}
     for hint in sorted(ref.hints):
@@ -200,24 +204,24 @@ def _check_index_hints(ref: TableRef, table: Table) -> None:
 def parse_column_type(type_text: str, default_length: int = 1) -> SqlType | None:
     """Return the type of a column; None for an unknown one."""
     try:
-        return type_of(type_text, default_length)
+        return read_type(type_text, default_length)
     except SqlError:
         return None
 
 
 def _read_remote_rows(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
     """Execute OPENQUERY(server, 'query') and return its remote rows."""
-    context = linked_servers.context_of(machine, ref.parts[0])
+    context = linked_servers.build_remote_context(machine, ref.parts[0])
     remote_machine = machine.create_sibling(machine.run, context.session, machine.meter)
-    machine.meter.add(SCRATCH_WORK)
-    scratch = scratch_for(context, partial(fetch, remote_machine), machine.meter)
+    machine.meter.count_units(SCRATCH_WORK)
+    scratch = open_scratch(context, partial(fetch_source, remote_machine), machine.meter)
     try:
-        machine.meter.enter()
-        column_names, rows = scratch.select(
-            remote_machine.plan("statement", ref.query), remote_machine.value_of
+        machine.meter.enter_view()
+        column_names, rows = scratch.run_query(
+            remote_machine.plan_text("statement", ref.query), remote_machine.get_variable_value
         )
     finally:
-        machine.meter.leave()
+        machine.meter.leave_view()
         scratch.close()
     remote_table = tables.build_table(column_names, rows)
     return tuple((column.name, column.type) for column in remote_table.columns), rows
@@ -237,7 +241,7 @@ def _find_user_object(machine: Machine, ref: TableRef) -> objects.UserObject | N
         if session_table is None:
             raise SqlError(208, ref.parts[-1])
         return session_table
-    return objects.find(machine.context, ref.parts)
+    return objects.find_object(machine.context, ref.parts)
 
 
 def find_global_temp_table(machine: Machine, name: str) -> Table | None:
@@ -247,16 +251,16 @@ def find_global_temp_table(machine: Machine, name: str) -> Table | None:
     """
     if not name.startswith("##"):
         return None
-    tables_there = (dict(session.tables) for _, session in machine.context.sessions())
+    tables_there = (dict(session.tables) for _, session in machine.context.list_sessions())
     return next((global_tables[name] for global_tables in tables_there if name in global_tables), None)
 
 
-def _read(machine: Machine, ref: TableRef) -> objects.UserObject | None:
+def _read_table(machine: Machine, ref: TableRef) -> objects.UserObject | None:
     """Return the table for a query. The query may have to wait for locks of other sessions."""
     user_object, name = _find_user_object(machine, ref), ref.parts[-1].lower()
     if not isinstance(user_object, Table) or name.startswith(("#", "@")) or name in machine.pseudo:
         return user_object
-    hints = locks.hints_of(machine.context, ref.hints)
+    hints = locks.collect_hints(machine.context, ref.hints)
     place = objects.locate_object(machine.context, ref.parts)[0]
     rows = _find_sought_rows(machine, ref, user_object, place) if ref.seek else None
     key_range = _find_key_range(machine, ref, user_object, place) if ref.bounds else None
@@ -290,7 +294,7 @@ def _find_key_range(machine: Machine, ref: TableRef, table: Table, object_key: O
         for operator, text in bounds:
             variable = machine.scope.variables.get(text) if text.startswith("@") else None
             try:
-                bound = convert(variable.value if variable is not None else text, "bigint")
+                bound = convert_value(variable.value if variable is not None else text, "bigint")
             except SqlError:
                 return None
             if not isinstance(bound, int):
@@ -326,9 +330,9 @@ def _find_sought_rows(
         places = constraints.find_column_positions(table, item.columns, ref.parts[-1])
         try:
             key = [
-                comparable(
+                make_text_key(
                     to_text(
-                        convert(
+                        convert_value(
                             sought_values[table.columns[column_index].name.lower()],
                             table.columns[column_index].type,
                         )
@@ -345,7 +349,7 @@ def _find_sought_rows(
             for version in versions
             if isinstance(version, Table) and version.columns == table.columns
             for number, row in zip(version.ids, version.rows, strict=True)
-            if [comparable(to_text(row[column_index])) for column_index in places] == key
+            if [make_text_key(to_text(row[column_index])) for column_index in places] == key
         )
     return None
 
@@ -370,21 +374,23 @@ def find_user_table(machine: Machine, ref: TableRef) -> Table | None:
 
 def _view_rows(machine: Machine, view: objects.UserView) -> tuple[Columns, Iterable[Row]]:
     """Return the rows of a view, computed in a separate scratch database."""
-    machine.meter.add(SCRATCH_WORK)
-    scratch = scratch_for(machine.context, partial(fetch, machine), machine.meter)
+    machine.meter.count_units(SCRATCH_WORK)
+    scratch = open_scratch(machine.context, partial(fetch_source, machine), machine.meter)
     chained, machine.chained = machine.chained, True
     try:
-        machine.meter.enter()
-        column_names, rows = scratch.select(machine.plan("statement", view.query), machine.value_of)
+        machine.meter.enter_view()
+        column_names, rows = scratch.run_query(
+            machine.plan_text("statement", view.query), machine.get_variable_value
+        )
     finally:
         machine.chained = chained
-        machine.meter.leave()
+        machine.meter.leave_view()
         scratch.close()
     view_table = tables.build_table(column_names, rows)
     return tuple((column.name, column.type) for column in view_table.columns), rows
 
 
-def table(machine: Machine, ref: TableRef) -> Table:
+def require_changeable_table(machine: Machine, ref: TableRef) -> Table:
     """Return a table that the statement may change.
 
     Raises 208, 1087, 259 for a system view, or UnsimulatedFeatureError.
@@ -394,7 +400,7 @@ def table(machine: Machine, ref: TableRef) -> Table:
         return user_object
     if user_object is not None:
         raise UnsimulatedFeatureError("changes through a view")
-    catalog_view = catalog.find(machine.context, ref.parts)
+    catalog_view = catalog.find_view(machine.context, ref.parts)
     if catalog_view.name.startswith("msdb.dbo."):  # sysadmin may change these tables directly in the product
         raise UnsimulatedFeatureError(f"changes to {catalog_view.name} past its procedures")
     raise SqlError(259)
@@ -403,16 +409,16 @@ def table(machine: Machine, ref: TableRef) -> Table:
 def store_table(machine: Machine, ref: TableRef, new_table: Table) -> None:
     """Store the new version of a table."""
     name = ref.parts[-1].lower()
-    machine.meter.charge(new_table.cells // 20)
+    machine.meter.charge_units(new_table.cells // 20)
     machine.check_capacity(new_table)
     if name.startswith("@"):
         machine.scope.tables[name] = new_table
     elif name.startswith("#"):
         if name not in dict(machine.session.tables) and find_global_temp_table(machine, name) is not None:
             raise UnsimulatedFeatureError("changes to a global temporary table of another connection")
-        machine.note(tables=tuple({**dict(machine.session.tables), name: new_table}.items()))
+        machine.change_session(tables=tuple({**dict(machine.session.tables), name: new_table}.items()))
     else:
-        objects.put(machine.context, ref.parts, new_table)
+        objects.store_object(machine.context, ref.parts, new_table)
 
 
 def change_table(machine: Machine, ref: TableRef, old_table: Table, new_table: Table, verb: str) -> Table:
@@ -449,17 +455,17 @@ def qualify_table_name(machine: Machine, ref: TableRef, problem: SqlError) -> No
         )
 
 
-def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Row]) -> int:
+def insert_rows(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Row]) -> int:
     """Insert rows and return their number."""
-    machine.meter.charge(len(rows) * INSERT_WORK)
-    before = table(machine, ref)
+    machine.meter.charge_units(len(rows) * INSERT_WORK)
+    before = require_changeable_table(machine, ref)
     require_permission(machine, ref, "INSERT")
     has_identity_insert = (
         dict(machine.session.options).get("IDENTITY_INSERT", "").lower() == ref.parts[-1].lower()
     )
     start = tables.restore_identity(before, machine.context.server)
     try:
-        new_table, identity = tables.insert(
+        new_table, identity = tables.insert_rows(
             ref.parts[-1], start, columns, rows, machine.evaluate, has_identity_insert
         )
         if not ref.parts[-1].startswith(("#", "@")):
@@ -468,7 +474,7 @@ def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Ro
             )
         new_table = constraints.enforce_constraints(machine, ref, before, new_table, "INSERT")
     except SqlError as problem:
-        machine.used_identity = _use_identity(ref, start, columns, len(rows), problem.number)
+        machine.used_identity = _consume_identity_values(ref, start, columns, len(rows), problem.number)
         qualify_table_name(machine, ref, problem)
         if problem.number in (2601, 2627) and not ref.parts[-1].startswith(
             ("#", "@")
@@ -479,11 +485,11 @@ def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Ro
         raise
     store_table(machine, ref, new_table)
     if identity is not None:
-        machine.note(identity=identity)
+        machine.change_session(identity=identity)
     return len(new_table.rows) - len(before.rows)
 
 
-def _use_identity(
+def _consume_identity_values(
     ref: TableRef, start: Table, columns: tuple[str, ...], rows: int, number: int
 ) -> tuple[TableRef, Table] | None:
     """Return the table after the identity values of an INSERT that a constraint refused.
@@ -502,7 +508,7 @@ def create_table(machine: Machine, ref: TableRef, new_table: Table) -> None:
     """Store a new table. Raise 2714 if its name is in use."""
     name = ref.parts[-1].lower()
     if not name.startswith("#"):
-        objects.create(machine.context, ref.parts, new_table)
+        objects.create_object(machine.context, ref.parts, new_table)
         return
     if name in dict(machine.session.tables) or find_global_temp_table(machine, name) is not None:
         raise SqlError(2714, ref.parts[-1])

@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.messages import MESSAGES, SqlError, Wording, list_messages, wording
+from engine.messages import MESSAGES, SqlError, Wording, find_wording, list_messages
 from engine.model import World
 from engine.tsql.batches import ledger
 
@@ -20,12 +20,12 @@ FIRST_RAISABLE: Final = 13_000
 """Lowest number that RAISERROR and FORMATMESSAGE accept. Documented [DOC: RAISERROR; FORMATMESSAGE]."""
 
 
-def all_rows(world: World, server: str) -> list[Wording]:
+def list_all_messages(world: World, server: str) -> list[Wording]:
     """Return the rows of sys.messages on that server, by number."""
     logged_flags = {
-        row["message_id"]: bool(row["is_event_logged"]) for row in ledger.rows(world, server, CHANGED)
+        row["message_id"]: bool(row["is_event_logged"]) for row in ledger.list_rows(world, server, CHANGED)
     }
-    own_wordings = [_make_wording(row) for row in ledger.rows(world, server, TABLE)]
+    own_wordings = [_make_wording(row) for row in ledger.list_rows(world, server, TABLE)]
     product = list_messages(world.instances[server].version)
     return [*(replace(row, logged=logged_flags.get(row.number, row.logged)) for row in product),
             *sorted(own_wordings, key=lambda row: row.number)]  # fmt: skip
@@ -36,29 +36,29 @@ def _make_wording(row: ledger.Record) -> Wording:
     return Wording(number, 2005, severity, bool(row["is_event_logged"]), "added", str(row["text"]))
 
 
-def find(world: World, server: str, number: int) -> Wording | None:
+def find_message(world: World, server: str, number: int) -> Wording | None:
     """Return one row of sys.messages, or None."""
-    added_row = ledger.find(world, server, TABLE, "message_id", number)
+    added_row = ledger.find_row(world, server, TABLE, "message_id", number)
     if added_row is not None:
         return _make_wording(added_row)
     if number not in MESSAGES:
         return None
-    row = wording(number, world.instances[server].version)
-    changed_row = ledger.find(world, server, CHANGED, "message_id", number)
+    row = find_wording(number, world.instances[server].version)
+    changed_row = ledger.find_row(world, server, CHANGED, "message_id", number)
     return row if changed_row is None else replace(row, logged=bool(changed_row["is_event_logged"]))
 
 
 def is_logged(world: World, server: str, number: int) -> bool:
     """Return whether an error with that number is also written into the ERRORLOG."""
-    row = find(world, server, number)
+    row = find_message(world, server, number)
     return row is not None and row.logged
 
 
-def raisable(world: World, server: str, number: int, severity: int, state: int) -> Wording:
+def find_raisable_message(world: World, server: str, number: int, severity: int, state: int) -> Wording:
     """Return the message for RAISERROR. Raise 2732 if the number is too small, 18054 if it is unknown."""
     if number < FIRST_RAISABLE or number == 50_000:
         raise SqlError(2732, number, FIRST_RAISABLE, 2**31 - 1)
-    row = find(world, server, number)
+    row = find_message(world, server, number)
     if row is None:
         raise SqlError(18054, number, severity, state)
     return row

@@ -11,7 +11,7 @@ from engine.tsql.batches.data import Row, RowChanges, Table
 from engine.tsql.language.columns import ColumnDefinition, Constraint
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.types import INT_RANGES, NULL, SqlType, parse_type
-from engine.tsql.scalars.values import Scalar, convert, is_moment, to_text
+from engine.tsql.scalars.values import Scalar, convert_value, is_stored_date, to_text
 
 ROWS_MAX: Final = 20_000
 """Maximum rows of one temp table. Assumed."""
@@ -47,7 +47,7 @@ def build_table(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlTy
         kind = kinds[index] if index < len(kinds) else None
         values = [row[index] for row in rows if row[index] is not None]
         text = (
-            _type_of(values)
+            _infer_type(values)
             if kind is None
             else "int"
             if kind == NULL
@@ -56,7 +56,7 @@ def build_table(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlTy
             else str(kind)
         )
         columns.append(ColumnDefinition(name=name, type=text))
-    return number_rows(Table(tuple(columns), tuple(rows), characters=characters_in(rows)))
+    return number_rows(Table(tuple(columns), tuple(rows), characters=count_characters(rows)))
 
 
 def number_rows(table: Table) -> Table:
@@ -64,24 +64,24 @@ def number_rows(table: Table) -> Table:
     return replace(table, ids=tuple(range(1, len(table.rows) + 1)), next_id=len(table.rows) + 1)
 
 
-def characters_in(rows: Iterable[Row]) -> int:
+def count_characters(rows: Iterable[Row]) -> int:
     """Return the number of characters in all texts of *rows*."""
     return sum(len(value) for row in rows for value in row if isinstance(value, str | bytes))
 
 
-def _type_of(values: list[Scalar]) -> str:
+def _infer_type(values: list[Scalar]) -> str:
     if values and all(isinstance(value, int) for value in values):
         return "bigint"
     if values and all(isinstance(value, int | float) for value in values):
         return "float"
-    if values and all(is_moment(value) for value in values):
+    if values and all(is_stored_date(value) for value in values):
         return "datetime"
     if values and all(isinstance(value, bytes) for value in values):
         return "varbinary(max)"
     return "nvarchar(max)" if values and all(isinstance(value, str) for value in values) else "sql_variant"
 
 
-def insert(
+def insert_rows(
     name: str,
     table: Table,
     named: tuple[str, ...],
@@ -126,7 +126,7 @@ def insert(
     all_rows = (*table.rows, *added_rows)
     if len(all_rows) > ROWS_MAX:
         raise UnsimulatedFeatureError(f"tables of more than {ROWS_MAX} rows")
-    characters = _check_characters(table.characters + characters_in(added_rows))
+    characters = _check_characters(table.characters + count_characters(added_rows))
     ids = range(table.next_id, table.next_id + len(added_rows))
     return replace(
         table,
@@ -220,10 +220,10 @@ def convert_for_column(column: ColumnDefinition, value: Scalar, table: str, verb
         size = length or 1
         if size > 0 and len(to_text(value).rstrip(" ")) > size:
             raise SqlError(8152, column.name, to_text(value)[:size])
-    return convert(value, column.type, default_length=1)
+    return convert_value(value, column.type, default_length=1)
 
 
-def update(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Row]) -> Table:
+def update_rows(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Row]) -> Table:
     """Return the table with the columns *named* set in the changed rows.
 
     A change is (row from 1, values). Of several changes of a row, the first counts.
@@ -243,15 +243,15 @@ def update(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Ro
         for position, value in zip(places, values, strict=True):
             row[position] = convert_for_column(table.columns[position], value, name, "UPDATE")
         rows[row_index] = tuple(row)
-    return replace(table, rows=tuple(rows), characters=_check_characters(characters_in(rows)))
+    return replace(table, rows=tuple(rows), characters=_check_characters(count_characters(rows)))
 
 
-def delete(table: Table, numbers: Sequence[Row]) -> Table:
+def delete_rows(table: Table, numbers: Sequence[Row]) -> Table:
     """Return the table without the rows with these numbers, counted from 1."""
     deleted_rows = {int(str(number[0])) - 1 for number in numbers}
     rows = tuple(row for index, row in enumerate(table.rows) if index not in deleted_rows)
     ids = tuple(number for index, number in enumerate(table.ids) if index not in deleted_rows)
-    return replace(table, rows=rows, ids=ids, characters=characters_in(rows))
+    return replace(table, rows=rows, ids=ids, characters=count_characters(rows))
 
 
 # --- identity cache, and changes of a transaction ---------------------------------------------------------
@@ -321,7 +321,7 @@ def _append_rows(table: Table, row_changes: RowChanges, new_rows: tuple[tuple[in
         next_identity=max(table.next_identity, row_changes.next_identity),
         identity_cache=row_changes.identity_cache,
         next_id=max(table.next_id, row_changes.next_id),
-        characters=table.characters + characters_in(rows),
+        characters=table.characters + count_characters(rows),
     )
 
 
@@ -344,5 +344,5 @@ def apply_row_changes(table: Table, row_changes: RowChanges) -> Table:
         next_identity=max(table.next_identity, row_changes.next_identity),
         identity_cache=row_changes.identity_cache,
         next_id=max(table.next_id, row_changes.next_id),
-        characters=characters_in(row for _, row in ordered),
+        characters=count_characters(row for _, row in ordered),
     )

@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
 
 
-def run(machine: Machine, statement: s.Transaction) -> None:
+def execute_transaction_statement(machine: Machine, statement: s.Transaction) -> None:
     """Execute the statement. Raises 3902, 3903, 3930 or 6401."""
     _VERBS[statement.verb](machine, statement)
-    machine.note(error=0, rowcount=0)
-    _hold_log(machine)
+    machine.change_session(error=0, rowcount=0)
+    _record_log_holders(machine)
 
 
-def _begin(machine: Machine, statement: s.Transaction) -> None:
+def _begin_transaction(machine: Machine, statement: s.Transaction) -> None:
     session = machine.session
     if not session.transactions:
-        machine.note(undo=Undo(session.tables), transaction_name=statement.name.lower())
-        machine.note(transaction_id=machine.world.next_id(), transaction_tick=machine.world.tick)
-    machine.note(transactions=session.transactions + 1)
+        machine.change_session(undo=Undo(session.tables), transaction_name=statement.name.lower())
+        machine.change_session(transaction_id=machine.world.next_id(), transaction_tick=machine.world.tick)
+    machine.change_session(transactions=session.transactions + 1)
 
 
 def begin_implicitly(machine: Machine, statement: s.Statement) -> None:
@@ -46,44 +46,47 @@ def begin_implicitly(machine: Machine, statement: s.Statement) -> None:
         return
     if isinstance(statement, s.CursorAction | s.Transaction) and statement.verb not in ("OPEN", "BEGIN"):
         return
-    if isinstance(statement, s.QueryStatement) and not planner.references("statement", statement.text).tables:
+    if (
+        isinstance(statement, s.QueryStatement)
+        and not planner.find_references("statement", statement.text).tables
+    ):
         return
-    _begin(machine, s.Transaction("BEGIN"))
+    _begin_transaction(machine, s.Transaction("BEGIN"))
 
 
-def _commit(machine: Machine, statement: s.Transaction) -> None:
+def _commit_transaction(machine: Machine, statement: s.Transaction) -> None:
     count = machine.session.transactions
     if not count:
         raise SqlError(3902)
     if machine.session.doomed:
         raise SqlError(3930)
-    machine.note(transactions=count - 1)
+    machine.change_session(transactions=count - 1)
     if count == 1:
-        machine.note(undo=None, savepoints=())
+        machine.change_session(undo=None, savepoints=())
 
 
 def _release_locks(machine: Machine) -> None:
     """Release the locks that end with the transaction."""
     if machine.session.held or machine.session.ranges or machine.session.applocks:
         applocks = locks.drop_transaction_locks(machine.session.applocks)
-        machine.note(held=(), ranges=(), applocks=applocks)
+        machine.change_session(held=(), ranges=(), applocks=applocks)
 
 
 SAVEPOINTS_MAX: Final = 1_000
 """Maximum savepoints of one transaction. Assumed."""
 
 
-def _save(machine: Machine, statement: s.Transaction) -> None:
+def _create_savepoint(machine: Machine, statement: s.Transaction) -> None:
     session = machine.session
     if session.undo is None:
         raise SqlError(628)
     if len(session.savepoints) >= SAVEPOINTS_MAX:
         raise UnsimulatedFeatureError(f"more than {SAVEPOINTS_MAX} savepoints of one transaction")
     point = (statement.name.lower(), Undo(session.tables, tuple(machine.context.writes.items())))
-    machine.note(savepoints=(*session.savepoints, point))
+    machine.change_session(savepoints=(*session.savepoints, point))
 
 
-def _rollback(machine: Machine, statement: s.Transaction) -> None:
+def _roll_back_by_statement(machine: Machine, statement: s.Transaction) -> None:
     session = machine.session
     if not session.transactions:
         raise SqlError(3903)
@@ -91,7 +94,7 @@ def _rollback(machine: Machine, statement: s.Transaction) -> None:
     if name and name != session.transaction_name:
         _roll_back_to(machine, name)
     else:
-        roll_back(machine)
+        roll_back_transaction(machine)
 
 
 def _roll_back_to(machine: Machine, name: str) -> None:
@@ -107,19 +110,21 @@ def _roll_back_to(machine: Machine, name: str) -> None:
         raise SqlError(3931)
     point = session.savepoints[places[-1]][1]
     machine.context.writes = dict(point.writes)
-    machine.note(tables=_undo_tables(machine, point.tables), savepoints=session.savepoints[: places[-1] + 1])
+    machine.change_session(
+        tables=_undo_tables(machine, point.tables), savepoints=session.savepoints[: places[-1] + 1]
+    )
 
 
-def roll_back(machine: Machine) -> None:
+def roll_back_transaction(machine: Machine) -> None:
     """Roll back the whole transaction, whatever its nesting."""
     undo = machine.session.undo
     if undo is not None:
-        machine.note(tables=_undo_tables(machine, undo.tables))
+        machine.change_session(tables=_undo_tables(machine, undo.tables))
     discarded_writes, machine.context.writes, machine.context.logs = machine.context.writes, {}, {}
-    machine.note(transactions=0, undo=None, savepoints=(), doomed=False, writes=(), logs=())
+    machine.change_session(transactions=0, undo=None, savepoints=(), doomed=False, writes=(), logs=())
     _release_locks(machine)
     machine.context.writes = _collect_used_identities(machine, discarded_writes)
-    _hold_log(machine)
+    _record_log_holders(machine)
 
 
 def _undo_tables(machine: Machine, tables: tuple[tuple[str, Table], ...]) -> tuple[tuple[str, Table], ...]:
@@ -151,16 +156,16 @@ def _collect_used_identities(machine: Machine, edits: dict[ObjectKey, object]) -
     return used_identities
 
 
-def _hold_log(machine: Machine) -> None:
+def _record_log_holders(machine: Machine) -> None:
     """Record immediately which sessions hold log, for DBCC OPENTRAN."""
     own_session = machine.session
     other_sessions = [
-        session for _, session in machine.context.sessions() if session.spid != own_session.spid
+        session for _, session in machine.context.list_sessions() if session.spid != own_session.spid
     ]
-    note_holders(machine.world, [*other_sessions, own_session], {own_session.server})
+    record_log_holders(machine.world, [*other_sessions, own_session], {own_session.server})
 
 
-def note_holders(world: World, sessions: list[SqlSession], servers: Collection[str]) -> None:
+def record_log_holders(world: World, sessions: list[SqlSession], servers: Collection[str]) -> None:
     """Record the open transactions of *sessions*, for which the log of each database on *servers* must wait."""
     holders: dict[Key, list[int]] = {}
     for session in sessions:
@@ -172,13 +177,13 @@ def note_holders(world: World, sessions: list[SqlSession], servers: Collection[s
     copies = world.copies.items() if world.windows_held_log else ()
     known_keys = [key for key, copy in copies if copy.window_transactions and key[0] in servers]
     for key in sorted({*holders, *known_keys}):
-        logspace.note_window_transactions(world, *key, tuple(holders.get(key, ())))
+        logspace.record_window_transactions(world, *key, tuple(holders.get(key, ())))
 
 
 # --- the log ---------------------------------------------------------------------------------------------
 
 
-def after_statement(machine: Machine, message_index: int | None = None) -> None:
+def commit_statement(machine: Machine, message_index: int | None = None) -> None:
     """Record the changes of the statement.
 
     Outside a transaction they are committed now, and the client waits for the log. Row counts from message
@@ -188,7 +193,7 @@ def after_statement(machine: Machine, message_index: int | None = None) -> None:
     writes = tuple(context.writes.items())
     if writes != session.writes or context.logs:
         logs = tuple((key, begin_kb, kb) for key, (begin_kb, kb) in context.logs.items())
-        machine.note(writes=writes, logs=logs)
+        machine.change_session(writes=writes, logs=logs)
     if not machine.session.transactions and not machine.run.waiting:
         if writes:
             _put_into_log(machine)
@@ -204,9 +209,9 @@ def _put_into_log(machine: Machine) -> None:
     The commit waits while another copy has taken over the log and this server does not know it yet.
     """
     world, context = machine.world, machine.context
-    copies = {write[1]: context.copy_named(write[1]) for write in context.writes}
+    copies = {write[1]: context.find_copy(write[1]) for write in context.writes}
     if any(copy is not None and copy.source is None for copy in copies.values()):
-        machine.poll("log")
+        machine.schedule_check("log")
         return
     edits: dict[Key, list[tuple[str, object]]] = {}
     for (server, database, name), edit in context.writes.items():
@@ -216,22 +221,22 @@ def _put_into_log(machine: Machine) -> None:
         else:
             objects.keep_in_system_database(world, (server, database, name), edit)
     waits = tuple(
-        (key, commits.append(world, key, tuple(new_edit), context.logs.get(key, (0.0, 0.0))[1]))
+        (key, commits.append_commit(world, key, tuple(new_edit), context.logs.get(key, (0.0, 0.0))[1]))
         for key, new_edit in edits.items()
     )
-    machine.note(committing=waits)
+    machine.change_session(committing=waits)
     if not machine.session.spid:  # the remote end of a linked server, on which the caller cannot wait
         _finish_transaction(machine)
     else:
-        await_log(machine)
+        wait_for_log(machine)
 
 
-def await_log(machine: Machine) -> None:
+def wait_for_log(machine: Machine) -> None:
     """Continue when every commit can be acknowledged, which under FULL safety requires the mirror, too."""
     if is_commit_acknowledged(machine.world, machine.session):
         _finish_transaction(machine)
     else:
-        machine.poll("commit")
+        machine.schedule_check("commit")
 
 
 def is_commit_acknowledged(world: World, session: SqlSession) -> bool:
@@ -243,7 +248,7 @@ def _finish_transaction(machine: Machine) -> None:
     machine.context.writes, machine.context.logs = {}, {}
     machine.run = replace(machine.run, since_tick=None)
     machine.append_row_counts()
-    machine.note(writes=(), logs=(), committing=())
+    machine.change_session(writes=(), logs=(), committing=())
     _release_locks(machine)
 
 
@@ -260,8 +265,8 @@ def discard_transaction(session: SqlSession) -> SqlSession:
 
 
 _VERBS: Final[dict[str, Callable[[Machine, s.Transaction], None]]] = {
-    "BEGIN": _begin,
-    "COMMIT": _commit,
-    "ROLLBACK": _rollback,
-    "SAVE": _save,
+    "BEGIN": _begin_transaction,
+    "COMMIT": _commit_transaction,
+    "ROLLBACK": _roll_back_by_statement,
+    "SAVE": _create_savepoint,
 }

@@ -15,16 +15,16 @@ from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql.batches import first_result, objects, resolution, sources, tables
-from engine.tsql.batches.data import Scope, Submission, declarations
+from engine.tsql.batches.data import Scope, Submission, parse_declarations
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition
 from engine.tsql.language.instructions import BranchIfFalse, Program, RunStatement
-from engine.tsql.language.lexer import Token, tokens_of
+from engine.tsql.language.lexer import Token, tokenize
 from engine.tsql.language.program import compile_batch
 from engine.tsql.language.reserved_words import STOP_WORDS
 from engine.tsql.query import planner
 from engine.tsql.query.plans import Columns, Deduction, TableRef, UnsimulatedFeatureError
-from engine.tsql.scalars.types import SqlType, type_of
+from engine.tsql.scalars.types import SqlType, read_type
 from engine.tsql.scalars.values import Scalar
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ COLUMNS: Final = tuple(_NAMES.split())
 """Columns of the result."""
 
 
-def describe(machine: Machine, text: str, parameters: str) -> list[dict[str, Scalar]]:
+def describe_undeclared_parameters(machine: Machine, text: str, parameters: str) -> list[dict[str, Scalar]]:
     """Return a row for each parameter that *text* uses and *parameters* does not declare.
 
     Raises the errors of the batch, 11502, 11503, 11506 or 11508.
@@ -53,18 +53,18 @@ def describe(machine: Machine, text: str, parameters: str) -> list[dict[str, Sca
     scope = Scope(text, version, read=None)
     inner.scopes.append(scope)
     try:
-        for name, kind, *_ in declarations(parameters):
-            resolution.declare(scope, name, kind)
-        tokens = tokens_of(text)
+        for name, kind, *_ in parse_declarations(parameters):
+            resolution.declare_variable(scope, name, kind)
+        tokens = tokenize(text)
         names = [token.text for token in tokens if token.kind == "variable" and token.text[:2] != "@@"]
         used = frozenset({name.lower() for name in names} - _find_locals(tokens) | scope.known_types.keys())
         program = compile_batch(text, version, used)
         for instruction in program:
-            resolution.resolve(inner, scope, instruction)
+            resolution.resolve_instruction(inner, scope, instruction)
         undeclared = used - scope.known_types.keys()
         return _describe_program(inner, program, names, undeclared)
     finally:
-        inner.release()
+        inner.release_resources()
 
 
 _VERBS: Final = STOP_WORDS - {"END"}
@@ -99,18 +99,20 @@ def _describe_program(
     deductions = {
         deduction.name: (deduction, formal)
         for instruction in program
-        for deduction, formal in _deductions(machine, instruction.action, undeclared)
+        for deduction, formal in _list_deductions(machine, instruction.action, undeclared)
     }
     missing = next((parameter_name for name, parameter_name in order.items() if name not in deductions), None)
     if missing is not None:
         raise UnsimulatedFeatureError(f"the type of the undeclared parameter {missing} in this statement")
     return [
-        _row(index, parameter_name, *deductions[name])
+        _build_row(index, parameter_name, *deductions[name])
         for index, (name, parameter_name) in enumerate(order.items(), start=1)
     ]
 
 
-def _deductions(machine: Machine, action: object, undeclared: frozenset[str]) -> list[tuple[Deduction, str]]:
+def _list_deductions(
+    machine: Machine, action: object, undeclared: frozenset[str]
+) -> list[tuple[Deduction, str]]:
     """Return the parameters of one instruction, each with the procedure's parameter to which it is passed."""
     statement = action.statement if isinstance(action, RunStatement) else action
     match statement:
@@ -125,11 +127,11 @@ def _deductions(machine: Machine, action: object, undeclared: frozenset[str]) ->
         case s.Declare():
             texts = [f"SELECT {item.name} = {item.default}" for item in statement.variables if item.default]
         case s.Execute():
-            return _arguments(machine, statement, undeclared)
+            return _deduce_arguments(machine, statement, undeclared)
         case _:
             return []
     known_types = machine.scope.known_types
-    columns_of = partial(_columns_of, machine)
+    columns_of = partial(_find_columns, machine)
     return [
         (deduction, "")
         for text in texts
@@ -137,14 +139,14 @@ def _deductions(machine: Machine, action: object, undeclared: frozenset[str]) ->
     ]
 
 
-def _columns_of(machine: Machine, ref: TableRef, insertable: bool) -> Columns | None:
+def _find_columns(machine: Machine, ref: TableRef, insertable: bool) -> Columns | None:
     if ref.key in machine.scope.known_tables:
         return machine.scope.known_tables[ref.key]
     table = sources.find_user_table(machine, ref)
     if table is not None:
         positions = tables.find_insertable_positions(table) if insertable else range(len(table.columns))
         return tuple(
-            (column.name, _declared_type(column)) for column in map(table.columns.__getitem__, positions)
+            (column.name, _get_declared_type(column)) for column in map(table.columns.__getitem__, positions)
         )
     try:
         return sources.describe_columns(machine, ref)
@@ -152,7 +154,7 @@ def _columns_of(machine: Machine, ref: TableRef, insertable: bool) -> Columns | 
         return None
 
 
-def _declared_type(column: ColumnDefinition) -> SqlType | None:
+def _get_declared_type(column: ColumnDefinition) -> SqlType | None:
     """Return the type of a column. A decimal keeps this name, which is only a synonym elsewhere."""
     kind = sources.parse_column_type(column.type)
     if kind is None or not column.type.lower().startswith("dec"):
@@ -160,13 +162,13 @@ def _declared_type(column: ColumnDefinition) -> SqlType | None:
     return replace(kind, name="decimal")
 
 
-def _arguments(
+def _deduce_arguments(
     machine: Machine, statement: s.Execute, undeclared: frozenset[str]
 ) -> list[tuple[Deduction, str]]:
     """Return the undeclared arguments of a procedure with the types of its parameters."""
     arguments: list[tuple[Deduction, str]] = []
     if statement.returns in undeclared:
-        arguments.append((Deduction(statement.returns, type_of("int"), is_read=False, is_written=True), ""))
+        arguments.append((Deduction(statement.returns, read_type("int"), is_read=False, is_written=True), ""))
     passed = [
         (index, argument, argument.value.name)
         for index, argument in enumerate(statement.arguments)
@@ -175,7 +177,7 @@ def _arguments(
     if not passed:
         return arguments
     parts = tuple(part.strip("[]") for part in statement.procedure.split("."))
-    procedure = objects.find(machine.context, parts)
+    procedure = objects.find_object(machine.context, parts)
     if procedure is None and not parts[-1].lower().startswith(("sp_", "xp_")):
         raise SqlError(2812, statement.procedure)
     if not isinstance(procedure, objects.UserProcedure):
@@ -188,7 +190,7 @@ def _arguments(
             raise SqlError(8144, parts[-1])
         formal = by_name[argument.name] if argument.name else procedure.parameters[index]
         output = argument.output and formal.output
-        arguments.append((Deduction(name, type_of(formal.type, 1), is_written=output), formal.name))
+        arguments.append((Deduction(name, read_type(formal.type, 1), is_written=output), formal.name))
     return arguments
 
 
@@ -200,7 +202,7 @@ _SHARED: Final = tuple(_SHARED_NAMES.split())
 """Columns that sp_describe_first_result_set also has."""
 
 
-def _row(ordinal: int, name: str, deduction: Deduction, formal: str) -> dict[str, Scalar]:
+def _build_row(ordinal: int, name: str, deduction: Deduction, formal: str) -> dict[str, Scalar]:
     column = first_result.describe_column(ordinal, name, str(deduction.kind))
     return {
         "parameter_ordinal": ordinal,

@@ -16,26 +16,26 @@ if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
 
 
-def wait_for(machine: Machine, statement: s.Waitfor) -> None:
+def execute_waitfor(machine: Machine, statement: s.Waitfor) -> None:
     """Execute WAITFOR DELAY or TIME."""
-    value = machine.value(statement.value)
+    value = machine.resolve_value(statement.value)
     if statement.kind == "DELAY":
-        length = _delay(value)
+        length = _parse_delay(value)
         if length:
             machine.wait("delay", machine.world.tick + length)
         return
-    moment = machine.context.moment()
+    moment = machine.context.get_time()
     wait_end = moment.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(
-        seconds=_delay(value) / TICKS_PER_S
+        seconds=_parse_delay(value) / TICKS_PER_S
     )
     if wait_end < moment:
         wait_end += timedelta(days=1)
     machine.wait("delay", machine.world.tick + round((wait_end - moment).total_seconds() * TICKS_PER_S))
 
 
-def _delay(value: Scalar) -> int:
+def _parse_delay(value: Scalar) -> int:
     """Convert a time of day or a delay of up to 24 hours to ticks. Raises 148."""
-    text = to_text(value, 121) if values.is_moment(value) else to_text(value)
+    text = to_text(value, 121) if values.is_stored_date(value) else to_text(value)
     match = re.fullmatch(
         r"(?:1900-01-01 )?(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:[.:](\d{1,3}))?)?)?\s*+(AM|PM)?",
         text.strip(),
@@ -56,6 +56,6 @@ LOOK_TICKS_MAX: Final = 10
 """Maximum ticks between two checks of a lock or a commit. Assumed: a tenth of a second."""
 
 
-def next_poll_tick(tick: int, since_tick: int) -> int:
+def compute_next_poll_tick(tick: int, since_tick: int) -> int:
     """Return the tick of the next check for a condition awaited since *since_tick*. Checks become rarer over time."""
     return tick + max(1, min(LOOK_TICKS_MAX, (tick - since_tick) // 4))

@@ -76,27 +76,27 @@ class Meter:
         """Count the fixed cost of a statement."""
         self.ceiling, self.effort = self.spent + STATEMENT_MAX, 0
 
-    def add(self, units: int) -> None:
+    def count_units(self, units: int) -> None:
         """Count units of work."""
         self.spent += units
 
-    def charge(self, units: int) -> None:
+    def charge_units(self, units: int) -> None:
         """Charge *units*; raise 8624 when the statement exceeds its limit."""
         self.spent += units
         if self.is_over_budget:
             raise SqlError(8624)
 
-    def add_up_to_ceiling(self, units: int) -> None:
+    def charge_estimate(self, units: int) -> None:
         """Charge *units*, which are an estimate, but at most half of the statement's remaining allowance."""
         self.spent += max(0, min(units, (self.ceiling - self.spent) // 2))
 
-    def translate(self, units: int) -> None:
+    def charge_translation(self, units: int) -> None:
         """Charge *units* for compiling a query. The statement's own text does not reduce its allowance."""
         if not self.nesting:
             self.ceiling += units
-        self.charge(units)
+        self.charge_units(units)
 
-    def enter(self) -> None:
+    def enter_view(self) -> None:
         """Enter one more view or linked server. Raise 217 if the nesting is too deep.
 
         Always call leave() afterwards.
@@ -105,7 +105,7 @@ class Meter:
         if self.nesting > NESTING_MAX:
             raise SqlError(217, NESTING_MAX)
 
-    def leave(self) -> None:
+    def leave_view(self) -> None:
         """Leave a view or linked server."""
         self.nesting -= 1
 
@@ -125,7 +125,7 @@ class ResumableComputation(Generic[T]):
         self.spent = 0
         """Work so far. It is final after `reached` has returned True."""
 
-    def reached(self, work: int) -> bool:
+    def continue_to(self, work: int) -> bool:
         """Continue up to *work* units in total, plus at most one step. Return whether the result is complete."""
         while self._steps is not None and self.spent <= work:
             try:
@@ -138,15 +138,15 @@ class ResumableComputation(Generic[T]):
 
     def run_in_slices(self) -> Generator[int, None, T]:
         """Complete the computation in steps, and yield the work of each step to the caller."""
-        while not self.reached(self.spent):
+        while not self.continue_to(self.spent):
             before = self.spent
-            self.reached(before + 1)
+            self.continue_to(before + 1)
             yield self.spent - before
-        return self.result()
+        return self.get_result()
 
-    def result(self) -> T:
+    def get_result(self) -> T:
         """Complete the computation and return its result. Raises the refusal with which it ended."""
-        while not self.reached(self.spent + TURN):
+        while not self.continue_to(self.spent + TURN):
             pass
         if self._problem is not None:
             raise self._problem.with_traceback(None)
@@ -200,7 +200,7 @@ WEIGHT_LEAST: Final = 200
 # ---------------------------------------------------------------------------------
 
 
-def allowance(world: World, *, new_submission: bool, booked: bool, remote: bool = False) -> int:
+def compute_allowance(world: World, *, new_submission: bool, booked: bool, remote: bool = False) -> int:
     """Return the work that a submission may do now. If it is zero or less, the submission must wait for its turn.
 
     *new_submission*: it has just been sent. *booked*: this is its turn. *remote*: a program sent it and waits
@@ -216,13 +216,13 @@ def allowance(world: World, *, new_submission: bool, booked: bool, remote: bool 
     return BURST - backlog
 
 
-def note(world: World, units: int, booked: bool) -> None:
+def record_work(world: World, units: int, booked: bool) -> None:
     """Record work at this tick, done in a *booked* turn or without one."""
     before = world.sql_work - TURN if booked else world.sql_work
     world.sql_work = max(before, world.tick * DRAIN_PER_TICK) + units
 
 
-def book(world: World) -> int:
+def book_turn(world: World) -> int:
     """Book a turn after all others and return its tick."""
     world.sql_work = max(world.sql_work, world.tick * DRAIN_PER_TICK) + TURN
     delay_ticks = -(-(world.sql_work - BURST) // DRAIN_PER_TICK)

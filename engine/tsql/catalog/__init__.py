@@ -25,12 +25,20 @@ from engine.tsql.catalog import (
     table_functions,
 )
 from engine.tsql.catalog.shapes import ColumnShape, find_constant_columns
-from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, CatalogView, Record, database_of, find
+from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, CatalogView, Record, find_database, find_view
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
 __all__ = [
-    "VIEWS", "CatalogView", "ColumnShape", "Record", "database_of", "find", "find_constant_columns", "names",
-    "object_id", "rows_of",
+    "VIEWS",
+    "CatalogView",
+    "ColumnShape",
+    "Record",
+    "find_constant_columns",
+    "find_database",
+    "find_view",
+    "get_object_id",
+    "list_view_names",
+    "list_view_rows",
 ]  # fmt: skip
 
 _PARTS: Final = (
@@ -41,34 +49,34 @@ _PARTS: Final = (
 """Modules that define views when they are imported."""
 
 
-def rows_of(context: Context, name: str) -> Iterable[Record]:
+def list_view_rows(context: Context, name: str) -> Iterable[Record]:
     """Return the rows of a view by its full lowercase name. Columns with a constant value are left out."""
     rows = VIEWS[name].rows
     return () if rows is None else rows(context)
 
 
-def names(version: int) -> list[str]:
+def list_view_names(version: int) -> list[str]:
     """Return the full names of all views in a version, for completion."""
     return sorted(view.name for view in VIEWS.values() if view.first_version <= version)
 
 
 def _find_constraint(context: Context, parts: list[str]) -> int | None:
     """Return the id of a constraint in the current database; None if there is none with that name."""
-    schema = objects.schemas(context).get(parts[-2] if len(parts) > 1 and parts[-2] else "dbo")
+    schema = objects.list_schemas(context).get(parts[-2] if len(parts) > 1 and parts[-2] else "dbo")
     for view in (
         "sys.key_constraints",
         "sys.check_constraints",
         "sys.default_constraints",
         "sys.foreign_keys",
     ):
-        for row in rows_of(context, view):
+        for row in list_view_rows(context, view):
             has_same_name = str(row["name"]).lower() == parts[-1].lower()
             if has_same_name and schema is not None and row["schema_id"] == schema.number:
                 return int(str(row["object_id"]))
     return None
 
 
-def object_id(context: Context, name: str) -> int | None:
+def get_object_id(context: Context, name: str) -> int | None:
     """Return the id of a temp table or view for OBJECT_ID; None if unknown."""
     parts = [part.strip('[]"') for part in name.split(".")]
     if not parts[-1] or len(parts) > 3:
@@ -77,8 +85,8 @@ def object_id(context: Context, name: str) -> int | None:
         database = parts[-3] if len(parts) > 2 else context.session.database
         numbers_by_name = {name: number for name, number, _ in objects.list_temporary_tables(context)}
         return numbers_by_name.get(parts[-1].lower()) if database.lower() == "tempdb" else None
-    if objects.find(context, tuple(parts), waits=False) is not None:
-        return objects.object_id(objects.key_of(tuple(parts)))
+    if objects.find_object(context, tuple(parts), waits=False) is not None:
+        return objects.compute_object_id(objects.make_object_key(tuple(parts)))
     if len(parts) < 3 or parts[-3].lower() == context.session.database.lower():
         constraint = _find_constraint(context, parts)
         if constraint is not None:
@@ -89,14 +97,18 @@ def object_id(context: Context, name: str) -> int | None:
                 return int(str(row["object_id"]))
     for name in (parts[-1], f"{parts[-1]}()"):
         try:
-            view = find(context, (*parts[:-1], name))
+            view = find_view(context, (*parts[:-1], name))
         except SqlError:
             continue
         except UnsimulatedFeatureError:
-            return -objects.object_id(name)
-        return -objects.object_id(view.name)
+            return -objects.compute_object_id(name)
+        return -objects.compute_object_id(view.name)
     if len(parts) > 1 and parts[-2].lower() not in ("", "dbo", "sys"):
         return None
     home = SYSTEM_PROCEDURES.get(parts[-1].lower())
     database_name = parts[-3] if len(parts) > 2 else context.session.database
-    return -objects.object_id(parts[-1]) if home is not None and home in ("", database_name.lower()) else None
+    return (
+        -objects.compute_object_id(parts[-1])
+        if home is not None and home in ("", database_name.lower())
+        else None
+    )

@@ -11,91 +11,93 @@ from msgspec import Struct
 from engine import arithmetic
 from engine.availability import replicas
 from engine.constants import ENTERPRISE, TICKS_PER_S
-from engine.flow import redo_threads
+from engine.flow import compute_redo_threads
 from engine.model import DatabaseCopy
 from engine.protocol import groups
 from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import batch_text
+from engine.tsql.batches.data import get_batch_text
 from engine.tsql.catalog import locks
-from engine.tsql.catalog.security import user_id
+from engine.tsql.catalog.security import find_user_id
 from engine.tsql.catalog.sessions import (
     SYSTEM,
-    application_requests,
-    options_shown,
-    request_times,
-    text_handle,
+    build_option_columns,
+    build_request_times,
+    compute_text_handle,
+    list_application_requests,
 )
-from engine.tsql.catalog.shapes import literals
-from engine.tsql.catalog.view import Record, view
+from engine.tsql.catalog.shapes import find_literal_columns
+from engine.tsql.catalog.view import Record, register_view
 
 FIRST_MIRRORING_SPID: Final = 15
 """First session ID of the mirroring threads, as in the sample of [MANY]."""
 
 
-def _mirroring_requests(context: Context) -> Iterable[Record]:
+def _list_mirroring_requests(context: Context) -> Iterable[Record]:
     """Yield the threads of mirroring.
 
     There is 1 in all, 2 per principal database, and 3 plus the redo threads per mirror database [MANY].
     """
-    mirrored = [copy for copy in context.copies() if copy.group_kind == "mirroring"]
+    mirrored = [copy for copy in context.list_copies() if copy.group_kind == "mirroring"]
     if not mirrored:
         return
     spid = FIRST_MIRRORING_SPID
-    yield _background(context, spid, "DBMIRROR_EVENTS_QUEUE", 0)
+    yield _build_background_row(context, spid, "DBMIRROR_EVENTS_QUEUE", 0)
     for copy in mirrored:
         spid += 1
-        yield _background(context, spid, "DBMIRROR_EVENTS_QUEUE", copy.database_id)
-        if groups.policy(copy).is_follower(copy):
+        yield _build_background_row(context, spid, "DBMIRROR_EVENTS_QUEUE", copy.database_id)
+        if groups.get_policy(copy).is_follower(copy):
             for _ in range(1 + _redo_threads(context)):
-                yield _background(context, spid, "DBMIRROR_DBM_MUTEX", copy.database_id)
+                yield _build_background_row(context, spid, "DBMIRROR_DBM_MUTEX", copy.database_id)
         spid += 1
-        yield _background(context, spid, "DBMIRROR_SEND", copy.database_id)
+        yield _build_background_row(context, spid, "DBMIRROR_SEND", copy.database_id)
 
 
 def _redo_threads(context: Context) -> int:
     """Return the number of redo threads: one in 2005 on any machine; later versions follow the published formula."""
     enterprise = context.server.edition in ENTERPRISE
-    return redo_threads(context.computer.cores, enterprise) if context.version >= 2008 else 1
+    return compute_redo_threads(context.computer.cores, enterprise) if context.version >= 2008 else 1
 
 
-def _background(context: Context, spid: int, wait: str, database_id: int) -> Record:
+def _build_background_row(context: Context, spid: int, wait: str, database_id: int) -> Record:
     return {
         "session_id": spid,
-        **literals("activity._background"),
-        **request_times(context, context.server.started_tick),
+        **find_literal_columns("activity._build_background_row"),
+        **build_request_times(context, context.server.started_tick),
         "database_id": database_id,
         "wait_type": wait,
         "last_wait_type": wait,
     }
 
 
-def _requests(context: Context) -> Iterable[Record]:
+def _list_requests(context: Context) -> Iterable[Record]:
     for spid, status, command, wait in SYSTEM:
         yield {
-            **_background(context, spid, wait or "", 0),
+            **_build_background_row(context, spid, wait or "", 0),
             "status": status,
             "command": command,
             "wait_type": wait,
         }
-    yield from _mirroring_requests(context)
-    yield from application_requests(context)
-    waits = locks.waits(context)
-    for name, session in context.sessions():
+    yield from _list_mirroring_requests(context)
+    yield from list_application_requests(context)
+    waits = locks.find_waits(context)
+    for name, session in context.list_sessions():
         running = context.world.batches.get(name)
         is_own_session = session.spid == context.session.spid
         if running is None and not is_own_session:
             continue
         current_wait = waits.get(session.spid)
-        percent, left_ms = locks.progress(context, running)
+        percent, left_ms = locks.compute_progress(context, running)
         yield {
             "session_id": session.spid,
             "request_id": 0,
-            "sql_handle": text_handle(batch_text(running)) if running is not None else None,
-            **request_times(context, running.started_tick if running is not None else context.world.tick),
+            "sql_handle": compute_text_handle(get_batch_text(running)) if running is not None else None,
+            **build_request_times(
+                context, running.started_tick if running is not None else context.world.tick
+            ),
             "status": "suspended" if current_wait is not None else "running",
             "command": (running.command if running is not None else "") or "SELECT",
-            "database_id": context.database_id(session.database),
-            "user_id": user_id(replace(context, session=session)),
+            "database_id": context.find_database_id(session.database),
+            "user_id": find_user_id(replace(context, session=session)),
             "wait_type": current_wait.type if current_wait is not None else None,
             "wait_time": current_wait.ms if current_wait is not None else 0,
             "last_wait_type": current_wait.type if current_wait is not None else "MISCELLANEOUS",
@@ -104,11 +106,11 @@ def _requests(context: Context) -> Iterable[Record]:
             "percent_complete": percent,
             "estimated_completion_time": left_ms,
             "open_transaction_count": session.transactions,
-            **options_shown(session.options),
+            **build_option_columns(session.options),
         }
 
 
-view("sys.dm_exec_requests", _requests)
+register_view("sys.dm_exec_requests", _list_requests)
 
 
 # --- waits -----------------------------------------------------------------------------------------------
@@ -146,26 +148,28 @@ THREADPOOL_WAIT_MS: Final = 100.0
 """Mean wait for a worker thread, from which the number of waits is derived. Assumed."""
 
 
-def _waits(context: Context) -> Iterable[Record]:
+def _list_waits(context: Context) -> Iterable[Record]:
     """Yield the rows of sys.dm_os_wait_stats.
 
     Benign waits grow with time, WRITELOG and DBMIRROR_DBM_EVENT with commits.
     """
-    up_ms = 1000.0 * up_s(context)
+    up_ms = 1000.0 * compute_uptime_s(context)
     grown: dict[str, tuple[float, float]] = {}
-    threads = sum(1 for _ in _mirroring_requests(context))
+    threads = sum(1 for _ in _list_mirroring_requests(context))
     if threads:
         grown["DBMIRROR_EVENTS_QUEUE"] = (up_ms / 1000.0 * threads, up_ms * threads)
         grown["DBMIRROR_WORKER_QUEUE"] = (up_ms / 60_000.0 * threads, up_ms)
         grown["DBMIRROR_DBM_MUTEX"] = (up_ms / 1000.0, up_ms)
     all_loads = measure_all_loads(context)
     work = [copy_load for _, copy_load in all_loads]
-    commits = arithmetic.total(copy_load.commits for copy_load in work)
-    starved_ms = arithmetic.total(copy_load.starved_ms for copy_load in work)
+    commits = arithmetic.add_in_order(copy_load.commits for copy_load in work)
+    starved_ms = arithmetic.add_in_order(copy_load.starved_ms for copy_load in work)
     grown["THREADPOOL"] = (starved_ms / THREADPOOL_WAIT_MS, starved_ms)
     grown["WRITELOG"] = (
         commits,
-        arithmetic.total(copy_load.log_write_ms * _share(copy_load) for copy_load in work),
+        arithmetic.add_in_order(
+            copy_load.log_write_ms * _compute_waiting_share(copy_load) for copy_load in work
+        ),
     )
     for name, grouped in (("DBMIRROR_DBM_EVENT", False), ("HADR_SYNC_COMMIT", True)):
         waited = [
@@ -173,8 +177,8 @@ def _waits(context: Context) -> Iterable[Record]:
             for copy, copy_load in all_loads
             if (copy.availability.guid is not None) is grouped and copy_load.delay_ms
         ]
-        count = arithmetic.total(copy_load.commits for copy_load in waited)
-        grown[name] = (count, arithmetic.total(copy_load.delay_ms for copy_load in waited))
+        count = arithmetic.add_in_order(copy_load.commits for copy_load in waited)
+        grown[name] = (count, arithmetic.add_in_order(copy_load.delay_ms for copy_load in waited))
     if replicas.is_always_on_enabled(context.world, context.session.server):
         grown.update(dict.fromkeys(_IDLE_GROUPS, (up_ms / 1000.0, up_ms)))
     for name in _BENIGN:
@@ -196,28 +200,28 @@ def _waits(context: Context) -> Iterable[Record]:
         }
 
 
-def _share(work: CopyLoad) -> float:
+def _compute_waiting_share(work: CopyLoad) -> float:
     """Return the share of the log writes that a commit waits for."""
     return work.commits / work.log_writes if work.log_writes else 0.0
 
 
-view("sys.dm_os_wait_stats", _waits)
+register_view("sys.dm_os_wait_stats", _list_waits)
 
 
-def worker_threads(context: Context) -> int:
+def count_worker_threads(context: Context) -> int:
     """Return the effective max worker threads. Automatic on 64 bits: 512, plus 16 for each core above 4."""
     return context.server.max_worker_threads or 512 + max(0, context.computer.cores - 4) * 16
 
 
-def _schedulers(context: Context) -> Iterable[Record]:
-    busy = sum(1 for _ in _mirroring_requests(context)) + sum(1 for _ in context.sessions())
-    own_sources = [copy.source for copy in context.copies() if copy.source is not None]
-    queued = arithmetic.total(context.world.flow.waiting_for_workers(source) for source in own_sources)
+def _list_schedulers(context: Context) -> Iterable[Record]:
+    busy = sum(1 for _ in _list_mirroring_requests(context)) + sum(1 for _ in context.list_sessions())
+    own_sources = [copy.source for copy in context.list_copies() if copy.source is not None]
+    queued = arithmetic.add_in_order(context.world.flow.count_worker_waits(source) for source in own_sources)
     for number in range(context.computer.cores):
         tasks = 8 + busy // context.computer.cores
         yield {
             "scheduler_address": (0x40000 * (number + 1)).to_bytes(8, "big"),
-            **literals("activity._schedulers"),
+            **find_literal_columns("activity._list_schedulers"),
             "scheduler_id": number,
             "cpu_id": number,
             "is_idle": int(number > 0),
@@ -237,7 +241,7 @@ def _schedulers(context: Context) -> Iterable[Record]:
         }
 
 
-view("sys.dm_os_schedulers", _schedulers)
+register_view("sys.dm_os_schedulers", _list_schedulers)
 
 
 # --- load figures of an instance, derived from the flow ---------------------------------------------------
@@ -286,9 +290,9 @@ def measure_copy_load(context: Context, copy: DatabaseCopy) -> CopyLoad:
     if copy.source is None:
         return CopyLoad()
     position, totals, setup = (
-        flow.positions(copy.source),
-        flow.totals(copy.source),
-        flow.source_setup(copy.source),
+        flow.read_source_positions(copy.source),
+        flow.read_source_totals(copy.source),
+        flow.get_source_setup(copy.source),
     )
     writes = position.transactions + position.flushed_kb / setup.site.log_block_kb
     return CopyLoad(
@@ -299,15 +303,17 @@ def measure_copy_load(context: Context, copy: DatabaseCopy) -> CopyLoad:
         pages_written=totals.pages_written,
         data_write_ms=totals.pages_written / PAGES_A_WRITE * DATA_WRITE_MS * max(1.0, setup.data_disk_factor),
         core_s=totals.core_s,
-        delay_ms=1000.0 * totals.waiting_s if groups.policy(copy).commits_wait(context.world, copy) else 0.0,
-        starved_ms=1000.0 * flow.waited_for_workers_s(copy.source),
+        delay_ms=1000.0 * totals.waiting_s
+        if groups.get_policy(copy).has_waiting_commits(context.world, copy)
+        else 0.0,
+        starved_ms=1000.0 * flow.measure_worker_wait_s(copy.source),
     )
 
 
 def _measure_received_load(context: Context, stream: int) -> CopyLoad:
     flow = context.world.flow
-    setup, totals = flow.stream_setup(stream), flow.stream_totals(stream)
-    log_kb = flow.stream_positions(stream).hardened_kb
+    setup, totals = flow.get_stream_setup(stream), flow.read_stream_totals(stream)
+    log_kb = flow.read_stream_positions(stream).hardened_kb
     writes = log_kb / setup.site.log_block_kb
     slow = max(1.0, setup.target_data_disk_factor)
     return CopyLoad(
@@ -322,35 +328,35 @@ def _measure_received_load(context: Context, stream: int) -> CopyLoad:
 
 def measure_all_loads(context: Context) -> list[tuple[DatabaseCopy, CopyLoad]]:
     """Return every copy of this instance with its load."""
-    return [(copy, measure_copy_load(context, copy)) for copy in context.copies()]
+    return [(copy, measure_copy_load(context, copy)) for copy in context.list_copies()]
 
 
-def up_s(context: Context) -> float:
+def compute_uptime_s(context: Context) -> float:
     """Return the seconds since the start of the instance."""
     return max(0.0, (context.world.tick - context.server.started_tick) / TICKS_PER_S)
 
 
-def core_s(works: Iterable[CopyLoad]) -> float:
+def sum_core_s(works: Iterable[CopyLoad]) -> float:
     """Return the processor time of the instance in core seconds. The flow reports it equally for each copy."""
     return max((work.core_s for work in works), default=0.0)
 
 
-def target_memory_kb(context: Context, max_server_memory_mb: int) -> int:
+def compute_target_memory_kb(context: Context, max_server_memory_mb: int) -> int:
     """Return the memory limit of the instance: max server memory, or the memory that Windows leaves."""
     return min(max_server_memory_mb * 1024, MEMORY_KB - WINDOWS_KB)
 
 
-def cached_pages(context: Context, target_kb: int) -> int:
+def count_cached_pages(context: Context, target_kb: int) -> int:
     """Return the number of cached pages: the open databases, up to the available memory.
 
     No page is evicted before that.
     """
-    held_pages = arithmetic.total(
-        copy.size_kb for copy in context.copies() if context.world.source_of(copy) is not None
+    held_pages = arithmetic.add_in_order(
+        copy.size_kb for copy in context.list_copies() if context.world.find_source_of(copy) is not None
     )
     return int(min(held_pages, max(0, target_kb - FIXED_MEMORY_KB)) / PAGE_KB)
 
 
-def total_memory_kb(context: Context, target_kb: int) -> int:
+def compute_total_memory_kb(context: Context, target_kb: int) -> int:
     """Return the memory that the instance holds now, in KB."""
-    return min(target_kb, FIXED_MEMORY_KB + PAGE_KB * cached_pages(context, target_kb))
+    return min(target_kb, FIXED_MEMORY_KB + PAGE_KB * count_cached_pages(context, target_kb))

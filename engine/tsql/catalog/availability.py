@@ -10,7 +10,7 @@ from typing import Final
 
 from engine.availability import replicas
 from engine.cluster import config, instances
-from engine.identifiers import group_database_id, group_id, replica_id, unique_id
+from engine.identifiers import make_group_database_id, make_group_id, make_replica_id, make_unique_id
 from engine.model import (
     AvailabilityGroup,
     Cluster,
@@ -25,8 +25,8 @@ from engine.protocol import volumes
 from engine.protocol.startup import SQL_PORT
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog import mirroring
-from engine.tsql.catalog.shapes import literals
-from engine.tsql.catalog.view import Record, view
+from engine.tsql.catalog.shapes import find_literal_columns
+from engine.tsql.catalog.view import Record, register_view
 
 HEALTH: Final = ("NOT_HEALTHY", "PARTIALLY_HEALTHY", "HEALTHY")
 PREFERENCES: Final = ("PRIMARY", "SECONDARY_ONLY", "SECONDARY", "NONE")
@@ -38,11 +38,11 @@ SMALL_KB: Final = 1.0
 """Backlog in KB below which all log counts as sent."""
 
 
-def groups(context: Context) -> list[tuple[AvailabilityGroup, ReplicaState]]:
+def list_local_groups(context: Context) -> list[tuple[AvailabilityGroup, ReplicaState]]:
     """Return (group, knowledge of the local replica) for each group with a replica on the instance."""
     world, server = context.world, context.session.server
     known_groups = (
-        (replicas.group_of(world, server, state.guid), state)
+        (replicas.find_group_config(world, server, state.guid), state)
         for state in replicas.list_replica_states(world, server)
     )
     return sorted(
@@ -55,9 +55,9 @@ def has_quorum(context: Context) -> bool:
     return config.has_quorum(context.world, context.session.server)
 
 
-def clustered_groups(context: Context) -> tuple[AvailabilityGroup, ...]:
+def list_cluster_groups(context: Context) -> tuple[AvailabilityGroup, ...]:
     """Return all groups of the cluster. A node without quorum gets none."""
-    node = config.node_of(context.world, context.session.server)
+    node = config.find_node_of(context.world, context.session.server)
     enabled = replicas.is_always_on_enabled(context.world, context.session.server)
     return node.config.groups if node is not None and enabled and has_quorum(context) else ()
 
@@ -65,10 +65,10 @@ def clustered_groups(context: Context) -> tuple[AvailabilityGroup, ...]:
 def _list_visible_replicas(context: Context) -> Iterator[tuple[AvailabilityGroup, Replica]]:
     """Yield the configured replicas: all of the cluster or, without quorum, the instance's own ones."""
     if has_quorum(context):
-        yield from ((group, replica) for group in clustered_groups(context) for replica in group.replicas)
+        yield from ((group, replica) for group in list_cluster_groups(context) for replica in group.replicas)
         return
-    for group, _ in groups(context):
-        own_replica = group.replica(context.session.server)
+    for group, _ in list_local_groups(context):
+        own_replica = group.find_replica(context.session.server)
         if own_replica is not None:
             yield group, own_replica
 
@@ -76,14 +76,14 @@ def _list_visible_replicas(context: Context) -> Iterator[tuple[AvailabilityGroup
 # --- configuration ----------------------------------------------------------------------------------------
 
 
-def group_row(group: AvailabilityGroup) -> Record:
+def build_group_row(group: AvailabilityGroup) -> Record:
     """Return a row of sys.availability_groups."""
     preference = group.backup_preference
     return {
-        "group_id": group_id(group.guid),
+        "group_id": make_group_id(group.guid),
         "name": group.name,
-        "resource_id": unique_id("resource", group.guid).lower(),
-        "resource_group_id": unique_id("role", group.guid).lower(),
+        "resource_id": make_unique_id("resource", group.guid).lower(),
+        "resource_group_id": make_unique_id("role", group.guid).lower(),
         "failure_condition_level": group.failure_condition_level,
         "health_check_timeout": group.health_check_timeout_ms,
         "automated_backup_preference": PREFERENCES.index(preference),
@@ -95,11 +95,11 @@ def group_row(group: AvailabilityGroup) -> Record:
     }
 
 
-def _replicas(context: Context) -> Iterable[Record]:
+def _list_replicas(context: Context) -> Iterable[Record]:
     for index, (group, replica) in enumerate(_list_visible_replicas(context)):
         yield {
-            "replica_id": replica_id(group.guid, replica.server),
-            "group_id": group_id(group.guid),
+            "replica_id": make_replica_id(group.guid, replica.server),
+            "group_id": make_group_id(group.guid),
             "replica_metadata_id": 65536 + index if replica.server == context.session.server else None,
             "replica_server_name": replica.server,
             "owner_sid": b"\x01",
@@ -121,39 +121,39 @@ def _replicas(context: Context) -> Iterable[Record]:
         }
 
 
-def database_number(context: Context, group: AvailabilityGroup, database: str) -> int:
+def get_database_number(context: Context, group: AvailabilityGroup, database: str) -> int:
     """Return the number of a database in its group. Every copy has the same number."""
-    copies = (copy.availability for copy in context.world.copies_of(database))
+    copies = (copy.availability for copy in context.world.list_copies_of(database))
     return next((own_copy.database_guid for own_copy in copies if own_copy.guid == group.guid), 0)
 
 
-def _databases(context: Context) -> Iterable[Record]:
-    for group in clustered_groups(context):
+def _list_databases(context: Context) -> Iterable[Record]:
+    for group in list_cluster_groups(context):
         for database in group.databases:
             yield {
-                "group_id": group_id(group.guid),
-                "group_database_id": group_database_id(database_number(context, group, database)),
+                "group_id": make_group_id(group.guid),
+                "group_database_id": make_group_database_id(get_database_number(context, group, database)),
                 "database_name": database,
             }
 
 
-def _addresses(context: Context, group: AvailabilityGroup) -> tuple[str, ...]:
-    node = config.node_of(context.world, context.session.server)
+def _list_addresses(context: Context, group: AvailabilityGroup) -> tuple[str, ...]:
+    node = config.find_node_of(context.world, context.session.server)
     assert node is not None
-    return replicas.listener_addresses(group, node)
+    return replicas.list_listener_addresses(group, node)
 
 
-def _listener_id(group: AvailabilityGroup) -> str:
-    return unique_id("listener", group.guid).lower()
+def _make_listener_id(group: AvailabilityGroup) -> str:
+    return make_unique_id("listener", group.guid).lower()
 
 
-def _listeners(context: Context) -> Iterable[Record]:
-    for group in clustered_groups(context):
+def _list_listeners(context: Context) -> Iterable[Record]:
+    for group in list_cluster_groups(context):
         if group.listener is not None:
-            addresses = " or ".join(f"'IP Address: {address}'" for address in _addresses(context, group))
+            addresses = " or ".join(f"'IP Address: {address}'" for address in _list_addresses(context, group))
             yield {
-                "group_id": group_id(group.guid),
-                "listener_id": _listener_id(group),
+                "group_id": make_group_id(group.guid),
+                "listener_id": _make_listener_id(group),
                 "dns_name": group.listener.name,
                 "port": group.listener.port,
                 "is_conformant": 1,
@@ -167,21 +167,21 @@ _ADDRESS_STATES: Final = {
 }  # fmt: skip
 
 
-def _listener_addresses(context: Context) -> Iterable[Record]:
+def _list_listener_addresses(context: Context) -> Iterable[Record]:
     """Yield the listener addresses. Of several, the one in the owner's subnet is online."""
-    node = config.node_of(context.world, context.session.server)
-    for group in clustered_groups(context):
-        role = node.config.role(group.name) if node is not None else None
+    node = config.find_node_of(context.world, context.session.server)
+    for group in list_cluster_groups(context):
+        role = node.config.find_role(group.name) if node is not None else None
         owner = context.world.nodes.get(role.owner) if role is not None else None
-        addresses = _addresses(context, group)
+        addresses = _list_addresses(context, group)
         for address in addresses:
             subnet = address.rpartition(".")[0]
             is_local_subnet = len(addresses) == 1 or (owner is not None and owner.subnet == subnet)
             state = _ADDRESS_STATES.get(role.state, 0) if role is not None and is_local_subnet else 0
             yield {
-                "listener_id": _listener_id(group),
+                "listener_id": _make_listener_id(group),
                 "ip_address": address,
-                **literals("availability._listener_addresses"),
+                **find_literal_columns("availability._list_listener_addresses"),
                 "is_dhcp": int(not group.listener.addresses) if group.listener is not None else 0,
                 "network_subnet_ip": f"{subnet}.0",
                 "state": state,
@@ -189,61 +189,64 @@ def _listener_addresses(context: Context) -> Iterable[Record]:
             }
 
 
-def _tcp_listeners(context: Context) -> Iterable[Record]:
+def _list_tcp_listeners(context: Context) -> Iterable[Record]:
     """Yield the listeners of the instance: T-SQL, its endpoint, and its availability group listeners.
 
     [DOC: dm_tcp_listener_states]
     """
     world, server = context.world, context.session.server
     local_addresses = {
-        _listener_id(group): group.listener
-        for group in clustered_groups(context)
+        _make_listener_id(group): group.listener
+        for group in list_cluster_groups(context)
         if group.listener is not None
     }
     online = [
         (row["ip_address"], listener.port, 0)
-        for row in _listener_addresses(context)
+        for row in _list_listener_addresses(context)
         for listener in [local_addresses.get(str(row["listener_id"]))]
         if listener is not None and row["state"] == 1 and world.listeners.get(listener.name) == server
     ]
     all_addresses = [
         (row["ip_address"] or "0.0.0.0", row["port"] or SQL_PORT, int(row["type"] == 4) * 2)
-        for row in mirroring.tcp_endpoints(context)
+        for row in mirroring.list_tcp_endpoints(context)
         if row["state"] == 0 and not row["is_admin_endpoint"] and context.server.tcp_listening
     ]
     for number, (address, port, kind) in enumerate([*all_addresses, *online], start=1):
         yield {
             "listener_id": number,
             "ip_address": address,
-            **literals("availability._tcp_listeners"),
+            **find_literal_columns("availability._list_tcp_listeners"),
             "port": port,
             "type": kind,
             "type_desc": ("TSQL", "SERVICE_BROKER", "DATABASE_MIRRORING")[kind],
-            "start_time": context.datetime_value(context.server.started_tick),
+            "start_time": context.get_datetime_value(context.server.started_tick),
         }
 
 
-def _routing(context: Context) -> Iterable[Record]:
+def _list_routing_entries(context: Context) -> Iterable[Record]:
     for group, replica in _list_visible_replicas(context):
         for priority, server in replica.routes:
             yield {
-                "replica_id": replica_id(group.guid, replica.server),
+                "replica_id": make_replica_id(group.guid, replica.server),
                 "routing_priority": priority,
-                "read_only_replica_id": replica_id(group.guid, server),
+                "read_only_replica_id": make_replica_id(group.guid, server),
             }
 
 
-view("sys.availability_groups", lambda context: [group_row(group) for group, _ in groups(context)])
-view(
-    "sys.availability_groups_cluster",
-    lambda context: [group_row(group) for group in clustered_groups(context)],
+register_view(
+    "sys.availability_groups",
+    lambda context: [build_group_row(group) for group, _ in list_local_groups(context)],
 )
-view("sys.availability_replicas", _replicas)
-view("sys.availability_databases_cluster", _databases)
-view("sys.availability_group_listeners", _listeners)
-view("sys.availability_group_listener_ip_addresses", _listener_addresses)
-view("sys.dm_tcp_listener_states", _tcp_listeners)
-view("sys.availability_read_only_routing_lists", _routing)
+register_view(
+    "sys.availability_groups_cluster",
+    lambda context: [build_group_row(group) for group in list_cluster_groups(context)],
+)
+register_view("sys.availability_replicas", _list_replicas)
+register_view("sys.availability_databases_cluster", _list_databases)
+register_view("sys.availability_group_listeners", _list_listeners)
+register_view("sys.availability_group_listener_ip_addresses", _list_listener_addresses)
+register_view("sys.dm_tcp_listener_states", _list_tcp_listeners)
+register_view("sys.availability_read_only_routing_lists", _list_routing_entries)
 
 
 # --- functions --------------------------------------------------------------------------------------------
@@ -254,13 +257,13 @@ def is_primary(context: Context, database: str) -> int | None:
 
     Documented [DOC: sys.fn_hadr_is_primary_replica].
     """
-    copy = context.copy_named(database)
+    copy = context.find_copy(database)
     if copy is None or copy.availability.guid is None:
         return None
     return int(copy.availability.role is ReplicaRole.PRIMARY)
 
 
-def backs_up(context: Context, database: str) -> int:
+def evaluate_backup_preference(context: Context, database: str) -> int:
     """Evaluate sys.fn_hadr_backup_is_preferred_replica: 1 in no group, else by the group's preference.
 
     Of the replicas that the preference allows and whose node is up, the one with the highest priority is
@@ -268,9 +271,9 @@ def backs_up(context: Context, database: str) -> int:
     sys.fn_hadr_backup_is_preferred_replica].
     """
     world, server = context.world, context.session.server
-    copy = context.copy_named(database)
+    copy = context.find_copy(database)
     guid = copy.availability.guid if copy is not None else None
-    group = replicas.group_of(world, server, guid) if guid is not None else None
+    group = replicas.find_group_config(world, server, guid) if guid is not None else None
     if guid is None or group is None:
         return 1
     lead = world.replicas[server, guid].primary
@@ -290,8 +293,8 @@ def backs_up(context: Context, database: str) -> int:
 
 
 def _is_reachable(context: Context, replica: Replica) -> bool:
-    own_node = config.node_of(context.world, context.session.server)
-    node = config.node_of(context.world, replica.server)
+    own_node = config.find_node_of(context.world, context.session.server)
+    node = config.find_node_of(context.world, replica.server)
     if replica.server == context.session.server:
         return True
     if own_node is None or node is None:
@@ -316,10 +319,10 @@ _WITNESS_TYPES: Final = {
 }
 
 
-def _seat(context: Context) -> tuple[Node, Cluster] | None:
+def _find_node_and_cluster(context: Context) -> tuple[Node, Cluster] | None:
     """Return the instance's node and cluster; None if Always On is disabled or the node has no quorum."""
     world, server = context.world, context.session.server
-    node = config.node_of(world, server)
+    node = config.find_node_of(world, server)
     if (
         node is None
         or not replicas.is_always_on_enabled(world, server)
@@ -329,8 +332,8 @@ def _seat(context: Context) -> tuple[Node, Cluster] | None:
     return node, world.clusters[node.cluster]
 
 
-def _cluster(context: Context) -> Iterable[Record]:
-    seat = _seat(context)
+def _list_cluster(context: Context) -> Iterable[Record]:
+    seat = _find_node_and_cluster(context)
     if seat is None:
         return
     node, cluster = seat
@@ -344,14 +347,14 @@ def _cluster(context: Context) -> Iterable[Record]:
     }
 
 
-def _members(context: Context) -> Iterable[Record]:
-    seat = _seat(context)
+def _list_members(context: Context) -> Iterable[Record]:
+    seat = _find_node_and_cluster(context)
     if seat is None:
         return
     node, cluster = seat
     rows = [
         (name, 0, "CLUSTER_NODE", config.read_node_state(context.world, node.name, name) != "Down",
-         node.config.weight(name))
+         node.config.get_weight(name))
         for name in cluster.nodes
     ]  # fmt: skip
     witness = node.config.witness
@@ -368,31 +371,31 @@ def _members(context: Context) -> Iterable[Record]:
         }
 
 
-def _networks(context: Context) -> Iterable[Record]:
-    seat = _seat(context)
+def _list_networks(context: Context) -> Iterable[Record]:
+    seat = _find_node_and_cluster(context)
     for name in seat[1].nodes if seat is not None else ():
         yield {
             "member_name": name,
             "network_subnet_ip": f"{context.world.nodes[name].subnet}.0",
-            **literals("availability._networks"),
+            **find_literal_columns("availability._list_networks"),
         }
 
 
-view("sys.dm_hadr_cluster", _cluster)
-view("sys.dm_hadr_cluster_members", _members)
-view("sys.dm_hadr_cluster_networks", _networks)
+register_view("sys.dm_hadr_cluster", _list_cluster)
+register_view("sys.dm_hadr_cluster_members", _list_members)
+register_view("sys.dm_hadr_cluster_networks", _list_networks)
 
 
-def _owners(role: ClusterRole) -> list[str]:
+def _list_common_owners(role: ClusterRole) -> list[str]:
     """Return the nodes on which every resource of the role may run."""
     return [name for name in role.preferred if all(name in resource.owners for resource in role.resources)]
 
 
-def _instance_nodes(context: Context) -> Iterable[Record]:
+def _list_instance_nodes(context: Context) -> Iterable[Record]:
     """Yield the nodes of a failover cluster instance; none for a standalone instance."""
     world = context.world
-    role = instances.role_of(world, context.session.server)
-    for name in _owners(role) if role is not None else ():
+    role = instances.find_instance_role(world, context.session.server)
+    for name in _list_common_owners(role) if role is not None else ():
         status = ("Up", "Down", "Paused").index(config.read_node_state(world, context.server.computer, name))
         yield {
             "NodeName": name,
@@ -402,7 +405,7 @@ def _instance_nodes(context: Context) -> Iterable[Record]:
         }
 
 
-def _instance_properties(context: Context) -> Iterable[Record]:
+def _list_instance_properties(context: Context) -> Iterable[Record]:
     server = context.server
     if server.clustered:
         yield {
@@ -411,15 +414,15 @@ def _instance_properties(context: Context) -> Iterable[Record]:
         }
 
 
-def _shared_drives(context: Context) -> Iterable[Record]:
+def _list_shared_drives(context: Context) -> Iterable[Record]:
     """Yield the shared disks on which the instance keeps its databases."""
-    drives = [file.drive for copy in context.copies() for file in volumes.files_of(copy)]
+    drives = [file.drive for copy in context.list_copies() for file in volumes.list_files_of(copy)]
     for drive in sorted(dict.fromkeys(drives)) if context.server.clustered else ():
         yield {"DriveName": drive}
 
 
-view("sys.dm_os_cluster_properties", _instance_properties)
-view("sys.dm_io_cluster_shared_drives", _shared_drives)
-view("sys.fn_servershareddrives()", _shared_drives)
-view("sys.dm_os_cluster_nodes", _instance_nodes)
-view("sys.fn_virtualservernodes()", _instance_nodes)
+register_view("sys.dm_os_cluster_properties", _list_instance_properties)
+register_view("sys.dm_io_cluster_shared_drives", _list_shared_drives)
+register_view("sys.fn_servershareddrives()", _list_shared_drives)
+register_view("sys.dm_os_cluster_nodes", _list_instance_nodes)
+register_view("sys.fn_virtualservernodes()", _list_instance_nodes)

@@ -12,9 +12,9 @@ from engine.messages import SqlError
 from engine.tables import read_table
 from engine.tsql.batches import objects
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.shapes import literals
+from engine.tsql.catalog.shapes import find_literal_columns
 from engine.tsql.catalog.view import VIEWS, Record
-from engine.tsql.scalars.types import FIXED_LENGTHS, SqlType, digits_of, type_of
+from engine.tsql.scalars.types import FIXED_LENGTHS, SqlType, digits_of, read_type
 
 TYPE_IDS: Final = {
     "image": 34, "text": 35, "uniqueidentifier": 36, "date": 40, "time": 41, "datetime2": 42, "datetimeoffset": 43,
@@ -26,13 +26,13 @@ TYPE_IDS: Final = {
 """Type -> system_type_id. Documented [DOC: sys.types]."""
 
 
-def type_record(type_text: str) -> Record:
+def build_type_record(type_text: str) -> Record:
     """Return the catalog values of a T-SQL type, as sys.columns and sys.types show them."""
     try:
-        kind = type_of(type_text, 1)
+        kind = read_type(type_text, 1)
     except SqlError:
         kind = SqlType("sql_variant")
-    precision, scale = digits_of(kind) if kind.is_number and kind.name != "bit" else _clock_digits(kind)
+    precision, scale = digits_of(kind) if kind.is_number and kind.name != "bit" else _get_clock_digits(kind)
     if kind.name in ("float", "real"):
         precision, scale = (53 if kind.name == "float" else 24), 0
     length = kind.length * 2 if kind.name in ("nchar", "nvarchar") and kind.length > 0 else kind.length
@@ -44,7 +44,7 @@ def type_record(type_text: str) -> Record:
         "user_type_id": 256 if type_text.strip("[]").lower() == "sysname" else number,
         "max_length": _POINTERS.get(kind.name)
         or length
-        or (size if kind.name == "numeric" else _fixed_length(kind)),
+        or (size if kind.name == "numeric" else _get_fixed_length(kind)),
         "precision": precision,
         "scale": scale,
         "collation_name": "SQL_Latin1_General_CP1_CI_AS" if kind.is_text else None,
@@ -53,8 +53,8 @@ def type_record(type_text: str) -> Record:
         "CHARACTER_SET_NAME": (
             None if not kind.is_text else "UNICODE" if kind.name in _WIDE_TEXTS else "iso_1"
         ),
-        "DATETIME_PRECISION": _fraction_digits(kind),
-        "NUMERIC_PRECISION_RADIX": _radix(kind),
+        "DATETIME_PRECISION": _get_fraction_digits(kind),
+        "NUMERIC_PRECISION_RADIX": _get_radix(kind),
         "CHARACTER_MAXIMUM_LENGTH": _LONGEST.get(kind.name, kind.length)
         if kind.is_text or kind.is_binary
         else None,
@@ -70,7 +70,7 @@ _SCALED_LENGTHS: Final = {"time": 3, "datetime2": 6, "datetimeoffset": 8}
 """Type -> bytes with up to two digits of fractional seconds. [DOC: data types]"""
 
 
-def _fixed_length(kind: SqlType) -> int:
+def _get_fixed_length(kind: SqlType) -> int:
     """Return max_length of a type whose name contains no length.
 
     [DOC: data types]
@@ -81,7 +81,7 @@ def _fixed_length(kind: SqlType) -> int:
 
 
 _POINTERS: Final = {**dict.fromkeys(("text", "ntext", "image"), 16), "sql_variant": 8016}
-"""Type -> max_length, that of a pointer for texts outside of the row."""
+"""Type -> max_length. It is the length of the pointer to a text outside the row."""
 _LONGEST: Final = {"text": 2**31 - 1, "ntext": 2**30 - 1, "image": 2**31 - 1}
 """Type -> maximum number of characters or bytes."""
 _WIDE_TEXTS: Final = frozenset({"nchar", "nvarchar", "ntext", "sysname"})
@@ -90,13 +90,13 @@ _MOMENTS: Final = {"datetime": (23, 3), "smalldatetime": (16, 0), "date": (10, 0
 _BEFORE_FRACTION: Final = {"time": 8, "datetime2": 19, "datetimeoffset": 26}
 
 
-def _radix(kind: SqlType) -> int | None:
+def _get_radix(kind: SqlType) -> int | None:
     if not kind.is_number or kind.name == "bit":
         return None
     return 2 if kind.name in ("float", "real") else 10
 
 
-def _fraction_digits(kind: SqlType) -> int | None:
+def _get_fraction_digits(kind: SqlType) -> int | None:
     """Return DATETIME_PRECISION, the digits of fractional seconds; None for other types.
 
     Documented [DOC: each view].
@@ -106,7 +106,7 @@ def _fraction_digits(kind: SqlType) -> int | None:
     return kind.scale if kind.name in _BEFORE_FRACTION else None
 
 
-def _clock_digits(kind: SqlType) -> tuple[int, int]:
+def _get_clock_digits(kind: SqlType) -> tuple[int, int]:
     """Return precision and scale of a date or time type in sys.columns."""
     if kind.name in _BEFORE_FRACTION:
         return _BEFORE_FRACTION[kind.name] + (kind.scale + 1 if kind.scale else 0), kind.scale
@@ -117,7 +117,7 @@ def _clock_digits(kind: SqlType) -> tuple[int, int]:
 # [DOC: system tables]
 
 
-def shipped_tables(context: Context) -> Iterator[tuple[str, str]]:
+def list_shipped_tables(context: Context) -> Iterator[tuple[str, str]]:
     """Yield (name, full name) of each table and view of the product in schema dbo of the current database."""
     prefix = f"{context.session.database.lower()}.dbo."
     for name, view in sorted(VIEWS.items()):
@@ -158,20 +158,20 @@ def base_objects(database: str, version: int) -> Iterator[Record]:
                 "parent_object_id": int(row["parent"] or 0),
                 "type": f"{row['type']:2}",
                 "type_desc": _BASE_TYPES[row["type"]],
-                **literals("column_types.base_objects"),
+                **find_literal_columns("column_types.base_objects"),
                 **dict.fromkeys(("create_date", "modify_date"), built),
             }
 
 
-def objects_of(context: Context) -> Iterable[Record]:
+def list_shipped_objects(context: Context) -> Iterable[Record]:
     """Yield the tables and views of the product in master and msdb. [DOC: system tables]."""
     yield from base_objects(context.session.database, context.version)
-    for name, full_name in shipped_tables(context):
+    for name, full_name in list_shipped_tables(context):
         kind = "V " if _SHIPPED_VIEWS.search(name) else "U "
         yield {
             "name": name,
-            "object_id": -objects.object_id(full_name),
-            **literals("column_types.objects_of"),
+            "object_id": -objects.compute_object_id(full_name),
+            **find_literal_columns("column_types.list_shipped_objects"),
             "type": kind,
             "type_desc": "USER_TABLE" if kind == "U " else "VIEW",
             "TABLE_CATALOG": context.session.database,
@@ -180,19 +180,19 @@ def objects_of(context: Context) -> Iterable[Record]:
         }
 
 
-def columns_of(context: Context) -> Iterable[Record]:
+def list_shipped_columns(context: Context) -> Iterable[Record]:
     """Yield the columns of the product's views. Not all of them have a documented nullability."""
-    for name, full_name in shipped_tables(context):
-        for index, column in enumerate(VIEWS[full_name].columns_in(context.version), start=1):
+    for name, full_name in list_shipped_tables(context):
+        for index, column in enumerate(VIEWS[full_name].list_columns_in(context.version), start=1):
             if not column.name.startswith("asked_"):
                 yield {
-                    **type_record(column.type),
+                    **build_type_record(column.type),
                     "TABLE_CATALOG": context.session.database,
                     "TABLE_SCHEMA": "dbo",
                     "TABLE_NAME": name,
                     "COLUMN_NAME": column.name,
                     "ORDINAL_POSITION": index,
-                    "object_id": -objects.object_id(full_name),
+                    "object_id": -objects.compute_object_id(full_name),
                     "name": column.name,
                     "column_id": index,
                 }

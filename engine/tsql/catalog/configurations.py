@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from engine.tsql.batches import ledger
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.view import Record, view
+from engine.tsql.catalog.view import Record, register_view
 
 _TEXT: Final = (
     resources.files("engine.tsql.catalog").joinpath("configurations.txt").read_text(encoding="utf-8")
@@ -35,7 +35,7 @@ class Option(Struct, frozen=True):
 
 
 @lru_cache(maxsize=8)
-def options(version: int) -> tuple[Option, ...]:
+def list_options(version: int) -> tuple[Option, ...]:
     """Return the options of a version, by id."""
     option_list = []
     for line in _TEXT.strip().split("\n"):
@@ -49,22 +49,22 @@ def options(version: int) -> tuple[Option, ...]:
     return tuple(option_list)
 
 
-def option_value(context: Context, name: str) -> int:
+def get_option_value(context: Context, name: str) -> int:
     """Return the value in use of an option."""
     if name == "max worker threads":
         return context.server.max_worker_threads
     return _set_value(context, name, "in_use")
 
 
-def configured_value(context: Context, name: str) -> int:
+def get_configured_value(context: Context, name: str) -> int:
     """Return the configured value of an option of sp_configure. RECONFIGURE makes it the value in use."""
-    row = ledger.find(context.world, context.server.name, "options", "name", name)
-    return option_value(context, name) if row is None else int(str(row["value"]))
+    row = ledger.find_row(context.world, context.server.name, "options", "name", name)
+    return get_option_value(context, name) if row is None else int(str(row["value"]))
 
 
 def _set_value(context: Context, name: str, column: str) -> int:
-    row = ledger.find(context.world, context.server.name, "options", "name", name)
-    default = next(option.default for option in options(context.version) if option.name == name)
+    row = ledger.find_row(context.world, context.server.name, "options", "name", name)
+    default = next(option.default for option in list_options(context.version) if option.name == name)
     if row is None:
         return default
     waits = row.get("at_start")
@@ -73,19 +73,19 @@ def _set_value(context: Context, name: str, column: str) -> int:
     return int(str(row[column]))
 
 
-def _configurations(context: Context) -> Iterable[Record]:
-    for option in options(context.version):
+def _list_configurations(context: Context) -> Iterable[Record]:
+    for option in list_options(context.version):
         yield {
             "configuration_id": option.number,
             "name": option.name,
-            "value": configured_value(context, option.name),
+            "value": get_configured_value(context, option.name),
             "minimum": option.minimum,
             "maximum": option.maximum,
-            "value_in_use": option_value(context, option.name),
+            "value_in_use": get_option_value(context, option.name),
             "description": option.description,
             "is_dynamic": int(option.dynamic),
             "is_advanced": int(option.advanced),
         }
 
 
-view("sys.configurations", _configurations)
+register_view("sys.configurations", _list_configurations)

@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Final
 
 from engine import arithmetic
-from engine.flow import total_commit_delay_ms
+from engine.flow import compute_total_commit_delay_ms
 from engine.mirroring import monitor
 from engine.model import DatabaseCopy
 from engine.protocol import connections, groups
@@ -18,16 +18,16 @@ from engine.tsql.catalog.activity import (
     LOCKS_A_TRANSACTION,
     PAGE_KB,
     CopyLoad,
-    cached_pages,
+    compute_target_memory_kb,
+    compute_total_memory_kb,
+    compute_uptime_s,
+    count_cached_pages,
     measure_all_loads,
-    target_memory_kb,
-    total_memory_kb,
-    up_s,
 )
-from engine.tsql.catalog.configurations import option_value
-from engine.tsql.catalog.databases import log_space
+from engine.tsql.catalog.configurations import get_option_value
+from engine.tsql.catalog.databases import list_log_space
 from engine.tsql.catalog.group_counters import GAUGE, TOTAL
-from engine.tsql.catalog.view import Record, view
+from engine.tsql.catalog.view import Record, register_view
 
 FRACTION, BASE = 537003264, 1073939712
 """cntr_type of a ratio and of its divisor."""
@@ -37,7 +37,7 @@ _INSTANCE_TEXT: Final = (
 )
 
 
-def _instance_counters() -> Iterable[tuple[str, str, str, int, int, int]]:
+def _list_instance_counters() -> Iterable[tuple[str, str, str, int, int, int]]:
     kinds = {"TOTAL": TOTAL, "GAUGE": GAUGE, "FRACTION": FRACTION, "BASE": BASE}
     for line in _INSTANCE_TEXT.strip().splitlines():
         group, kind, names = line.split("|")
@@ -50,7 +50,7 @@ def _instance_counters() -> Iterable[tuple[str, str, str, int, int, int]]:
             yield head, name, instance, kinds[kind], int(first_version or 2005), int(last_version or 9999)
 
 
-INSTANCE: Final = tuple(_instance_counters())
+INSTANCE: Final = tuple(_list_instance_counters())
 """Counters of the instance: object, name, instance, type, first and last version.
 
 Documented [DOC: Use SQL Server Objects].
@@ -110,19 +110,22 @@ _DATABASES: Final = (
 """Counters of a database. Those whose work is not simulated stay 0. Documented [DOC: Databases object]."""
 
 
-def _mirroring_values(context: Context, copy: DatabaseCopy) -> dict[str, float]:
+def _read_mirroring_values(context: Context, copy: DatabaseCopy) -> dict[str, float]:
     """Return the counters of one partner. Counters of the other role stay 0."""
     flow = context.world.flow
     if copy.source is not None:
         values: dict[str, float] = {}
-        for stream in flow.streams_of(copy.source):
-            values = _principal(context, copy, copy.source, stream)
+        for stream in flow.list_streams_of(copy.source):
+            values = _read_principal_counters(context, copy, copy.source, stream)
         return values
     if copy.stream is None:
         return {}
-    position, ratio = flow.stream_positions(copy.stream), flow.stream_setup(copy.stream).compression_ratio
+    position, ratio = (
+        flow.read_stream_positions(copy.stream),
+        flow.get_stream_setup(copy.stream).compression_ratio,
+    )
     return {
-        **_messages(context, copy.stream),
+        **_read_message_counters(context, copy.stream),
         "Bytes Received/sec": position.received_kb * 1024.0 * ratio,
         "Log Bytes Received/sec": position.received_kb * 1024.0,
         "Log Bytes Redone from Cache/sec": position.redone_kb * 1024.0,
@@ -132,24 +135,31 @@ def _mirroring_values(context: Context, copy: DatabaseCopy) -> dict[str, float]:
     }
 
 
-def _messages(context: Context, stream: int) -> dict[str, float]:
-    messages = context.world.flow.stream_totals(stream).messages
+def _read_message_counters(context: Context, stream: int) -> dict[str, float]:
+    messages = context.world.flow.read_stream_totals(stream).messages
     return {"Receives/sec": messages, "Sends/sec": messages}
 
 
-def _principal(context: Context, copy: DatabaseCopy, source: int, stream: int) -> dict[str, float]:
-    flow, waiting = context.world.flow, groups.policy(copy).commits_wait(context.world, copy)
-    sent_kb, ratio = flow.stream_positions(stream).sent_kb, flow.stream_setup(stream).compression_ratio
-    reading = flow.reading(source)
+def _read_principal_counters(
+    context: Context, copy: DatabaseCopy, source: int, stream: int
+) -> dict[str, float]:
+    flow, waiting = context.world.flow, groups.get_policy(copy).has_waiting_commits(context.world, copy)
+    sent_kb, ratio = (
+        flow.read_stream_positions(stream).sent_kb,
+        flow.get_stream_setup(stream).compression_ratio,
+    )
+    reading = flow.read_source(source)
     return {
-        **_messages(context, stream),
+        **_read_message_counters(context, stream),
         "Bytes Sent/sec": sent_kb * 1024.0 * ratio,
         "Log Bytes Sent/sec": sent_kb * 1024.0,
         "Log Bytes Sent from Cache/sec": sent_kb * 1024.0,
         "Log Compressed Bytes Sent/sec": sent_kb * 1024.0 * ratio,
-        "Log Send Queue KB": monitor.send_queue_kb(context.world, copy),
-        "Mirrored Write Transactions/sec": flow.positions(source).transactions if waiting else 0.0,
-        "Transaction Delay": total_commit_delay_ms(
+        "Log Send Queue KB": monitor.compute_send_queue_kb(context.world, copy),
+        "Mirrored Write Transactions/sec": flow.read_source_positions(source).transactions
+        if waiting
+        else 0.0,
+        "Transaction Delay": compute_total_commit_delay_ms(
             reading.commit_delay_ms, reading.transactions_per_s, reading.in_flight_transactions
         )
         if waiting
@@ -157,10 +167,10 @@ def _principal(context: Context, copy: DatabaseCopy, source: int, stream: int) -
     }
 
 
-def _database_values(context: Context, copy: DatabaseCopy, work: CopyLoad) -> dict[str, float]:
+def _read_database_values(context: Context, copy: DatabaseCopy, work: CopyLoad) -> dict[str, float]:
     if copy.source is None:
         return {"Data File(s) Size (KB)": copy.size_kb}
-    reading = context.world.flow.reading(copy.source)
+    reading = context.world.flow.read_source(copy.source)
     return {
         "Active Transactions": reading.in_flight_transactions,
         "Data File(s) Size (KB)": copy.size_kb,
@@ -177,7 +187,7 @@ def _database_values(context: Context, copy: DatabaseCopy, work: CopyLoad) -> di
     }
 
 
-def _record(group: str, name: str, instance: str, value: float | None, kind: int) -> Record:
+def _build_record(group: str, name: str, instance: str, value: float | None, kind: int) -> Record:
     return {
         "object_name": f"SQLServer:{group}".ljust(128),
         "counter_name": name.ljust(128),
@@ -187,7 +197,7 @@ def _record(group: str, name: str, instance: str, value: float | None, kind: int
     }
 
 
-def _instances(values: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+def _add_total_instance(values: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
     """Return *values* with their sum as the instance `_Total`."""
     total: dict[str, float] = {}
     for instance_values in values.values():
@@ -196,21 +206,21 @@ def _instances(values: dict[str, dict[str, float]]) -> dict[str, dict[str, float
     return {**values, "_Total": total}
 
 
-def _counters(context: Context) -> Iterable[Record]:
+def _list_counters(context: Context) -> Iterable[Record]:
     mirrored = {
-        copy.database: _mirroring_values(context, copy)
-        for copy in context.copies()
+        copy.database: _read_mirroring_values(context, copy)
+        for copy in context.list_copies()
         if copy.group_kind == "mirroring"
     }
-    for database, values in _instances(mirrored).items() if mirrored else ():
+    for database, values in _add_total_instance(mirrored).items() if mirrored else ():
         for name, kind, first_version in _MIRRORING:
             if first_version <= context.version:
-                yield _record("Database Mirroring", name, database, values.get(name, 0.0), kind)
-    for row in group_counters.counters(context):
-        yield _record(*row)
+                yield _build_record("Database Mirroring", name, database, values.get(name, 0.0), kind)
+    for row in group_counters.list_counters(context):
+        yield _build_record(*row)
     work = measure_all_loads(context)
-    databases = {copy.database: _database_values(context, copy, copy_load) for copy, copy_load in work}
-    for database, size_mb, used in log_space(context):
+    databases = {copy.database: _read_database_values(context, copy, copy_load) for copy, copy_load in work}
+    for database, size_mb, used in list_log_space(context):
         if database in SYSTEM_DATABASES:
             kb = size_mb * 1024.0
             databases[database] = {
@@ -218,27 +228,30 @@ def _counters(context: Context) -> Iterable[Record]:
                 "Log File(s) Used Size (KB)": kb * used / 100.0,
                 "Percent Log Used": used,
             }
-    for database, values in _instances(databases).items():
+    for database, values in _add_total_instance(databases).items():
         for name, kind, first_version, last_version in _DATABASES:
             if first_version <= context.version <= last_version:
-                yield _record("Databases", name, database, values.get(name, 0.0), kind)
-    values = _instance_values(context, [copy_load for _, copy_load in work])
+                yield _build_record("Databases", name, database, values.get(name, 0.0), kind)
+    values = _read_instance_values(context, [copy_load for _, copy_load in work])
     for group, name, instance, kind, first_version, last_version in INSTANCE:
         if first_version <= context.version <= last_version:
-            yield _record(group, name, instance, values.get(f"{group}:{name}", 0.0), kind)
+            yield _build_record(group, name, instance, values.get(f"{group}:{name}", 0.0), kind)
 
 
-def _instance_values(context: Context, work: Sequence[CopyLoad]) -> dict[str, float]:
+def _read_instance_values(context: Context, work: Sequence[CopyLoad]) -> dict[str, float]:
     """Return counters of the instance by object and name.
 
     Derived (activity.py), with one batch for each transaction of a client.
     """
-    commits, seconds = arithmetic.total(copy_load.commits for copy_load in work), up_s(context)
-    pages_written = arithmetic.total(copy_load.pages_written for copy_load in work)
-    target_kb = target_memory_kb(context, option_value(context, "max server memory (MB)"))
-    held_kb, pages = total_memory_kb(context, target_kb), cached_pages(context, target_kb)
-    session_count = sum(1 for _ in context.sessions())
-    users = session_count + connections.count(context.world, context.session.server)
+    commits, seconds = (
+        arithmetic.add_in_order(copy_load.commits for copy_load in work),
+        compute_uptime_s(context),
+    )
+    pages_written = arithmetic.add_in_order(copy_load.pages_written for copy_load in work)
+    target_kb = compute_target_memory_kb(context, get_option_value(context, "max server memory (MB)"))
+    held_kb, pages = compute_total_memory_kb(context, target_kb), count_cached_pages(context, target_kb)
+    session_count = sum(1 for _ in context.list_sessions())
+    users = session_count + connections.count_connections(context.world, context.session.server)
     return {
         "Buffer Manager:Buffer cache hit ratio": 100,
         "Buffer Manager:Buffer cache hit ratio base": 100,
@@ -261,7 +274,9 @@ def _instance_values(context: Context, work: Sequence[CopyLoad]) -> dict[str, fl
         "Memory Manager:Total Server Memory (KB)": held_kb,
         "SQL Statistics:Batch Requests/sec": commits + session_count,
         "Transactions:Transactions": 0,
-        "Wait Statistics:Log write waits": arithmetic.total(copy_load.log_write_ms for copy_load in work),
+        "Wait Statistics:Log write waits": arithmetic.add_in_order(
+            copy_load.log_write_ms for copy_load in work
+        ),
     }
 
 
@@ -286,11 +301,13 @@ Write Transactions/sec
 def list_constant_counters(context: Context) -> frozenset[str]:
     """Return the names of counters that the simulation never changes from 0."""
     changing_names = (
-        {name.partition(":")[2] for name in _instance_values(context, ())} | _OF_MIRRORING | _OF_DATABASES
+        {name.partition(":")[2] for name in _read_instance_values(context, ())}
+        | _OF_MIRRORING
+        | _OF_DATABASES
     )
     known_names = {name for _, name, *_ in INSTANCE} | {name for name, *_ in (*_MIRRORING, *_DATABASES)}
     return frozenset(known_names - changing_names) | group_counters.WITHOUT_SOURCE
 
 
-view("sys.dm_os_performance_counters", _counters)
-view("sys.sysperfinfo", _counters)
+register_view("sys.dm_os_performance_counters", _list_counters)
+register_view("sys.sysperfinfo", _list_counters)

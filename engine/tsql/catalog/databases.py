@@ -5,16 +5,16 @@ from importlib import resources
 from typing import Final, NamedTuple
 
 from engine.constants import COMPATIBILITY, INTERNAL_VERSION
-from engine.identifiers import group_database_id, replica_id, unique_id
+from engine.identifiers import make_group_database_id, make_replica_id, make_unique_id
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, DbState, FileOptions, RecoveryModel, Snapshot, World
 from engine.protocol import groups, logspace, options, streams, volumes
-from engine.protocol.lineage import lsn
+from engine.protocol.lineage import format_lsn
 from engine.tsql.batches import access
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
-from engine.tsql.catalog.security import account_sid
-from engine.tsql.catalog.shapes import literals
-from engine.tsql.catalog.view import PARTLY_SILENT, Columns, ComputedRecord, Record, view
+from engine.tsql.catalog.security import compute_account_sid
+from engine.tsql.catalog.shapes import find_literal_columns
+from engine.tsql.catalog.view import PARTLY_SILENT, Columns, ComputedRecord, Record, register_view
 from engine.tsql.scalars.values import MARK, Scalar
 
 COLLATION: Final = "SQL_Latin1_General_CP1_CI_AS"
@@ -31,12 +31,12 @@ LOG_REUSE: Final = {
 """Reason -> number of log_reuse_wait. Documented [DOC: sys.databases]."""
 
 
-def log_reuse_wait(context: Context, copy: DatabaseCopy) -> str:
+def find_log_reuse_wait(context: Context, copy: DatabaseCopy) -> str:
     """Return the reason that prevents log reuse for this copy; NOTHING for a copy that does not write its own log."""
-    return logspace.reuse_wait(context.world, copy.source)
+    return logspace.find_reuse_wait(context.world, copy.source)
 
 
-def displayed_state(copy: DatabaseCopy) -> DbState:
+def get_displayed_state(copy: DatabaseCopy) -> DbState:
     """Return the state in sys.databases.
 
     A copy whose recovery or role is not settled is RECOVERING, one without its disk SUSPECT.
@@ -50,7 +50,7 @@ def displayed_state(copy: DatabaseCopy) -> DbState:
     return copy.db_state
 
 
-def _target_recovery_s(level: int) -> int:
+def _get_target_recovery_s(level: int) -> int:
     """Return 60 for a database created on 2016 or later, by its compatibility level; else 0.
 
     Documented [DOC: sys.databases].
@@ -64,14 +64,14 @@ def _find_create_date(context: Context, name: str) -> str:
     tempdb is created at every start; the dates of master and model are those of public listings.
     """
     if name == "tempdb":
-        return context.datetime_value(context.server.started_tick)
+        return context.get_datetime_value(context.server.started_tick)
     if name in ("master", "model"):
         return MARK + "2003-04-08 09:13:36.390"
-    return context.datetime_value(-86_400_00 * 200)
+    return context.get_datetime_value(-86_400_00 * 200)
 
 
 def _find_recovery_model(context: Context, name: str) -> RecoveryModel:
-    return options.model_recovery(context.server) if name == "model" else RecoveryModel.SIMPLE
+    return options.get_model_recovery(context.server) if name == "model" else RecoveryModel.SIMPLE
 
 
 _SNAPSHOT_ISOLATED: Final = frozenset({"master", "msdb"})
@@ -87,11 +87,11 @@ _SYSTEM_COLUMNS: Final[Columns[str]] = {
     "recovery_model_desc": lambda context, name: _find_recovery_model(context, name).name,
     "is_trustworthy_on": lambda context, name: int(name == "msdb"),
     "is_broker_enabled": lambda context, name: int(name in ("msdb", "tempdb")),
-    "service_broker_guid": lambda context, name: unique_id("broker", context.session.server, name),
+    "service_broker_guid": lambda context, name: make_unique_id("broker", context.session.server, name),
     "snapshot_isolation_state": lambda context, name: int(name in _SNAPSHOT_ISOLATED),
     "snapshot_isolation_state_desc": lambda context, name: "ON" if name in _SNAPSHOT_ISOLATED else "OFF",
     "target_recovery_time_in_seconds": lambda context, name: (
-        _target_recovery_s(COMPATIBILITY[context.version]) * (name == "model")
+        _get_target_recovery_s(COMPATIBILITY[context.version]) * (name == "model")
     ),
     "is_mixed_page_allocation_on": lambda context, name: int(name in ("master", "msdb", "model")),
     "physical_database_name": lambda context, name: name,
@@ -100,55 +100,57 @@ _SYSTEM_COLUMNS: Final[Columns[str]] = {
 """Functions for the columns of a system database, by column."""
 
 
-def owner_sid(context: Context, copy: DatabaseCopy) -> bytes:
+def get_owner_sid(context: Context, copy: DatabaseCopy) -> bytes:
     """Return the SID of the owner: of a created login, a Windows account, or sa."""
     login = context.server.find_login(copy.owner)
     if login is not None:
         return login.sid.to_bytes(16, "big")
-    return account_sid(copy.owner) if "\\" in copy.owner else b"\x01"
+    return compute_account_sid(copy.owner) if "\\" in copy.owner else b"\x01"
 
 
 def _find_user_access(context: Context, copy: DatabaseCopy) -> str:
-    return access.mode_of(context.world, copy.server, copy.database)
+    return access.get_access_mode(context.world, copy.server, copy.database)
 
 
 def _format_replica_id(context: Context, copy: DatabaseCopy) -> str | None:
     guid = copy.availability.guid
-    return None if guid is None else replica_id(guid, copy.server)
+    return None if guid is None else make_replica_id(guid, copy.server)
 
 
 def _format_group_database_id(context: Context, copy: DatabaseCopy) -> str | None:
     if copy.availability.guid is None:
         return None
-    return group_database_id(copy.availability.database_guid)
+    return make_group_database_id(copy.availability.database_guid)
 
 
 _COPY_COLUMNS: Final[Columns[DatabaseCopy]] = {
     "name": lambda context, copy: copy.database,
     "database_id": lambda context, copy: copy.database_id,
     "create_date": lambda context, copy: _find_create_date(context, copy.database),
-    "collation_name": lambda context, copy: COLLATION if displayed_state(copy) is DbState.ONLINE else None,
-    "owner_sid": owner_sid,
+    "collation_name": lambda context, copy: (
+        COLLATION if get_displayed_state(copy) is DbState.ONLINE else None
+    ),
+    "owner_sid": get_owner_sid,
     "user_access": lambda context, copy: access.MODES.index(_find_user_access(context, copy)),
     "user_access_desc": _find_user_access,
-    "compatibility_level": lambda context, copy: options.level_of(context.world, copy),
+    "compatibility_level": lambda context, copy: options.get_compatibility_level(context.world, copy),
     "replica_id": _format_replica_id,
     "group_database_id": _format_group_database_id,
-    "target_recovery_time_in_seconds": lambda context, copy: _target_recovery_s(
-        options.level_of(context.world, copy)
+    "target_recovery_time_in_seconds": lambda context, copy: _get_target_recovery_s(
+        options.get_compatibility_level(context.world, copy)
     ),
     "is_trustworthy_on": lambda context, copy: int(copy.trustworthy),
     "is_encrypted": lambda context, copy: int(copy.encrypted),
     "is_query_store_on": lambda context, copy: int(has_query_store(context, copy)),
     "is_in_standby": lambda context, copy: int(copy.standby),
     "is_read_only": lambda context, copy: int(copy.standby or copy.read_only),
-    "state": lambda context, copy: int(displayed_state(copy)),
-    "state_desc": lambda context, copy: displayed_state(copy).name,
+    "state": lambda context, copy: int(get_displayed_state(copy)),
+    "state_desc": lambda context, copy: get_displayed_state(copy).name,
     "recovery_model": lambda context, copy: int(copy.recovery_model),
     "recovery_model_desc": lambda context, copy: copy.recovery_model.name,
-    "service_broker_guid": lambda context, copy: unique_id("family", copy.family),
-    "log_reuse_wait": lambda context, copy: LOG_REUSE[log_reuse_wait(context, copy)],
-    "log_reuse_wait_desc": log_reuse_wait,
+    "service_broker_guid": lambda context, copy: make_unique_id("family", copy.family),
+    "log_reuse_wait": lambda context, copy: LOG_REUSE[find_log_reuse_wait(context, copy)],
+    "log_reuse_wait_desc": find_log_reuse_wait,
     "delayed_durability": lambda context, copy: copy.delayed_durability,
     "delayed_durability_desc": lambda context, copy: DURABILITY[copy.delayed_durability],
     "physical_database_name": lambda context, copy: copy.database,
@@ -158,30 +160,32 @@ _SNAPSHOT_COLUMNS: Final[Columns[Snapshot]] = {
     "name": lambda context, snapshot: snapshot.name,
     "database_id": lambda context, snapshot: snapshot.database_id,
     "source_database_id": lambda context, snapshot: snapshot.source_id,
-    "create_date": lambda context, snapshot: context.datetime_value(snapshot.tick),
+    "create_date": lambda context, snapshot: context.get_datetime_value(snapshot.tick),
     "compatibility_level": lambda context, snapshot: COMPATIBILITY[context.version],
     "collation_name": lambda context, snapshot: COLLATION,
-    "service_broker_guid": lambda context, snapshot: unique_id(
+    "service_broker_guid": lambda context, snapshot: make_unique_id(
         "broker", context.session.server, snapshot.name
     ),
     "physical_database_name": lambda context, snapshot: snapshot.name,
 }
 
 
-def all_databases(context: Context) -> Iterable[Record]:
+def list_all_databases(context: Context) -> Iterable[Record]:
     """Yield the four system databases, the server's own copies and its database snapshots."""
-    defaults = literals("databases._database")
+    defaults = find_literal_columns("databases._database")
     for name in SYSTEM_DATABASES:
         yield ComputedRecord(context, name, _SYSTEM_COLUMNS, defaults)
-    for copy in context.copies():
-        yield ComputedRecord(context, copy, _COPY_COLUMNS, {**defaults, **literals("databases._copy")})
+    for copy in context.list_copies():
+        yield ComputedRecord(
+            context, copy, _COPY_COLUMNS, {**defaults, **find_literal_columns("databases._copy")}
+        )
     for snapshot in context.server.snapshots:
         yield ComputedRecord(
-            context, snapshot, _SNAPSHOT_COLUMNS, {**defaults, **literals("databases._snapshot")}
+            context, snapshot, _SNAPSHOT_COLUMNS, {**defaults, **find_literal_columns("databases._snapshot")}
         )
 
 
-view("sys.databases", all_databases)
+register_view("sys.databases", list_all_databases)
 
 
 # --- views of SQL Server 2000 ------------------------------------------------------------------------------
@@ -196,39 +200,39 @@ _OLD_STATUS: Final = {
 }
 
 
-def _sysdatabases(context: Context) -> Iterable[Record]:
-    for row in all_databases(context):
+def _list_sysdatabases(context: Context) -> Iterable[Record]:
+    for row in list_all_databases(context):
         state = DbState(int(str(row["state"])))
         yield {
             "name": row["name"],
             "dbid": row["database_id"],
             "sid": row["owner_sid"],
-            **literals("databases._sysdatabases"),
+            **find_literal_columns("databases._list_sysdatabases"),
             "status": 65536 + _OLD_STATUS.get(state, 0) + (8 if row["recovery_model"] == 3 else 0),
             "crdate": row["create_date"],
-            "reserved": context.datetime_value(-36_525 * 86_400_00),
+            "reserved": context.get_datetime_value(-36_525 * 86_400_00),
             "cmptlevel": row["compatibility_level"],
             "filename": "D:\\Data\\" + str(row["name"]) + ".mdf",
             "version": INTERNAL_VERSION[context.version],
         }
 
 
-view("sys.sysdatabases", _sysdatabases)
+register_view("sys.sysdatabases", _list_sysdatabases)
 
 
 # --- files -----------------------------------------------------------------------------------------------
 
 
-def _file(name: str, path: str, file_id: int, log: bool, size_kb: float, max_kb: float) -> Record:
+def _build_file_row(name: str, path: str, file_id: int, log: bool, size_kb: float, max_kb: float) -> Record:
     return {
         "file_id": file_id,
-        "file_guid": unique_id("file", path),
+        "file_guid": make_unique_id("file", path),
         "type": int(log),
         "type_desc": "LOG" if log else "ROWS",
         "data_space_id": 0 if log else 1,
         "name": name,
         "physical_name": path,
-        **literals("databases._file"),
+        **find_literal_columns("databases._build_file_row"),
         "size": int(size_kb / 8),
         "max_size": int(max_kb / 8) if log else -1,
         "growth": 10 if log else 1280,
@@ -236,7 +240,7 @@ def _file(name: str, path: str, file_id: int, log: bool, size_kb: float, max_kb:
     }
 
 
-def _growth(options: FileOptions) -> dict[str, Scalar]:
+def _build_growth_columns(options: FileOptions) -> dict[str, Scalar]:
     """Return the columns for FILEGROWTH and MAXSIZE, if the file specifies them."""
     growth_columns: dict[str, Scalar] = {}
     if options.growth_kb is not None:
@@ -248,28 +252,30 @@ def _growth(options: FileOptions) -> dict[str, Scalar]:
     return growth_columns
 
 
-def files_of(context: Context, copy: DatabaseCopy) -> list[Record]:
+def list_files_of(context: Context, copy: DatabaseCopy) -> list[Record]:
     """Return the files of a copy: data, log, and added ones.
 
     The files of a database in the RESTORING state are in that state themselves [DOC: File States].
     """
     restoring: Record = {}
-    if displayed_state(copy) is DbState.RESTORING:
+    if get_displayed_state(copy) is DbState.RESTORING:
         restoring = {
             "state": int(DbState.RESTORING),
             "state_desc": DbState.RESTORING.name,
-            "redo_start_lsn": lsn(end_of_log_kb(context, copy)),
-            "redo_start_fork_guid": unique_id("fork", copy.family, copy.fork),
+            "redo_start_lsn": format_lsn(get_end_of_log_kb(context, copy)),
+            "redo_start_fork_guid": make_unique_id("fork", copy.family, copy.fork),
             PARTLY_SILENT: "redo_target_lsn redo_target_fork_guid",
         }
     return [
         {
-            **_file(file.name, volumes.path_of(copy, file), index, file.log, file.size_kb, copy.log_max_kb),
+            **_build_file_row(
+                file.name, volumes.get_path_of(copy, file), index, file.log, file.size_kb, copy.log_max_kb
+            ),
             **restoring,
             "database_id": copy.database_id,
-            **_growth(volumes.options_of(copy, file)),
+            **_build_growth_columns(volumes.get_options_of(copy, file)),
         }
-        for index, file in enumerate(volumes.files_of(copy), start=1)
+        for index, file in enumerate(volumes.list_files_of(copy), start=1)
     ]
 
 
@@ -285,23 +291,23 @@ Documented [DOC: master database; model database; msdb database; tempdb database
 """
 
 
-def system_files(context: Context, name: str) -> list[Record]:
+def list_system_files(context: Context, name: str) -> list[Record]:
     """Return the two files of a system database."""
     number = SYSTEM_DATABASES[name]
     data, data_file, log = SYSTEM_FILES[name]
     files = (
-        _file(data, f"C:\\Data\\{data_file}.mdf", 1, False, 8192.0, -8.0),
-        _file(log, f"C:\\Data\\{log}.ldf", 2, True, 2048.0, 2_147_483_648.0),
+        _build_file_row(data, f"C:\\Data\\{data_file}.mdf", 1, False, 8192.0, -8.0),
+        _build_file_row(log, f"C:\\Data\\{log}.ldf", 2, True, 2048.0, 2_147_483_648.0),
     )
     return [{**file, "database_id": number} for file in files]
 
 
-def _sparse_files(context: Context, picture: Snapshot) -> list[Record]:
-    source = context.copy_named(picture.source)
+def _list_sparse_files(context: Context, picture: Snapshot) -> list[Record]:
+    source = context.find_copy(picture.source)
     size_kb = source.size_kb if source is not None else 0.0
     return [
         {
-            **_file(name, path, index, False, size_kb, 0.0),
+            **_build_file_row(name, path, index, False, size_kb, 0.0),
             "database_id": picture.database_id,
             "is_read_only": 1,
             "is_sparse": 1,
@@ -310,31 +316,31 @@ def _sparse_files(context: Context, picture: Snapshot) -> list[Record]:
     ]
 
 
-def rows_of_files(context: Context) -> Iterable[Record]:
+def list_file_rows(context: Context) -> Iterable[Record]:
     """Yield every file of the instance."""
     for name in SYSTEM_DATABASES:
-        yield from system_files(context, name)
-    for copy in context.copies():
-        yield from files_of(context, copy)
+        yield from list_system_files(context, name)
+    for copy in context.list_copies():
+        yield from list_files_of(context, copy)
     for picture in context.server.snapshots:
-        yield from _sparse_files(context, picture)
+        yield from _list_sparse_files(context, picture)
 
 
-def _database_files(context: Context) -> Iterable[Record]:
+def _list_database_files(context: Context) -> Iterable[Record]:
     name = context.session.database
-    picture = context.snapshot_named(name)
+    picture = context.find_snapshot(name)
     if picture is not None:
-        return _sparse_files(context, picture)
-    copy = context.copy_named(name)
-    return files_of(context, copy) if copy is not None else system_files(context, name)
+        return _list_sparse_files(context, picture)
+    copy = context.find_copy(name)
+    return list_files_of(context, copy) if copy is not None else list_system_files(context, name)
 
 
-view("sys.master_files", rows_of_files)
-view("sys.database_files", _database_files)
+register_view("sys.master_files", list_file_rows)
+register_view("sys.database_files", _list_database_files)
 
 
-def _sysaltfiles(context: Context) -> Iterable[Record]:
-    for row in rows_of_files(context):
+def _list_sysaltfiles(context: Context) -> Iterable[Record]:
+    for row in list_file_rows(context):
         yield {
             "fileid": row["file_id"],
             "groupid": row["data_space_id"],
@@ -348,39 +354,39 @@ def _sysaltfiles(context: Context) -> Iterable[Record]:
         }
 
 
-view("sys.sysaltfiles", _sysaltfiles)
+register_view("sys.sysaltfiles", _list_sysaltfiles)
 
 
 # --- recovery, log space ---------------------------------------------------------------------------------
 
 
-def _recovery_status(context: Context) -> Iterable[Record]:
-    for copy in context.copies():
+def _list_recovery_status(context: Context) -> Iterable[Record]:
+    for copy in context.list_copies():
         yield {
             "database_id": copy.database_id,
-            "database_guid": unique_id("database", copy.server, copy.database),
-            "family_guid": unique_id("family", copy.family),
-            "last_log_backup_lsn": lsn(copy.last_log_backup_kb) if copy.full_backup else None,
-            "recovery_fork_guid": unique_id("fork", copy.family, copy.fork),
-            "first_recovery_fork_guid": unique_id("fork", copy.family, 0),
+            "database_guid": make_unique_id("database", copy.server, copy.database),
+            "family_guid": make_unique_id("family", copy.family),
+            "last_log_backup_lsn": format_lsn(copy.last_log_backup_kb) if copy.full_backup else None,
+            "recovery_fork_guid": make_unique_id("fork", copy.family, copy.fork),
+            "first_recovery_fork_guid": make_unique_id("fork", copy.family, 0),
             "fork_point_lsn": None,
         }
 
 
-view("sys.database_recovery_status", _recovery_status)
+register_view("sys.database_recovery_status", _list_recovery_status)
 
 
-def log_space(context: Context) -> Iterable[tuple[str, float, float]]:
+def list_log_space(context: Context) -> Iterable[tuple[str, float, float]]:
     """Yield (database, log size in MB, used %) of every open database, as DBCC SQLPERF(LOGSPACE) lists them."""
     for name in SYSTEM_DATABASES:
         yield name, 1.99, 35.0
-    for copy in context.copies():
+    for copy in context.list_copies():
         try:
             context.open_database(copy.database)
         except SqlError:
             continue
         if copy.source is not None:
-            reading = context.world.flow.reading(copy.source)
+            reading = context.world.flow.read_source(copy.source)
             yield (
                 copy.database,
                 reading.log_size_kb / 1024.0,
@@ -388,20 +394,20 @@ def log_space(context: Context) -> Iterable[tuple[str, float, float]]:
             )
 
 
-def _log_space_usage(context: Context) -> Iterable[Record]:
+def _list_log_space_usage(context: Context) -> Iterable[Record]:
     """Yield the log of the current database."""
-    for name, size_mb, used in log_space(context):
+    for name, size_mb, used in list_log_space(context):
         if name.lower() == context.session.database.lower():
             size = int(size_mb * 1024.0**2)
             yield {
-                "database_id": context.database_id(name),
+                "database_id": context.find_database_id(name),
                 "total_log_size_in_bytes": size,
                 "used_log_space_in_bytes": int(size * used / 100.0),
                 "used_log_space_in_percent": used,
             }
 
 
-view("sys.dm_db_log_space_usage", _log_space_usage)
+register_view("sys.dm_db_log_space_usage", _list_log_space_usage)
 
 
 VLF_BYTES: Final = 2**30
@@ -420,25 +426,25 @@ class VirtualLogFile(NamedTuple):
     parity: int
 
 
-def virtual_log_files(world: World, source: int) -> Iterable[VirtualLogFile]:
+def list_virtual_log_files(world: World, source: int) -> Iterable[VirtualLogFile]:
     """Yield the virtual log files of a writable log, in file order. Derived from the log in use."""
-    reading = world.flow.reading(source)
-    end_kb = world.flow.positions(source).flushed_kb
+    reading = world.flow.read_source(source)
+    end_kb = world.flow.read_source_positions(source).flushed_kb
     count = max(1, round(reading.log_size_kb * 1024 / VLF_BYTES))
     size = int(reading.log_size_kb * 1024) // count
     last = int(end_kb * 1024) // VLF_BYTES
     first = max(last - count + 1, int(max(0.0, end_kb - reading.log_used_kb) * 1024) // VLF_BYTES)
     for index in range(count):
-        number = last - (last - index) % count  # the latest one at this position
+        number = last - (last - index) % count  # each file was reused every *count* files
         used = number >= 0
         status = 2 if used and number >= first else 0
         parity = (128 if number // count % 2 else 64) if used else 0
         yield VirtualLogFile(8192 + index * size, size, 20 + number if used else 0, status, parity)
 
 
-def end_of_log_kb(context: Context, copy: DatabaseCopy) -> float:
+def get_end_of_log_kb(context: Context, copy: DatabaseCopy) -> float:
     """Return the end of this copy's hardened log, in KB."""
-    return streams.end_of_log_kb(context.world, copy)
+    return streams.get_end_of_log_kb(context.world, copy)
 
 
 # --- database-level settings ------------------------------------------------------------------------------
@@ -452,7 +458,7 @@ _CONFIGURATIONS: Final = (
 """Number, name, default and first version. Configurations of 2022 are left out."""
 
 
-def _configurations(context: Context) -> Iterable[Record]:
+def _list_configurations(context: Context) -> Iterable[Record]:
     for line in _CONFIGURATIONS.splitlines():
         number, name, value, first_version = line.split()
         if int(first_version) <= context.version:
@@ -465,7 +471,7 @@ def _configurations(context: Context) -> Iterable[Record]:
             }
 
 
-view("sys.database_scoped_configurations", _configurations)
+register_view("sys.database_scoped_configurations", _list_configurations)
 
 
 _OF_CUSTOM: Final = (
@@ -485,21 +491,21 @@ def has_query_store(context: Context, copy: DatabaseCopy) -> bool:
 
     A database from an earlier version keeps its compatibility level, by which it is recognized. Assumed.
     """
-    return context.version >= 2022 and options.level_of(context.world, copy) >= 160
+    return context.version >= 2022 and options.get_compatibility_level(context.world, copy) >= 160
 
 
-def _query_store(context: Context) -> Iterable[Record]:
+def _list_query_stores(context: Context) -> Iterable[Record]:
     """Yield the default options and the state as in sys.databases. master and tempdb cannot have a query store."""
     if context.session.database.lower() in ("master", "tempdb"):
         return
     modern = context.version >= 2019
-    copy = context.copy_named(context.session.database)
+    copy = context.find_copy(context.session.database)
     desired, reason = 0, 0
     if copy is not None and has_query_store(context, copy):
-        desired, reason = 2, 8 if groups.policy(copy).is_follower(copy) else int(copy.read_only)
+        desired, reason = 2, 8 if groups.get_policy(copy).is_follower(copy) else int(copy.read_only)
     actual = 1 if reason else desired
     yield {
-        **literals("databases._query_store"),
+        **find_literal_columns("databases._list_query_stores"),
         "desired_state": desired,
         "desired_state_desc": _QUERY_STORE_STATES[desired],
         "actual_state": actual,
@@ -512,4 +518,4 @@ def _query_store(context: Context) -> Iterable[Record]:
     }
 
 
-view("sys.database_query_store_options", _query_store)
+register_view("sys.database_query_store_options", _list_query_stores)

@@ -8,26 +8,26 @@ from collections.abc import Iterator
 from engine.messages import SqlError
 from engine.protocol import files, volumes
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.databases import rows_of_files
+from engine.tsql.catalog.databases import list_file_rows
 
 
-def _all(context: Context, host: str) -> Iterator[str]:
+def _list_all_paths(context: Context, host: str) -> Iterator[str]:
     yield from (path for file_host, path in context.world.files if file_host == host)
     if host == context.server.name:
-        yield from (str(row["physical_name"]) for row in rows_of_files(context))
+        yield from (str(row["physical_name"]) for row in list_file_rows(context))
 
 
-def exists(context: Context, path: str) -> tuple[int, int, int]:
+def find_path_kind(context: Context, path: str) -> tuple[int, int, int]:
     """Return whether the file exists, whether it is a folder, and whether its parent folder exists."""
     bare_path = path.rstrip("\\")
-    if not bare_path or (not bare_path.startswith("\\\\") and not volumes.drive_of(bare_path)):
+    if not bare_path or (not bare_path.startswith("\\\\") and not volumes.get_drive_of(bare_path)):
         return 0, 0, 0
     try:
-        host, local = files.locate(context.world, context.server.name, f"{bare_path}\\x")
+        host, local = files.locate_path(context.world, context.server.name, f"{bare_path}\\x")
     except SqlError:
         return 0, 0, 0
     lower_path = local.removesuffix("\\x").lower()
-    if any(file_path.lower() == lower_path for file_path in _all(context, host)):
+    if any(file_path.lower() == lower_path for file_path in _list_all_paths(context, host)):
         return 1, 0, 1
     return (0, 0, 1) if "." in lower_path.rpartition("\\")[2] else (0, 1, 1)
 
@@ -35,12 +35,12 @@ def exists(context: Context, path: str) -> tuple[int, int, int]:
 def list_descendants(context: Context, path: str) -> list[tuple[str, int, bool]]:
     """Return (name, depth from 1, whether it is a file) for everything in a folder."""
     try:
-        host, local = files.locate(context.world, context.server.name, path.rstrip("\\") + "\\x")
+        host, local = files.locate_path(context.world, context.server.name, path.rstrip("\\") + "\\x")
     except SqlError:
         return []
     start = local[:-1].lower()
     descendants: dict[tuple[str, ...], bool] = {}
-    for file_path in _all(context, host):
+    for file_path in _list_all_paths(context, host):
         if file_path.lower().startswith(start):
             parts = tuple(file_path[len(start) :].split("\\"))
             for length in range(1, len(parts) + 1):

@@ -10,7 +10,7 @@ from typing import Final
 from engine.model import DatabaseCopy, ReplicaRole, SyncState
 from engine.protocol import groups as group_kinds
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.availability import groups
+from engine.tsql.catalog.availability import list_local_groups
 
 TOTAL, GAUGE = 272696576, 65792
 """cntr_type of a running total that is shown per second, and of a plain number."""
@@ -61,12 +61,12 @@ def _read_sent_counters(context: Context, copy: DatabaseCopy, peer: str) -> Valu
     if (
         other_copy is None
         or other_copy.stream is None
-        or world.flow.source_of(other_copy.stream) != copy.source
+        or world.flow.get_source_of(other_copy.stream) != copy.source
     ):
         return {}
     totals, ratio = (
-        world.flow.stream_totals(other_copy.stream),
-        world.flow.stream_setup(other_copy.stream).compression_ratio,
+        world.flow.read_stream_totals(other_copy.stream),
+        world.flow.get_stream_setup(other_copy.stream).compression_ratio,
     )
     return {
         "Bytes Sent to Replica/sec": totals.sent_kb * 1024.0,
@@ -83,7 +83,7 @@ def _read_received_counters(context: Context, copy: DatabaseCopy) -> Values:
     if copy.stream is None:
         return {}
     flow = context.world.flow
-    totals, ratio = flow.stream_totals(copy.stream), flow.stream_setup(copy.stream).compression_ratio
+    totals, ratio = flow.read_stream_totals(copy.stream), flow.get_stream_setup(copy.stream).compression_ratio
     return {
         "Bytes Received from Replica/sec": totals.sent_kb * 1024.0 * ratio,
         "Receives from Replica/sec": totals.messages,
@@ -107,8 +107,8 @@ def _sum_counters(parts: Iterable[Values]) -> Values:
 def _collect_link_counters(context: Context) -> dict[str, Values]:
     """Return the counters by instance name (group:replica)."""
     values_by_peer: dict[str, Values] = {}
-    for group, state in groups(context):
-        copies = [copy for copy in context.copies() if copy.availability.guid == group.guid]
+    for group, state in list_local_groups(context):
+        copies = [copy for copy in context.list_copies() if copy.availability.guid == group.guid]
         if state.role is ReplicaRole.PRIMARY:
             for replica in group.replicas:
                 if replica.server != state.server:
@@ -121,28 +121,28 @@ def _collect_link_counters(context: Context) -> dict[str, Values]:
     return {**values_by_peer, "_Total": _sum_counters(values_by_peer.values())} if values_by_peer else {}
 
 
-def _database(context: Context, copy: DatabaseCopy) -> Values:
+def _read_database_counters(context: Context, copy: DatabaseCopy) -> Values:
     flow = context.world.flow
     reverting = copy.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)
     undo: Values = dict.fromkeys(_UNDO, None if reverting else 0.0)
     if copy.source is not None:
         position, waits = (
-            flow.positions(copy.source),
-            group_kinds.policy(copy).commits_wait(context.world, copy),
+            flow.read_source_positions(copy.source),
+            group_kinds.get_policy(copy).has_waiting_commits(context.world, copy),
         )
         queues = [
-            position.flushed_kb - flow.stream_positions(stream).sent_kb
-            for stream in flow.streams_of(copy.source)
+            position.flushed_kb - flow.read_stream_positions(stream).sent_kb
+            for stream in flow.list_streams_of(copy.source)
         ]
         return {
             **undo,
             "Log Send Queue": max([0.0, *queues]),
             "Mirrored Write Transactions/sec": position.transactions if waits else 0.0,
-            "Transaction Delay": 1000.0 * flow.totals(copy.source).waiting_s if waits else 0.0,
+            "Transaction Delay": 1000.0 * flow.read_source_totals(copy.source).waiting_s if waits else 0.0,
         }
     if copy.stream is None:
         return undo
-    at_stream, totals = flow.stream_positions(copy.stream), flow.stream_totals(copy.stream)
+    at_stream, totals = flow.read_stream_positions(copy.stream), flow.read_stream_totals(copy.stream)
     return {
         **undo,
         "Log Bytes Received/sec": totals.sent_kb * 1024.0,
@@ -151,17 +151,17 @@ def _database(context: Context, copy: DatabaseCopy) -> Values:
     }
 
 
-def counters(context: Context) -> Iterable[tuple[str, str, str, float | None, int]]:
+def list_counters(context: Context) -> Iterable[tuple[str, str, str, float | None, int]]:
     """Yield (object, counter, instance, value, type) on an instance with replicas.
 
     A value that is not simulated is NULL.
     """
     for instance, values in _collect_link_counters(context).items():
         for name in _CONNECTION_COUNTERS:
-            yield "Availability Replica", name, instance, _value(values, name), TOTAL
+            yield "Availability Replica", name, instance, _get_value(values, name), TOTAL
     of_databases = {
-        copy.database: _database(context, copy)
-        for copy in context.copies()
+        copy.database: _read_database_counters(context, copy)
+        for copy in context.list_copies()
         if copy.availability.guid is not None
     }
     if of_databases:
@@ -169,8 +169,8 @@ def counters(context: Context) -> Iterable[tuple[str, str, str, float | None, in
     for instance, values in of_databases.items():
         for name, kind, first_version in _OF_DATABASES:
             if first_version <= context.version:
-                yield "Database Replica", name, instance, _value(values, name), kind
+                yield "Database Replica", name, instance, _get_value(values, name), kind
 
 
-def _value(values: Values, name: str) -> float | None:
+def _get_value(values: Values, name: str) -> float | None:
     return None if name in WITHOUT_SOURCE else values.get(name, 0.0)

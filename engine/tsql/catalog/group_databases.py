@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from engine.availability import replicas, seeding
 from engine.constants import TICKS_PER_S
-from engine.identifiers import group_database_id, group_id, replica_id, seeding_id
+from engine.identifiers import make_group_database_id, make_group_id, make_replica_id, make_seeding_id
 from engine.model import (
     AvailabilityGroup,
     CommitMode,
@@ -19,12 +19,18 @@ from engine.model import (
     SyncState,
 )
 from engine.protocol import files, streams
-from engine.protocol.lineage import lsn, record_lsn
+from engine.protocol.lineage import format_lsn, format_record_lsn
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.availability import HEALTH, SMALL_KB, clustered_groups, database_number, groups
-from engine.tsql.catalog.databases import displayed_state
-from engine.tsql.catalog.shapes import literals
-from engine.tsql.catalog.view import Record, view
+from engine.tsql.catalog.availability import (
+    HEALTH,
+    SMALL_KB,
+    get_database_number,
+    list_cluster_groups,
+    list_local_groups,
+)
+from engine.tsql.catalog.databases import get_displayed_state
+from engine.tsql.catalog.shapes import find_literal_columns
+from engine.tsql.catalog.view import Record, register_view
 
 
 class ReplicaDatabase(Struct, frozen=True):
@@ -54,10 +60,10 @@ class ReplicaDatabase(Struct, frozen=True):
         return int(self.state is SyncState.SYNCHRONIZING)
 
 
-def databases(context: Context, group: AvailabilityGroup) -> Iterator[ReplicaDatabase]:
+def list_databases(context: Context, group: AvailabilityGroup) -> Iterator[ReplicaDatabase]:
     """Yield the instance's own databases of a group and, on a primary, those of every joined replica."""
     world, server = context.world, context.session.server
-    for copy in replicas.copies(world, server, group.guid):
+    for copy in replicas.list_group_copies(world, server, group.guid):
         for replica in group.replicas:
             own_availability = copy.availability
             if replica.server == server:
@@ -66,7 +72,7 @@ def databases(context: Context, group: AvailabilityGroup) -> Iterator[ReplicaDat
                 own_availability.role is ReplicaRole.PRIMARY
                 and (copy.database, replica.server) in group.joined
             ):
-                yield ReplicaDatabase(group, replica, copy, own_availability.peer(replica.server))
+                yield ReplicaDatabase(group, replica, copy, own_availability.get_peer_state(replica.server))
 
 
 def is_connected(context: Context, guid: int, server: str) -> bool:
@@ -75,7 +81,7 @@ def is_connected(context: Context, guid: int, server: str) -> bool:
     return contact is not None and contact.connected
 
 
-def database_state(context: Context, replica_database: ReplicaDatabase) -> Record:
+def build_database_state_row(context: Context, replica_database: ReplicaDatabase) -> Record:
     """Return a row of sys.dm_hadr_database_replica_states."""
     own_availability = replica_database.copy.availability
     suspended = own_availability.suspended if replica_database.local else None
@@ -86,14 +92,14 @@ def database_state(context: Context, replica_database: ReplicaDatabase) -> Recor
             (replica_database.replica.server, replica_database.copy.database)
         )
         suspended = other_copy.availability.suspended if other_copy is not None else None
-    state = displayed_state(replica_database.copy)
+    state = get_displayed_state(replica_database.copy)
     primary = replica_database.local and own_availability.role is ReplicaRole.PRIMARY
     in_step = [server for server, peer in own_availability.peers if peer is SyncState.SYNCHRONIZED]
     return {
         "database_id": replica_database.copy.database_id,
-        "group_id": group_id(replica_database.group.guid),
-        "replica_id": replica_id(replica_database.group.guid, replica_database.replica.server),
-        "group_database_id": group_database_id(own_availability.database_guid),
+        "group_id": make_group_id(replica_database.group.guid),
+        "replica_id": make_replica_id(replica_database.group.guid, replica_database.replica.server),
+        "group_database_id": make_group_database_id(own_availability.database_guid),
         "is_local": int(replica_database.local),
         "is_primary_replica": int(primary),
         "synchronization_state": int(replica_database.state),
@@ -108,7 +114,11 @@ def database_state(context: Context, replica_database: ReplicaDatabase) -> Recor
         "is_suspended": int(suspended is not None),
         "suspend_reason": suspended.value if suspended is not None else None,
         "suspend_reason_desc": f"SUSPEND_FROM_{suspended.name}" if suspended is not None else None,
-        **(_own_log(context, replica_database) if primary else _received_log(context, replica_database)),
+        **(
+            _build_own_log_columns(context, replica_database)
+            if primary
+            else _build_received_log_columns(context, replica_database)
+        ),
     }
 
 
@@ -120,32 +130,32 @@ def _find_truncation(context: Context, copy: DatabaseCopy) -> int | None:
     """Return the position up to which the log of a primary database may be truncated."""
     if copy.source is None:
         return None
-    return lsn(min(hold for _, hold in streams.log_holds(context.world, copy, copy.source)))
+    return format_lsn(min(hold for _, hold in streams.list_log_holds(context.world, copy, copy.source)))
 
 
-def _own_log(context: Context, replica_database: ReplicaDatabase) -> Record:
+def _build_own_log_columns(context: Context, replica_database: ReplicaDatabase) -> Record:
     """Return the primary's own row: nothing is sent to it, and nothing is redone."""
     world, copy = context.world, replica_database.copy
     if copy.source is None:
         return {}
-    position, reading = world.flow.positions(copy.source), world.flow.reading(copy.source)
+    position, reading = world.flow.read_source_positions(copy.source), world.flow.read_source(copy.source)
     waited = [
-        world.flow.stream_positions(stream).acknowledged_kb
-        for stream in world.flow.streams_of(copy.source)
-        if world.flow.stream_setup(stream).awaited
+        world.flow.read_stream_positions(stream).acknowledged_kb
+        for stream in world.flow.list_streams_of(copy.source)
+        if world.flow.get_stream_setup(stream).awaited
     ]
     return {
-        "recovery_lsn": lsn(copy.lineage[-1][1]) if copy.lineage else None,
+        "recovery_lsn": format_lsn(copy.lineage[-1][1]) if copy.lineage else None,
         "truncation_lsn": _find_truncation(context, copy),
         "last_sent_lsn": None,
-        "last_hardened_lsn": lsn(min(waited)) if waited else None,
+        "last_hardened_lsn": format_lsn(min(waited)) if waited else None,
         "last_hardened_time": _estimate_log_time(context, copy.source, position.flushed_kb - min(waited))
         if waited
         else None,
-        "end_of_log_lsn": lsn(position.flushed_kb),
-        "last_commit_lsn": record_lsn(position.committed_kb),
+        "end_of_log_lsn": format_lsn(position.flushed_kb),
+        "last_commit_lsn": format_record_lsn(position.committed_kb),
         "last_commit_time": _estimate_log_time(context, copy.source, 0.0)
-        if reading.transactions_per_s > LEAST_TRANSACTIONS_PER_S or world.flow.stalled_s(copy.source)
+        if reading.transactions_per_s > LEAST_TRANSACTIONS_PER_S or world.flow.measure_stall_s(copy.source)
         else None,
     }
 
@@ -155,7 +165,7 @@ def _estimate_log_time(context: Context, source: int, behind_kb: float) -> str |
     age_s = _estimate_log_age_s(context, source, behind_kb)
     if age_s is None:
         return None
-    return context.datetime_value(max(0, context.world.tick - round(age_s * TICKS_PER_S)))
+    return context.get_datetime_value(max(0, context.world.tick - round(age_s * TICKS_PER_S)))
 
 
 LEAST_RATE_KB_PER_S: Final = 1.0
@@ -172,18 +182,21 @@ def _estimate_log_age_s(context: Context, source: int, behind_kb: float) -> floa
     The estimate uses the present rate, or the mean rate if no log is written or commits stall.
     """
     flow, now_s = context.world.flow, context.world.t_s
-    stalled_s, rate = flow.stalled_s(source), flow.reading(source).log_generation_kb_per_s
+    stalled_s, rate = flow.measure_stall_s(source), flow.read_source(source).log_generation_kb_per_s
     if behind_kb <= SMALL_KB:
         return stalled_s
     if rate <= 0.0:
         return None
     if rate < LEAST_RATE_KB_PER_S or stalled_s >= 1.0:
-        kb = max(USUAL_TRANSACTION_KB, flow.source_setup(source).workload.log_kb_per_transaction)
-        rate = max(LEAST_RATE_KB_PER_S, flow.totals(source).transactions * kb / max(1.0, now_s - stalled_s))
+        kb = max(USUAL_TRANSACTION_KB, flow.get_source_setup(source).workload.log_kb_per_transaction)
+        rate = max(
+            LEAST_RATE_KB_PER_S,
+            flow.read_source_totals(source).transactions * kb / max(1.0, now_s - stalled_s),
+        )
     return min(now_s, stalled_s + behind_kb / rate)
 
 
-def _received_log(context: Context, replica_database: ReplicaDatabase) -> Record:
+def _build_received_log_columns(context: Context, replica_database: ReplicaDatabase) -> Record:
     """Return a secondary's row, on the primary (as reported to it) or on the secondary itself.
 
     The last report of a lost secondary is from the time of the loss. Only a primary knows what it has sent.
@@ -197,29 +210,37 @@ def _received_log(context: Context, replica_database: ReplicaDatabase) -> Record
         else world.replicas[replica_database.copy.server, guid].primary or ""
     )
     if target is None or target.stream is None:
-        end = streams.end_of_log_kb(world, target) if target is not None and replica_database.local else None
-        return {"end_of_log_lsn": lsn(end), "last_hardened_lsn": lsn(end)} if end is not None else {}
+        end = (
+            streams.get_end_of_log_kb(world, target)
+            if target is not None and replica_database.local
+            else None
+        )
+        return (
+            {"end_of_log_lsn": format_lsn(end), "last_hardened_lsn": format_lsn(end)}
+            if end is not None
+            else {}
+        )
     stream = target.stream
-    source = world.flow.source_of(stream)
+    source = world.flow.get_source_of(stream)
     if lead and replica_database.copy.source != source:
         return {}
     received_position, own_position, reading = (
-        world.flow.stream_positions(stream),
-        world.flow.positions(source),
-        world.flow.stream_reading(stream),
+        world.flow.read_stream_positions(stream),
+        world.flow.read_source_positions(source),
+        world.flow.read_stream(stream),
     )
     contact = world.contacts.get((guid, context.session.server, peer))
     is_lost = contact is None or not contact.connected
-    lost_time = context.datetime_value(contact.since_tick) if contact is not None and is_lost else None
+    lost_time = context.get_datetime_value(contact.since_tick) if contact is not None and is_lost else None
 
     def find_log_time(kb: float) -> str | None:
         return lost_time if is_lost else _estimate_log_time(context, source, own_position.committed_kb - kb)
 
     hardened_kb = received_position.acknowledged_kb if lead else received_position.hardened_kb
     redone_kb = min(received_position.redone_kb, hardened_kb)
-    behind_s = _behind_s(context, source, own_position.flushed_kb - hardened_kb)
+    behind_s = _estimate_lag_s(context, source, own_position.flushed_kb - hardened_kb)
     sent_columns: Record = {
-        "last_sent_lsn": lsn(received_position.sent_kb),
+        "last_sent_lsn": format_lsn(received_position.sent_kb),
         "last_sent_time": find_log_time(received_position.sent_kb),
         "log_send_queue_size": int(max(0.0, own_position.flushed_kb - received_position.sent_kb)),
         "log_send_rate": int(reading.log_send_kb_per_s),
@@ -228,36 +249,40 @@ def _received_log(context: Context, replica_database: ReplicaDatabase) -> Record
     primary = world.copies[world.sources[source]]
     changes_log = target.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)
     return {
-        "recovery_lsn": lsn(primary.lineage[-1][1]) if changes_log and primary.lineage else NO_RECOVERY_LSN,
-        "truncation_lsn": lsn(primary.log_start_kb),
+        "recovery_lsn": format_lsn(primary.lineage[-1][1])
+        if changes_log and primary.lineage
+        else NO_RECOVERY_LSN,
+        "truncation_lsn": format_lsn(primary.log_start_kb),
         **(sent_columns if lead else {}),
-        "last_received_lsn": lsn(received_position.received_kb),
+        "last_received_lsn": format_lsn(received_position.received_kb),
         "last_received_time": find_log_time(received_position.received_kb),
-        "last_hardened_lsn": lsn(hardened_kb),
+        "last_hardened_lsn": format_lsn(hardened_kb),
         "last_hardened_time": find_log_time(hardened_kb),
-        "last_redone_lsn": record_lsn(redone_kb),
+        "last_redone_lsn": format_record_lsn(redone_kb),
         "last_redone_time": find_log_time(redone_kb),
         "redo_queue_size": int(max(0.0, hardened_kb - redone_kb)),
         "redo_rate": int(reading.redo_kb_per_s),
-        "end_of_log_lsn": lsn(hardened_kb),
-        "last_commit_lsn": record_lsn(min(own_position.committed_kb, hardened_kb if lead else redone_kb)),
+        "end_of_log_lsn": format_lsn(hardened_kb),
+        "last_commit_lsn": format_record_lsn(
+            min(own_position.committed_kb, hardened_kb if lead else redone_kb)
+        ),
         "last_commit_time": find_log_time(hardened_kb if lead else redone_kb),
     }
 
 
-def _behind_s(context: Context, source: int, behind_kb: float) -> int | None:
+def _estimate_lag_s(context: Context, source: int, behind_kb: float) -> int | None:
     age_s = 0.0 if behind_kb <= SMALL_KB else _estimate_log_age_s(context, source, behind_kb)
     return int(age_s) if age_s is not None else None
 
 
-def _database_states(context: Context) -> Iterable[Record]:
-    for group, _ in groups(context):
-        for database in databases(context, group):
-            yield database_state(context, database)
+def _list_database_states(context: Context) -> Iterable[Record]:
+    for group, _ in list_local_groups(context):
+        for database in list_databases(context, group):
+            yield build_database_state_row(context, database)
 
 
-def _database_cluster_states(context: Context) -> Iterable[Record]:
-    for group in clustered_groups(context):
+def _list_database_cluster_states(context: Context) -> Iterable[Record]:
+    for group in list_cluster_groups(context):
         replica_state = context.world.replicas.get((context.session.server, group.guid))
         leads = replica_state is not None and replica_state.role is ReplicaRole.PRIMARY
         for replica in group.replicas:
@@ -265,45 +290,51 @@ def _database_cluster_states(context: Context) -> Iterable[Record]:
                 place = (database, replica.server)
                 copy = context.world.copies.get((context.session.server, database))
                 yield {
-                    "replica_id": replica_id(group.guid, replica.server),
-                    "group_database_id": group_database_id(database_number(context, group, database)),
+                    "replica_id": make_replica_id(group.guid, replica.server),
+                    "group_database_id": make_group_database_id(
+                        get_database_number(context, group, database)
+                    ),
                     "database_name": database,
                     "is_failover_ready": int(place in group.ready),
                     "is_pending_secondary_suspend": int(place in group.pending_suspend),
                     "is_database_joined": int(place in group.joined),
-                    "recovery_lsn": lsn(copy.lineage[-1][1]) if leads and copy and copy.lineage else None,
+                    "recovery_lsn": format_lsn(copy.lineage[-1][1])
+                    if leads and copy and copy.lineage
+                    else None,
                     "truncation_lsn": _find_truncation(context, copy) if leads and copy is not None else None,
                 }
 
 
-view("sys.dm_hadr_database_replica_states", _database_states)
-view("sys.dm_hadr_database_replica_cluster_states", _database_cluster_states)
+register_view("sys.dm_hadr_database_replica_states", _list_database_states)
+register_view("sys.dm_hadr_database_replica_cluster_states", _list_database_cluster_states)
 
 
-def _attempts(context: Context) -> Iterator[tuple[AvailabilityGroup, str, Seeding]]:
+def _list_seeding_attempts(context: Context) -> Iterator[tuple[AvailabilityGroup, str, Seeding]]:
     """Yield (group, seeded server, attempt) for the seedings that the instance sends or receives."""
     own_server = context.session.server
     for (server, guid), state in sorted(context.world.replicas.items()):
-        group = replicas.group_of(context.world, own_server, guid)
+        group = replicas.find_group_config(context.world, own_server, guid)
         for attempt in state.seedings:
             if group is not None and own_server in (server, attempt.source):
                 yield group, server, attempt
 
 
-def _automatic_seeding(context: Context) -> Iterable[Record]:
+def _list_automatic_seedings(context: Context) -> Iterable[Record]:
     """Yield the rows of automatic seeding. current_state is a text in the product; its words are derived."""
     own_server = context.session.server
-    for group, server, attempt in _attempts(context):
+    for group, server, attempt in _list_seeding_attempts(context):
         source = own_server == attempt.source
         other_server = server if source else attempt.source
         state = "SEEDING" if attempt.running else "COMPLETED" if attempt.failure is None else "FAILED"
         yield {
-            "start_time": context.datetime_value(attempt.start_tick),
-            "completion_time": None if attempt.end_tick is None else context.datetime_value(attempt.end_tick),
-            "ag_id": group_id(group.guid),
-            "ag_db_id": group_database_id(database_number(context, group, attempt.database)),
-            "ag_remote_replica_id": replica_id(group.guid, other_server),
-            "operation_id": seeding_id(group.guid, server, attempt.id),
+            "start_time": context.get_datetime_value(attempt.start_tick),
+            "completion_time": None
+            if attempt.end_tick is None
+            else context.get_datetime_value(attempt.end_tick),
+            "ag_id": make_group_id(group.guid),
+            "ag_db_id": make_group_database_id(get_database_number(context, group, attempt.database)),
+            "ag_remote_replica_id": make_replica_id(group.guid, other_server),
+            "operation_id": make_seeding_id(group.guid, server, attempt.id),
             "is_source": int(source),
             "current_state": state,
             "performed_seeding": int(attempt.performed and attempt.failure in (None, seeding.TRANSPORT)),
@@ -314,18 +345,18 @@ def _automatic_seeding(context: Context) -> Iterable[Record]:
         }
 
 
-def _physical_seeding(context: Context) -> Iterable[Record]:
-    """Yield the attempt transfers that are being sent or received now."""
+def _list_seeding_transfers(context: Context) -> Iterable[Record]:
+    """Yield the seedings whose data is being sent or received now."""
     world, own_server = context.world, context.session.server
-    for group, server, attempt in _attempts(context):
+    for group, server, attempt in _list_seeding_attempts(context):
         copy = world.copies.get((own_server, attempt.database))
         if not attempt.running or copy is None:
             continue
         source = own_server == attempt.source
         other_server = server if source else attempt.source
-        whole_s = max(1.0, files.transfer_s(world, attempt.source, server, copy.size_kb))
+        whole_s = max(1.0, files.compute_transfer_s(world, attempt.source, server, copy.size_kb))
         done_s = min(whole_s, (world.tick - attempt.start_tick) / TICKS_PER_S)
-        ends = [seeding_id(group.guid, name, attempt.id) for name in (own_server, other_server)]
+        ends = [make_seeding_id(group.guid, name, attempt.id) for name in (own_server, other_server)]
         yield {
             "local_physical_seeding_id": ends[0],
             "remote_physical_seeding_id": ends[1],
@@ -337,13 +368,13 @@ def _physical_seeding(context: Context) -> Iterable[Record]:
             "transfer_rate_bytes_per_second": int(copy.size_kb * 1024 / whole_s),
             "transferred_size_bytes": int(copy.size_kb * 1024 * done_s / whole_s),
             "database_size_bytes": int(copy.size_kb * 1024),
-            "start_time_utc": context.datetime_value(attempt.start_tick),
-            "estimate_time_complete_utc": context.datetime_value(
+            "start_time_utc": context.get_datetime_value(attempt.start_tick),
+            "estimate_time_complete_utc": context.get_datetime_value(
                 attempt.start_tick + round(whole_s * TICKS_PER_S)
             ),
-            **literals("group_databases._physical_seeding"),
+            **find_literal_columns("group_databases._list_seeding_transfers"),
         }
 
 
-view("sys.dm_hadr_automatic_seeding", _automatic_seeding)
-view("sys.dm_hadr_physical_seeding_stats", _physical_seeding)
+register_view("sys.dm_hadr_automatic_seeding", _list_automatic_seedings)
+register_view("sys.dm_hadr_physical_seeding_stats", _list_seeding_transfers)

@@ -7,8 +7,8 @@ from typing import Final
 from engine.availability import replicas
 from engine.cluster import config
 from engine.constants import TICKS_PER_S
-from engine.identifiers import group_id, replica_id
-from engine.messages import fill_placeholders, wording
+from engine.identifiers import make_group_id, make_replica_id
+from engine.messages import fill_placeholders, find_wording
 from engine.model import (
     AvailabilityGroup,
     Contact,
@@ -20,16 +20,22 @@ from engine.model import (
 )
 from engine.protocol import network, security
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.availability import HEALTH, clustered_groups, group_row, groups, has_quorum
-from engine.tsql.catalog.databases import displayed_state
-from engine.tsql.catalog.group_databases import databases, is_connected
-from engine.tsql.catalog.mirroring import page_repairs
-from engine.tsql.catalog.view import Record, view
+from engine.tsql.catalog.availability import (
+    HEALTH,
+    build_group_row,
+    has_quorum,
+    list_cluster_groups,
+    list_local_groups,
+)
+from engine.tsql.catalog.databases import get_displayed_state
+from engine.tsql.catalog.group_databases import is_connected, list_databases
+from engine.tsql.catalog.mirroring import list_page_repairs
+from engine.tsql.catalog.view import Record, register_view
 
 _OPERATIONAL: Final = ("PENDING_FAILOVER", "PENDING", "ONLINE", "OFFLINE", "FAILED", "FAILED_NO_QUORUM")
 
 
-def _operational(context: Context, state: ReplicaState) -> int | None:
+def _get_operational_state(context: Context, state: ReplicaState) -> int | None:
     """Return operational_state of the instance's own replica."""
     if state.pending or state.word is ReplicaWord.RESOLVING_PENDING_FAILOVER:
         return 0
@@ -40,28 +46,28 @@ def _operational(context: Context, state: ReplicaState) -> int | None:
     return 2
 
 
-def replica_health(context: Context, group: AvailabilityGroup, server: str) -> int:
+def compute_replica_health(context: Context, group: AvailabilityGroup, server: str) -> int:
     """Return the worst health of a replica's databases. Without databases the replica is not synchronized."""
     return min(
-        (database.health for database in databases(context, group) if database.replica.server == server),
+        (database.health for database in list_databases(context, group) if database.replica.server == server),
         default=0,
     )
 
 
-def _recovery(context: Context, group: AvailabilityGroup) -> int:
-    copies = replicas.copies(context.world, context.session.server, group.guid)
-    return int(all(displayed_state(copy) is DbState.ONLINE for copy in copies))
+def _get_recovery_health(context: Context, group: AvailabilityGroup) -> int:
+    copies = replicas.list_group_copies(context.world, context.session.server, group.guid)
+    return int(all(get_displayed_state(copy) is DbState.ONLINE for copy in copies))
 
 
-def _visible(context: Context, group: AvailabilityGroup, state: ReplicaState) -> list[Replica]:
+def _list_visible_replicas(context: Context, group: AvailabilityGroup, state: ReplicaState) -> list[Replica]:
     """Return the replicas whose state the instance knows: all on the primary, else its own."""
     leads = state.role is ReplicaRole.PRIMARY
     return [replica for replica in group.replicas if leads or replica.server == state.server]
 
 
-def _replica_states(context: Context) -> Iterable[Record]:
-    for group, state in groups(context):
-        for replica in _visible(context, group, state):
+def _list_replica_states(context: Context) -> Iterable[Record]:
+    for group, state in list_local_groups(context):
+        for replica in _list_visible_replicas(context, group, state):
             local = replica.server == state.server
             role = state.role if local else ReplicaRole.SECONDARY
             leads = local and role is ReplicaRole.PRIMARY
@@ -69,24 +75,24 @@ def _replica_states(context: Context) -> Iterable[Record]:
             linked = int(leads or is_connected(context, group.guid, replica_name))
             if local and role is ReplicaRole.RESOLVING:
                 linked = 0
-            operational = _operational(context, state) if local else None
-            recovery = _recovery(context, group) if local else None
-            health = replica_health(context, group, replica.server)
+            operational = _get_operational_state(context, state) if local else None
+            recovery = _get_recovery_health(context, group) if local else None
+            health = compute_replica_health(context, group, replica.server)
             yield {
-                "replica_id": replica_id(group.guid, replica.server),
-                "group_id": group_id(group.guid),
+                "replica_id": make_replica_id(group.guid, replica.server),
+                "group_id": make_group_id(group.guid),
                 "is_local": int(local),
                 "role": int(role),
                 "role_desc": role.name,
                 "operational_state": operational,
                 "operational_state_desc": _OPERATIONAL[operational] if operational is not None else None,
                 "recovery_health": recovery,
-                "recovery_health_desc": _recovery_word(recovery),
+                "recovery_health_desc": _get_recovery_word(recovery),
                 "synchronization_health": health,
                 "synchronization_health_desc": HEALTH[health],
                 "connected_state": linked,
                 "connected_state_desc": ("DISCONNECTED", "CONNECTED")[linked],
-                **_last_error(context, group.guid, replica_name if not leads else ""),
+                **_build_last_error_columns(context, group.guid, replica_name if not leads else ""),
             }
 
 
@@ -103,7 +109,7 @@ _CONNECTING: Final = {
 """Number of a network error -> its text in the wording of 1474. Known."""
 
 
-def _attempt(context: Context, peer: str) -> int:
+def _find_connection_error(context: Context, peer: str) -> int:
     """Return the error of connecting to a server that the network reaches.
 
     It is 10060 if a firewall drops the packets, 10061 if nothing listens, 64 if the handshake is refused
@@ -111,15 +117,15 @@ def _attempt(context: Context, peer: str) -> int:
     """
     world, server = context.world, context.session.server
     instance = world.instances[peer]
-    if not security.listens(instance):
+    if not security.is_listening(instance):
         return 10061
-    if not security.reachable_port(world, peer):
+    if not security.has_reachable_port(world, peer):
         return 10060
-    refusals = (security.handshake(world, server, peer), security.handshake(world, peer, server))
+    refusals = (security.check_handshake(world, server, peer), security.check_handshake(world, peer, server))
     return 64 if any(refusal is not None and refusal.heard for refusal in refusals) else 10061
 
 
-def _fails_to_reconnect(context: Context, contact: Contact, guid: int, peer: str) -> bool:
+def _has_failed_to_reconnect(context: Context, contact: Contact, guid: int, peer: str) -> bool:
     """Return whether the first attempt to reconnect has failed. A hung server still accepts it."""
     world = context.world
     waited = contact.since_tick + TICKS_PER_S < world.tick
@@ -128,7 +134,7 @@ def _fails_to_reconnect(context: Context, contact: Contact, guid: int, peer: str
     return not network.can_connect(world, guid, context.session.server, peer)
 
 
-def _last_error(context: Context, guid: int, peer: str) -> Record:
+def _build_last_error_columns(context: Context, guid: int, peer: str) -> Record:
     """Return the last connection error with *peer*, or the present one.
 
     Which of several errors a server keeps is derived.
@@ -141,54 +147,55 @@ def _last_error(context: Context, guid: int, peer: str) -> Record:
         tick = contact.lost_tick
         number, text = 10054, _RECEIVING
         if contact.lost_by == "silent":
-            number, words = 35206, wording(35206, context.version).text
-            text = fill_placeholders(words, (peer, replica_id(guid, peer)))
-    if contact is not None and _fails_to_reconnect(context, contact, guid, peer):
-        answers = network.is_passing(world, server, peer) and world.computer_of(peer).powered
-        number = _attempt(context, peer) if answers else 10060
+            number, words = 35206, find_wording(35206, context.version).text
+            text = fill_placeholders(words, (peer, make_replica_id(guid, peer)))
+    if contact is not None and _has_failed_to_reconnect(context, contact, guid, peer):
+        answers = network.is_passing(world, server, peer) and world.get_computer_of(peer).powered
+        number = _find_connection_error(context, peer) if answers else 10060
         text, tick = _CONNECTING[number], world.tick
     return {
         "last_connect_error_number": number,
         "last_connect_error_description": text or None,
-        "last_connect_error_timestamp": context.datetime_value(tick) if number is not None else None,
+        "last_connect_error_timestamp": context.get_datetime_value(tick) if number is not None else None,
     }
 
 
-def _recovery_word(health: int | None) -> str | None:
+def _get_recovery_word(health: int | None) -> str | None:
     return None if health is None else ("ONLINE_IN_PROGRESS", "ONLINE")[health]
 
 
-def _group_states(context: Context) -> Iterable[Record]:
-    for group, state in groups(context):
+def _list_group_states(context: Context) -> Iterable[Record]:
+    for group, state in list_local_groups(context):
         healths = [
-            replica_health(context, group, replica.server) for replica in _visible(context, group, state)
+            compute_replica_health(context, group, replica.server)
+            for replica in _list_visible_replicas(context, group, state)
         ]
         health = 2 if min(healths, default=0) == 2 else int(max(healths, default=0) == 2)
-        own_recovery = _recovery(context, group)
+        own_recovery = _get_recovery_health(context, group)
         first_recovery = own_recovery if state.role is ReplicaRole.PRIMARY else None
         second = own_recovery if state.role is ReplicaRole.SECONDARY else None
         known_primary = state.role is not ReplicaRole.RESOLVING and has_quorum(context)
         yield {
-            "group_id": group_id(group.guid),
+            "group_id": make_group_id(group.guid),
             "primary_replica": state.primary if known_primary else None,
             "primary_recovery_health": first_recovery,
-            "primary_recovery_health_desc": _recovery_word(first_recovery),
+            "primary_recovery_health_desc": _get_recovery_word(first_recovery),
             "secondary_recovery_health": second,
-            "secondary_recovery_health_desc": _recovery_word(second),
+            "secondary_recovery_health_desc": _get_recovery_word(second),
             "synchronization_health": health,
             "synchronization_health_desc": HEALTH[health],
         }
 
 
-def _replica_cluster_states(context: Context) -> Iterable[Record]:
-    for group in clustered_groups(context):
+def _list_replica_cluster_states(context: Context) -> Iterable[Record]:
+    for group in list_cluster_groups(context):
         for replica in group.replicas:
             instance = context.world.instances.get(replica.server)
             join = 0 if not replica.joined else 2 if instance is not None and instance.clustered else 1
             yield {
-                "replica_id": replica_id(group.guid, replica.server),
+                "replica_id": make_replica_id(group.guid, replica.server),
                 "replica_server_name": replica.server,
-                "group_id": group_id(group.guid),
+                "group_id": make_group_id(group.guid),
                 "join_state": join,
                 "join_state_desc": (
                     "NOT_JOINED",
@@ -198,20 +205,20 @@ def _replica_cluster_states(context: Context) -> Iterable[Record]:
             }
 
 
-def _hosts(context: Context, server: str) -> list[str]:
+def _list_possible_nodes(context: Context, server: str) -> list[str]:
     """Return the nodes on which the instance of a replica can run."""
-    node = config.node_of(context.world, server)
+    node = config.find_node_of(context.world, server)
     if node is None:
         return []
-    role = node.config.role(server)
+    role = node.config.find_role(server)
     owners = [owner for resource in role.resources for owner in resource.owners] if role is not None else []
     return sorted(set(owners)) or [node.name]
 
 
-def _cluster_nodes(context: Context) -> Iterable[Record]:
-    for group in clustered_groups(context):
+def _list_cluster_nodes(context: Context) -> Iterable[Record]:
+    for group in list_cluster_groups(context):
         for replica in group.replicas:
-            for host in _hosts(context, replica.server):
+            for host in _list_possible_nodes(context, replica.server):
                 yield {
                     "group_name": group.name,
                     "replica_server_name": replica.server,
@@ -219,9 +226,9 @@ def _cluster_nodes(context: Context) -> Iterable[Record]:
                 }
 
 
-def _name_ids(context: Context) -> Iterable[Record]:
-    for group in clustered_groups(context):
-        row = group_row(group)
+def _list_name_ids(context: Context) -> Iterable[Record]:
+    for group in list_cluster_groups(context):
+        row = build_group_row(group)
         yield {
             "ag_name": group.name,
             "ag_id": row["group_id"],
@@ -230,22 +237,22 @@ def _name_ids(context: Context) -> Iterable[Record]:
         }
 
 
-def _instance_nodes(context: Context) -> Iterable[Record]:
-    for group in clustered_groups(context):
+def _list_instance_nodes(context: Context) -> Iterable[Record]:
+    for group in list_cluster_groups(context):
         for replica in group.replicas:
-            node = config.node_of(context.world, replica.server)
+            node = config.find_node_of(context.world, replica.server)
             if replica.joined and node is not None:
                 yield {
-                    "ag_resource_id": group_row(group)["resource_id"],
+                    "ag_resource_id": build_group_row(group)["resource_id"],
                     "instance_name": replica.server,
                     "node_name": node.name,
                 }
 
 
-view("sys.dm_hadr_availability_group_states", _group_states)
-view("sys.dm_hadr_availability_replica_states", _replica_states)
-view("sys.dm_hadr_availability_replica_cluster_states", _replica_cluster_states)
-view("sys.dm_hadr_availability_replica_cluster_nodes", _cluster_nodes)
-view("sys.dm_hadr_name_id_map", _name_ids)
-view("sys.dm_hadr_instance_node_map", _instance_nodes)
-view("sys.dm_hadr_auto_page_repair", partial(page_repairs, only_groups=True))
+register_view("sys.dm_hadr_availability_group_states", _list_group_states)
+register_view("sys.dm_hadr_availability_replica_states", _list_replica_states)
+register_view("sys.dm_hadr_availability_replica_cluster_states", _list_replica_cluster_states)
+register_view("sys.dm_hadr_availability_replica_cluster_nodes", _list_cluster_nodes)
+register_view("sys.dm_hadr_name_id_map", _list_name_ids)
+register_view("sys.dm_hadr_instance_node_map", _list_instance_nodes)
+register_view("sys.dm_hadr_auto_page_repair", partial(list_page_repairs, only_groups=True))

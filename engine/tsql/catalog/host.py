@@ -10,16 +10,16 @@ from engine.tsql.catalog.activity import (
     MEMORY_KB,
     PAGE_KB,
     WINDOWS_KB,
-    core_s,
+    compute_target_memory_kb,
+    compute_total_memory_kb,
+    compute_uptime_s,
+    count_worker_threads,
     measure_all_loads,
-    target_memory_kb,
-    total_memory_kb,
-    up_s,
-    worker_threads,
+    sum_core_s,
 )
-from engine.tsql.catalog.configurations import option_value
-from engine.tsql.catalog.shapes import literals
-from engine.tsql.catalog.view import Record, view
+from engine.tsql.catalog.configurations import get_option_value
+from engine.tsql.catalog.shapes import find_literal_columns
+from engine.tsql.catalog.view import Record, register_view
 
 _BUILDS: Final = {
     "2008 R2": (6, 1, 7601), "2012": (6, 2, 9200), "2012 R2": (6, 3, 9600), "2016": (10, 0, 14393),
@@ -28,21 +28,21 @@ _BUILDS: Final = {
 """Windows Server -> version numbers and build. Known."""
 
 
-def windows(context: Context) -> tuple[str, tuple[int, int, int]]:
+def get_windows_version(context: Context) -> tuple[str, tuple[int, int, int]]:
     """Return the name, version numbers and build of Windows Server.
 
     It is that of the cluster, or else the oldest that the product supports. Nodes of a newer Windows keep the
     functional level of an older cluster.
     """
     oldest = "2016" if context.version >= 2019 else "2012" if context.version >= 2016 else "2008 R2"
-    node = config.node_of(context.world, context.session.server)
+    node = config.find_node_of(context.world, context.session.server)
     of_cluster = context.world.clusters[node.cluster].windows if node is not None else oldest
     year = max(oldest, of_cluster, key=list(_BUILDS).index)
     return year, _BUILDS[year]
 
 
-def _windows(context: Context) -> Iterable[Record]:
-    year, (major, minor, _) = windows(context)
+def _list_windows_info(context: Context) -> Iterable[Record]:
+    year, (major, minor, _) = get_windows_version(context)
     yield {
         "windows_release": f"{major}.{minor}",
         "windows_service_pack_level": "Service Pack 1" if year == "2008 R2" else "",
@@ -51,37 +51,37 @@ def _windows(context: Context) -> Iterable[Record]:
     }
 
 
-view("sys.dm_os_windows_info", _windows)
+register_view("sys.dm_os_windows_info", _list_windows_info)
 
 
-def _host(context: Context) -> Iterable[Record]:
-    year, (major, minor, _) = windows(context)
+def _list_host_info(context: Context) -> Iterable[Record]:
+    year, (major, minor, _) = get_windows_version(context)
     yield {
-        **literals("host._host"),
+        **find_literal_columns("host._list_host_info"),
         "host_distribution": f"Windows Server {year}",
         "host_release": f"{major}.{minor}",
     }
 
 
-view("sys.dm_os_host_info", _host)
+register_view("sys.dm_os_host_info", _list_host_info)
 
 
-def _held_kb(context: Context) -> tuple[int, int]:
+def _compute_memory_kb(context: Context) -> tuple[int, int]:
     """Return the target memory and the total memory of the instance, in KB."""
-    target_kb = target_memory_kb(context, option_value(context, "max server memory (MB)"))
-    return target_kb, total_memory_kb(context, target_kb)
+    target_kb = compute_target_memory_kb(context, get_option_value(context, "max server memory (MB)"))
+    return target_kb, compute_total_memory_kb(context, target_kb)
 
 
 LEAST_FREE_KB: Final = 1024 * 1024
 """Memory that the instance leaves free under an unlimited max server memory. Assumed."""
 
 
-def _memory(context: Context) -> Iterable[Record]:
+def _list_memory(context: Context) -> Iterable[Record]:
     """Yield the memory figures.
 
     Free memory is what Windows and the instance leave. The page file has the same size. Derived.
     """
-    _, held_kb = _held_kb(context)
+    _, held_kb = _compute_memory_kb(context)
     free_kb = max(MEMORY_KB - WINDOWS_KB - held_kb, LEAST_FREE_KB)
     yield {
         "total_physical_memory_kb": MEMORY_KB,
@@ -91,18 +91,18 @@ def _memory(context: Context) -> Iterable[Record]:
         "system_cache_kb": free_kb // 2,
         "kernel_paged_pool_kb": WINDOWS_KB // 16,
         "kernel_nonpaged_pool_kb": WINDOWS_KB // 32,
-        **literals("host._memory"),
+        **find_literal_columns("host._list_memory"),
     }
 
 
-view("sys.dm_os_sys_memory", _memory)
+register_view("sys.dm_os_sys_memory", _list_memory)
 
 
-def _process_memory(context: Context) -> Iterable[Record]:
-    _, held_kb = _held_kb(context)
+def _list_process_memory(context: Context) -> Iterable[Record]:
+    _, held_kb = _compute_memory_kb(context)
     yield {
         "physical_memory_in_use_kb": held_kb,
-        **literals("host._process_memory"),
+        **find_literal_columns("host._list_process_memory"),
         "total_virtual_address_space_kb": 2**33,
         "virtual_address_space_reserved_kb": 2 * held_kb,
         "virtual_address_space_committed_kb": held_kb,
@@ -111,18 +111,18 @@ def _process_memory(context: Context) -> Iterable[Record]:
     }
 
 
-view("sys.dm_os_process_memory", _process_memory)
+register_view("sys.dm_os_process_memory", _list_process_memory)
 
 
 CPU_TICKS_A_MS: Final = 2_500_000
 """Counter ticks per ms of a processor with 2.5 GHz. Assumed."""
 
 
-def _system_info(context: Context) -> Iterable[Record]:
-    target_kb, held_kb = _held_kb(context)
+def _list_system_info(context: Context) -> Iterable[Record]:
+    target_kb, held_kb = _compute_memory_kb(context)
     server = context.server
     ticks_ms = 10 * context.world.tick + 10**9
-    cpu_ms = int(1000.0 * core_s(work for _, work in measure_all_loads(context)))
+    cpu_ms = int(1000.0 * sum_core_s(work for _, work in measure_all_loads(context)))
     yield {
         "cpu_ticks": ticks_ms * CPU_TICKS_A_MS,
         "cpu_ticks_in_ms": CPU_TICKS_A_MS,
@@ -139,13 +139,13 @@ def _system_info(context: Context) -> Iterable[Record]:
         "committed_target_kb": target_kb,
         "visible_target_kb": target_kb,
         "stack_size_in_bytes": 2 * 2**20,
-        **literals("host._system_info"),
-        "max_workers_count": worker_threads(context),
+        **find_literal_columns("host._list_system_info"),
+        "max_workers_count": count_worker_threads(context),
         "scheduler_count": context.computer.cores,
         "scheduler_total_count": context.computer.cores + 12,
-        "deadlock_monitor_serial_number": int(up_s(context) // 5),
+        "deadlock_monitor_serial_number": int(compute_uptime_s(context) // 5),
         "sqlserver_start_time_ms_ticks": 10 * server.started_tick + 10**9,
-        "sqlserver_start_time": context.datetime_value(server.started_tick),
+        "sqlserver_start_time": context.get_datetime_value(server.started_tick),
         "ms_ticks": ticks_ms,
         "process_kernel_time_ms": cpu_ms // 10,
         "process_user_time_ms": cpu_ms - cpu_ms // 10,
@@ -153,11 +153,11 @@ def _system_info(context: Context) -> Iterable[Record]:
     }
 
 
-view("sys.dm_os_sys_info", _system_info)
+register_view("sys.dm_os_sys_info", _list_system_info)
 
 
-def _services(context: Context) -> Iterable[Record]:
-    agent = jobs.agent_runs(context.world, context.server.name)
+def _list_services(context: Context) -> Iterable[Record]:
+    agent = jobs.is_agent_running(context.world, context.server.name)
     for name, running, path in (
         ("SQL Server (MSSQLSERVER)", True, "sqlservr.exe"),
         ("SQL Server Agent (MSSQLSERVER)", agent, "SQLAGENT.EXE"),
@@ -169,7 +169,7 @@ def _services(context: Context) -> Iterable[Record]:
             "status": 4 if running else 1,
             "status_desc": "Running" if running else "Stopped",
             "process_id": 1200 + context.server.host if path.startswith("sqls") else None,
-            "last_startup_time": context.datetime_value(context.server.started_tick) if running else None,
+            "last_startup_time": context.get_datetime_value(context.server.started_tick) if running else None,
             "service_account": context.server.service_account,
             "filename": f"C:\\Program Files\\Microsoft SQL Server\\MSSQL\\Binn\\{path}",
             "is_clustered": "Y" if context.server.clustered else "N",
@@ -177,13 +177,13 @@ def _services(context: Context) -> Iterable[Record]:
         }
 
 
-view("sys.dm_server_services", _services)
+register_view("sys.dm_server_services", _list_services)
 
 
-def _filegroups(context: Context) -> Iterable[Record]:
+def _list_filegroups(context: Context) -> Iterable[Record]:
     yield {
-        **literals("host._filegroups"),
+        **find_literal_columns("host._list_filegroups"),
     }
 
 
-view("sys.filegroups", _filegroups)
+register_view("sys.filegroups", _list_filegroups)

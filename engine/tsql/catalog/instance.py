@@ -10,12 +10,20 @@ from engine.constants import TICKS_PER_S
 from engine.tsql.batches import ledger, objects, stored_messages
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog import column_types
-from engine.tsql.catalog.shapes import literals
-from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, Record, Rows, list_views, no_rows, view
+from engine.tsql.catalog.shapes import find_literal_columns
+from engine.tsql.catalog.view import (
+    SYSTEM_PROCEDURES,
+    VIEWS,
+    Record,
+    Rows,
+    list_no_rows,
+    list_views,
+    register_view,
+)
 
 
-def _messages(context: Context) -> Iterable[Record]:
-    for row in stored_messages.all_rows(context.world, context.server.name):
+def _list_messages(context: Context) -> Iterable[Record]:
+    for row in stored_messages.list_all_messages(context.world, context.server.name):
         yield {
             "message_id": row.number,
             "language_id": 1033,
@@ -25,46 +33,46 @@ def _messages(context: Context) -> Iterable[Record]:
         }
 
 
-view("sys.messages", _messages)
+register_view("sys.messages", _list_messages)
 
 
-def _rpc_out(context: Context, name: str) -> bool:
-    stored_row = ledger.find(context.world, context.server.name, "serveroptions", "server", name)
+def _is_rpc_out_enabled(context: Context, name: str) -> bool:
+    stored_row = ledger.find_row(context.world, context.server.name, "serveroptions", "server", name)
     return stored_row is not None and bool(stored_row.get("rpc out"))
 
 
-def _servers(context: Context) -> Iterable[Record]:
+def _list_servers(context: Context) -> Iterable[Record]:
     names = (context.server.name, *context.server.linked_servers)
     for number, name in enumerate(names):
         yield {
             "server_id": number,
             "name": name,
-            **literals("instance._servers"),
+            **find_literal_columns("instance._list_servers"),
             "data_source": name,
             "is_linked": int(number > 0),
-            "is_rpc_out_enabled": int(number == 0 or _rpc_out(context, name)),
+            "is_rpc_out_enabled": int(number == 0 or _is_rpc_out_enabled(context, name)),
             "is_data_access_enabled": int(number > 0),
         }
 
 
-view("sys.servers", _servers)
+register_view("sys.servers", _list_servers)
 
 
-def _sysservers(context: Context) -> Iterable[Record]:
-    for row in _servers(context):
+def _list_sysservers(context: Context) -> Iterable[Record]:
+    for row in _list_servers(context):
         yield {"srvid": row["server_id"], "srvname": row["name"], "datasource": row["data_source"]}
 
 
-view("sys.sysservers", _sysservers)
+register_view("sys.sysservers", _list_sysservers)
 
 
-def _system_object(context: Context, name: str, full_name: str, kind: str, described: str) -> Record:
+def _build_system_object(context: Context, name: str, full_name: str, kind: str, described: str) -> Record:
     built = column_types.BUILT[max(year for year in column_types.BUILT if year <= context.version)]
     return {
         "create_date": built,
         "modify_date": built,
         "name": name,
-        "object_id": -objects.object_id(full_name),
+        "object_id": -objects.compute_object_id(full_name),
         "schema_id": SYSTEM_SCHEMA,
         "type": kind,
         "type_desc": described,
@@ -76,18 +84,18 @@ SYSTEM_SCHEMA: Final = 4
 """schema_id of sys."""
 
 
-def _system_views(context: Context) -> Iterable[Record]:
+def _list_system_views(context: Context) -> Iterable[Record]:
     for catalog_view in list_views(context.version):
         if not catalog_view.name.endswith("()"):
-            yield _system_object(context, catalog_view.name[4:], catalog_view.name, "V ", "VIEW")
+            yield _build_system_object(context, catalog_view.name[4:], catalog_view.name, "V ", "VIEW")
 
 
-def _system_objects(context: Context) -> Iterable[Record]:
+def _list_system_objects(context: Context) -> Iterable[Record]:
     """Yield the product's views, table-valued functions and procedures in the current database."""
-    yield from _system_views(context)
+    yield from _list_system_views(context)
     for catalog_view in list_views(context.version):
         if catalog_view.name.endswith("()"):
-            yield _system_object(
+            yield _build_system_object(
                 context,
                 catalog_view.name[4:-2],
                 catalog_view.name,
@@ -103,40 +111,40 @@ def _system_objects(context: Context) -> Iterable[Record]:
                 "sp_unprepare",
             )
             kind = ("X ", "EXTENDED_STORED_PROCEDURE") if outside else ("P ", "SQL_STORED_PROCEDURE")
-            yield _system_object(context, name, name, *kind)
+            yield _build_system_object(context, name, name, *kind)
 
 
 def _prepend_user_objects(view_name: str, system: Rows) -> Rows:
     """Yield the objects of users, then those of the system."""
 
     def rows(context: Context) -> Iterable[Record]:
-        yield from _rows(context, view_name)
+        yield from _list_rows(context, view_name)
         yield from system(context)
 
     return rows
 
 
-view("sys.all_objects", _prepend_user_objects("sys.objects", _system_objects))
-view("sys.system_objects", _system_objects)
-view("sys.system_views", _system_views)
-view("sys.all_views", _prepend_user_objects("sys.views", _system_views))
+register_view("sys.all_objects", _prepend_user_objects("sys.objects", _list_system_objects))
+register_view("sys.system_objects", _list_system_objects)
+register_view("sys.system_views", _list_system_views)
+register_view("sys.all_views", _prepend_user_objects("sys.views", _list_system_views))
 
 
-def _rows(context: Context, name: str) -> Iterable[Record]:
+def _list_rows(context: Context, name: str) -> Iterable[Record]:
     rows = VIEWS[name].rows
     return () if rows is None else rows(context)
 
 
-def _schemas(context: Context) -> Iterable[Record]:
-    users = {row["name"]: row["principal_id"] for row in _rows(context, "sys.database_principals")}
-    for name, schema in objects.schemas(context).items():
+def _list_schemas(context: Context) -> Iterable[Record]:
+    users = {row["name"]: row["principal_id"] for row in _list_rows(context, "sys.database_principals")}
+    for name, schema in objects.list_schemas(context).items():
         owner = users.get(schema.owner) or objects.SCHEMAS.get(schema.owner)
         yield {"name": name, "schema_id": schema.number, "principal_id": owner}
 
 
-def _schemata(context: Context) -> Iterable[Record]:
-    owners = {row["principal_id"]: row["name"] for row in _rows(context, "sys.database_principals")}
-    for row in _schemas(context):
+def _list_schemata(context: Context) -> Iterable[Record]:
+    owners = {row["principal_id"]: row["name"] for row in _list_rows(context, "sys.database_principals")}
+    for row in _list_schemas(context):
         yield {
             "CATALOG_NAME": context.session.database,
             "SCHEMA_NAME": row["name"],
@@ -144,16 +152,16 @@ def _schemata(context: Context) -> Iterable[Record]:
         }
 
 
-view("sys.schemas", _schemas)
-view("information_schema.schemata", _schemata)
-view("sys.assemblies", no_rows)
-view("sys.event_notifications", no_rows)
-view("sys.server_event_notifications", no_rows)
-view("sys.database_snapshots", no_rows)
-view("sys.traces", no_rows)
+register_view("sys.schemas", _list_schemas)
+register_view("information_schema.schemata", _list_schemata)
+register_view("sys.assemblies", list_no_rows)
+register_view("sys.event_notifications", list_no_rows)
+register_view("sys.server_event_notifications", list_no_rows)
+register_view("sys.database_snapshots", list_no_rows)
+register_view("sys.traces", list_no_rows)
 
 
-view(
+register_view(
     "sys.data_spaces",
     lambda context: [
         {"name": "PRIMARY", "data_space_id": 1, "type": "FG", "type_desc": "ROWS_FILEGROUP", "is_default": 1}
@@ -186,7 +194,7 @@ class EventSession(Struct, frozen=True):
     """Events of the session; None if they are not simulated."""
 
 
-def sessions(context: Context) -> Iterator[EventSession]:
+def list_sessions(context: Context) -> Iterator[EventSession]:
     """Yield the event sessions of the instance."""
     server = context.server
     names: list[tuple[int, str, bool, tuple[str, ...] | None]] = [(65_535, "system_health", True, None)]
@@ -200,18 +208,18 @@ def sessions(context: Context) -> Iterator[EventSession]:
 
 
 def _list_defined_sessions(context: Context) -> Iterable[Record]:
-    for session in sessions(context):
+    for session in list_sessions(context):
         yield {
             "event_session_id": session.number,
             "name": session.name,
-            **literals("instance._list_defined_sessions"),
+            **find_literal_columns("instance._list_defined_sessions"),
             "max_dispatch_latency": 30_000 if session.events is not None else 120_000,
             "startup_state": int(session.starts),
         }
 
 
-def _events(context: Context) -> Iterable[Record]:
-    for session in sessions(context):
+def _list_events(context: Context) -> Iterable[Record]:
+    for session in list_sessions(context):
         for index, event in enumerate(session.events or (), 1):
             yield {
                 "event_session_id": session.number,
@@ -223,8 +231,8 @@ def _events(context: Context) -> Iterable[Record]:
 
 
 def _list_running_sessions(context: Context) -> Iterable[Record]:
-    start_time = context.datetime_value(max(0, context.server.started_tick // TICKS_PER_S * TICKS_PER_S))
-    for session in sessions(context):
+    start_time = context.get_datetime_value(max(0, context.server.started_tick // TICKS_PER_S * TICKS_PER_S))
+    for session in list_sessions(context):
         if session.running:
             yield {
                 "address": session.number.to_bytes(8, "big"),
@@ -235,6 +243,6 @@ def _list_running_sessions(context: Context) -> Iterable[Record]:
             }
 
 
-view("sys.server_event_sessions", _list_defined_sessions)
-view("sys.server_event_session_events", _events)
-view("sys.dm_xe_sessions", _list_running_sessions)
+register_view("sys.server_event_sessions", _list_defined_sessions)
+register_view("sys.server_event_session_events", _list_events)
+register_view("sys.dm_xe_sessions", _list_running_sessions)

@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.protocol import connections
-from engine.protocol.lineage import lsn
+from engine.protocol.lineage import format_lsn
 from engine.tsql.batches import locks, objects
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.batches.data import KeyRange, ObjectKey, Row, RowChanges, SqlSession, Submission, Table
 from engine.tsql.batches.locks import SqlLock
-from engine.tsql.catalog.shapes import literals
-from engine.tsql.catalog.view import Record, view
+from engine.tsql.catalog.shapes import find_literal_columns
+from engine.tsql.catalog.view import Record, register_view
 from engine.tsql.language.columns import Key
 
 FIRST_PAGE: Final = 73
@@ -50,7 +50,7 @@ class LockResource(Struct, frozen=True):
         middle = f"{self.entity} " if self.type == "KEY" else ""
         return f"{self.type}: {self.database_id}:{middle}{self.description}"
 
-    def described(self, mode: str) -> str:
+    def format_description(self, mode: str) -> str:
         """Return the description in sys.dm_os_waiting_tasks. *mode*: mode in which others have locked it."""
         tail = f"dbid={self.database_id} id=lock{self.entity & 0xFFFFFF:x} mode={mode} "
         tail += f"associatedObjectId={self.entity}"
@@ -65,31 +65,36 @@ class LockResource(Struct, frozen=True):
         return f"ridlock fileid=1 pageid={self.description.split(':')[1]} {tail}"
 
 
-def _object(context: Context, object_key: ObjectKey) -> LockResource:
-    number = context.database_id(object_key[1]) or 0
+def _build_object_resource(context: Context, object_key: ObjectKey) -> LockResource:
+    number = context.find_database_id(object_key[1]) or 0
     if locks.is_application(object_key):
-        return _application(context, object_key)
+        return _build_application_resource(context, object_key)
     if not object_key[2]:  # ALTER DATABASE waits for the whole database
         return LockResource("DATABASE", number, "", 0)
-    return LockResource("OBJECT", number, "", objects.object_id(object_key[2]))
+    return LockResource("OBJECT", number, "", objects.compute_object_id(object_key[2]))
 
 
-def _application(
+def _build_application_resource(
     context: Context, key: ObjectKey, owner: str = "TRANSACTION", count: int = 1
 ) -> LockResource:
     """Return a resource of sp_getapplock: principal id, name and hash [DOC: sys.dm_tran_locks]."""
     digest = hashlib.blake2b(repr(key).encode(), digest_size=4).hexdigest()
-    description = f"0:[{locks.describe(key)}]:({digest})"
-    return LockResource("APPLICATION", context.database_id(key[1]) or 0, description, 0, owner, count)
+    description = f"0:[{locks.describe_resource(key)}]:({digest})"
+    return LockResource("APPLICATION", context.find_database_id(key[1]) or 0, description, 0, owner, count)
 
 
-def _row(context: Context, object_key: ObjectKey, number: int, row: Row | None) -> LockResource:
+def _build_row_resource(
+    context: Context, object_key: ObjectKey, number: int, row: Row | None
+) -> LockResource:
     """Return a row of a heap, or the key of a row in a table with a primary key."""
     stored_object = objects.read_object(context, object_key)
     table = (
         stored_object.item if stored_object is not None and isinstance(stored_object.item, Table) else None
     )
-    database_id, entity = context.database_id(object_key[1]) or 0, HEAP + objects.object_id(object_key[2])
+    database_id, entity = (
+        context.find_database_id(object_key[1]) or 0,
+        HEAP + objects.compute_object_id(object_key[2]),
+    )
     page, slot = divmod(number - 1, ROWS_OF_PAGE)
     address = f"1:{FIRST_PAGE + page}"
     if table is not None and any(isinstance(item, Key) and item.unique for item in table.constraints):
@@ -98,8 +103,12 @@ def _row(context: Context, object_key: ObjectKey, number: int, row: Row | None) 
     return LockResource("RID", database_id, f"{address}:{slot}", entity, page=address)
 
 
-def _resource(context: Context, lock: SqlLock) -> LockResource:
-    return _object(context, lock.place) if lock.row is None else _row(context, lock.place, lock.row, None)
+def _build_resource(context: Context, lock: SqlLock) -> LockResource:
+    return (
+        _build_object_resource(context, lock.place)
+        if lock.row is None
+        else _build_row_resource(context, lock.place, lock.row, None)
+    )
 
 
 # --- waits -------------------------------------------------------------------------------------------------
@@ -127,11 +136,11 @@ _ON_ROWS: Final = {
 """Mode of a table lock -> mode that a statement requests on a row that another session has changed."""
 
 
-def waits(context: Context) -> dict[int, Wait]:
+def find_waits(context: Context) -> dict[int, Wait]:
     """Return the waits on this server by session ID: for a WAITFOR, a lock, or the log of a commit."""
     waits_by_spid: dict[int, Wait] = {}
-    sessions = {session.spid: session for _, session in context.sessions()}
-    for name, session in context.sessions():
+    sessions = {session.spid: session for _, session in context.list_sessions()}
+    for name, session in context.list_sessions():
         run: Submission | None = context.world.batches.get(name)
         if run is None or session.spid == context.session.spid:
             continue
@@ -141,25 +150,25 @@ def waits(context: Context) -> dict[int, Wait]:
             waits_by_spid[session.spid] = Wait("WAITFOR", passed_ms)
         elif run.waiting in ("commit", "log"):
             databases = [key[1] for key, _ in session.committing] or [session.database]
-            kinds = [_commit_wait(context, database) for database in databases]
+            kinds = [_get_commit_wait_type(context, database) for database in databases]
             waits_by_spid[session.spid] = Wait(max(kinds, key=lambda kind: kind != "WRITELOG"), passed_ms)
         elif run.waiting == "lock":
-            waits_by_spid[session.spid] = _lock_wait(context, run, sessions, passed_ms)
+            waits_by_spid[session.spid] = _build_lock_wait(context, run, sessions, passed_ms)
         elif run.waiting == "pending" and run.command in _DEVICE_WAITS:
             begun_ms = 10 * (context.world.tick - run.begun_tick)
             waits_by_spid[session.spid] = Wait(_DEVICE_WAITS[run.command], begun_ms)
     for connection in connections.list_connections(context.world, context.session.server):
         if connection.commit_wait_ms is not None:
             waits_by_spid[connection.spid] = Wait(
-                _commit_wait(context, connection.database), int(connection.commit_wait_ms)
+                _get_commit_wait_type(context, connection.database), int(connection.commit_wait_ms)
             )
     return waits_by_spid
 
 
-def _commit_wait(context: Context, database: str) -> str:
+def _get_commit_wait_type(context: Context, database: str) -> str:
     """Return the wait type of a commit: for the log of another copy, or for its own. [DOC: sys.dm_os_wait_stats]."""
     copy = context.world.copies.get((context.session.server, database))
-    if copy is None or copy.source is None or not context.world.flow.commits_waiting(copy.source):
+    if copy is None or copy.source is None or not context.world.flow.count_waiting_commits(copy.source):
         return "WRITELOG"
     return "HADR_SYNC_COMMIT" if copy.availability.guid is not None else "DBMIRROR_DBM_EVENT"
 
@@ -173,7 +182,7 @@ _DEVICE_WAITS: Final = {
 """Command -> wait type of its backup or restore thread. [DOC: sys.dm_os_wait_stats]. Derived: the longest wait."""
 
 
-def progress(context: Context, run: Submission | None) -> tuple[float, int]:
+def compute_progress(context: Context, run: Submission | None) -> tuple[float, int]:
     """Return percent complete and remaining ms of a backup, restore or page check; zeros for other statements."""
     if run is None or run.waiting != "pending" or run.command not in (*_DEVICE_WAITS, "DBCC TABLE CHECK"):
         return 0.0, 0
@@ -183,30 +192,39 @@ def progress(context: Context, run: Submission | None) -> tuple[float, int]:
     )
 
 
-def _lock_wait(context: Context, run: Submission, sessions: dict[int, SqlSession], passed_ms: int) -> Wait:
+def _build_lock_wait(
+    context: Context, run: Submission, sessions: dict[int, SqlSession], passed_ms: int
+) -> Wait:
     spids, place, wanted_mode = run.blocked
     holder = sessions.get(spids[0])
     edit = dict(holder.writes).get(place) if holder is not None else None
     if isinstance(edit, RowChanges) and wanted_mode in _ON_ROWS and edit.rows:
         mode, held_mode = _ON_ROWS[wanted_mode], "X"
-        resource = _row(context, place, *edit.rows[0])
+        resource = _build_row_resource(context, place, *edit.rows[0])
     elif holder is not None and wanted_mode in (locks.RANGE_INSERT, locks.ROWS) and holder.ranges:
         mode, held_mode = "X" if wanted_mode == locks.ROWS else wanted_mode, locks.RANGE
-        resource = list(_range_keys(context, holder.ranges))[-1]
+        resource = list(_list_range_keys(context, holder.ranges))[-1]
     else:
         mode, held_mode = (
             {locks.ROWS: "IX", locks.RANGE: "S"}.get(wanted_mode, wanted_mode),
             _find_lock_mode(holder, place),
         )
-        resource = _object(context, place)
+        resource = _build_object_resource(context, place)
     kind = "LCK_M_RIn_NL" if mode == locks.RANGE_INSERT else "LCK_M_" + mode.upper().replace("-", "_")
     return Wait(
-        kind, passed_ms, resource.wait_resource, resource.described(held_mode), spids[0], (resource, mode)
+        kind,
+        passed_ms,
+        resource.wait_resource,
+        resource.format_description(held_mode),
+        spids[0],
+        (resource, mode),
     )
 
 
 def _find_lock_mode(session: SqlSession | None, object_key: ObjectKey) -> str:
-    held_locks = [(lock.place, lock.mode) for lock in locks.locks_of(session)] if session is not None else []
+    held_locks = (
+        [(lock.place, lock.mode) for lock in locks.list_session_locks(session)] if session is not None else []
+    )
     held_locks += [(lock.place, lock.mode) for lock in session.applocks] if session is not None else []
     modes = [mode for place, mode in held_locks if place == object_key]
     return next((_format_mode(mode) for mode in modes), "X")
@@ -234,14 +252,14 @@ class RedoWait(Struct, frozen=True):
     blocker: int
 
 
-def redo_waits(context: Context) -> Iterator[RedoWait]:
+def list_redo_waits(context: Context) -> Iterator[RedoWait]:
     """Yield the redo threads that wait until a query releases its schema lock."""
     world = context.world
     spids = {
         connection.client.name: connection.spid
         for connection in connections.list_connections(world, context.server.name)
     }
-    for copy in context.copies():
+    for copy in context.list_copies():
         own_availability = copy.availability
         if own_availability.redo_waits:
             redo_waits_since = own_availability.redo_waits_since
@@ -255,8 +273,8 @@ def redo_waits(context: Context) -> Iterator[RedoWait]:
             )
 
 
-def _waiting_tasks(context: Context) -> Iterable[Record]:
-    for spid, wait in sorted(waits(context).items()):
+def _list_waiting_tasks(context: Context) -> Iterable[Record]:
+    for spid, wait in sorted(find_waits(context).items()):
         yield {
             "waiting_task_address": spid.to_bytes(8, "big"),
             "session_id": spid,
@@ -268,7 +286,7 @@ def _waiting_tasks(context: Context) -> Iterable[Record]:
             "resource_description": wait.description or None,
         }
 
-    for redo in redo_waits(context):
+    for redo in list_redo_waits(context):
         yield {
             "waiting_task_address": redo.spid.to_bytes(8, "big"),
             "session_id": redo.spid,
@@ -281,7 +299,7 @@ def _waiting_tasks(context: Context) -> Iterable[Record]:
         }
 
 
-view("sys.dm_os_waiting_tasks", _waiting_tasks)
+register_view("sys.dm_os_waiting_tasks", _list_waiting_tasks)
 
 
 # --- locks -------------------------------------------------------------------------------------------------
@@ -289,36 +307,36 @@ view("sys.dm_os_waiting_tasks", _waiting_tasks)
 
 def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]:
     """Yield (session, resource, mode, GRANT or WAIT) of every lock on this server."""
-    requested_waits = waits(context)
-    yield from _database_locks(context)
-    for _, session in context.sessions():
+    requested_waits = find_waits(context)
+    yield from _list_database_locks(context)
+    for _, session in context.list_sessions():
         listed_locks: set[tuple[LockResource, str]] = set()
-        for lock in locks.locks_of(_up_to_date(context, session)):
-            resource = _resource(context, lock)
+        for lock in locks.list_session_locks(_get_current_session(context, session)):
+            resource = _build_resource(context, lock)
             mode = _format_mode(lock.mode)
-            for lock_entry in ((resource, mode), *_intents(resource, mode)[1:]):
+            for lock_entry in ((resource, mode), *_list_intent_locks(resource, mode)[1:]):
                 if lock_entry not in listed_locks:
                     listed_locks.add(lock_entry)
                     yield session.spid, *lock_entry, "GRANT"
-        for resource in _range_keys(context, _up_to_date(context, session).ranges):
-            for lock_entry in ((resource, locks.RANGE), *_intents(resource, "S")):
+        for resource in _list_range_keys(context, _get_current_session(context, session).ranges):
+            for lock_entry in ((resource, locks.RANGE), *_list_intent_locks(resource, "S")):
                 if lock_entry not in listed_locks:
                     listed_locks.add(lock_entry)
                     yield session.spid, *lock_entry, "GRANT"
-        for application_lock in _up_to_date(context, session).applocks:
-            resource = _application(
+        for application_lock in _get_current_session(context, session).applocks:
+            resource = _build_application_resource(
                 context, application_lock.place, application_lock.owner.upper(), application_lock.count
             )
             yield session.spid, resource, application_lock.mode, "GRANT"
         wait = requested_waits.get(session.spid)
         if wait is not None and wait.lock is not None:
-            for lock_entry in _intents(*wait.lock):
+            for lock_entry in _list_intent_locks(*wait.lock):
                 if lock_entry not in listed_locks:
                     yield session.spid, *lock_entry, "GRANT"
             yield session.spid, *wait.lock, "WAIT"
 
 
-def _range_keys(context: Context, ranges: Iterable[KeyRange]) -> Iterator[LockResource]:
+def _list_range_keys(context: Context, ranges: Iterable[KeyRange]) -> Iterator[LockResource]:
     """Yield the keys of the ranges, and for a range without end the key after the last one."""
     for key_range in ranges:
         stored_object = objects.read_object(context, key_range.place)
@@ -326,25 +344,28 @@ def _range_keys(context: Context, ranges: Iterable[KeyRange]) -> Iterator[LockRe
         if isinstance(table, Table):
             for number, row in zip(table.ids, table.rows, strict=True):
                 if key_range.contains(row):
-                    yield _row(context, key_range.place, number, row)
+                    yield _build_row_resource(context, key_range.place, number, row)
             if key_range.high is None:
                 yield replace(
-                    _row(context, key_range.place, 1, None), type="KEY", description="(ffffffffffff)"
+                    _build_row_resource(context, key_range.place, 1, None),
+                    type="KEY",
+                    description="(ffffffffffff)",
                 )
 
 
-def _database_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]:
+def _list_database_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]:
     """Yield the shared lock of each session on its database: of windows, the Agent and applications."""
     world, server = context.world, context.server.name
     database_by_spid = {
-        session.spid: _up_to_date(context, session).database for _, session in context.sessions()
+        session.spid: _get_current_session(context, session).database
+        for _, session in context.list_sessions()
     }
     database_by_spid |= {spid: "msdb" for spid, _ in connections.list_agent_sessions(world, server)}
     database_by_spid |= {
         connection.spid: connection.database for connection in connections.list_connections(world, server)
     }
     for spid, database in database_by_spid.items():
-        number = context.database_id(database)
+        number = context.find_database_id(database)
         if number is not None and number != MASTER:
             yield spid, LockResource("DATABASE", number, "", 0), "S", "GRANT"
 
@@ -356,7 +377,7 @@ MASTER: Final = 1
 _PAGE_MODES: Final = {"S": "IS", "U": "IU"}
 
 
-def _intents(row: LockResource, mode: str) -> list[tuple[LockResource, str]]:
+def _list_intent_locks(row: LockResource, mode: str) -> list[tuple[LockResource, str]]:
     """Return the intent locks on the table and the page of a locked row.
 
     [DOC: lock compatibility]
@@ -369,18 +390,18 @@ def _intents(row: LockResource, mode: str) -> list[tuple[LockResource, str]]:
     ]
 
 
-def _up_to_date(context: Context, session: SqlSession) -> SqlSession:
+def _get_current_session(context: Context, session: SqlSession) -> SqlSession:
     return context.session if session.spid == context.session.spid else session
 
 
-def _locks(context: Context) -> Iterable[Record]:
-    sessions = {session.spid: session for _, session in context.sessions()}
+def _list_locks(context: Context) -> Iterable[Record]:
+    sessions = {session.spid: session for _, session in context.list_sessions()}
     for spid, resource, mode, status in list_locks(context):
         shared = resource.type == "DATABASE"
         owned = not shared and resource.owner == "TRANSACTION"
         yield {
             "resource_type": resource.type,
-            **literals("locks._locks"),
+            **find_literal_columns("locks._list_locks"),
             "resource_database_id": resource.database_id,
             "resource_description": resource.description,
             "resource_associated_entity_id": resource.entity,
@@ -396,7 +417,7 @@ def _locks(context: Context) -> Iterable[Record]:
         }
 
 
-view("sys.dm_tran_locks", _locks)
+register_view("sys.dm_tran_locks", _list_locks)
 
 
 # --- transactions ------------------------------------------------------------------------------------------
@@ -404,8 +425,8 @@ view("sys.dm_tran_locks", _locks)
 
 def _list_open_transactions(context: Context) -> Iterator[SqlSession]:
     """Yield the connections with an explicit transaction, or with a commit that waits for its log."""
-    for _, session in context.sessions():
-        sql_session = _up_to_date(context, session)
+    for _, session in context.list_sessions():
+        sql_session = _get_current_session(context, session)
         if sql_session.transactions or sql_session.committing:
             yield sql_session
 
@@ -423,17 +444,17 @@ def has_running_clients(context: Context) -> bool:
     )
 
 
-def _active(context: Context) -> Iterable[Record]:
+def _list_active_transactions(context: Context) -> Iterable[Record]:
     for session in _list_open_transactions(context):
         yield {
             "transaction_id": session.transaction_id,
             "name": session.transaction_name or "user_transaction",
-            "transaction_begin_time": context.datetime_value(session.transaction_tick),
-            **literals("locks._active"),
+            "transaction_begin_time": context.get_datetime_value(session.transaction_tick),
+            **find_literal_columns("locks._list_active_transactions"),
         }
 
 
-view("sys.dm_tran_active_transactions", _active)
+register_view("sys.dm_tran_active_transactions", _list_active_transactions)
 
 
 def _list_session_transactions(context: Context) -> Iterable[Record]:
@@ -442,12 +463,12 @@ def _list_session_transactions(context: Context) -> Iterable[Record]:
             "session_id": session.spid,
             "transaction_id": session.transaction_id,
             "transaction_descriptor": session.spid.to_bytes(8, "little"),
-            **literals("locks._of_sessions"),
+            **find_literal_columns("locks._of_sessions"),
             "open_transaction_count": session.transactions,
         }
 
 
-view("sys.dm_tran_session_transactions", _list_session_transactions)
+register_view("sys.dm_tran_session_transactions", _list_session_transactions)
 
 
 def _list_database_transactions(context: Context) -> Iterable[Record]:
@@ -457,12 +478,12 @@ def _list_database_transactions(context: Context) -> Iterable[Record]:
         for database in sorted(written_databases):
             yield {
                 "transaction_id": session.transaction_id,
-                "database_id": context.database_id(database),
-                "database_transaction_begin_time": context.datetime_value(session.transaction_tick),
-                **literals("locks._of_databases"),
+                "database_id": context.find_database_id(database),
+                "database_transaction_begin_time": context.get_datetime_value(session.transaction_tick),
+                **find_literal_columns("locks._of_databases"),
             }
         for (server, database), begin_kb, kb in session.logs:
-            records = arithmetic.total(
+            records = arithmetic.add_in_order(
                 len(edit.rows) if isinstance(edit, RowChanges) else 1
                 for place, edit in session.writes
                 if place[:2] == (server, database.lower())
@@ -470,15 +491,15 @@ def _list_database_transactions(context: Context) -> Iterable[Record]:
             used = int(kb * 1024)
             yield {
                 "transaction_id": session.transaction_id,
-                "database_id": context.database_id(database),
-                "database_transaction_begin_time": context.datetime_value(session.transaction_tick),
-                **literals("locks._of_databases"),
+                "database_id": context.find_database_id(database),
+                "database_transaction_begin_time": context.get_datetime_value(session.transaction_tick),
+                **find_literal_columns("locks._of_databases"),
                 "database_transaction_log_record_count": records + 1,
                 "database_transaction_log_bytes_used": used,
                 "database_transaction_log_bytes_reserved": used,
-                "database_transaction_begin_lsn": lsn(begin_kb),
-                "database_transaction_last_lsn": lsn(begin_kb + kb),
+                "database_transaction_begin_lsn": format_lsn(begin_kb),
+                "database_transaction_last_lsn": format_lsn(begin_kb + kb),
             }
 
 
-view("sys.dm_tran_database_transactions", _list_database_transactions)
+register_view("sys.dm_tran_database_transactions", _list_database_transactions)

@@ -3,35 +3,35 @@
 from collections.abc import Iterable
 from typing import Final
 
-from engine.identifiers import unique_id
+from engine.identifiers import make_unique_id
 from engine.mirroring import quorum
 from engine.model import DatabaseCopy, Endpoint, EndpointState, MirrorState, Role, Safety, WitnessState
-from engine.protocol.lineage import lsn
+from engine.protocol.lineage import format_lsn
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
-from engine.tsql.catalog.databases import end_of_log_kb
-from engine.tsql.catalog.shapes import literals
-from engine.tsql.catalog.view import Record, view
+from engine.tsql.catalog.databases import get_end_of_log_kb
+from engine.tsql.catalog.shapes import find_literal_columns
+from engine.tsql.catalog.view import Record, register_view
 
 
-def _failover_lsn_kb(context: Context, copy: DatabaseCopy) -> float:
+def _find_failover_lsn_kb(context: Context, copy: DatabaseCopy) -> float:
     """Return the last log that is hardened on both partners, as far as this one knows, in KB."""
     world = context.world
-    source = world.source_of(copy)
-    if source is None or not quorum.sees_partner(world, copy):
+    source = world.find_source_of(copy)
+    if source is None or not quorum.is_connected_to_partner(world, copy):
         return copy.mirroring.failover_lsn_kb
-    flushed_kb = world.flow.positions(source).flushed_kb
+    flushed_kb = world.flow.read_source_positions(source).flushed_kb
     if copy.stream is not None:
-        return min(flushed_kb, world.flow.stream_positions(copy.stream).hardened_kb)
-    positions = [world.flow.stream_positions(stream) for stream in world.flow.streams_of(source)]
+        return min(flushed_kb, world.flow.read_stream_positions(copy.stream).hardened_kb)
+    positions = [world.flow.read_stream_positions(stream) for stream in world.flow.list_streams_of(source)]
     return min([flushed_kb, *(stream_position.acknowledged_kb for stream_position in positions)])
 
 
-def _session(context: Context, copy: DatabaseCopy) -> Record:
+def _build_session_row(context: Context, copy: DatabaseCopy) -> Record:
     if copy.mirroring.guid is None or copy.mirroring.role is None or copy.mirroring.state is None:
         return {"database_id": copy.database_id}
     return {
         "database_id": copy.database_id,
-        "mirroring_guid": unique_id("session", copy.mirroring.guid),
+        "mirroring_guid": make_unique_id("session", copy.mirroring.guid),
         "mirroring_state": int(copy.mirroring.state),
         "mirroring_state_desc": MirrorState(copy.mirroring.state).name,
         "mirroring_role": int(copy.mirroring.role),
@@ -45,26 +45,26 @@ def _session(context: Context, copy: DatabaseCopy) -> Record:
         "mirroring_witness_name": copy.mirroring.witness_address or "",
         "mirroring_witness_state": int(copy.mirroring.witness_state),
         "mirroring_witness_state_desc": WitnessState(copy.mirroring.witness_state).name,
-        "mirroring_failover_lsn": lsn(_failover_lsn_kb(context, copy)),
+        "mirroring_failover_lsn": format_lsn(_find_failover_lsn_kb(context, copy)),
         "mirroring_connection_timeout": copy.mirroring.timeout_s,
         "mirroring_redo_queue": None,
         "mirroring_redo_queue_type": "UNLIMITED",
-        "mirroring_end_of_log_lsn": lsn(end_of_log_kb(context, copy)),
-        "mirroring_replication_lsn": lsn(_failover_lsn_kb(context, copy)),
+        "mirroring_end_of_log_lsn": format_lsn(get_end_of_log_kb(context, copy)),
+        "mirroring_replication_lsn": format_lsn(_find_failover_lsn_kb(context, copy)),
     }
 
 
-def _database_mirroring(context: Context) -> Iterable[Record]:
+def _list_mirrored_databases(context: Context) -> Iterable[Record]:
     for number in SYSTEM_DATABASES.values():
         yield {"database_id": number}
-    for copy in context.copies():
-        yield _session(context, copy)
+    for copy in context.list_copies():
+        yield _build_session_row(context, copy)
 
 
-view("sys.database_mirroring", _database_mirroring)
+register_view("sys.database_mirroring", _list_mirrored_databases)
 
 
-def _witness_records(context: Context) -> Iterable[Record]:
+def _list_witness_records(context: Context) -> Iterable[Record]:
     own_records = [
         (key, record) for key, record in context.world.witnesses.items() if key[0] == context.session.server
     ]
@@ -78,8 +78,8 @@ def _witness_records(context: Context) -> Iterable[Record]:
             "safety_level_desc": record.safety.name,
             "safety_sequence_number": record.safety_sequence,
             "role_sequence_number": record.role_sequence,
-            "mirroring_guid": unique_id("session", guid),
-            "family_guid": unique_id("session family", guid),
+            "mirroring_guid": make_unique_id("session", guid),
+            "family_guid": make_unique_id("session family", guid),
             "is_suspended": int(record.suspended),
             "is_suspended_sequence_number": 1,
             "partner_sync_state": 6 if is_exposed else 5,
@@ -87,7 +87,7 @@ def _witness_records(context: Context) -> Iterable[Record]:
         }
 
 
-view("sys.database_mirroring_witnesses", _witness_records)
+register_view("sys.database_mirroring_witnesses", _list_witness_records)
 
 
 # --- endpoints -------------------------------------------------------------------------------------------
@@ -118,10 +118,10 @@ _ALGORITHMS: Final = {
 }
 
 
-def _base(endpoint: Endpoint) -> Record:
+def _build_endpoint_base(endpoint: Endpoint) -> Record:
     return {
         "name": endpoint.name,
-        **literals("mirroring._base"),
+        **find_literal_columns("mirroring._build_endpoint_base"),
         "state": int(endpoint.state),
         "state_desc": EndpointState(endpoint.state).name,
     }
@@ -136,21 +136,21 @@ _BUILT_IN: Final = (
 )
 
 
-def _endpoints(context: Context) -> Iterable[Record]:
+def _list_endpoints(context: Context) -> Iterable[Record]:
     for number, name, protocol, protocol_name, admin in _BUILT_IN:
         yield {
             "name": name,
             "endpoint_id": number,
-            **literals("mirroring._endpoints"),
+            **find_literal_columns("mirroring._list_endpoints"),
             "protocol": protocol,
             "protocol_desc": protocol_name,
             "is_admin_endpoint": admin,
         }
     if context.server.endpoint is not None:
-        yield _base(context.server.endpoint)
+        yield _build_endpoint_base(context.server.endpoint)
 
 
-def _mirroring_endpoints(context: Context) -> Iterable[Record]:
+def _list_mirroring_endpoints(context: Context) -> Iterable[Record]:
     endpoint = context.server.endpoint
     if endpoint is None:
         return
@@ -164,7 +164,7 @@ def _mirroring_endpoints(context: Context) -> Iterable[Record]:
     authentication = _AUTHENTICATION.get(endpoint.authentication, (3, endpoint.authentication))
     numbers = {item.name: index for index, item in enumerate(context.server.certificates, start=257)}
     yield {
-        **_base(endpoint),
+        **_build_endpoint_base(endpoint),
         "role": _ROLES.get(endpoint.role, 0),
         "role_desc": endpoint.role,
         "is_encryption_enabled": int(endpoint.encryption != "DISABLED"),
@@ -176,10 +176,10 @@ def _mirroring_endpoints(context: Context) -> Iterable[Record]:
     }
 
 
-def tcp_endpoints(context: Context) -> Iterable[Record]:
+def list_tcp_endpoints(context: Context) -> Iterable[Record]:
     """Yield the rows of sys.tcp_endpoints."""
     ports = {1: (0, 1), 4: (0, 0)}
-    for row in _endpoints(context):
+    for row in _list_endpoints(context):
         if row["protocol"] != 2:
             continue
         number = int(str(row["endpoint_id"]))
@@ -195,15 +195,15 @@ def tcp_endpoints(context: Context) -> Iterable[Record]:
         }
 
 
-view("sys.endpoints", _endpoints)
-view("sys.database_mirroring_endpoints", _mirroring_endpoints)
-view("sys.tcp_endpoints", tcp_endpoints)
+register_view("sys.endpoints", _list_endpoints)
+register_view("sys.database_mirroring_endpoints", _list_mirroring_endpoints)
+register_view("sys.tcp_endpoints", list_tcp_endpoints)
 
 
 # --- connections, page repair ----------------------------------------------------------------------------
 
 
-def _method(endpoint: Endpoint | None) -> str:
+def _get_authentication_method(endpoint: Endpoint | None) -> str:
     """Return the authentication method of a connection, as the endpoint determines it."""
     words = endpoint.authentication.split() if endpoint is not None else []
     if words[:1] == ["CERTIFICATE"]:
@@ -211,7 +211,7 @@ def _method(endpoint: Endpoint | None) -> str:
     return {"NTLM": "NTLM", "KERBEROS": "Kerberos"}.get("".join(words[1:2]), "Microsoft Negotiate")
 
 
-def _connections(context: Context) -> Iterable[Record]:
+def _list_connections(context: Context) -> Iterable[Record]:
     """Yield one row for each instance to which this one is connected. All sessions share the connection."""
     world, own_server = context.world, context.session.server
     ticks_by_peer: dict[str, int] = {}
@@ -225,39 +225,39 @@ def _connections(context: Context) -> Iterable[Record]:
             _ALGORITHMS[endpoint.algorithms[:1]] if encrypted and endpoint is not None else (0, "NONE")
         )
         yield {
-            "connection_id": unique_id("connection", own_server, peer, tick),
-            "transport_stream_id": unique_id("stream", own_server, peer, tick),
-            **literals("mirroring._connections"),
-            "connect_time": context.datetime_value(tick),
-            "login_time": context.datetime_value(tick),
-            "authentication_method": _method(endpoint),
+            "connection_id": make_unique_id("connection", own_server, peer, tick),
+            "transport_stream_id": make_unique_id("stream", own_server, peer, tick),
+            **find_literal_columns("mirroring._list_connections"),
+            "connect_time": context.get_datetime_value(tick),
+            "login_time": context.get_datetime_value(tick),
+            "authentication_method": _get_authentication_method(endpoint),
             "principal_name": world.instances[peer].service_account,
             "remote_user_name": world.instances[peer].service_account,
-            "last_activity_time": context.datetime_value(world.tick - world.tick % 100),
+            "last_activity_time": context.get_datetime_value(world.tick - world.tick % 100),
             "is_accept": int(own_server > peer),
             "encryption_algorithm": algorithm[0],
             "encryption_algorithm_desc": algorithm[1],
-            "total_bytes_sent": _bytes_to(context, peer),
+            "total_bytes_sent": _sum_bytes_to(context, peer),
         }
 
 
-def _bytes_to(context: Context, peer: str) -> int:
+def _sum_bytes_to(context: Context, peer: str) -> int:
     """Return the bytes of log that the principals here have sent to *peer*."""
     total_kb = 0.0
-    for copy in context.copies():
+    for copy in context.list_copies():
         if copy.mirroring.partner == peer and copy.source is not None:
             flow = context.world.flow
-            for stream in flow.streams_of(copy.source):
-                total_kb += flow.stream_positions(stream).sent_kb
+            for stream in flow.list_streams_of(copy.source):
+                total_kb += flow.read_stream_positions(stream).sent_kb
     return int(total_kb * 1024)
 
 
-view("sys.dm_db_mirroring_connections", _connections)
+register_view("sys.dm_db_mirroring_connections", _list_connections)
 
 
-def page_repairs(context: Context, only_groups: bool = False) -> Iterable[Record]:
+def list_page_repairs(context: Context, only_groups: bool = False) -> Iterable[Record]:
     """Yield the page repairs of mirrored databases, or those of databases in availability groups."""
-    for copy in context.copies():
+    for copy in context.list_copies():
         for repair in copy.page_repairs if (copy.availability.guid is not None) is only_groups else ():
             yield {
                 "database_id": copy.database_id,
@@ -265,8 +265,8 @@ def page_repairs(context: Context, only_groups: bool = False) -> Iterable[Record
                 "page_id": repair.page,
                 "error_type": repair.error_type,
                 "page_status": repair.status,
-                "modification_time": context.datetime_value(repair.tick),
+                "modification_time": context.get_datetime_value(repair.tick),
             }
 
 
-view("sys.dm_db_mirroring_auto_page_repair", page_repairs)
+register_view("sys.dm_db_mirroring_auto_page_repair", list_page_repairs)

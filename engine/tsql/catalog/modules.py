@@ -6,14 +6,14 @@ from typing import Final
 
 from engine.tsql.batches import objects
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.column_types import type_record
-from engine.tsql.catalog.schema import items_of
-from engine.tsql.catalog.shapes import literals
-from engine.tsql.catalog.view import Record, view
+from engine.tsql.catalog.column_types import build_type_record
+from engine.tsql.catalog.schema import list_named_objects
+from engine.tsql.catalog.shapes import find_literal_columns
+from engine.tsql.catalog.view import Record, register_view
 
 
-def _modules(context: Context) -> Iterable[Record]:
-    for _, number, item in items_of(context):
+def _list_modules(context: Context) -> Iterable[Record]:
+    for _, number, item in list_named_objects(context):
         if isinstance(item, objects.UserProcedure | objects.UserView | objects.UserFunction):
             # the options of WITH before the body of a module
             definition = item.definition
@@ -37,30 +37,30 @@ _OPTIONS: Final = re.compile(
 """Pattern of the options before the AS of a module."""
 
 
-view("sys.sql_modules", _modules)
-view("sys.all_sql_modules", _modules)
+register_view("sys.sql_modules", _list_modules)
+register_view("sys.all_sql_modules", _list_modules)
 
 
-def _parameters(context: Context) -> Iterable[Record]:
-    for _, number, item in items_of(context):
+def _list_parameters(context: Context) -> Iterable[Record]:
+    for _, number, item in list_named_objects(context):
         for index, parameter in enumerate(
             item.parameters if isinstance(item, objects.UserProcedure | objects.UserFunction) else (), start=1
         ):
             yield {
-                **type_record(parameter.type),
+                **build_type_record(parameter.type),
                 "object_id": number,
                 "name": parameter.name,
                 "parameter_id": index,
                 "is_output": int(parameter.output),
-                **literals("modules._parameters"),
+                **find_literal_columns("modules._list_parameters"),
             }
 
 
-view("sys.parameters", _parameters)
+register_view("sys.parameters", _list_parameters)
 
 
-def _routines(context: Context) -> Iterable[Record]:
-    for name, _, item in items_of(context):
+def _list_routines(context: Context) -> Iterable[Record]:
+    for name, _, item in list_named_objects(context):
         if isinstance(item, objects.UserProcedure | objects.UserFunction):
             yield {
                 "SPECIFIC_SCHEMA": name.schema,
@@ -72,4 +72,4 @@ def _routines(context: Context) -> Iterable[Record]:
             }
 
 
-view("information_schema.routines", _routines)
+register_view("information_schema.routines", _list_routines)

@@ -3,26 +3,26 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from engine.identifiers import unique_id
+from engine.identifiers import make_unique_id
 from engine.messages import SqlError
 from engine.mirroring import monitor
 from engine.protocol import backup, groups
-from engine.protocol.lineage import lsn
+from engine.protocol.lineage import format_lsn
 from engine.tsql.batches import ledger
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.shapes import literals
-from engine.tsql.catalog.view import VIEWS, Record, view
+from engine.tsql.catalog.shapes import find_literal_columns
+from engine.tsql.catalog.view import VIEWS, Record, register_view
 from engine.tsql.scalars.values import Scalar, to_text
 
 # --- the mirroring monitor -------------------------------------------------------------------------------
 
 
-def _monitor_rows(context: Context) -> Iterable[Record]:
+def _list_monitor_rows(context: Context) -> Iterable[Record]:
     """Yield the rows of the monitor table, which exists after its first update [DOC: sp_dbmmonitorupdate]."""
-    if not any(monitor.rows_of(context.world, copy.key) for copy in context.copies()):
+    if not any(monitor.get_rows(context.world, copy.key) for copy in context.list_copies()):
         raise SqlError(208, "msdb.dbo.dbm_monitor_data")
-    for copy in context.copies():
-        for row in monitor.rows_of(context.world, copy.key):
+    for copy in context.list_copies():
+        for row in monitor.get_rows(context.world, copy.key):
             yield {
                 "database_id": copy.database_id,
                 "role": int(row.role) - 1,
@@ -35,21 +35,21 @@ def _monitor_rows(context: Context) -> Iterable[Record]:
                 "redo_rate": round(row.restore_rate_kb_per_s),
                 "transaction_delay": round(row.transaction_delay_ms),
                 "transactions_per_sec": round(row.transactions_per_s),
-                "time": context.datetime_value(row.tick),
-                "end_of_log_lsn": lsn(row.end_of_log_kb),
-                "failover_lsn": lsn(row.failover_lsn_kb),
-                "local_time": context.datetime_value(row.tick),
+                "time": context.get_datetime_value(row.tick),
+                "end_of_log_lsn": format_lsn(row.end_of_log_kb),
+                "failover_lsn": format_lsn(row.failover_lsn_kb),
+                "local_time": context.get_datetime_value(row.tick),
             }
 
 
-view("msdb.dbo.dbm_monitor_data", _monitor_rows)
+register_view("msdb.dbo.dbm_monitor_data", _list_monitor_rows)
 
 _THRESHOLDS: Final = {1: "time_behind", 2: "send_queue", 3: "redo_queue", 4: "average_delay"}
 """Number of an alert -> column of its threshold."""
 
 
-def _monitor_alerts(context: Context) -> Iterable[Record]:
-    for copy in context.copies():
+def _list_monitor_alerts(context: Context) -> Iterable[Record]:
+    for copy in context.list_copies():
         own_alerts = [alert for alert in context.server.alerts if alert.database == copy.database]
         if not own_alerts:
             continue
@@ -66,19 +66,19 @@ def _monitor_alerts(context: Context) -> Iterable[Record]:
         yield record
 
 
-view("msdb.dbo.dbm_monitor_alerts", _monitor_alerts)
+register_view("msdb.dbo.dbm_monitor_alerts", _list_monitor_alerts)
 
 # --- pages, backups --------------------------------------------------------------------------------------
 
 
-def _suspect_pages(context: Context) -> Iterable[Record]:
+def _list_suspect_pages(context: Context) -> Iterable[Record]:
     """Yield damaged pages.
 
     event_type is 2 for a bad checksum; after a repair by the partner it is 5 on a principal and 4 on a
     mirror. Documented [DOC: suspect_pages, automatic page repair].
     """
-    for copy in context.copies():
-        event_type = 4 if groups.policy(copy).is_follower(copy) else 5
+    for copy in context.list_copies():
+        event_type = 4 if groups.get_policy(copy).is_follower(copy) else 5
         repaired = {repair.page: repair.tick for repair in copy.page_repairs if repair.status == 5}
         for page in sorted({*copy.bad_pages, *repaired}):
             yield {
@@ -87,11 +87,11 @@ def _suspect_pages(context: Context) -> Iterable[Record]:
                 "page_id": page,
                 "event_type": event_type if page in repaired else 2,
                 "error_count": 1,
-                "last_update_date": context.datetime_value(repaired.get(page)),
+                "last_update_date": context.get_datetime_value(repaired.get(page)),
             }
 
 
-view("msdb.dbo.suspect_pages", _suspect_pages)
+register_view("msdb.dbo.suspect_pages", _list_suspect_pages)
 
 _KINDS: Final = {backup.DATABASE: "D", backup.DIFFERENTIAL: "I", backup.LOG: "L"}
 
@@ -109,18 +109,18 @@ def _list_server_backups(context: Context) -> list[tuple[str, int, backup.Backup
     return [backups_by_id[number] for number in sorted(backups_by_id)]
 
 
-def _backup_sets(context: Context) -> Iterable[Record]:
+def _list_backup_sets(context: Context) -> Iterable[Record]:
     for _, position, backup_set in _list_server_backups(context):
         yield {
             "backup_set_id": backup_set.id,
             "media_set_id": backup_set.id,
             "position": position,
-            "first_lsn": lsn(backup_set.first_kb),
-            "last_lsn": lsn(backup_set.last_kb),
-            "checkpoint_lsn": lsn(backup_set.first_kb),
-            "database_backup_lsn": lsn(backup_set.first_kb),
-            "backup_start_date": context.datetime_value(backup_set.started_tick),
-            "backup_finish_date": context.datetime_value(backup_set.tick),
+            "first_lsn": format_lsn(backup_set.first_kb),
+            "last_lsn": format_lsn(backup_set.last_kb),
+            "checkpoint_lsn": format_lsn(backup_set.first_kb),
+            "database_backup_lsn": format_lsn(backup_set.first_kb),
+            "backup_start_date": context.get_datetime_value(backup_set.started_tick),
+            "backup_finish_date": context.get_datetime_value(backup_set.tick),
             "type": _KINDS[backup_set.kind],
             "database_name": backup_set.database,
             "server_name": backup_set.server,
@@ -136,7 +136,7 @@ def _backup_sets(context: Context) -> Iterable[Record]:
             "flags": backup_set.flags,
             "name": backup_set.details.name,
             "description": backup_set.details.description,
-            "expiration_date": context.datetime_value(backup_set.details.expires_tick)
+            "expiration_date": context.get_datetime_value(backup_set.details.expires_tick)
             if backup_set.details.expires_tick is not None
             else None,
             "user_name": backup_set.details.login,
@@ -144,49 +144,51 @@ def _backup_sets(context: Context) -> Iterable[Record]:
         }
 
 
-def _media(context: Context) -> Iterable[Record]:
+def _list_media(context: Context) -> Iterable[Record]:
     for path, _, backup_set in _list_server_backups(context):
         yield {"media_set_id": backup_set.id, "physical_device_name": path, "device_type": 2}
 
 
-view("msdb.dbo.backupset", _backup_sets)
-view("msdb.dbo.backupmediafamily", _media)
+register_view("msdb.dbo.backupset", _list_backup_sets)
+register_view("msdb.dbo.backupmediafamily", _list_media)
 
 
-def _restores(context: Context) -> Iterable[Record]:
+def _list_restores(context: Context) -> Iterable[Record]:
     for number, restore in enumerate(context.server.restores, start=1):
         yield {
             "restore_history_id": number,
-            "restore_date": context.datetime_value(restore.tick),
+            "restore_date": context.get_datetime_value(restore.tick),
             "destination_database_name": restore.database,
             "backup_set_id": restore.backup_id,
             "restore_type": restore.kind,
             "replace": int(restore.replace),
             "recovery": int(restore.recovery),
-            "stop_at": context.datetime_value(restore.stop_tick) if restore.stop_tick is not None else None,
+            "stop_at": context.get_datetime_value(restore.stop_tick)
+            if restore.stop_tick is not None
+            else None,
         }
 
 
-view("msdb.dbo.restorehistory", _restores)
+register_view("msdb.dbo.restorehistory", _list_restores)
 
 
 # --- tables of msdb about SQL Server Agent and Database Mail, from the rows that procedures store (ledger.py)
 # --
 
 
-def _job_id(context: Context, job: Scalar) -> Scalar:
-    return unique_id("job", context.session.server, to_text(job)) if job else None
+def _make_job_id(context: Context, job: Scalar) -> Scalar:
+    return make_unique_id("job", context.session.server, to_text(job)) if job else None
 
 
 # --- jobs ------------------------------------------------------------------------------------------------
 
 
-def _jobs(context: Context) -> Iterable[Record]:
+def _list_jobs(context: Context) -> Iterable[Record]:
     for job in context.server.jobs:
-        stored_row = ledger.find(context.world, context.session.server, "sysjobs", "job", job.name) or {}
-        long_ago = context.datetime_value(-86_400_00 * 100)
+        stored_row = ledger.find_row(context.world, context.session.server, "sysjobs", "job", job.name) or {}
+        long_ago = context.get_datetime_value(-86_400_00 * 100)
         yield {
-            "job_id": _job_id(context, job.name),
+            "job_id": _make_job_id(context, job.name),
             "originating_server": context.session.server,
             "originating_server_id": 0,
             "name": job.name,
@@ -194,7 +196,7 @@ def _jobs(context: Context) -> Iterable[Record]:
             "description": stored_row.get("description", "No description available."),
             "start_step_id": stored_row.get("start_step_id", 1),
             "category_id": stored_row.get("category_id") or 0,
-            "owner_sid": sid_of(context, to_text(stored_row.get("owner") or "sa")),
+            "owner_sid": find_sid(context, to_text(stored_row.get("owner") or "sa")),
             "date_created": stored_row.get("date_created", long_ago),
             "date_modified": stored_row.get("date_modified", long_ago),
             "notify_level_eventlog": stored_row.get("notify_level_eventlog", 0),
@@ -204,11 +206,11 @@ def _jobs(context: Context) -> Iterable[Record]:
         }
 
 
-view("msdb.dbo.sysjobs", _jobs)
-view("msdb.dbo.sysjobs_view", _jobs)
+register_view("msdb.dbo.sysjobs", _list_jobs)
+register_view("msdb.dbo.sysjobs_view", _list_jobs)
 
 
-def sid_of(context: Context, login: str) -> Scalar:
+def find_sid(context: Context, login: str) -> Scalar:
     """Return the SID of a login; None for an unknown one."""
     rows = VIEWS["sys.server_principals"].rows
     assert rows is not None, "logins are simulated"
@@ -216,15 +218,15 @@ def sid_of(context: Context, login: str) -> Scalar:
     return next(sids, None)
 
 
-def _latest(context: Context, job: Scalar, step_id: Scalar) -> Record | None:
+def _find_latest_history(context: Context, job: Scalar, step_id: Scalar) -> Record | None:
     """Return the latest history row about a step of a job, or about the job itself (step 0)."""
-    rows = ledger.rows(context.world, context.session.server, "sysjobhistory")
+    rows = ledger.list_rows(context.world, context.session.server, "sysjobhistory")
     return next((row for row in reversed(rows) if (row["job"], row["step_id"]) == (job, step_id)), None)
 
 
-def _last_run(context: Context, job: Scalar, step_id: Scalar, default_outcome: int) -> Record:
+def _build_last_run_columns(context: Context, job: Scalar, step_id: Scalar, default_outcome: int) -> Record:
     """Return the columns about the last run. *default_outcome*: outcome before the first run."""
-    row = _latest(context, job, step_id) or {}
+    row = _find_latest_history(context, job, step_id) or {}
     return {
         "last_run_outcome": row.get("run_status", default_outcome),
         "last_run_duration": row.get("run_duration", 0),
@@ -233,33 +235,33 @@ def _last_run(context: Context, job: Scalar, step_id: Scalar, default_outcome: i
     }
 
 
-def _steps(context: Context) -> Iterable[Record]:
+def _list_steps(context: Context) -> Iterable[Record]:
     """Yield the steps as they were defined. A predefined job has one step with an unknown command."""
-    rows = ledger.rows(context.world, context.session.server, "sysjobsteps")
+    rows = ledger.list_rows(context.world, context.session.server, "sysjobsteps")
     having = {to_text(row["job"]).casefold() for row in rows}
     for row in rows:
         record = {name: value for name, value in row.items() if name not in ("id", "job")}
-        last = _latest(context, row["job"], row["step_id"]) or {}
+        last = _find_latest_history(context, row["job"], row["step_id"]) or {}
         yield {
             **record,
-            **_last_run(context, row["job"], row["step_id"], 0),
+            **_build_last_run_columns(context, row["job"], row["step_id"], 0),
             "last_run_retries": last.get("retries_attempted", 0),
-            "job_id": _job_id(context, row["job"]),
+            "job_id": _make_job_id(context, row["job"]),
         }
     for job in context.server.jobs:
         is_scripted = (
-            ledger.find(context.world, context.session.server, "sysjobs", "job", job.name) is not None
+            ledger.find_row(context.world, context.session.server, "sysjobs", "job", job.name) is not None
         )
         if not is_scripted and job.name.casefold() not in having:
             yield {
-                "job_id": _job_id(context, job.name),
-                **literals("msdb._steps"),
+                "job_id": _make_job_id(context, job.name),
+                **find_literal_columns("msdb._list_steps"),
                 "step_name": job.name,
                 "database_name": job.database or "master",
             }
 
 
-view("msdb.dbo.sysjobsteps", _steps)
+register_view("msdb.dbo.sysjobsteps", _list_steps)
 
 # --- stored rows that are shown unchanged
 # --------------------------------------------------------------------
@@ -273,7 +275,7 @@ def _make_ledger_rows(
     """Build a function for the rows of a ledger table, with columns renamed as in the system table."""
 
     def rows(context: Context) -> Iterable[Record]:
-        for row in ledger.rows(context.world, context.session.server, table):
+        for row in ledger.list_rows(context.world, context.session.server, table):
             record = {renamed[name]: value for name, value in row.items() if name in renamed}
             yield {**record, **(extra_columns(context, row) if extra_columns is not None else {})}
 
@@ -285,19 +287,21 @@ def _map_columns(names: str, **renamed: str) -> _Renamed:
 
 
 def _add_job_columns(context: Context, row: Record) -> Record:
-    return {"job_id": _job_id(context, row.get("job"))}
+    return {"job_id": _make_job_id(context, row.get("job"))}
 
 
-def _history(context: Context, row: Record) -> Record:
+def _build_history_row(context: Context, row: Record) -> Record:
     return {**_add_job_columns(context, row), "server": context.session.server}
 
 
-def _alert(context: Context, row: Record) -> Record:
-    notified = ledger.find(context.world, context.session.server, "sysnotifications", "alert_id", row["id"])
+def _build_alert_row(context: Context, row: Record) -> Record:
+    notified = ledger.find_row(
+        context.world, context.session.server, "sysnotifications", "alert_id", row["id"]
+    )
     wmi = row.get("wmi_query")
     return {
         **_add_job_columns(context, row),
-        **literals("msdb._alert"),
+        **find_literal_columns("msdb._build_alert_row"),
         "message_id": row.get("message_id") or 0,
         "severity": row.get("severity") or 0,
         "delay_between_responses": row.get("delay_between_responses") or 0,
@@ -311,7 +315,7 @@ def _alert(context: Context, row: Record) -> Record:
     }
 
 
-view(
+register_view(
     "msdb.dbo.sysalerts",
     _make_ledger_rows(
         "sysalerts",
@@ -319,10 +323,10 @@ view(
             """id name enabled notification_message include_event_description event_description_keyword
             occurrence_count"""
         ),
-        _alert,
+        _build_alert_row,
     ),
 )
-view(
+register_view(
     "msdb.dbo.sysoperators",
     _make_ledger_rows(
         "sysoperators",
@@ -333,11 +337,11 @@ view(
         ),
     ),
 )
-view(
+register_view(
     "msdb.dbo.sysnotifications",
     _make_ledger_rows("sysnotifications", _map_columns("alert_id operator_id notification_method")),
 )
-view(
+register_view(
     "msdb.dbo.sysjobhistory",
     _make_ledger_rows(
         "sysjobhistory",
@@ -346,38 +350,38 @@ view(
             retries_attempted""",
             id="instance_id",
         ),
-        _history,
+        _build_history_row,
     ),
 )
 _SCHEDULE: Final = """enabled freq_type freq_interval freq_subday_type freq_subday_interval freq_relative_interval
 freq_recurrence_factor active_start_date active_end_date active_start_time active_end_time"""
-view(
+register_view(
     "msdb.dbo.sysschedules",
     _make_ledger_rows(
         "sysschedules",
         _map_columns(_SCHEDULE, id="schedule_id", name="name"),
-        lambda context, row: {"schedule_uid": unique_id("schedule", context.session.server, row["id"])},
+        lambda context, row: {"schedule_uid": make_unique_id("schedule", context.session.server, row["id"])},
     ),
 )
-view(
+register_view(
     "msdb.dbo.sysjobschedules",
     _make_ledger_rows("sysjobschedules", _map_columns("schedule_id"), _add_job_columns),
 )
 
 
-def _activity(context: Context) -> Iterable[Record]:
+def _list_activity(context: Context) -> Iterable[Record]:
     """Yield the latest run of each job, with NULL for a job that has not run. [DOC: sysjobactivity]."""
     world, server = context.world, context.session.server
     for job in context.server.jobs:
-        row = ledger.activity_of(world, server, job.name) or {}
+        row = ledger.find_activity(world, server, job.name) or {}
         times = {name: row.get(name) for name in ("start_tick", "stop_tick", "step_tick")}
         shown_columns = {
-            name: context.datetime_value(int(str(tick))) if tick is not None else None
+            name: context.get_datetime_value(int(str(tick))) if tick is not None else None
             for name, tick in times.items()
         }
         yield {
             "session_id": 1,
-            "job_id": _job_id(context, job.name),
+            "job_id": _make_job_id(context, job.name),
             "run_requested_date": shown_columns["start_tick"],
             "run_requested_source": to_text(row["source"]) if row else None,
             "start_execution_date": shown_columns["start_tick"],
@@ -388,27 +392,27 @@ def _activity(context: Context) -> Iterable[Record]:
         }
 
 
-def _job_servers(context: Context) -> Iterable[Record]:
+def _list_job_servers(context: Context) -> Iterable[Record]:
     for job in context.server.jobs:
-        job_row = ledger.find(context.world, context.session.server, "sysjobs", "job", job.name) or {}
+        job_row = ledger.find_row(context.world, context.session.server, "sysjobs", "job", job.name) or {}
         if job_row.get("targeted", 1):
-            last = _latest(context, job.name, 0) or {}
+            last = _find_latest_history(context, job.name, 0) or {}
             yield {
-                "job_id": _job_id(context, job.name),
+                "job_id": _make_job_id(context, job.name),
                 "server_id": 0,
-                **_last_run(context, job.name, 0, 5),
+                **_build_last_run_columns(context, job.name, 0, 5),
                 "last_outcome_message": last.get("message"),
             }
 
 
-view("msdb.dbo.sysjobactivity", _activity)
-view("msdb.dbo.sysjobservers", _job_servers)
+register_view("msdb.dbo.sysjobactivity", _list_activity)
+register_view("msdb.dbo.sysjobservers", _list_job_servers)
 
 
-def _categories(context: Context) -> Iterable[Record]:
+def _list_categories(context: Context) -> Iterable[Record]:
     yield {"category_id": 0, "category_class": 1, "category_type": 1, "name": "[Uncategorized (Local)]"}
     yield {"category_id": 3, "category_class": 1, "category_type": 1, "name": "Database Maintenance"}
-    for row in ledger.rows(context.world, context.session.server, "syscategories"):
+    for row in ledger.list_rows(context.world, context.session.server, "syscategories"):
         yield {
             "category_id": 100 + int(str(row["id"])),
             "category_class": row["category_class"],
@@ -417,26 +421,26 @@ def _categories(context: Context) -> Iterable[Record]:
         }
 
 
-view("msdb.dbo.syscategories", _categories)
+register_view("msdb.dbo.syscategories", _list_categories)
 
 # --- Database Mail ---------------------------------------------------------------------------------------
 
-view(
+register_view(
     "msdb.dbo.sysmail_profile",
     _make_ledger_rows("sysmail_profile", _map_columns("name description", id="profile_id")),
 )
-view(
+register_view(
     "msdb.dbo.sysmail_account",
     _make_ledger_rows(
         "sysmail_account",
         _map_columns("name description email_address display_name replyto_address", id="account_id"),
     ),
 )
-view(
+register_view(
     "msdb.dbo.sysmail_profileaccount",
     _make_ledger_rows("sysmail_profileaccount", _map_columns("profile_id account_id sequence_number")),
 )
-view(
+register_view(
     "msdb.dbo.sysmail_principalprofile",
     _make_ledger_rows("sysmail_principalprofile", _map_columns("profile_id is_default")),
 )
@@ -447,4 +451,4 @@ _MAILS: Final = _make_ledger_rows(
     ),
 )
 for _name in ("sysmail_allitems", "sysmail_unsentitems", "sysmail_mailitems"):
-    view(f"msdb.dbo.{_name}", _MAILS)
+    register_view(f"msdb.dbo.{_name}", _MAILS)

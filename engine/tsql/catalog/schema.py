@@ -9,11 +9,11 @@ from engine.tsql.batches import constraints, objects, tables
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Table
 from engine.tsql.catalog import column_types
-from engine.tsql.catalog.column_types import TYPE_IDS, type_record
-from engine.tsql.catalog.shapes import literals
-from engine.tsql.catalog.view import Record, Rows, list_views, view
+from engine.tsql.catalog.column_types import TYPE_IDS, build_type_record
+from engine.tsql.catalog.shapes import find_literal_columns
+from engine.tsql.catalog.view import Record, Rows, list_views, register_view
 from engine.tsql.language.columns import Check, ColumnDefinition, ForeignKey, Key
-from engine.tsql.language.lexer import Token, tokens_of
+from engine.tsql.language.lexer import Token, tokenize
 
 TEMP_NAME_LENGTH: Final = 116
 """Length to which tempdb pads the name of a temp table with `_` before it appends a number. Documented."""
@@ -26,7 +26,7 @@ class ObjectName(NamedTuple):
     schema: str = "dbo"
 
 
-def items_of(context: Context) -> Iterator[tuple[ObjectName, int, objects.UserObject]]:
+def list_named_objects(context: Context) -> Iterator[tuple[ObjectName, int, objects.UserObject]]:
     """Yield (name, id, contents) of each object in the current database. In tempdb, include own temp tables."""
     for stored_object, item in objects.list_objects(context):
         yield ObjectName(stored_object.name, stored_object.schema), stored_object.object_id, item
@@ -36,8 +36,8 @@ def items_of(context: Context) -> Iterator[tuple[ObjectName, int, objects.UserOb
             yield ObjectName(padded), object_id, table
 
 
-def _tables(context: Context) -> Iterator[tuple[ObjectName, int, Table]]:
-    for name, number, item in items_of(context):
+def _list_tables(context: Context) -> Iterator[tuple[ObjectName, int, Table]]:
+    for name, number, item in list_named_objects(context):
         if isinstance(item, Table):
             yield name, number, item
 
@@ -45,8 +45,8 @@ def _tables(context: Context) -> Iterator[tuple[ObjectName, int, Table]]:
 # --- objects -----------------------------------------------------------------------------------------------
 
 
-def _object(context: Context, named: ObjectName, number: int, kind: str, parent: int = 0) -> Record:
-    schema_id = 1 if named.schema == "dbo" else objects.schemas(context)[named.schema].number
+def _build_object_row(context: Context, named: ObjectName, number: int, kind: str, parent: int = 0) -> Record:
+    schema_id = 1 if named.schema == "dbo" else objects.list_schemas(context)[named.schema].number
     return {
         "name": named.name,
         "object_id": number,
@@ -54,8 +54,8 @@ def _object(context: Context, named: ObjectName, number: int, kind: str, parent:
         "parent_object_id": parent,
         "type": kind,
         "type_desc": _DESCRIPTIONS[kind],
-        "create_date": context.datetime_value(),
-        "modify_date": context.datetime_value(),
+        "create_date": context.get_datetime_value(),
+        "modify_date": context.get_datetime_value(),
         "is_ms_shipped": 0,
     }
 
@@ -76,20 +76,22 @@ def _make_object_rows(*kinds: str) -> Rows:
     """Build a function for the objects of these types, including constraints."""
 
     def rows(context: Context) -> Iterable[Record]:
-        for object_name, number, item in items_of(context):
-            kind = objects.type_code(item)
+        for object_name, number, item in list_named_objects(context):
+            kind = objects.get_type_code(item)
             if not kinds or kind in kinds:
                 yield {
-                    **_object(context, object_name, number, kind),
+                    **_build_object_row(context, object_name, number, kind),
                     "TABLE_CATALOG": context.session.database,
                     "TABLE_SCHEMA": object_name.schema,
                     "TABLE_NAME": object_name.name,
                     "TABLE_TYPE": "BASE TABLE" if kind == "U " else "VIEW",
                 }
         if not kinds:
-            for list_constraints in (_keys, _checks, _defaults, _foreign_keys):
+            for list_constraints in (_list_keys, _list_checks, _list_defaults, _list_foreign_keys):
                 yield from list_constraints(context)
-        yield from (row for row in column_types.objects_of(context) if not kinds or row["type"] in kinds)
+        yield from (
+            row for row in column_types.list_shipped_objects(context) if not kinds or row["type"] in kinds
+        )
 
     return rows
 
@@ -111,29 +113,29 @@ def _sysobjects(context: Context) -> Iterable[Record]:
         yield {**record, "type": row["type"]}
 
 
-view("sys.objects", _make_object_rows())
-view("sys.tables", _make_object_rows("U "))
-view("sys.views", _make_object_rows("V "))
-view("sys.procedures", _make_object_rows("P "))
-view("sys.sysobjects", _sysobjects)
-view("information_schema.tables", _make_object_rows("U ", "V "))
+register_view("sys.objects", _make_object_rows())
+register_view("sys.tables", _make_object_rows("U "))
+register_view("sys.views", _make_object_rows("V "))
+register_view("sys.procedures", _make_object_rows("P "))
+register_view("sys.sysobjects", _sysobjects)
+register_view("information_schema.tables", _make_object_rows("U ", "V "))
 
 
 # --- columns -----------------------------------------------------------------------------------------------
 
 
-def _column(
+def _build_column_row(
     context: Context, named: ObjectName, number: int, column_id: int, column: ColumnDefinition
 ) -> Record:
     first, step = column.identity or (None, None)
     return {
-        **type_record(column.type),
+        **build_type_record(column.type),
         "TABLE_CATALOG": context.session.database,
         "TABLE_SCHEMA": named.schema,
         "TABLE_NAME": named.name,
         "COLUMN_NAME": column.name,
         "ORDINAL_POSITION": column_id,
-        "COLUMN_DEFAULT": _default_text(column) if column.default else None,
+        "COLUMN_DEFAULT": _format_default(column) if column.default else None,
         "is_nullable": int(column.nullable),
         "IS_NULLABLE": "YES" if column.nullable else "NO",
         "object_id": number,
@@ -144,78 +146,78 @@ def _column(
         "seed_value": first,
         "increment_value": step,
         "definition": f"({column.computed})" if column.computed else None,
-        "default_object_id": _default_id(number, column) if column.default else 0,
+        "default_object_id": _compute_default_id(number, column) if column.default else 0,
         "is_sparse": int(("SPARSE", "") in column.options),
         "is_persisted": int(("PERSISTED", "") in column.options),
         "is_rowguidcol": int(("ROWGUIDCOL", "") in column.options),
     }
 
 
-def _columns(wanted: Callable[[ColumnDefinition], bool]) -> Rows:
+def _build_column_lister(wanted: Callable[[ColumnDefinition], bool]) -> Rows:
     def rows(context: Context) -> Iterable[Record]:
-        for name, number, table in _tables(context):
+        for name, number, table in _list_tables(context):
             for index, column in enumerate(table.columns, start=1):
                 if wanted(column):
-                    yield _column(context, name, number, index, column)
+                    yield _build_column_row(context, name, number, index, column)
 
     return rows
 
 
-def _last_values(context: Context) -> Iterable[Record]:
-    for name, number, table in _tables(context):
+def _list_last_identity_values(context: Context) -> Iterable[Record]:
+    for name, number, table in _list_tables(context):
         for index, column in enumerate(table.columns, start=1):
             if column.identity is not None:
                 table = tables.restore_identity(table, context.server)
                 last = table.next_identity - column.identity[1]
                 used = table.next_identity != column.identity[0]
                 yield {
-                    **_column(context, name, number, index, column),
+                    **_build_column_row(context, name, number, index, column),
                     "last_value": last if used else None,
                 }
 
 
 @cache
-def _system_columns_of(version: int) -> tuple[Record, ...]:
+def _read_system_columns(version: int) -> tuple[Record, ...]:
     """Return the columns of system objects. Their nullability is not documented."""
     return tuple(
         {
-            **type_record(column.type),
-            "object_id": -objects.object_id(catalog_view.name),
+            **build_type_record(column.type),
+            "object_id": -objects.compute_object_id(catalog_view.name),
             "name": column.name,
             "column_id": index,
             "is_ansi_padded": 1,
         }
         for catalog_view in list_views(version)
-        for index, column in enumerate(catalog_view.columns_in(version), start=1)
+        for index, column in enumerate(catalog_view.list_columns_in(version), start=1)
     )
 
 
-def _system_columns(context: Context) -> Iterable[Record]:
-    return _system_columns_of(context.version)
+def _list_system_columns(context: Context) -> Iterable[Record]:
+    return _read_system_columns(context.version)
 
 
-def _all_columns(context: Context) -> Iterable[Record]:
-    yield from _visible_columns(context)
-    yield from _system_columns(context)
+def _list_all_columns(context: Context) -> Iterable[Record]:
+    yield from _list_visible_columns(context)
+    yield from _list_system_columns(context)
 
 
-def _visible_columns(context: Context) -> Iterable[Record]:
-    yield from _columns(lambda column: True)(context)
-    yield from column_types.columns_of(context)
+def _list_visible_columns(context: Context) -> Iterable[Record]:
+    yield from _build_column_lister(lambda column: True)(context)
+    yield from column_types.list_shipped_columns(context)
 
 
-view("sys.system_columns", _system_columns)
-view("sys.all_columns", _all_columns)
-view("information_schema.columns", _visible_columns)
-view("sys.columns", _visible_columns)
-view("sys.computed_columns", _columns(lambda column: bool(column.computed)))
-view("sys.identity_columns", _last_values)
+register_view("sys.system_columns", _list_system_columns)
+register_view("sys.all_columns", _list_all_columns)
+register_view("information_schema.columns", _list_visible_columns)
+register_view("sys.columns", _list_visible_columns)
+register_view("sys.computed_columns", _build_column_lister(lambda column: bool(column.computed)))
+register_view("sys.identity_columns", _list_last_identity_values)
 
 
-def _types(context: Context) -> Iterable[Record]:
+def _list_types(context: Context) -> Iterable[Record]:
     for name, number in TYPE_IDS.items():
         if not (context.version < 2008 and name in ("date", "time", "datetime2", "datetimeoffset")):
-            record = type_record("decimal(38, 38)" if name in ("decimal", "numeric") else name)
+            record = build_type_record("decimal(38, 38)" if name in ("decimal", "numeric") else name)
             longest = 8000 if record["max_length"] in (1, 2) and name in _LONG else record["max_length"]
             yield {
                 **record,
@@ -225,7 +227,7 @@ def _types(context: Context) -> Iterable[Record]:
                 "user_type_id": number,
                 "max_length": longest,
             }
-    yield {**type_record("sysname"), **_USER_TYPE, "name": "sysname", "is_nullable": 0}
+    yield {**build_type_record("sysname"), **_USER_TYPE, "name": "sysname", "is_nullable": 0}
 
 
 _LONG: Final = frozenset({"nvarchar", "nchar", "varchar", "char", "varbinary", "binary"})
@@ -233,13 +235,13 @@ _USER_TYPE: Final[Record] = {
     "schema_id": 4, "is_user_defined": 0, "is_assembly_type": 0, "is_nullable": 1, "is_table_type": 0,
 }  # fmt: skip
 
-view("sys.types", _types)
+register_view("sys.types", _list_types)
 
 
 # --- indexes and keys --------------------------------------------------------------------------------------
 
 
-def indexes_of(table: Table) -> Iterator[tuple[int, Key | None]]:
+def list_indexes_of(table: Table) -> Iterator[tuple[int, Key | None]]:
     """Yield (index_id, key). A table without a clustered index is a heap, with index_id 0."""
     keys = [key for key in table.constraints if isinstance(key, Key)]
     if not any(key.clustered for key in keys):
@@ -248,9 +250,9 @@ def indexes_of(table: Table) -> Iterator[tuple[int, Key | None]]:
         yield 1 if key.clustered else number, key
 
 
-def _indexes(context: Context) -> Iterable[Record]:
-    for _, owner, table in _tables(context):
-        for number, key in indexes_of(table):
+def _list_indexes(context: Context) -> Iterable[Record]:
+    for _, owner, table in _list_tables(context):
+        for number, key in list_indexes_of(table):
             options = dict(key.options) if key is not None else {}
             yield {
                 "object_id": owner,
@@ -259,7 +261,7 @@ def _indexes(context: Context) -> Iterable[Record]:
                 "type": min(number, 2),
                 "type_desc": ("HEAP", "CLUSTERED", "NONCLUSTERED")[min(number, 2)],
                 "is_unique": int(key is not None and key.unique),
-                **literals("schema._indexes"),
+                **find_literal_columns("schema._list_indexes"),
                 "ignore_dup_key": int(key is not None and key.ignore_duplicates),
                 "is_primary_key": int(key is not None and key.kind == "PRIMARY KEY"),
                 "is_unique_constraint": int(key is not None and key.kind == "UNIQUE"),
@@ -277,8 +279,8 @@ def _indexes(context: Context) -> Iterable[Record]:
             }
 
 
-view("sys.indexes", _indexes)
-view("sys.sysindexes", _indexes)
+register_view("sys.indexes", _list_indexes)
+register_view("sys.sysindexes", _list_indexes)
 
 
 def _find_column_id(table: Table, name: str) -> int:
@@ -287,9 +289,9 @@ def _find_column_id(table: Table, name: str) -> int:
     return names.index(name.lower()) + 1
 
 
-def _index_columns(context: Context) -> Iterable[Record]:
-    for _, owner, table in _tables(context):
-        for number, key in indexes_of(table):
+def _list_index_columns(context: Context) -> Iterable[Record]:
+    for _, owner, table in _list_tables(context):
+        for number, key in list_indexes_of(table):
             key_columns = (*key.columns, *key.included) if key is not None else ()
             for index, name in enumerate(key_columns, start=1):
                 included = key is not None and index > len(key.columns)
@@ -305,18 +307,18 @@ def _index_columns(context: Context) -> Iterable[Record]:
                 }
 
 
-view("sys.index_columns", _index_columns)
+register_view("sys.index_columns", _list_index_columns)
 
 
 FIRST_PARTITION: Final = 2**56
 """partition_id of the first table in a database, as in public output. The others follow in steps of 65,536."""
 
 
-def _partitions(context: Context) -> Iterable[Record]:
+def _list_partitions(context: Context) -> Iterable[Record]:
     """Yield one partition for each index, with the number of rows of its table."""
     position = 0
-    for _, owner, table in _tables(context):
-        for number, key in indexes_of(table):
+    for _, owner, table in _list_tables(context):
+        for number, key in list_indexes_of(table):
             options = table.options if number < 2 else ()
             chosen_options = {**dict(options), **(dict(key.options) if key is not None else {})}
             compression = chosen_options.get("DATA_COMPRESSION", "NONE")
@@ -335,13 +337,13 @@ def _partitions(context: Context) -> Iterable[Record]:
             }
 
 
-view("sys.partitions", _partitions)
-view("sys.dm_db_partition_stats", _partitions)
+register_view("sys.partitions", _list_partitions)
+register_view("sys.dm_db_partition_stats", _list_partitions)
 
 
-def _statistics(context: Context) -> Iterable[Record]:
+def _list_statistics(context: Context) -> Iterable[Record]:
     """Yield the statistics of indexes. There are no other statistics here."""
-    for row in _indexes(context):
+    for row in _list_indexes(context):
         if row["index_id"]:
             yield {
                 "object_id": row["object_id"],
@@ -355,8 +357,8 @@ def _statistics(context: Context) -> Iterable[Record]:
             }
 
 
-def _statistics_columns(context: Context) -> Iterable[Record]:
-    for row in _index_columns(context):
+def _list_statistics_columns(context: Context) -> Iterable[Record]:
+    for row in _list_index_columns(context):
         if row["key_ordinal"]:
             yield {
                 "object_id": row["object_id"],
@@ -366,32 +368,36 @@ def _statistics_columns(context: Context) -> Iterable[Record]:
             }
 
 
-view("sys.stats", _statistics)
-view("sys.stats_columns", _statistics_columns)
+register_view("sys.stats", _list_statistics)
+register_view("sys.stats_columns", _list_statistics_columns)
 
 
-def _keys(context: Context) -> Iterable[Record]:
-    for name, owner, table in _tables(context):
-        for number, key in indexes_of(table):
+def _list_keys(context: Context) -> Iterable[Record]:
+    for name, owner, table in _list_tables(context):
+        for number, key in list_indexes_of(table):
             if key is not None and key.kind in ("PRIMARY KEY", "UNIQUE"):
                 kind = "PK" if key.kind == "PRIMARY KEY" else "UQ"
                 yield {
-                    **_object(
-                        context, ObjectName(key.name, name.schema), objects.object_id(key.name), kind, owner
+                    **_build_object_row(
+                        context,
+                        ObjectName(key.name, name.schema),
+                        objects.compute_object_id(key.name),
+                        kind,
+                        owner,
                     ),
-                    **_constraint(context, name, key.name, key.kind),
+                    **_build_constraint_row(context, name, key.name, key.kind),
                     "unique_index_id": number,
                     "is_system_named": int("__" in key.name),
                 }
 
 
-view("sys.key_constraints", _keys)
+register_view("sys.key_constraints", _list_keys)
 
 
 # --- constraints -------------------------------------------------------------------------------------------
 
 
-def _constraint(context: Context, table: ObjectName, name: str, kind: str) -> Record:
+def _build_constraint_row(context: Context, table: ObjectName, name: str, kind: str) -> Record:
     database = context.session.database
     return {
         "CONSTRAINT_CATALOG": database,
@@ -406,15 +412,19 @@ def _constraint(context: Context, table: ObjectName, name: str, kind: str) -> Re
     }
 
 
-def _checks(context: Context) -> Iterable[Record]:
-    for name, owner, table in _tables(context):
+def _list_checks(context: Context) -> Iterable[Record]:
+    for name, owner, table in _list_tables(context):
         for item in table.constraints:
             if isinstance(item, Check):
                 yield {
-                    **_object(
-                        context, ObjectName(item.name, name.schema), objects.object_id(item.name), "C ", owner
+                    **_build_object_row(
+                        context,
+                        ObjectName(item.name, name.schema),
+                        objects.compute_object_id(item.name),
+                        "C ",
+                        owner,
                     ),
-                    **_constraint(context, name, item.name, "CHECK"),
+                    **_build_constraint_row(context, name, item.name, "CHECK"),
                     "parent_column_id": _find_column_id(table, item.columns[0]) if item.columns else 0,
                     "definition": f"({item.text})",
                     "CHECK_CLAUSE": f"({item.text})",
@@ -424,17 +434,17 @@ def _checks(context: Context) -> Iterable[Record]:
                 }
 
 
-def _default_id(owner: int, column: ColumnDefinition) -> int:
-    return objects.object_id(f"default {owner} {column.name}")
+def _compute_default_id(owner: int, column: ColumnDefinition) -> int:
+    return objects.compute_object_id(f"default {owner} {column.name}")
 
 
-def _default_text(column: ColumnDefinition) -> str:
+def _format_default(column: ColumnDefinition) -> str:
     """Return the default as the catalog shows it [DOC: sys.default_constraints].
 
     Numbers are in parentheses, names of functions in lower case, names of types in brackets.
     """
-    tokens = list(tokens_of(column.default)[:-1])
-    while len(tokens) > 2 and tokens[0].text == "(" and _closing(tokens) == len(tokens) - 1:
+    tokens = list(tokenize(column.default)[:-1])
+    while len(tokens) > 2 and tokens[0].text == "(" and _find_closing_parenthesis(tokens) == len(tokens) - 1:
         tokens = tokens[1:-1]
     text, sign = "", ""
     for index, token in enumerate(tokens):
@@ -456,7 +466,7 @@ def _default_text(column: ColumnDefinition) -> str:
     return f"({text})"
 
 
-def _closing(tokens: Sequence[Token]) -> int:
+def _find_closing_parenthesis(tokens: Sequence[Token]) -> int:
     """Return the position of the parenthesis that closes the first one."""
     depth = 0
     for index, token in enumerate(tokens):
@@ -466,33 +476,37 @@ def _closing(tokens: Sequence[Token]) -> int:
     return -1
 
 
-def _defaults(context: Context) -> Iterable[Record]:
-    for name, owner, table in _tables(context):
+def _list_defaults(context: Context) -> Iterable[Record]:
+    for name, owner, table in _list_tables(context):
         for index, column in enumerate(table.columns, start=1):
             if column.default:
-                default_name = constraints.default_name(name.name, column)
+                default_name = constraints.get_default_name(name.name, column)
                 yield {
-                    **_object(
+                    **_build_object_row(
                         context,
                         ObjectName(default_name, name.schema),
-                        _default_id(owner, column),
+                        _compute_default_id(owner, column),
                         "D ",
                         owner,
                     ),
                     "parent_column_id": index,
-                    "definition": _default_text(column),
-                    "Definition": _default_text(column),
+                    "definition": _format_default(column),
+                    "Definition": _format_default(column),
                     "is_system_named": int("__" in column.default_name or not column.default_name),
                 }
 
 
-def _references(context: Context) -> Iterator[tuple[ObjectName, int, Table, ForeignKey, Table, Key]]:
+def _list_key_targets(context: Context) -> Iterator[tuple[ObjectName, int, Table, ForeignKey, Table, Key]]:
     """Yield each foreign key with its table, the referenced table, and the referenced key."""
-    tables_by_key = {objects.key_of((name.schema, name.name)): table for name, _, table in _tables(context)}
-    for name, owner, table in _tables(context):
+    tables_by_key = {
+        objects.make_object_key((name.schema, name.name)): table for name, _, table in _list_tables(context)
+    }
+    for name, owner, table in _list_tables(context):
         for item in table.constraints:
-            parent = tables_by_key.get(objects.key_of(item.table)) if isinstance(item, ForeignKey) else None
-            if not isinstance(item, ForeignKey) or parent is None:
+            if not isinstance(item, ForeignKey):
+                continue
+            parent = tables_by_key.get(objects.make_object_key(item.table))
+            if parent is None:
                 continue
             keys = [key for key in parent.constraints if isinstance(key, Key) and key.unique]
             referenced_names = sorted(column.lower() for column in item.references)
@@ -503,78 +517,83 @@ def _references(context: Context) -> Iterator[tuple[ObjectName, int, Table, Fore
                     break
 
 
-def _foreign_keys(context: Context) -> Iterable[Record]:
-    for name, owner, _, item, parent, key in _references(context):
+def _list_foreign_keys(context: Context) -> Iterable[Record]:
+    for name, owner, _, item, parent, key in _list_key_targets(context):
         yield {
-            **_object(context, ObjectName(item.name, name.schema), objects.object_id(item.name), "F ", owner),
-            **_constraint(context, name, item.name, "FOREIGN KEY"),
-            "referenced_object_id": objects.object_id(objects.key_of(item.table)),
-            "key_index_id": next(number for number, known_key in indexes_of(parent) if known_key is key),
+            **_build_object_row(
+                context, ObjectName(item.name, name.schema), objects.compute_object_id(item.name), "F ", owner
+            ),
+            **_build_constraint_row(context, name, item.name, "FOREIGN KEY"),
+            "referenced_object_id": objects.compute_object_id(objects.make_object_key(item.table)),
+            "key_index_id": next(number for number, known_key in list_indexes_of(parent) if known_key is key),
             "is_not_trusted": int(not item.trusted),
             "is_disabled": int(item.disabled),
             "is_system_named": int("__" in item.name),
             "UNIQUE_CONSTRAINT_CATALOG": context.session.database,
             "UNIQUE_CONSTRAINT_SCHEMA": (len(item.table) > 1 and item.table[-2]) or "dbo",
             "UNIQUE_CONSTRAINT_NAME": key.name,
-            **literals("schema._foreign_keys"),
+            **find_literal_columns("schema._list_foreign_keys"),
         }
 
 
-def _foreign_key_columns(context: Context) -> Iterable[Record]:
-    for _, owner, table, item, parent, key in _references(context):
+def _list_foreign_key_columns(context: Context) -> Iterable[Record]:
+    for _, owner, table, item, parent, key in _list_key_targets(context):
         for index, (own_column, other_column) in enumerate(
             zip(item.columns, item.references or key.columns, strict=False), start=1
         ):
             yield {
-                "constraint_object_id": objects.object_id(item.name),
+                "constraint_object_id": objects.compute_object_id(item.name),
                 "constraint_column_id": index,
                 "parent_object_id": owner,
                 "parent_column_id": _find_column_id(table, own_column),
-                "referenced_object_id": objects.object_id(objects.key_of(item.table)),
+                "referenced_object_id": objects.compute_object_id(objects.make_object_key(item.table)),
                 "referenced_column_id": _find_column_id(parent, other_column),
             }
 
 
-def _table_constraints(context: Context) -> Iterable[Record]:
-    for list_constraints in (_keys, _checks, _foreign_keys):
+def _list_table_constraints(context: Context) -> Iterable[Record]:
+    for list_constraints in (_list_keys, _list_checks, _list_foreign_keys):
         yield from list_constraints(context)
 
 
-def _key_columns(context: Context) -> Iterable[Record]:
-    for name, _, table in _tables(context):
+def _list_key_columns(context: Context) -> Iterable[Record]:
+    for name, _, table in _list_tables(context):
         for item in table.constraints:
             if isinstance(item, ForeignKey) or (
                 isinstance(item, Key) and item.kind in ("PRIMARY KEY", "UNIQUE")
             ):
                 for index, column in enumerate(item.columns, start=1):
                     yield {
-                        **_constraint(context, name, item.name, ""),
+                        **_build_constraint_row(context, name, item.name, ""),
                         "COLUMN_NAME": column,
                         "ORDINAL_POSITION": index,
                     }
 
 
-view("sys.check_constraints", _checks)
-view("sys.default_constraints", _defaults)
-view("sys.foreign_keys", _foreign_keys)
-view("sys.foreign_key_columns", _foreign_key_columns)
-view("information_schema.table_constraints", _table_constraints)
-view("information_schema.check_constraints", _checks)
-view("information_schema.referential_constraints", _foreign_keys)
-view("information_schema.key_column_usage", _key_columns)
+register_view("sys.check_constraints", _list_checks)
+register_view("sys.default_constraints", _list_defaults)
+register_view("sys.foreign_keys", _list_foreign_keys)
+register_view("sys.foreign_key_columns", _list_foreign_key_columns)
+register_view("information_schema.table_constraints", _list_table_constraints)
+register_view("information_schema.check_constraints", _list_checks)
+register_view("information_schema.referential_constraints", _list_foreign_keys)
+register_view("information_schema.key_column_usage", _list_key_columns)
 
 
-def _constraint_columns(context: Context) -> Iterable[Record]:
+def _list_constraint_columns(context: Context) -> Iterable[Record]:
     """Yield the columns of each constraint: those of a key, and those in the text of a check."""
-    yield from _key_columns(context)
-    for name, _, table in _tables(context):
+    yield from _list_key_columns(context)
+    for name, _, table in _list_tables(context):
         for item in table.constraints:
             if isinstance(item, Check):
                 words = {word.lower() for word in re.findall(r"\w+", item.text)}
                 for column in table.columns:
                     if column.name.lower() in words:
-                        yield {**_constraint(context, name, item.name, ""), "COLUMN_NAME": column.name}
+                        yield {
+                            **_build_constraint_row(context, name, item.name, ""),
+                            "COLUMN_NAME": column.name,
+                        }
 
 
-view("information_schema.constraint_column_usage", _constraint_columns)
-view("information_schema.constraint_table_usage", _table_constraints)
+register_view("information_schema.constraint_column_usage", _list_constraint_columns)
+register_view("information_schema.constraint_table_usage", _list_table_constraints)

@@ -9,9 +9,9 @@ from engine.model import User
 from engine.protocol import accounts, commits, options, security
 from engine.protocol.security import FIRST_USER_ID
 from engine.tsql.batches import objects
-from engine.tsql.batches.context import Context, has_server_permission, is_member, user_in
-from engine.tsql.catalog.shapes import literals
-from engine.tsql.catalog.view import Record, view
+from engine.tsql.batches.context import Context, find_user_in, has_server_permission, is_member
+from engine.tsql.catalog.shapes import find_literal_columns
+from engine.tsql.catalog.view import Record, register_view
 from engine.tsql.language import permissions
 from engine.tsql.scalars.values import Scalar
 
@@ -21,7 +21,7 @@ FIRST_LOGIN_ID: Final = 300
 FIRST_CERTIFICATE_ID: Final = 257
 
 
-def _sid(number: int) -> bytes:
+def _encode_sid(number: int) -> bytes:
     return number.to_bytes(16, "big")
 
 
@@ -34,15 +34,15 @@ def _make_database_sid(kind: int, parts: bytes) -> bytes:
     return b"\x01\x05" + (9).to_bytes(6, "big") + kind.to_bytes(4, "little") + parts
 
 
-def sid_of_user(user: User) -> bytes:
+def get_user_sid(user: User) -> bytes:
     """Return the SID of a database user: that of the login, or its own without a login."""
     if user.sid:
-        return _sid(user.sid)
+        return _encode_sid(user.sid)
     name = f"{user.database}/{user.name}".lower()
     return _make_database_sid(3, hashlib.blake2b(name.encode(), digest_size=16).digest())
 
 
-def sid_text(sid: bytes) -> str:
+def format_sid(sid: bytes) -> str:
     """Return a SID that a database assigned in the form S-1-9-3-…."""
     parts = (int.from_bytes(sid[index : index + 4], "little") for index in range(8, len(sid), 4))
     return "-".join(("S-1-9", *map(str, parts)))
@@ -76,21 +76,23 @@ _CERTIFICATE_LOGINS: Final = (
 FIRST_WINDOWS_ID: Final = 259
 
 
-def _principals(context: Context) -> Iterable[Record]:
-    yield _principal(context, "sa", 1, "S", b"\x01", disabled=False)
+def _list_principals(context: Context) -> Iterable[Record]:
+    yield _build_principal_row(context, "sa", 1, "S", b"\x01", disabled=False)
     for number, role in enumerate(fixed_server_roles(context.version), start=2):
-        row = _principal(context, role, number, "R", bytes([number]), disabled=False)
+        row = _build_principal_row(context, role, number, "R", bytes([number]), disabled=False)
         yield {**row, "is_fixed_role": int(role != "public"), "owning_principal_id": 1}
     for number, name in enumerate(_CERTIFICATE_LOGINS, start=101):
-        yield _principal(context, name, number, "C", _sid(number), disabled=False)
+        yield _build_principal_row(context, name, number, "C", _encode_sid(number), disabled=False)
     for number, name in enumerate(
-        accounts.predefined_logins(context.world, context.server.name), start=FIRST_WINDOWS_ID
+        accounts.list_predefined_logins(context.world, context.server.name), start=FIRST_WINDOWS_ID
     ):
         kind = "G" if name.startswith("BUILTIN") else "U"
-        yield _principal(context, name, number, kind, account_sid(name), disabled=False)
+        yield _build_principal_row(context, name, number, kind, compute_account_sid(name), disabled=False)
     for index, login in enumerate(context.server.logins):
         kind = _LETTERS[login.kind]
-        row = _principal(context, login.name, FIRST_LOGIN_ID + index, kind, _sid(login.sid), login.disabled)
+        row = _build_principal_row(
+            context, login.name, FIRST_LOGIN_ID + index, kind, _encode_sid(login.sid), login.disabled
+        )
         yield {
             **row,
             "default_database_name": login.default_database,
@@ -100,7 +102,7 @@ def _principals(context: Context) -> Iterable[Record]:
         }
 
 
-def account_sid(name: str) -> bytes:
+def compute_account_sid(name: str) -> bytes:
     """Return the SID of a Windows account, which is the same on every server."""
     return b"\x01\x05" + hashlib.blake2b(name.lower().encode(), digest_size=26).digest()
 
@@ -115,7 +117,9 @@ _KINDS: Final = {
 }
 
 
-def _principal(context: Context, name: str, number: int, kind: str, sid: bytes, disabled: bool) -> Record:
+def _build_principal_row(
+    context: Context, name: str, number: int, kind: str, sid: bytes, disabled: bool
+) -> Record:
     return {
         "name": name,
         "principal_id": number,
@@ -123,29 +127,29 @@ def _principal(context: Context, name: str, number: int, kind: str, sid: bytes, 
         "type": kind,
         "type_desc": _KINDS[kind],
         "is_disabled": int(disabled),
-        "create_date": context.datetime_value(-86_400_00 * 100),
-        "modify_date": context.datetime_value(-86_400_00 * 100),
+        "create_date": context.get_datetime_value(-86_400_00 * 100),
+        "modify_date": context.get_datetime_value(-86_400_00 * 100),
         "default_database_name": None if kind == "R" else "master",
         "default_language_name": None if kind == "R" else "us_english",
-        **literals("security._principal"),
+        **find_literal_columns("security._build_principal_row"),
     }
 
 
-view("sys.server_principals", _principals)
+register_view("sys.server_principals", _list_principals)
 
 
-def _sql_logins(context: Context) -> Iterable[Record]:
-    for row in _principals(context):
+def _list_sql_logins(context: Context) -> Iterable[Record]:
+    for row in _list_principals(context):
         if row["type"] == "S":
             yield {**row, "password_hash": b"\x01\x00" + str(row["name"]).encode()[:20]}
 
 
-view("sys.sql_logins", _sql_logins)
+register_view("sys.sql_logins", _list_sql_logins)
 
 
-def _syslogins(context: Context) -> Iterable[Record]:
-    members = {(row["role_principal_id"], row["member_principal_id"]) for row in _role_members(context)}
-    for row in _principals(context):
+def _list_syslogins(context: Context) -> Iterable[Record]:
+    members = {(row["role_principal_id"], row["member_principal_id"]) for row in _list_role_members(context)}
+    for row in _list_principals(context):
         if row["type"] != "R":
             yield {
                 **{
@@ -168,36 +172,36 @@ def _syslogins(context: Context) -> Iterable[Record]:
             }
 
 
-view("sys.syslogins", _syslogins)
+register_view("sys.syslogins", _list_syslogins)
 
 
-def _permissions(context: Context) -> Iterable[Record]:
-    numbers = {str(row["name"]).lower(): row["principal_id"] for row in _principals(context)}
-    for row in _principals(context):
+def _list_permissions(context: Context) -> Iterable[Record]:
+    numbers = {str(row["name"]).lower(): row["principal_id"] for row in _list_principals(context)}
+    for row in _list_principals(context):
         if row["type"] in ("S", "U"):
             system = str(row["name"]).upper() == "NT AUTHORITY\\SYSTEM"
             lacks = context.server.system_lacks if system else ()
             if "CONNECT SQL" not in lacks:
-                yield _permission(100, "SERVER", 0, row["principal_id"], "COSQ", "CONNECT SQL")
+                yield _build_permission_row(100, "SERVER", 0, row["principal_id"], "COSQ", "CONNECT SQL")
             for name in replicas.SYSTEM_NEEDS if system and context.version >= 2012 else ():
                 if name != "CONNECT SQL" and name not in lacks:
-                    yield _permission(
+                    yield _build_permission_row(
                         100, "SERVER", 0, row["principal_id"], replicas.SYSTEM_NEEDS[name], name
                     )
-    for grant in accounts.read(context.world, context.session.server, accounts.SERVER).grants:
+    for grant in accounts.read_security(context.world, context.session.server, accounts.SERVER).grants:
         if grant.kind == "SERVER" and grant.grantee in numbers:
-            row = _permission(
+            row = _build_permission_row(
                 100, "SERVER", 0, numbers[grant.grantee], _CODES.get(grant.permission, ""), grant.permission
             )
-            yield {**row, **_state(grant)}
-    yield _permission(100, "SERVER", 0, _PUBLIC_ID, "VWDB", "VIEW ANY DATABASE")
+            yield {**row, **_build_state_columns(grant)}
+    yield _build_permission_row(100, "SERVER", 0, _PUBLIC_ID, "VWDB", "VIEW ANY DATABASE")
     for endpoint_id in DEFAULT_ENDPOINTS:
-        yield _permission(105, "ENDPOINT", endpoint_id, _PUBLIC_ID, "CO", "CONNECT")
+        yield _build_permission_row(105, "ENDPOINT", endpoint_id, _PUBLIC_ID, "CO", "CONNECT")
     endpoint = context.server.endpoint
     for name in endpoint.granted if endpoint is not None else ():
         number = numbers.get(name.lower())
         if number is not None:
-            yield _permission(105, "ENDPOINT", 65536, number, "CO", "CONNECT")
+            yield _build_permission_row(105, "ENDPOINT", 65536, number, "CO", "CONNECT")
 
 
 _PUBLIC_ID: Final = 2
@@ -216,21 +220,23 @@ _CODES: Final = {
 """Permission -> code. Documented [DOC: sys.database_permissions; sys.server_permissions]."""
 
 
-def _state(permission: accounts.Grant) -> Record:
+def _build_state_columns(permission: accounts.Grant) -> Record:
     return (
         {"state": "D", "state_desc": "DENY"} if permission.denied else {"state": "G", "state_desc": "GRANT"}
     )
 
 
-def _database_permissions(context: Context) -> Iterable[Record]:
+def _list_database_permissions(context: Context) -> Iterable[Record]:
     """Yield CONNECT of every user, and the entries of GRANT and DENY."""
-    numbers = {str(row["name"]).lower(): row["principal_id"] for row in _users(context)}
-    own_users = commits.users_of(context.world, context.session.server, context.session.database)
+    numbers = {str(row["name"]).lower(): row["principal_id"] for row in _list_users(context)}
+    own_users = commits.list_users_of(context.world, context.session.server, context.session.database)
     for name in ("dbo", *(user.name.lower() for user in own_users)):
-        yield _permission(0, "DATABASE", 0, numbers[name], "CO", "CONNECT")
+        yield _build_permission_row(0, "DATABASE", 0, numbers[name], "CO", "CONNECT")
     ids = {stored_object.key: stored_object.object_id for stored_object, _ in objects.list_objects(context)}
-    schemas = {name.lower(): schema.number for name, schema in objects.schemas(context).items()}
-    for grant in accounts.read(context.world, context.session.server, context.session.database).grants:
+    schemas = {name.lower(): schema.number for name, schema in objects.list_schemas(context).items()}
+    for grant in accounts.read_security(
+        context.world, context.session.server, context.session.database
+    ).grants:
         securables: dict[str, tuple[int, str, Mapping[str, Scalar]]] = {
             "DATABASE": (0, "DATABASE", dict.fromkeys(("",), 0)),
             "OBJECT": (1, "OBJECT_OR_COLUMN", ids),
@@ -240,7 +246,7 @@ def _database_permissions(context: Context) -> Iterable[Record]:
         number, kind, securable_ids = securables[grant.kind]
         major = securable_ids.get(grant.name)
         if major is not None and grant.grantee in numbers:
-            row = _permission(
+            row = _build_permission_row(
                 number,
                 kind,
                 int(str(major)),
@@ -248,54 +254,58 @@ def _database_permissions(context: Context) -> Iterable[Record]:
                 _CODES.get(grant.permission, ""),
                 grant.permission,
             )
-            yield {**row, **_state(grant)}
+            yield {**row, **_build_state_columns(grant)}
 
 
-view("sys.database_permissions", _database_permissions)
+register_view("sys.database_permissions", _list_database_permissions)
 
 
-def _database_role_members(context: Context) -> Iterable[Record]:
-    numbers = {str(row["name"]).lower(): row["principal_id"] for row in _users(context)}
+def _list_database_role_members(context: Context) -> Iterable[Record]:
+    numbers = {str(row["name"]).lower(): row["principal_id"] for row in _list_users(context)}
     yield {"role_principal_id": DATABASE_ROLES["db_owner"], "member_principal_id": 1}
-    for role, member in accounts.read(
+    for role, member in accounts.read_security(
         context.world, context.session.server, context.session.database
     ).members:
         if role in numbers and member in numbers:
             yield {"role_principal_id": numbers[role], "member_principal_id": numbers[member]}
 
 
-view("sys.database_role_members", _database_role_members)
+register_view("sys.database_role_members", _list_database_role_members)
 
 
-def _permission(number: int, kind: str, major: int, grantee: object, code: str, name: str) -> Record:
+def _build_permission_row(
+    number: int, kind: str, major: int, grantee: object, code: str, name: str
+) -> Record:
     return {
         "class": number,
         "class_desc": kind,
         "major_id": major,
-        **literals("security._permission"),
+        **find_literal_columns("security._build_permission_row"),
         "grantee_principal_id": int(str(grantee)),
         "type": code,
         "permission_name": name,
     }
 
 
-view("sys.server_permissions", _permissions)
+register_view("sys.server_permissions", _list_permissions)
 
 
-def _role_members(context: Context) -> Iterable[Record]:
-    numbers = {str(row["name"]).lower(): row["principal_id"] for row in _principals(context)}
-    for name in ("sa", *accounts.predefined_logins(context.world, context.server.name)):
+def _list_role_members(context: Context) -> Iterable[Record]:
+    numbers = {str(row["name"]).lower(): row["principal_id"] for row in _list_principals(context)}
+    for name in ("sa", *accounts.list_predefined_logins(context.world, context.server.name)):
         if is_member(context, "sysadmin", name):
             yield {"role_principal_id": 3, "member_principal_id": numbers[name.lower()]}
-    for role, member in accounts.read(context.world, context.session.server, accounts.SERVER).members:
+    for role, member in accounts.read_security(
+        context.world, context.session.server, accounts.SERVER
+    ).members:
         if role in numbers and member in numbers:
             yield {"role_principal_id": numbers[role], "member_principal_id": numbers[member]}
 
 
-view("sys.server_role_members", _role_members)
+register_view("sys.server_role_members", _list_role_members)
 
 
-def _certificates(context: Context) -> Iterable[Record]:
+def _list_certificates(context: Context) -> Iterable[Record]:
     if context.session.database != "master":
         return
     for index, item in enumerate(context.server.certificates):
@@ -310,49 +320,49 @@ def _certificates(context: Context) -> Iterable[Record]:
             "is_active_for_begin_dialog": 1,
             "issuer_name": item.subject,
             "cert_serial_number": f"{item.thumbprint:x}",
-            "sid": _sid(item.thumbprint),
+            "sid": _encode_sid(item.thumbprint),
             "string_sid": f"S-1-9-1-{item.thumbprint}",
             "subject": item.subject,
-            "expiry_date": context.datetime_value(item.expires_tick),
-            "start_date": context.datetime_value(item.valid_from_tick),
-            "thumbprint": options.thumbprint(item.thumbprint),
+            "expiry_date": context.get_datetime_value(item.expires_tick),
+            "start_date": context.get_datetime_value(item.valid_from_tick),
+            "thumbprint": options.format_thumbprint(item.thumbprint),
         }
 
 
-view("sys.certificates", _certificates)
+register_view("sys.certificates", _list_certificates)
 
 
-def _encryption_keys(context: Context) -> Iterable[Record]:
+def _list_encryption_keys(context: Context) -> Iterable[Record]:
     """Yield the encryption key of each database with one, whether in use or not. Dates are not stored."""
-    for copy in context.copies():
+    for copy in context.list_copies():
         if copy.encryption_key:
             yield {
                 "database_id": copy.database_id,
                 "encryption_state": 3 if copy.encrypted else 1,
-                **literals("security._encryption_keys"),
-                "encryptor_thumbprint": options.thumbprint(copy.encryption_key),
+                **find_literal_columns("security._list_encryption_keys"),
+                "encryptor_thumbprint": options.format_thumbprint(copy.encryption_key),
             }
 
 
-view("sys.dm_database_encryption_keys", _encryption_keys)
+register_view("sys.dm_database_encryption_keys", _list_encryption_keys)
 
 
-def _symmetric_keys(context: Context) -> Iterable[Record]:
+def _list_symmetric_keys(context: Context) -> Iterable[Record]:
     if context.session.database == "master":
-        yield _key("##MS_ServiceMasterKey##", 102)
+        yield _build_key_row("##MS_ServiceMasterKey##", 102)
         if context.server.master_key:
-            yield _key("##MS_DatabaseMasterKey##", 101)
+            yield _build_key_row("##MS_DatabaseMasterKey##", 101)
 
 
-def _key(name: str, number: int) -> Record:
+def _build_key_row(name: str, number: int) -> Record:
     return {
         "name": name,
-        **literals("security._key"),
+        **find_literal_columns("security._build_key_row"),
         "symmetric_key_id": number,
     }
 
 
-view("sys.symmetric_keys", _symmetric_keys)
+register_view("sys.symmetric_keys", _list_symmetric_keys)
 
 
 DATABASE_ROLES: Final = {
@@ -367,80 +377,83 @@ ROLE_GAP: Final = 1000
 """First id of roles that scripts create, above the ids of users. Assumed."""
 
 
-def _role(context: Context, name: str, number: int) -> Record:
+def _build_role_row(context: Context, name: str, number: int) -> Record:
     sid = _make_database_sid(4, bytes(12) + number.to_bytes(4, "little")) if number else PUBLIC_SID
     return {
-        **_user(context, name, number, sid),
+        **_build_user_row(context, name, number, sid),
         **_NO_AUTHENTICATION,
-        **literals("security._role"),
+        **find_literal_columns("security._build_role_row"),
         "is_fixed_role": int(name in DATABASE_ROLES and name != "public"),
     }
 
 
-def _users(context: Context) -> Iterable[Record]:
-    yield _role(context, "public", DATABASE_ROLES["public"])
-    yield _user(context, "dbo", 1, b"\x01")
-    yield {**_user(context, "guest", 2, b"\x00"), **_NO_AUTHENTICATION}
+def _list_users(context: Context) -> Iterable[Record]:
+    yield _build_role_row(context, "public", DATABASE_ROLES["public"])
+    yield _build_user_row(context, "dbo", 1, b"\x01")
+    yield {**_build_user_row(context, "guest", 2, b"\x00"), **_NO_AUTHENTICATION}
     for name, number in (("INFORMATION_SCHEMA", 3), ("sys", 4)):
         yield {
-            **_user(context, name, number, b""),
+            **_build_user_row(context, name, number, b""),
             **_NO_AUTHENTICATION,
             "sid": None,
             "default_schema_name": None,
         }
-    own_users = commits.users_of(context.world, context.session.server, context.session.database)
+    own_users = commits.list_users_of(context.world, context.session.server, context.session.database)
     for index, user in enumerate(own_users, start=FIRST_USER_ID):
-        yield {**_user(context, user.name, index, sid_of_user(user)), **_authentication(context, user)}
-    roles = accounts.read(context.world, context.session.server, context.session.database).roles
+        yield {
+            **_build_user_row(context, user.name, index, get_user_sid(user)),
+            **_build_authentication_columns(context, user),
+        }
+    roles = accounts.read_security(context.world, context.session.server, context.session.database).roles
     for index, name in enumerate(roles, start=FIRST_USER_ID + ROLE_GAP):
-        yield _role(context, name, index)
+        yield _build_role_row(context, name, index)
     monitored = any(server == context.session.server for server, _ in context.world.monitor)
     if monitored and context.session.database.lower() == "msdb":  # [DOC: sp_dbmmonitorupdate]
-        yield _role(context, "dbm_monitor", FIRST_USER_ID + len(own_users))
+        yield _build_role_row(context, "dbm_monitor", FIRST_USER_ID + len(own_users))
     for name, number in DATABASE_ROLES.items():
         if number:
-            yield _role(context, name, number)
+            yield _build_role_row(context, name, number)
 
 
-def user_id(context: Context) -> int:
+def find_user_id(context: Context) -> int:
     """Return the id of the connection's user in the current database."""
-    name = user_in(context, context.session.database) or "guest"
+    name = find_user_in(context, context.session.database) or "guest"
     if name == "dbo":
         return 1
-    return next(int(str(row["principal_id"])) for row in _users(context) if row["name"] == name)
+    return next(int(str(row["principal_id"])) for row in _list_users(context) if row["name"] == name)
 
 
 _NO_AUTHENTICATION: Final[Record] = {"authentication_type": 0, "authentication_type_desc": "NONE"}
 
 
-def _authentication(context: Context, user: User) -> Record:
+def _build_authentication_columns(context: Context, user: User) -> Record:
     """Return the columns that depend on the user's login [DOC: sys.database_principals]."""
-    login = security.login_of_user(context.server, user)
+    login = security.find_login_of_user(context.server, user)
     if not user.sid:
         return _NO_AUTHENTICATION
     if "\\" in user.name or (login is not None and login.kind == "WINDOWS"):
         return {
-            **literals("security._authentication"),
+            **find_literal_columns("security._build_authentication_columns"),
         }  # fmt: skip
     return {}
 
 
-def _user(context: Context, name: str, number: int, sid: bytes) -> Record:
+def _build_user_row(context: Context, name: str, number: int, sid: bytes) -> Record:
     return {
         "name": name,
         "principal_id": number,
-        **literals("security._user"),
-        "create_date": context.datetime_value(-86_400_00 * 100),
-        "modify_date": context.datetime_value(-86_400_00 * 100),
+        **find_literal_columns("security._build_user_row"),
+        "create_date": context.get_datetime_value(-86_400_00 * 100),
+        "modify_date": context.get_datetime_value(-86_400_00 * 100),
         "sid": sid,
     }
 
 
-view("sys.database_principals", _users)
+register_view("sys.database_principals", _list_users)
 
 
-def _sysusers(context: Context) -> Iterable[Record]:
-    for row in _users(context):
+def _list_sysusers(context: Context) -> Iterable[Record]:
+    for row in _list_users(context):
         yield {
             "uid": row["principal_id"],
             "status": 0,
@@ -455,17 +468,17 @@ def _sysusers(context: Context) -> Iterable[Record]:
         }
 
 
-view("sys.sysusers", _sysusers)
+register_view("sys.sysusers", _list_sysusers)
 
 
-def _my_permissions(context: Context) -> Iterable[Record]:
+def _list_my_permissions(context: Context) -> Iterable[Record]:
     for name in permissions.list_server_permissions(context.version):
         if not has_server_permission(context, name):
             continue
         yield {
-            **literals("security._my_permissions"),
+            **find_literal_columns("security._list_my_permissions"),
             "permission_name": name,
         }
 
 
-view("sys.fn_my_permissions()", _my_permissions)
+register_view("sys.fn_my_permissions()", _list_my_permissions)

@@ -10,10 +10,10 @@ from msgspec import Struct
 from engine.constants import TICKS_PER_S
 from engine.protocol import clients, connections, security
 from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import CONSOLE, ClientProgram, batch_text
+from engine.tsql.batches.data import CONSOLE, ClientProgram, get_batch_text
 from engine.tsql.catalog import locks
-from engine.tsql.catalog.security import user_id
-from engine.tsql.catalog.view import PARTLY_SILENT, Record, view
+from engine.tsql.catalog.security import find_user_id
+from engine.tsql.catalog.view import PARTLY_SILENT, Record, register_view
 from engine.tsql.scalars import settings
 
 SYSTEM: Final = (
@@ -78,9 +78,9 @@ class SessionRow(Struct, frozen=True, kw_only=True):
         return self.last_begun_tick is None
 
 
-def options_shown(options: settings.Options) -> Record:
+def build_option_columns(options: settings.Options) -> Record:
     """Return the SET options of a connection, as the views show them."""
-    option_values, culture = dict(options), settings.settings_of(options).culture
+    option_values, culture = dict(options), settings.build_settings(options).culture
     switches = {
         name.lower(): int(option_values.get(name, value) == "ON")
         for name, value in (
@@ -90,12 +90,14 @@ def options_shown(options: settings.Options) -> Record:
     }  # fmt: skip
     return {
         **switches,
-        "context_info": settings.context_info(options) or b"",
+        "context_info": settings.get_context_info(options) or b"",
         "language": culture.language.name,
         "date_format": culture.dateformat,
         "date_first": culture.datefirst,
         "lock_timeout": int(option_values.get("LOCK_TIMEOUT", "-1")),
-        "deadlock_priority": settings.deadlock_priority(option_values.get("DEADLOCK_PRIORITY", "NORMAL")),
+        "deadlock_priority": settings.parse_deadlock_priority(
+            option_values.get("DEADLOCK_PRIORITY", "NORMAL")
+        ),
         "transaction_isolation_level": ISOLATION_LEVELS[option_values.get("TRANSACTION", "COMMITTED")],
     }
 
@@ -106,11 +108,11 @@ sys.dm_exec_sessions].
 """
 
 
-def user_sessions(context: Context) -> Iterator[SessionRow]:
+def list_user_sessions(context: Context) -> Iterator[SessionRow]:
     """Yield all sessions of users, by session ID."""
     server = context.server
-    own_ip = security.own_ip(server)
-    for name, session in sorted(context.sessions(), key=lambda item: item[1].spid):
+    own_ip = security.get_own_ip(server)
+    for name, session in sorted(context.list_sessions(), key=lambda item: item[1].spid):
         job = JOB_WINDOW in name
         run = context.world.batches.get(name)
         client_program = session.program or (
@@ -127,11 +129,11 @@ def user_sessions(context: Context) -> Iterator[SessionRow]:
             packet_bytes=client_program.packet_bytes,
             address=own_ip if job else "10.0.0.9",
             database=session.database,
-            user_id=user_id(replace(context, session=session)),
+            user_id=find_user_id(replace(context, session=session)),
             login_tick=session.login_tick,
             running=run is not None,
             batch=run,
-            last_text=batch_text(run) if run is not None else session.last_text,
+            last_text=get_batch_text(run) if run is not None else session.last_text,
             last_begun_tick=run.started_tick if run is not None else session.last_begun_tick,
             last_ended_tick=session.last_ended_tick,
             transactions=session.transactions,
@@ -158,7 +160,7 @@ def user_sessions(context: Context) -> Iterator[SessionRow]:
             login=connection.login,
             host=connection.host,
             program=f"{connection.client.name} application",
-            address=clients.address(context.world, connection.client.name),
+            address=clients.get_client_address(context.world, connection.client.name),
             database=connection.database,
             login_tick=connection.since_tick,
             running=connection.working,
@@ -166,15 +168,15 @@ def user_sessions(context: Context) -> Iterator[SessionRow]:
         )
 
 
-def _database_ids(context: Context) -> dict[str, int | None]:
+def _map_database_ids(context: Context) -> dict[str, int | None]:
     """Return name -> id of every database in which a session is."""
     return {
-        name: context.database_id(name)
-        for name in dict.fromkeys(session_row.database for session_row in user_sessions(context))
+        name: context.find_database_id(name)
+        for name in dict.fromkeys(session_row.database for session_row in list_user_sessions(context))
     }
 
 
-def text_handle(text: str) -> bytes | None:
+def compute_text_handle(text: str) -> bytes | None:
     """Return the handle of a batch; None for an empty text.
 
     Equal texts have equal handles, of the same length as the product's.
@@ -188,10 +190,10 @@ def text_handle(text: str) -> bytes | None:
     )
 
 
-def request_times(context: Context, started_tick: int) -> Record:
+def build_request_times(context: Context, started_tick: int) -> Record:
     """Return the start of a request, and the milliseconds since then."""
     return {
-        "start_time": context.datetime_value(started_tick),
+        "start_time": context.get_datetime_value(started_tick),
         "total_elapsed_time": elapsed_ms(context, started_tick),
     }
 
@@ -201,9 +203,9 @@ def elapsed_ms(context: Context, started_tick: int) -> int:
     return (context.world.tick - started_tick) * 1000 // TICKS_PER_S
 
 
-def application_requests(context: Context) -> Iterable[Record]:
+def list_application_requests(context: Context) -> Iterable[Record]:
     """Yield the requests of applications that are inside a transaction."""
-    waits = locks.waits(context)
+    waits = locks.find_waits(context)
     for connection in connections.list_connections(context.world, context.server.name):
         if connection.working:
             wait = waits.get(connection.spid)
@@ -212,10 +214,10 @@ def application_requests(context: Context) -> Iterable[Record]:
                 "request_id": 0,
                 "sql_handle": None,
                 PARTLY_SILENT: "sql_handle",
-                **request_times(context, context.world.tick),
+                **build_request_times(context, context.world.tick),
                 "status": "running" if wait is None else "suspended",
                 "command": "EXECUTE" if connection.client.query is None else "SELECT",
-                "database_id": context.database_id(connection.database),
+                "database_id": context.find_database_id(connection.database),
                 "user_id": 1,
                 "wait_type": wait.type if wait is not None else None,
                 "wait_time": wait.ms if wait is not None else 0,
@@ -224,12 +226,12 @@ def application_requests(context: Context) -> Iterable[Record]:
                 "blocking_session_id": 0,
                 "open_transaction_count": 1,
             }
-    for redo in locks.redo_waits(context):
+    for redo in locks.list_redo_waits(context):
         yield {
             "session_id": redo.spid,
             "request_id": 0,
             "sql_handle": None,
-            **request_times(context, redo.since_tick),
+            **build_request_times(context, redo.since_tick),
             "status": "suspended",
             "command": "DB STARTUP",
             "database_id": redo.database_id,
@@ -247,11 +249,11 @@ SESSION_PAGES: Final = 4
 """Memory of a session in pages of 8 KB. Assumed."""
 
 
-def _sessions(context: Context) -> Iterable[Record]:
+def _list_sessions(context: Context) -> Iterable[Record]:
     for spid, status, _, _ in SYSTEM:
         yield {
             "session_id": spid,
-            "login_time": context.datetime_value(context.server.started_tick),
+            "login_time": context.get_datetime_value(context.server.started_tick),
             "login_name": "sa",
             "status": status,
             "is_user_process": 0,
@@ -259,15 +261,15 @@ def _sessions(context: Context) -> Iterable[Record]:
             "memory_usage": 0,
             "context_info": b"",
             "total_elapsed_time": elapsed_ms(context, context.server.started_tick),
-            "last_request_start_time": context.datetime_value(context.server.started_tick),
+            "last_request_start_time": context.get_datetime_value(context.server.started_tick),
             "last_request_end_time": None,
         }
-    databases = _database_ids(context)
-    for session_row in user_sessions(context):
+    databases = _map_database_ids(context)
+    for session_row in list_user_sessions(context):
         domain, _, user = session_row.login.rpartition("\\")
         yield {
             "session_id": session_row.spid,
-            "login_time": context.datetime_value(session_row.login_tick),
+            "login_time": context.get_datetime_value(session_row.login_tick),
             "total_elapsed_time": elapsed_ms(context, session_row.login_tick),
             "host_name": session_row.host,
             "program_name": session_row.program,
@@ -284,23 +286,23 @@ def _sessions(context: Context) -> Iterable[Record]:
             "memory_usage": SESSION_PAGES,
             "row_count": session_row.rowcount,
             "prev_error": session_row.error,
-            "last_request_start_time": context.datetime_value(session_row.last_begun_tick),
-            "last_request_end_time": context.datetime_value(session_row.last_ended_tick),
-            **options_shown(session_row.options),
+            "last_request_start_time": context.get_datetime_value(session_row.last_begun_tick),
+            "last_request_end_time": context.get_datetime_value(session_row.last_ended_tick),
+            **build_option_columns(session_row.options),
         }
 
 
-view("sys.dm_exec_sessions", _sessions)
+register_view("sys.dm_exec_sessions", _list_sessions)
 
 
-def _connections(context: Context) -> Iterable[Record]:
-    own_ip = security.own_ip(context.server)
-    for session_row in user_sessions(context):
+def _list_connections(context: Context) -> Iterable[Record]:
+    own_ip = security.get_own_ip(context.server)
+    for session_row in list_user_sessions(context):
         yield {
             "session_id": session_row.spid,
             "most_recent_session_id": session_row.spid,
-            "most_recent_sql_handle": text_handle(session_row.last_text),
-            "connect_time": context.datetime_value(session_row.login_tick),
+            "most_recent_sql_handle": compute_text_handle(session_row.last_text),
+            "connect_time": context.get_datetime_value(session_row.login_tick),
             "net_transport": "Shared memory" if session_row.address == own_ip else "TCP",
             "protocol_type": "TSQL",
             "endpoint_id": 2 if session_row.address == own_ip else 4,
@@ -313,10 +315,10 @@ def _connections(context: Context) -> Iterable[Record]:
         }
 
 
-view("sys.dm_exec_connections", _connections)
+register_view("sys.dm_exec_connections", _list_connections)
 
 
-def _sysprocesses(context: Context) -> Iterable[Record]:
+def _list_sysprocesses(context: Context) -> Iterable[Record]:
     for spid, _, command, wait in SYSTEM:
         yield {
             "spid": spid,
@@ -327,15 +329,15 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
             "status": "background".ljust(30),
             "cmd": command.ljust(16),
             "loginame": "sa".ljust(128),
-            "login_time": context.datetime_value(context.server.started_tick),
+            "login_time": context.get_datetime_value(context.server.started_tick),
             "hostname": "",
             "program_name": "",
             "memusage": 0,
             "context_info": bytes(settings.CONTEXT_BYTES),
         }
-    databases, waits = _database_ids(context), locks.waits(context)
-    own_ip = security.own_ip(context.server)
-    for session_row in user_sessions(context):
+    databases, waits = _map_database_ids(context), locks.find_waits(context)
+    own_ip = security.get_own_ip(context.server)
+    for session_row in list_user_sessions(context):
         domain, _, user = session_row.login.rpartition("\\")
         current_wait = waits.get(session_row.spid)
         command = "AWAITING COMMAND"
@@ -354,8 +356,8 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
             ).ljust(30),
             "cmd": command[:16].ljust(16),
             "loginame": session_row.login.ljust(128),
-            "login_time": context.datetime_value(session_row.login_tick),
-            "last_batch": context.datetime_value(session_row.last_begun_tick),
+            "login_time": context.get_datetime_value(session_row.login_tick),
+            "last_batch": context.get_datetime_value(session_row.last_begun_tick),
             "hostname": session_row.host.ljust(128),
             "program_name": session_row.program.ljust(128),
             "nt_domain": domain.ljust(128),
@@ -364,10 +366,10 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
             "hostprocess": str(4000 + session_row.spid).ljust(10),
             "open_tran": session_row.transactions,
             "memusage": SESSION_PAGES,
-            "sql_handle": text_handle(session_row.last_text),
+            "sql_handle": compute_text_handle(session_row.last_text),
             **({PARTLY_SILENT: "sql_handle"} if session_row.is_application else {}),
-            "context_info": settings.context_info(session_row.options) or bytes(settings.CONTEXT_BYTES),
+            "context_info": settings.get_context_info(session_row.options) or bytes(settings.CONTEXT_BYTES),
         }
 
 
-view("sys.sysprocesses", _sysprocesses)
+register_view("sys.sysprocesses", _list_sysprocesses)

@@ -3,35 +3,35 @@
 from collections.abc import Iterable
 from typing import Final
 
-from engine.arithmetic import total
-from engine.identifiers import unique_id
+from engine.arithmetic import add_in_order
+from engine.identifiers import make_unique_id
 from engine.protocol import volumes
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.catalog.activity import DATA_WRITE_MS, PAGE_KB, PAGES_A_WRITE, measure_all_loads
 from engine.tsql.catalog.databases import (
-    files_of,
-    log_reuse_wait,
-    rows_of_files,
-    system_files,
-    virtual_log_files,
+    find_log_reuse_wait,
+    list_file_rows,
+    list_files_of,
+    list_system_files,
+    list_virtual_log_files,
 )
-from engine.tsql.catalog.sessions import text_handle, user_sessions
-from engine.tsql.catalog.shapes import literals
-from engine.tsql.catalog.view import Record, no_rows, view
+from engine.tsql.catalog.sessions import compute_text_handle, list_user_sessions
+from engine.tsql.catalog.shapes import find_literal_columns
+from engine.tsql.catalog.view import Record, list_no_rows, register_view
 
 
-def _texts(context: Context) -> Iterable[Record]:
+def _list_texts(context: Context) -> Iterable[Record]:
     """Yield the present or last texts of all connections, each only once."""
     texts = dict.fromkeys(
-        session_row.last_text for session_row in user_sessions(context) if session_row.last_text
+        session_row.last_text for session_row in list_user_sessions(context) if session_row.last_text
     )
     for text in texts:
-        yield {"asked_handle": text_handle(text), "text": text}
+        yield {"asked_handle": compute_text_handle(text), "text": text}
 
 
-def _input_buffers(context: Context) -> Iterable[Record]:
+def _list_input_buffers(context: Context) -> Iterable[Record]:
     """Yield the last batch of each connection. [DOC: sys.dm_exec_input_buffer]."""
-    for session_row in user_sessions(context):
+    for session_row in list_user_sessions(context):
         if session_row.last_text:
             yield {
                 "asked_handle": session_row.spid,
@@ -41,35 +41,39 @@ def _input_buffers(context: Context) -> Iterable[Record]:
             }
 
 
-view("sys.dm_exec_sql_text()", _texts)
-view("sys.dm_exec_input_buffer()", _input_buffers)
-view("sys.dm_exec_query_plan()", no_rows)
-view("sys.fn_trace_getinfo()", no_rows)
+register_view("sys.dm_exec_sql_text()", _list_texts)
+register_view("sys.dm_exec_input_buffer()", _list_input_buffers)
+register_view("sys.dm_exec_query_plan()", list_no_rows)
+register_view("sys.fn_trace_getinfo()", list_no_rows)
 
 
 # --- files -----------------------------------------------------------------------------------------------
 
 
-def _file_stats(context: Context) -> Iterable[Record]:
+def _list_file_stats(context: Context) -> Iterable[Record]:
     """Yield the writes of files, from the flow (activity.py).
 
     After the start nothing is read from disk, because queries find all pages in memory. Derived.
     """
     for name in SYSTEM_DATABASES:
-        for file in system_files(context, name):
-            yield _file_row(context, file, 0.0, 0.0, 0.0)
+        for file in list_system_files(context, name):
+            yield _build_file_row(context, file, 0.0, 0.0, 0.0)
     for copy, work in measure_all_loads(context):
-        for file in files_of(context, copy):
+        for file in list_files_of(context, copy):
             if file["file_id"] == 1:
                 pages = work.pages_written
-                yield _file_row(context, file, pages / PAGES_A_WRITE, pages * PAGE_KB, work.data_write_ms)
+                yield _build_file_row(
+                    context, file, pages / PAGES_A_WRITE, pages * PAGE_KB, work.data_write_ms
+                )
             elif file["file_id"] == 2:
-                yield _file_row(context, file, work.log_writes, work.log_kb, work.log_write_ms)
+                yield _build_file_row(context, file, work.log_writes, work.log_kb, work.log_write_ms)
             else:
-                yield _file_row(context, file, 0.0, 0.0, 0.0)
+                yield _build_file_row(context, file, 0.0, 0.0, 0.0)
 
 
-def _file_row(context: Context, file: Record, writes: float, written_kb: float, stall_ms: float) -> Record:
+def _build_file_row(
+    context: Context, file: Record, writes: float, written_kb: float, stall_ms: float
+) -> Record:
     number = 1000 * int(str(file["database_id"])) + int(str(file["file_id"]))
     return {
         "database_id": file["database_id"],
@@ -93,7 +97,7 @@ READS_AT_START: Final = 20
 """Number of reads of 64 KB with which an instance opens a file. Assumed."""
 
 
-view("sys.dm_io_virtual_file_stats()", _file_stats)
+register_view("sys.dm_io_virtual_file_stats()", _list_file_stats)
 _OLD_NAMES: Final = {
     "database_id": "DbId",
     "file_id": "FileId",
@@ -111,23 +115,23 @@ _OLD_NAMES: Final = {
 """Column of the successor -> column of fn_virtualfilestats."""
 
 
-def _old_file_stats(context: Context) -> Iterable[Record]:
-    for row in _file_stats(context):
+def _list_old_file_stats(context: Context) -> Iterable[Record]:
+    for row in _list_file_stats(context):
         yield {_OLD_NAMES[name]: value for name, value in row.items() if name in _OLD_NAMES}
 
 
-view("sys.fn_virtualfilestats()", _old_file_stats)
+register_view("sys.fn_virtualfilestats()", _list_old_file_stats)
 
 
-def _log_info(context: Context) -> Iterable[Record]:
+def _list_log_files(context: Context) -> Iterable[Record]:
     """Yield the virtual log files of writable logs, as DBCC LOGINFO lists them."""
-    for copy in context.copies():
+    for copy in context.list_copies():
         if copy.source is None:
             continue
-        for file in virtual_log_files(context.world, copy.source):
+        for file in list_virtual_log_files(context.world, copy.source):
             yield {
-                "database_id": context.database_id(copy.database),
-                **literals("table_functions._log_info"),
+                "database_id": context.find_database_id(copy.database),
+                **find_literal_columns("table_functions._list_log_files"),
                 "vlf_begin_offset": file.offset,
                 "vlf_size_mb": round(file.size / 2**20, 2),
                 "vlf_sequence_number": file.number,
@@ -137,53 +141,53 @@ def _log_info(context: Context) -> Iterable[Record]:
             }
 
 
-view("sys.dm_db_log_info()", _log_info)
+register_view("sys.dm_db_log_info()", _list_log_files)
 
 
-def _log_stats(context: Context) -> Iterable[Record]:
+def _list_log_statistics(context: Context) -> Iterable[Record]:
     """Yield statistics of writable logs. They are derived like the virtual log files."""
-    for copy in context.copies():
+    for copy in context.list_copies():
         if copy.source is None:
             continue
-        files = list(virtual_log_files(context.world, copy.source))
+        files = list(list_virtual_log_files(context.world, copy.source))
         active = [file for file in files if file.status == 2]
         newest = max(files, key=lambda file: file.number)
         yield {
-            "database_id": context.database_id(copy.database),
+            "database_id": context.find_database_id(copy.database),
             "recovery_model": copy.recovery_model.name,
             "current_vlf_sequence_number": newest.number,
             "current_vlf_size_mb": newest.size / 2**20,
             "total_vlf_count": len(files),
-            "total_log_size_mb": total(file.size for file in files) / 2**20,
+            "total_log_size_mb": add_in_order(file.size for file in files) / 2**20,
             "active_vlf_count": len(active),
-            "active_log_size_mb": total(file.size for file in active) / 2**20,
-            "log_truncation_holdup_reason": log_reuse_wait(context, copy),
+            "active_log_size_mb": add_in_order(file.size for file in active) / 2**20,
+            "log_truncation_holdup_reason": find_log_reuse_wait(context, copy),
         }
 
 
-view("sys.dm_db_log_stats()", _log_stats)
+register_view("sys.dm_db_log_stats()", _list_log_statistics)
 
 
-def _volume_stats(context: Context) -> Iterable[Record]:
+def _list_volume_stats(context: Context) -> Iterable[Record]:
     """Yield the drive of each file."""
-    for file in rows_of_files(context):
+    for file in list_file_rows(context):
         letter = str(file["physical_name"])[0].upper()
-        size_kb = volumes.size_kb(context.computer, letter) or volumes.UNSIZED_DRIVE_KB
-        used_kb = volumes.used_kb(context.world, context.server.name, letter)
+        size_kb = volumes.get_size_kb(context.computer, letter) or volumes.UNSIZED_DRIVE_KB
+        used_kb = volumes.compute_used_kb(context.world, context.server.name, letter)
         yield {
             "database_id": file["database_id"],
             "file_id": file["file_id"],
             "volume_mount_point": f"{letter}:\\",
-            "volume_id": f"\\\\?\\Volume{{{unique_id('volume', context.server.name, letter).lower()}}}\\",
+            "volume_id": f"\\\\?\\Volume{{{make_unique_id('volume', context.server.name, letter).lower()}}}\\",
             "total_bytes": int(size_kb * 1024.0),
             "available_bytes": int(1024.0 * max(0.0, size_kb - used_kb)),
         }
 
 
-view("sys.dm_os_volume_stats()", _volume_stats)
+register_view("sys.dm_os_volume_stats()", _list_volume_stats)
 
 
-def _fixed_drives(context: Context) -> Iterable[Record]:
+def _list_fixed_drives(context: Context) -> Iterable[Record]:
     """Yield the drives of the computer, as xp_fixeddrives lists them."""
     for letter, free_kb in volumes.list_free_kb(context.world, context.server.name):
         yield {
@@ -194,4 +198,4 @@ def _fixed_drives(context: Context) -> Iterable[Record]:
         }
 
 
-view("sys.dm_os_enumerate_fixed_drives", _fixed_drives)
+register_view("sys.dm_os_enumerate_fixed_drives", _list_fixed_drives)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from engine.messages import SqlError
 from engine.overrides import override
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.shapes import SHAPES, ColumnShape, Shape, columns_in
+from engine.tsql.catalog.shapes import SHAPES, ColumnShape, Shape, list_columns_in
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar
 
@@ -73,9 +73,9 @@ class CatalogView(Struct, frozen=True):
         """Return the first version that has the view."""
         return self.shape.since
 
-    def columns_in(self, version: int) -> tuple[ColumnShape, ...]:
+    def list_columns_in(self, version: int) -> tuple[ColumnShape, ...]:
         """Return the columns in *version*, in the order of SELECT *."""
-        return columns_in(self.shape, version)
+        return list_columns_in(self.shape, version)
 
 
 VIEWS: Final[dict[str, CatalogView]] = {name: CatalogView(shape) for name, shape in SHAPES.items()}
@@ -86,7 +86,7 @@ SYSTEM_PROCEDURES: Final[dict[str, str]] = {}
 """System procedure -> the only database that has it, or "" (filled by procedures/)."""
 
 
-def view(name: str, rows: Rows) -> CatalogView:
+def register_view(name: str, rows: Rows) -> CatalogView:
     """Register the function for the rows of a view."""
     catalog_view = CatalogView(SHAPES[name], rows)
     VIEWS[name] = catalog_view
@@ -103,7 +103,7 @@ def list_views(version: int) -> tuple[CatalogView, ...]:
     )
 
 
-def no_rows(context: Context) -> Iterable[Record]:
+def list_no_rows(context: Context) -> Iterable[Record]:
     """Return no rows, for a view about things that do not exist here."""
     return ()
 
@@ -129,7 +129,7 @@ Empty views are correct for them. Views of things that a real instance has (plan
 as not simulated.
 """
 for _name in _EMPTY.split():
-    view(_name, no_rows)
+    register_view(_name, list_no_rows)
 
 
 # --- views of the product that are not simulated ----------------------------------------------------------
@@ -155,7 +155,7 @@ def has_view(name: str, version: int) -> bool:
     return _VIEW_VERSIONS.get(name, 9999) <= version
 
 
-def find(context: Context, parts: tuple[str, ...]) -> CatalogView:
+def find_view(context: Context, parts: tuple[str, ...]) -> CatalogView:
     """Return the view for a name of up to three parts.
 
     Raises 208, 7202, the error of opening its database, or UnsimulatedFeatureError for a view that only the
@@ -164,11 +164,11 @@ def find(context: Context, parts: tuple[str, ...]) -> CatalogView:
     names = [part.lower() for part in parts]
     if len(names) > 3:
         raise SqlError(7202, parts[0])
-    database = database_of(context, parts)
+    database = find_database(context, parts)
     if database is None:
         raise SqlError(208, ".".join(parts))
     schema, name = names[-2] if len(names) > 1 else "", names[-1]
-    for key in _candidates(database.lower(), schema, name):
+    for key in _list_candidates(database.lower(), schema, name):
         catalog_view = VIEWS.get(key)
         if catalog_view is not None and catalog_view.first_version <= context.version:
             return catalog_view
@@ -177,17 +177,17 @@ def find(context: Context, parts: tuple[str, ...]) -> CatalogView:
     raise SqlError(208, ".".join(parts).removesuffix("()"))
 
 
-def database_of(context: Context, parts: Sequence[str]) -> str | None:
+def find_database(context: Context, parts: Sequence[str]) -> str | None:
     """Return the database in a name of up to three parts, empty for `a..b`; None if it has none.
 
     Raises the error of opening the database.
     """
     if len(parts) < 3:
         return context.session.database
-    return None if context.database_id(parts[0]) is None else context.open_database(parts[0])
+    return None if context.find_database_id(parts[0]) is None else context.open_database(parts[0])
 
 
-def _candidates(database: str, schema: str, name: str) -> Iterable[str]:
+def _list_candidates(database: str, schema: str, name: str) -> Iterable[str]:
     if schema in ("sys", "information_schema"):
         yield f"{schema}.{name}"
     if schema in ("dbo", ""):

@@ -10,7 +10,7 @@ from typing import Final
 from engine import datetime_formats
 from engine.constants import TICKS_PER_S
 from engine.events import NoteData
-from engine.localization import mark, say
+from engine.localization import build_message, mark
 from engine.messages import SqlError
 from engine.mirroring import roles
 from engine.model import Handlers, World
@@ -40,19 +40,19 @@ SUCCEEDED, FAILED, RETRIED, CANCELED = 1, 0, 2, 3
 
 def run_step(world: World, server: str, job: str, number: str, tokens: tuple[tuple[str, str], ...]) -> None:
     """Start step *number* of a job, with the values of the Agent's tokens (timer)."""
-    step = ledger.step(world, server, job, number)
+    step = ledger.find_step(world, server, job, number)
     if step is None or not ledger.is_running(world, server, job):
         return
     name = f"{server}{AGENT_MARK}{number}:{job}"
-    ledger.note_activity(world, server, job, step_id=step["step_id"], step_tick=world.tick)
+    ledger.update_activity(world, server, job, step_id=step["step_id"], step_tick=world.tick)
     if to_text(step.get("subsystem")).upper() != "TSQL":
         text = f"Not simulated: steps of the subsystem {to_text(step.get('subsystem'))}"
-        _record(world, server, job, step, SUCCEEDED, text, world.tick)
+        _record_history(world, server, job, step, SUCCEEDED, text, world.tick)
         world.call_at(world.tick + TICKS_PER_S, "tsql.step_skipped", server, job, number)
         return
     database = to_text(step.get("database_name")) or "master"
     text = _replace_tokens(to_text(step.get("command")), dict(tokens), job)
-    client.submit(world, name, f"USE [{database}]\nGO\n{text}")
+    client.submit_text(world, name, f"USE [{database}]\nGO\n{text}")
 
 
 def _replace_tokens(command: str, tokens: dict[str, str], job: str) -> str:
@@ -76,17 +76,17 @@ _TOKEN: Final = re.compile(
 )
 
 
-def step_skipped(world: World, server: str, job: str, number: str) -> None:
+def on_step_skipped(world: World, server: str, job: str, number: str) -> None:
     """Continue after a step without effect (timer).
 
     Such a step takes some time. Otherwise a cycle of steps would stop the clock.
     """
-    step = ledger.step(world, server, job, number)
+    step = ledger.find_step(world, server, job, number)
     if step is not None and ledger.is_running(world, server, job):
         _run_next_step(world, server, job, step, SUCCEEDED)
 
 
-def step_done(
+def on_step_done(
     world: World, name: str, error: str, started_tick: int, message_text: str = "", number_of: int = 0
 ) -> None:
     """Handle that the batch of a job step has ended (timer).
@@ -98,64 +98,66 @@ def step_done(
     number, _, job = marker_rest.partition(":")
     if name not in world.batches:  # another job may have started this one again in the meantime
         world.sessions.pop(name, None)
-    step = ledger.step(world, server, job, number)
-    activity = ledger.activity_of(world, server, job)
+    step = ledger.find_step(world, server, job, number)
+    activity = ledger.find_activity(world, server, job)
     if step is None or activity is None or not ledger.is_running(world, server, job):
         return
     user = f"Executed as user: {world.instances[server].service_account}. "
     if activity["stopped_by"] is not None:
         text = f"{user}{message_text}  The step was cancelled (stopped) as the result of a stop job request."
-        _record(world, server, job, step, CANCELED, text, started_tick)
-        _finish(world, server, job, step, CANCELED)
+        _record_history(world, server, job, step, CANCELED, text, started_tick)
+        _finish_job(world, server, job, step, CANCELED)
         return
     status = FAILED if error else SUCCEEDED
     text = f"{user}{message_text}{'  ' if message_text else ''}The step {'failed' if error else 'succeeded'}."
     attempt, tries = int(str(activity["attempt"])), int(str(step.get("retry_attempts") or 0))
     if status == FAILED and attempt < tries:
-        _record(world, server, job, step, RETRIED, text, started_tick, number_of, attempt)
-        ledger.note_activity(world, server, job, attempt=attempt + 1)
+        _record_history(world, server, job, step, RETRIED, text, started_tick, number_of, attempt)
+        ledger.update_activity(world, server, job, attempt=attempt + 1)
         wait_s = 60.0 * int(str(step.get("retry_interval") or 0))
         world.call_after(wait_s, "tsql.step", server, job, number, ())
         return
-    _record(world, server, job, step, status, text, started_tick, number_of, attempt)
-    ledger.note_activity(world, server, job, attempt=0)
+    _record_history(world, server, job, step, status, text, started_tick, number_of, attempt)
+    ledger.update_activity(world, server, job, attempt=0)
     _run_next_step(world, server, job, step, status)
 
 
-def job_stop(world: World, server: str, job: str) -> None:
+def stop_job(world: World, server: str, job: str) -> None:
     """Cancel the running step for sp_stop_job, or end the job between two steps (timer)."""
     for name in list(world.batches):
         if name.startswith(f"{server}{AGENT_MARK}") and name.endswith(f":{job}"):
-            client.cancel(world, name)
+            client.cancel_batches(world, name)
             return
-    activity = ledger.activity_of(world, server, job)
+    activity = ledger.find_activity(world, server, job)
     if activity is not None and ledger.is_running(world, server, job):
-        _finish(world, server, job, ledger.step(world, server, job, to_text(activity["step_id"])), CANCELED)
+        _finish_job(
+            world, server, job, ledger.find_step(world, server, job, to_text(activity["step_id"])), CANCELED
+        )
 
 
 def _run_next_step(world: World, server: str, job: str, step: Record, status: int) -> None:
     """Run the next step or end the job, as the actions of *step* say."""
     action = int(str(step.get("on_success_action" if status else "on_fail_action") or (1 if status else 2)))
-    steps = ledger.steps_of(world, server, job)
+    steps = ledger.list_steps(world, server, job)
     next_step = None
     if action == GO_ON:
         next_step = next((row for row in steps if int(str(row["step_id"])) > int(str(step["step_id"]))), None)
     elif action == GO_TO:
         next_step_id = step.get("on_success_step_id" if status else "on_fail_step_id")
         next_step = next((row for row in steps if row["step_id"] == next_step_id), None)
-    if next_step is not None and jobs.agent_runs(world, server):
+    if next_step is not None and jobs.is_agent_running(world, server):
         run_step(world, server, job, to_text(next_step["step_id"]), ())
         return
     is_success = action == QUIT_SUCCESS or (action == GO_ON and status == SUCCEEDED)
-    _finish(world, server, job, step, SUCCEEDED if is_success else FAILED)
+    _finish_job(world, server, job, step, SUCCEEDED if is_success else FAILED)
 
 
 _OUTCOMES: Final = {SUCCEEDED: "The job succeeded.", FAILED: "The job failed."}
 
 
-def _finish(world: World, server: str, job: str, step: Record | None, status: int) -> None:
+def _finish_job(world: World, server: str, job: str, step: Record | None, status: int) -> None:
     """Record the outcome of a job. *step* is the last one that ran."""
-    activity = ledger.activity_of(world, server, job) or {}
+    activity = ledger.find_activity(world, server, job) or {}
     outcome = _OUTCOMES.get(
         status, f"The job was stopped prior to completion by {to_text(activity.get('stopped_by'))}."
     )
@@ -166,13 +168,13 @@ def _finish(world: World, server: str, job: str, step: Record | None, status: in
     )
     text = f"{outcome}  The Job was invoked by {to_text(activity.get('by'))}.{last}"
     start_tick = int(str(activity.get("start_tick", world.tick)))
-    number = _record(world, server, job, None, status, text, start_tick)
-    ledger.note_activity(world, server, job, stop_tick=world.tick, history_id=number)
+    number = _record_history(world, server, job, None, status, text, start_tick)
+    ledger.update_activity(world, server, job, stop_tick=world.tick, history_id=number)
     template = mark("job '{name}' succeeded") if status == SUCCEEDED else mark("job '{name}' failed")
-    world.emit(NoteData(), say(template, name=job), server=server)
+    world.emit(NoteData(), build_message(template, name=job), server=server)
 
 
-def _record(
+def _record_history(
     world: World,
     server: str,
     job: str,
@@ -184,9 +186,9 @@ def _record(
     retries: int = 0,
 ) -> int:
     """Write a row of sysjobhistory for work from *started_tick* until now. Return its number."""
-    date, time = stamp(world, server, started_tick)
+    date, time = format_agent_time(world, server, started_tick)
     seconds = (world.tick - started_tick) // TICKS_PER_S
-    return ledger.add(
+    return ledger.add_row(
         world,
         server,
         "sysjobhistory",
@@ -204,34 +206,34 @@ def _record(
     )
 
 
-def stamp(world: World, server: str, tick: int | None = None) -> tuple[int, int]:
+def format_agent_time(world: World, server: str, tick: int | None = None) -> tuple[int, int]:
     """Return *tick* (default: now) as date and time in the Agent's form: 20051022, 120000."""
-    moment = _context(world, server).moment(tick)
+    moment = _build_context(world, server).get_time(tick)
     return int(datetime_formats.format_datetime(moment, "%Y%m%d")), int(
         datetime_formats.format_datetime(moment, "%H%M%S")
     )
 
 
-def _context(world: World, server: str) -> Context:
+def _build_context(world: World, server: str) -> Context:
     return Context(world, SqlSession(server=server, spid=0, login=world.instances[server].service_account))
 
 
 # --- alerts ----------------------------------------------------------------------------------------------
 
 
-def watch(world: World) -> None:
+def run_alerts(world: World) -> None:
     """Let alerts respond to the events since the last call. This runs after each reaction of the protocol."""
     if not world.objects:  # without objects there are no rows in sysalerts
         return
     for server in world.instances:
         if ledger.is_empty(world, server, "sysalerts"):
             continue
-        _note_seen(world, server)
+        _process_new_events(world, server)
 
 
-def _note_seen(world: World, server: str) -> None:
+def _process_new_events(world: World, server: str) -> None:
     """Record new lines of the ERRORLOG and new mirroring states of this server, each only once."""
-    seen_row = ledger.find(world, server, "seen", "id", 1)
+    seen_row = ledger.find_row(world, server, "seen", "id", 1)
     if seen_row is None:
         ledger.begin_watching(world, server)
         return
@@ -241,7 +243,7 @@ def _note_seen(world: World, server: str) -> None:
     new_lines = [line for line in lines[-50:] if line[0] > tick]
     if tick == world.tick:
         new_lines = [line for line in lines if line[0] == world.tick][handled:]
-    states = ledger.traces(world, server)
+    states = ledger.get_mirroring_states(world, server)
     changed_states = [
         (database, state)
         for database, state in states.items()
@@ -249,13 +251,13 @@ def _note_seen(world: World, server: str) -> None:
     ]
     if not new_lines and not changed_states:
         return
-    ledger.change(world, server, "seen", lambda row: True, **ledger.marks(world, server))
+    ledger.change_rows(world, server, "seen", lambda row: True, **ledger.get_alert_positions(world, server))
     for database, state in changed_states:
         _run_state_alerts(world, server, database, state)
     answers = 0
     for number, line in enumerate(new_lines):
         if answers >= ANSWERS_MAX:
-            left_state = say(
+            left_state = build_message(
                 "SQL Server Agent cannot keep up: {n} messages were not checked for alerts",
                 n=len(new_lines) - number,
             )
@@ -269,9 +271,9 @@ ANSWERS_MAX: Final = 50
 
 
 def _list_enabled_alerts(world: World, server: str) -> list[Record]:
-    if not jobs.agent_runs(world, server):
+    if not jobs.is_agent_running(world, server):
         return []
-    return [row for row in ledger.rows(world, server, "sysalerts") if row.get("enabled")]
+    return [row for row in ledger.list_rows(world, server, "sysalerts") if row.get("enabled")]
 
 
 def _run_message_alerts(world: World, server: str, number: int, severity: int, text: str) -> int:
@@ -285,7 +287,7 @@ def _run_message_alerts(world: World, server: str, number: int, severity: int, t
             continue
         if (message_number and message_number == number) or (level and level == severity):
             tokens = {"A-ERR": str(number), "A-SEV": str(severity), "A-MSG": text, "A-SVR": server}
-            _fire(world, server, alert, tokens)
+            _fire_alert(world, server, alert, tokens)
             answers += 1
     return answers
 
@@ -298,12 +300,14 @@ def _run_state_alerts(world: World, server: str, database: str, state: int) -> N
         "COMPUTERNAME": server,
         "SERVERNAME": server,
         "SQLINSTANCE": "MSSQLSERVER",
-        "DATABASEID": to_text(_context(world, server).database_id(database)),
-        "STARTTIME": datetime_formats.format_datetime(_context(world, server).moment(), "%Y%m%d%H%M%S"),
+        "DATABASEID": to_text(_build_context(world, server).find_database_id(database)),
+        "STARTTIME": datetime_formats.format_datetime(
+            _build_context(world, server).get_time(), "%Y%m%d%H%M%S"
+        ),
     }
     for alert in _list_enabled_alerts(world, server):
         if _matches_wmi_query(world, server, to_text(alert.get("wmi_query")), properties):
-            _fire(world, server, alert, {**properties, "A-SVR": server, "A-DBN": database})
+            _fire_alert(world, server, alert, {**properties, "A-SVR": server, "A-DBN": database})
 
 
 WQL_MAX: Final = 512
@@ -329,11 +333,11 @@ def _matches_wmi_query(world: World, server: str, query: str, properties: dict[s
         if value
     )
     session = SqlSession(server=server, spid=0, login=world.instances[server].service_account)
-    machine = Runner(world, Submission(id=0, text="", steps=()), session, execute.perform, Meter())
-    scratch = machine.scratch()
+    machine = Runner(world, Submission(id=0, text="", steps=()), session, execute.execute_statement, Meter())
+    scratch = machine.get_scratch_database()
     try:
         plan = plan_statement(f"SELECT 1 FROM (SELECT {columns}) AS event WHERE {match['where']}")
-        return bool(scratch.select(plan, partial(_read_no_variable, machine))[1])
+        return bool(scratch.run_query(plan, partial(_read_no_variable, machine))[1])
     except (SqlError, SqlSyntaxError, UnsimulatedFeatureError):
         return False
     finally:
@@ -344,14 +348,14 @@ def _read_no_variable(machine: Machine, name: str) -> Scalar:
     raise SqlError(137, name)
 
 
-def _fire(world: World, server: str, alert: Record, tokens: dict[str, str]) -> None:
+def _fire_alert(world: World, server: str, alert: Record, tokens: dict[str, str]) -> None:
     """Count an occurrence of the alert and start its job. Do nothing within its delay between responses."""
     delay = int(str(alert.get("delay_between_responses") or 0)) * TICKS_PER_S
     last_answered_tick = alert.get("answered_tick")
     if delay and last_answered_tick is not None and world.tick - int(str(last_answered_tick)) < delay:
         return
-    date, time = stamp(world, server)
-    ledger.change(
+    date, time = format_agent_time(world, server)
+    ledger.change_rows(
         world,
         server,
         "sysalerts",
@@ -363,23 +367,23 @@ def _fire(world: World, server: str, alert: Record, tokens: dict[str, str]) -> N
         last_response_time=time,
         occurrence_count=int(str(alert.get("occurrence_count") or 0)) + 1,
     )
-    text = say("SQL Server Agent alert '{name}'", name=to_text(alert["name"]))
+    text = build_message("SQL Server Agent alert '{name}'", name=to_text(alert["name"]))
     world.emit(NoteData(), text, server=server)
     job = to_text(alert.get("job"))
     if job:
         try:
             invoker = f"Alert {to_text(alert['id'])} ({to_text(alert['name'])})"
-            ledger.start(world, server, job, invoker, tokens)
+            ledger.start_job(world, server, job, invoker, tokens)
         except SqlError:
             return  # a job that is running is not started again
         except UnsimulatedFeatureError as problem:
-            _record(world, server, job, None, FAILED, str(problem), world.tick)
+            _record_history(world, server, job, None, FAILED, str(problem), world.tick)
 
 
 HANDLERS: Final[Handlers] = {
     "tsql.step": run_step,
-    "tsql.job_stop": job_stop,
-    "tsql.step_done": step_done,
-    "tsql.step_skipped": step_skipped,
+    "tsql.job_stop": stop_job,
+    "tsql.step_done": on_step_done,
+    "tsql.step_skipped": on_step_skipped,
 }
 """Timers of this module."""

@@ -30,7 +30,7 @@ _COUNTED: Final = re.compile(
 )
 
 
-def text_of_messages(messages: Iterable[Message]) -> str:
+def join_messages(messages: Iterable[Message]) -> str:
     """Join messages as in public job histories: `boo [SQLSTATE 42000] (Error 50000)`. [DOC: sysjobhistory]."""
     parts = []
     for message in messages:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from engine.constants import CLIENT_LOGIN_TIMEOUT_S, DRIVER_MARK, TICKS_PER_S
 from engine.events import NoteData, SessionData, SqlData, SqlDoneData
-from engine.localization import say
+from engine.localization import build_message
 from engine.messages import Message, SqlError, fill_message
 from engine.model import Handlers, World
 from engine.protocol import clients, statements
@@ -17,15 +17,20 @@ from engine.tsql.batches.data import (
     StatementCompletion,
     Submission,
     Window,
-    batch_text,
+    get_batch_text,
 )
 from engine.tsql.batches.machine import OUTPUT_MAX
 from engine.tsql.batches.runner import Runner
 from engine.tsql.batches.work import Meter
 from engine.tsql.clients import agent_history, connections
-from engine.tsql.clients.connections import open_session, report_refused_login, resolve_server, server_of
+from engine.tsql.clients.connections import (
+    get_server_name,
+    open_session,
+    report_refused_login,
+    resolve_server,
+)
 from engine.tsql.language import script
-from engine.tsql.scalars.types import plain_text
+from engine.tsql.scalars.types import clean_text
 
 QUEUE_MAX: Final = 16
 """Maximum number of submissions that wait in a window. Assumed."""
@@ -37,27 +42,27 @@ TEXTS_MAX: Final = 2_500_000
 """Maximum number of characters in all running submissions together. Assumed."""
 
 
-def submit(world: World, window: str, text: str) -> None:
+def submit_text(world: World, window: str, text: str) -> None:
     """Send *text* from a window.
 
     It runs immediately, or after the text that is still running there. The event `sql_done` reports its end.
     """
-    name = _known_name(world, window)
-    text = plain_text(text)
+    name = _normalize_window_name(world, window)
+    text = clean_text(text)
     session = world.sessions.setdefault(name, Window())
     if len(text) > TEXT_MAX:
-        world.emit(SqlData(window=name, batch=0), f"{text[:200]}…", server=server_of(name))
+        world.emit(SqlData(window=name, batch=0), f"{text[:200]}…", server=get_server_name(name))
         description = (
             f"Not simulated: more than {TEXT_MAX} characters at once ({len(text)} were sent, none was run)."
         )
-        long = Message(0, 10, 0, 0, description, server_of(name))
+        long = Message(0, 10, 0, 0, description, get_server_name(name))
         _emit_done(
             world, name, Submission(id=0, text="", steps=(), messages=(long,), started_tick=world.tick)
         )
         return
     if name in world.batches:
         if len(session.queue) >= QUEUE_MAX:
-            world.emit(SqlData(window=name, batch=0), text, server=server_of(name))
+            world.emit(SqlData(window=name, batch=0), text, server=get_server_name(name))
             description = f"{QUEUE_MAX} batches wait in this window already; this one was not sent."
             message = Message(0, 10, 0, 0, description)
             _emit_done(
@@ -68,10 +73,10 @@ def submit(world: World, window: str, text: str) -> None:
             return
         world.sessions[name] = replace(session, queue=(*session.queue, text))
         return
-    _start(world, name, text)
+    _start_submission(world, name, text)
 
 
-def _known_name(world: World, window: str) -> str:
+def _normalize_window_name(world: World, window: str) -> str:
     """Return the window's name with the server in the world's spelling. KeyError for an unknown server."""
     server, mark, number = window.partition("#")
     exact = next((name for name in world.instances if name.lower() == server.lower()), None)
@@ -80,16 +85,16 @@ def _known_name(world: World, window: str) -> str:
     return exact + mark + number
 
 
-def _start(world: World, name: str, text: str) -> None:
+def _start_submission(world: World, name: str, text: str) -> None:
     number = world.next_id()
-    world.emit(SqlData(window=name, batch=number), text, server=server_of(name))
+    world.emit(SqlData(window=name, batch=number), text, server=get_server_name(name))
     if sum(len(run.text) for run in world.batches.values()) + len(text) > TEXTS_MAX:
         description = (
             f"Not simulated: more than {TEXTS_MAX} characters of T-SQL under way in all windows together."
         )
-        message = Message(0, 10, 0, 0, description, server_of(name))
+        message = Message(0, 10, 0, 0, description, get_server_name(name))
         world.batches[name] = Submission(id=number, text=text, steps=(), started_tick=world.tick)
-        _finish(world, name, replace(world.batches[name], messages=(message,)))
+        _finish_submission(world, name, replace(world.batches[name], messages=(message,)))
         return
     session: Window = world.sessions[name]
     full_text = (
@@ -99,16 +104,16 @@ def _start(world: World, name: str, text: str) -> None:
     _run_submission(world, name)
 
 
-def cancel(world: World, window: str) -> None:
+def cancel_batches(world: World, window: str) -> None:
     """Stop the running batch of a window (Alt+Break) and discard the queued ones."""
-    name = _known_name(world, window)
+    name = _normalize_window_name(world, window)
     run: Submission | None = world.batches.get(name)
     if run is None:
         return
     world.sessions[name] = replace(world.sessions[name], queue=())
-    _abandon(world, name, run)
-    note = Message(0, 11, 0, 0, "Query was cancelled by user.", server_of(name))
-    _finish(world, name, replace(run, messages=(*run.messages, note)))
+    _abandon_pending_statement(world, name, run)
+    note = Message(0, 11, 0, 0, "Query was cancelled by user.", get_server_name(name))
+    _finish_submission(world, name, replace(run, messages=(*run.messages, note)))
 
 
 def continue_batch(world: World, name: str, wait_id: int) -> None:
@@ -117,7 +122,7 @@ def continue_batch(world: World, name: str, wait_id: int) -> None:
     if run is None or run.wait_id != wait_id or not run.waiting:
         return
     if run.waiting == "login":
-        _finish(world, name, _append_client_message(world, name, run, -2))
+        _finish_submission(world, name, _append_client_message(world, name, run, -2))
         return
     session = world.sessions[name].session
     if session is not None and world.instances[session.server].hung:
@@ -129,21 +134,21 @@ def continue_batch(world: World, name: str, wait_id: int) -> None:
     ):
         number, since_tick = world.next_id(), run.since_tick or 0
         world.batches[name] = replace(
-            run, wait_id=number, due_tick=waitfor.next_poll_tick(world.tick, since_tick)
+            run, wait_id=number, due_tick=waitfor.compute_next_poll_tick(world.tick, since_tick)
         )
         world.call_at(world.batches[name].due_tick, "tsql.continue", name, number)
         return
     _run_submission(world, name)
 
 
-def kill(world: World, name: str, server: str, spid: int) -> None:
+def kill_connection(world: World, name: str, server: str, spid: int) -> None:
     """End the connection of a window and its running batch for KILL (timer)."""
     session = world.sessions[name].session if name in world.sessions else None
     if session is not None and (session.server, session.spid) == (server, spid):
-        _lose(world, name, 596)
+        _break_connection(world, name, 596)
 
 
-HANDLERS: Final[Handlers] = {"tsql.continue": continue_batch, "tsql.kill": kill}
+HANDLERS: Final[Handlers] = {"tsql.continue": continue_batch, "tsql.kill": kill_connection}
 """Handlers of this package's timers."""
 
 
@@ -155,9 +160,11 @@ def _run_submission(world: World, name: str) -> None:
     run: Submission = world.batches[name]
     is_new_batch = not run.waiting and AGENT_MARK not in name
     remote = is_new_batch and world.sessions[name].remote
-    meter = Meter(work.allowance(world, new_submission=is_new_batch, booked=run.booked, remote=remote))
+    meter = Meter(
+        work.compute_allowance(world, new_submission=is_new_batch, booked=run.booked, remote=remote)
+    )
     if meter.exhausted:
-        _book(world, name, run)
+        _book_turn(world, name, run)
         return
     booked = run.booked
     if booked or run.waiting == "busy":
@@ -166,12 +173,12 @@ def _run_submission(world: World, name: str) -> None:
         _run_steps(world, name, run, meter)
     finally:
         if not remote:  # a local query needs no turn unless it must reserve one
-            work.note(world, meter.spent, booked)
+            work.record_work(world, meter.spent, booked)
     remaining_run: Submission | None = world.batches.get(name)
     if remaining_run is not None and remaining_run.id == run.id:
         world.batches[name] = remaining_run = replace(remaining_run, spent=remaining_run.spent + meter.spent)
         if remaining_run.waiting == "busy":
-            _book(world, name, _warn_if_long_running(world, name, remaining_run))
+            _book_turn(world, name, _warn_if_long_running(world, name, remaining_run))
 
 
 LONG_S: Final = 30
@@ -186,9 +193,9 @@ def _warn_if_long_running(world: World, name: str, run: Submission) -> Submissio
     """Return the submission, with one message if it has been running for long."""
     if run.told or run.spent < LONG_WORK or world.tick - run.started_tick < LONG_S * TICKS_PER_S:
         return run
-    text = say("the batch in {window} has been executing for {t_s} s", window=name, t_s=LONG_S)
-    world.emit(NoteData(), text, server=server_of(name))
-    message = Message(0, 0, 0, 0, _LONG_BATCH_TEXT, server_of(name))
+    text = build_message("the batch in {window} has been executing for {t_s} s", window=name, t_s=LONG_S)
+    world.emit(NoteData(), text, server=get_server_name(name))
+    message = Message(0, 0, 0, 0, _LONG_BATCH_TEXT, get_server_name(name))
     return replace(run, told=True, messages=(*run.messages, message))
 
 
@@ -198,9 +205,9 @@ _LONG_BATCH_TEXT: Final = (
 )
 
 
-def _book(world: World, name: str, run: Submission) -> None:
+def _book_turn(world: World, name: str, run: Submission) -> None:
     """Schedule the next turn of a submission after all earlier bookings."""
-    delay_ticks, number = work.book(world), world.next_id()
+    delay_ticks, number = work.book_turn(world), world.next_id()
     waiting = run.waiting or "busy"
     world.batches[name] = replace(run, waiting=waiting, booked=True, due_tick=delay_ticks, wait_id=number)
     world.call_at(delay_ticks, "tsql.continue", name, number)
@@ -216,17 +223,17 @@ def _run_steps(world: World, name: str, run: Submission, meter: Meter) -> None:
             run = _split_batches(world, name, run, meter)
             continue
         if not run.frames and not run.waiting:
-            run = _apply_error_exit(run, server_of(name), meter)
+            run = _apply_error_exit(run, get_server_name(name), meter)
             steps = run.steps or ()
             if run.step >= len(steps):
-                _finish(world, name, run)
+                _finish_submission(world, name, run)
                 return
             step = steps[run.step]
             if not isinstance(step, script.ScriptBatch):
-                meter.add(STEP_WORK)
-                run = _client_step(world, name, run, step)
+                meter.count_units(STEP_WORK)
+                run = _run_client_step(world, name, run, step)
                 continue
-        run, is_over = _slice(world, name, run, meter)
+        run, is_over = _run_slice(world, name, run, meter)
         if not is_over:
             return
 
@@ -238,13 +245,13 @@ STEP_WORK: Final = 20
 def _split_batches(world: World, name: str, run: Submission, meter: Meter) -> Submission:
     """Divide the submission at its GO lines, as far as *meter* allows."""
     session: Window = world.sessions[name]
-    splitting = script.splitting(run.text, dict(session.variables))
+    splitting = script.split_in_steps(run.text, dict(session.variables))
     remaining_work = meter.allowance - meter.spent
-    if not splitting.reached(run.read + remaining_work):
-        meter.add(remaining_work)
+    if not splitting.continue_to(run.read + remaining_work):
+        meter.count_units(remaining_work)
         return replace(run, read=run.read + remaining_work)
-    meter.add(splitting.spent - run.read)
-    steps, variables = splitting.result()
+    meter.count_units(splitting.spent - run.read)
+    steps, variables = splitting.get_result()
     if (current_variables := tuple(sorted(variables.items()))) != session.variables:
         world.sessions[name] = replace(session, variables=current_variables)
     return replace(run, steps=steps, read=0)
@@ -255,7 +262,7 @@ def _apply_error_exit(run: Submission, server: str, meter: Meter) -> Submission:
     if run.errors_from is None:
         return run
     messages = run.messages[run.errors_from :]
-    meter.add(len(messages) // 10)
+    meter.count_units(len(messages) // 10)
     if not any(message.is_error for message in messages):
         return replace(run, errors_from=len(run.messages))
     note = Message(0, 10, 0, 0, _EXITING, server)
@@ -265,14 +272,14 @@ def _apply_error_exit(run: Submission, server: str, meter: Meter) -> Submission:
 _EXITING: Final = "** An error was encountered during execution of batch. Exiting."
 
 
-def _client_step(
+def _run_client_step(
     world: World, name: str, run: Submission, step: script.Connect | script.ClientNote | script.OnError
 ) -> Submission:
     run = replace(run, step=run.step + 1)
     if isinstance(step, script.OnError):
         return replace(run, errors_from=len(run.messages) if step.leave else None)
     if isinstance(step, script.ClientNote):
-        note = Message(0, 16 if step.fatal else 10, 0, 0, step.text, server_of(name))
+        note = Message(0, 16 if step.fatal else 10, 0, 0, step.text, get_server_name(name))
         if len(run.messages) < OUTPUT_MAX or step.fatal:
             run = replace(run, messages=(*run.messages, note))
         return replace(run, step=len(run.steps or ())) if step.fatal else run
@@ -292,33 +299,33 @@ def _client_step(
     return run
 
 
-def _slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Submission, bool]:
+def _run_slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Submission, bool]:
     """Run a part of the submission. Return True if it can continue with its next step immediately."""
     window: Window = world.sessions[name]
     server, refusal = resolve_server(world, name)
     if refusal is not None:
-        _finish(world, name, report_refused_login(world, name, run, server, refusal))
+        _finish_submission(world, name, report_refused_login(world, name, run, server, refusal))
         return run, False
     if world.instances[server].hung and world.instances[server].running:
-        _hang(world, name, run, connected=window.session is not None)
+        _handle_hung_server(world, name, run, connected=window.session is not None)
         return run, False
     if window.lost:
         world.sessions[name] = replace(window, lost=0)
-        _finish(world, name, _append_client_message(world, name, run, window.lost))
+        _finish_submission(world, name, _append_client_message(world, name, run, window.lost))
         return run, False
     try:
         session = open_session(world, name, window, server)
     except SqlError as problem:
-        _finish(world, name, report_refused_login(world, name, run, server, problem))
+        _finish_submission(world, name, report_refused_login(world, name, run, server, problem))
         return run, False
     if session is None and window.remote:
-        _lose(world, name, 64)
+        _break_connection(world, name, 64)
         return run, False
     if session is None:
-        _finish(
+        _finish_submission(
             world,
             name,
-            _append_client_message(world, name, run, connections.refusal_number(world, server), server),
+            _append_client_message(world, name, run, connections.get_refusal_number(world, server), server),
         )
         return run, False
     if session is not window.session:
@@ -326,29 +333,29 @@ def _slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Subm
             window, session=session
         )  # stored now, so that the session is in the views
         if not window.server:
-            clients.count_arrival(
+            clients.count_listener_login(
                 world, window.target.source or "", window.target.database, window.target.read_intent
             )
-    machine = Runner(world, run, session, execute.perform, meter)
+    machine = Runner(world, run, session, execute.execute_statement, meter)
     try:
         if run.waiting:
-            machine.resume()
+            machine.resume_after_wait()
         elif not run.frames:
             step = (run.steps or ())[run.step]
             assert isinstance(step, script.ScriptBatch)
             if step.count > 1 and not run.repeats:
                 machine.messages.append(Message(0, 0, 0, 0, _LOOP, server))
-            machine.begin(step.text)
-        is_done = not machine.run.waiting and machine.advance()
+            machine.begin_batch(step.text)
+        is_done = not machine.run.waiting and machine.run_until_wait()
     except ConnectionLostError as error:
         submission = _append_client_message(world, name, machine.freeze(), *error.numbers)
         if window.remote:
             world.sessions[name] = replace(world.sessions[name], session=machine.session, queue=())
-            _finish(world, name, submission)
+            _finish_submission(world, name, submission)
             close_connection(world, name, "ended by the server")
             return submission, False
         world.sessions[name] = replace(world.sessions[name], session=None)
-        _finish(world, name, submission)
+        _finish_submission(world, name, submission)
         return submission, False
     world.sessions[name] = replace(world.sessions[name], session=machine.session)
     run = machine.freeze()
@@ -357,10 +364,10 @@ def _slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Subm
         if run.waiting != "busy":
             world.call_at(run.due_tick, "tsql.continue", name, run.wait_id)
         return run, False
-    return _next_batch(run, server), True
+    return _begin_next_batch(run, server), True
 
 
-def _next_batch(run: Submission, server: str) -> Submission:
+def _begin_next_batch(run: Submission, server: str) -> Submission:
     """Return the submission at its next batch, or again at the same one for `GO n`, which reports the repetitions."""
     step = (run.steps or ())[run.step]
     assert isinstance(step, script.ScriptBatch)
@@ -378,7 +385,7 @@ _TIMES: Final = "Batch execution completed {0} times."
 """Messages of Management Studio before and after the repetitions of `GO n`."""
 
 
-def _hang(world: World, name: str, run: Submission, connected: bool) -> None:
+def _handle_hung_server(world: World, name: str, run: Submission, connected: bool) -> None:
     """Handle a hung server: an open connection waits, a new one fails after its timeout."""
     number = world.next_id()
     reason = "server" if connected else "login"
@@ -388,17 +395,17 @@ def _hang(world: World, name: str, run: Submission, connected: bool) -> None:
         world.call_at(due_tick, "tsql.continue", name, number)
 
 
-def _finish(world: World, name: str, run: Submission) -> None:
+def _finish_submission(world: World, name: str, run: Submission) -> None:
     world.batches.pop(name, None)
     if not run.messages and not world.sessions[name].remote:
-        finished_message = Message(0, 0, 0, 0, "Commands completed successfully.", server_of(name))
+        finished_message = Message(0, 0, 0, 0, "Commands completed successfully.", get_server_name(name))
         run = replace(run, messages=(finished_message,))
     _emit_done(world, name, run)
-    _keep_last(world, name, run)
+    _store_last_batch(world, name, run)
     if AGENT_MARK in name:
         errors = [message for message in run.messages if message.is_error]
         number = errors[-1].number if errors else 0
-        text = agent_history.text_of_messages(run.messages)
+        text = agent_history.join_messages(run.messages)
         world.call_at(
             world.tick,
             "tsql.step_done",
@@ -413,16 +420,16 @@ def _finish(world: World, name: str, run: Submission) -> None:
         world.sessions[name] = session = replace(session, server="", session=None)
     if session.queue:
         world.sessions[name] = replace(session, queue=session.queue[1:])
-        _start(world, name, session.queue[0])
+        _start_submission(world, name, session.queue[0])
 
 
-def _keep_last(world: World, name: str, run: Submission) -> None:
+def _store_last_batch(world: World, name: str, run: Submission) -> None:
     """Record the last batch of the connection, which views show while the session sleeps."""
     session: Window = world.sessions[name]
     if session.session is not None:
         sql_session = replace(
             session.session,
-            last_text=batch_text(run),
+            last_text=get_batch_text(run),
             last_begun_tick=run.started_tick,
             last_ended_tick=world.tick,
         )
@@ -447,7 +454,7 @@ def _emit_done(world: World, name: str, run: Submission) -> None:
         and session.program is not None
     ):
         connections.count_answered_batch(world, session.program.name, session.server, failed=bool(errors))
-        program = connections.name_of(world, session.program.name)
+        program = connections.find_program_name(world, session.program.name)
     world.emit(
         SqlDoneData(
             window=name,
@@ -470,22 +477,22 @@ def _emit_done(world: World, name: str, run: Submission) -> None:
             ends=[_end_as_json(end) for end in run.ends] if run.ends and DRIVER_MARK in name else None,
         ),
         errors[0].text if errors else "ok",
-        server=server_of(name),
+        server=get_server_name(name),
     )
 
 
 # --- connections -----------------------------------------------------------------------------------------
 
 
-def note_transactions(world: World) -> None:
+def record_transactions(world: World) -> None:
     """Record the open transactions of all windows, for which the log of each database must wait."""
     sessions = [window.session for window in world.sessions.values() if window.session is not None]
-    transactions.note_holders(world, sessions, world.instances)
+    transactions.record_log_holders(world, sessions, world.instances)
 
 
 def check_connections(world: World) -> None:
     """End requests whose server or database is lost, and continue waiting ones. This runs after each reaction."""
-    note_transactions(world)
+    record_transactions(world)
     sound: set[tuple[object, ...]] = set()
     """Connection states that were checked already. Most of hundreds of connections have equal states."""
     for name, window in list(world.sessions.items()):
@@ -503,7 +510,7 @@ def check_connections(world: World) -> None:
             continue
         instance = world.instances[session.server]
         if not connections.is_alive(world, session):
-            _lose(
+            _break_connection(
                 world,
                 name,
                 64
@@ -511,12 +518,12 @@ def check_connections(world: World) -> None:
                 or not world.computers[instance.computer].nic_up
                 else 10054,
             )
-        elif not instance.hung and (closed_name := connections.closed_database(world, session)) is not None:
+        elif not instance.hung and (closed_name := connections.find_closed(world, session)) is not None:
             copy = world.copies.get((session.server, closed_name))
             if copy is not None and copy.disk_failed:
-                _lose(world, name, 9001, copy.database)
+                _break_connection(world, name, 9001, copy.database)
             else:
-                _lose(world, name, 10054)
+                _break_connection(world, name, 10054)
         else:
             sound.add(current_state)
             continue
@@ -534,7 +541,7 @@ def check_connections(world: World) -> None:
             _run_submission(world, name)
 
 
-def _lose(world: World, name: str, number: int, *arguments: str) -> None:
+def _break_connection(world: World, name: str, number: int, *arguments: str) -> None:
     """Break the connection of a window and roll back its uncommitted work.
 
     A running batch ends with the transport error. Without a running batch, the next one gets the error if a
@@ -543,18 +550,18 @@ def _lose(world: World, name: str, number: int, *arguments: str) -> None:
     session: Window = world.sessions[name]
     run: Submission | None = world.batches.get(name)
     if run is not None:
-        _abandon(world, name, run)
+        _abandon_pending_statement(world, name, run)
     if session.remote:
         world.sessions[name] = replace(world.sessions[name], queue=())
         if run is not None:
-            _finish(world, name, _append_client_message(world, name, run, number, *arguments))
+            _finish_submission(world, name, _append_client_message(world, name, run, number, *arguments))
         close_connection(world, name, "lost")
         return
     has_transaction = session.session is not None and session.session.transactions > 0
     error_number = number if run is None and has_transaction else 0
     world.sessions[name] = replace(session, session=None, lost=error_number)
     if run is not None:
-        _finish(world, name, _append_client_message(world, name, run, number, *arguments))
+        _finish_submission(world, name, _append_client_message(world, name, run, number, *arguments))
 
 
 CLOSED_BY_PROGRAM: Final = "closed by the program"
@@ -565,19 +572,19 @@ def close_connection(world: World, name: str, reason: str) -> None:
     session = world.sessions.pop(name).session
     assert session is not None, "the window of a program has its connection as long as it is there"
     if session.program is not None and reason != CLOSED_BY_PROGRAM:
-        connections.count(world, session.program.name, lost=1)
-    text = say("{login} disconnected: {why}", login=session.login, why=reason)
+        connections.add_to_counters(world, session.program.name, lost=1)
+    text = build_message("{login} disconnected: {why}", login=session.login, why=reason)
     world.emit(SessionData(window=name, what=reason), text, server=session.server)
 
 
-def _abandon(world: World, name: str, run: Submission) -> None:
+def _abandon_pending_statement(world: World, name: str, run: Submission) -> None:
     """Roll back the work of a pending statement, except for a commit that waits for its log."""
     session: Window = world.sessions[name]
     if session.session is not None:
         world.sessions[name] = replace(session, session=transactions.discard_transaction(session.session))
     if run.pending is not None:
         server = resolve_server(world, name)[0]
-        statements.abandon(world, server, *run.pending)
+        statements.abandon_statement(world, server, *run.pending)
 
 
 def _append_client_message(
@@ -586,6 +593,6 @@ def _append_client_message(
     """Append a message of the client to the submission. *number* None: append nothing."""
     if number is None:
         return run
-    server = server_of(name)
+    server = get_server_name(name)
     severity, text = fill_message(number, *(arguments or [server]))
     return replace(run, messages=(*run.messages, Message(number, severity, 0, 0, text, server)))

@@ -29,13 +29,13 @@ _MESSAGE_FIELDS: Final = ("number", "severity", "state", "line", "text")
 """Fields that every message has."""
 
 
-def reachable(world: World, server: str) -> bool:
+def is_reachable(world: World, server: str) -> bool:
     """Return whether a query window can open a connection to the instance."""
     instance = world.instances[server]
     return instance.running and world.computers[instance.computer].nic_up
 
 
-def refusal_number(world: World, server: str) -> int:
+def get_refusal_number(world: World, server: str) -> int:
     """Return 53 if nothing responds at the address, 2 if the computer runs but the instance does not."""
     instance = world.instances[server]
     return (
@@ -43,7 +43,7 @@ def refusal_number(world: World, server: str) -> int:
     )
 
 
-def refusals(problem: SqlError, database: str, login: str) -> tuple[SqlError, ...]:
+def list_refusal_errors(problem: SqlError, database: str, login: str) -> tuple[SqlError, ...]:
     """Return the messages for a login whose database the server does not open.
 
     Public threads show 4060 and 18456. For databases in a restore (927) and of availability groups (983),
@@ -53,7 +53,7 @@ def refusals(problem: SqlError, database: str, login: str) -> tuple[SqlError, ..
     return (*reasons, SqlError(4060, database), SqlError(18456, login))
 
 
-def free_spid(world: World, server: str) -> int:
+def find_free_spid(world: World, server: str) -> int:
     """Return the lowest session ID that no connection to the instance uses."""
     spids = {
         window.session.spid
@@ -66,10 +66,10 @@ def free_spid(world: World, server: str) -> int:
 def is_alive(world: World, session: SqlSession) -> bool:
     """Return whether the connection is open at both ends."""
     instance = world.instances[session.server]
-    return reachable(world, session.server) and instance.started_tick == session.started_tick
+    return is_reachable(world, session.server) and instance.started_tick == session.started_tick
 
 
-def closed_database(world: World, session: SqlSession) -> str | None:
+def find_closed(world: World, session: SqlSession) -> str | None:
     """Return a database that is closed: the current one, or one in which the transaction has written; else None."""
     used = {session.database, *(database for (_, database), _, _ in session.logs)}
     for database in sorted(used):
@@ -83,7 +83,7 @@ def closed_database(world: World, session: SqlSession) -> str | None:
 # --- results of programs' connections, counted for the goals and the score of a scenario -------------------
 
 
-def name_of(world: World, program_name: str) -> str:
+def find_program_name(world: World, program_name: str) -> str:
     """Return the scenario's program with the login name *program_name*, without regard to case.
 
     Return "" if the scenario does not name it.
@@ -91,11 +91,11 @@ def name_of(world: World, program_name: str) -> str:
     return next((name for name in world.programs if name.lower() == program_name.lower()), "")
 
 
-def count(
+def add_to_counters(
     world: World, program: str, *, logins: int = 0, refused: int = 0, lost: int = 0, errors: int = 0
 ) -> None:
     """Add to the counters of a Program, if the scenario names the program."""
-    name = name_of(world, program)
+    name = find_program_name(world, program)
     if name:
         known_program = world.programs[name]
         world.programs[name] = replace(
@@ -109,9 +109,9 @@ def count(
 
 def count_answered_batch(world: World, program: str, server: str, failed: bool) -> None:
     """Count a batch that has ended at *server*."""
-    name = name_of(world, program)
+    name = find_program_name(world, program)
     if not name or failed:
-        count(world, program, errors=1)
+        add_to_counters(world, program, errors=1)
         return
     known_program = world.programs[name]
     since_tick = world.tick if known_program.answered_tick is None else known_program.answered_tick
@@ -125,7 +125,7 @@ def count_answered_batch(world: World, program: str, server: str, failed: bool) 
     )
 
 
-def server_of(window: str) -> str:
+def get_server_name(window: str) -> str:
     """Return the server in a window's name: SERVER_A for SERVER_A#2."""
     return window.partition("#")[0]
 
@@ -137,13 +137,13 @@ def resolve_server(world: World, name: str) -> tuple[str, SqlError | None]:
     server.
     """
     session: Window = world.sessions[name]
-    source = session.server or session.target.source or server_of(name)
+    source = session.server or session.target.source or get_server_name(name)
     if session.session is not None and is_alive(world, session.session):
         return session.session.server, None
     database = "" if session.server else session.target.database
-    server, refusal = clients.arrival(world, source, database, session.target.read_intent)
+    server, refusal = clients.resolve_login(world, source, database, session.target.read_intent)
     if server is None:
-        return server_of(name), SqlError(53, source)
+        return get_server_name(name), SqlError(53, source)
     return server, refusal
 
 
@@ -153,7 +153,9 @@ def report_refused_login(
     """Report a refused login: the reason, and that the database could not be opened."""
     errors: tuple[SqlError, ...] = (problem,)
     if problem.number != 53:
-        errors = refusals(problem, world.sessions[name].target.database, _login(world, name, server))
+        errors = list_refusal_errors(
+            problem, world.sessions[name].target.database, _find_login(world, name, server)
+        )
     version = world.instances[server].version
     messages = []
     for error in errors:
@@ -162,7 +164,7 @@ def report_refused_login(
     return replace(run, messages=(*run.messages, *messages))
 
 
-def _login(world: World, name: str, server: str) -> str:
+def _find_login(world: World, name: str, server: str) -> str:
     instance = world.instances[server]
     return (
         instance.service_account
@@ -176,7 +178,7 @@ def open_session(world: World, name: str, window: Window, server: str) -> SqlSes
 
     Raises SqlError if the server refuses the database.
     """
-    if not reachable(world, server):
+    if not is_reachable(world, server):
         return None
     session = window.session
     if session is not None and session.server == server and is_alive(world, session):
@@ -190,8 +192,8 @@ def open_session(world: World, name: str, window: Window, server: str) -> SqlSes
         server=server,
         database=target.database or "master",
         read_intent=target.read_intent,
-        spid=free_spid(world, server),
-        login=_login(world, name, server),
+        spid=find_free_spid(world, server),
+        login=_find_login(world, name, server),
         started_tick=instance.started_tick,
         login_tick=world.tick,
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
 
 
-def server_named(machine: Machine, name: str) -> str:
+def require_linked_server(machine: Machine, name: str) -> str:
     """Return the linked server in the world's spelling. Raise 7202 if it is not linked, 7303 if it is unreachable."""
     instance = machine.world.instances[machine.session.server]
     names = (instance.name, *instance.linked_servers)
@@ -39,42 +39,42 @@ def server_named(machine: Machine, name: str) -> str:
     return server.name
 
 
-def context_of(machine: Machine, name: str) -> Context:
+def build_remote_context(machine: Machine, name: str) -> Context:
     """Return the context of the linked server."""
-    return Context(machine.world, _session(machine, server_named(machine, name)))
+    return Context(machine.world, _open_session(machine, require_linked_server(machine, name)))
 
 
-def _session(machine: Machine, server: str) -> SqlSession:
+def _open_session(machine: Machine, server: str) -> SqlSession:
     instance = machine.world.instances[server]
     login = machine.session.login
     return SqlSession(server=server, spid=0, login=login, started_tick=instance.started_tick)
 
 
-def execute(machine: Machine, name: str, text: str) -> None:
+def execute_remotely(machine: Machine, name: str, text: str) -> None:
     """Run *text* on a linked server and show its messages and result sets as the caller's.
 
     Raise 7411 without RPC OUT.
     """
-    server = server_named(machine, name)
-    if server != machine.session.server and not _rpc_out(machine, name):
+    server = require_linked_server(machine, name)
+    if server != machine.session.server and not _is_rpc_out_enabled(machine, name):
         raise SqlError(7411, name, "RPC")
     run = Submission(id=0, text=text, steps=())
     meter = Meter(max(1, machine.meter.ceiling - machine.meter.spent))
     meter.nesting = machine.meter.nesting
-    remote = machine.create_sibling(run, _session(machine, server), meter)
-    remote.begin(text)
+    remote = machine.create_sibling(run, _open_session(machine, server), meter)
+    remote.begin_batch(text)
     try:
-        meter.enter()
-        is_done = _run_there(remote, name)
+        meter.enter_view()
+        is_done = _run_remote_batch(remote, name)
     finally:
-        machine.meter.add(meter.spent)
+        machine.meter.count_units(meter.spent)
     for part in merge_in_order(remote.messages, remote.results):
         if isinstance(part, ResultSet):
             machine.add_result(part.columns, part.rows)
         elif not (machine.captures and not part.number and part.text.endswith("affected)")):
             machine.append_message(part.text, part.number, part.severity, part.state, part.line)
     errors = [message for message in remote.messages if message.is_error]
-    machine.note(error=errors[-1].number if errors else 0, rowcount=remote.session.rowcount)
+    machine.change_session(error=errors[-1].number if errors else 0, rowcount=remote.session.rowcount)
     if not is_done:
         commands_wait = remote.run.pending is not None
         raise UnsimulatedFeatureError(
@@ -84,14 +84,14 @@ def execute(machine: Machine, name: str, text: str) -> None:
         )
 
 
-def _run_there(remote: Machine, name: str) -> bool:
+def _run_remote_batch(remote: Machine, name: str) -> bool:
     """Run the remote batch. Return True when it has ended. Raise 7303 if the connection breaks, as after SHUTDOWN."""
     try:
-        return remote.advance()
+        return remote.run_until_wait()
     except ConnectionLostError:
         raise SqlError(7303, "SQLNCLI", name) from None
 
 
-def _rpc_out(machine: Machine, name: str) -> bool:
-    stored_row = ledger.find(machine.world, machine.session.server, "serveroptions", "server", name)
+def _is_rpc_out_enabled(machine: Machine, name: str) -> bool:
+    stored_row = ledger.find_row(machine.world, machine.session.server, "serveroptions", "server", name)
     return stored_row is not None and bool(stored_row.get("rpc out"))

@@ -9,14 +9,14 @@ from msgspec.structs import replace
 from engine.events import SessionData
 from engine.inputs import InputError
 from engine.json_text import parse_json
-from engine.localization import say
+from engine.localization import build_message
 from engine.messages import Message, SqlError, fill_message
 from engine.model import World
 from engine.protocol import clients, errorlog, statements
 from engine.tsql.batches.data import CONSOLE, ClientProgram, ConnectionTarget, SqlSession, Submission, Window
 from engine.tsql.clients import client, connections
 from engine.tsql.scalars import languages
-from engine.tsql.scalars.types import plain_text
+from engine.tsql.scalars.types import clean_text
 
 SYSTEM_ADMINISTRATOR: Final = "sa"
 """Login that exists on every instance."""
@@ -42,55 +42,57 @@ LOGIN_FIELDS: Final = (
 """
 
 
-def connect(world: World, window: str, text: str) -> None:
+def log_in(world: World, window: str, text: str) -> None:
     """Log in with *text*, a JSON object with the keys LOGIN_FIELDS.
 
     The event `session` reports admission, refusal or redirection. Raises InputError, with nothing changed,
     for a request that no program could send.
     """
-    options = _read(text)
-    server = connections.server_of(window)
+    options = _parse_request(text)
+    server = connections.get_server_name(window)
     if window in world.sessions:
-        raise InputError(say("{window} is already connected", window=window))
-    if not connections.reachable(world, server) or world.instances[server].hung:
-        raise InputError(say("{server} does not respond", server=server))
-    refusal = _refusal(world, server, options)
+        raise InputError(build_message("{window} is already connected", window=window))
+    if not connections.is_reachable(world, server) or world.instances[server].hung:
+        raise InputError(build_message("{server} does not respond", server=server))
+    refusal = _find_refusal(world, server, options)
     if refusal is not None:
-        _refuse(world, window, options, *refusal)
+        _reject_login(world, window, options, *refusal)
         return
     target = _find_routing_target(world, server, options)
     if world.listeners.get(options.get("listener", "")) == server:
-        clients.count_arrival(
+        clients.count_listener_login(
             world, options["listener"], _normalize_database_name(world, options), _is_read_only(options)
         )
     if target is not None:
-        text = say("{login} was redirected to {server}", login=options["login"], server=target)
+        text = build_message("{login} was redirected to {server}", login=options["login"], server=target)
         world.emit(SessionData(window=window, what="routed", to=target, messages=()), text, server=server)  # fmt: skip
         return
-    database = _database(world, server, options)
+    database = _find_login_database(world, server, options)
     program = ClientProgram(
         host=options.get("host", ""),
         name=options.get("program", ""),
         interface=options.get("library", ""),
         database=database,
-        language=_language(options.get("language", "") or _default_language(world, server, options["login"])),
+        language=_find_language(
+            options.get("language", "") or _get_default_language(world, server, options["login"])
+        ),
         encrypted=options.get("encrypted", "") == "yes",
         packet_bytes=int(options.get("packet_bytes") or CONSOLE.packet_bytes),
     )
     session = SqlSession(
         server=server,
-        spid=connections.free_spid(world, server),
+        spid=connections.find_free_spid(world, server),
         login=options["login"],
         program=program,
         database=database,
         read_intent=_is_read_only(options),
-        options=_options(program),
+        options=_build_options(program),
         started_tick=world.instances[server].started_tick,
         login_tick=world.tick,
     )
     world.sessions[window] = Window(session=session)
-    connections.count(world, program.name, logins=1)
-    message = say("{login} connected from {host}", login=session.login, host=program.host or "?")
+    connections.add_to_counters(world, program.name, logins=1)
+    message = build_message("{login} connected from {host}", login=session.login, host=program.host or "?")
     world.emit(
         SessionData(window=window, what="connected", program=program.name, messages=()),
         message,
@@ -98,29 +100,31 @@ def connect(world: World, window: str, text: str) -> None:
     )
 
 
-def _language(requested_language: str) -> str:
+def _find_language(requested_language: str) -> str:
     """Return the language in the server's spelling. An unknown or unsimulated one is ignored."""
     language = languages.find(requested_language) if requested_language else None
     return language.name if language is not None else ""
 
 
-def _default_language(world: World, server: str, login: str) -> str:
+def _get_default_language(world: World, server: str, login: str) -> str:
     known_login = world.instances[server].find_login(login)
     return known_login.default_language if known_login is not None else ""
 
 
-def _options(program: ClientProgram) -> tuple[tuple[str, str], ...]:
+def _build_options(program: ClientProgram) -> tuple[tuple[str, str], ...]:
     """Return the SET options of a new or reset connection."""
     return (("LANGUAGE", program.language),) if program.language else ()
 
 
-def _read(text: str) -> dict[str, str]:
+def _parse_request(text: str) -> dict[str, str]:
     try:
         document = parse_json(text)
     except ValueError as problem:
-        raise InputError(say("a login must be a JSON object: {why}", why=str(problem))) from None
+        raise InputError(build_message("a login must be a JSON object: {why}", why=str(problem))) from None
     if not isinstance(document, dict) or not {"login", "password"} <= document.keys() <= set(LOGIN_FIELDS):
-        raise InputError(say("a login must be a JSON object of {names}", names=", ".join(LOGIN_FIELDS)))
+        raise InputError(
+            build_message("a login must be a JSON object of {names}", names=", ".join(LOGIN_FIELDS))
+        )
     if document["password"] not in ("right", "wrong"):
         raise InputError(
             'the password of a login must be "right" or "wrong"; a journal contains no real password'
@@ -128,14 +132,16 @@ def _read(text: str) -> dict[str, str]:
     for name, value in document.items():
         if not isinstance(value, str) or len(value) > NAME_MAX:
             raise InputError(
-                say("{name} of a login must be text of at most {most} characters", name=name, most=NAME_MAX)
+                build_message(
+                    "{name} of a login must be text of at most {most} characters", name=name, most=NAME_MAX
+                )
             )
     if not re.fullmatch("[0-9]{0,5}", document.get("packet_bytes", "")):
         raise InputError("the packet size of a login is a number")
-    return {name: plain_text(value) for name, value in document.items()}
+    return {name: clean_text(value) for name, value in document.items()}
 
 
-def _refusal(
+def _find_refusal(
     world: World, server: str, request: Mapping[str, str]
 ) -> tuple[str, tuple[SqlError, ...]] | None:
     """Return the reason (a key of REASONS) and the errors if the server refuses the login; None if it accepts it."""
@@ -150,16 +156,16 @@ def _refusal(
         return "password", (failed,)
     try:
         if _find_routing_target(world, server, request) is None:
-            _database(world, server, request)
+            _find_login_database(world, server, request)
     except SqlError as problem:
         if request.get("database"):
-            return "database", connections.refusals(problem, request["database"], login)
+            return "database", connections.list_refusal_errors(problem, request["database"], login)
         # also if that database is a mirror [DOC: MSSQLSERVER_4064]
         return "default", (SqlError(4064), failed)
     return None
 
 
-def _database(world: World, server: str, request: Mapping[str, str]) -> str:
+def _find_login_database(world: World, server: str, request: Mapping[str, str]) -> str:
     """Return the database of a login, requested or default, in its stored spelling.
 
     Raises SqlError if it is not open.
@@ -167,7 +173,7 @@ def _database(world: World, server: str, request: Mapping[str, str]) -> str:
     login = world.instances[server].find_login(request["login"])
     database = request.get("database") or (login.default_database if login is not None else "master")
     statements.use_database(world, server, database, _is_read_only(request))
-    known_databases = ("master", "msdb", "tempdb", "model", *world.databases())
+    known_databases = ("master", "msdb", "tempdb", "model", *world.list_databases())
     return next((name for name in known_databases if name.lower() == database.lower()), database)
 
 
@@ -179,7 +185,7 @@ def _find_routing_target(world: World, server: str, request: Mapping[str, str]) 
     listener = request.get("listener", "")
     if world.listeners.get(listener) != server:
         listener = server
-    reached, refusal = clients.arrival(
+    reached, refusal = clients.resolve_login(
         world, listener, _normalize_database_name(world, request), _is_read_only(request)
     )
     if refusal is not None:
@@ -190,26 +196,28 @@ def _find_routing_target(world: World, server: str, request: Mapping[str, str]) 
 def _normalize_database_name(world: World, request: Mapping[str, str]) -> str:
     """Return the database that a login names, in the servers' spelling."""
     database = request.get("database", "")
-    return next((name for name in world.databases() if name.lower() == database.lower()), database)
+    return next((name for name in world.list_databases() if name.lower() == database.lower()), database)
 
 
 def _is_read_only(request: Mapping[str, str]) -> bool:
     return request.get("intent", "").lower() == "readonly"
 
 
-def _refuse(
+def _reject_login(
     world: World, window: str, request: Mapping[str, str], reason: str, errors: tuple[SqlError, ...]
 ) -> None:
-    server = connections.server_of(window)
+    server = connections.get_server_name(window)
     version = world.instances[server].version
     messages = []
     for error in errors:
         severity, text = fill_message(error.number, *error.parameters, version=version)
         messages.append(Message(error.number, severity, error.state, 1, text, server))
     state, reason_text = REASONS[reason]
-    connections.count(world, request.get("program", ""), refused=1)
+    connections.add_to_counters(world, request.get("program", ""), refused=1)
     detail = f" Reason: {reason_text}" if version >= 2008 else ""
-    errorlog.write(world, server, 18456, request["login"], detail, " [CLIENT: 127.0.0.1]", state=state)
+    errorlog.write_message(
+        world, server, 18456, request["login"], detail, " [CLIENT: 127.0.0.1]", state=state
+    )
     world.emit(
         SessionData(
             window=window, what="refused", messages=[connections.as_json(message) for message in messages]
@@ -219,16 +227,16 @@ def _refuse(
     )
 
 
-def batch(world: World, window: str, text: str) -> None:
+def run_batch(world: World, window: str, text: str) -> None:
     """Run the T-SQL in *text*, a JSON string, unchanged. The event `sql_done` reports its end."""
     _check_connected(world, window)
     try:
         sql = parse_json(text)
     except ValueError as problem:
-        raise InputError(say("a batch must be a JSON string: {why}", why=str(problem))) from None
+        raise InputError(build_message("a batch must be a JSON string: {why}", why=str(problem))) from None
     if not isinstance(sql, str):
         raise InputError("a batch is a JSON string")
-    client.submit(world, window, sql)
+    client.submit_text(world, window, sql)
 
 
 def is_connection_idle(world: World, window: str) -> bool:
@@ -238,10 +246,10 @@ def is_connection_idle(world: World, window: str) -> bool:
     return session is not None and window not in world.batches and not (session.transactions or session.logs)
 
 
-def reset(world: World, window: str) -> None:
+def reset_connection(world: World, window: str) -> None:
     """Reset the connection to its state after login, for the next user of a connection pool (sp_reset_connection)."""
     _check_connected(world, window)
-    client.cancel(world, window)
+    client.cancel_batches(world, window)
     session = world.sessions[window].session
     assert session is not None and session.program is not None
     sql_session = SqlSession(
@@ -251,26 +259,26 @@ def reset(world: World, window: str) -> None:
         program=session.program,
         database=session.program.database,
         read_intent=session.read_intent,
-        options=_options(session.program),
+        options=_build_options(session.program),
         started_tick=session.started_tick,
         login_tick=session.login_tick,
     )
     world.sessions[window] = Window(session=sql_session)
 
 
-def disconnect(world: World, window: str) -> None:
+def close_program_connection(world: World, window: str) -> None:
     """Close the connection of a program. Its request ends, and uncommitted work is rolled back."""
     _check_connected(world, window)
     run: Submission | None = world.batches.get(window)
     if run is not None:
-        client.cancel(world, window)
+        client.cancel_batches(world, window)
     client.close_connection(world, window, client.CLOSED_BY_PROGRAM)
 
 
 def _check_connected(world: World, window: str) -> None:
     session: Window | None = world.sessions.get(window)
     if session is None or not session.remote:
-        raise InputError(say("{window} is not connected", window=window))
+        raise InputError(build_message("{window} is not connected", window=window))
 
 
 # --- connection strings of windows ------------------------------------------------------------------------
@@ -293,12 +301,14 @@ def change_connection(world: World, window: str, text: str) -> None:
     or an unknown server.
     """
     target = _read_target(world, text)
-    client.cancel(world, window)
+    client.cancel_batches(world, window)
     session: Window = world.sessions.get(window, Window())
     world.sessions[window] = replace(session, target=target, session=None, lost=0)
-    message = say("{window} connects with: {target}", window=window, target=text.strip())
+    message = build_message("{window} connects with: {target}", window=window, target=text.strip())
     world.emit(
-        SessionData(window=window, what="connection changed"), message, server=connections.server_of(window)
+        SessionData(window=window, what="connection changed"),
+        message,
+        server=connections.get_server_name(window),
     )
 
 
@@ -308,16 +318,22 @@ def _read_target(world: World, text: str) -> ConnectionTarget:
         keyword, _, value = part.partition("=")
         name = KEYWORDS.get(keyword.strip().lower())
         if name is None:
-            raise InputError(say("Not simulated: {keyword} in a connection string", keyword=keyword.strip()))
+            raise InputError(
+                build_message("Not simulated: {keyword} in a connection string", keyword=keyword.strip())
+            )
         options[name] = value.strip()
     intent = INTENTS.get(options.get("intent", "ReadWrite").lower().replace(" ", ""))
     if intent is None:
         raise InputError(
-            say("ApplicationIntent must be ReadOnly or ReadWrite, not {value!r}", value=options["intent"])
+            build_message(
+                "ApplicationIntent must be ReadOnly or ReadWrite, not {value!r}", value=options["intent"]
+            )
         )
     server_name = options.get("source", "").removeprefix("tcp:").split(",")[0].split(".")[0].lower()
     known_servers = (*world.instances, *world.listeners)
     source = next((name for name in known_servers if name.lower() == server_name), None)
     if source is None:
-        raise InputError(say("server or listener {name!r} does not exist", name=options.get("source", "")))
+        raise InputError(
+            build_message("server or listener {name!r} does not exist", name=options.get("source", ""))
+        )
     return ConnectionTarget(source=source, database=options.get("database", ""), read_intent=intent)

@@ -12,4 +12,4 @@ HANDLERS: Final[Handlers] = {**client.HANDLERS, **agent.HANDLERS}
 def check_connections(world: World) -> None:
     """Update connections, waiting batches and alerts after each reaction of the protocol."""
     client.check_connections(world)
-    agent.watch(world)
+    agent.run_alerts(world)

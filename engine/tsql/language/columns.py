@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.tsql.language import option_table
-from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error, name_of, tokens_of
+from engine.tsql.language.lexer import SqlSyntaxError, Token, get_name, make_near_error, tokenize
 
 
 class ColumnDefinition(Struct, frozen=True, kw_only=True):
@@ -133,22 +133,22 @@ def parse_table(text: str) -> tuple[tuple[ColumnDefinition, ...], tuple[Constrai
 
     Raises SqlSyntaxError with the line in *text*.
     """
-    reader = _ColumnReader(tokens_of(text), text)
+    reader = _ColumnReader(tokenize(text), text)
     reader.expect("(")
     columns: list[ColumnDefinition] = []
     while True:
         if reader.token.upper in _TABLE_CONSTRAINTS:
-            reader.table_constraint(columns)
-        elif columns and reader.starts_period():
+            reader.parse_table_constraint(columns)
+        elif columns and reader.skip_period():
             period = ("GENERATED", "PERIOD FOR SYSTEM_TIME")
             columns[-1] = replace(columns[-1], options=(*columns[-1].options, period))
         else:
-            columns.append(reader.column())
+            columns.append(reader.parse_column())
         if not reader.take_sign(",") or reader.token.is_op(")"):
             break  # the product accepts a comma after the last column
     reader.expect(")")
     if reader.token.kind != "end" or not (columns or reader.constraints):
-        raise reader.problem()
+        raise reader.build_error()
     keys = {
         name.lower()
         for item in reader.constraints
@@ -159,7 +159,7 @@ def parse_table(text: str) -> tuple[tuple[ColumnDefinition, ...], tuple[Constrai
     return filled, tuple(reader.constraints)
 
 
-def ordered_names(tokens: Sequence[Token]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def read_ordered_names(tokens: Sequence[Token]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns of `a, b DESC`, and those that are in descending order."""
     names: list[str] = []
     descending: list[str] = []
@@ -167,7 +167,7 @@ def ordered_names(tokens: Sequence[Token]) -> tuple[tuple[str, ...], tuple[str, 
         if token.upper == "DESC" and names:
             descending.append(names[-1])
         elif token.kind in ("word", "quoted") and token.upper != "ASC":
-            names.append(name_of(token))
+            names.append(get_name(token))
     return tuple(names), tuple(descending)
 
 
@@ -201,34 +201,34 @@ class _ColumnReader:
 
     def expect(self, sign: str) -> None:
         if not self.take_sign(sign):
-            raise self.problem()
+            raise self.build_error()
 
-    def problem(self) -> SqlSyntaxError:
+    def build_error(self) -> SqlSyntaxError:
         return make_near_error(self.token, self.tokens[self.place - 1] if self.place else None)
 
-    def brackets(self) -> list[Token]:
+    def read_brackets(self) -> list[Token]:
         """Return the tokens of the group in parentheses that begins here."""
         first, level = self.place, 0
         while True:
             token = self.take()
             level += token.is_op("(") - token.is_op(")")
             if token.kind == "end":
-                raise self.problem()
+                raise self.build_error()
             if level == 0:
                 return list(self.tokens[first + 1 : self.place - 1])
 
-    def column(self) -> ColumnDefinition:
+    def parse_column(self) -> ColumnDefinition:
         if self.token.kind not in ("word", "quoted"):
-            raise self.problem()
-        name = name_of(self.take())
+            raise self.build_error()
+        name = get_name(self.take())
         if self.token.upper == "AS":
-            return self.computed(name)
-        column = ColumnDefinition(name=name, type=self.type(name))
+            return self.parse_computed_column(name)
+        column = ColumnDefinition(name=name, type=self.parse_type_name(name))
         while not (self.token.is_op(",", ")") or self.token.kind == "end"):
-            column = self.constraint(column)
+            column = self.parse_column_constraint(column)
         return column
 
-    def computed(self, name: str) -> ColumnDefinition:
+    def parse_computed_column(self, name: str) -> ColumnDefinition:
         """Parse `name AS expression [PERSISTED]`."""
         self.take()
         first = self.place
@@ -236,24 +236,24 @@ class _ColumnReader:
             self.token.is_op(",", ")") or self.token.kind == "end" or self.token.upper in _BEHIND_COMPUTED
         ):
             if self.token.is_op("("):
-                self.brackets()
+                self.read_brackets()
             else:
                 self.take()
         if self.place == first:
-            raise self.problem()
+            raise self.build_error()
         text = self.text[self.tokens[first].start : self.tokens[self.place - 1].end]
         column = ColumnDefinition(name=name, type="sql_variant", computed=text)
         while not (self.token.is_op(",", ")") or self.token.kind == "end"):
-            column = self.constraint(column)
+            column = self.parse_column_constraint(column)
         return column
 
-    def type(self, name: str) -> str:
+    def parse_type_name(self, name: str) -> str:
         if self.token.kind not in ("word", "quoted") or self.token.upper in _COLUMN_WORDS:
             if name.lower() == "timestamp":
                 return "timestamp"
             if self.token.is_op(",", ")"):
                 raise SqlSyntaxError(self.token.line, 173, name)
-            raise self.problem()
+            raise self.build_error()
         first = self.place
         self.take()
         while self.take_sign("."):
@@ -261,10 +261,10 @@ class _ColumnReader:
         if self.token.upper in ("VARYING", "PRECISION"):
             self.take()
         if self.token.is_op("("):
-            self.brackets()
+            self.read_brackets()
         return self.text[self.tokens[first].start : self.tokens[self.place - 1].end].lower()
 
-    def constraint(self, column: ColumnDefinition) -> ColumnDefinition:
+    def parse_column_constraint(self, column: ColumnDefinition) -> ColumnDefinition:
         word = self.take().upper
         if word == "NULL":
             return replace(column, said_null=True)
@@ -273,55 +273,57 @@ class _ColumnReader:
                 self.place += 2
                 return replace(column, options=(*column.options, *_NOT_FOR_REPLICATION))
             if self.take().upper != "NULL":
-                raise self.problem()
+                raise self.build_error()
             return replace(column, nullable=False)
         if word == "IDENTITY":
             numbers = (
-                [int(t.text) for t in self.brackets() if t.kind == "number"] if self.token.is_op("(") else []
+                [int(t.text) for t in self.read_brackets() if t.kind == "number"]
+                if self.token.is_op("(")
+                else []
             )
             start, step = numbers if len(numbers) == 2 else (1, 1)
             return replace(column, identity=(start, step), nullable=False)
         if word == "DEFAULT":
-            return replace(column, default=self.expression())
+            return replace(column, default=self.parse_expression())
         if word in ("PRIMARY", "UNIQUE", "CHECK", "REFERENCES", "FOREIGN"):
             if word in ("PRIMARY", "UNIQUE") and self.is_table_key():
-                self.key(word, "", ())  # the product accepts this without a comma
+                self.parse_key(word, "", ())  # the product accepts this without a comma
                 return column
-            self.rule(word, "", (column.name,))
+            self.parse_rule(word, "", (column.name,))
             return replace(column, nullable=column.nullable and word != "PRIMARY")
         if word == "CONSTRAINT":
-            name = name_of(self.take())
+            name = get_name(self.take())
             if self.token.upper == "DEFAULT":
                 return replace(column, default_name=name)
-            self.rule(self.take().upper, name, (column.name,))
+            self.parse_rule(self.take().upper, name, (column.name,))
             primary = isinstance(self.constraints[-1], Key) and self.constraints[-1].kind == "PRIMARY KEY"
             return replace(column, nullable=column.nullable and not primary)
         if word == "INDEX":
-            self.index(name_of(self.take()), (column.name,))
+            self.parse_index(get_name(self.take()), (column.name,))
         elif word == "COLLATE":
             return replace(column, options=(*column.options, (word, self.take().text.upper())))
         elif word in ("MASKED", "ENCRYPTED") and self.token.upper == "WITH":
             self.take()
-            return replace(column, options=(*column.options, (word, str(len(self.brackets())))))
+            return replace(column, options=(*column.options, (word, str(len(self.read_brackets())))))
         elif word == "GENERATED" and self.token.upper == "ALWAYS":
             while not (self.token.is_op(",", ")") or self.token.upper in _COLUMN_WORDS | _BARE_OPTIONS):
                 if self.take().kind == "end":
-                    raise self.problem()
+                    raise self.build_error()
             return replace(column, options=(*column.options, (word, "ALWAYS")))
         elif word in _BARE_OPTIONS:
             return replace(column, options=(*column.options, (word, "")))
         elif word != "WITH" or self.take().upper != "VALUES":
             self.place -= 1
-            raise self.problem()
+            raise self.build_error()
         return column
 
-    def starts_period(self) -> bool:
+    def skip_period(self) -> bool:
         """Skip PERIOD FOR SYSTEM_TIME (a, b) and return True if it follows. The option table refuses it."""
         words = [token.upper for token in self.tokens[self.place : self.place + 3]]
         if words != ["PERIOD", "FOR", "SYSTEM_TIME"]:
             return False
         self.place += 3
-        self.brackets()
+        self.read_brackets()
         return True
 
     def is_table_key(self) -> bool:
@@ -331,38 +333,38 @@ class _ColumnReader:
             position += 1
         return self.tokens[position].is_op("(")
 
-    def rule(self, keyword: str, name: str, columns: tuple[str, ...]) -> None:
+    def parse_rule(self, keyword: str, name: str, columns: tuple[str, ...]) -> None:
         """Parse the text after PRIMARY, UNIQUE, CHECK, FOREIGN or REFERENCES. *columns*: the column being defined."""
         if keyword in ("PRIMARY", "UNIQUE"):
-            self.key(keyword, name, columns)
+            self.parse_key(keyword, name, columns)
         elif keyword == "CHECK":
             options: option_table.Pairs = ()
             if self.token.upper == "NOT":
                 self.place += 3
                 options = _NOT_FOR_REPLICATION
-            bracket_text = self.brackets()
+            bracket_text = self.read_brackets()
             if not bracket_text:
-                raise self.problem()
+                raise self.build_error()
             text = self.text[bracket_text[0].start : bracket_text[-1].end]
             self.constraints.append(Check(name=name, text=text, columns=columns, options=options))
         elif keyword == "FOREIGN":
             self.take()
-            own_columns = self.names() if self.token.is_op("(") else columns
+            own_columns = self.parse_names() if self.token.is_op("(") else columns
             if self.take().upper != "REFERENCES":
-                raise self.problem()
-            self.references(name, own_columns)
+                raise self.build_error()
+            self.parse_references(name, own_columns)
         elif keyword == "REFERENCES":
-            self.references(name, columns)
+            self.parse_references(name, columns)
         else:
             self.place -= 1
-            raise self.problem()
+            raise self.build_error()
 
-    def references(self, name: str, columns: tuple[str, ...]) -> None:
+    def parse_references(self, name: str, columns: tuple[str, ...]) -> None:
         """Parse `table (columns) [ON DELETE …]`."""
-        parts = [name_of(self.take())]
+        parts = [get_name(self.take())]
         while self.take_sign("."):
-            parts.append(name_of(self.take()))
-        key_columns = self.names() if self.token.is_op("(") else ()
+            parts.append(get_name(self.take()))
+        key_columns = self.parse_names() if self.token.is_op("(") else ()
         action = ""
         while self.token.upper == "ON" and self.tokens[self.place + 1].upper in ("DELETE", "UPDATE"):
             self.place += 2
@@ -385,7 +387,7 @@ class _ColumnReader:
             )
         )
 
-    def key(self, keyword: str, name: str, columns: tuple[str, ...]) -> None:
+    def parse_key(self, keyword: str, name: str, columns: tuple[str, ...]) -> None:
         """Parse PRIMARY KEY or UNIQUE, for the column being defined or for those in parentheses."""
         clustered = keyword == "PRIMARY"
         hashed: option_table.Pairs = ()
@@ -395,9 +397,9 @@ class _ColumnReader:
             self.take()
         descending: tuple[str, ...] = ()
         if self.token.is_op("("):
-            columns, descending = ordered_names(self.brackets())
+            columns, descending = read_ordered_names(self.read_brackets())
         kind = "PRIMARY KEY" if keyword == "PRIMARY" else "UNIQUE"
-        options = (*hashed, *self.key_options())
+        options = (*hashed, *self.parse_key_options())
         self.constraints.append(
             Key(
                 name=name,
@@ -409,23 +411,23 @@ class _ColumnReader:
             )
         )
 
-    def key_options(self) -> option_table.Pairs:
+    def parse_key_options(self) -> option_table.Pairs:
         """Return the options of a key: WITH ( … ), WITH FILLFACTOR = n, ON filegroup."""
         options: option_table.Pairs = ()
         while self.token.upper in ("WITH", "ON"):
             if self.take().upper == "ON":
                 options = (*options, ("ON", self.take().text.upper()))
             elif self.token.is_op("("):
-                options = (*options, *option_table.read_options(self.brackets()))
+                options = (*options, *option_table.read_options(self.read_brackets()))
             else:
                 options = (*options, *option_table.read_options([self.take() for _ in range(3)]))
         return options
 
-    def names(self) -> tuple[str, ...]:
+    def parse_names(self) -> tuple[str, ...]:
         """Return the column names in parentheses."""
-        return ordered_names(self.brackets())[0]
+        return read_ordered_names(self.read_brackets())[0]
 
-    def expression(self) -> str:
+    def parse_expression(self) -> str:
         """Return a default: constants, calls, or a group in parentheses, joined by operators."""
         first = self.place
         while True:
@@ -433,7 +435,7 @@ class _ColumnReader:
                 self.take()
             if not self.token.is_op("("):
                 if self.token.kind == "end" or self.token.kind == "op":
-                    raise self.problem()
+                    raise self.build_error()
                 only_token = self.take()
                 while self.take_sign("."):
                     self.take()
@@ -444,24 +446,24 @@ class _ColumnReader:
                 ):
                     raise SqlSyntaxError(only_token.line, 128, only_token.text)
             if self.token.is_op("("):
-                self.brackets()
+                self.read_brackets()
             if not self.token.is_op("+", "-", "*", "/", "%", "&", "|", "^"):
                 break
             self.take()
         return self.text[self.tokens[first].start : self.tokens[self.place - 1].end]
 
-    def table_constraint(self, columns: list[ColumnDefinition]) -> None:
+    def parse_table_constraint(self, columns: list[ColumnDefinition]) -> None:
         name = ""
         if self.token.upper == "CONSTRAINT":
             self.take()
-            name = name_of(self.take())
+            name = get_name(self.take())
         word = self.take().upper
         if word == "INDEX":
-            self.index(name_of(self.take()), ())
+            self.parse_index(get_name(self.take()), ())
         else:
-            self.rule(word, name, ())
+            self.parse_rule(word, name, ())
 
-    def index(self, name: str, columns: tuple[str, ...]) -> None:
+    def parse_index(self, name: str, columns: tuple[str, ...]) -> None:
         """Parse `INDEX name [UNIQUE] [CLUSTERED] (columns)` in CREATE TABLE (2014).
 
         *columns*: the column being defined.
@@ -472,15 +474,15 @@ class _ColumnReader:
             unique, clustered = unique or word == "UNIQUE", clustered or word == "CLUSTERED"
         descending: tuple[str, ...] = ()
         if self.token.is_op("(") or not columns:
-            columns, descending = ordered_names(self.brackets())
+            columns, descending = read_ordered_names(self.read_brackets())
         filter_text = ""
         if self.token.upper == "WHERE":
             first = self.place + 1
             while not (self.token.is_op(",", ")") or self.token.upper in ("WITH", "ON")):
                 if self.token.kind == "end":
-                    raise self.problem()
+                    raise self.build_error()
                 if self.token.is_op("("):
-                    self.brackets()
+                    self.read_brackets()
                 else:
                     self.take()
             filter_text = self.text[self.tokens[first].start : self.tokens[self.place - 1].end]
@@ -493,6 +495,6 @@ class _ColumnReader:
                 clustered=clustered,
                 descending=descending,
                 filter=filter_text,
-                options=self.key_options(),
+                options=self.parse_key_options(),
             )
         )

@@ -9,7 +9,7 @@ from engine.tsql import catalog
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.batches.data import SqlSession, Window
 from engine.tsql.batches.environment import CONTEXT_FUNCTIONS, GLOBALS
-from engine.tsql.language.lexer import Token, name_of, tokens_of
+from engine.tsql.language.lexer import Token, get_name, tokenize
 from engine.tsql.language.reserved_words import COMMAND_PAIRS, COMMAND_WORDS, STATEMENT_WORDS
 from engine.tsql.procedures import PROCEDURES
 from engine.tsql.query import planner
@@ -43,22 +43,22 @@ LIMIT: Final = 200
 _HIDDEN: Final = INTERNAL | {"scalar_function_value"}
 
 
-def complete(world: World, window: str, text: str, position: int) -> list[str]:
+def list_candidates(world: World, window: str, text: str, position: int) -> list[str]:
     """Return the candidates at the cursor, sorted by name. There are none inside strings and comments."""
     # the lines around the cursor in a long text, and the cursor's position in them
     first = text.rfind("\n", 0, position - LOOKED_AT) + 1 if position > LOOKED_AT else 0
     first = max(first, position - 2 * LOOKED_AT)
     text, position = (text[first : position + LOOKED_AT], position - first)
     head = text[:position]
-    typed_word = _word_at_end(head)
+    typed_word = _read_word_at_end(head)
     before = head[: len(head) - len(typed_word)]
     tokens = _split_into_tokens(before)
     if tokens is None:
-        return _addresses(world, before, typed_word, closed=text[position : position + 1] == "'")
-    context = _context(world, window)
+        return _list_addresses(world, before, typed_word, closed=text[position : position + 1] == "'")
+    context = _build_context(world, window)
     if context is None:
         return []
-    words = _suggestions(context, text, before, tokens, typed_word)
+    words = _collect_suggestions(context, text, before, tokens, typed_word)
     lower = typed_word.lower()
     completions = {word for word in words if word.lower().startswith(lower) and word.lower() != lower}
     return sorted(completions, key=str.lower)[:LIMIT]
@@ -67,7 +67,7 @@ def complete(world: World, window: str, text: str, position: int) -> list[str]:
 _ADDRESS: Final = re.compile(r"\b(?:PARTNER|WITNESS)\s*=\s*N?'(?P<begun>TCP://)?$", re.IGNORECASE)
 
 
-def _addresses(world: World, prefix: str, typed: str, closed: bool) -> list[str]:
+def _list_addresses(world: World, prefix: str, typed: str, closed: bool) -> list[str]:
     """Return the valid addresses inside the string of SET PARTNER or SET WITNESS; nothing inside other strings."""
     address_match = _ADDRESS.search(prefix)
     if address_match is None:
@@ -77,7 +77,7 @@ def _addresses(world: World, prefix: str, typed: str, closed: bool) -> list[str]
     return sorted(word for word in words if word.lower().startswith(typed.lower()))
 
 
-def _word_at_end(text: str) -> str:
+def _read_word_at_end(text: str) -> str:
     """Return the word that is being typed.
 
     A pattern search would scan every character of a long text.
@@ -91,12 +91,12 @@ def _word_at_end(text: str) -> str:
 def _split_into_tokens(text: str) -> tuple[Token, ...] | None:
     """Return the tokens of *text*; None inside an open string or comment."""
     try:
-        return tokens_of(text)[:-1]
+        return tokenize(text)[:-1]
     except SqlError:
         return None
 
 
-def _context(world: World, window: str) -> Context | None:
+def _build_context(world: World, window: str) -> Context | None:
     server = window.partition("#")[0]
     if server not in world.instances:
         return None
@@ -105,7 +105,9 @@ def _context(world: World, window: str) -> Context | None:
     return Context(world, session or SqlSession(server=server, spid=0, login=""))
 
 
-def _suggestions(context: Context, text: str, prefix: str, tokens: tuple[Token, ...], typed: str) -> set[str]:
+def _collect_suggestions(
+    context: Context, text: str, prefix: str, tokens: tuple[Token, ...], typed: str
+) -> set[str]:
     if typed.startswith("@"):
         declared = {token for token in re.findall(r"(?<!@)@\w+", text) if token.lower() != typed.lower()}
         return declared | {name.upper() for name in GLOBALS}
@@ -115,16 +117,16 @@ def _suggestions(context: Context, text: str, prefix: str, tokens: tuple[Token, 
     if last_token.is_op("."):
         return _complete_after_dot(context, tokens, _split_into_tokens(text) or tokens)
     if last_token.upper in _BEFORE_TABLE and not (last_token.upper == "TABLE" and len(tokens) < 2):
-        return _tables(context)
+        return _collect_tables(context)
     if last_token.upper in ("EXEC", "EXECUTE"):
         return set(PROCEDURES)
-    start = _statement_start(tokens)
+    start = _find_statement_start(tokens)
     if tokens[start].upper in _QUERY_WORDS or tokens[start].upper in ("IF", "WHILE", "SET", "PRINT"):
         return _complete_query(context, _split_into_tokens(text) or tokens)
     return _complete_command(context, prefix[tokens[start].start :], last_token)
 
 
-def _statement_start(tokens: tuple[Token, ...]) -> int:
+def _find_statement_start(tokens: tuple[Token, ...]) -> int:
     """Return the index of the token with which the statement at the cursor begins."""
     for index in range(len(tokens) - 1, -1, -1):
         word = tokens[index].upper
@@ -140,9 +142,9 @@ def _statement_start(tokens: tuple[Token, ...]) -> int:
     return 0
 
 
-def _tables(context: Context) -> set[str]:
+def _collect_tables(context: Context) -> set[str]:
     temp = {name for name, _ in context.session.tables}
-    return set(catalog.names(context.version)) | temp
+    return set(catalog.list_view_names(context.version)) | temp
 
 
 def _complete_after_dot(
@@ -152,18 +154,18 @@ def _complete_after_dot(
     path = ""
     for token in reversed(tokens):
         if token.is_op(".") or (token.kind in ("word", "quoted") and path.startswith(".")):
-            path = (name_of(token) if token.kind == "quoted" else token.text) + path
+            path = (get_name(token) if token.kind == "quoted" else token.text) + path
         else:
             break
-    names = catalog.names(context.version)
+    names = catalog.list_view_names(context.version)
     next_parts = {name[len(path) :].split(".")[0] for name in names if name.lower().startswith(path.lower())}
     if path.lower().endswith((".sys.", ".dbo.")) and not next_parts:
         schema = path.lower().rsplit(".", 2)[-2] + "."
         next_parts = {name[len(schema) :] for name in names if name.lower().startswith(schema)}
-    return next_parts or _columns(context, all_tokens, path[:-1])
+    return next_parts or _collect_columns(context, all_tokens, path[:-1])
 
 
-def _columns(context: Context, tokens: tuple[Token, ...], alias: str = "") -> set[str]:
+def _collect_columns(context: Context, tokens: tuple[Token, ...], alias: str = "") -> set[str]:
     """Return the columns of the views in the statement, or only of the view with the alias *alias*."""
     columns: set[str] = set()
     for index, token in enumerate(tokens):
@@ -171,37 +173,37 @@ def _columns(context: Context, tokens: tuple[Token, ...], alias: str = "") -> se
             continue
         parts, token_index = [], index + 1
         while token_index < len(tokens) and tokens[token_index].kind in ("word", "quoted"):
-            parts.append(name_of(tokens[token_index]))
+            parts.append(get_name(tokens[token_index]))
             token_index += 1
             if token_index >= len(tokens) or not tokens[token_index].is_op("."):
                 break
             token_index += 1
         token_index += int(token_index < len(tokens) and tokens[token_index].upper == "AS")
         called = (
-            name_of(tokens[token_index])
+            get_name(tokens[token_index])
             if token_index < len(tokens) and tokens[token_index].kind == "word"
             else ""
         )
         if not parts or (alias and alias.lower() not in (called.lower(), parts[-1].lower())):
             continue
         try:
-            view = catalog.find(context, tuple(parts))
+            view = catalog.find_view(context, tuple(parts))
         except (SqlError, UnsimulatedFeatureError):
             continue
-        columns |= {column.name for column in view.columns_in(context.version)}
+        columns |= {column.name for column in view.list_columns_in(context.version)}
     return columns
 
 
 def _complete_query(context: Context, tokens: tuple[Token, ...]) -> set[str]:
     functions = {name.upper() for name in (*FUNCTIONS, *CONTEXT_FUNCTIONS) if name not in _HIDDEN}
-    return _columns(context, tokens) | functions | _QUERY_KEYWORDS
+    return _collect_columns(context, tokens) | functions | _QUERY_KEYWORDS
 
 
 def _complete_command(context: Context, statement: str, last_token: Token) -> set[str]:
     """Return the words that the grammar accepts next. Where it accepts a name, add names of databases or servers."""
-    accepted, words = planner.following(statement)
+    accepted, words = planner.list_following_words(statement)
     if "NAME" in accepted and last_token.upper in _BEFORE_DATABASE:
-        words |= set(SYSTEM_DATABASES) | {copy.database for copy in context.copies()}
+        words |= set(SYSTEM_DATABASES) | {copy.database for copy in context.list_copies()}
     if last_token.upper == "WITH" or (
         last_token.is_op(",") and re.search(r"\bWITH\b", statement, re.IGNORECASE)
     ):

@@ -14,7 +14,7 @@ from engine.tsql.language.instructions import (
     Program,
     RunStatement,
 )
-from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error, name_of
+from engine.tsql.language.lexer import SqlSyntaxError, Token, get_name, make_near_error
 from engine.tsql.language.reserved_words import STOP_WORDS
 from engine.tsql.language.table_reader import TableDefinitions
 from engine.tsql.query import planner
@@ -55,20 +55,20 @@ class Definitions(TableDefinitions):
     def emit_unsimulated(self, word_count: int = 2) -> None:
         """Append an instruction "Not simulated" with the first words of the statement."""
         line = self.token.line
-        first = self.skim()
+        first = self.skip_clause()
         verb, kind = self.tokens[first].upper, self.tokens[min(first + 1, self.place - 1)]
         if verb in ("CREATE", "ALTER", "DROP") and kind.kind == "word" and kind.upper not in OBJECT_WORDS:
             raise SqlSyntaxError(line, 343, kind.text)
         words = [
             token.upper for token in self.tokens[first : min(first + word_count, self.place)] if token.upper
         ]
-        self.do(line, s.UnsimulatedStatement(" ".join(words)))
+        self.emit_statement(line, s.UnsimulatedStatement(" ".join(words)))
 
     def has_keyword(self, start: int, keyword: str) -> bool:
         """Return whether *keyword* occurs from token *start* to the end of the statement."""
         return any(token.upper == keyword for token in self.tokens[start : self.place])
 
-    def execution_user(self, start: int) -> str:
+    def read_execution_user(self, start: int) -> str:
         """Return the user in WITH EXECUTE AS after token *start*.
 
         It is empty for CALLER, the default, and without the clause.
@@ -82,7 +82,7 @@ class Definitions(TableDefinitions):
 
     # -- modules
 
-    def create_or_alter(self) -> Steps:
+    def parse_create_or_alter(self) -> Steps:
         """Parse CREATE OR ALTER of a module."""
         words = [self.peek(count).upper for count in (1, 2, 3)]
         if self.token.upper == "CREATE" and words[:2] == ["OR", "ALTER"]:
@@ -90,38 +90,38 @@ class Definitions(TableDefinitions):
                 raise make_near_error(self.peek())
             words = words[2:]
         if words[0] in ("PROC", "PROCEDURE", "FUNCTION", "VIEW", "TRIGGER", "SCHEMA", "RULE", "DEFAULT"):
-            yield from self.rest_of_batch(words[0])
+            yield from self.parse_module(words[0])
             return
         if self.token.upper == "CREATE" and words[0] == "TABLE":
-            self.create_table()
+            self.parse_create_table()
         elif "COLUMNSTORE" in words[:2] and self.version >= planner.COLUMNSTORE:
             self.emit_unsimulated(words.index("COLUMNSTORE") + 3)
         elif self.token.upper == "CREATE" and words[0] in ("INDEX", "UNIQUE", "CLUSTERED", "NONCLUSTERED"):
-            self.create_index()
+            self.parse_create_index()
         elif self.token.upper == "ALTER" and words[0] == "TABLE":
-            self.alter_table()
+            self.parse_alter_table()
         elif self.token.upper == "ALTER" and words[:2] == ["EVENT", "SESSION"]:
-            self.alter_event_session()
+            self.parse_alter_event_session()
         elif self.token.upper == "ALTER" and words[:2] == ["SERVER", "CONFIGURATION"]:
-            self.alter_server_configuration()
+            self.parse_alter_server_configuration()
         else:
             self.emit_unsimulated(3 if words[0] in ("EVENT", "SERVER", "DATABASE") else 2)
-        yield self.work()
+        yield self.compute_work()
 
-    def alter_event_session(self) -> None:
+    def parse_alter_event_session(self) -> None:
         """Parse ALTER EVENT SESSION name ON SERVER with a state or startup state. Other forms are not simulated."""
         line, next_tokens = self.token.line, [self.peek(count) for count in range(3, 13)]
         clause_words = [token.upper or token.text for token in next_tokens[1:]]
         for begin, values in SESSION_CHANGES.items():
             words = begin.split()
             if clause_words[: len(words)] == words and clause_words[len(words)] in values:
-                self.skim()
+                self.skip_clause()
                 option, value = words[-2], clause_words[len(words)]
-                self.do(line, s.AlterEventSession(name_of(next_tokens[0]), option, value))
+                self.emit_statement(line, s.AlterEventSession(get_name(next_tokens[0]), option, value))
                 return
         self.emit_unsimulated(3)
 
-    def alter_server_configuration(self) -> None:
+    def parse_alter_server_configuration(self) -> None:
         """Parse ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY name = value.
 
         Other forms are not simulated.
@@ -133,12 +133,12 @@ class Definitions(TableDefinitions):
             and words[5] == "="
             and self.version >= 2012
         ):
-            self.skim()
-            self.do(line, s.ClusterProperty(name_of(next_tokens[4]), words[6]))
+            self.skip_clause()
+            self.emit_statement(line, s.ClusterProperty(get_name(next_tokens[4]), words[6]))
         else:
             self.emit_unsimulated(3)
 
-    def rest_of_batch(self, kind: str) -> Steps:
+    def parse_module(self, kind: str) -> Steps:
         """Parse CREATE or ALTER of a module, which extends to the end of the batch."""
         verb = "CREATE" if self.token.upper == "CREATE" else "ALTER"
         if self.peek().upper == "OR":
@@ -153,20 +153,20 @@ class Definitions(TableDefinitions):
             self.take()
         self.take()
         if kind in ("PROC", "PROCEDURE"):
-            statement = yield from self.procedure(verb)
-            self.do(line, statement)
+            statement = yield from self.parse_procedure(verb)
+            self.emit_statement(line, statement)
         elif kind == "VIEW":
-            self.do(line, self.view(verb))
+            self.emit_statement(line, self.parse_view(verb))
         elif kind == "FUNCTION":
-            statement = yield from self.function(verb)
-            self.do(line, statement)
+            statement = yield from self.parse_function(verb)
+            self.emit_statement(line, statement)
         elif kind == "SCHEMA":
-            self.do(line, self.schema())
+            self.emit_statement(line, self.parse_schema())
         else:
-            self.do(line, s.UnsimulatedStatement(text))
+            self.emit_statement(line, s.UnsimulatedStatement(text))
         self.place = len(self.tokens) - 1
 
-    def schema(self) -> s.Statement:
+    def parse_schema(self) -> s.Statement:
         """Parse `[name] [AUTHORIZATION owner]` and the definitions inside CREATE SCHEMA."""
         name = "" if self.is_keyword("AUTHORIZATION") else self.read_qualified_name()[-1]
         owner = ""
@@ -177,10 +177,10 @@ class Definitions(TableDefinitions):
         if self.token.kind == "end":
             return s.CreateSchema(name or owner, owner)
         if not self.is_keyword("CREATE", "GRANT", "DENY", "REVOKE"):
-            raise self.problem()
+            raise self.build_error()
         return s.UnsimulatedStatement("CREATE SCHEMA with what is made in it")
 
-    def procedure(self, verb: str) -> Generator[int, None, s.Statement]:
+    def parse_procedure(self, verb: str) -> Generator[int, None, s.Statement]:
         """Parse `name [;n] [(] @a int = 1 OUTPUT, … [)] [WITH …] AS body`."""
         name = self.read_qualified_name()
         if self.take_if(";"):
@@ -188,54 +188,54 @@ class Definitions(TableDefinitions):
         bracketed = self.take_if("(")
         parameters: list[s.ProcedureParameter] = []
         while self.token.kind == "variable":
-            parameters.append(self.parameter())
+            parameters.append(self.parse_parameter())
             if not self.take_if(","):
                 break
         if bracketed and not self.take_if(")"):
-            raise self.problem()
+            raise self.build_error()
         first = self.place
         refused = self.skip_to_as() & REFUSED_OF_MODULES
         if self.version >= planner.IN_MEMORY and self.has_keyword(first, "NATIVE_COMPILATION"):
             return s.UnsimulatedStatement("CREATE PROCEDURE … WITH NATIVE_COMPILATION")
         if refused or self.has_keyword(first, "SCHEMABINDING"):
             return s.UnsimulatedStatement(f"CREATE PROCEDURE … WITH {min(refused, default='SCHEMABINDING')}")
-        if user := self.execution_user(first):
+        if user := self.read_execution_user(first):
             return s.UnsimulatedStatement(f"CREATE PROCEDURE … WITH EXECUTE AS {user}")
-        body = self.body()
+        body = self.read_body()
         compiled = yield from self.compile_body(body, frozenset(item.name for item in parameters))
         return s.CreateProcedure(name, tuple(parameters), body, verb, compiled)
 
-    def function(self, verb: str) -> Generator[int, None, s.Statement]:
+    def parse_function(self, verb: str) -> Generator[int, None, s.Statement]:
         """Parse `name (@a int = 1, …) RETURNS type [WITH …] [AS] BEGIN … END`, or `RETURNS TABLE … RETURN query`."""
         name = self.read_qualified_name()
         if not self.take_if("("):
-            raise self.problem()
+            raise self.build_error()
         parameters: list[s.ProcedureParameter] = []
         while self.token.kind == "variable":
-            parameters.append(self.parameter())
+            parameters.append(self.parse_parameter())
             if not self.take_if(","):
                 break
         if not self.take_if(")"):
-            raise self.problem()
+            raise self.build_error()
         self.expect("RETURNS")
         table = self.take().text if self.token.kind == "variable" else ""
         start = self.place
         while not self.is_keyword("WITH", "AS", "BEGIN", "RETURN", "EXTERNAL"):
             if self.token.kind == "end":
-                raise self.problem()
+                raise self.build_error()
             self.take()
-        returns = self.text_between(start, self.place)
+        returns = self.get_text_between(start, self.place)
         while not self.is_keyword("BEGIN", "RETURN"):
             if self.token.kind == "end":
-                raise self.problem()
+                raise self.build_error()
             if self.is_keyword("EXTERNAL", "NULL", "NATIVE_COMPILATION", "ENCRYPTION"):
                 return s.UnsimulatedStatement(f"CREATE FUNCTION … {self.token.upper}")
             self.take()
-        if user := self.execution_user(start):
+        if user := self.read_execution_user(start):
             return s.UnsimulatedStatement(f"CREATE FUNCTION … WITH EXECUTE AS {user}")
         of_table = returns.upper() == "TABLE"
         if self.is_keyword("BEGIN") == of_table or (table and returns[:5].upper() != "TABLE"):
-            raise self.problem()
+            raise self.build_error()
         begin = self.token
         self.take()
         last = len(self.tokens) - 1
@@ -252,7 +252,7 @@ class Definitions(TableDefinitions):
                     body = body.replace(begin.text, f"{begin.text} DECLARE {table} {declared};", 1)
                     returns = ""
                 program = yield from self.compile_body(body, frozenset(item.name for item in parameters))
-                check(program, self.tokens[self.place : last], begin.line)
+                check_function_body(program, self.tokens[self.place : last], begin.line)
                 if missing := find_unsimulated_statement(program, bool(table)):
                     return s.UnsimulatedStatement(missing)
                 return s.CreateFunction(name, tuple(parameters), table.lower(), returns, verb, body, program)
@@ -260,7 +260,7 @@ class Definitions(TableDefinitions):
             last -= 1
             while self.tokens[last - 1].is_op(";"):
                 last -= 1
-        returned = self.text_between(self.place, last)
+        returned = self.get_text_between(self.place, last)
         parameter_names = {parameter.name for parameter in parameters}
         for token in self.tokens[self.place : last]:
             if (
@@ -280,7 +280,7 @@ class Definitions(TableDefinitions):
         planner.check_statement(returned, line)
         return s.CreateFunction(name, tuple(parameters), returned, "", verb)
 
-    def view(self, verb: str) -> s.Statement:
+    def parse_view(self, verb: str) -> s.Statement:
         """Parse the definition of a view after its verb."""
         name = self.read_qualified_name()
         if name[-1].startswith("#"):
@@ -294,7 +294,7 @@ class Definitions(TableDefinitions):
             return s.UnsimulatedStatement("CREATE VIEW … WITH CHECK OPTION")
         query = self.text[self.token.start :].rstrip().rstrip(";")
         if not self.is_keyword("SELECT", "WITH") or not planner.check_statement(query, self.token.line):
-            raise self.problem()
+            raise self.build_error()
         return s.CreateView(name, query, verb)
 
     # -- expressions and cursors
@@ -316,38 +316,38 @@ class Definitions(TableDefinitions):
             table = self.tokens[index - 1].upper in ("FROM", "INTO", "JOIN", "UPDATE", "INSERT", "DELETE")
             raise SqlSyntaxError(token.line, 1087 if table and index else 137, token.text)
 
-    def expression(self, start: int, line: int) -> str:
+    def parse_expression(self, start: int, line: int) -> str:
         """Return the text from token *start* on, which must be a single value."""
-        text = self.text_between(start, self.place)
+        text = self.get_text_between(start, self.place)
         if not text:
-            raise self.problem()
+            raise self.build_error()
         planner.check_expression(text, line)
         self.check_variables(start)
         return text
 
-    def cursor(self, name: str, line: int) -> None:
+    def parse_cursor(self, name: str, line: int) -> None:
         """Parse the rest of DECLARE name CURSOR … FOR select."""
         has_select, options = False, []
         while not self.is_keyword("FOR"):
             options.append(self.token.upper)
             has_select = has_select or self.is_keyword("CURSOR")
             if self.token.kind == "end" or self.is_keyword(*_NOT_IN_CURSOR):
-                raise self.problem()
+                raise self.build_error()
             self.take()
         if not has_select:
-            raise self.problem()
+            raise self.build_error()
         for group in option_table.EXCLUSIVE:
             selected_options = [option for option in options if option in group]
             if len(set(selected_options)) > 1:
                 raise SqlSyntaxError(line, 1048, *selected_options[:2])
         self.take()
-        first = self.skim()
+        first = self.skip_clause()
         if self.tokens[first].upper == "WITH" and self.is_keyword("SELECT"):
-            self.skim()
-        text = self.text_between(first, self.place)
+            self.skip_clause()
+        text = self.get_text_between(first, self.place)
         self.check_variables(first)
         planner.check_statement(planner.remove_cursor_options(text), line)
-        self.do(line, s.DeclareCursor(name, text, tuple(options)))
+        self.emit_statement(line, s.DeclareCursor(name, text, tuple(options)))
 
 
 # --- statements that the body of a scalar function may contain -------------------------------------------
@@ -369,7 +369,7 @@ _NONDETERMINISTIC: Final = frozenset({"NEWID", "RAND", "NEWSEQUENTIALID"})
 """Built-in functions that message 443 refuses in a function [DOC: Create user-defined functions]."""
 
 
-def check(program: Program, tokens: Sequence[Token], line: int) -> None:
+def check_function_body(program: Program, tokens: Sequence[Token], line: int) -> None:
     """Raise an error if *program* is not a valid body of a function.
 
     It is 443, 444, 455, 2772 or SqlSyntaxError 0. The body begins on *line*.

@@ -96,12 +96,12 @@ class BatchTooLongError(SqlSyntaxError):
         self.limit = limit
 
 
-def tokens_of(text: str) -> tuple[Token, ...]:
+def tokenize(text: str) -> tuple[Token, ...]:
     """Return all tokens of a batch and an `end` token.
 
     Raises SqlSyntaxError 102, 103, 105, 113, 1038 or 8623.
     """
-    return _TOKEN_CACHE.get(text, len(text), lambda: ResumableComputation(lexing(text)).result()[:])
+    return _TOKEN_CACHE.get(text, len(text), lambda: ResumableComputation(lexing(text)).get_result()[:])
 
 
 _TOKEN_CACHE: Final[ResultCache[tuple[Token, ...]]] = ResultCache(300_000)
@@ -118,7 +118,7 @@ def lexing(text: str) -> Generator[int, None, TokenSequence]:
                 raise BatchTooLongError(line, f"batches of more than {TOKENS_MAX} words and signs")
             yield _STEP * TOKEN_WORK
         if text.startswith("/*", position):
-            end = yield from end_of_comment(text, position)
+            end = yield from find_comment_end(text, position)
             if end < 0:
                 raise SqlSyntaxError(line, 113)
         else:
@@ -148,7 +148,7 @@ _CHARACTERS_PER_UNIT: Final = 200
 _COMMENT_MARK: Final = re.compile(r"/\*|\*/")
 
 
-def end_of_comment(text: str, start: int) -> Generator[int, None, int]:
+def find_comment_end(text: str, start: int) -> Generator[int, None, int]:
     """Find the end of the block comment that begins at *start*, in steps; -1 without an end. Comments can nest."""
     depth = 0
     for number, match in enumerate(_COMMENT_MARK.finditer(text, start), start=1):
@@ -189,7 +189,7 @@ def make_near_error(token: Token, last_token: Token | None = None) -> SqlSyntaxE
         return SqlSyntaxError(
             error_token.line, 156, error_token.upper if error_token.text.isupper() else error_token.text
         )
-    text = name_of(error_token) if error_token.kind == "string" else error_token.text
+    text = get_name(error_token) if error_token.kind == "string" else error_token.text
     return SqlSyntaxError(error_token.line, 102, text[:SHOWN_MAX])
 
 
@@ -229,7 +229,7 @@ def check_brackets(tokens: Sequence[Token]) -> None:
             raise make_near_error(token)
 
 
-def name_of(token: Token) -> str:
+def get_name(token: Token) -> str:
     """Return the name or string in a token, without quotes."""
     text = token.text
     if token.kind == "quoted":
@@ -240,12 +240,12 @@ def name_of(token: Token) -> str:
     return text
 
 
-def double_quotes_as_strings(text: str) -> str:
+def convert_double_quotes(text: str) -> str:
     """Return the text in which, as with QUOTED_IDENTIFIER OFF, "x" is a string."""
     output_text, copied = "", 0
-    for token in tokens_of(text):
+    for token in tokenize(text):
         if token.kind == "quoted" and token.text.startswith('"'):
-            output_text += text[copied : token.start] + "'" + name_of(token).replace("'", "''") + "'"
+            output_text += text[copied : token.start] + "'" + get_name(token).replace("'", "''") + "'"
             copied = token.end
     return output_text + text[copied:]
 
@@ -265,7 +265,7 @@ def remove_comments(text: str, tokens: Sequence[Token]) -> str:
 _NOT_BLANK: Final = re.compile(r"[^\n]")
 
 
-def quote(name: str) -> str:
+def quote_name(name: str) -> str:
     """Quote a name in brackets, as QUOTENAME does."""
     return "[" + name.replace("]", "]]") + "]"
 
@@ -284,29 +284,29 @@ _CALL: Final = re.compile(
 """Pattern of a driver's query with parameters, without output parameters."""
 
 
-def only_reads(item: Input) -> bool:
+def is_read_only_input(item: Input) -> bool:
     """Return whether an input is T-SQL that consists only of SELECT statements. Doubtful batches do not count."""
     if item.verb == "sql":
-        return selects_only(item.args[1])
-    return item.verb == "batch" and _batch_only_reads(item.args[1])
+        return has_only_selects(item.args[1])
+    return item.verb == "batch" and _is_read_only_batch(item.args[1])
 
 
 @lru_cache(256)
-def _batch_only_reads(batch_json: str) -> bool:
+def _is_read_only_batch(batch_json: str) -> bool:
     """Return whether a batch, given as a JSON string, only reads."""
     try:
         text = str(parse_json(batch_json))
     except ValueError:
         return False
     call = _CALL.fullmatch(text)
-    return selects_only(call[1][2:-1].replace("''", "'") if call else text)
+    return has_only_selects(call[1][2:-1].replace("''", "'") if call else text)
 
 
 @lru_cache(256)
-def selects_only(text: str) -> bool:
+def has_only_selects(text: str) -> bool:
     """Return whether a text consists only of SELECT statements that change no table."""
     try:
-        tokens = tokens_of(text)
+        tokens = tokenize(text)
     except SqlSyntaxError:
         return False
     words = {token.upper for token in tokens if token.kind == "word"}

@@ -32,7 +32,7 @@ class OptionRule(NamedTuple):
     treatment: str
     reason: str
 
-    def takes(self, value: str) -> bool:
+    def accepts_value(self, value: str) -> bool:
         """Return whether the option accepts the value."""
         number = value.isascii() and value.isdigit()
         return any(
@@ -42,7 +42,7 @@ class OptionRule(NamedTuple):
 
 
 @cache
-def rules() -> tuple[OptionRule, ...]:
+def read_rules() -> tuple[OptionRule, ...]:
     """Return the whole table."""
     text = resources.files("engine.tsql.language").joinpath("option_effects.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in text.splitlines()[2:])
@@ -61,7 +61,7 @@ def check_options(statement: str, pairs: Iterable[tuple[str, object]], version: 
         if not known_rules:
             raise SqlError(102, option) if statement in _TITLES else SqlError(155, option, statement)
         text = "" if value is None else str(value).upper()
-        rule = next((rule for rule in known_rules if rule.takes(text)), None)
+        rule = next((rule for rule in known_rules if rule.accepts_value(text)), None)
         if rule is None or rule.treatment == REFUSED:
             reason = rule.reason if rule is not None else ""
             shown_text = f"{option}: {reason}" if reason else f"{option} = {text}" if text else option
@@ -73,7 +73,7 @@ def check_database_option(option: str, value: str, version: int) -> None:
     known_rules = _rules_of(DATABASE_SET, option, version)
     if not known_rules:
         raise SqlError(102, option)
-    if not any(rule.takes(value) for rule in known_rules):
+    if not any(rule.accepts_value(value) for rule in known_rules):
         raise SqlError(102, value.split()[0] if value else option)
 
 
@@ -81,7 +81,7 @@ def _rules_of(statement: str, option: str, version: int) -> list[OptionRule]:
     """Return the rules that apply in *version*; a rule of a later version precedes those that it replaces."""
     known_rules = (
         rule
-        for rule in rules()
+        for rule in read_rules()
         if (rule.statement, rule.option) == (statement, option) and rule.since <= version
     )
     return sorted(known_rules, key=lambda rule: -rule.since)
@@ -100,13 +100,13 @@ def check_names(statement: s.Statement, version: int, line: int) -> None:
     """Raise SqlSyntaxError 155 for an option that the statement does not have. The batch then does not run."""
     title = _CHECKED_EARLY.get(type(statement))
     pairs: Iterable[tuple[str, object]] = getattr(statement, "options", ()) if title is not None else ()
-    options = {rule.option for rule in rules() if rule.statement == title and rule.since <= version}
+    options = {rule.option for rule in read_rules() if rule.statement == title and rule.since <= version}
     for option, _ in pairs:
         if option[:1].isalpha() and option not in options:
             raise SqlSyntaxError(line, 155, option, title)
 
 
-def treatment_of(statement: str, option: str, version: int) -> str:
+def get_treatment(statement: str, option: str, version: int) -> str:
     """Return the treatment of an option that takes any value; "" for an option that is not listed."""
     return next((rule.treatment for rule in _rules_of(statement, option, version)), "")
 
@@ -124,10 +124,10 @@ def read_options(tokens: Sequence[Token]) -> Pairs:
             parts.append([])
         else:
             parts[-1].append(token.upper or token.text.upper())
-    return tuple(_pair(part or [")"]) for part in parts)
+    return tuple(_parse_pair(part or [")"]) for part in parts)
 
 
-def _pair(tokens: Sequence[str]) -> tuple[str, str]:
+def _parse_pair(tokens: Sequence[str]) -> tuple[str, str]:
     return tokens[0], " ".join(tokens[2:] if tokens[1:2] == ["="] else tokens[1:])
 
 

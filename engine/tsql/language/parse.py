@@ -55,7 +55,7 @@ def _locate_error(
     )
 
 
-def following(statement: str) -> tuple[set[str], set[str]]:
+def list_following_words(statement: str) -> tuple[set[str], set[str]]:
     """Return the names of the terminals that can follow *statement*, and the words among them.
 
     *statement*: the beginning of a command.
@@ -82,7 +82,7 @@ def _list_keywords(pattern: object) -> set[str]:
     return set(match[1].split("|")) if match is not None else set()
 
 
-def text_in(raw: str) -> str:
+def unquote_text(raw: str) -> str:
     """Return the content of a string or name token, without its quotes."""
     if raw.endswith("'"):
         return raw[raw.index("'") + 1 : -1].replace("''", "'")
@@ -98,70 +98,70 @@ def _merge_parts(children: Children) -> Parts:
     return {name: value for part in children if isinstance(part, dict) for name, value in part.items()}
 
 
-def _upper(token: object) -> str:
+def _to_upper(token: object) -> str:
     return str(token).upper()
 
 
-def _flat(children: Children) -> str:
+def _join_option_parts(children: Children) -> str:
     """Return the parts of an option as words."""
-    return " ".join(_flat(part) if isinstance(part, list) else str(part) for part in children)
+    return " ".join(_join_option_parts(part) if isinstance(part, list) else str(part) for part in children)
 
 
-def _number(c: Children) -> int | float:
+def _build_number(c: Children) -> int | float:
     raw = str(c[-1]).lstrip("$ ")
     value = int(raw) if raw.isdigit() else float(raw)
     return -value if c[0] == "-" else value
 
 
-def _exact(c: Children) -> int | float | str:
+def _build_exact_number(c: Children) -> int | float | str:
     """Return a number, or its text if it has more digits than a float holds.
 
     The text is later read as the type of its parameter.
     """
-    value = _number(c)
+    value = _build_number(c)
     if isinstance(value, int):
         return value
     text = "".join(map(str, c)).replace("$", "")
     return value if Decimal(repr(value)) == Decimal(text) else text
 
 
-def _bytes(c: Children) -> bytes:
+def _build_bytes(c: Children) -> bytes:
     """Convert binary digits: 0xF is 0x0F."""
     digits = str(c[0])[2:]
     return bytes.fromhex("0" * (len(digits) % 2) + digits)
 
 
-def _limit(c: Children) -> int:
-    unit = _upper(c[1]) if len(c) > 1 else "MB"
+def _build_limit(c: Children) -> int:
+    unit = _to_upper(c[1]) if len(c) > 1 else "MB"
     return max(1, round(int(c[0]) * {"KB": 1 / 1024, "MB": 1.0, "GB": 1024.0}[unit]))
 
 
-def _set_options(c: Children) -> s.Statement:
+def _build_set_options(c: Children) -> s.Statement:
     options = tuple(part for part in c[1:] if isinstance(part, tuple))
     return s.SetOption(c[0], options, _merge_parts(c).get("termination", ""))
 
 
-def _alter_files(c: Children) -> s.Statement:
-    action = " ".join(_upper(part) for part in c[1:] if isinstance(part, Token))
+def _build_alter_files(c: Children) -> s.Statement:
+    action = " ".join(_to_upper(part) for part in c[1:] if isinstance(part, Token))
     return s.AlterFiles(
         c[0], action, tuple(name_pair for part in c if isinstance(part, list) for name_pair in part)
     )
 
 
-def _texts(group: Children) -> tuple[str, ...]:
+def _list_texts(group: Children) -> tuple[str, ...]:
     """Return the texts in parentheses, including those of inner parentheses."""
-    inner = [_texts(part) if isinstance(part, list) else (str(part),) for part in group]
+    inner = [_list_texts(part) if isinstance(part, list) else (str(part),) for part in group]
     return tuple(text for texts in inner for text in texts if text not in "(),")
 
 
-def _group_option(c: Children) -> list[tuple[str, str | tuple[str, ...]]]:
-    name, value = _upper(c[0]), c[1] if len(c) > 1 else ""
+def _build_group_option(c: Children) -> list[tuple[str, str | tuple[str, ...]]]:
+    name, value = _to_upper(c[0]), c[1] if len(c) > 1 else ""
     if isinstance(value, dict):
         return [(f"{name} {inner}", inner_value) for inner, inner_value in value["options"]]
-    option_pair = (name, _texts(value) if isinstance(value, list) else value)
+    option_pair = (name, _list_texts(value) if isinstance(value, list) else value)
     if not isinstance(value, list) or not any(isinstance(part, list) for part in value):
         return [option_pair]
-    parts = [_texts([part]) for part in value]
+    parts = [_list_texts([part]) for part in value]
     places = [
         text
         for number, texts in enumerate((part for part in parts if part), 1)
@@ -170,135 +170,135 @@ def _group_option(c: Children) -> list[tuple[str, str | tuple[str, ...]]]:
     return [option_pair, (f"{name} PRIORITY", tuple(places))]
 
 
-def _alter_group(c: Children) -> s.Statement:
+def _build_alter_group(c: Children) -> s.Statement:
     if c[1]["action"] == "DISTRIBUTED":
         return s.UnsimulatedStatement("ALTER AVAILABILITY GROUP of a distributed availability group")
     return gs.AlterGroup(c[0], **c[1])
 
 
-def _create_group(c: Children) -> s.Statement:
+def _build_create_group(c: Children) -> s.Statement:
     if "action" in c[-1]:
         return s.UnsimulatedStatement("CREATE AVAILABILITY GROUP … WITH (DISTRIBUTED)")
     return gs.CreateGroup(c[0], **_merge_parts(c[1:]))
 
 
-def _authentication(c: Children) -> Parts:
+def _build_authentication(c: Children) -> Parts:
     words = " ".join("CERTIFICATE" if kind == "CERTIFICATE" else f"WINDOWS {name}" for kind, name in c)
     return {"authentication": words, "certificate": dict(c).get("CERTIFICATE")}
 
 
-def _payload(c: Children) -> Parts:
-    kind = _upper(c[0])
+def _build_payload(c: Children) -> Parts:
+    kind = _to_upper(c[0])
     return {"payload": "DATABASE_MIRRORING" if kind == "DATA_MIRRORING" else kind, **_merge_parts(c)}
 
 
-def _master_key(c: Children) -> s.Statement:
+def _build_master_key(c: Children) -> s.Statement:
     words = c[-1]
-    marks = [index for index, word in enumerate(words) if _upper(word) == "PASSWORD"]
+    marks = [index for index, word in enumerate(words) if _to_upper(word) == "PASSWORD"]
     password = words[marks[0] + 1] if marks and marks[0] + 1 < len(words) else None
-    return s.MasterKey(_upper(c[0]), password)
+    return s.MasterKey(_to_upper(c[0]), password)
 
 
-def _login_option(c: Children) -> list[tuple[str, object]]:
+def _build_login_option(c: Children) -> list[tuple[str, object]]:
     """Return the option, the words that follow its value, and OLD_PASSWORD."""
-    if _upper(c[0]) == "PASSWORD" and isinstance(c[1], Token) and c[1].type == "NAME":
+    if _to_upper(c[0]) == "PASSWORD" and isinstance(c[1], Token) and c[1].type == "NAME":
         raise SqlSyntaxError(c[1].line or 1, 102, str(c[1]))
     more_options = [
-        (_upper(part), None) if isinstance(part, Token) else ("OLD_PASSWORD", part) for part in c[2:]
+        (_to_upper(part), None) if isinstance(part, Token) else ("OLD_PASSWORD", part) for part in c[2:]
     ]
-    return [_option(c[:2]), *more_options]
+    return [_build_option(c[:2]), *more_options]
 
 
-def _login(c: Children) -> Parts:
+def _build_login(c: Children) -> Parts:
     parts = _merge_parts(c)
     options = parts.get("options", ())
     options_by_name = dict(options)
     return {**parts, "password": options_by_name.get("PASSWORD"), "options": options}
 
 
-def _alter_user(c: Children) -> s.Statement:
+def _build_alter_user(c: Children) -> s.Statement:
     options = _merge_parts(c)["options"]
     login = dict(options).get("LOGIN")
     return s.AlterUser(name=c[0], login=None if login is None else str(login), options=options)
 
 
-def _permission_name(c: Children) -> str:
+def _build_permission_name(c: Children) -> str:
     """Return the words of a permission, with a mark if it names columns."""
-    words = [_upper(word) for word in c if isinstance(word, Token)]
+    words = [_to_upper(word) for word in c if isinstance(word, Token)]
     return " ".join(words) + (COLUMNS if len(words) < len(c) else "")
 
 
-def _securable(c: Children, has_columns: bool) -> Parts:
-    return {"kind": " ".join(map(_upper, c[:-1])) or "OBJECT", "name": c[-1], "has_columns": has_columns}
+def _build_securable(c: Children, has_columns: bool) -> Parts:
+    return {"kind": " ".join(map(_to_upper, c[:-1])) or "OBJECT", "name": c[-1], "has_columns": has_columns}
 
 
-def _permission(c: Children) -> s.Statement:
+def _build_permission(c: Children) -> s.Statement:
     permissions, grantees = (part for part in c if isinstance(part, tuple))
     parts = _merge_parts(c)
     if parts.get("has_columns"):
         permissions = tuple(f"{name}{COLUMNS}" for name in permissions)
     default = "SERVER" if ON_SERVER.intersection(permissions) else "DATABASE"
     return s.Permission(
-        _upper(c[0]), permissions, parts.get("kind", default), parts.get("name", ""), grantees
+        _to_upper(c[0]), permissions, parts.get("kind", default), parts.get("name", ""), grantees
     )
 
 
-def _role(c: Children) -> s.Statement:
-    verb, *rest_parts = (_upper(part) for part in c if isinstance(part, Token))
+def _build_role(c: Children) -> s.Statement:
+    verb, *rest_parts = (_to_upper(part) for part in c if isinstance(part, Token))
     names = [str(part) for part in c if isinstance(part, str) and not isinstance(part, Token)]
     return s.ChangeRole(verb, names[0], server="SERVER" in rest_parts, if_exists=True in c, **_merge_parts(c))
 
 
-def _backup_kind(token: object) -> str:
-    return "DATABASE" if _upper(token) == "DATABASE" else "LOG"
+def _get_backup_kind(token: object) -> str:
+    return "DATABASE" if _to_upper(token) == "DATABASE" else "LOG"
 
 
-def _backup(c: Children) -> s.Statement:
+def _build_backup(c: Children) -> s.Statement:
     parts = _merge_parts(c)
     options = (*parts.get("options", ()), *parts.get("partial", ()))
-    return s.Backup(_backup_kind(c[0]), c[1], parts.get("devices", ()), options)
+    return s.Backup(_get_backup_kind(c[0]), c[1], parts.get("devices", ()), options)
 
 
-def _restore(c: Children) -> s.Statement:
+def _build_restore(c: Children) -> s.Statement:
     parts = _merge_parts(c)
     options = (*parts.get("options", ()), *parts.get("partial", ()))
-    return s.Restore(_backup_kind(c[0]), c[1], parts.get("devices", ()), options, parts.get("moves", ()))
+    return s.Restore(_get_backup_kind(c[0]), c[1], parts.get("devices", ()), options, parts.get("moves", ()))
 
 
-def _with_options(c: Children) -> Parts:
+def _build_with_options(c: Children) -> Parts:
     moves = tuple(part[1:] for part in c if part[0] == "MOVE")
     return {"options": tuple(part for part in c if part[0] != "MOVE"), "moves": moves}
 
 
-def _option(c: Children) -> tuple[str, object]:
+def _build_option(c: Children) -> tuple[str, object]:
     value = c[1] if len(c) > 1 else None
     if isinstance(value, list):
-        value = _flat(value)
-    return _upper(c[0]), str(value) if isinstance(value, Token) else value
+        value = _join_option_parts(value)
+    return _to_upper(c[0]), str(value) if isinstance(value, Token) else value
 
 
-def _create_database(c: Children) -> s.Statement:
+def _build_create_database(c: Children) -> s.Statement:
     parts = _merge_parts(c[1:])
     words = [word for part in c[1:] for word in part.get("words", ())]
     files, options = read_database_words(words)
     return s.CreateDatabase(c[0], parts.get("snapshot_of"), parts.get("attach", ""), files, options)
 
 
-def _create_words(c: Children) -> Parts:
+def _build_create_words(c: Children) -> Parts:
     return {"words": [str(word) for part in c for word in (part if isinstance(part, list) else [part])]}
 
 
-def _dbcc(c: Children) -> s.Statement:
+def _build_dbcc(c: Children) -> s.Statement:
     parts = _merge_parts(c)
-    return s.Dbcc(_upper(c[0]), parts.get("arguments", ()), parts.get("words", ()))
+    return s.Dbcc(_to_upper(c[0]), parts.get("arguments", ()), parts.get("words", ()))
 
 
-def _raiserror(c: Children) -> s.Statement:
+def _build_raiserror(c: Children) -> s.Statement:
     message, severity, state, *arguments = (part for part in c if not isinstance(part, dict))
     return s.Raiserror(message, severity, state, tuple(arguments), _merge_parts(c).get("words", ()))
 
 
-def _execute(c: Children) -> s.Statement:
+def _build_execute(c: Children) -> s.Statement:
     parts = _merge_parts(c)
     procedure = next(part for part in c if not isinstance(part, dict))
     target = procedure.name if isinstance(procedure, s.Variable) else ""
@@ -307,7 +307,7 @@ def _execute(c: Children) -> s.Statement:
     )
 
 
-def _argument(c: Children) -> s.Argument:
+def _build_argument(c: Children) -> s.Argument:
     output = isinstance(c[-1], Token) and c[-1].type == "OUTPUT"
     values = c[:-1] if output else c
     name = values[0]["argument"] if isinstance(values[0], dict) else ""
@@ -331,14 +331,14 @@ class _Text(Struct, frozen=True):
     wide: bool
 
 
-def _fetch(c: Children) -> s.Statement:
+def _build_fetch(c: Children) -> s.Statement:
     parts = _merge_parts(c)
     name = next(part for part in c if isinstance(part, str))
     return s.FetchCursor(parts.get("direction", "NEXT"), parts.get("offset"), name, parts.get("into", ()))
 
 
-def _drop(c: Children) -> s.Statement:
-    kind = _upper(c[0]).replace("PROCEDURE", "PROC")
+def _build_drop(c: Children) -> s.Statement:
+    kind = _to_upper(c[0]).replace("PROCEDURE", "PROC")
     return s.DropObject(kind, c[-1], len(c) > 2)
 
 
@@ -362,13 +362,13 @@ simulated.
 _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     # -- words
     "plain_name": lambda c: str(c[0]),
-    "bytes": _bytes,
+    "bytes": _build_bytes,
     "keyword": lambda c: str(c[0]),
-    "bracketed": lambda c: text_in(str(c[0])),
-    "string": lambda c: text_in(str(c[0])),
+    "bracketed": lambda c: unquote_text(str(c[0])),
+    "string": lambda c: unquote_text(str(c[0])),
     "variable": lambda c: s.Variable(str(c[0]).lower()),
-    "number": _number,
-    "exact": _exact,
+    "number": _build_number,
+    "exact": _build_exact_number,
     "null": lambda c: None,
     "default": lambda c: DEFAULT,
     "qualified": lambda c: ".".join(c),
@@ -378,7 +378,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "group": lambda c: ["(", *c, ")"],
     "group_item": lambda c: c[0] if c else ",",
     "any_word": lambda c: c[0] if c else ",",
-    "words": lambda c: {"words": tuple(_upper(word) for word in c if str(word.type) == "NAME")},
+    "words": lambda c: {"words": tuple(_to_upper(word) for word in c if str(word.type) == "NAME")},
     "merged": _merge_parts,
     "owner": lambda c: {"owner": c[0]},
     # -- availability groups
@@ -391,26 +391,26 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "group_replicas": lambda c: {"replicas": tuple(c)},
     "group_listener": lambda c: {"listener": (c[0], c[1]["options"])},
     "group_verb": lambda c: {
-        "action": f"{_upper(c[0])} {'REPLICA' if 'replicas' in c[1] else 'DATABASE'}",
+        "action": f"{_to_upper(c[0])} {'REPLICA' if 'replicas' in c[1] else 'DATABASE'}",
         **c[1],
     },
-    "listener_verb": lambda c: {"action": f"{_upper(c[0])} LISTENER", "listener": c[1], **_merge_parts(c)},
+    "listener_verb": lambda c: {"action": f"{_to_upper(c[0])} LISTENER", "listener": c[1], **_merge_parts(c)},
     "listener_restart": lambda c: {"action": "RESTART LISTENER", "listener": c[0]},
-    "group_permission": lambda c: {"action": _upper(c[0])},
+    "group_permission": lambda c: {"action": _to_upper(c[0])},
     "group_distributed": lambda c: {"action": "DISTRIBUTED"},
     "group_replica": lambda c: (c[0], _merge_parts(c).get("options", ())),
-    "group_option": _group_option,
+    "group_option": _build_group_option,
     "group_options": lambda c: {"options": tuple(pair for pairs in c for pair in pairs)},
-    "listener_ips": lambda c: [_texts(address) for address in c],
+    "listener_ips": lambda c: [_list_texts(address) for address in c],
     "listener_static": lambda c: [
         ("ADD IP" if isinstance(c[0], Token) else "WITH IP", address) for address in c[-1]
     ],
-    "listener_dhcp": lambda c: [("DHCP", _texts(c[0]) if c else "")],
+    "listener_dhcp": lambda c: [("DHCP", _list_texts(c[0]) if c else "")],
     "listener_tcp": lambda c: [("PORT", str(c[0]))],
     "listener": lambda c: {"options": tuple(pair for pairs in c for pair in pairs)},
     "group_members": _merge_parts,
-    "alter_group": _alter_group,
-    "create_group": _create_group,
+    "alter_group": _build_alter_group,
+    "create_group": _build_create_group,
     "drop_group": lambda c: gs.DropGroup(*c),
     "hadr_join": lambda c: gs.HadrJoin(*c),
     "hadr_off": lambda c: gs.HadrOff(*c),
@@ -423,48 +423,51 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "partner_off": lambda c: gs.PartnerOff(*c),
     "partner_suspend": lambda c: gs.PartnerSuspend(*c),
     "partner_resume": lambda c: gs.PartnerResume(*c),
-    "partner_safety": lambda c: gs.PartnerSafety(c[0], _upper(c[1])),
+    "partner_safety": lambda c: gs.PartnerSafety(c[0], _to_upper(c[1])),
     "partner_timeout": lambda c: gs.PartnerTimeout(c[0], int(c[1])),
     "unlimited": lambda c: None,
-    "limit": _limit,
+    "limit": _build_limit,
     "redo_queue": lambda c: gs.RedoQueue(*c),
     "witness_set": lambda c: gs.WitnessSet(*c),
     "witness_off": lambda c: gs.WitnessOff(*c),
-    "option_value": _flat,
-    "option_tail": _flat,
-    "set_option": lambda c: (_upper(c[0]), _upper(c[1]) if len(c) > 1 else ""),
-    "termination": lambda c: {"termination": _upper(_flat(c))},
-    "set_options": _set_options,
+    "option_value": _join_option_parts,
+    "option_tail": _join_option_parts,
+    "set_option": lambda c: (_to_upper(c[0]), _to_upper(c[1]) if len(c) > 1 else ""),
+    "termination": lambda c: {"termination": _to_upper(_join_option_parts(c))},
+    "set_options": _build_set_options,
     "modify_name": lambda c: s.AlterFiles(c[0], "MODIFY NAME", (("NAME", c[-1]),)),
     "collate": lambda c: s.AlterFiles(c[0], "COLLATE", (("COLLATE", c[1]),)),
-    "file_value": _flat,
-    "file_property": lambda c: (_upper(c[0]), c[1] if len(c) > 1 else None),
+    "file_value": _join_option_parts,
+    "file_property": lambda c: (_to_upper(c[0]), c[1] if len(c) > 1 else None),
     "file_target": lambda c: c if isinstance(c[0], tuple) else [("NAME", c[0])],
     "file_place": lambda c: None,
     "file_group": lambda c: [("FILEGROUP", c[0])],
-    "alter_files": _alter_files,
+    "alter_files": _build_alter_files,
     "scoped_configuration": lambda c: s.UnsimulatedStatement("ALTER DATABASE SCOPED CONFIGURATION"),
     # -- endpoints
-    "endpoint_state": lambda c: {"state": _upper(c[0])},
+    "endpoint_state": lambda c: {"state": _to_upper(c[0])},
     "all_ips": lambda c: "ALL",
     "one_ip": lambda c: str(c[0]).replace(" ", ""),
     "listener_port": lambda c: {"port": int(c[0])},
     "listener_ip": lambda c: {"ip": c[0]},
     "other_address": lambda c: {},
-    "endpoint_protocol": lambda c: {"protocol": _upper(c[0]), **_merge_parts(c)},
-    "auth_windows": lambda c: ("WINDOWS", _upper(c[0]) if c else "NEGOTIATE"),
+    "endpoint_protocol": lambda c: {"protocol": _to_upper(c[0]), **_merge_parts(c)},
+    "auth_windows": lambda c: ("WINDOWS", _to_upper(c[0]) if c else "NEGOTIATE"),
     "auth_certificate": lambda c: ("CERTIFICATE", c[0]),
-    "authentication": _authentication,
-    "encryption": lambda c: {"encryption": _upper(c[0]), "algorithms": tuple(_upper(name) for name in c[1:])},
-    "endpoint_role": lambda c: {"role": _upper(c[0])},
+    "authentication": _build_authentication,
+    "encryption": lambda c: {
+        "encryption": _to_upper(c[0]),
+        "algorithms": tuple(_to_upper(name) for name in c[1:]),
+    },
+    "endpoint_role": lambda c: {"role": _to_upper(c[0])},
     "other_payload": lambda c: {},
     "endpoint_affinity": lambda c: {},
-    "endpoint_payload": _payload,
+    "endpoint_payload": _build_payload,
     "create_endpoint": lambda c: s.CreateEndpoint(name=c[0], **_merge_parts(c)),
     "alter_endpoint": lambda c: s.AlterEndpoint(name=c[0], **_merge_parts(c)),
     # -- keys and certificates
     "key_tail": lambda c: c,
-    "master_key": _master_key,
+    "master_key": _build_master_key,
     "certificate_file": lambda c: {"file": c[0]},
     "certificate_from": lambda c: {"file": c[1]},
     "certificate_password": lambda c: {"password": c[0]},
@@ -478,32 +481,34 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "backup_certificate": lambda c: s.BackupCertificate(c[0], c[1], **_merge_parts(c)),
     "certificate_other": lambda c: s.UnsimulatedStatement("ALTER CERTIFICATE"),
     # -- logins, users, permissions
-    "login_option": _login_option,
+    "login_option": _build_login_option,
     "login_options": lambda c: {"options": tuple(pair for pairs in c for pair in pairs)},
-    "login_state": lambda c: {"state": _upper(c[0])},
+    "login_state": lambda c: {"state": _to_upper(c[0])},
     "login_windows": lambda c: {"windows": True, **_merge_parts(c)},
     "login_certificate": lambda c: {"certificate": c[0]},
     "login_sql": _merge_parts,
-    "create_login": lambda c: s.CreateLogin(name=c[0], **_login(c)),
-    "alter_login": lambda c: s.AlterLogin(name=c[0], **_login(c)),
+    "create_login": lambda c: s.CreateLogin(name=c[0], **_build_login(c)),
+    "alter_login": lambda c: s.AlterLogin(name=c[0], **_build_login(c)),
     "user_login": lambda c: {"login": c[0]},
     "user_certificate": lambda c: {"options": (("CERTIFICATE", c[0]),)},
     "user_without": lambda c: {"without_login": True},
     "create_user": lambda c: s.CreateUser(name=c[0], **_merge_parts(c)),
-    "alter_user": _alter_user,
+    "alter_user": _build_alter_user,
     "grant_option": lambda c: None,
-    "permission_name": _permission_name,
+    "permission_name": _build_permission_name,
     "permission_names": tuple,
-    "securable": lambda c: _securable([part for part in c if part is not True], True in c),
+    "securable": lambda c: _build_securable([part for part in c if part is not True], True in c),
     "securable_columns": lambda c: True,
     "permission_tail": lambda c: None,
     "with_grant_option": lambda c: None,
     "as_grantor": lambda c: None,
-    "role_member": lambda c: {"verb_of_member": _upper(c[0]).split()[0], "member": str(c[1])},
+    "role_member": lambda c: {"verb_of_member": _to_upper(c[0]).split()[0], "member": str(c[1])},
     "role_name": lambda c: None,
-    "role": _role,
-    "permission": _permission,
-    "authorization": lambda c: s.AlterAuthorization(" ".join(map(_upper, c[:-2])) or "OBJECT", c[-2], c[-1]),
+    "role": _build_role,
+    "permission": _build_permission,
+    "authorization": lambda c: s.AlterAuthorization(
+        " ".join(map(_to_upper, c[:-2])) or "OBJECT", c[-2], c[-1]
+    ),
     # -- backup, restore, databases
     "device": lambda c: c[1],
     "logical_device": lambda c: c[0] if isinstance(c[0], s.Variable) else s.LogicalDevice(c[0]),
@@ -511,57 +516,57 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "from_devices": lambda c: {"devices": tuple(c)},
     "mirror_to": lambda c: None,
     "move": lambda c: ("MOVE", c[0], c[1]),
-    "with_option": _option,
-    "with_group": _option,
-    "with_options": _with_options,
+    "with_option": _build_option,
+    "with_group": _build_option,
+    "with_options": _build_with_options,
     "file_list": lambda c: {"partial": (("PARTIAL", None),)},
-    "backup": _backup,
-    "restore": _restore,
-    "restore_snapshot": lambda c: s.Restore(_backup_kind(c[0]), c[1], snapshot=c[2]),
+    "backup": _build_backup,
+    "restore": _build_restore,
+    "restore_snapshot": lambda c: s.Restore(_get_backup_kind(c[0]), c[1], snapshot=c[2]),
     "restore_info": lambda c: s.RestoreInfo(
-        _upper(c[0]), c[1]["devices"], _merge_parts(c).get("options", ())
+        _to_upper(c[0]), c[1]["devices"], _merge_parts(c).get("options", ())
     ),
     "snapshot_of": lambda c: {"snapshot_of": c[0]},
-    "create_for": lambda c: {"attach": _upper(c[0]), **(_create_words(c[1:]) if c[1:] else {})},
-    "create_other": _create_words,
-    "create_database": _create_database,
-    "create_key": lambda c: s.CreateEncryptionKey(_upper(c[-2]), c[-1]),
+    "create_for": lambda c: {"attach": _to_upper(c[0]), **(_build_create_words(c[1:]) if c[1:] else {})},
+    "create_other": _build_create_words,
+    "create_database": _build_create_database,
+    "create_key": lambda c: s.CreateEncryptionKey(_to_upper(c[-2]), c[-1]),
     # -- instance
     "shutdown": lambda c: s.Shutdown(bool(c)),
     "use": lambda c: s.UseDatabase(c[0]),
     "dbcc_list": lambda c: {"arguments": tuple(str(part) if isinstance(part, Token) else part for part in c)},
-    "dbcc": _dbcc,
+    "dbcc": _build_dbcc,
     "reconfigure": lambda c: s.Reconfigure(),
     "checkpoint": lambda c: s.Checkpoint(),
     "kill": lambda c: s.Kill(c[0]),
     "kill_status": lambda c: s.Kill(c[0], status_only=True),
     "begin_transaction": lambda c: s.Transaction("BEGIN", c[0] if c else ""),
-    "durability": lambda c: {"delayed": _upper(c[0]) == "ON"},
+    "durability": lambda c: {"delayed": _to_upper(c[0]) == "ON"},
     "commit": lambda c: s.Transaction("COMMIT", "", _merge_parts(c).get("delayed", False)),
     "rollback": lambda c: s.Transaction("ROLLBACK", c[0] if c else ""),
     "save": lambda c: s.Transaction("SAVE", c[0]),
-    "waitfor": lambda c: s.Waitfor(_upper(c[0]), c[1]),
-    "raiserror": _raiserror,
+    "waitfor": lambda c: s.Waitfor(_to_upper(c[0]), c[1]),
+    "raiserror": _build_raiserror,
     "raiserror_old": lambda c: s.Raiserror(c[1], 16, 1, number=c[0]),
     "throw": lambda c: s.Throw(*c),
     # -- procedures and cursors
     "returns": lambda c: {"returns": str(c[0]).lower()},
     "argument_name": lambda c: {"argument": str(c[0]).lower()},
-    "text_argument": lambda c: _Text(text_in(str(c[0])), str(c[0])[0] in "Nn"),
-    "argument": _argument,
+    "text_argument": lambda c: _Text(unquote_text(str(c[0])), str(c[0])[0] in "Nn"),
+    "argument": _build_argument,
     "arguments": lambda c: {"arguments": tuple(c)},
-    "execute": _execute,
+    "execute": _build_execute,
     "open_cursor": lambda c: s.CursorAction("OPEN", c[0]),
     "close_cursor": lambda c: s.CursorAction("CLOSE", c[0]),
     "deallocate_cursor": lambda c: s.CursorAction("DEALLOCATE", c[0]),
-    "direction": lambda c: {"direction": _upper(c[0]), "offset": c[1] if len(c) > 1 else None},
+    "direction": lambda c: {"direction": _to_upper(c[0]), "offset": c[1] if len(c) > 1 else None},
     "into": lambda c: {"into": tuple(str(name).lower() for name in c)},
-    "fetch": _fetch,
+    "fetch": _build_fetch,
     # -- DROP
     "if_exists": lambda c: True,
     "drop_names": tuple,
-    "alter_schema": lambda c: s.TransferObject(c[0], c[-1], _upper(c[1]) if len(c) > 2 else "OBJECT"),
-    "drop": _drop,
+    "alter_schema": lambda c: s.TransferObject(c[0], c[-1], _to_upper(c[1]) if len(c) > 2 else "OBJECT"),
+    "drop": _build_drop,
     "drop_master_key": lambda c: s.DropObject("MASTER KEY", ("",)),
 }
 """Grammar rule -> function that combines the results of its parts."""

@@ -40,13 +40,13 @@ PERFORMANCE STATE, VIEW DATABASE SECURITY STATE, VIEW SECURITY DEFINITION, VIEW 
 """
 
 
-def _names(text: str) -> frozenset[str]:
+def _split_names(text: str) -> frozenset[str]:
     return frozenset(" ".join(name.split()) for name in text.split(","))
 
 
-ON_SERVER: Final = _names(_ON_SERVER)
+ON_SERVER: Final = _split_names(_ON_SERVER)
 """Permissions that are granted to logins without naming a securable."""
-PERMISSIONS: Final = _names(f"{_ON_ANYTHING},{_ON_SERVER},{_ON_DATABASE}")
+PERMISSIONS: Final = _split_names(f"{_ON_ANYTHING},{_ON_SERVER},{_ON_DATABASE}")
 
 _SERVER_SINCE: Final = {
     2008: ("ALTER ANY SERVER AUDIT",),
@@ -85,7 +85,7 @@ COLUMNS: Final = " (columns)"
 """Suffix of a permission that names columns."""
 
 
-def check(names: tuple[str, ...], line: int) -> None:
+def check_names(names: tuple[str, ...], line: int) -> None:
     """Raise 102 for an unknown permission."""
     for name in names:
         if name.removesuffix(COLUMNS) not in PERMISSIONS:

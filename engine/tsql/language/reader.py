@@ -12,8 +12,8 @@ from engine.tsql.language.lexer import (
     Token,
     TokenSequence,
     check_brackets,
+    get_name,
     make_near_error,
-    name_of,
 )
 from engine.tsql.language.reserved_words import FOLLOWING_PAIRS, INNER_WORDS, STATEMENT_WORDS, STOP_WORDS
 
@@ -68,11 +68,11 @@ class TokenReader:
         self.regions.append(self.region)
         return len(self.actions) - 1
 
-    def do(self, line: int, statement: s.Statement) -> None:
+    def emit_statement(self, line: int, statement: s.Statement) -> None:
         """Append an instruction that executes a statement."""
         self.emit(line, RunStatement(statement))
 
-    def work(self) -> int:
+    def compute_work(self) -> int:
         """Return the work for the part of the statement that was read so far."""
         return STATEMENT_WORK + TRANSLATION_WORK * (self.place - self.first)
 
@@ -121,10 +121,10 @@ class TokenReader:
     def expect(self, keyword: str) -> Token:
         """Take the keyword. Raises SqlSyntaxError for another token."""
         if not self.is_keyword(keyword):
-            raise self.problem()
+            raise self.build_error()
         return self.take()
 
-    def problem(self) -> SqlSyntaxError:
+    def build_error(self) -> SqlSyntaxError:
         """Return the syntax error at the current token."""
         return make_near_error(self.token, self.tokens[self.place - 1] if self.place else None)
 
@@ -135,13 +135,13 @@ class TokenReader:
             if (self.place - first) % STATEMENT_TOKENS_MAX == 0:
                 yield STATEMENT_TOKENS_MAX
 
-    def text_between(self, start: int, end: int) -> str:
+    def get_text_between(self, start: int, end: int) -> str:
         """Return the text from token *start* up to, but not including, token *end*."""
         if end <= start:
             return ""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end]
 
-    def skim(self, commas: bool = False, assign: bool = False, in_brackets: bool = False) -> int:
+    def skip_clause(self, commas: bool = False, assign: bool = False, in_brackets: bool = False) -> int:
         """Skip to the end of an expression or statement. Return the index of its first token.
 
         It ends before a semicolon, a closing parenthesis, or a word that begins the next statement. With
@@ -168,7 +168,7 @@ class TokenReader:
                     cases -= 1
                 elif in_brackets or (token.upper == "ELSE" and cases):
                     pass
-                elif self.next_statement_begins(first, opened_clauses):
+                elif self.is_next_statement(first, opened_clauses):
                     break
             if self.place > first:
                 opened_clauses.add(token.upper)
@@ -176,15 +176,15 @@ class TokenReader:
         self.check_length()
         if level:
             check_brackets(self.tokens[first : self.place])
-            raise self.problem()
+            raise self.build_error()
         return first
 
-    def skim_expression(self, commas: bool = False) -> int:
+    def skip_expression(self, commas: bool = False) -> int:
         """Skip an expression. No word in it begins a statement, not even its first word."""
         first = self.place
-        return first if self.token.upper in STOP_WORDS else self.skim(commas)
+        return first if self.token.upper in STOP_WORDS else self.skip_clause(commas)
 
-    def next_statement_begins(self, start: int, seen_keywords: Container[str]) -> bool:
+    def is_next_statement(self, start: int, seen_keywords: Container[str]) -> bool:
         """Return whether the word here begins another statement than the one that began at token *start*.
 
         *seen_keywords*: the keywords in between.
@@ -193,9 +193,9 @@ class TokenReader:
         if self.place == start:
             return False
         if self.token.kind == "word" and self.peek().is_op(":"):
-            return True  # it is a label
+            return True  # the word is a label
         if word == "THROW" and self.in_condition:
-            return True  # it may be a name
+            return True  # THROW may be a name in a condition
         if word not in STATEMENT_WORDS:
             return False
         before = self.tokens[self.place - 1]
@@ -206,13 +206,13 @@ class TokenReader:
             or self.is_inner_keyword(start, word, seen_keywords)
         ):
             return False
-        if word == "WITH" and self.begins_cte():
+        if word == "WITH" and self.is_cte_start():
             if not self.in_condition:
                 raise SqlSyntaxError(self.token.line, 319)
             return True
         return word in STOP_WORDS
 
-    def begins_cte(self) -> bool:
+    def is_cte_start(self) -> bool:
         """Return whether the WITH here begins a common table expression: `name AS (` or `name (columns) AS (`."""
         has_name = self.peek().kind in ("word", "quoted")
         return has_name and (
@@ -245,25 +245,25 @@ class TokenReader:
         """Return the text of the group in parentheses that begins here."""
         first = self.place
         self.take()
-        self.skim(in_brackets=True)
+        self.skip_clause(in_brackets=True)
         if not self.take_if(")"):
-            raise self.problem()
-        return self.text_between(first, self.place)
+            raise self.build_error()
+        return self.get_text_between(first, self.place)
 
     def read_qualified_name(self) -> tuple[str, ...]:
         """Parse a name of one or more parts. The schema may be empty."""
         parts: list[str] = []
         while True:
             if self.token.kind in ("word", "quoted"):
-                parts.append(name_of(self.take()))
+                parts.append(get_name(self.take()))
             elif self.token.is_op(".") and parts:
                 parts.append("")
             else:
-                raise self.problem()
+                raise self.build_error()
             if not self.take_if("."):
                 return tuple(parts)
 
-    def parameter(self) -> s.ProcedureParameter:
+    def parse_parameter(self) -> s.ProcedureParameter:
         """Parse a parameter of a procedure."""
         name = self.take().text.lower()
         if self.is_keyword("AS"):
@@ -274,7 +274,7 @@ class TokenReader:
             self.take()
         if self.token.is_op("("):
             self.read_bracketed_text()
-        kind = self.text_between(first, self.place).lower()
+        kind = self.get_text_between(first, self.place).lower()
         if self.is_keyword("VARYING"):
             self.take()
         default = ""
@@ -282,7 +282,7 @@ class TokenReader:
             first = self.place
             self.take_if("-")
             self.take()
-            default = self.text_between(first, self.place)
+            default = self.get_text_between(first, self.place)
         output = self.is_keyword("OUT", "OUTPUT")
         while self.is_keyword("OUT", "OUTPUT", "READONLY"):
             self.take()
@@ -297,11 +297,11 @@ class TokenReader:
         first = self.place
         while not (self.is_keyword("AS") and self.tokens[self.place - 1].upper not in ("EXECUTE", "EXEC")):
             if self.token.kind == "end":
-                raise self.problem()
+                raise self.build_error()
             self.take()
         self.take()
         return frozenset(token.upper for token in self.tokens[first : self.place])
 
-    def body(self) -> str:
+    def read_body(self) -> str:
         """Return the rest of the text with its line numbers. A module may be empty."""
         return "\n" * (self.token.line - 1) + self.text[self.token.start :]

@@ -10,7 +10,7 @@ from msgspec import Struct
 from engine.messages import Message, fill_message
 from engine.tsql.batches.work import ResultCache, ResumableComputation, Steps
 from engine.tsql.language.lexer import BatchTooLongError, SqlSyntaxError
-from engine.tsql.language.program import compiling
+from engine.tsql.language.program import compile_in_steps
 
 TEXT_LIMIT: Final = 1_000_000
 """Maximum number of characters in one submission. Assumed: scripts of people are far smaller."""
@@ -73,25 +73,25 @@ _IGNORED: Final = frozenset({"xml", "reset", "help", "list", "listvar"})
 """Commands of sqlcmd without an effect in this simulation."""
 
 
-def split(text: str, variables: Mapping[str, str]) -> Split:
+def split_script(text: str, variables: Mapping[str, str]) -> Split:
     """Return the steps of a submission, and the sqlcmd variables after it.
 
     GO and directives count only outside strings, names and comments. As in SSMS, an unknown `$(name)` or an
     invalid GO is a fatal note; the steps before it remain.
     """
-    return splitting(text, variables).result()
+    return split_in_steps(text, variables).get_result()
 
 
-def splitting(text: str, variables: Mapping[str, str]) -> ResumableComputation[Split]:
+def split_in_steps(text: str, variables: Mapping[str, str]) -> ResumableComputation[Split]:
     """Run `split` in steps. A repeated request returns the cached computation."""
     key = (text, tuple(sorted(variables.items())))
-    return _SPLIT_CACHE.get(key, len(text), lambda: ResumableComputation(_split(text, variables)))
+    return _SPLIT_CACHE.get(key, len(text), lambda: ResumableComputation(_split_script(text, variables)))
 
 
 _SPLIT_CACHE: Final[ResultCache[ResumableComputation[Split]]] = ResultCache(4_000_000)
 
 
-def _split(text: str, variables: Mapping[str, str]) -> Generator[int, None, Split]:
+def _split_script(text: str, variables: Mapping[str, str]) -> Generator[int, None, Split]:
     if len(text) > TEXT_LIMIT:
         message = f"The text has {len(text)} characters; a window takes {TEXT_LIMIT}."
         return (ClientNote(message, True),), dict(variables)
@@ -100,7 +100,7 @@ def _split(text: str, variables: Mapping[str, str]) -> Generator[int, None, Spli
     lines: list[str] = []
     state = _State()
     grown = 0
-    for number, raw in enumerate(_lines(text.replace("\r\n", "\n")), start=1):
+    for number, raw in enumerate(_iterate_lines(text.replace("\r\n", "\n")), start=1):
         if number % _LINES_A_STEP == 0:
             yield _LINES_A_STEP * LINE_WORK
         if len(steps) > STEPS_MAX:
@@ -132,7 +132,7 @@ def _split(text: str, variables: Mapping[str, str]) -> Generator[int, None, Spli
                 steps.append(ClientNote(_BAD_GO_TEXT, True))
                 return tuple(steps), script_variables
             if separator_match is not None:
-                _flush(lines, steps, int(separator_match["count"] or 1), number - 1)
+                _append_batch(lines, steps, int(separator_match["count"] or 1), number - 1)
                 continue
             directive = _DIRECTIVE.match(line)
             if directive is not None:
@@ -141,13 +141,13 @@ def _split(text: str, variables: Mapping[str, str]) -> Generator[int, None, Spli
                 lines.append("")
                 continue
         lines.append(line)
-        yield from state.read(line)
-    _flush(lines, steps, 1, number)
+        yield from state.read_line(line)
+    _append_batch(lines, steps, 1, number)
     yield LINE_WORK
     return tuple(steps), script_variables
 
 
-def _lines(text: str) -> Iterator[str]:
+def _iterate_lines(text: str) -> Iterator[str]:
     """Yield the lines one by one. Creating a million of them together would take longer than a frame."""
     start = 0
     while (end := text.find("\n", start)) >= 0:
@@ -171,7 +171,7 @@ def _can_count(digits: str) -> bool:
     return len(digits) <= len(str(COUNT_MAX)) and int(digits) <= COUNT_MAX
 
 
-def _flush(lines: list[str], steps: list[Step], count: int, read: int) -> None:
+def _append_batch(lines: list[str], steps: list[Step], count: int, read: int) -> None:
     """Append a batch of *lines*, which are the last of the *read* lines."""
     text, lines_above = "\n".join(lines), read - len(lines)
     lines.clear()
@@ -190,16 +190,16 @@ def _run_directive(
         return True
     word, directive_text = match["word"].lower(), match["rest"].strip()
     if word == "connect" and directive_text:
-        _flush(lines, steps, 1, read)
+        _append_batch(lines, steps, 1, read)
         steps.append(Connect(directive_text.split()[0].strip("\"'")))
     elif word == "setvar" and directive_text:
         name, _, value = directive_text.partition(" ")
         variables[name.lower()] = value.strip().strip('"')
     elif word in ("exit", "quit"):
-        _flush(lines, steps, 1, read)
+        _append_batch(lines, steps, 1, read)
         return False
     elif word == "on" and directive_text.lower() in _ON_ERROR:
-        _flush(lines, steps, 1, read)
+        _append_batch(lines, steps, 1, read)
         steps.append(OnError(_ON_ERROR[directive_text.lower()]))
     elif word not in _IGNORED:
         steps.append(ClientNote(f"Not simulated: the sqlcmd command :{word[:30]}."))
@@ -244,7 +244,7 @@ class _State:
     def open(self) -> bool:
         return bool(self.closing or self.comments)
 
-    def read(self, line: str) -> Steps:
+    def read_line(self, line: str) -> Steps:
         """Continue over *line*, in steps."""
         for number, match in enumerate(_MARK.finditer(line), start=1):
             if number % _LINES_A_STEP == 0:
@@ -272,31 +272,31 @@ PROBLEMS_MAX: Final = 1_000
 """Maximum number of errors that are reported for one text. Assumed."""
 
 
-def parse_only(text: str) -> list[Message]:
+def check_syntax(text: str) -> list[Message]:
     """Return the errors of the text, each with the line in its batch.
 
     Without errors, return `Commands completed successfully.`
     """
-    return parsing(text).result()
+    return check_syntax_in_steps(text).get_result()
 
 
-def parsing(text: str) -> ResumableComputation[list[Message]]:
-    """Run `parse_only` in steps."""
-    return ResumableComputation(_parse(text))
+def check_syntax_in_steps(text: str) -> ResumableComputation[list[Message]]:
+    """Run `check_syntax` in steps."""
+    return ResumableComputation(_check_syntax(text))
 
 
-def _parse(text: str) -> Generator[int, None, list[Message]]:
+def _check_syntax(text: str) -> Generator[int, None, list[Message]]:
     if len(text) > TEXT_LIMIT:
         return [Message(0, 16, 0, 0, f"The text has {len(text)} characters; a window takes {TEXT_LIMIT}.")]
     variables = {name.lower(): name for name in re.findall(r"\$\((\w+)\)", text)}
-    steps, _ = yield from splitting(text, variables).run_in_slices()
+    steps, _ = yield from split_in_steps(text, variables).run_in_slices()
     messages = [
         Message(0, 16, 0, 0, step.text) for step in steps if isinstance(step, ClientNote) and step.fatal
     ]
     for step in steps:
         if isinstance(step, ScriptBatch) and len(messages) < PROBLEMS_MAX:
             try:
-                yield from compiling(step.text).run_in_slices()
+                yield from compile_in_steps(step.text).run_in_slices()
             except SqlSyntaxError as problem:
                 messages += _make_messages(problem, step.above)
     return messages or [Message(0, 0, 0, 0, "Commands completed successfully.")]

@@ -2,8 +2,8 @@
 
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
-from engine.tsql.language.columns import ordered_names
-from engine.tsql.language.lexer import SqlSyntaxError, make_near_error, name_of
+from engine.tsql.language.columns import read_ordered_names
+from engine.tsql.language.lexer import SqlSyntaxError, get_name, make_near_error
 from engine.tsql.language.reader import TokenReader
 from engine.tsql.query import planner
 
@@ -11,22 +11,22 @@ from engine.tsql.query import planner
 class TableDefinitions(TokenReader):
     """Part of the compiler that parses definitions of tables and indexes."""
 
-    def create_table(self) -> None:
+    def parse_create_table(self) -> None:
         """Parse CREATE TABLE name ( … ) with its trailing clauses."""
         line = self.token.line
         self.place += 2
         name = self.read_qualified_name()
         if not self.token.is_op("("):
-            raise self.problem()
+            raise self.build_error()
         first = self.place
         columns = self.read_bracketed_text()
         planner.check_columns(columns, self.tokens[first].line)
-        options = self.storage_options()
-        if self.is_keyword("WITH") and self.begins_cte():
+        options = self.parse_storage_options()
+        if self.is_keyword("WITH") and self.is_cte_start():
             raise SqlSyntaxError(self.token.line, 319)
-        self.do(line, s.CreateTable(name, columns, options))
+        self.emit_statement(line, s.CreateTable(name, columns, options))
 
-    def storage_options(self) -> option_table.Pairs:
+    def parse_storage_options(self) -> option_table.Pairs:
         """Parse ON filegroup, TEXTIMAGE_ON filegroup and WITH ( … ), in any order."""
         options: option_table.Pairs = ()
         while self.is_keyword("ON", "TEXTIMAGE_ON", "FILESTREAM_ON") or (
@@ -40,48 +40,51 @@ class TableDefinitions(TokenReader):
                 self.take()
                 if self.token.is_op("("):  # a partition scheme with its column
                     self.read_bracketed_text()
-                options = (*options, (word, self.text_between(first, self.place).upper()))
+                options = (*options, (word, self.get_text_between(first, self.place).upper()))
         return options
 
-    def create_index(self) -> None:
+    def parse_create_index(self) -> None:
         """Parse `CREATE [UNIQUE] [CLUSTERED] INDEX name ON table (columns) [INCLUDE (columns)] [WITH (…)]`."""
         line = self.token.line
         begin = self.place
-        self.skim()
+        self.skip_clause()
         words = [token.upper for token in self.tokens[begin : self.place]]
         end = self.place
         if "ON" not in words or "INDEX" not in words[: words.index("ON")]:
-            raise self.problem()
+            raise self.build_error()
         index = begin + words.index("INDEX")
         self.place = begin + words.index("ON") + 1
         table = self.read_qualified_name()
-        columns, descending = self.names_in_brackets()
+        columns, descending = self.parse_names_in_brackets()
         included: tuple[str, ...] = ()
         if self.token.upper == "INCLUDE":
             self.take()
-            included, _ = self.names_in_brackets()
+            included, _ = self.parse_names_in_brackets()
         filter_text = ""
         if self.is_keyword("WHERE") and self.version >= planner.FILTERED_INDEXES:
             self.take()
             start = self.place
             while self.place < end and not self.is_keyword("WITH", "ON", "FILESTREAM_ON"):
                 self.take()
-            filter_text = self.text_between(start, self.place)
+            filter_text = self.get_text_between(start, self.place)
             if not filter_text:
-                raise self.problem()
-        options = self.storage_options()
+                raise self.build_error()
+        options = self.parse_storage_options()
         if self.is_keyword("WITH") and self.place < end:  # without parentheses, as before 2005
             begin = self.place + 1
             while self.place < end and not self.is_keyword("ON"):
                 self.take()
-            options = (*option_table.read_options(self.tokens[begin : self.place]), *self.storage_options())
+            options = (
+                *option_table.read_options(self.tokens[begin : self.place]),
+                *self.parse_storage_options(),
+            )
         if self.place < end:
-            raise self.problem()
-        self.do(
+            raise self.build_error()
+        self.emit_statement(
             line,
             s.CreateIndex(
                 table,
-                name_of(self.tokens[index + 1]),
+                get_name(self.tokens[index + 1]),
                 columns,
                 "UNIQUE" in words[: words.index("INDEX")],
                 "CLUSTERED" in words[: words.index("INDEX")],
@@ -92,15 +95,15 @@ class TableDefinitions(TokenReader):
             ),
         )
 
-    def names_in_brackets(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def parse_names_in_brackets(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Parse `(a, b DESC)`. Return the names, and those in descending order."""
         if not self.token.is_op("("):
-            raise self.problem()
+            raise self.build_error()
         first = self.place + 1
         self.read_bracketed_text()
-        return ordered_names(self.tokens[first : self.place - 1])
+        return read_ordered_names(self.tokens[first : self.place - 1])
 
-    def alter_table(self) -> None:
+    def parse_alter_table(self) -> None:
         """Parse ALTER TABLE name [WITH [NO]CHECK] ADD …, DROP COLUMN names, or DROP CONSTRAINT name."""
         line = self.token.line
         self.place += 2
@@ -110,10 +113,12 @@ class TableDefinitions(TokenReader):
             check_option, action = self.take().upper, self.take().upper
         if action in ("CHECK", "NOCHECK") and self.is_keyword("CONSTRAINT"):
             names = self.read_constraint_names()
-            self.do(line, s.AlterTable(name, enabled=names, switch=action, checked=check_option == "CHECK"))
+            self.emit_statement(
+                line, s.AlterTable(name, enabled=names, switch=action, checked=check_option == "CHECK")
+            )
             return
-        first = self.skim() if self.token.kind != "end" else self.place
-        text = self.text_between(first, self.place)
+        first = self.skip_clause() if self.token.kind != "end" else self.place
+        text = self.get_text_between(first, self.place)
         tokens = self.tokens[first : self.place]
         if not tokens:
             raise make_near_error(self.tokens[first - 1])
@@ -124,30 +129,32 @@ class TableDefinitions(TokenReader):
             raise make_near_error(tokens[1])
         tokens = (tokens[0], *tokens[3:]) if optional else tuple(tokens)
         if action == "ADD" and default in (0, 2) and len(tokens) > 3 and tokens[-2].upper == "FOR":
-            value = self.text_between(first + default + 1, self.place - 2)
-            constraint_name = name_of(tokens[1]) if default == 2 else ""
-            self.do(line, s.AlterTable(name, default=(name_of(tokens[-1]), value, constraint_name)))
+            value = self.get_text_between(first + default + 1, self.place - 2)
+            constraint_name = get_name(tokens[1]) if default == 2 else ""
+            self.emit_statement(
+                line, s.AlterTable(name, default=(get_name(tokens[-1]), value, constraint_name))
+            )
         elif action == "ADD":
             planner.check_columns(f"({text})", line)
-            self.do(line, s.AlterTable(name, f"({text})", unchecked=check_option == "NOCHECK"))
+            self.emit_statement(line, s.AlterTable(name, f"({text})", unchecked=check_option == "NOCHECK"))
         elif action == "DROP" and word == "COLUMN":
-            names = tuple(name_of(t) for t in tokens[1:] if not t.is_op(","))
-            self.do(line, s.AlterTable(name, dropped=names, if_exists=optional))
+            names = tuple(get_name(t) for t in tokens[1:] if not t.is_op(","))
+            self.emit_statement(line, s.AlterTable(name, dropped=names, if_exists=optional))
         elif action == "DROP" and word == "CONSTRAINT" and len(tokens) == 2:
-            self.do(line, s.AlterTable(name, constraint=name_of(tokens[1]), if_exists=optional))
+            self.emit_statement(line, s.AlterTable(name, constraint=get_name(tokens[1]), if_exists=optional))
         elif (
             action == "ALTER"
             and word == "COLUMN"
             and len(tokens) > 2
             and tokens[2].upper not in ("ADD", "DROP")
         ):
-            column = self.text_between(first + 1, self.place)
+            column = self.get_text_between(first + 1, self.place)
             planner.check_columns(f"({column})", line)
-            self.do(line, s.AlterTable(name, altered=f"({column})"))
+            self.emit_statement(line, s.AlterTable(name, altered=f"({column})"))
         elif action == "ALTER" and word == "COLUMN" and len(tokens) < 3:
             raise make_near_error(self.tokens[self.place - 1])
         else:
-            self.do(line, s.UnsimulatedStatement(f"ALTER TABLE … {action} {word}".rstrip()))
+            self.emit_statement(line, s.UnsimulatedStatement(f"ALTER TABLE … {action} {word}".rstrip()))
 
     def read_constraint_names(self) -> tuple[str, ...]:
         """Read `CONSTRAINT ALL` (returns no name) or `CONSTRAINT name, …`."""
@@ -160,11 +167,11 @@ class TableDefinitions(TokenReader):
             if names:
                 self.take()
             if self.token.kind not in ("word", "quoted"):
-                raise self.problem()
-            names.append(name_of(self.take()))
+                raise self.build_error()
+            names.append(get_name(self.take()))
         return tuple(names)
 
-    def drop_index(self) -> None:
+    def parse_drop_index(self) -> None:
         """Parse `DROP INDEX index ON table [WITH (…)], …` or `DROP INDEX table.index, …`."""
         line = self.token.line
         self.place += 1
@@ -188,4 +195,4 @@ class TableDefinitions(TokenReader):
             if self.is_keyword("WITH") and self.peek().is_op("("):
                 self.take()
                 self.read_bracketed_text()
-        self.do(line, s.DropIndex(tuple(indexes), if_exists))
+        self.emit_statement(line, s.DropIndex(tuple(indexes), if_exists))

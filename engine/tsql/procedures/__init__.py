@@ -9,12 +9,12 @@ from engine.messages import SqlError
 from engine.tables import read_table
 from engine.tsql import catalog
 from engine.tsql.batches import gate, objects, permissions
-from engine.tsql.batches.data import DeclaredVariable, declarations
+from engine.tsql.batches.data import DeclaredVariable, parse_declarations
 from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog.view import SYSTEM_PROCEDURES
 from engine.tsql.clients import linked_servers
 from engine.tsql.language import statements as s
-from engine.tsql.language.lexer import quote
+from engine.tsql.language.lexer import quote_name
 from engine.tsql.procedures import (
     accounts,
     alerts,
@@ -36,52 +36,54 @@ from engine.tsql.procedures.call import (
     bind_arguments,
     check_parameters,
     convert_argument,
-    procedure,
+    define_procedure,
 )
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.scalars.types import parse_type, variant_of
+from engine.tsql.scalars.types import make_variant, parse_type
 from engine.tsql.scalars.values import Scalar, to_text
 
 
-def execute(machine: Machine, statement: s.Execute) -> None:
+def execute_procedure(machine: Machine, statement: s.Execute) -> None:
     """Execute EXEC procedure. Raises 2812 for an unknown one; 201, 8144 or 8145 for wrong arguments."""
-    name = to_text(machine.value_of(statement.target)) if statement.target else statement.procedure
+    name = to_text(machine.get_variable_value(statement.target)) if statement.target else statement.procedure
     parts = [part.strip("[]") for part in name.split(".")]
     if len(parts) == 4 and parts[0].lower() != machine.session.server.lower():
-        linked_servers.execute(machine, parts[0], _call_text(machine, parts[1:], statement))
+        linked_servers.execute_remotely(machine, parts[0], _format_call(machine, parts[1:], statement))
         return
     if len(parts) == 4:
         parts.pop(0)
     plain_part = parts[-1].lower()
     if plain_part == "sp_executesql":
-        _execute_text(machine, statement, _system_database(parts))
+        _execute_text(machine, statement, _get_system_database(parts))
         return
     elif not plain_part:
         raise SqlError(2812, name)
     else:
         procedure_definition = PROCEDURES.get(plain_part)
         if procedure_definition is None:
-            called_object = objects.find(machine.context, tuple(parts))
+            called_object = objects.find_object(machine.context, tuple(parts))
             if isinstance(called_object, objects.UserProcedure):
                 if machine.checks_rights:
                     objects.require_permission(machine.context, tuple(parts), "EXECUTE")
-                _run(machine, parts[-1], called_object, statement, parts[-3] if len(parts) > 2 else "")
+                _run_user_procedure(
+                    machine, parts[-1], called_object, statement, parts[-3] if len(parts) > 2 else ""
+                )
                 return
             raise (
                 UnsimulatedFeatureError(f"procedure {name}")
                 if plain_part in UNSIMULATED_PROCEDURES
                 else SqlError(2812, name)
             )
-        database = _system_database(parts)
+        database = _get_system_database(parts)
         if SYSTEM_PROCEDURES[plain_part] == "msdb" != (database or machine.session.database).lower():
             raise SqlError(2812, name)
         if database:
             machine.context.open_database(database)
-        with _naming(plain_part):
+        with _set_error_procedure(plain_part):
             arguments = bind_arguments(machine, plain_part, procedure_definition, statement.arguments)
         if machine.only_columns:
             raise UnsimulatedFeatureError(f"SET FMTONLY ON for the procedure {name}")
-        permissions.admit_procedure(machine, plain_part, len(arguments))
+        permissions.check_procedure_permission(machine, plain_part, len(arguments))
         call = ProcedureCall(
             machine,
             plain_part,
@@ -102,13 +104,13 @@ def execute(machine: Machine, statement: s.Execute) -> None:
             parameter = argument.name or procedure_definition.parameters[index]
             if argument.output and parameter in call.outputs and isinstance(argument.value, s.Variable):
                 machine.set_variable(argument.value.name, call.outputs[parameter])
-        machine.note(error=0)
+        machine.change_session(error=0)
     if statement.returns:
         machine.set_variable(statement.returns, call.outputs.get(RETURN_VALUE, 0))
 
 
 @contextmanager
-def _naming(procedure: str) -> Iterator[None]:
+def _set_error_procedure(procedure: str) -> Iterator[None]:
     """Set the procedure of an error in its call: its line is 0, as the call runs no statement."""
     try:
         yield
@@ -121,19 +123,19 @@ FAILED: Final = 1
 """Return code of a system procedure after an error [DOC: system stored procedures]."""
 
 
-def _system_database(parts: list[str]) -> str:
+def _get_system_database(parts: list[str]) -> str:
     """Return the database in the name of a system procedure; "" for the current database."""
     return parts[0] if len(parts) > 1 and parts[0].lower() not in ("sys", "dbo", "") else ""
 
 
-def _call_text(machine: Machine, parts: list[str], statement: s.Execute) -> str:
+def _format_call(machine: Machine, parts: list[str], statement: s.Execute) -> str:
     """Return the call as text for a linked server, with the values of its arguments."""
     argument_texts = []
     for argument in statement.arguments:
-        value = machine.value(argument.value)
+        value = machine.resolve_value(argument.value)
         text = "NULL" if value is None else str(value) if isinstance(value, int | float) else _quote(value)
         argument_texts.append(f"{argument.name} = {text}" if argument.name else text)
-    name = ".".join(quote(part) if part else "" for part in parts)
+    name = ".".join(quote_name(part) if part else "" for part in parts)
     return f"EXEC {name} {', '.join(argument_texts)}"
 
 
@@ -142,13 +144,13 @@ def _quote(value: Scalar) -> str:
     return text if isinstance(value, bytes) else "N'" + text.replace("'", "''") + "'"
 
 
-def _run(
+def _run_user_procedure(
     machine: Machine, name: str, procedure: objects.UserProcedure, statement: s.Execute, database: str
 ) -> None:
     """Execute a user procedure in *database*, to which it belongs."""
-    with _naming(name):
+    with _set_error_procedure(name):
         variables, outputs = _bind_parameters(machine, name, procedure, statement)
-    machine.enter(
+    machine.enter_frame(
         procedure.body,
         variables,
         outputs,
@@ -176,7 +178,7 @@ def _bind_parameters(
     for item in procedure.parameters:
         value = argument_values[item.name] if item.name in argument_values else machine.evaluate(item.default)
         argument = arguments_by_name.get(item.name)
-        kind = _parameter_type(machine, argument, item.type)
+        kind = _get_parameter_type(machine, argument, item.type)
         variables[item.name] = DeclaredVariable(kind, convert_argument(machine, argument, value, kind))
         if argument is not None and argument.output and not item.output:
             raise SqlError(8162, item.name)
@@ -185,11 +187,11 @@ def _bind_parameters(
     return variables, tuple(outputs)
 
 
-def _parameter_type(machine: Machine, argument: s.Argument | None, declared: str) -> str:
+def _get_parameter_type(machine: Machine, argument: s.Argument | None, declared: str) -> str:
     """Return the type of a parameter: a sql_variant keeps the type of the value that a variable passes to it."""
     if argument is None or declared.lower() != "sql_variant" or not isinstance(argument.value, s.Variable):
         return declared
-    return str(variant_of(machine.variable_type(argument.value.name)))
+    return str(make_variant(machine.get_variable_type(argument.value.name)))
 
 
 def _do_nothing(call: ProcedureCall) -> None:
@@ -208,17 +210,17 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
         if not positional:
             raise SqlError(201, "sp_executesql", "@statement")
         text = positional.pop(0)
-    _need_wide(machine, text, "@statement")
+    _require_unicode(machine, text, "@statement")
     declared = arguments_by_name.pop("@params", None) or arguments_by_name.pop("@parameters", None)
     if declared is None and positional:
         declared = positional.pop(0)
     if declared is not None:
-        _need_wide(machine, declared, "@params")
+        _require_unicode(machine, declared, "@params")
     variables: dict[str, DeclaredVariable] = {}
     outputs: list[tuple[str, str]] = []
-    source = to_text(machine.value(declared.value)) if declared is not None else ""
-    query = to_text(machine.value(text.value))
-    parameters = declarations(source)
+    source = to_text(machine.resolve_value(declared.value)) if declared is not None else ""
+    query = to_text(machine.resolve_value(text.value))
+    parameters = parse_declarations(source)
     unknown = next(
         (name for name in arguments_by_name if name not in {parameter[0] for parameter in parameters}), None
     )
@@ -233,14 +235,14 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
         if argument is not None and argument.output and not output:
             raise SqlError(8162, name)
         parse_type(kind)
-        value = machine.evaluate(default) if argument is None else machine.value(argument.value)
-        kind = _parameter_type(machine, argument, kind)
+        value = machine.evaluate(default) if argument is None else machine.resolve_value(argument.value)
+        kind = _get_parameter_type(machine, argument, kind)
         variables[name] = DeclaredVariable(
             kind, value if output else convert_argument(machine, argument, value, kind)
         )
         if argument is not None and output and argument.output and isinstance(argument.value, s.Variable):
             outputs.append((name, argument.value.name))
-    machine.enter(
+    machine.enter_frame(
         query,
         variables,
         tuple(outputs),
@@ -249,7 +251,7 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
     )
 
 
-def _need_wide(machine: Machine, argument: s.Argument, parameter: str) -> None:
+def _require_unicode(machine: Machine, argument: s.Argument, parameter: str) -> None:
     """Raise 214 for a text or variable with one byte per character."""
     variable = (
         machine.scope.variables.get(argument.value.name) if isinstance(argument.value, s.Variable) else None
@@ -260,14 +262,14 @@ def _need_wide(machine: Machine, argument: s.Argument, parameter: str) -> None:
 
 def _run_for_each_database(call: ProcedureCall) -> None:
     """Execute sp_MSforeachdb: run the command for each open database, with `?` replaced by its name."""
-    mark = call.text("@replacechar") or "?"
-    names = [to_text(row["name"]) for row in catalog.rows_of(call.machine.context, "sys.databases")]
+    mark = call.get_text("@replacechar") or "?"
+    names = [to_text(row["name"]) for row in catalog.list_view_rows(call.machine.context, "sys.databases")]
     for name in reversed(names):
         try:
             call.machine.context.open_database(name)
         except SqlError:
             continue
-        call.machine.enter(call.text("@command1").replace(mark, name))
+        call.machine.enter_frame(call.get_text("@command1").replace(mark, name))
 
 
 _RUN: Final[Procedures] = {
@@ -287,7 +289,7 @@ _RUN: Final[Procedures] = {
 }
 
 PROCEDURES: Final = {
-    row["name"]: procedure(_RUN[row["name"]], row["parameters"])
+    row["name"]: define_procedure(_RUN[row["name"]], row["parameters"])
     for row in read_table("engine.tsql.procedures", "procedures.tsv")
 }
 """Procedures by lowercase name."""

@@ -7,7 +7,7 @@ from engine.messages import SqlError
 from engine.protocol import accounts, commits, databases, jobs, options
 from engine.tsql import catalog
 from engine.tsql.batches import gate, ledger, permissions
-from engine.tsql.batches.context import roles_in
+from engine.tsql.batches.context import list_roles_in
 from engine.tsql.batches.data import Row
 from engine.tsql.catalog import security
 from engine.tsql.language import statements as s
@@ -21,24 +21,26 @@ def _add_login(call: ProcedureCall) -> None:
         accounts.create_login(
             call.world,
             call.server,
-            call.text("@loginame"),
-            password=call.text("@passwd"),
-            default_database=call.text("@defdb") or None,
+            call.get_text("@loginame"),
+            password=call.get_text("@passwd"),
+            default_database=call.get_text("@defdb") or None,
         )
     )
 
 
 def _grant_login(call: ProcedureCall) -> None:
-    call.append_messages(accounts.create_login(call.world, call.server, call.text("@loginame"), windows=True))
+    call.append_messages(
+        accounts.create_login(call.world, call.server, call.get_text("@loginame"), windows=True)
+    )
 
 
 def _drop_login(call: ProcedureCall) -> None:
-    call.append_messages(accounts.drop_login(call.world, call.server, call.text("@loginame")))
+    call.append_messages(accounts.drop_login(call.world, call.server, call.get_text("@loginame")))
 
 
 def _grant_access(call: ProcedureCall) -> None:
-    login = call.text("@loginame")
-    name = call.text("@name_in_db") or login
+    login = call.get_text("@loginame")
+    name = call.get_text("@name_in_db") or login
     call.append_messages(
         accounts.create_user(call.world, call.server, call.machine.session.database, name, login=login)
     )
@@ -46,42 +48,48 @@ def _grant_access(call: ProcedureCall) -> None:
 
 def _revoke_access(call: ProcedureCall) -> None:
     call.append_messages(
-        accounts.drop_user(call.world, call.server, call.machine.session.database, call.text("@name_in_db"))
+        accounts.drop_user(
+            call.world, call.server, call.machine.session.database, call.get_text("@name_in_db")
+        )
     )
 
 
-def _role(call: ProcedureCall) -> None:
+def _change_role_member(call: ProcedureCall) -> None:
     """Execute sp_addrolemember and related procedures.
 
     Raise 15007 for an unknown login, 15402 for an unknown role of the server, 15410 for an unknown user or role.
     """
     server = call.name.endswith("srvrolemember")
-    member = call.text("@loginame" if server else "@membername")
+    member = call.get_text("@loginame" if server else "@membername")
     if server:
-        rows = catalog.rows_of(call.machine.context, "sys.server_principals")
+        rows = catalog.list_view_rows(call.machine.context, "sys.server_principals")
         if member.lower() not in {to_text(row["name"]).lower() for row in rows}:
             raise SqlError(15007, member)
         roles = security.fixed_server_roles(call.machine.context.version)
-        if call.text("@rolename").lower() not in map(str.lower, roles):
-            raise SqlError(15402, call.text("@rolename"))
+        if call.get_text("@rolename").lower() not in map(str.lower, roles):
+            raise SqlError(15402, call.get_text("@rolename"))
     else:
-        rows = catalog.rows_of(call.machine.context, "sys.database_principals")
+        rows = catalog.list_view_rows(call.machine.context, "sys.database_principals")
         if member.lower() not in {to_text(row["name"]).lower() for row in rows}:
             raise SqlError(15410, member)
     verb = "ADD" if call.name.startswith("sp_add") else "DROP"
-    change = s.ChangeRole("ALTER", call.text("@rolename"), server=server, verb_of_member=verb, member=member)
+    change = s.ChangeRole(
+        "ALTER", call.get_text("@rolename"), server=server, verb_of_member=verb, member=member
+    )
     call.append_messages(permissions.change_role(call.machine, change))
 
 
 def _create_role(call: ProcedureCall) -> None:
     verb = "CREATE" if call.name == "sp_addrole" else "DROP"
-    call.append_messages(permissions.change_role(call.machine, s.ChangeRole(verb, call.text("@rolename"))))
+    call.append_messages(
+        permissions.change_role(call.machine, s.ChangeRole(verb, call.get_text("@rolename")))
+    )
 
 
-def _refused_while_mirrored(call: ProcedureCall) -> None:
+def _rename_database(call: ProcedureCall) -> None:
     """Raise 957 for renaming a mirrored database. Renaming other databases this way is not simulated."""
-    name = call.text("@dbname")
-    copy = call.machine.context.copy_named(name)
+    name = call.get_text("@dbname")
+    copy = call.machine.context.find_copy(name)
     if copy is None:
         raise SqlError(15010, name)
     if copy.group_kind == "mirroring":
@@ -94,16 +102,18 @@ def _help_logins(call: ProcedureCall) -> None:
 
     Raise 15007 for an unknown login.
     """
-    context, pattern = call.machine.context, call.text("@loginnamepattern").lower()
+    context, pattern = call.machine.context, call.get_text("@loginnamepattern").lower()
     principals = [
-        row for row in catalog.rows_of(context, "sys.server_principals") if row["type"] in ("S", "U", "G")
+        row
+        for row in catalog.list_view_rows(context, "sys.server_principals")
+        if row["type"] in ("S", "U", "G")
     ]
     logins = [row for row in principals if not pattern or to_text(row["name"]).lower() == pattern]
     if pattern and not logins:
-        raise SqlError(15007, call.text("@loginnamepattern"))
-    user_rows = [row for login in logins for row in _users_of_login(call, login)]
+        raise SqlError(15007, call.get_text("@loginnamepattern"))
+    user_rows = [row for login in logins for row in _list_users_of_login(call, login)]
     names_with_users = {row[0] for row in user_rows}
-    call.show(
+    call.show_rows(
         ("LoginName", "SID", "DefDBName", "DefLangName", "AUser", "ARemote"),
         [
             (
@@ -117,38 +127,38 @@ def _help_logins(call: ProcedureCall) -> None:
             for login in logins
         ],
     )
-    call.show(("LoginName", "DBName", "UserName", "UserOrAlias"), user_rows)
+    call.show_rows(("LoginName", "DBName", "UserName", "UserOrAlias"), user_rows)
 
 
-def _users_of_login(call: ProcedureCall, login: catalog.Record) -> Iterator[Row]:
+def _list_users_of_login(call: ProcedureCall, login: catalog.Record) -> Iterator[Row]:
     """Yield the roles and the user of a login in each database that is open."""
     context, name = call.machine.context, to_text(login["name"])
-    for database in catalog.rows_of(context, "sys.databases"):
+    for database in catalog.list_view_rows(context, "sys.databases"):
         database_name = to_text(database["name"])
         known_login = context.server.find_login(name)
         users = [
             user.name
-            for user in commits.users_of(call.world, call.server, database_name)
+            for user in commits.list_users_of(call.world, call.server, database_name)
             if known_login is not None and user.sid == known_login.sid
         ]
         if login["sid"] == database["owner_sid"]:
             users = ["dbo"]
         for user in users:
-            roles = {"db_owner"} if user == "dbo" else roles_in(context, database_name, user)
+            roles = {"db_owner"} if user == "dbo" else list_roles_in(context, database_name, user)
             for role in sorted(roles - {"public"}):
                 yield (name, database_name, role, "MemberOf")
             yield (name, database_name, user, "User    ")
 
 
-def _detach(call: ProcedureCall) -> None:
-    call.append_messages(databases.detach(call.world, call.server, call.text("@dbname")))
+def _detach_database(call: ProcedureCall) -> None:
+    call.append_messages(databases.detach_database(call.world, call.server, call.get_text("@dbname")))
 
 
-def _database_option(call: ProcedureCall) -> None:
+def _set_database_option(call: ProcedureCall) -> None:
     """Execute sp_dboption (2005 and 2008). Raises 2812 from 2012 on."""
     if call.machine.context.version >= 2012:
         raise SqlError(2812, "sp_dboption")
-    option, value = call.text("@optname").lower(), call.text("@optvalue").lower()
+    option, value = call.get_text("@optname").lower(), call.get_text("@optvalue").lower()
     words = {
         "offline": ("OFFLINE" if value in ("true", "on") else "ONLINE", ""),
         "single user": ("SINGLE_USER" if value in ("true", "on") else "MULTI_USER", ""),
@@ -158,30 +168,32 @@ def _database_option(call: ProcedureCall) -> None:
     if option not in words:
         raise UnsimulatedFeatureError(f"sp_dboption '{option}'")
     name, setting = words[option]
-    gate.admit(call.machine.context, gate.option_kind(name, setting), call.text("@dbname"))
+    gate.check_database_state(
+        call.machine.context, gate.get_option_kind(name, setting), call.get_text("@dbname")
+    )
     call.machine.report_outcome(
-        options.set_option(call.world, call.server, call.text("@dbname"), name, setting)
+        options.set_option(call.world, call.server, call.get_text("@dbname"), name, setting)
     )
 
 
 # --- linked servers ---------------------------------------------------------------------------------------
 
 
-def _add(call: ProcedureCall) -> None:
-    call.append_messages(jobs.add_linked_server(call.world, call.server, call.text("@server")))
+def _add_linked_server(call: ProcedureCall) -> None:
+    call.append_messages(jobs.add_linked_server(call.world, call.server, call.get_text("@server")))
 
 
-def _drop(call: ProcedureCall) -> None:
-    call.append_messages(jobs.drop_linked_server(call.world, call.server, call.text("@server")))
+def _drop_linked_server(call: ProcedureCall) -> None:
+    call.append_messages(jobs.drop_linked_server(call.world, call.server, call.get_text("@server")))
 
 
-def _refuse(call: ProcedureCall) -> None:
+def _reject_call(call: ProcedureCall) -> None:
     raise UnsimulatedFeatureError(call.name)
 
 
 def _map_login(call: ProcedureCall) -> None:
     """Execute sp_addlinkedsrvlogin. Linked servers are used with the caller's own login, which is the default."""
-    if call.text("@useself").lower() not in ("", "true", "1") or call.text("@locallogin"):
+    if call.get_text("@useself").lower() not in ("", "true", "1") or call.get_text("@locallogin"):
         raise UnsimulatedFeatureError(f"{call.name} with another login than one's own")
 
 
@@ -193,26 +205,26 @@ _LINK_DEFAULTS: Final = {
 """Options of sp_serveroption for which only the default is simulated -> default. Documented."""
 
 
-def _option(call: ProcedureCall) -> None:
+def _set_server_option(call: ProcedureCall) -> None:
     """Execute sp_serveroption.
 
     RPC OUT decides whether EXEC … AT works; for most others only the default is simulated.
     """
-    linked_name, linked_names = call.text("@server"), call.world.instances[call.server].linked_servers
+    linked_name, linked_names = call.get_text("@server"), call.world.instances[call.server].linked_servers
     name = next((candidate for candidate in linked_names if candidate.lower() == linked_name.lower()), None)
     if name is None:
         raise SqlError(15015, linked_name)
-    option, value = call.text("@optname").lower(), call.text("@optvalue").lower() in ("true", "on")
+    option, value = call.get_text("@optname").lower(), call.get_text("@optvalue").lower() in ("true", "on")
     if option not in ("rpc", "rpc out"):
         setting = {"on": "true", "off": "false"}.get(
-            call.text("@optvalue").lower(), call.text("@optvalue").lower()
+            call.get_text("@optvalue").lower(), call.get_text("@optvalue").lower()
         )
         if _LINK_DEFAULTS.get(option) != setting:
             raise UnsimulatedFeatureError(f"sp_serveroption '{option}'")
         return
-    if ledger.find(call.world, call.server, "serveroptions", "server", name) is None:
-        ledger.add(call.world, call.server, "serveroptions", server=name)
-    ledger.change(
+    if ledger.find_row(call.world, call.server, "serveroptions", "server", name) is None:
+        ledger.add_row(call.world, call.server, "serveroptions", server=name)
+    ledger.change_rows(
         call.world, call.server, "serveroptions", lambda row: row["server"] == name, **{option: int(value)}
     )
 
@@ -225,20 +237,20 @@ PROCEDURES: Final[Procedures] = {
     "sp_grantdbaccess": _grant_access,
     "sp_adduser": _grant_access,
     "sp_revokedbaccess": _revoke_access,
-    "sp_addsrvrolemember": _role,
-    "sp_dropsrvrolemember": _role,
-    "sp_addrolemember": _role,
-    "sp_droprolemember": _role,
+    "sp_addsrvrolemember": _change_role_member,
+    "sp_dropsrvrolemember": _change_role_member,
+    "sp_addrolemember": _change_role_member,
+    "sp_droprolemember": _change_role_member,
     "sp_addrole": _create_role,
     "sp_droprole": _create_role,
     "sp_helplogins": _help_logins,
-    "sp_detach_db": _detach,
-    "sp_renamedb": _refused_while_mirrored,
-    "sp_dboption": _database_option,
-    "sp_addlinkedserver": _add,
-    "sp_addserver": _refuse,
-    "sp_dropserver": _drop,
-    "sp_serveroption": _option,
+    "sp_detach_db": _detach_database,
+    "sp_renamedb": _rename_database,
+    "sp_dboption": _set_database_option,
+    "sp_addlinkedserver": _add_linked_server,
+    "sp_addserver": _reject_call,
+    "sp_dropserver": _drop_linked_server,
+    "sp_serveroption": _set_server_option,
     "sp_addlinkedsrvlogin": _map_login,
-    "sp_droplinkedsrvlogin": _refuse,
+    "sp_droplinkedsrvlogin": _reject_call,
 }

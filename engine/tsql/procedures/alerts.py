@@ -7,33 +7,37 @@ from engine.messages import SqlError
 from engine.protocol import jobs
 from engine.tsql.batches import ledger, stored_messages
 from engine.tsql.batches.ledger import Record
-from engine.tsql.catalog.configurations import option_value
+from engine.tsql.catalog.configurations import get_option_value
 from engine.tsql.procedures.call import ProcedureCall, Procedures
-from engine.tsql.procedures.jobs import job_named
+from engine.tsql.procedures.jobs import require_job_name
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
 
 def find_named_row(call: ProcedureCall, table: str, parameter: str) -> Record:
     """Return the row that a parameter names. Raise 14262 for an unknown name."""
-    named_row = ledger.find(call.world, call.server, table, "name", call.text(parameter))
+    named_row = ledger.find_row(call.world, call.server, table, "name", call.get_text(parameter))
     if named_row is None:
-        raise SqlError(14262, parameter, call.text(parameter))
+        raise SqlError(14262, parameter, call.get_text(parameter))
     return named_row
 
 
 def check_new_name(call: ProcedureCall, table: str) -> str:
     """Return the name of a new object. Raise 14261 if it exists."""
-    name = call.text("@name")
-    if ledger.find(call.world, call.server, table, "name", name) is not None:
+    name = call.get_text("@name")
+    if ledger.find_row(call.world, call.server, table, "name", name) is not None:
         raise SqlError(14261, "@name", name)
     return name
 
 
 def set_given_columns(call: ProcedureCall, table: str, row: Record, columns: dict[str, str]) -> None:
     """Set the columns whose parameters were passed."""
-    changes = {column: call.get(name) for name, column in columns.items() if call.get(name) is not None}
-    ledger.change(
+    changes = {
+        column: call.get_argument(name)
+        for name, column in columns.items()
+        if call.get_argument(name) is not None
+    }
+    ledger.change_rows(
         call.world, call.server, table, lambda row_in_table: row_in_table["id"] == row["id"], **changes
     )
 
@@ -66,7 +70,9 @@ _PAGER_TIMES: Final = {
 
 def _add_operator(call: ProcedureCall) -> None:
     name = check_new_name(call, "sysoperators")
-    ledger.add(call.world, call.server, "sysoperators", name=name, enabled=1, pager_days=0, **_PAGER_TIMES)
+    ledger.add_row(
+        call.world, call.server, "sysoperators", name=name, enabled=1, pager_days=0, **_PAGER_TIMES
+    )
     set_given_columns(call, "sysoperators", find_named_row(call, "sysoperators", "@name"), _OPERATOR)
 
 
@@ -76,10 +82,10 @@ def _update_operator(call: ProcedureCall) -> None:
 
 def _delete_operator(call: ProcedureCall) -> None:
     row = find_named_row(call, "sysoperators", "@name")
-    ledger.remove(
+    ledger.remove_rows(
         call.world, call.server, "sysoperators", lambda row_in_table: row_in_table["id"] == row["id"]
     )
-    ledger.remove(
+    ledger.remove_rows(
         call.world,
         call.server,
         "sysnotifications",
@@ -107,69 +113,74 @@ _ALERT: Final = {
 
 def _add_alert(call: ProcedureCall) -> None:
     name = check_new_name(call, "sysalerts")
-    job = job_named(call) if _names_job(call) else None
+    job = require_job_name(call) if _has_job_argument(call) else None
     _check_condition(call)
     ledger.begin_watching(call.world, call.server)
-    ledger.add(call.world, call.server, "sysalerts", name=name, job=job, enabled=1, occurrence_count=0)
+    ledger.add_row(call.world, call.server, "sysalerts", name=name, job=job, enabled=1, occurrence_count=0)
     row = find_named_row(call, "sysalerts", "@name")
     set_given_columns(call, "sysalerts", row, _ALERT)
-    if call.get("@performance_condition") is not None:
+    if call.get_argument("@performance_condition") is not None:
         call.machine.report_unsimulated("alerts on performance counters never occur here")
     elif (
-        call.get("@wmi_query") is not None
-        and "DATABASE_MIRRORING_STATE_CHANGE" not in call.text("@wmi_query").upper()
+        call.get_argument("@wmi_query") is not None
+        and "DATABASE_MIRRORING_STATE_CHANGE" not in call.get_text("@wmi_query").upper()
     ):
         call.machine.report_unsimulated("of WMI events only DATABASE_MIRRORING_STATE_CHANGE occurs here")
 
 
 def _check_condition(call: ProcedureCall) -> None:
     """Raise 14266 for a severity above 25, 14262 for an unknown message, 14500 if neither or both are given."""
-    if not 0 <= call.number("@severity") <= 25:
+    if not 0 <= call.get_number("@severity") <= 25:
         raise SqlError(14266, "@severity", "0..25")
-    number = call.number("@message_id")
-    if number and stored_messages.find(call.world, call.server, number) is None:
+    number = call.get_number("@message_id")
+    if number and stored_messages.find_message(call.world, call.server, number) is None:
         raise SqlError(14262, "@message_id", number)
-    if number and call.number("@severity"):
+    if number and call.get_number("@severity"):
         raise SqlError(14500)
     if not (
-        number or call.number("@severity") or call.get("@performance_condition") or call.get("@wmi_query")
+        number
+        or call.get_number("@severity")
+        or call.get_argument("@performance_condition")
+        or call.get_argument("@wmi_query")
     ):
         raise SqlError(14500)
 
 
-def _names_job(call: ProcedureCall) -> bool:
+def _has_job_argument(call: ProcedureCall) -> bool:
     """Return whether a job is given. All zeros or an empty name mean none."""
-    job_id = call.get("@job_id")
-    text = call.text("@job_name") if job_id is None else to_text(job_id)
+    job_id = call.get_argument("@job_id")
+    text = call.get_text("@job_name") if job_id is None else to_text(job_id)
     return bool(text.strip("0-x"))
 
 
 def _update_alert(call: ProcedureCall) -> None:
     row = find_named_row(call, "sysalerts", "@name")
     set_given_columns(call, "sysalerts", row, _ALERT)
-    if call.get("@job_id") is not None or call.get("@job_name") is not None:
-        job = job_named(call) if _names_job(call) else None
-        ledger.change(
+    if call.get_argument("@job_id") is not None or call.get_argument("@job_name") is not None:
+        job = require_job_name(call) if _has_job_argument(call) else None
+        ledger.change_rows(
             call.world,
             call.server,
             "sysalerts",
             lambda row_in_table: row_in_table["id"] == row["id"],
             job=job,
         )
-    if call.get("@occurrence_count") is not None:
-        ledger.change(
+    if call.get_argument("@occurrence_count") is not None:
+        ledger.change_rows(
             call.world,
             call.server,
             "sysalerts",
             lambda row_in_table: row_in_table["id"] == row["id"],
-            occurrence_count=call.number("@occurrence_count"),
+            occurrence_count=call.get_number("@occurrence_count"),
         )
 
 
 def _delete_alert(call: ProcedureCall) -> None:
     row = find_named_row(call, "sysalerts", "@name")
-    ledger.remove(call.world, call.server, "sysalerts", lambda row_in_table: row_in_table["id"] == row["id"])
-    ledger.remove(
+    ledger.remove_rows(
+        call.world, call.server, "sysalerts", lambda row_in_table: row_in_table["id"] == row["id"]
+    )
+    ledger.remove_rows(
         call.world,
         call.server,
         "sysnotifications",
@@ -180,20 +191,20 @@ def _delete_alert(call: ProcedureCall) -> None:
 def _add_notification(call: ProcedureCall) -> None:
     alert = find_named_row(call, "sysalerts", "@alert_name")
     operator = find_named_row(call, "sysoperators", "@operator_name")
-    ledger.add(
+    ledger.add_row(
         call.world,
         call.server,
         "sysnotifications",
         alert_id=alert["id"],
         operator_id=operator["id"],
-        notification_method=call.number("@notification_method", 1),
+        notification_method=call.get_number("@notification_method", 1),
     )
 
 
 def _delete_notification(call: ProcedureCall) -> None:
     alert = find_named_row(call, "sysalerts", "@alert_name")
     operator = find_named_row(call, "sysoperators", "@operator_name")
-    ledger.remove(
+    ledger.remove_rows(
         call.world,
         call.server,
         "sysnotifications",
@@ -208,25 +219,25 @@ _TYPES: Final = {"LOCAL": 1, "MULTI-SERVER": 2, "NONE": 3}
 
 
 def _add_category(call: ProcedureCall) -> None:
-    ledger.add(
+    ledger.add_row(
         call.world,
         call.server,
         "syscategories",
         name=check_new_name(call, "syscategories"),
-        category_class=_CLASSES.get(call.text("@class").upper(), 1),
-        category_type=_TYPES.get(call.text("@type").upper(), 1),
+        category_class=_CLASSES.get(call.get_text("@class").upper(), 1),
+        category_type=_TYPES.get(call.get_text("@type").upper(), 1),
     )
 
 
 def _delete_category(call: ProcedureCall) -> None:
     row = find_named_row(call, "syscategories", "@name")
-    ledger.remove(
+    ledger.remove_rows(
         call.world, call.server, "syscategories", lambda row_in_table: row_in_table["id"] == row["id"]
     )
 
 
 def _notify_operator(call: ProcedureCall) -> None:
-    if not jobs.agent_runs(call.world, call.server):
+    if not jobs.is_agent_running(call.world, call.server):
         raise SqlError(22022, ledger.NOT_RUNNING)
     call.machine.report_unsimulated("mail and pagers: nothing leaves the instance")
 
@@ -238,16 +249,16 @@ COMPONENT: Final = "Database Mail XPs"
 
 
 def _add_named_row(call: ProcedureCall, table: str, parameter: str, **values: Scalar) -> None:
-    name = call.text(parameter)
-    if ledger.find(call.world, call.server, table, "name", name) is not None:
+    name = call.get_text(parameter)
+    if ledger.find_row(call.world, call.server, table, "name", name) is not None:
         rule = f"{table.upper()}_NameMustBeUnique"
         raise SqlError(2627, "UNIQUE KEY", rule, f"dbo.{table}", f"({name})")
-    number = ledger.add(call.world, call.server, table, name=name, **values)
+    number = ledger.add_row(call.world, call.server, table, name=name, **values)
     call.outputs["@profile_id" if table == "sysmail_profile" else "@account_id"] = number
 
 
 def _add_profile(call: ProcedureCall) -> None:
-    _add_named_row(call, "sysmail_profile", "@profile_name", description=call.get("@description"))
+    _add_named_row(call, "sysmail_profile", "@profile_name", description=call.get_argument("@description"))
 
 
 def _add_account(call: ProcedureCall) -> None:
@@ -255,99 +266,101 @@ def _add_account(call: ProcedureCall) -> None:
         call,
         "sysmail_account",
         "@account_name",
-        email_address=call.get("@email_address"),
-        display_name=call.get("@display_name"),
-        replyto_address=call.get("@replyto_address"),
-        description=call.get("@description"),
-        servername=call.get("@mailserver_name"),
+        email_address=call.get_argument("@email_address"),
+        display_name=call.get_argument("@display_name"),
+        replyto_address=call.get_argument("@replyto_address"),
+        description=call.get_argument("@description"),
+        servername=call.get_argument("@mailserver_name"),
     )
 
 
-def _number(call: ProcedureCall, table: str, kind: str) -> Scalar:
+def _find_number(call: ProcedureCall, table: str, kind: str) -> Scalar:
     """Return the number of the profile or account in @…_name or @…_id. Raise 14607 or 14606 if there is none."""
-    column, value = ("id", call.get(f"@{kind}_id"))
+    column, value = ("id", call.get_argument(f"@{kind}_id"))
     if value is None:
-        column, value = "name", call.text(f"@{kind}_name")
-    matching_row = ledger.find(call.world, call.server, table, column, value)
+        column, value = "name", call.get_text(f"@{kind}_name")
+    matching_row = ledger.find_row(call.world, call.server, table, column, value)
     if matching_row is None:
         raise SqlError(14607 if kind == "profile" else 14606)
     return matching_row["id"]
 
 
-def _join(call: ProcedureCall) -> None:
-    profile = _number(call, "sysmail_profile", "profile")
-    account = _number(call, "sysmail_account", "account")
-    ledger.add(
+def _join_profile(call: ProcedureCall) -> None:
+    profile = _find_number(call, "sysmail_profile", "profile")
+    account = _find_number(call, "sysmail_account", "account")
+    ledger.add_row(
         call.world,
         call.server,
         "sysmail_profileaccount",
         profile_id=int(str(profile)),
         account_id=int(str(account)),
-        sequence_number=call.number("@sequence_number", 1),
+        sequence_number=call.get_number("@sequence_number", 1),
     )
 
 
-def _grant(call: ProcedureCall) -> None:
-    profile = _number(call, "sysmail_profile", "profile")
-    ledger.add(
+def _grant_profile(call: ProcedureCall) -> None:
+    profile = _find_number(call, "sysmail_profile", "profile")
+    ledger.add_row(
         call.world,
         call.server,
         "sysmail_principalprofile",
         profile_id=int(str(profile)),
-        is_default=call.number("@is_default"),
+        is_default=call.get_number("@is_default"),
     )
 
 
-def _delete(table: str, kind: str) -> Callable[[ProcedureCall], None]:
+def _build_delete(table: str, kind: str) -> Callable[[ProcedureCall], None]:
     def run(call: ProcedureCall) -> None:
-        number = _number(call, table, kind)
-        ledger.remove(call.world, call.server, table, lambda row: row["id"] == number)
+        number = _find_number(call, table, kind)
+        ledger.remove_rows(call.world, call.server, table, lambda row: row["id"] == number)
         for other_table in ("sysmail_profileaccount", "sysmail_principalprofile"):
-            ledger.remove(call.world, call.server, other_table, lambda row: row.get(f"{kind}_id") == number)
+            ledger.remove_rows(
+                call.world, call.server, other_table, lambda row: row.get(f"{kind}_id") == number
+            )
 
     return run
 
 
-def _send(call: ProcedureCall) -> None:
+def _queue_mail(call: ProcedureCall) -> None:
     """Queue a mail, which is never sent.
 
     Raise 15281 if the component is off, 14607 without a profile, 14624 without recipients.
     """
     # raise 15281 while the component is off, as it is by default
-    if not option_value(call.machine.context, COMPONENT):
+    if not get_option_value(call.machine.context, COMPONENT):
         raise SqlError(15281, "procedure", f"dbo.{call.name}", COMPONENT, COMPONENT, COMPONENT)
-    profiles = ledger.rows(call.world, call.server, "sysmail_profile")
-    if call.get("@profile_name") is not None:
-        number = _number(call, "sysmail_profile", "profile")
+    profiles = ledger.list_rows(call.world, call.server, "sysmail_profile")
+    if call.get_argument("@profile_name") is not None:
+        number = _find_number(call, "sysmail_profile", "profile")
     else:
-        default = ledger.find(call.world, call.server, "sysmail_principalprofile", "is_default", 1)
+        default = ledger.find_row(call.world, call.server, "sysmail_principalprofile", "is_default", 1)
         number = default["profile_id"] if default is not None else None
         if number is None or not profiles:
             raise SqlError(14636)
-    if not any(call.text(name) for name in ("@recipients", "@copy_recipients", "@blind_copy_recipients")):
+    if not any(call.get_text(name) for name in ("@recipients", "@copy_recipients", "@blind_copy_recipients")):
         raise SqlError(14624, "@recipients, @copy_recipients, @blind_copy_recipients")
-    mail = ledger.add(
+    mail = ledger.add_row(
         call.world,
         call.server,
         "sysmail_mailitems",
         profile_id=int(str(number)),
-        recipients=call.text("@recipients"),
-        copy_recipients=call.text("@copy_recipients"),
-        subject=call.text("@subject") or "SQL Server Message",
-        body=call.text("@body"),
+        recipients=call.get_text("@recipients"),
+        copy_recipients=call.get_text("@copy_recipients"),
+        subject=call.get_text("@subject") or "SQL Server Message",
+        body=call.get_text("@body"),
         sent_status="unsent",
-        send_request_date=call.machine.context.datetime_value(),
+        send_request_date=call.machine.context.get_datetime_value(),
     )
     call.outputs["@mailitem_id"] = mail
     call.machine.append_message(f"Mail (Id: {mail}) queued.")
     call.machine.report_unsimulated("delivery of mail; it stays in msdb.dbo.sysmail_allitems")
 
 
-def _refuse(call: ProcedureCall) -> None:
+def _reject_call(call: ProcedureCall) -> None:
     raise UnsimulatedFeatureError(call.name)
 
 
-def _start(call: ProcedureCall) -> None:
+def _start_mail(call: ProcedureCall) -> None:
     """Do nothing, because the mail queue is always running."""
 
 
@@ -366,12 +379,12 @@ PROCEDURES: Final[Procedures] = {
     "sp_notify_operator": _notify_operator,
     "sysmail_add_profile_sp": _add_profile,
     "sysmail_add_account_sp": _add_account,
-    "sysmail_add_profileaccount_sp": _join,
-    "sysmail_add_principalprofile_sp": _grant,
-    "sysmail_delete_profile_sp": _delete("sysmail_profile", "profile"),
-    "sysmail_delete_account_sp": _delete("sysmail_account", "account"),
-    "sysmail_configure_sp": _refuse,
-    "sysmail_start_sp": _start,
-    "sysmail_stop_sp": _refuse,
-    "sp_send_dbmail": _send,
+    "sysmail_add_profileaccount_sp": _join_profile,
+    "sysmail_add_principalprofile_sp": _grant_profile,
+    "sysmail_delete_profile_sp": _build_delete("sysmail_profile", "profile"),
+    "sysmail_delete_account_sp": _build_delete("sysmail_account", "account"),
+    "sysmail_configure_sp": _reject_call,
+    "sysmail_start_sp": _start_mail,
+    "sysmail_stop_sp": _reject_call,
+    "sp_send_dbmail": _queue_mail,
 }

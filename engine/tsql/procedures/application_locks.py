@@ -20,38 +20,38 @@ _WORKER: Final = "xp_userlock"
 
 def _reject(call: ProcedureCall, number: int, *arguments: str) -> None:
     """Print message *number*, of severity 10, and return -999 [DOC: Database Engine events and errors]."""
-    call.machine.say_number(number, *arguments)
+    call.machine.append_numbered_message(number, *arguments)
     call.outputs[RETURN_VALUE] = INVALID
 
 
 def _find_owner(call: ProcedureCall) -> str | None:
     """Return the owner; None, after message 15625, for an unknown owner."""
-    owner = call.text("@lockowner") if call.get("@lockowner") is not None else "Transaction"
+    owner = call.get_text("@lockowner") if call.get_argument("@lockowner") is not None else "Transaction"
     if owner.lower() in locks.OWNERS:
         return owner.lower()
     _reject(call, 15625, owner, "@LockOwner")
     return None
 
 
-def _make_place(call: ProcedureCall) -> ObjectKey:
+def _make_resource_key(call: ProcedureCall) -> ObjectKey:
     """Return the key of the resource. Raise 1224 without a resource, 1202 for an unknown principal."""
-    if call.get("@resource") is None:
+    if call.get_argument("@resource") is None:
         raise SqlError(1224, _WORKER, state=5)
     context = call.machine.context
-    principal = call.text("@dbprincipal") or "public"
+    principal = call.get_text("@dbprincipal") or "public"
     principal_names = {
-        to_text(row["name"]).lower() for row in catalog.rows_of(context, "sys.database_principals")
+        to_text(row["name"]).lower() for row in catalog.list_view_rows(context, "sys.database_principals")
     }
     if principal.lower() not in principal_names:
         raise SqlError(1202, principal)
-    return locks.make_place(context, call.database, principal, call.text("@resource"))
+    return locks.make_resource_key(context, call.database, principal, call.get_text("@resource"))
 
 
-def _acquire(call: ProcedureCall) -> None:
+def _acquire_lock(call: ProcedureCall) -> None:
     machine = call.machine
-    mode = locks.MODES.get(call.text("@lockmode").lower())
+    mode = locks.MODES.get(call.get_text("@lockmode").lower())
     if mode is None:
-        _reject(call, 15625, call.text("@lockmode"), "@LockMode")
+        _reject(call, 15625, call.get_text("@lockmode"), "@LockMode")
         return
     owner = _find_owner(call)
     if owner is None:
@@ -59,13 +59,13 @@ def _acquire(call: ProcedureCall) -> None:
     if owner == "transaction" and not machine.session.transactions:
         _reject(call, 15626)
         return
-    timeout = call.get("@locktimeout")
-    limit = locks.lock_timeout_ms(machine.session) if timeout is None else int(to_number(timeout))
+    timeout = call.get_argument("@locktimeout")
+    limit = locks.get_lock_timeout_ms(machine.session) if timeout is None else int(to_number(timeout))
     if limit < -1:
         raise SqlError(1227, _WORKER, state=2)
-    place = _make_place(call)
-    lock = locks.find(machine.session, place, owner)
-    wanted_mode = mode if lock is None else locks.combine(lock.mode, mode)
+    place = _make_resource_key(call)
+    lock = locks.find_application_lock(machine.session, place, owner)
+    wanted_mode = mode if lock is None else locks.combine_modes(lock.mode, mode)
     blockers = locks.find_holders(machine.context, place, wanted_mode)
     since_tick = machine.run.since_tick
     waited = 0 if since_tick is None else call.world.tick - since_tick
@@ -78,28 +78,28 @@ def _acquire(call: ProcedureCall) -> None:
             call.outputs[RETURN_VALUE] = DEADLOCK
             return
         raise conflict
-    machine.note(applocks=locks.acquire(machine.session.applocks, place, owner, mode))
+    machine.change_session(applocks=locks.add_lock_request(machine.session.applocks, place, owner, mode))
     call.outputs[RETURN_VALUE] = GRANTED if since_tick is None else GRANTED_AFTER_WAIT
 
 
-def _release(call: ProcedureCall) -> None:
+def _release_lock(call: ProcedureCall) -> None:
     owner = _find_owner(call)
     if owner is None:
         return
-    place = _make_place(call)
+    place = _make_resource_key(call)
     if owner == "transaction" and not call.machine.session.transactions:
         raise SqlError(3918)
-    lock = locks.find(call.machine.session, place, owner)
+    lock = locks.find_application_lock(call.machine.session, place, owner)
     if lock is None:
-        principal = to_text(call.get("@dbprincipal")) or "public"
-        raise SqlError(1223, principal, call.text("@resource"))
-    call.machine.note(applocks=locks.release(call.machine.session.applocks, lock))
+        principal = to_text(call.get_argument("@dbprincipal")) or "public"
+        raise SqlError(1223, principal, call.get_text("@resource"))
+    call.machine.change_session(applocks=locks.remove_lock_request(call.machine.session.applocks, lock))
 
 
 FAILED: Final = dict.fromkeys(("sp_getapplock", "sp_releaseapplock"), INVALID)
 
 
 PROCEDURES: Final[Procedures] = {
-    "sp_getapplock": _acquire,
-    "sp_releaseapplock": _release,
+    "sp_getapplock": _acquire_lock,
+    "sp_releaseapplock": _release_lock,
 }

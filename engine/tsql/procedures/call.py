@@ -14,7 +14,7 @@ from engine.tsql.batches.machine import RUN_TIME_ERRORS, Machine
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.types import parse_type
-from engine.tsql.scalars.values import Scalar, convert, to_number, to_text
+from engine.tsql.scalars.values import Scalar, convert_value, to_number, to_text
 
 
 class ProcedureCall(Struct, frozen=True):
@@ -40,29 +40,29 @@ class ProcedureCall(Struct, frozen=True):
         """Return the server of the call."""
         return self.machine.session.server
 
-    def get(self, parameter: str) -> Scalar:
+    def get_argument(self, parameter: str) -> Scalar:
         """Return the value of a parameter; NULL if it is omitted."""
         return self.arguments.get(parameter)
 
-    def text(self, parameter: str) -> str:
+    def get_text(self, parameter: str) -> str:
         """Return a parameter as text; "" for NULL."""
         return to_text(self.arguments.get(parameter))
 
-    def number(self, parameter: str, default: int = 0) -> int:
+    def get_number(self, parameter: str, default: int = 0) -> int:
         """Return a parameter as an integer; *default* for NULL."""
         value = self.arguments.get(parameter)
         return default if value is None else int(to_number(value))
 
-    def show(self, columns: Iterable[str], rows: Iterable[Row]) -> None:
+    def show_rows(self, columns: Iterable[str], rows: Iterable[Row]) -> None:
         """Append a result set and its row count to the output."""
         fixed = list(rows)
         self.machine.add_result(columns, fixed)
         if not self.machine.captures:  # INSERT … EXEC reports the inserted rows itself
-            self.machine.say_rows(len(fixed))
+            self.machine.append_row_count(len(fixed))
 
     def append_messages(self, messages: Iterable[Message]) -> None:
         """Append messages to the output."""
-        self.machine.say_messages(messages)
+        self.machine.append_messages(messages)
 
 
 RETURN_VALUE: Final = "RETURN_VALUE"
@@ -80,7 +80,7 @@ class ProcedureDefinition(Struct, frozen=True):
     """Parameters of the type int, smallint, tinyint or bit."""
 
 
-def procedure(run: Callable[[ProcedureCall], None], parameters: str = "") -> ProcedureDefinition:
+def define_procedure(run: Callable[[ProcedureCall], None], parameters: str = "") -> ProcedureDefinition:
     """Define a procedure. *parameters* such as `@a @b:int?` are in order; one with `?` is optional."""
     words = parameters.split()
     names = [word.rstrip("?").removesuffix(":int") for word in words]
@@ -119,7 +119,7 @@ def bind_arguments(
         used_names.add(key)
         if argument.default:
             continue
-        value = machine.value(argument.value)
+        value = machine.resolve_value(argument.value)
         arguments[key] = (
             convert_argument(machine, argument, value, "int") if key in procedure.integers else value
         )
@@ -132,17 +132,17 @@ def bind_arguments(
 def convert_argument(machine: Machine, argument: s.Argument | None, value: Scalar, kind: str) -> Scalar:
     """Convert the value of a parameter. Raise 8114 for any value that does not convert."""
     try:
-        return convert(value, kind, default_length=1)
+        return convert_value(value, kind, default_length=1)
     except SqlError as problem:
         if problem.number not in RUN_TIME_ERRORS:
             raise
-        raise SqlError(8114, _argument_type(machine, argument, value), parse_type(kind)[0]) from None
+        raise SqlError(8114, _get_argument_type(machine, argument, value), parse_type(kind)[0]) from None
 
 
-def _argument_type(machine: Machine, argument: s.Argument | None, value: Scalar) -> str:
+def _get_argument_type(machine: Machine, argument: s.Argument | None, value: Scalar) -> str:
     """Return the type name of an argument: of its variable, or of a constant."""
     if argument is not None and isinstance(argument.value, s.Variable):
-        return parse_type(str(machine.variable_type(argument.value.name)))[0]
+        return parse_type(str(machine.get_variable_type(argument.value.name)))[0]
     if isinstance(value, str):
         return "varchar" if argument is None or argument.narrow else "nvarchar"
     if isinstance(value, bytes):
@@ -161,7 +161,7 @@ class UnreadParameter(NamedTuple):
 
 
 @cache
-def unread_parameters() -> dict[tuple[str, str], UnreadParameter]:
+def read_unused_parameters() -> dict[tuple[str, str], UnreadParameter]:
     """Return the unused parameters by procedure and name."""
     unread = {}
     for row in read_table("engine.tsql.procedures", "parameter_effects.tsv"):
@@ -174,7 +174,7 @@ def unread_parameters() -> dict[tuple[str, str], UnreadParameter]:
 def check_parameters(call: ProcedureCall) -> None:
     """Refuse a value of an unused parameter that would have an effect in the product."""
     for parameter, value in call.arguments.items():
-        rule = unread_parameters().get((call.name, parameter))
+        rule = read_unused_parameters().get((call.name, parameter))
         if rule is None or value is None or "*" in rule.values:
             continue
         text = to_text(value).casefold()
@@ -188,7 +188,7 @@ def _expand_value(call: ProcedureCall, form: str) -> str:
         return call.server
     if form == "=database":
         return call.database
-    return call.text(form[1:]) if form.startswith("=@") else form
+    return call.get_text(form[1:]) if form.startswith("=@") else form
 
 
 Procedures = dict[str, Callable[[ProcedureCall], None]]

@@ -12,139 +12,145 @@ from engine.tsql.batches import gate, maintenance, objects
 from engine.tsql.batches.data import Table
 from engine.tsql.catalog import availability, folders, host
 from engine.tsql.catalog.activity import MEMORY_KB
-from engine.tsql.catalog.configurations import option_value
+from engine.tsql.catalog.configurations import get_option_value
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import values
-from engine.tsql.scalars.values import Scalar, comparable, to_text
+from engine.tsql.scalars.values import Scalar, make_text_key, to_text
 
 
-def _rows(call: ProcedureCall, view: str) -> list[catalog.Record]:
-    return list(catalog.rows_of(call.machine.context, view))
+def _list_rows(call: ProcedureCall, view: str) -> list[catalog.Record]:
+    return list(catalog.list_view_rows(call.machine.context, view))
 
 
 PAGE_BYTES: Final = 8060
 """Maximum number of bytes of a row in a page of 8 KB. Documented [DOC: pages and extents architecture]."""
 
 
-def _space_used(call: ProcedureCall) -> None:
+def _show_space_used(call: ProcedureCall) -> None:
     """Execute sp_spaceused [table]. Raise 15009 for an unknown table.
 
     The size of a table is that of its characters in pages of 8 KB, derived.
     """
-    object_name, context = call.text("@objname"), call.machine.context
+    object_name, context = call.get_text("@objname"), call.machine.context
     if object_name:
         parts = tuple(part.strip('[]"') for part in object_name.split("."))
-        table = objects.find(context, parts)
+        table = objects.find_object(context, parts)
         if not isinstance(table, Table):
             raise SqlError(15009, object_name, context.session.database)
         pages = -(-(2 * table.characters + 8 * table.cells) // PAGE_BYTES)
         size = f"{8 * pages} KB"
         columns = ("name", "rows", "reserved", "data", "index_size", "unused")
         shown_row = (parts[-1], str(len(table.rows)).ljust(20), size, size, "0 KB", "0 KB")
-        call.show(columns, [shown_row])
+        call.show_rows(columns, [shown_row])
         return
-    files = _rows(call, "sys.master_files")
-    number = context.database_id(context.session.database)
+    files = _list_rows(call, "sys.master_files")
+    number = context.find_database_id(context.session.database)
     sizes = [(int(str(row["size"])), row["type"]) for row in files if row["database_id"] == number]
-    total_mb = arithmetic.total(pages for pages, _ in sizes) / 128.0
-    data = arithmetic.total(pages for pages, kind in sizes if kind == 0) * 8
-    call.machine.remark("free space in data files: all of it counts as used by data")
-    call.show(
+    total_mb = arithmetic.add_in_order(pages for pages, _ in sizes) / 128.0
+    data = arithmetic.add_in_order(pages for pages, kind in sizes if kind == 0) * 8
+    call.machine.report_partly_simulated("free space in data files: all of it counts as used by data")
+    call.show_rows(
         ("database_name", "database_size", "unallocated space"),
         [(context.session.database, f"{total_mb:.2f} MB", "0.00 MB")],
     )
-    call.show(("reserved", "data", "index_size", "unused"), [(f"{data} KB", f"{data} KB", "0 KB", "0 KB")])
+    call.show_rows(
+        ("reserved", "data", "index_size", "unused"), [(f"{data} KB", f"{data} KB", "0 KB", "0 KB")]
+    )
 
 
 def _change_owner(call: ProcedureCall) -> None:
     """Execute sp_changedbowner: set the owner of the current database."""
     database = call.database
-    call.append_messages(options.set_owner(call.world, call.server, database, call.text("@loginame")))
+    call.append_messages(options.set_owner(call.world, call.server, database, call.get_text("@loginame")))
 
 
-def _fixed_drives(call: ProcedureCall) -> None:
+def _show_fixed_drives(call: ProcedureCall) -> None:
     """Execute xp_fixeddrives: show the drives with their free megabytes."""
     rows = [
         (letter, int(room_kb / 1024.0)) for letter, room_kb in volumes.list_free_kb(call.world, call.server)
     ]
-    call.show(("drive", "MB free"), rows)
+    call.show_rows(("drive", "MB free"), rows)
 
 
 def _change_users_login(call: ProcedureCall) -> None:
     """Execute sp_change_users_login. Report lists orphans; Update_One and Auto_Fix give a user the SID of a login."""
-    action = call.text("@action").lower()
+    action = call.get_text("@action").lower()
     database = call.machine.session.database
     if action == "report":
-        orphans = accounts.orphans(call.world, call.server, database)
-        call.show(("UserName", "UserSID"), [(user.name, user.sid.to_bytes(16, "big")) for user in orphans])
+        orphans = accounts.list_orphans(call.world, call.server, database)
+        call.show_rows(
+            ("UserName", "UserSID"), [(user.name, user.sid.to_bytes(16, "big")) for user in orphans]
+        )
         return
-    user, login = call.text("@usernamepattern"), call.text("@loginname")
+    user, login = call.get_text("@usernamepattern"), call.get_text("@loginname")
     for name in (login.lower() == "sa" and login, user.lower() in ("public", "dbo", "guest", "sys") and user):
         if name:
             raise SqlError(15287, name)
     if call.machine.session.transactions:
         raise SqlError(15289)
     if action == "update_one":
-        _update_one(call, database, user, login)
+        _relink_user(call, database, user, login)
     elif action == "auto_fix":
-        _auto_fix(call, database, user)
+        _fix_orphan(call, database, user)
     else:
-        raise SqlError(15286, call.text("@action"))
+        raise SqlError(15286, call.get_text("@action"))
 
 
-def _update_one(call: ProcedureCall, database: str, user: str, login: str) -> None:
-    users = {known_user.name.lower() for known_user in commits.users_of(call.world, call.server, database)}
-    logins = {to_text(row["name"]).lower() for row in _rows(call, "sys.server_principals")}
-    if not user or not login or call.text("@password"):
+def _relink_user(call: ProcedureCall, database: str, user: str, login: str) -> None:
+    users = {
+        known_user.name.lower() for known_user in commits.list_users_of(call.world, call.server, database)
+    }
+    logins = {to_text(row["name"]).lower() for row in _list_rows(call, "sys.server_principals")}
+    if not user or not login or call.get_text("@password"):
         raise SqlError(15600, "sys.sp_change_users_login")
     if user.lower() not in users:
         raise SqlError(15291, "User", user)
     if login.lower() not in logins:
         raise SqlError(15600, "sys.sp_change_users_login")
-    gate.admit(call.machine.context, "write", database)
+    gate.check_database_state(call.machine.context, "write", database)
     call.append_messages(accounts.alter_user(call.world, call.server, database, user, login=login))
 
 
-def _auto_fix(call: ProcedureCall, database: str, user: str) -> None:
+def _fix_orphan(call: ProcedureCall, database: str, user: str) -> None:
     """Give an orphaned user the login with its name or, with a password, a new login. Other users stay unchanged."""
-    if not user or call.text("@loginname"):
+    if not user or call.get_text("@loginname"):
         raise SqlError(15600, "sys.sp_change_users_login")
-    gate.admit(call.machine.context, "write", database)
-    orphaned = [orphan.name for orphan in accounts.orphans(call.world, call.server, database)]
+    gate.check_database_state(call.machine.context, "write", database)
+    orphaned = [orphan.name for orphan in accounts.list_orphans(call.world, call.server, database)]
     updated = added_count = 0
     for name in orphaned:
-        if comparable(name) != comparable(user):
+        if make_text_key(name) != make_text_key(user):
             continue
-        logins = {to_text(row["name"]).lower() for row in _rows(call, "sys.server_principals")}
+        logins = {to_text(row["name"]).lower() for row in _list_rows(call, "sys.server_principals")}
         if name.lower() in logins:
-            call.machine.say_number(15292, name)
+            call.machine.append_numbered_message(15292, name)
             updated += 1
         else:
-            if not call.text("@password"):
+            if not call.get_text("@password"):
                 raise SqlError(15600, "sys.sp_change_users_login")
-            accounts.create_login(call.world, call.server, name, password=call.text("@password"))
-            call.machine.say_number(15293, name)
+            accounts.create_login(call.world, call.server, name, password=call.get_text("@password"))
+            call.machine.append_numbered_message(15293, name)
             added_count += 1
         call.append_messages(accounts.alter_user(call.world, call.server, database, name, login=name))
-    call.machine.say_number(15295, updated)
-    call.machine.say_number(15294, added_count)
+    call.machine.append_numbered_message(15295, updated)
+    call.machine.append_numbered_message(15294, added_count)
 
 
-def _help_text(call: ProcedureCall) -> None:
+def _show_definition(call: ProcedureCall) -> None:
     """Execute sp_helptext: show the definition of a procedure or view by lines.
 
     Raise 15009 if it does not exist, 15197 if it has no text.
     """
-    name, context = call.text("@objname"), call.machine.context
-    text_object = objects.find(context, tuple(part.strip("[]") for part in name.split(".")))
-    if text_object is None and catalog.object_id(context, name) is None:
+    name, context = call.get_text("@objname"), call.machine.context
+    text_object = objects.find_object(context, tuple(part.strip("[]") for part in name.split(".")))
+    if text_object is None and catalog.get_object_id(context, name) is None:
         raise SqlError(15009, name, context.session.database)
     if text_object is None:
         raise UnsimulatedFeatureError("the text of system objects")
     if isinstance(text_object, Table):
         raise SqlError(15197, name)
-    call.show(("Text",), [(line,) for line in text_object.definition.splitlines(keepends=True)])
+    call.show_rows(("Text",), [(line,) for line in text_object.definition.splitlines(keepends=True)])
 
 
 def _read_error_log(call: ProcedureCall) -> None:
@@ -154,63 +160,65 @@ def _read_error_log(call: ProcedureCall) -> None:
     the start and the end of the time range, and the order. An error has two lines. Kind 2, the log of the
     Agent, is empty.
     """
-    number, kind = call.number("@p1"), call.number("@p2", 1)
-    search_texts = [text.casefold() for text in (call.text("@p3"), call.text("@p4")) if text]
-    start_time, end_time = (_moment(call, name) for name in ("@p5", "@p6"))
-    logs = errorlog.logs(call.world, call.server) if kind == 1 else [[]]
+    number, kind = call.get_number("@p1"), call.get_number("@p2", 1)
+    search_texts = [text.casefold() for text in (call.get_text("@p3"), call.get_text("@p4")) if text]
+    start_time, end_time = (_parse_time_argument(call, name) for name in ("@p5", "@p6"))
+    logs = errorlog.list_logs(call.world, call.server) if kind == 1 else [[]]
     if not 0 <= number < len(logs):
         raise SqlError(22004, "xp_readerrorlog")
     if kind == 2:
-        call.machine.remark("the log of SQL Server Agent; it is empty here")
+        call.machine.report_partly_simulated("the log of SQL Server Agent; it is empty here")
     rows: list[tuple[Scalar, ...]] = []
     for tick, message, severity, state, text in logs[number]:
         if (start_time is not None and tick < start_time) or (end_time is not None and tick > end_time):
             continue
-        line_time, source = call.machine.context.datetime_value(tick), errorlog.source_of(message, text)
+        line_time, source = call.machine.context.get_datetime_value(tick), errorlog.find_source(message, text)
         if severity > 10 or message in (28047, 28048):
             rows.append((line_time, source, f"Error: {message}, Severity: {severity}, State: {state}."))
         rows.append((line_time, source, text))
     shown_rows = [row for row in rows if all(text in to_text(row[2]).casefold() for text in search_texts)]
-    if call.text("@p7").lower().startswith("desc"):
+    if call.get_text("@p7").lower().startswith("desc"):
         shown_rows.reverse()
-    call.show(("LogDate", "ProcessInfo", "Text"), shown_rows)
+    call.show_rows(("LogDate", "ProcessInfo", "Text"), shown_rows)
 
 
-def _moment(call: ProcedureCall, name: str) -> int | None:
+def _parse_time_argument(call: ProcedureCall, name: str) -> int | None:
     """Return the tick in an argument; None if it is omitted."""
     value = call.arguments.get(name)
     if value is None:
         return None
-    return clock.tick_of(call.world, to_text(value, 121) if values.is_moment(value) else to_text(value))
+    return clock.parse_tick(
+        call.world, to_text(value, 121) if values.is_stored_date(value) else to_text(value)
+    )
 
 
-def _error_logs(call: ProcedureCall) -> None:
+def _list_error_logs(call: ProcedureCall) -> None:
     """Execute sp_enumerrorlogs or xp_enumerrorlogs: list the existing logs."""
     rows = [
         (
             number,
-            to_text(call.machine.context.datetime_value(part[-1][0]), 101),
+            to_text(call.machine.context.get_datetime_value(part[-1][0]), 101),
             sum(len(line[4]) + 60 for line in part),
         )
-        for number, part in enumerate(errorlog.logs(call.world, call.server))
+        for number, part in enumerate(errorlog.list_logs(call.world, call.server))
         if part
     ]
-    call.show(("Archive #", "Date", "Log File Size (Byte)"), rows)
+    call.show_rows(("Archive #", "Date", "Log File Size (Byte)"), rows)
 
 
 def _cycle_error_log(call: ProcedureCall) -> None:
     """Execute sp_cycle_errorlog, which is equivalent to DBCC ERRORLOG."""
     call.machine.count_change()
-    startup.cycle(call.world, call.server)
-    call.machine.say_number(2528)
+    startup.begin_new_log(call.world, call.server)
+    call.machine.append_numbered_message(2528)
 
 
-def _version(call: ProcedureCall) -> None:
+def _show_version(call: ProcedureCall) -> None:
     """Execute xp_msver: rows and numbers of its published output. Values that the simulation does not know are NULL."""
     server = call.world.instances[call.server]
-    cores = call.world.computer_of(call.server).cores
+    cores = call.world.get_computer_of(call.server).cores
     number = PRODUCT[server.version][0]
-    _, (windows, release, windows_build) = host.windows(call.machine.context)
+    _, (windows, release, windows_build) = host.get_windows_version(call.machine.context)
     major, _, build, patch = number.split(".")
     memory_mb = MEMORY_KB // 1024
     all_attributes: tuple[tuple[str, Scalar, Scalar], ...] = (
@@ -239,13 +247,13 @@ def _version(call: ProcedureCall) -> None:
         ("PhysicalMemory", memory_mb, f"{memory_mb} ({memory_mb * 1024 * 1024})"),
         ("Product ID", None, None),
     )
-    attribute_name = call.text("@optname").lower()
+    attribute_name = call.get_text("@optname").lower()
     rows = [
         (index, *row)
         for index, row in enumerate(all_attributes, start=1)
         if attribute_name in ("", row[0].lower())
     ]
-    call.show(("Index", "Name", "Internal_Value", "Character_Value"), rows)
+    call.show_rows(("Index", "Name", "Internal_Value", "Character_Value"), rows)
 
 
 def _flush_log(call: ProcedureCall) -> None:
@@ -260,7 +268,7 @@ def _flush_log(call: ProcedureCall) -> None:
 HEALTH: Final = ("unknown", "clean", "warning", "error")
 
 
-def _server_diagnostics(call: ProcedureCall) -> None:
+def _show_diagnostics(call: ProcedureCall) -> None:
     """Execute sp_server_diagnostics once: show the components of the instance and its groups.
 
     [DOC: sp_server_diagnostics]
@@ -271,10 +279,10 @@ def _server_diagnostics(call: ProcedureCall) -> None:
     context, world = call.machine.context, call.world
     if context.version < 2012:
         raise SqlError(2812, call.name)
-    if call.number("@repeat_interval"):
+    if call.get_number("@repeat_interval"):
         raise UnsimulatedFeatureError("sp_server_diagnostics with a repeat interval")
-    copies = context.copies()
-    starved = any(copy.source is not None and world.flow.waiting_for_workers(copy.source) for copy in copies)
+    copies = context.list_copies()
+    starved = any(copy.source is not None and world.flow.count_worker_waits(copy.source) for copy in copies)
     states = {
         "system": 1,
         "resource": 1,
@@ -283,21 +291,21 @@ def _server_diagnostics(call: ProcedureCall) -> None:
         "events": 0,
     }
     rows = [("instance", name, state) for name, state in states.items()]
-    for group, own_replica_state in availability.groups(context):
+    for group, own_replica_state in availability.list_local_groups(context):
         settled = own_replica_state.word in (ReplicaWord.PRIMARY_NORMAL, ReplicaWord.SECONDARY_NORMAL)
         rows.append(("alwaysOn:AvailabilityGroup", group.name, int(settled)))
     columns = ("create_time", "component_type", "component_name", "state", "state_desc", "data")
-    call.show(columns, [(context.datetime_value(), *row, HEALTH[row[2]], None) for row in rows])
-    call.machine.remark("column data of sp_server_diagnostics; NULL here")
+    call.show_rows(columns, [(context.get_datetime_value(), *row, HEALTH[row[2]], None) for row in rows])
+    call.machine.report_partly_simulated("column data of sp_server_diagnostics; NULL here")
 
 
 # --- extended procedures that access the computer ----------------------------------------------------------
 # They use the command shell and the registry.
 
 
-def _shell(call: ProcedureCall) -> None:
+def _run_shell_command(call: ProcedureCall) -> None:
     """Execute xp_cmdshell. Raise 15281 while it is disabled, as it is by default."""
-    if not option_value(call.machine.context, "xp_cmdshell"):
+    if not get_option_value(call.machine.context, "xp_cmdshell"):
         raise SqlError(15281, "procedure", "sys.xp_cmdshell", "xp_cmdshell", "xp_cmdshell", "xp_cmdshell")
     raise UnsimulatedFeatureError("commands of the operating system")
 
@@ -319,24 +327,24 @@ def _read_registry(call: ProcedureCall) -> None:
 
     A missing value is NULL; without OUTPUT, message 22001 follows.
     """
-    name = call.text("@value_name").lower()
+    name = call.get_text("@value_name").lower()
     value = call.machine.context.server.service_account if name == "objectname" else _REGISTRY.get(name)
     call.outputs["@value"] = value
-    if value is None and call.text("@key").upper().startswith(("HARDWARE", "SYSTEM")):
-        raise UnsimulatedFeatureError(f"the registry under {call.text('@key')}")
+    if value is None and call.get_text("@key").upper().startswith(("HARDWARE", "SYSTEM")):
+        raise UnsimulatedFeatureError(f"the registry under {call.get_text('@key')}")
     if value is None:
         if "@value" not in call.arguments:
-            call.machine.say_number(22001)
+            call.machine.append_numbered_message(22001)
         return
     if "@value" not in call.arguments:
-        call.show(("Value", "Data"), [(call.get("@value_name"), value)])
+        call.show_rows(("Value", "Data"), [(call.get_argument("@value_name"), value)])
 
 
 def _write_registry(call: ProcedureCall) -> None:
     raise UnsimulatedFeatureError(f"{call.name}: writing to the registry")
 
 
-def _refuse(call: ProcedureCall) -> None:
+def _reject_call(call: ProcedureCall) -> None:
     raise UnsimulatedFeatureError(call.name)
 
 
@@ -345,63 +353,63 @@ def _refuse(call: ProcedureCall) -> None:
 # in public output.
 
 
-def _file_exists(call: ProcedureCall) -> None:
-    existence = folders.exists(call.machine.context, call.text("@path"))
+def _check_file_exists(call: ProcedureCall) -> None:
+    existence = folders.find_path_kind(call.machine.context, call.get_text("@path"))
     if "@found" in call.arguments:
         call.outputs["@found"] = existence[0]
     else:
-        call.show(("File Exists", "File is a Directory", "Parent Directory Exists"), [existence])
+        call.show_rows(("File Exists", "File is a Directory", "Parent Directory Exists"), [existence])
 
 
 def _create_folder(call: ProcedureCall) -> None:
     """Execute xp_create_subdir. In this simulation every folder exists on an existing drive."""
-    if not any(folders.exists(call.machine.context, call.text("@path"))):
+    if not any(folders.find_path_kind(call.machine.context, call.get_text("@path"))):
         raise SqlError(22048, "xp_create_subdir", 3, "The system cannot find the path specified.")
 
 
-def _tree(call: ProcedureCall) -> None:
-    deepest, with_files = call.number("@depth"), call.number("@file")
+def _show_tree(call: ProcedureCall) -> None:
+    deepest, with_files = call.get_number("@depth"), call.get_number("@file")
     rows = [
         (name, depth, int(is_file))[: 3 if with_files else 2]
-        for name, depth, is_file in folders.list_descendants(call.machine.context, call.text("@path"))
+        for name, depth, is_file in folders.list_descendants(call.machine.context, call.get_text("@path"))
         if (with_files or not is_file) and (not deepest or depth <= deepest)
     ]
-    call.show(("subdirectory", "depth", "file")[: 3 if with_files else 2], rows)
+    call.show_rows(("subdirectory", "depth", "file")[: 3 if with_files else 2], rows)
 
 
-def _folders(call: ProcedureCall) -> None:
-    descendants = folders.list_descendants(call.machine.context, call.text("@path"))
-    call.show(
+def _show_folders(call: ProcedureCall) -> None:
+    descendants = folders.list_descendants(call.machine.context, call.get_text("@path"))
+    call.show_rows(
         ("subdirectory",), [(name,) for name, depth, is_file in descendants if depth == 1 and not is_file]
     )
 
 
 PROCEDURES: Final[Procedures] = {
-    "sp_server_diagnostics": _server_diagnostics,
-    "sp_spaceused": _space_used,
+    "sp_server_diagnostics": _show_diagnostics,
+    "sp_spaceused": _show_space_used,
     "sp_changedbowner": _change_owner,
-    "xp_fixeddrives": _fixed_drives,
+    "xp_fixeddrives": _show_fixed_drives,
     "sp_change_users_login": _change_users_login,
-    "sp_helptext": _help_text,
-    "xp_msver": _version,
+    "sp_helptext": _show_definition,
+    "xp_msver": _show_version,
     "sp_flush_log": _flush_log,
     "sp_readerrorlog": _read_error_log,
     "xp_readerrorlog": _read_error_log,
     "sp_cycle_errorlog": _cycle_error_log,
-    "sp_enumerrorlogs": _error_logs,
-    "xp_enumerrorlogs": _error_logs,
-    "sp_configure": lambda call: maintenance.configure(call.machine, call.arguments),
-    "xp_cmdshell": _shell,
+    "sp_enumerrorlogs": _list_error_logs,
+    "xp_enumerrorlogs": _list_error_logs,
+    "sp_configure": lambda call: maintenance.execute_configure(call.machine, call.arguments),
+    "xp_cmdshell": _run_shell_command,
     "xp_regread": _read_registry,
     "xp_instance_regread": _read_registry,
     "xp_regwrite": _write_registry,
     "xp_instance_regwrite": _write_registry,
-    "sp_cycle_agent_errorlog": _refuse,
-    "sp_delete_backuphistory": _refuse,
-    "sp_delete_database_backuphistory": _refuse,
-    "sp_purge_jobhistory": _refuse,
-    "xp_fileexist": _file_exists,
+    "sp_cycle_agent_errorlog": _reject_call,
+    "sp_delete_backuphistory": _reject_call,
+    "sp_delete_database_backuphistory": _reject_call,
+    "sp_purge_jobhistory": _reject_call,
+    "xp_fileexist": _check_file_exists,
     "xp_create_subdir": _create_folder,
-    "xp_dirtree": _tree,
-    "xp_subdirs": _folders,
+    "xp_dirtree": _show_tree,
+    "xp_subdirs": _show_folders,
 }

@@ -8,7 +8,7 @@ from engine.tsql import catalog
 from engine.tsql.batches import ledger
 from engine.tsql.catalog.view import Record
 from engine.tsql.procedures.call import ProcedureCall, Procedures
-from engine.tsql.procedures.jobs import job_named
+from engine.tsql.procedures.jobs import require_job_name
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
@@ -26,20 +26,20 @@ _COLUMNS: Final = tuple(_NAMES.split())
 """Columns. Documented [DOC: sp_help_job]."""
 
 
-def _row(call: ProcedureCall, job: Record, servers: dict[Scalar, Record]) -> Record:
+def _build_row(call: ProcedureCall, job: Record, servers: dict[Scalar, Record]) -> Record:
     world, server, name = call.world, call.server, to_text(job["name"])
     context = call.machine.context
-    job_row = ledger.find(world, server, "sysjobs", "job", name) or {}
+    job_row = ledger.find_row(world, server, "sysjobs", "job", name) or {}
     last_server = servers.get(job["job_id"])
-    activity = ledger.activity_of(world, server, name) or {}
+    activity = ledger.find_activity(world, server, name) or {}
     running = ledger.is_running(world, server, name)
-    steps = ledger.steps_of(world, server, name)
+    steps = ledger.list_steps(world, server, name)
     step = next((candidate for candidate in steps if candidate["step_id"] == activity.get("step_id")), None)
     categories = {
-        row["category_id"]: row["name"] for row in catalog.rows_of(context, "msdb.dbo.syscategories")
+        row["category_id"]: row["name"] for row in catalog.list_view_rows(context, "msdb.dbo.syscategories")
     }
-    operator = ledger.find(world, server, "sysoperators", "id", job["notify_email_operator_id"])
-    schedules = [row for row in ledger.rows(world, server, "sysjobschedules") if row["job"] == name]
+    operator = ledger.find_row(world, server, "sysoperators", "id", job["notify_email_operator_id"])
+    schedules = [row for row in ledger.list_rows(world, server, "sysjobschedules") if row["job"] == name]
     attempt = int(str(activity.get("attempt") or 0)) if running else 0
     waits = attempt > 0 and not any(window.endswith(f":{name}") for window in world.batches)
     return {
@@ -70,50 +70,50 @@ def _row(call: ProcedureCall, job: Record, servers: dict[Scalar, Record]) -> Rec
     }
 
 
-def _matches_filters(call: ProcedureCall, row: Record) -> bool:
+def _is_matching(call: ProcedureCall, row: Record) -> bool:
     """Return whether the job matches the filters of the call.
 
     [DOC: sp_help_job]
     """
-    owner, category = call.text("@owner_login_name"), call.text("@category_name")
+    owner, category = call.get_text("@owner_login_name"), call.get_text("@category_name")
     if owner and to_text(row["owner"]).casefold() != owner.casefold():
         return False
     if category and to_text(row["category"]).casefold() != category.casefold():
         return False
-    if call.get("@enabled") is not None and row["enabled"] != call.number("@enabled"):
+    if call.get_argument("@enabled") is not None and row["enabled"] != call.get_number("@enabled"):
         return False
-    status = call.get("@execution_status")
+    status = call.get_argument("@execution_status")
     if status is None:
         return True
     current_execution_status = row["current_execution_status"]
     return (
         current_execution_status != IDLE
-        if call.number("@execution_status") == 0
-        else current_execution_status == call.number("@execution_status")
+        if call.get_number("@execution_status") == 0
+        else current_execution_status == call.get_number("@execution_status")
     )
 
 
 _ASPECTS: Final = ("", "JOB")
 
 
-def _help_job(call: ProcedureCall) -> None:
-    is_single = call.get("@job_name") is not None or call.get("@job_id") is not None
-    single_job = job_named(call) if is_single else None
-    if call.text("@job_aspect").upper() not in _ASPECTS:
-        raise UnsimulatedFeatureError(f"sp_help_job @job_aspect = '{call.text('@job_aspect')}'")
+def _show_jobs(call: ProcedureCall) -> None:
+    is_single = call.get_argument("@job_name") is not None or call.get_argument("@job_id") is not None
+    single_job = require_job_name(call) if is_single else None
+    if call.get_text("@job_aspect").upper() not in _ASPECTS:
+        raise UnsimulatedFeatureError(f"sp_help_job @job_aspect = '{call.get_text('@job_aspect')}'")
     context = call.machine.context
-    servers = {row["job_id"]: row for row in catalog.rows_of(context, "msdb.dbo.sysjobservers")}
+    servers = {row["job_id"]: row for row in catalog.list_view_rows(context, "msdb.dbo.sysjobservers")}
     found_rows = [
-        _row(call, job, servers)
-        for job in catalog.rows_of(context, "msdb.dbo.sysjobs")
+        _build_row(call, job, servers)
+        for job in catalog.list_view_rows(context, "msdb.dbo.sysjobs")
         if single_job in (None, job["name"])
     ]
-    rows = [row for row in found_rows if _matches_filters(call, row)]
-    call.show(_COLUMNS, [tuple(row.get(column) for column in _COLUMNS) for row in rows])
+    rows = [row for row in found_rows if _is_matching(call, row)]
+    call.show_rows(_COLUMNS, [tuple(row.get(column) for column in _COLUMNS) for row in rows])
     if call.machine.captures or not rows:
         return
-    if is_single and not call.text("@job_aspect"):
-        call.machine.remark(
+    if is_single and not call.get_text("@job_aspect"):
+        call.machine.report_partly_simulated(
             "the result sets of sp_help_job for steps, schedules and targets; see sp_help_jobstep"
         )
 
@@ -149,39 +149,39 @@ _FILTERS: Final = {
 """Filter -> column, and its comparison with the value of the filter."""
 
 
-def _help_history(call: ProcedureCall) -> None:
+def _show_history(call: ProcedureCall) -> None:
     """Show the history of jobs, newest first. Raise 14262 or 14266."""
-    is_single = call.get("@job_name") is not None or call.get("@job_id") is not None
-    single_job = job_named(call) if is_single else None
-    if not 0 <= call.number("@run_status") <= 5:
+    is_single = call.get_argument("@job_name") is not None or call.get_argument("@job_id") is not None
+    single_job = require_job_name(call) if is_single else None
+    if not 0 <= call.get_number("@run_status") <= 5:
         raise SqlError(14266, "@run_status", "0..5")
-    mode = (call.text("@mode") or "SUMMARY").strip().upper()
+    mode = (call.get_text("@mode") or "SUMMARY").strip().upper()
     if mode not in _MODES:
         raise SqlError(14266, "@mode", "SUMMARY, FULL, SEM")
     context = call.machine.context
-    names = {row["job_id"]: row["name"] for row in catalog.rows_of(context, "msdb.dbo.sysjobs")}
+    names = {row["job_id"]: row["name"] for row in catalog.list_view_rows(context, "msdb.dbo.sysjobs")}
     rows = [
         {**row, "job_name": names[row["job_id"]]}
-        for row in catalog.rows_of(context, "msdb.dbo.sysjobhistory")
+        for row in catalog.list_view_rows(context, "msdb.dbo.sysjobhistory")
         if row["job_id"] in names and single_job in (None, names[row["job_id"]]) and _is_wanted(call, row)
     ]
-    if call.number("@oldest_first") != 1:
+    if call.get_number("@oldest_first") != 1:
         rows.reverse()
     columns = _MODES[mode].split()
-    call.show(columns, [tuple(row.get(column) for column in columns) for row in rows])
+    call.show_rows(columns, [tuple(row.get(column) for column in columns) for row in rows])
 
 
 def _is_wanted(call: ProcedureCall, row: Record) -> bool:
-    server = call.text("@server").strip()
+    server = call.get_text("@server").strip()
     if server and server.casefold() != to_text(row["server"]).casefold():
         return False
     return all(
-        call.get(parameter) is None or compare(int(str(row[column])), call.number(parameter))
+        call.get_argument(parameter) is None or compare(int(str(row[column])), call.get_number(parameter))
         for parameter, (column, compare) in _FILTERS.items()
     )
 
 
 PROCEDURES: Final[Procedures] = {
-    "sp_help_job": _help_job,
-    "sp_help_jobhistory": _help_history,
+    "sp_help_job": _show_jobs,
+    "sp_help_jobhistory": _show_history,
 }

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from engine.identifiers import unique_id
+from engine.identifiers import make_unique_id
 from engine.messages import SqlError
 from engine.model import Job
 from engine.protocol import jobs
@@ -11,102 +11,102 @@ from engine.tsql.batches import ledger
 from engine.tsql.batches.ledger import Record
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.scalars.types import guid_text
+from engine.tsql.scalars.types import format_guid
 from engine.tsql.scalars.values import Scalar, to_text
 
 
-def job_named(call: ProcedureCall) -> str:
+def require_job_name(call: ProcedureCall) -> str:
     """Return the job in @job_name or @job_id. Raise 14262 for an unknown job."""
-    if call.get("@job_name") is not None:
-        return jobs.find(call.world, call.server, call.text("@job_name")).name
-    job_id = call.get("@job_id")
-    wanted_id = guid_text(job_id) if isinstance(job_id, bytes) else call.text("@job_id").upper()
+    if call.get_argument("@job_name") is not None:
+        return jobs.find_job(call.world, call.server, call.get_text("@job_name")).name
+    job_id = call.get_argument("@job_id")
+    wanted_id = format_guid(job_id) if isinstance(job_id, bytes) else call.get_text("@job_id").upper()
     for job in call.world.instances[call.server].jobs:
-        if unique_id("job", call.server, job.name) == wanted_id:
+        if make_unique_id("job", call.server, job.name) == wanted_id:
             return job.name
-    raise SqlError(14262, "@job_id", call.text("@job_id"))
+    raise SqlError(14262, "@job_id", call.get_text("@job_id"))
 
 
-def _name_job(job: str) -> dict[str, Scalar]:
+def _build_job_key(job: str) -> dict[str, Scalar]:
     return {"job": job}
 
 
 def _add_job(call: ProcedureCall) -> None:
-    _refuse_unheeded(call)
+    _report_unused_parameters(call)
     _check_owner_and_category(call)
-    enabled = call.get("@enabled") is None or bool(call.number("@enabled"))
-    name = call.text("@job_name")
-    call.append_messages(jobs.add(call.world, call.server, Job(name=name, enabled=enabled)))
-    ledger.add(
+    enabled = call.get_argument("@enabled") is None or bool(call.get_number("@enabled"))
+    name = call.get_text("@job_name")
+    call.append_messages(jobs.add_job(call.world, call.server, Job(name=name, enabled=enabled)))
+    ledger.add_row(
         call.world,
         call.server,
         "sysjobs",
         job=name,
-        description=call.get("@description") or "No description available.",
-        start_step_id=call.number("@start_step_id", 1),
-        notify_level_eventlog=call.number("@notify_level_eventlog", 2),
-        notify_level_email=call.number("@notify_level_email"),
-        notify_email_operator_id=_operator_id(call),
-        owner=call.text("@owner_login_name") or call.machine.session.login,
-        category_id=_category_id(call),
+        description=call.get_argument("@description") or "No description available.",
+        start_step_id=call.get_number("@start_step_id", 1),
+        notify_level_eventlog=call.get_number("@notify_level_eventlog", 2),
+        notify_level_email=call.get_number("@notify_level_email"),
+        notify_email_operator_id=_find_operator_id(call),
+        owner=call.get_text("@owner_login_name") or call.machine.session.login,
+        category_id=_find_category_id(call),
         version_number=1,
         targeted=0,
-        date_created=call.machine.context.datetime_value(),
-        date_modified=call.machine.context.datetime_value(),
+        date_created=call.machine.context.get_datetime_value(),
+        date_modified=call.machine.context.get_datetime_value(),
     )
-    call.outputs["@job_id"] = unique_id("job", call.server, name)
+    call.outputs["@job_id"] = make_unique_id("job", call.server, name)
 
 
-def _category_id(call: ProcedureCall) -> int:
+def _find_category_id(call: ProcedureCall) -> int:
     """Return the number of the category; 0 for none. Raise 14262 for an unknown category.
 
     The name decides if both are given [DOC: sp_add_job].
     """
     column, parameter = "name", "@category_name"
-    if call.get(parameter) is None:
+    if call.get_argument(parameter) is None:
         column, parameter = "category_id", "@category_id"
-    wanted = call.text(parameter)
+    wanted = call.get_text(parameter)
     if not wanted:
         return 0
-    for row in catalog.rows_of(call.machine.context, "msdb.dbo.syscategories"):
+    for row in catalog.list_view_rows(call.machine.context, "msdb.dbo.syscategories"):
         if to_text(row[column]).casefold() == wanted.casefold():
             return int(str(row["category_id"]))
     raise SqlError(14262, parameter, wanted)
 
 
-def _operator_id(call: ProcedureCall) -> int:
+def _find_operator_id(call: ProcedureCall) -> int:
     """Return the number of the operator that gets mail; 0 for none. Raise 14262 for an unknown operator."""
     parameter = "@notify_email_operator_name"
-    name = call.text(parameter)
+    name = call.get_text(parameter)
     if not name:
         return 0
-    row = ledger.find(call.world, call.server, "sysoperators", "name", name)
+    row = ledger.find_row(call.world, call.server, "sysoperators", "name", name)
     if row is None:
         raise SqlError(14262, parameter, name)
     return int(str(row["id"]))
 
 
-def _refuse_unheeded(call: ProcedureCall) -> None:
+def _report_unused_parameters(call: ProcedureCall) -> None:
     """Report parameters that have no effect here: notifications by network and pager, and the deletion of jobs."""
     for parameter in ("@notify_level_netsend", "@notify_level_page", "@delete_level"):
-        if call.number(parameter):
-            raise UnsimulatedFeatureError(f"{call.name} {parameter} = {call.number(parameter)}")
+        if call.get_number(parameter):
+            raise UnsimulatedFeatureError(f"{call.name} {parameter} = {call.get_number(parameter)}")
 
 
-def _note_change(call: ProcedureCall, job: str) -> None:
+def _increase_job_version(call: ProcedureCall, job: str) -> None:
     """Increase the version of the job, as each change does.
 
     [DOC: sysjobs]
     """
-    row = ledger.find(call.world, call.server, "sysjobs", "job", job)
+    row = ledger.find_row(call.world, call.server, "sysjobs", "job", job)
     if row is not None:
-        ledger.change(
+        ledger.change_rows(
             call.world,
             call.server,
             "sysjobs",
             lambda row_in_table: row_in_table["job"] == job,
             version_number=int(str(row.get("version_number", 1))) + 1,
-            date_modified=call.machine.context.datetime_value(),
+            date_modified=call.machine.context.get_datetime_value(),
         )
 
 
@@ -116,19 +116,21 @@ def _check_owner_and_category(call: ProcedureCall) -> None:
         ("@owner_login_name", "sys.server_principals", "sp_helplogins [excluding Windows NT groups]"),
         ("@category_name", "msdb.dbo.syscategories", "sp_help_category"),
     ):
-        value = call.text(parameter)
-        known_names = {to_text(row["name"]).lower() for row in catalog.rows_of(call.machine.context, view)}
+        value = call.get_text(parameter)
+        known_names = {
+            to_text(row["name"]).lower() for row in catalog.list_view_rows(call.machine.context, view)
+        }
         if value and value.lower() not in known_names and not value.startswith("$("):
             raise SqlError(14234, parameter, source)
 
 
 def _update_job(call: ProcedureCall) -> None:
-    name = job_named(call)
-    _refuse_unheeded(call)
+    name = require_job_name(call)
+    _report_unused_parameters(call)
     _check_owner_and_category(call)
-    if call.get("@enabled") is not None:
+    if call.get_argument("@enabled") is not None:
         call.append_messages(
-            jobs.update(call.world, call.server, name, enabled=bool(call.number("@enabled")))
+            jobs.update_job(call.world, call.server, name, enabled=bool(call.get_number("@enabled")))
         )
     columns = {
         "@description": "description",
@@ -136,39 +138,39 @@ def _update_job(call: ProcedureCall) -> None:
         "@notify_level_email": "notify_level_email",
         "@notify_level_eventlog": "notify_level_eventlog",
     }
-    values = {column: call.get(parameter) for parameter, column in columns.items()}
+    values = {column: call.get_argument(parameter) for parameter, column in columns.items()}
     changes = {column: value for column, value in values.items() if value is not None}
-    if call.text("@owner_login_name"):
-        changes["owner"] = call.text("@owner_login_name")
-    if call.text("@category_name"):
-        changes["category_id"] = _category_id(call)
-    if call.get("@notify_email_operator_name") is not None:
-        changes["notify_email_operator_id"] = _operator_id(call)
-    ledger.change(call.world, call.server, "sysjobs", lambda row: row["job"] == name, **changes)
-    _note_change(call, name)
-    if call.get("@new_name") is not None:
+    if call.get_text("@owner_login_name"):
+        changes["owner"] = call.get_text("@owner_login_name")
+    if call.get_text("@category_name"):
+        changes["category_id"] = _find_category_id(call)
+    if call.get_argument("@notify_email_operator_name") is not None:
+        changes["notify_email_operator_id"] = _find_operator_id(call)
+    ledger.change_rows(call.world, call.server, "sysjobs", lambda row: row["job"] == name, **changes)
+    _increase_job_version(call, name)
+    if call.get_argument("@new_name") is not None:
         call.machine.report_unsimulated("a new name for a job")
 
 
 def _delete_job(call: ProcedureCall) -> None:
-    name = job_named(call)
-    call.append_messages(jobs.delete(call.world, call.server, name))
+    name = require_job_name(call)
+    call.append_messages(jobs.delete_job(call.world, call.server, name))
     for table in ("sysjobs", "sysjobsteps", "sysjobschedules", "sysjobhistory", "activity"):
-        ledger.remove(call.world, call.server, table, lambda row: row["job"] == name)
+        ledger.remove_rows(call.world, call.server, table, lambda row: row["job"] == name)
 
 
 def _start_job(call: ProcedureCall) -> None:
-    name = job_named(call)
+    name = require_job_name(call)
     if not _is_targeted(call, name):
-        raise SqlError(14256, name, unique_id("job", call.server, name))
+        raise SqlError(14256, name, make_unique_id("job", call.server, name))
     invoker = f"User {call.machine.session.login}"
-    ledger.start(call.world, call.server, name, invoker, step_name=call.text("@step_name"))
+    ledger.start_job(call.world, call.server, name, invoker, step_name=call.get_text("@step_name"))
     call.machine.append_message(f"Job '{name}' started successfully.")
 
 
 def _stop_job(call: ProcedureCall) -> None:
-    name = job_named(call)
-    ledger.stop(call.world, call.server, name, f"User {call.machine.session.login}")
+    name = require_job_name(call)
+    ledger.stop_job(call.world, call.server, name, f"User {call.machine.session.login}")
     call.machine.append_message(f"Job '{name}' stopped successfully.")
 
 
@@ -197,55 +199,55 @@ _STEP_DEFAULTS: Final[dict[str, Scalar]] = {
 
 
 def _add_step(call: ProcedureCall) -> None:
-    name = job_named(call)
-    number = call.number("@step_id", len(ledger.steps_of(call.world, call.server, name)) + 1)
-    options = {column: call.get(parameter) for parameter, column in _STEP.items()}
+    name = require_job_name(call)
+    number = call.get_number("@step_id", len(ledger.list_steps(call.world, call.server, name)) + 1)
+    options = {column: call.get_argument(parameter) for parameter, column in _STEP.items()}
     values = {**_STEP_DEFAULTS, **{column: value for column, value in options.items() if value is not None}}
-    _put_step(call, name, number, values)
+    _store_step(call, name, number, values)
 
 
-def _put_step(call: ProcedureCall, job: str, number: int, values: dict[str, Scalar]) -> None:
+def _store_step(call: ProcedureCall, job: str, number: int, values: dict[str, Scalar]) -> None:
     values["subsystem"] = to_text(values["subsystem"]).strip()
     # raise 14261 for a name that another step has, 14266 for an action other than 1 to 4
     name = to_text(values.get("step_name", "")).lower()
-    for other_step in ledger.steps_of(call.world, call.server, job):
+    for other_step in ledger.list_steps(call.world, call.server, job):
         if other_step["step_id"] != number and to_text(other_step["step_name"]).lower() == name:
             raise SqlError(14261, "@step_name", to_text(values["step_name"]))
     for column in ("on_success_action", "on_fail_action"):
         if values[column] not in (1, 2, 3, 4):
             raise SqlError(14266, f"@{column}", "1, 2, 3, 4")
-    ledger.add(call.world, call.server, "sysjobsteps", **_name_job(job), step_id=number, **values)
-    _note_change(call, job)
+    ledger.add_row(call.world, call.server, "sysjobsteps", **_build_job_key(job), step_id=number, **values)
+    _increase_job_version(call, job)
     if to_text(values["subsystem"]).upper() != "TSQL":
         call.machine.report_unsimulated(
             f"steps of the subsystem {to_text(values['subsystem'])} are kept and do nothing"
         )
 
 
-def _step_of(call: ProcedureCall, name: str) -> Record:
-    number = call.number("@step_id")
-    for step in ledger.steps_of(call.world, call.server, name):
+def _require_step(call: ProcedureCall, name: str) -> Record:
+    number = call.get_number("@step_id")
+    for step in ledger.list_steps(call.world, call.server, name):
         if step["step_id"] == number:
             return step
     raise SqlError(14262, "@step_id", number)
 
 
 def _update_step(call: ProcedureCall) -> None:
-    step = _step_of(call, job_named(call))
-    values = {column: call.get(parameter) for parameter, column in _STEP.items()}
+    step = _require_step(call, require_job_name(call))
+    values = {column: call.get_argument(parameter) for parameter, column in _STEP.items()}
     changes = {column: value for column, value in values.items() if value is not None}
-    ledger.change(call.world, call.server, "sysjobsteps", lambda row: row["id"] == step["id"], **changes)
-    _note_change(call, to_text(step["job"]))
+    ledger.change_rows(call.world, call.server, "sysjobsteps", lambda row: row["id"] == step["id"], **changes)
+    _increase_job_version(call, to_text(step["job"]))
 
 
 def _delete_step(call: ProcedureCall) -> None:
-    name = job_named(call)
-    steps = ledger.steps_of(call.world, call.server, name)
-    if call.number("@step_id"):
-        steps = [_step_of(call, name)]
+    name = require_job_name(call)
+    steps = ledger.list_steps(call.world, call.server, name)
+    if call.get_number("@step_id"):
+        steps = [_require_step(call, name)]
     removed_ids = {step["id"] for step in steps}
-    ledger.remove(call.world, call.server, "sysjobsteps", lambda row: row["id"] in removed_ids)
-    _note_change(call, name)
+    ledger.remove_rows(call.world, call.server, "sysjobsteps", lambda row: row["id"] in removed_ids)
+    _increase_job_version(call, name)
 
 
 # --- schedules -------------------------------------------------------------------------------------------
@@ -260,72 +262,72 @@ _SCHEDULE: Final = {
 }  # fmt: skip
 
 
-def _new_schedule(call: ProcedureCall, parameter: str) -> int:
+def _store_schedule(call: ProcedureCall, parameter: str) -> int:
     """Store a schedule. It has no effect, because no job runs by a schedule here."""
-    options = {column: call.get(name) for name, column in _SCHEDULE.items()}
+    options = {column: call.get_argument(name) for name, column in _SCHEDULE.items()}
     values = {"enabled": 1, **{column: value for column, value in options.items() if value is not None}}
-    name = call.text(parameter)
-    number = ledger.add(call.world, call.server, "sysschedules", name=name, **values)
+    name = call.get_text(parameter)
+    number = ledger.add_row(call.world, call.server, "sysschedules", name=name, **values)
     call.machine.report_unsimulated(
         f"schedule '{name}' is kept; jobs run here when an alert or sp_start_job starts them"
     )
     call.outputs["@schedule_id"] = number
-    call.outputs["@schedule_uid"] = unique_id("schedule", call.server, number)
+    call.outputs["@schedule_uid"] = make_unique_id("schedule", call.server, number)
     return number
 
 
 def _add_schedule(call: ProcedureCall) -> None:
-    _new_schedule(call, "@schedule_name")
+    _store_schedule(call, "@schedule_name")
 
 
 def _add_job_schedule(call: ProcedureCall) -> None:
-    job = job_named(call)
-    number = _new_schedule(call, "@name")
-    ledger.add(call.world, call.server, "sysjobschedules", **_name_job(job), schedule_id=number)
+    job = require_job_name(call)
+    number = _store_schedule(call, "@name")
+    ledger.add_row(call.world, call.server, "sysjobschedules", **_build_job_key(job), schedule_id=number)
 
 
 def _attach_schedule(call: ProcedureCall) -> None:
-    job = job_named(call)
-    number: Scalar = call.get("@schedule_id")
+    job = require_job_name(call)
+    number: Scalar = call.get_argument("@schedule_id")
     if number is None:
-        schedule_row = ledger.find(
-            call.world, call.server, "sysschedules", "name", call.text("@schedule_name")
+        schedule_row = ledger.find_row(
+            call.world, call.server, "sysschedules", "name", call.get_text("@schedule_name")
         )
         if schedule_row is None:
-            raise SqlError(14262, "@schedule_name", call.text("@schedule_name"))
+            raise SqlError(14262, "@schedule_name", call.get_text("@schedule_name"))
         number = schedule_row["id"]
-    ledger.add(call.world, call.server, "sysjobschedules", **_name_job(job), schedule_id=number)
+    ledger.add_row(call.world, call.server, "sysjobschedules", **_build_job_key(job), schedule_id=number)
 
 
 def _delete_schedule(call: ProcedureCall) -> None:
-    column, value = ("id", call.get("@schedule_id"))
+    column, value = ("id", call.get_argument("@schedule_id"))
     if value is None:
-        column, value = "name", call.text("@schedule_name") or call.text("@name")
-    schedule_row = ledger.find(call.world, call.server, "sysschedules", column, value)
+        column, value = "name", call.get_text("@schedule_name") or call.get_text("@name")
+    schedule_row = ledger.find_row(call.world, call.server, "sysschedules", column, value)
     if schedule_row is None:
         raise SqlError(14262, f"@schedule_{column}", to_text(value))
-    ledger.remove(call.world, call.server, "sysschedules", lambda row: row["id"] == schedule_row["id"])
-    ledger.remove(
+    ledger.remove_rows(call.world, call.server, "sysschedules", lambda row: row["id"] == schedule_row["id"])
+    ledger.remove_rows(
         call.world, call.server, "sysjobschedules", lambda row: row["schedule_id"] == schedule_row["id"]
     )
 
 
 def _add_server(call: ProcedureCall) -> None:
     """Execute sp_add_jobserver: target the job at this server. Raise 14269 if it is already targeted."""
-    name = job_named(call)
+    name = require_job_name(call)
     if _is_targeted(call, name):
         raise SqlError(14269, name, call.server)
-    ledger.change(call.world, call.server, "sysjobs", lambda row: row["job"] == name, targeted=1)
+    ledger.change_rows(call.world, call.server, "sysjobs", lambda row: row["job"] == name, targeted=1)
 
 
 def _remove_server(call: ProcedureCall) -> None:
-    name = job_named(call)
-    ledger.change(call.world, call.server, "sysjobs", lambda row: row["job"] == name, targeted=0)
+    name = require_job_name(call)
+    ledger.change_rows(call.world, call.server, "sysjobs", lambda row: row["job"] == name, targeted=0)
 
 
 def _is_targeted(call: ProcedureCall, job: str) -> bool:
     """Return whether the job has a target. Jobs of the scenario have one; those of scripts need sp_add_jobserver."""
-    row = ledger.find(call.world, call.server, "sysjobs", "job", job)
+    row = ledger.find_row(call.world, call.server, "sysjobs", "job", job)
     return row is None or bool(row.get("targeted", 1))
 
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.tsql.batches import ledger
-from engine.tsql.batches.stored_messages import CHANGED, TABLE, find
+from engine.tsql.batches.stored_messages import CHANGED, TABLE, find_message
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 
 USER_MESSAGE_MIN: Final = 50_001
@@ -12,68 +12,68 @@ SEVERITY_MAX: Final = 25
 """Maximum severity of user-defined messages. Documented [DOC: sp_addmessage]."""
 
 
-def _add(call: ProcedureCall) -> None:
+def _add_message(call: ProcedureCall) -> None:
     """Execute sp_addmessage.
 
     Raise 15040 for a number that is too small, 15041 for the severity, 15043 for an existing message without
     REPLACE.
     """
-    number, severity = call.number("@msgnum"), call.number("@severity")
+    number, severity = call.get_number("@msgnum"), call.get_number("@severity")
     if number < USER_MESSAGE_MIN:
         raise SqlError(15040)
     if not 1 <= severity <= SEVERITY_MAX:
         raise SqlError(15041)
-    stored = ledger.find(call.world, call.server, TABLE, "message_id", number)
-    if stored is not None and call.text("@replace").upper() != "REPLACE":
+    stored = ledger.find_row(call.world, call.server, TABLE, "message_id", number)
+    if stored is not None and call.get_text("@replace").upper() != "REPLACE":
         raise SqlError(15043)
-    logged = int(call.text("@with_log").upper() == "TRUE")
+    logged = int(call.get_text("@with_log").upper() == "TRUE")
     row: ledger.Record = {
         "message_id": number,
         "severity": severity,
         "is_event_logged": logged,
-        "text": call.text("@msgtext"),
+        "text": call.get_text("@msgtext"),
     }
     if stored is None:
-        ledger.add(call.world, call.server, TABLE, language_id=1033, **row)
+        ledger.add_row(call.world, call.server, TABLE, language_id=1033, **row)
     else:
-        ledger.change(
+        ledger.change_rows(
             call.world, call.server, TABLE, lambda row_in_table: row_in_table["message_id"] == number, **row
         )
 
 
-def _alter(call: ProcedureCall) -> None:
+def _alter_message(call: ProcedureCall) -> None:
     """Execute sp_altermessage number, WITH_LOG, true or false, for messages of users and of the product.
 
     Raise 15179 for an unknown message.
     """
-    number = call.number("@message_id")
-    logged = int(call.text("@parameter_value").upper() == "TRUE")
-    if find(call.world, call.server, number) is None:
+    number = call.get_number("@message_id")
+    logged = int(call.get_text("@parameter_value").upper() == "TRUE")
+    if find_message(call.world, call.server, number) is None:
         raise SqlError(15179, number)
-    table = TABLE if ledger.find(call.world, call.server, TABLE, "message_id", number) else CHANGED
-    if not ledger.change(
+    table = TABLE if ledger.find_row(call.world, call.server, TABLE, "message_id", number) else CHANGED
+    if not ledger.change_rows(
         call.world,
         call.server,
         table,
         lambda row_in_table: row_in_table["message_id"] == number,
         is_event_logged=logged,
     ):
-        ledger.add(call.world, call.server, table, message_id=number, is_event_logged=logged)
+        ledger.add_row(call.world, call.server, table, message_id=number, is_event_logged=logged)
 
 
-def _drop(call: ProcedureCall) -> None:
+def _drop_message(call: ProcedureCall) -> None:
     """Execute sp_dropmessage. Raise 15178 for a message of the product, 15179 for an unknown one."""
-    number = call.number("@msgnum")
+    number = call.get_number("@msgnum")
     if number < USER_MESSAGE_MIN:
         raise SqlError(15178)
-    if not ledger.remove(
+    if not ledger.remove_rows(
         call.world, call.server, TABLE, lambda row_in_table: row_in_table["message_id"] == number
     ):
         raise SqlError(15179, number)
 
 
 PROCEDURES: Final[Procedures] = {
-    "sp_addmessage": _add,
-    "sp_altermessage": _alter,
-    "sp_dropmessage": _drop,
+    "sp_addmessage": _add_message,
+    "sp_altermessage": _alter_message,
+    "sp_dropmessage": _drop_message,
 }

@@ -14,24 +14,24 @@ def _require_msdb(call: ProcedureCall) -> None:
         raise SqlError(32045, call.name)
 
 
-def _results(call: ProcedureCall) -> None:
+def _show_results(call: ProcedureCall) -> None:
     _require_msdb(call)
-    rows = monitor.results(
+    rows = monitor.list_results(
         call.world,
         call.server,
-        call.text("@database_name"),
-        call.number("@mode"),
-        bool(call.number("@update_table")),
+        call.get_text("@database_name"),
+        call.get_number("@mode"),
+        bool(call.get_number("@update_table")),
     )
-    to_datetime = call.machine.context.datetime_value
+    to_datetime = call.machine.context.get_datetime_value
     columns = (
         "database_name", "role", "mirroring_state", "witness_status", "log_generation_rate", "unsent_log",
         "send_rate", "unrestored_log", "recovery_rate", "transaction_delay", "transactions_per_sec",
         "average_delay", "time_recorded", "time_behind", "local_time",
     )  # fmt: skip
-    copy = call.machine.context.copy_named(call.text("@database_name"))
-    name = copy.database if copy is not None else call.text("@database_name")
-    call.show(
+    copy = call.machine.context.find_copy(call.get_text("@database_name"))
+    name = copy.database if copy is not None else call.get_text("@database_name")
+    call.show_rows(
         columns,
         [
             (
@@ -56,28 +56,32 @@ def _results(call: ProcedureCall) -> None:
     )
 
 
-def _update(call: ProcedureCall) -> None:
+def _update_monitor(call: ProcedureCall) -> None:
     _require_msdb(call)
-    name = call.get("@database_name")
+    name = call.get_argument("@database_name")
     call.append_messages(
-        monitor.update(call.world, call.server, None if name is None else call.text("@database_name"))
+        monitor.update_monitor(
+            call.world, call.server, None if name is None else call.get_text("@database_name")
+        )
     )
 
 
 def _add_monitoring(call: ProcedureCall) -> None:
     _require_msdb(call)
-    call.append_messages(monitor.add_monitoring(call.world, call.server, call.number("@update_period", 1)))
+    call.append_messages(
+        monitor.add_monitoring(call.world, call.server, call.get_number("@update_period", 1))
+    )
 
 
 def _change_monitoring(call: ProcedureCall) -> None:
     _require_msdb(call)
-    number, value = call.number("@parameter_id"), call.number("@value")
+    number, value = call.get_number("@parameter_id"), call.get_number("@value")
     call.append_messages(monitor.change_monitoring(call.world, call.server, number, value))
 
 
-def _help_monitoring(call: ProcedureCall) -> None:
+def _show_monitoring(call: ProcedureCall) -> None:
     _require_msdb(call)
-    call.show(("update_period",), [(monitor.help_monitoring(call.world, call.server),)])
+    call.show_rows(("update_period",), [(monitor.get_period(call.world, call.server),)])
 
 
 def _drop_monitoring(call: ProcedureCall) -> None:
@@ -87,34 +91,34 @@ def _drop_monitoring(call: ProcedureCall) -> None:
 
 def _change_alert(call: ProcedureCall) -> None:
     _require_msdb(call)
-    threshold = float(to_number(call.get("@threshold") or 0, "float"))
-    enabled = call.get("@enabled")
+    threshold = float(to_number(call.get_argument("@threshold") or 0, "float"))
+    enabled = call.get_argument("@enabled")
     call.append_messages(
         monitor.change_alert(
             call.world,
             call.server,
-            call.text("@database_name"),
-            call.number("@alert_id"),
+            call.get_text("@database_name"),
+            call.get_number("@alert_id"),
             threshold,
-            True if enabled is None else bool(call.number("@enabled")),
+            True if enabled is None else bool(call.get_number("@enabled")),
         )
     )
 
 
-def _help_alert(call: ProcedureCall) -> None:
+def _show_alerts(call: ProcedureCall) -> None:
     _require_msdb(call)
-    number = None if call.get("@alert_id") is None else call.number("@alert_id")
-    alerts = monitor.help_alert(call.world, call.server, call.text("@database_name"), number)
+    number = None if call.get_argument("@alert_id") is None else call.get_number("@alert_id")
+    alerts = monitor.list_alerts(call.world, call.server, call.get_text("@database_name"), number)
     # without a number: all events except that of the retention period
     numbers = monitor.EVENTS if number is None else (number,)
     rows = [
-        _alert_row(next((alert for alert in alerts if alert.alert_id == alert_id), None), alert_id)
+        _build_alert_row(next((alert for alert in alerts if alert.alert_id == alert_id), None), alert_id)
         for alert_id in numbers
     ]
-    call.show(("alert_id", "threshold", "enabled"), rows)
+    call.show_rows(("alert_id", "threshold", "enabled"), rows)
 
 
-def _alert_row(alert: Alert | None, number: int) -> tuple[int, int | None, int]:
+def _build_alert_row(alert: Alert | None, number: int) -> tuple[int, int | None, int]:
     """Return number, threshold (NULL if not set) and whether it is enabled [DOC: sp_dbmmonitorhelpalert]."""
     if alert is not None:
         return number, round(alert.threshold), int(alert.enabled)
@@ -124,18 +128,18 @@ def _alert_row(alert: Alert | None, number: int) -> tuple[int, int | None, int]:
 
 def _drop_alert(call: ProcedureCall) -> None:
     _require_msdb(call)
-    number = None if call.get("@alert_id") is None else call.number("@alert_id")
-    call.append_messages(monitor.drop_alert(call.world, call.server, call.text("@database_name"), number))
+    number = None if call.get_argument("@alert_id") is None else call.get_number("@alert_id")
+    call.append_messages(monitor.drop_alert(call.world, call.server, call.get_text("@database_name"), number))
 
 
 PROCEDURES: Final[Procedures] = {
-    "sp_dbmmonitorresults": _results,
-    "sp_dbmmonitorupdate": _update,
+    "sp_dbmmonitorresults": _show_results,
+    "sp_dbmmonitorupdate": _update_monitor,
     "sp_dbmmonitoraddmonitoring": _add_monitoring,
     "sp_dbmmonitorchangemonitoring": _change_monitoring,
-    "sp_dbmmonitorhelpmonitoring": _help_monitoring,
+    "sp_dbmmonitorhelpmonitoring": _show_monitoring,
     "sp_dbmmonitordropmonitoring": _drop_monitoring,
     "sp_dbmmonitorchangealert": _change_alert,
-    "sp_dbmmonitorhelpalert": _help_alert,
+    "sp_dbmmonitorhelpalert": _show_alerts,
     "sp_dbmmonitordropalert": _drop_alert,
 }

@@ -13,10 +13,10 @@ from engine.tsql import catalog
 from engine.tsql.batches import constraints, objects, schema_binding
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Row, Table
-from engine.tsql.catalog.column_types import type_record
+from engine.tsql.catalog.column_types import build_type_record
 from engine.tsql.catalog.view import CatalogView
 from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, ForeignKey, Key
-from engine.tsql.language.lexer import tokens_of
+from engine.tsql.language.lexer import tokenize
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.types import parse_type
@@ -43,30 +43,30 @@ _TYPES: Final = {
 }  # fmt: skip
 
 
-def _help(call: ProcedureCall) -> None:
+def _execute_help(call: ProcedureCall) -> None:
     """Execute sp_help: describe an object, or list all objects. Raise 15009 for an unknown object."""
-    name = call.text("@objname")
+    name = call.get_text("@objname")
     if not name:
-        _list(call)
+        _list_objects(call)
         return
     parts = tuple(part.strip('[]"') for part in name.split(".") if part)
-    help_object = objects.find(call.machine.context, parts) if parts else None
+    help_object = objects.find_object(call.machine.context, parts) if parts else None
     if help_object is not None:
-        kind = objects.type_code(help_object)
-        _head(
+        kind = objects.get_type_code(help_object)
+        _show_head(
             call,
-            _name_of(call, parts),
+            _get_spelled_name(call, parts),
             objects.format_qualified_name(parts).split(".")[0],
             _TYPES[kind.strip()],
-            call.machine.context.datetime_value(),
+            call.machine.context.get_datetime_value(),
         )
-        _describe(call, name, help_object)
+        _describe_object(call, name, help_object)
         return
-    view = _system_view(call, parts)
+    view = _find_system_view(call, parts)
     if view is None:
         raise _make_unknown_name_error(call, name)
-    _head(call, view.name.split(".")[-1], "sys", "view", None)
-    _show_columns(call, [(c.name, c.type, None) for c in view.columns_in(call.machine.context.version)])
+    _show_head(call, view.name.split(".")[-1], "sys", "view", None)
+    _show_columns(call, [(c.name, c.type, None) for c in view.list_columns_in(call.machine.context.version)])
     _show_identity(call, None)
     call.machine.report_unsimulated("NULL of the columns of system views")
 
@@ -79,27 +79,31 @@ def _make_unknown_name_error(call: ProcedureCall, name: str) -> SqlError | Unsim
     return UnsimulatedFeatureError("sp_help of a data type")
 
 
-def _system_view(call: ProcedureCall, parts: tuple[str, ...]) -> CatalogView | None:
+def _find_system_view(call: ProcedureCall, parts: tuple[str, ...]) -> CatalogView | None:
     try:
-        return catalog.find(call.machine.context, parts) if parts else None
+        return catalog.find_view(call.machine.context, parts) if parts else None
     except SqlError:
         return None
 
 
-def _name_of(call: ProcedureCall, parts: tuple[str, ...]) -> str:
+def _get_spelled_name(call: ProcedureCall, parts: tuple[str, ...]) -> str:
     """Return the name of an object as CREATE spelled it; without such an object, the last part of *parts*."""
     listed = (stored_object for stored_object, _ in objects.list_objects(call.machine.context))
     return next(
-        (stored_object.name for stored_object in listed if stored_object.key == objects.key_of(parts)),
+        (
+            stored_object.name
+            for stored_object in listed
+            if stored_object.key == objects.make_object_key(parts)
+        ),
         parts[-1],
     )
 
 
-def _head(call: ProcedureCall, name: str, owner: str, kind: str, created: Scalar) -> None:
+def _show_head(call: ProcedureCall, name: str, owner: str, kind: str, created: Scalar) -> None:
     call.machine.add_result(("Name", "Owner", "Type", "Created_datetime"), [(name, owner, kind, created)])
 
 
-def _describe(call: ProcedureCall, name: str, user_object: objects.UserObject) -> None:
+def _describe_object(call: ProcedureCall, name: str, user_object: objects.UserObject) -> None:
     match user_object:
         case Table(columns=columns):
             _show_columns(call, [(c.name, c.type, c.nullable) for c in columns])
@@ -108,7 +112,7 @@ def _describe(call: ProcedureCall, name: str, user_object: objects.UserObject) -
             call.machine.add_result(("Data_located_on_filegroup",), [("PRIMARY",)])
             _show_indexes(call, name, user_object)
             _show_constraints(call, name, user_object)
-            call.machine.say_number(15647, name)
+            call.machine.append_numbered_message(15647, name)
         case objects.UserProcedure(parameters=parameters) | objects.UserFunction(parameters=parameters):
             if parameters:
                 _show_parameters(call, [(item.name, item.type) for item in parameters])
@@ -119,23 +123,23 @@ def _describe(call: ProcedureCall, name: str, user_object: objects.UserObject) -
 # --- indexes and constraints of a table --------------------------------------------------------------------
 
 
-def _table(call: ProcedureCall) -> tuple[str, Table]:
+def _require_table(call: ProcedureCall) -> tuple[str, Table]:
     """Return the table in @objname with its stored spelling.
 
     Raises 15009 for an unknown table, 15250 for a table in another database.
     """
-    name = call.text("@objname")
+    name = call.get_text("@objname")
     parts = tuple(part.strip('[]"') for part in name.split("."))
     if len(parts) > 2 and parts[-3] and parts[-3].lower() != call.database.lower():
         raise SqlError(15250)
-    help_object = objects.find(call.machine.context, parts) if name else None
+    help_object = objects.find_object(call.machine.context, parts) if name else None
     if not isinstance(help_object, Table):
         raise SqlError(15009, name, call.database)
     return name, help_object
 
 
-def _help_index(call: ProcedureCall) -> None:
-    _show_indexes(call, *_table(call))
+def _execute_helpindex(call: ProcedureCall) -> None:
+    _show_indexes(call, *_require_table(call))
 
 
 def _show_indexes(call: ProcedureCall, name: str, table: Table) -> None:
@@ -157,15 +161,15 @@ def _show_indexes(call: ProcedureCall, name: str, table: Table) -> None:
         if isinstance(key, Key)
     ]
     if not rows:
-        call.machine.say_number(15472, name)
+        call.machine.append_numbered_message(15472, name)
         return
     rows.sort(key=lambda row: row[0].lower())
     call.machine.add_result(("index_name", "index_description", "index_keys"), rows)
 
 
-def _help_constraint(call: ProcedureCall) -> None:
-    name, table = _table(call)
-    if call.text("@nomsg").lower() != "nomsg":
+def _execute_helpconstraint(call: ProcedureCall) -> None:
+    name, table = _require_table(call)
+    if call.get_text("@nomsg").lower() != "nomsg":
         call.machine.add_result(("Object Name",), [(name,)])
     _show_constraints(call, name, table)
 
@@ -176,7 +180,10 @@ NOT_APPLICABLE: Final = ("(n/a)",)
 def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
     """Execute sp_helpconstraint: show the constraints or message 15469, then the referencing ones or 15470."""
     rows: list[Row] = []
-    database, own_name = call.database, _name_of(call, tuple(part.strip('[]"') for part in name.split(".")))
+    database, own_name = (
+        call.database,
+        _get_spelled_name(call, tuple(part.strip('[]"') for part in name.split("."))),
+    )
     for item in table.constraints:
         match item:
             case Check(columns=columns, text=text):
@@ -194,10 +201,10 @@ def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
             case Key(kind="PRIMARY KEY" | "UNIQUE", columns=columns):
                 description = f"{item.kind} ({'clustered' if item.clustered else 'non-clustered'})"
                 rows.append((description, item.name, *NOT_APPLICABLE * 4, ", ".join(columns)))
-    for row in catalog.rows_of(call.machine.context, "sys.default_constraints"):
+    for row in catalog.list_view_rows(call.machine.context, "sys.default_constraints"):
         column = (
             table.columns[int(str(row["parent_column_id"])) - 1]
-            if row["parent_object_id"] == catalog.object_id(call.machine.context, name)
+            if row["parent_object_id"] == catalog.get_object_id(call.machine.context, name)
             else None
         )
         if column is not None:
@@ -210,11 +217,13 @@ def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
         )  # fmt: skip
         call.machine.add_result(columns_shown, rows)
     else:
-        call.machine.say_number(15469, name)
-    tables_by_id = {row["object_id"]: row for row in catalog.rows_of(call.machine.context, "sys.tables")}
+        call.machine.append_numbered_message(15469, name)
+    tables_by_id = {
+        row["object_id"]: row for row in catalog.list_view_rows(call.machine.context, "sys.tables")
+    }
     referring = [
         f"{database}.dbo.{to_text(tables_by_id[row['parent_object_id']]['name'])}: {to_text(row['name'])}"
-        for row in catalog.rows_of(call.machine.context, "sys.foreign_keys")
+        for row in catalog.list_view_rows(call.machine.context, "sys.foreign_keys")
         if to_text(tables_by_id.get(row["referenced_object_id"], {}).get("name")).lower() == own_name.lower()
     ]
     if referring:
@@ -222,7 +231,7 @@ def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
             ("Table is referenced by foreign key",), [(line,) for line in sorted(referring)]
         )
     else:
-        call.machine.say_number(15470, name)
+        call.machine.append_numbered_message(15470, name)
 
 
 # --- columns -----------------------------------------------------------------------------------------------
@@ -232,7 +241,7 @@ def _show_columns(call: ProcedureCall, columns: Iterable[tuple[str, str, bool | 
     """Show *columns*: name, type, whether NULL is allowed (None: unknown)."""
     rows: list[Row] = []
     for name, kind, nullable in columns:
-        type_name, length, precision, scale = _sizes(kind)
+        type_name, length, precision, scale = _get_type_sizes(kind)
         trimmed = type_name in _TRIMMED
         nullable_text = None if nullable is None else "yes" if nullable else "no"
         rows.append(
@@ -241,11 +250,11 @@ def _show_columns(call: ProcedureCall, columns: Iterable[tuple[str, str, bool | 
                 type_name,
                 "no",
                 None if nullable is None and type_name in _SIZED else length,
-                *_digits(precision, scale),
+                *_format_digits(precision, scale),
                 nullable_text,
                 "no" if trimmed else "(n/a)",
                 nullable_text if trimmed else "(n/a)",
-                _collation(call, type_name),
+                _get_collation(call, type_name),
             )
         )
     call.machine.add_result(_COLUMNS, rows)
@@ -254,29 +263,38 @@ def _show_columns(call: ProcedureCall, columns: Iterable[tuple[str, str, bool | 
 def _show_parameters(call: ProcedureCall, parameters: Iterable[tuple[str, str]]) -> None:
     rows: list[Row] = []
     for index, (name, kind) in enumerate(parameters, start=1):
-        type_name, length, precision, scale = _sizes(kind)
-        rows.append((name, type_name, length, *_digits(precision, scale), index, _collation(call, type_name)))
+        type_name, length, precision, scale = _get_type_sizes(kind)
+        rows.append(
+            (
+                name,
+                type_name,
+                length,
+                *_format_digits(precision, scale),
+                index,
+                _get_collation(call, type_name),
+            )
+        )
     names = ("Parameter_name", "Type", "Length", "Prec", "Scale", "Param_order", "Collation")
     call.machine.add_result(names, rows)
 
 
-def _digits(precision: int | None, scale: int | None) -> tuple[Scalar, Scalar]:
+def _format_digits(precision: int | None, scale: int | None) -> tuple[Scalar, Scalar]:
     """Return precision and scale, padded as in the product; blank for types without them."""
     if precision is None:
         return _BLANK, _BLANK
     return f"{precision:<5}", None if scale is None else f"{scale:<5}"
 
 
-def _collation(call: ProcedureCall, type_name: str) -> Scalar:
+def _get_collation(call: ProcedureCall, type_name: str) -> Scalar:
     if type_name not in _COLLATED and type_name != "sysname":
         return None
-    rows = catalog.rows_of(call.machine.context, "sys.databases")
+    rows = catalog.list_view_rows(call.machine.context, "sys.databases")
     return next((row["collation_name"] for row in rows if row["name"] == call.database), None)
 
 
-def _sizes(kind: str) -> tuple[str, int, int | None, int | None]:
+def _get_type_sizes(kind: str) -> tuple[str, int, int | None, int | None]:
     """Return a type's name without its size, its bytes (-1 for max), and the precision and scale that are shown."""
-    row = type_record(kind)
+    row = build_type_record(kind)
     name = "sysname" if kind.lower() == "sysname" else to_text(row["DATA_TYPE"])
     size, digits, scale = (int(str(row[column])) for column in ("max_length", "precision", "scale"))
     if name not in _PRECISE:
@@ -290,15 +308,17 @@ def _show_identity(call: ProcedureCall, numbered: Row | None) -> None:
     call.machine.add_result(("RowGuidCol",), [("No rowguidcol column defined.",)])
 
 
-def _list(call: ProcedureCall) -> None:
+def _list_objects(call: ProcedureCall) -> None:
     """Show every object of the database, user objects first, and an empty list of user-defined types."""
     context = call.machine.context
     own_rows: list[Row] = [
-        (stored_object.name, stored_object.schema, _TYPES[objects.type_code(item).strip()])
+        (stored_object.name, stored_object.schema, _TYPES[objects.get_type_code(item).strip()])
         for stored_object, item in objects.list_objects(context)
     ]
     own_rows.sort(key=lambda row: to_text(row[2]), reverse=True)  # a stable sort: names stay in order
-    system: list[Row] = [(row["name"], "sys", "view") for row in catalog.rows_of(context, "sys.system_views")]
+    system: list[Row] = [
+        (row["name"], "sys", "view") for row in catalog.list_view_rows(context, "sys.system_views")
+    ]
     call.machine.add_result(("Name", "Owner", "Object_type"), [*own_rows, *system])
     call.machine.report_unsimulated("other system objects in the list of sp_help")
 
@@ -306,13 +326,13 @@ def _list(call: ProcedureCall) -> None:
 # --- sp_rename of tables, procedures, views and columns [DOC: sp_rename] ----------------------------------
 
 
-def _rename(call: ProcedureCall) -> None:
+def _execute_rename(call: ProcedureCall) -> None:
     """Rename an object, constraint, column or index.
 
     Raises 15225 or 15248 for a missing one, 15335 for an existing new name, 15336 for a bound one.
     """
-    context, old, new = call.machine.context, call.text("@objname"), call.text("@newname")
-    kind = (call.text("@objtype") or "").upper()
+    context, old, new = call.machine.context, call.get_text("@objname"), call.get_text("@newname")
+    kind = (call.get_text("@objtype") or "").upper()
     if kind not in ("", "OBJECT", "COLUMN", "INDEX"):
         raise UnsimulatedFeatureError(f"sp_rename of an item of type {kind}")
     parts = tuple(part.strip('[]"') for part in old.split("."))
@@ -328,7 +348,7 @@ def _rename(call: ProcedureCall) -> None:
             if kind in ("COLUMN", "INDEX")
             else SqlError(15225, old, context.session.database, kind or "(null)")
         )
-    call.machine.say_number(15477)
+    call.machine.append_numbered_message(15477)
 
 
 def _rename_object(
@@ -336,13 +356,13 @@ def _rename_object(
 ) -> None:
     context = call.machine.context
     if schema_binding.is_schema_bound(context, parts):
-        raise SqlError(15336, call.text("@objname"))
-    if objects.find(context, (stored_object.schema, new_name)) is not None:
+        raise SqlError(15336, call.get_text("@objname"))
+    if objects.find_object(context, (stored_object.schema, new_name)) is not None:
         raise SqlError(15335, new_name, "object")
     item = stored_object.item
     if isinstance(item, Table):
         item = replace(item, columns=_name_defaults(stored_object.name, item))
-    objects.move(context, stored_object, replace(stored_object, name=new_name, item=item))
+    objects.move_object(context, stored_object, replace(stored_object, name=new_name, item=item))
     _change_references(
         context,
         (stored_object.schema, stored_object.name),
@@ -353,25 +373,25 @@ def _rename_object(
 def _name_defaults(name: str, table: Table) -> tuple[ColumnDefinition, ...]:
     """Return the columns with the generated names of their defaults, which a new name does not change."""
     return tuple(
-        replace(column, default_name=constraints.default_name(name, column)) if column.default else column
+        replace(column, default_name=constraints.get_default_name(name, column)) if column.default else column
         for column in table.columns
     )
 
 
 def _change_references(context: Context, table: Name, change: Callable[[ForeignKey], ForeignKey]) -> None:
     """Change the foreign keys that refer to a table."""
-    key = objects.key_of(table)
+    key = objects.make_object_key(table)
     for stored, item in objects.list_objects(context):
-        if isinstance(item, Table) and any(_refers(rule, key) for rule in item.constraints):
+        if isinstance(item, Table) and any(_is_reference_to(rule, key) for rule in item.constraints):
             rules = tuple(
-                change(rule) if isinstance(rule, ForeignKey) and _refers(rule, key) else rule
+                change(rule) if isinstance(rule, ForeignKey) and _is_reference_to(rule, key) else rule
                 for rule in item.constraints
             )
-            objects.put(context, (stored.schema, stored.name), replace(item, constraints=rules))
+            objects.store_object(context, (stored.schema, stored.name), replace(item, constraints=rules))
 
 
-def _refers(rule: Constraint, key: str) -> bool:
-    return isinstance(rule, ForeignKey) and objects.key_of(rule.table) == key
+def _is_reference_to(rule: Constraint, key: str) -> bool:
+    return isinstance(rule, ForeignKey) and objects.make_object_key(rule.table) == key
 
 
 def _rename_constraint(context: Context, parts: Name, new_name: str) -> bool:
@@ -386,7 +406,10 @@ def _rename_constraint(context: Context, parts: Name, new_name: str) -> bool:
             if not isinstance(rule, Key) or rule.kind in ("PRIMARY KEY", "UNIQUE")
         ]
         if parts[-1].lower() in names:
-            if new_name.lower() in names or objects.find(context, (stored.schema, new_name)) is not None:
+            if (
+                new_name.lower() in names
+                or objects.find_object(context, (stored.schema, new_name)) is not None
+            ):
                 raise SqlError(15335, new_name, "object")
             _rename_rule(context, (stored.schema, stored.name), item, parts[-1], new_name)
             return True
@@ -398,7 +421,7 @@ def _rename_rule(context: Context, owner: Name, table: Table, old_name: str, new
         replace(rule, name=new_name) if rule.name.lower() == old_name.lower() else rule
         for rule in table.constraints
     )
-    objects.put(context, owner, replace(table, constraints=rules))
+    objects.store_object(context, owner, replace(table, constraints=rules))
 
 
 def _rename_part(context: Context, parts: Name, kind: str, old_name: str, new_name: str) -> bool:
@@ -423,7 +446,7 @@ def _rename_part(context: Context, parts: Name, kind: str, old_name: str, new_na
     texts += [rule.filter for rule in table.constraints if isinstance(rule, Key)]
     texts += [column.computed for column in table.columns]
     if schema_binding.is_schema_bound(context, owner, name) or any(
-        schema_binding.has_name(tokens_of(text), name) for text in texts if text
+        schema_binding.has_name(tokenize(text), name) for text in texts if text
     ):
         raise SqlError(15336, old_name)
 
@@ -442,7 +465,7 @@ def _rename_part(context: Context, parts: Name, kind: str, old_name: str, new_na
         replace(column, name=new_name) if column.name.lower() == name.lower() else column
         for column in _name_defaults(stored_object.name, table)
     )
-    objects.put(
+    objects.store_object(
         context, owner, replace(table, columns=columns, constraints=tuple(map(change, table.constraints)))
     )
     _change_references(
@@ -454,8 +477,8 @@ def _rename_part(context: Context, parts: Name, kind: str, old_name: str, new_na
 
 
 PROCEDURES: Final[Procedures] = {
-    "sp_help": _help,
-    "sp_helpindex": _help_index,
-    "sp_helpconstraint": _help_constraint,
-    "sp_rename": _rename,
+    "sp_help": _execute_help,
+    "sp_helpindex": _execute_helpindex,
+    "sp_helpconstraint": _execute_helpconstraint,
+    "sp_rename": _execute_rename,
 }

@@ -13,7 +13,7 @@ from engine.tsql.catalog.column_types import TYPE_IDS
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.scalars.like_patterns import evaluate_like
 from engine.tsql.scalars.types import SCALED
-from engine.tsql.scalars.values import Scalar, comparable, to_text
+from engine.tsql.scalars.values import Scalar, make_text_key, to_text
 
 Record = dict[str, Scalar]
 
@@ -64,44 +64,44 @@ and time].
 WIDE: Final = frozenset({"nchar", "nvarchar"})
 
 
-def _rows(call: ProcedureCall, view: str) -> list[Record]:
+def _list_rows(call: ProcedureCall, view: str) -> list[Record]:
     """Return the rows of a view. Omitted columns are NULL."""
-    return [defaultdict(lambda: None, row) for row in catalog.rows_of(call.machine.context, view)]
+    return [defaultdict(lambda: None, row) for row in catalog.list_view_rows(call.machine.context, view)]
 
 
-def _matches(pattern: Scalar, name: Scalar) -> bool:
+def _is_match(pattern: Scalar, name: Scalar) -> bool:
     return (
         pattern is None
         or pattern == ""
-        or bool(evaluate_like(comparable(to_text(pattern)), comparable(to_text(name))))
+        or bool(evaluate_like(make_text_key(to_text(pattern)), make_text_key(to_text(name))))
     )
 
 
-def _matches_name(wanted: Scalar, name: Scalar) -> bool:
-    return wanted is None or comparable(to_text(wanted)) == comparable(to_text(name))
+def _is_name_match(wanted: Scalar, name: Scalar) -> bool:
+    return wanted is None or make_text_key(to_text(wanted)) == make_text_key(to_text(name))
 
 
-def _schemas(call: ProcedureCall) -> dict[Scalar, Scalar]:
-    return {row["schema_id"]: row["name"] for row in _rows(call, "sys.schemas")}
+def _map_schemas(call: ProcedureCall) -> dict[Scalar, Scalar]:
+    return {row["schema_id"]: row["name"] for row in _list_rows(call, "sys.schemas")}
 
 
-def _objects(
+def _map_objects(
     call: ProcedureCall, kinds: Iterable[str] = ("U", "V")
 ) -> dict[Scalar, tuple[Scalar, Scalar, str]]:
     """Return (schema, name, kind) of each object of these kinds, by id."""
-    schemas = _schemas(call)
+    schemas = _map_schemas(call)
     return {
         row["object_id"]: (schemas.get(row["schema_id"]), row["name"], to_text(row["type"]).strip())
-        for row in _rows(call, "sys.objects")
+        for row in _list_rows(call, "sys.objects")
         if to_text(row["type"]).strip() in kinds
     }
 
 
-def _database(call: ProcedureCall) -> str:
+def _require_current_database(call: ProcedureCall) -> str:
     return call.database or call.machine.session.database
 
 
-def _columns(call: ProcedureCall) -> None:
+def _show_columns(call: ProcedureCall) -> None:
     """Execute sp_columns."""
     added_types = () if call.name == "sp_columns" else UDT_AND_XML
     sparse = SPARSE if call.name == "sp_columns_100" else ()
@@ -111,33 +111,33 @@ def _columns(call: ProcedureCall) -> None:
         "CHAR_OCTET_LENGTH", "ORDINAL_POSITION", "IS_NULLABLE", *sparse, *added_types,
         "SS_DATA_TYPE",
     )  # fmt: skip
-    tables, types = _objects(call), _type_names(call)
+    tables, types = _map_objects(call), _map_type_names(call)
     defaults = {
         (row["parent_object_id"], row["parent_column_id"]): row["definition"]
-        for row in _rows(call, "sys.default_constraints")
+        for row in _list_rows(call, "sys.default_constraints")
     }
     rows: list[tuple[Scalar, ...]] = []
-    for row in _rows(call, "sys.columns"):
+    for row in _list_rows(call, "sys.columns"):
         schema, table, _ = tables.get(row["object_id"], (None, None, ""))
         if table is None or not (
-            _matches(call.arguments.get("@table_name"), table)
-            and _matches(call.arguments.get("@table_owner"), schema)
-            and _matches(call.arguments.get("@column_name"), row["name"])
+            _is_match(call.arguments.get("@table_name"), table)
+            and _is_match(call.arguments.get("@table_owner"), schema)
+            and _is_match(call.arguments.get("@column_name"), row["name"])
         ):
             continue
         place = int(str(row["column_id"]))
         null = bool(row["is_nullable"])
         default = defaults.get((row["object_id"], row["column_id"]))
-        code, sub, precision, length, scale, radix, octets, tds = _measures(call, types, row)
+        code, sub, precision, length, scale, radix, octets, tds = _build_odbc_figures(call, types, row)
         type_name = f"{types.get(row['user_type_id'])}{' identity' if row['is_identity'] else ''}"
         kinds = (0, 0, row["is_computed"], row["is_identity"])
         rows.append(
-            (_database(call), schema, table, row["name"], code, type_name, precision, length, scale, radix, int(null),
-             None,
+            (_require_current_database(call), schema, table, row["name"], code, type_name, precision, length, scale,
+             radix, int(null), None,
              default, 9 if sub else code, sub, octets, place, "YES" if null else "NO",
              *(kinds if sparse else ()), *(None for _ in added_types), tds)
         )  # fmt: skip
-    call.show(names, sorted(rows, key=lambda row: (to_text(row[1]), to_text(row[2]), int(str(row[16])))))
+    call.show_rows(names, sorted(rows, key=lambda row: (to_text(row[1]), to_text(row[2]), int(str(row[16])))))
 
 
 SPARSE: Final = ("SS_IS_SPARSE", "SS_IS_COLUMN_SET", "SS_IS_COMPUTED", "SS_IS_IDENTITY")
@@ -148,26 +148,26 @@ UDT_AND_XML: Final = (
 """Columns before the last one in result shapes _90 and _100. They are NULL without UDT and xml columns."""
 
 
-def _type_names(call: ProcedureCall) -> dict[Scalar, str]:
-    return {row["user_type_id"]: to_text(row["name"]) for row in _rows(call, "sys.types")}
+def _map_type_names(call: ProcedureCall) -> dict[Scalar, str]:
+    return {row["user_type_id"]: to_text(row["name"]) for row in _list_rows(call, "sys.types")}
 
 
-def _codes(call: ProcedureCall, name: str) -> tuple[int, int | None]:
+def _get_odbc_codes(call: ProcedureCall, name: str) -> tuple[int, int | None]:
     """Return the ODBC code of a type and its datetime subcode, for the ODBC version in @odbcver."""
     newer = MOMENTS_OF_3 if call.name.endswith("_100") else OLD_MOMENTS_OF_3
-    if call.number("@odbcver") >= 3 and name in newer:
+    if call.get_number("@odbcver") >= 3 and name in newer:
         return newer[name]
     code, sub, *_ = TYPES.get(name, TYPES["sql_variant"])
     return code, sub
 
 
-def _measures(call: ProcedureCall, types: dict[Scalar, str], row: Record) -> tuple[Scalar, ...]:
+def _build_odbc_figures(call: ProcedureCall, types: dict[Scalar, str], row: Record) -> tuple[Scalar, ...]:
     """Return the ODBC figures of a column.
 
     They are code, datetime subcode, precision, length, scale, radix, bytes of characters and TDS type.
     """
     name = types.get(row["user_type_id"], "")
-    code, sub = _codes(call, name)
+    code, sub = _get_odbc_codes(call, name)
     _, _, precision, length, scale, radix, _, tds = TYPES.get(name, TYPES["sql_variant"])
     size, octets = int(str(row["max_length"])), None
     if not precision and name in ("decimal", "numeric"):
@@ -185,7 +185,7 @@ def _measures(call: ProcedureCall, types: dict[Scalar, str], row: Record) -> tup
     return code, sub, precision, length, scale, radix, octets, tds
 
 
-def _types(call: ProcedureCall) -> None:
+def _show_types(call: ProcedureCall) -> None:
     """Execute sp_datatype_info."""
     names = (
         "TYPE_NAME", "DATA_TYPE", "PRECISION", "LITERAL_PREFIX", "LITERAL_SUFFIX", "CREATE_PARAMS", "NULLABLE",
@@ -193,11 +193,11 @@ def _types(call: ProcedureCall) -> None:
         "MINIMUM_SCALE", "MAXIMUM_SCALE", "SQL_DATA_TYPE", "SQL_DATETIME_SUB", "NUM_PREC_RADIX", "INTERVAL_PRECISION",
         "USERTYPE",
     )  # fmt: skip
-    wanted_type = call.number("@data_type")
-    known_names = set(_type_names(call).values())
+    wanted_type = call.get_number("@data_type")
+    known_names = set(_map_type_names(call).values())
     rows: list[tuple[Scalar, ...]] = []
     for name, (_, _, precision, _, scale, radix, prefix, _) in TYPES.items():
-        code, sub = _codes(call, name)
+        code, sub = _get_odbc_codes(call, name)
         if name not in known_names or wanted_type not in (0, code):
             continue
         characters = name.endswith(("char", "text")) or name == "sysname"
@@ -212,21 +212,23 @@ def _types(call: ProcedureCall) -> None:
              int(name == "tinyint") if number else None, int("money" in name), 0 if number else None, name,
              scale, 38 if declared == "precision,scale" else scale, 9 if sub else code, sub, radix, None, 0)
         )  # fmt: skip
-    call.show(names, sorted(rows, key=lambda row: (int(str(row[1])), -int(str(row[2])), to_text(row[0]))))
+    call.show_rows(
+        names, sorted(rows, key=lambda row: (int(str(row[1])), -int(str(row[2])), to_text(row[0])))
+    )
 
 
-def _keys(call: ProcedureCall) -> list[tuple[tuple[Scalar, ...], Record, list[Scalar]]]:
+def _list_index_keys(call: ProcedureCall) -> list[tuple[tuple[Scalar, ...], Record, list[Scalar]]]:
     """Return (schema and table, index, its columns in order) of each index of the requested tables."""
-    tables = _objects(call, ("U",))
-    columns = {(row["object_id"], row["column_id"]): row["name"] for row in _rows(call, "sys.columns")}
+    tables = _map_objects(call, ("U",))
+    columns = {(row["object_id"], row["column_id"]): row["name"] for row in _list_rows(call, "sys.columns")}
     parts = sorted(
-        _rows(call, "sys.index_columns"),
+        _list_rows(call, "sys.index_columns"),
         key=lambda row: int(str(row["key_ordinal"] or row["index_column_id"])),
     )
     key_rows: list[tuple[tuple[Scalar, ...], Record, list[Scalar]]] = []
-    for index in _rows(call, "sys.indexes"):
+    for index in _list_rows(call, "sys.indexes"):
         schema, table, _ = tables.get(index["object_id"], (None, None, ""))
-        if table is None or not _matches_name(call.arguments.get("@table_name"), table):
+        if table is None or not _is_name_match(call.arguments.get("@table_name"), table):
             continue
         key_parts = [
             columns[part["object_id"], part["column_id"]]
@@ -238,7 +240,7 @@ def _keys(call: ProcedureCall) -> list[tuple[tuple[Scalar, ...], Record, list[Sc
     return key_rows
 
 
-def _procedure_columns(call: ProcedureCall) -> None:
+def _show_procedure_columns(call: ProcedureCall) -> None:
     """Execute sp_sproc_columns: show the return value of each procedure, then its parameters."""
     added_types = () if call.name == "sp_sproc_columns" else UDT_AND_XML
     type_columns = (
@@ -250,7 +252,7 @@ def _procedure_columns(call: ProcedureCall) -> None:
         "SQL_DATETIME_SUB", "CHAR_OCTET_LENGTH", "ORDINAL_POSITION", "IS_NULLABLE", *type_columns, *added_types,
         "SS_DATA_TYPE",
     )  # fmt: skip
-    types, procedures = _type_names(call), _objects(call, ("P",))
+    types, procedures = _map_type_names(call), _map_objects(call, ("P",))
     returned: Record = {
         "name": "@RETURN_VALUE",
         "user_type_id": TYPE_IDS["int"],
@@ -258,30 +260,31 @@ def _procedure_columns(call: ProcedureCall) -> None:
         "parameter_id": 0,
     }
     parameters: dict[Scalar, list[Record]] = defaultdict(list)
-    for row in _rows(call, "sys.parameters"):
+    for row in _list_rows(call, "sys.parameters"):
         parameters[row["object_id"]].append(row)
     rows: list[tuple[Scalar, ...]] = []
     for number, (schema, name, _) in procedures.items():
         if not (
-            _matches(call.arguments.get("@procedure_name"), name)
-            and _matches(call.arguments.get("@procedure_owner"), schema)
+            _is_match(call.arguments.get("@procedure_name"), name)
+            and _is_match(call.arguments.get("@procedure_owner"), schema)
         ):
             continue
         for row in (returned, *parameters[number]):
-            if not _matches(call.arguments.get("@column_name"), row["name"]):
+            if not _is_match(call.arguments.get("@column_name"), row["name"]):
                 continue
-            code, sub, precision, length, scale, radix, octets, tds = _measures(call, types, row)
+            code, sub, precision, length, scale, radix, octets, tds = _build_odbc_figures(call, types, row)
             place = int(str(row["parameter_id"]))
             way = 5 if not place else 2 if row["is_output"] else 1
             rows.append(
-                (_database(call), schema, f"{to_text(name)};1", row["name"], way, code, types.get(row["user_type_id"]),
-                 precision, length, scale, radix, int(place > 0), None, None, 9 if sub else code, sub, octets, place,
-                 "YES" if place else "NO", *(None for _ in (*type_columns, *added_types)), tds)
+                (_require_current_database(call), schema, f"{to_text(name)};1", row["name"], way, code,
+                 types.get(row["user_type_id"]), precision, length, scale, radix, int(place > 0), None, None,
+                 9 if sub else code, sub, octets, place, "YES" if place else "NO",
+                 *(None for _ in (*type_columns, *added_types)), tds)
             )  # fmt: skip
-    call.show(names, sorted(rows, key=lambda row: (to_text(row[1]), to_text(row[2]), int(str(row[17])))))
+    call.show_rows(names, sorted(rows, key=lambda row: (to_text(row[1]), to_text(row[2]), int(str(row[17])))))
 
 
-def _special_columns(call: ProcedureCall) -> None:
+def _show_special_columns(call: ProcedureCall) -> None:
     """Execute sp_special_columns: show the columns of a unique index, which identify a row."""
     names = (
         "SCOPE",
@@ -293,47 +296,55 @@ def _special_columns(call: ProcedureCall) -> None:
         "SCALE",
         "PSEUDO_COLUMN",
     )
-    types = _type_names(call)
-    by_name = {(row["object_id"], row["name"]): row for row in _rows(call, "sys.columns")}
-    unique = [(index, columns) for _, index, columns in _keys(call) if index["is_unique"]]
+    types = _map_type_names(call)
+    by_name = {(row["object_id"], row["name"]): row for row in _list_rows(call, "sys.columns")}
+    unique = [(index, columns) for _, index, columns in _list_index_keys(call) if index["is_unique"]]
     best = min(unique, key=lambda match: (not match[0]["is_primary_key"], len(match[1])), default=None)
     rows: list[tuple[Scalar, ...]] = []
     if best is not None and to_text(call.arguments.get("@col_type") or "R").upper() == "R":
         for name in best[1]:
             row = by_name[best[0]["object_id"], name]
-            code, _, precision, length, scale, *_ = _measures(call, types, row)
+            code, _, precision, length, scale, *_ = _build_odbc_figures(call, types, row)
             rows.append((1, name, code, types.get(row["user_type_id"]), precision, length, scale, 1))
-    call.show(names, rows)
+    call.show_rows(names, rows)
 
 
 # --- sp_describe_first_result_set, which drivers call before they run a batch -----------------------------
 # [DOC: sp_describe_first_result_set]
 
 
-def _describe(call: ProcedureCall) -> None:
+def _describe_first_result(call: ProcedureCall) -> None:
     machine = call.machine
-    rows, errors = first_result.describe(machine, call.text("@tsql"), call.text("@params"))
+    rows, errors = first_result.describe_first_result(
+        machine, call.get_text("@tsql"), call.get_text("@params")
+    )
     for note in errors:
         machine.append_message(note.text, note.number, note.severity, note.state, machine.line)
-        machine.note(error=note.number)
+        machine.change_session(error=note.number)
     if not errors:
         columns = [name for name in first_result.COLUMNS if not name.startswith("error_")]
         columns += first_result.OF_TDS
-        call.show(columns, [tuple(row.get(column) for column in columns) for row in rows])
+        call.show_rows(columns, [tuple(row.get(column) for column in columns) for row in rows])
 
 
 def _describe_undeclared(call: ProcedureCall) -> None:
-    rows = undeclared.describe(call.machine, call.text("@tsql"), call.text("@params"))
-    call.show(undeclared.COLUMNS, [tuple(row.get(column) for column in undeclared.COLUMNS) for row in rows])
+    rows = undeclared.describe_undeclared_parameters(
+        call.machine, call.get_text("@tsql"), call.get_text("@params")
+    )
+    call.show_rows(
+        undeclared.COLUMNS, [tuple(row.get(column) for column in undeclared.COLUMNS) for row in rows]
+    )
 
 
 PROCEDURES: Final[Procedures] = {
     "sp_describe_undeclared_parameters": _describe_undeclared,
-    **dict.fromkeys(("sp_columns", "sp_columns_90", "sp_columns_100"), _columns),
-    **dict.fromkeys(("sp_datatype_info", "sp_datatype_info_90", "sp_datatype_info_100"), _types),
+    **dict.fromkeys(("sp_columns", "sp_columns_90", "sp_columns_100"), _show_columns),
+    **dict.fromkeys(("sp_datatype_info", "sp_datatype_info_90", "sp_datatype_info_100"), _show_types),
     **dict.fromkeys(
-        ("sp_special_columns", "sp_special_columns_90", "sp_special_columns_100"), _special_columns
+        ("sp_special_columns", "sp_special_columns_90", "sp_special_columns_100"), _show_special_columns
     ),
-    **dict.fromkeys(("sp_sproc_columns", "sp_sproc_columns_90", "sp_sproc_columns_100"), _procedure_columns),
-    "sp_describe_first_result_set": _describe,
+    **dict.fromkeys(
+        ("sp_sproc_columns", "sp_sproc_columns_90", "sp_sproc_columns_100"), _show_procedure_columns
+    ),
+    "sp_describe_first_result_set": _describe_first_result,
 }

@@ -34,7 +34,7 @@ def show_query(call: ProcedureCall) -> None:
         if name in call.integers
         else DeclaredVariable("nvarchar(4000)", value if value is None else to_text(value))
         for name in re.findall(r"@\w+", re.sub(r"'[^']*'", "", text))
-        for value in [call.get(name)]
+        for value in [call.get_argument(name)]
     }
     own_values["@qualifier"] = DeclaredVariable("nvarchar(128)", call.database or machine.session.database)
     outside, chained = scope.variables, machine.chained
@@ -42,18 +42,20 @@ def show_query(call: ProcedureCall) -> None:
     try:
         for query in text.split(";\n"):
             condition = re.match(r"IF (@\w+) ", query)
-            if condition is not None and call.get(condition[1]) in (None, ""):
+            if condition is not None and call.get_argument(condition[1]) in (None, ""):
                 continue
-            plan = machine.plan("statement", query[condition.end() :] if condition is not None else query)
-            names, rows = machine.select(plan)
+            plan = machine.plan_text(
+                "statement", query[condition.end() :] if condition is not None else query
+            )
+            names, rows = machine.run_select(plan)
             if names[0] == "error" and rows:
                 raise SqlError(int(str(rows[0][0])), *rows[0][1:])
             if names[0] == "message" and rows:
-                machine.say_number(int(str(rows[0][0])), *rows[0][1:])
+                machine.append_numbered_message(int(str(rows[0][0])), *rows[0][1:])
             elif names[0] not in ("error", "message"):
                 machine.add_result(names, rows, plan.kinds)
                 if not quiet and not machine.captures:  # INSERT … EXEC reports the inserted rows once
-                    machine.say_rows(len(rows))
+                    machine.append_row_count(len(rows))
     finally:
         scope.variables, machine.chained = outside, chained
 

@@ -6,7 +6,7 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.catalog.shapes import SHAPES, TABLE_FUNCTIONS, columns_in
+from engine.tsql.catalog.shapes import SHAPES, TABLE_FUNCTIONS, list_columns_in
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import xpath
 
@@ -32,7 +32,7 @@ SIMULATED: Final = {"fn_my_permissions": (1, ("SERVER",))}
 """Function -> (index of an argument, values for which its rows are known)."""
 
 
-def apply(select: exp.Select, join: exp.Join) -> None:
+def replace_applies(select: exp.Select, join: exp.Join) -> None:
     """Replace CROSS APPLY or OUTER APPLY in the SELECT."""
     lateral = join.this
     outer = not lateral.args.get("cross_apply")
@@ -60,22 +60,22 @@ def _apply_call(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None
     ):
         _apply_nodes(join, call.this, call.expression, alias, outer)
         return
-    name, arguments, parts = _call_of(call)
+    name, arguments, parts = _read_call(call)
     if name not in TABLE_FUNCTIONS and name not in PACKED_FUNCTIONS:
         raise UnsimulatedFeatureError(f"the function {'.'.join(parts)}()")
-    packed = _packed_call(name, arguments)
+    packed = _build_packed_call(name, arguments)
     select = join.find_ancestor(exp.Select)
     if packed is not None and isinstance(select, exp.Select):
-        names = _alias_columns(join.this) or _columns_of(name, arguments)
+        names = _alias_columns(join.this) or _list_packed_columns(name, arguments)
         join.set("this", _pack_rows(packed, alias or name))
         join.set("side", "LEFT" if outer else None)
         join.set("on", exp.true())
         _substitute(select, join, alias or name, _unpack_columns(alias or name, names))
         return
-    table = _function_table(parts, alias or name)
+    table = _build_function_table(parts, alias or name)
     join.set("this", table)
     join.set("side", "LEFT" if outer else None)
-    join.set("on", _matches(PARAMETERS.get(name, ()), arguments, alias or name) or exp.true())
+    join.set("on", _build_match_condition(PARAMETERS.get(name, ()), arguments, alias or name) or exp.true())
 
 
 def _alias_columns(source: exp.Expr) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def _alias_columns(source: exp.Expr) -> tuple[str, ...]:
     return tuple(column.name for column in alias.columns) if isinstance(alias, exp.TableAlias) else ()
 
 
-def _call_of(call: exp.Expr) -> tuple[str, list[exp.Expr], tuple[str, ...]]:
+def _read_call(call: exp.Expr) -> tuple[str, list[exp.Expr], tuple[str, ...]]:
     """Return (lowercase name, arguments, all parts of the name) of a call."""
     parts = list(call.flatten()) if isinstance(call, exp.Dot) else [call]
     last_part = parts[-1]
@@ -94,7 +94,7 @@ def _call_of(call: exp.Expr) -> tuple[str, list[exp.Expr], tuple[str, ...]]:
     return names[-1].lower(), list(last_part.expressions), names
 
 
-def _function_table(parts: tuple[str, ...], alias: str) -> exp.Table:
+def _build_function_table(parts: tuple[str, ...], alias: str) -> exp.Table:
     """Return the table of all rows that a function can return. Its name ends with the parentheses."""
     return exp.Table(
         this=exp.to_identifier(parts[-1].lower() + "()", quoted=True),
@@ -103,7 +103,9 @@ def _function_table(parts: tuple[str, ...], alias: str) -> exp.Table:
     )
 
 
-def _matches(columns: tuple[str, ...], arguments: list[exp.Expr], alias: str) -> exp.Expr | None:
+def _build_match_condition(
+    columns: tuple[str, ...], arguments: list[exp.Expr], alias: str
+) -> exp.Expr | None:
     """Return the condition that each column equals its argument. NULL, DEFAULT or -1 matches every row."""
     conditions: list[exp.Expr] = []
     for name, value in zip(columns, arguments, strict=False):
@@ -117,27 +119,27 @@ def _matches(columns: tuple[str, ...], arguments: list[exp.Expr], alias: str) ->
     return exp.and_(*conditions) if conditions else None
 
 
-def call(table: exp.Table) -> None:
+def replace_table_call(table: exp.Table) -> None:
     """Replace FROM function(arguments) by the matching rows of its table."""
     parts: tuple[str, ...]
     if isinstance(table.this, exp.Anonymous) and _is_nodes(table.this):
         _replace_nodes_call(table, table.this)
         return
-    name, arguments, parts = _call_of(table.this)
+    name, arguments, parts = _read_call(table.this)
     if name not in TABLE_FUNCTIONS and name not in PACKED_FUNCTIONS:
         return
-    packed = _packed_call(name, arguments)
+    packed = _build_packed_call(name, arguments)
     if packed is not None:
-        _replace_with_packed(table, packed, _alias_columns(table) or _columns_of(name, arguments))
+        _replace_with_packed(table, packed, _alias_columns(table) or _list_packed_columns(name, arguments))
         return
     position, known_columns = SIMULATED.get(name, (0, ()))
     if known_columns and position < len(arguments) and arguments[position].name.upper() not in known_columns:
         raise UnsimulatedFeatureError(f"{name} of {arguments[position].name or arguments[position].sql()}")
     parts = (*(part.name for part in (table.args.get("db"),) if part is not None), *parts)
     alias = table.alias or name
-    source = _function_table(parts, alias)
+    source = _build_function_table(parts, alias)
     source.set("joins", table.args.get("joins"))
-    condition = _matches(PARAMETERS.get(name, ()), arguments, alias)
+    condition = _build_match_condition(PARAMETERS.get(name, ()), arguments, alias)
     holder = table.parent
     table.replace(source)
     if condition is not None and isinstance(holder, exp.Join):
@@ -152,7 +154,7 @@ def _apply_values(
     select: exp.Select, join: exp.Join, values: exp.Values, alias: str, columns: list[str]
 ) -> None:
     """Replace (VALUES (a, b), (c, d)) x (p, q) by row numbers. x.p selects its value by the row number."""
-    rows = [cells(row) for row in values.expressions]
+    rows = [list_cells(row) for row in values.expressions]
     numbers: exp.Expr = exp.Select(expressions=[exp.alias_(exp.Literal.number(0), "n", quoted=True)])
     for index in range(1, len(rows)):
         numbers = exp.Union(
@@ -185,8 +187,8 @@ def _apply_select(
     """Replace a derived table by a subquery for each use if it has at most one row, else by a join."""
     if any(projection.is_star for projection in inner.expressions):
         raise UnsimulatedFeatureError("CROSS APPLY and OUTER APPLY of SELECT *")
-    names = columns or [projection_name(projection) for projection in inner.expressions]
-    values = [_value(projection) for projection in inner.expressions]
+    names = columns or [get_projection_name(projection) for projection in inner.expressions]
+    values = [_get_value(projection) for projection in inner.expressions]
     if inner.args.get("from_") is None:
         clause = inner.args.get("where")
         if clause is not None and outer:
@@ -197,13 +199,13 @@ def _apply_select(
             _add_condition(select, inner.args["where"].this)
         return
     grouped = inner.args.get("group") or inner.args.get("having") or inner.args.get("distinct")
-    aggregate = any(_aggregates(value) for value in values)
+    aggregate = any(_has_own_aggregate(value) for value in values)
     limit = inner.args.get("limit")
     single = limit is not None and limit.expression is not None and limit.expression.name == "1"
     if (aggregate and not grouped) or single or inner.args.get("for_") is not None:
-        if len(names) * size(inner) > COPIED_MAX:
+        if len(names) * count_nodes(inner) > COPIED_MAX:
             raise SqlError(8623)
-        uses = {name: _one_value(inner, value) for name, value in zip(names, values, strict=False)}
+        uses = {name: _build_single_value(inner, value) for name, value in zip(names, values, strict=False)}
         _substitute(select, join, alias, uses)
         join.pop()
         if single and not outer:
@@ -234,16 +236,16 @@ def _apply_packed(
         projection.is_star for projection in first_expression.expressions
     ):
         raise UnsimulatedFeatureError("CROSS APPLY and OUTER APPLY of SELECT *")
-    names = columns or [projection_name(projection) for projection in first_expression.expressions]
+    names = columns or [get_projection_name(projection) for projection in first_expression.expressions]
     inner_names = [f"c{index}" for index in range(len(names))]
     first_expression.set(
         "expressions",
         [
-            exp.alias_(_value(expression), name, quoted=True)
+            exp.alias_(_get_value(expression), name, quoted=True)
             for name, expression in zip(inner_names, first_expression.expressions, strict=True)
         ],
     )
-    packed_columns = [_column("q", name) for name in inner_names]
+    packed_columns = [_build_column("q", name) for name in inner_names]
     packed = exp.Select(expressions=[exp.Anonymous(this="pack", expressions=packed_columns)])
     table_alias = exp.TableAlias(this=exp.to_identifier("q", quoted=True))
     packed.set("from_", exp.From(this=exp.Subquery(this=inner.copy(), alias=table_alias)))
@@ -255,7 +257,9 @@ def _apply_packed(
 
 def _unpack_columns(alias: str, names: Sequence[str]) -> dict[str, exp.Expr]:
     return {
-        name: exp.Anonymous(this="unpacked", expressions=[_column(alias, "value"), exp.Literal.number(index)])
+        name: exp.Anonymous(
+            this="unpacked", expressions=[_build_column(alias, "value"), exp.Literal.number(index)]
+        )
         for index, name in enumerate(names)
     }
 
@@ -264,7 +268,7 @@ ROWS_OF: Final = {
     "dm_os_file_exists": ("file_exists", "file_is_a_directory", "parent_directory_exists"),
     "fn_my_permissions": ("entity_name", "subentity_name", "permission_name"),
     "dm_exec_describe_first_result_set": tuple(
-        column.name for column in columns_in(SHAPES["sys.dm_exec_describe_first_result_set()"], 2012)
+        column.name for column in list_columns_in(SHAPES["sys.dm_exec_describe_first_result_set()"], 2012)
     ),
     "openjson": ("key", "value", "type"),
     "openjson_rows": ("value",),
@@ -275,7 +279,7 @@ ROWS_OF: Final = {
 """Table-valued function whose rows depend on its arguments -> its columns."""
 
 
-def _packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
+def _build_packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
     """Return the call that returns the packed rows of such a function (environment.py); None for another function."""
     if name == "dm_os_file_exists" and len(arguments) == 1:
         return exp.Anonymous(this="file_found", expressions=[arguments[0].copy()])
@@ -302,7 +306,7 @@ def _packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
     return None
 
 
-def _columns_of(name: str, arguments: Sequence[exp.Expr]) -> tuple[str, ...]:
+def _list_packed_columns(name: str, arguments: Sequence[exp.Expr]) -> tuple[str, ...]:
     """Return the columns of such a function. STRING_SPLIT has an ordinal on request."""
     if name == "string_split" and (len(arguments) < 3 or arguments[2].name != "1"):
         return ("value",)
@@ -323,7 +327,7 @@ PACKED_FUNCTIONS: Final = frozenset(
 
 
 def _replace_with_packed(table: exp.Table, values: exp.Expr, names: Sequence[str]) -> None:
-    select, alias = table.find_ancestor(exp.Select), table.alias or _call_of(table.this)[0]
+    select, alias = table.find_ancestor(exp.Select), table.alias or _read_call(table.this)[0]
     assert isinstance(select, exp.Select)
     lateral = _pack_rows(values, alias)
     lateral.set("joins", table.args.get("joins"))
@@ -331,7 +335,7 @@ def _replace_with_packed(table: exp.Table, values: exp.Expr, names: Sequence[str
     if any(isinstance(projection, exp.Star) for projection in select.expressions) and not select.args.get(
         "joins"
     ):
-        select.set("expressions", [_column(alias, name) for name in names])
+        select.set("expressions", [_build_column(alias, name) for name in names])
     _substitute(select, exp.Join(this=lateral.copy()), alias, _unpack_columns(alias, names))
 
 
@@ -342,7 +346,7 @@ def _pack_rows(values: exp.Expr, alias: str) -> exp.Lateral:
     return lateral
 
 
-def _column(table: str, name: str) -> exp.Column:
+def _build_column(table: str, name: str) -> exp.Column:
     return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(table, quoted=True))
 
 
@@ -360,10 +364,10 @@ def _apply_nodes(join: exp.Join, xml: exp.Expr, call: exp.Anonymous, alias: str,
         or not isinstance(call.expressions[0], exp.Literal)
     ):
         raise UnsimulatedFeatureError("the method nodes() of xml")
-    join.set("this", _nodes_of(xml, call, alias))
+    join.set("this", _build_nodes_source(xml, call, alias))
     join.set("side", "LEFT" if outer else None)
     join.set("on", exp.true())
-    _substitute(select, join, alias, {names[0]: _column(alias, "value")})
+    _substitute(select, join, alias, {names[0]: _build_column(alias, "value")})
 
 
 def _replace_nodes_call(table: exp.Table, call: exp.Anonymous) -> None:
@@ -375,13 +379,15 @@ def _replace_nodes_call(table: exp.Table, call: exp.Anonymous) -> None:
         raise UnsimulatedFeatureError("the method nodes() of xml")
     if isinstance(xml, exp.Identifier):
         xml = exp.Column(this=xml.copy(), table=holder.copy() if isinstance(holder, exp.Expr) else None)
-    nodes = _nodes_of(xml, call, table.alias)
+    nodes = _build_nodes_source(xml, call, table.alias)
     nodes.set("joins", table.args.get("joins"))
     table.replace(nodes)
-    _substitute(select, exp.Join(this=nodes.copy()), table.alias, {names[0]: _column(table.alias, "value")})
+    _substitute(
+        select, exp.Join(this=nodes.copy()), table.alias, {names[0]: _build_column(table.alias, "value")}
+    )
 
 
-def _nodes_of(xml: exp.Expr, call: exp.Anonymous, alias: str) -> exp.Lateral:
+def _build_nodes_source(xml: exp.Expr, call: exp.Anonymous, alias: str) -> exp.Lateral:
     path = call.expressions[0]
     if not isinstance(path, exp.Literal):
         raise UnsimulatedFeatureError("the method nodes() of xml")
@@ -419,14 +425,14 @@ def _join_inner(
     join.set("on", clause.this if clause is not None else exp.true())
 
 
-def _value(projection: exp.Expr) -> exp.Expr:
+def _get_value(projection: exp.Expr) -> exp.Expr:
     if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Column):
         inner: exp.Expr = projection.expression
         return inner
     return projection.unalias()
 
 
-def _aggregates(value: exp.Expr) -> bool:
+def _has_own_aggregate(value: exp.Expr) -> bool:
     """Return whether *value* contains an aggregate of this query that is no window function."""
     for node in value.find_all(exp.AggFunc, exp.Anonymous):
         is_aggregate = isinstance(node, exp.AggFunc) or str(node.this).lower() in _AGGREGATES
@@ -444,7 +450,7 @@ def _aggregates(value: exp.Expr) -> bool:
 _AGGREGATES: Final = frozenset({"avg", "stdev", "count_big", "stdevp", "var", "varp"})
 
 
-def _one_value(inner: exp.Select, value: exp.Expr) -> exp.Expr:
+def _build_single_value(inner: exp.Select, value: exp.Expr) -> exp.Expr:
     select = inner.copy()
     if inner.args.get("for_") is None:
         select.set("expressions", [value.copy()])
@@ -460,7 +466,7 @@ def _add_condition(select: exp.Select, condition: exp.Expr) -> None:
 def _substitute(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[str, exp.Expr]) -> None:
     """Replace every column of the applied table in *select* by its expression."""
     values_by_name = {name.lower(): value for name, value in uses.items()}
-    sizes = {name: size(value) for name, value in values_by_name.items()}
+    sizes = {name: count_nodes(value) for name, value in values_by_name.items()}
     copied = 0
     _expand_stars(select, alias, uses)
     for column in list(select.find_all(exp.Column)):
@@ -503,7 +509,7 @@ COPIED_MAX: Final = 4_000
 """Maximum number of query nodes that APPLY and PIVOT may copy before message 8623. Assumed."""
 
 
-def cells(row: exp.Expr) -> list[exp.Expr]:
+def list_cells(row: exp.Expr) -> list[exp.Expr]:
     """Return the values of one row of VALUES. A row with one value is a Paren node."""
     return (
         list(row.expressions)
@@ -512,13 +518,13 @@ def cells(row: exp.Expr) -> list[exp.Expr]:
     )
 
 
-def projection_name(projection: exp.Expr) -> str:
+def get_projection_name(projection: exp.Expr) -> str:
     """Return the name of a result column; "" without one."""
     if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Column):
         return str(projection.this.name)  # name = value
     return str(projection.alias_or_name)
 
 
-def size(tree: exp.Expr) -> int:
+def count_nodes(tree: exp.Expr) -> int:
     """Count the nodes of a tree."""
     return sum(1 for _ in tree.walk())

@@ -11,8 +11,8 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query import conversions, forjson, forms, infer
-from engine.tsql.query.conversions import Kind, as_float, convert_to, is_bare_function, text, wrap_in_call
-from engine.tsql.query.grouping_sets import REPEATED, Grouping, check_aggregates, has_aggregate, value_of
+from engine.tsql.query.conversions import Kind, as_float, convert_to, is_bare_function, literal, wrap_in_call
+from engine.tsql.query.grouping_sets import REPEATED, Grouping, check_aggregates, has_aggregate, unalias
 from engine.tsql.query.plans import (
     NO_NAMES,
     UNNAMED,
@@ -25,14 +25,14 @@ from engine.tsql.query.plans import (
     resolve_column,
 )
 from engine.tsql.query.syntax_normalization import is_json
-from engine.tsql.scalars.types import DECIMALS, MAX, NULL, SqlType, common, digits_of, nvarchar
+from engine.tsql.scalars.types import DECIMALS, MAX, NULL, SqlType, common_type, digits_of, nvarchar
 
 
 def bind_query(tree: exp.Expr, names: BindingContext = NO_NAMES) -> Columns | None:
     """Return the columns of the query *tree*, after inserting all implicit conversions. Raises SqlError."""
     binder = QueryBinder(names)
     try:
-        columns = binder.query(tree)
+        columns = binder.bind_query(tree)
     except SqlError as problem:
         binder.problems.append(problem)
         columns = None
@@ -53,54 +53,54 @@ class QueryBinder(Grouping):
 
     # -- expressions
 
-    def expr(self, node: exp.Expr) -> Kind:
+    def bind(self, node: exp.Expr) -> Kind:
         """Return the type of an expression in the SELECT that is being bound."""
         rule = infer.RULES.get(type(node))
         if rule is None:
-            return self.parts(node)
+            return self.bind_parts(node)
         return rule(self, node)
 
-    def parts(self, node: exp.Expr) -> Kind:
+    def bind_parts(self, node: exp.Expr) -> Kind:
         """Bind the children of a node whose own type is unknown."""
         for child in list(node.iter_expressions()):
             if isinstance(child, exp.Query) and not isinstance(child, exp.Subquery):
-                self.inner_query(child)
+                self.bind_subquery(child)
             elif not isinstance(child, exp.Identifier | exp.Var | exp.DataType):
-                self.expr(child)
+                self.bind(child)
         return None
 
-    def clause(self, nodes: Iterable[exp.Expr]) -> list[Kind]:
+    def bind_all(self, nodes: Iterable[exp.Expr]) -> list[Kind]:
         """Return the types of several expressions. An error in one does not stop the others."""
         kinds: list[Kind] = []
         for node in nodes:
             try:
-                kinds.append(self.expr(node))
+                kinds.append(self.bind(node))
             except SqlError as problem:
                 self.problems.append(problem)
                 kinds.append(None)
         return kinds
 
-    def fit(self, node: exp.Expr, kind: Kind, source: Kind = None) -> None:
+    def convert(self, node: exp.Expr, kind: Kind, source: Kind = None) -> None:
         """Convert the result of an aggregate or function to its type. With OVER, convert the whole window function."""
         if kind is None or kind == NULL or kind.name == "float":
             return
         outer = node.parent if isinstance(node.parent, exp.Window) else node
-        wrap_in_call(outer, "convert", text(kind), trailing_arguments=(exp.Null(), text(source or kind)))
+        wrap_in_call(outer, "convert", literal(kind), suffix=(exp.Null(), literal(source or kind)))
 
     # -- nested queries
 
-    def inner_query(self, node: object) -> Columns | None:
+    def bind_subquery(self, node: object) -> Columns | None:
         """Return the columns of a subquery, in which the columns around it are visible."""
         while isinstance(node, exp.Subquery):
             node = node.this
         if isinstance(node, exp.Query):
-            refuse_order(node)
-            return self.query(node)
+            reject_order(node)
+            return self.bind_query(node)
         if isinstance(node, exp.Expr):
-            self.expr(node)
+            self.bind(node)
         return None
 
-    def at_most_one_row(self, node: exp.Expr) -> None:
+    def limit_to_one_row(self, node: exp.Expr) -> None:
         """Make a scalar subquery raise 512 for a second row."""
         inner = node.this
         if not isinstance(inner, exp.Select | exp.SetOperation) or inner.args.get("for_") is not None:
@@ -122,7 +122,7 @@ class QueryBinder(Grouping):
 
     # -- whole queries
 
-    def query(self, tree: exp.Expr) -> Columns | None:
+    def bind_query(self, tree: exp.Expr) -> Columns | None:
         """Return the result columns of the query. Names are resolved in it first, then in the outer queries."""
         outer = self.space
         self.space = Space(outer)
@@ -130,26 +130,26 @@ class QueryBinder(Grouping):
             clause = tree.args.get("with_")
             if isinstance(clause, exp.Expr):
                 for cte in clause.expressions:
-                    self._cte(cte)
+                    self._bind_cte(cte)
             if isinstance(tree, exp.Subquery):
-                return self.query(tree.this)
+                return self.bind_query(tree.this)
             if isinstance(tree, exp.SetOperation):
-                return self._set_operation(tree)
+                return self._bind_set_operation(tree)
             if isinstance(tree, exp.Values):
-                return self._values(tree)
+                return self._bind_values(tree)
             if isinstance(tree, exp.Select):
-                return self._select(tree)
+                return self._bind_select(tree)
             return None
         finally:
             self.space = outer
 
-    def _cte(self, cte: exp.Expr) -> None:
+    def _bind_cte(self, cte: exp.Expr) -> None:
         assert self.space is not None
         name, inner = str(cte.alias), cte.this
         if name.lower() in self.space.ctes:
             raise SqlError(239, name)
         named = [str(column.name) for column in cte.args["alias"].columns]
-        refuse_order(inner)
+        reject_order(inner)
         recursive = isinstance(inner, exp.Union) and any(
             isinstance(table.this, exp.Identifier) and table.name.lower() == name.lower() and not table.db
             for table in inner.args["expression"].find_all(exp.Table)
@@ -157,13 +157,13 @@ class QueryBinder(Grouping):
         if recursive:
             if inner.args.get("distinct"):
                 raise SqlError(252, name)
-            anchor = self.query(inner.this)
+            anchor = self.bind_query(inner.this)
             self.space.ctes[name.lower()] = _rename_columns(anchor, named)
-            _check_recursion(_rename_columns(anchor, named), self.query(inner.args["expression"]), name)
+            _check_recursion(_rename_columns(anchor, named), self.bind_query(inner.args["expression"]), name)
             columns = anchor
             cte.meta[forms.RECURSIVE] = [column for column, _ in _rename_columns(anchor, named) or ()]
         else:
-            columns = self.query(inner)
+            columns = self.bind_query(inner)
         if columns is not None and named and len(named) != len(columns):
             raise SqlError(8158 if len(columns) > len(named) else 8159, name)
         self.space.ctes[name.lower()] = self._check_derived_columns(
@@ -181,7 +181,7 @@ class QueryBinder(Grouping):
             names_seen.add(column.lower())
         return columns
 
-    def _set_operation(self, tree: exp.SetOperation) -> Columns | None:
+    def _bind_set_operation(self, tree: exp.SetOperation) -> Columns | None:
         members: list[exp.Expr] = []
         node: exp.Expr = tree
         while isinstance(node, exp.SetOperation):
@@ -192,7 +192,7 @@ class QueryBinder(Grouping):
         for member in members[:-1]:
             if isinstance(member, exp.Select) and member.args.get("order") is not None:
                 raise SqlError(156, "UNION")
-        column_lists = [self.query(member) for member in members]
+        column_lists = [self.bind_query(member) for member in members]
         if any(columns is None for columns in column_lists):
             return None
         known_lists = [columns for columns in column_lists if columns is not None]
@@ -202,16 +202,16 @@ class QueryBinder(Grouping):
         for index in range(len(known_lists[0])):
             kind: Kind = NULL
             for columns in known_lists:
-                kind = common(kind, columns[index][1])
+                kind = common_type(kind, columns[index][1])
             kinds.append(kind)
         _check_collations(tree, members)
         for member, columns in zip(members, known_lists, strict=True):
             _convert_projections(member, columns, kinds)
         result = tuple((name, kind) for (name, _), kind in zip(known_lists[0], kinds, strict=True))
-        self._order_of_union(tree, result)
+        self._bind_union_order(tree, result)
         return result
 
-    def _order_of_union(self, tree: exp.Expr, columns: Columns) -> None:
+    def _bind_union_order(self, tree: exp.Expr, columns: Columns) -> None:
         order = tree.args.get("order")
         known_names = {name.lower() for name, _ in columns}
         for ordered in order.expressions if order is not None else ():
@@ -225,7 +225,7 @@ class QueryBinder(Grouping):
             else:
                 self.problems.append(SqlError(104, "UNION"))
 
-    def _values(self, tree: exp.Expr) -> Columns | None:
+    def _bind_values(self, tree: exp.Expr) -> Columns | None:
         rows = []
         for row in tree.expressions:
             cells = (
@@ -233,14 +233,14 @@ class QueryBinder(Grouping):
                 if isinstance(row, exp.Tuple)
                 else [row.this if isinstance(row, exp.Paren) else row]
             )
-            rows.append((cells, self.clause(list(cells))))
+            rows.append((cells, self.bind_all(list(cells))))
         if len({len(cells) for cells, _ in rows}) > 1:
             raise SqlError(10709)
         kinds: list[Kind] = []
         for index in range(len(rows[0][0])):
             kind: Kind = NULL
             for _, sql_types in rows:
-                kind = common(kind, sql_types[index])
+                kind = common_type(kind, sql_types[index])
             kinds.append(kind)
             for cells, sql_types in rows:
                 convert_to(cells[index], sql_types[index], kind)
@@ -248,17 +248,17 @@ class QueryBinder(Grouping):
 
     # -- SELECT
 
-    def _select(self, select: exp.Select) -> Columns | None:
+    def _bind_select(self, select: exp.Select) -> Columns | None:
         space = self.space
         assert space is not None
         problem_count = len(self.problems)
         source = select.args.get("from_")
         joins = list(select.args.get("joins") or ())
         if source is not None:
-            self._source(source.this)
+            self._bind_source(source.this)
         for join in joins:
-            self._source(join.this)
-        self._check_exposed(space)
+            self._bind_source(join.this)
+        self._check_source_names(space)
         if is_json(select.args.get("for_")):
             forjson.expand_stars(select, space)
         check_aggregates(select)
@@ -267,22 +267,22 @@ class QueryBinder(Grouping):
         for join in joins:
             on_clause = join.args.get("on")
             if isinstance(on_clause, exp.Expr):
-                self.clause([on_clause])
+                self.bind_all([on_clause])
         for key in ("where", "having"):
             part = select.args.get(key)
             if isinstance(part, exp.Expr):
-                self.clause([part.this])
+                self.bind_all([part.this])
         group = select.args.get("group")
         if isinstance(group, exp.Expr):
-            self.clause(list(group.expressions))
-        columns = self._projections(select)
-        self._order(select, columns)
-        self._limit(select)
+            self.bind_all(list(group.expressions))
+        columns = self._bind_projections(select)
+        self._bind_order(select, columns)
+        self._bind_limit(select)
         if select.meta.get(REPEATED):
             del self.problems[problem_count:]
         clause = select.args.get("for_")
         if is_json(clause):
-            return forjson.note_kinds(select, columns, space)
+            return forjson.store_column_types(select, columns, space)
         if clause is None or clause.args.get("kind") != "XML":
             return columns
         self._write_as_xml(select, columns)
@@ -297,33 +297,33 @@ class QueryBinder(Grouping):
                 continue
             style = exp.Literal.number(XML_STYLES[kind.name])
             wrap_in_call(
-                value_of(projection), "convert", text("varchar(40)"), trailing_arguments=(style, text(kind))
+                unalias(projection), "convert", literal("varchar(40)"), suffix=(style, literal(kind))
             )
 
-    def _source(self, node: exp.Expr) -> None:
+    def _bind_source(self, node: exp.Expr) -> None:
         space = self.space
         assert space is not None
         alias = node.args.get("alias")
         named = [str(column.name) for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
         name = str(node.alias)
         if isinstance(node, exp.Table):
-            space.sources.append(self._table(node, name, named))
+            space.sources.append(self._bind_table(node, name, named))
         elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table | exp.Subquery):
             inner = node.this
-            self._source(inner)
+            self._bind_source(inner)
             for join in node.args.get("joins") or ():
-                self._source(join.this)
+                self._bind_source(join.this)
                 if isinstance(join.args.get("on"), exp.Expr):
-                    self.clause([join.args["on"]])
+                    self.bind_all([join.args["on"]])
             return
         elif isinstance(node, exp.Subquery | exp.Values):
-            space.sources.append(self._derived_table(node, name, named))
+            space.sources.append(self._bind_derived_table(node, name, named))
         elif isinstance(node, exp.Lateral):
             applied = node.this.this if isinstance(node.this, exp.Subquery) else None
             columns = None
             if isinstance(applied, exp.Query | exp.Values):
-                refuse_order(applied)
-                columns = _rename_columns(self.query(applied), named)
+                reject_order(applied)
+                columns = _rename_columns(self.bind_query(applied), named)
             elif conversions.is_series(node.this):
                 columns = (((named or ["value"])[0], conversions.infer_series(self, node.this)),)
             elif isinstance(node.this, exp.Dot | exp.Anonymous) and named:
@@ -332,16 +332,16 @@ class QueryBinder(Grouping):
         else:
             space.sources.append(QuerySource(name, None))
         for join in node.args.get("joins") or ():
-            self._source(join.this)
+            self._bind_source(join.this)
             if isinstance(join.args.get("on"), exp.Expr):
-                self.clause([join.args["on"]])
+                self.bind_all([join.args["on"]])
         if node.args.get("pivots"):
             pivot = node.args["pivots"][0]
             if pivot.args.get("unpivot"):
                 _check_unpivoted(pivot, space.sources[-1])
             space.sources[-1] = QuerySource(str(pivot.alias or name), None)
 
-    def _table(self, node: exp.Table, name: str, named: list[str]) -> QuerySource:
+    def _bind_table(self, node: exp.Table, name: str, named: list[str]) -> QuerySource:
         assert self.space is not None
         catalog, schema, table = (self.part(node.args.get(key)) for key in ("catalog", "db", "this"))
         parts = tuple(part for part in (catalog, schema, table) if part)
@@ -353,19 +353,19 @@ class QueryBinder(Grouping):
                 columns = (((named or ["value"])[0], conversions.infer_series(self, node.this)),)
             return QuerySource(name or parts[-1], columns, aliased, parts)
         if len(parts) == 1:
-            cte = self.space.cte(parts[0])
+            cte = self.space.find_cte(parts[0])
             if cte is not False:
                 assert not isinstance(cte, bool)
                 return QuerySource(name or parts[0], cte, True, parts)
         return QuerySource(name or parts[-1], self.tables.get(TableRef(written_parts).key), aliased, parts)
 
-    def _derived_table(self, node: exp.Expr, name: str, named: list[str]) -> QuerySource:
+    def _bind_derived_table(self, node: exp.Expr, name: str, named: list[str]) -> QuerySource:
         if not name:
             raise SqlError(102, ")")
         inner = node if isinstance(node, exp.Values) else node.this
-        refuse_order(inner)
+        reject_order(inner)
         if isinstance(node, exp.Values):
-            columns = self._values(node)
+            columns = self._bind_values(node)
         else:
             outer = self.space
             # a derived table cannot see its neighbors
@@ -373,7 +373,7 @@ class QueryBinder(Grouping):
             space = Space(self.space, ctes=dict(outer.ctes) if outer is not None else {})
             self.space = space
             try:
-                columns = self.query(inner)
+                columns = self.bind_query(inner)
             finally:
                 self.space = outer
         if columns is not None and named and len(named) != len(columns):
@@ -382,7 +382,7 @@ class QueryBinder(Grouping):
             name, self._check_derived_columns(_rename_columns(columns, named), name, bool(named))
         )
 
-    def _check_exposed(self, space: Space) -> None:
+    def _check_source_names(self, space: Space) -> None:
         """Raise 1011 or 1013 for two sources with the same name."""
         sources_seen: dict[str, QuerySource] = {}
         for source in space.sources:
@@ -394,24 +394,24 @@ class QueryBinder(Grouping):
                 raise SqlError(1013, other_source.display_name, source.display_name)
             sources_seen[key] = source
 
-    def _projections(self, select: exp.Select) -> Columns | None:
+    def _bind_projections(self, select: exp.Select) -> Columns | None:
         columns: list[Column] = []
         is_known = True
         for projection in list(select.expressions):
             value = projection.unalias()
             if isinstance(value, exp.EQ) and isinstance(value.this, exp.Column | exp.Literal | exp.Parameter):
-                (kind,) = self.clause([value.args["expression"]])
+                (kind,) = self.bind_all([value.args["expression"]])
                 columns.append((str(value.this.name), kind))
             elif value.is_star:
-                star = self._star(value)
+                star = self._bind_star(value)
                 is_known = is_known and star is not None
                 columns += star or ()
             else:
-                (kind,) = self.clause([value])
-                columns.append((_column_name(projection), kind))
+                (kind,) = self.bind_all([value])
+                columns.append((_get_column_name(projection), kind))
         return tuple(columns) if is_known else None
 
-    def _star(self, star: exp.Expr) -> Columns | None:
+    def _bind_star(self, star: exp.Expr) -> Columns | None:
         assert self.space is not None
         table_name = self.part(star.args.get("table")).lower() if isinstance(star, exp.Column) else ""
         sources = [
@@ -423,7 +423,7 @@ class QueryBinder(Grouping):
             return None
         return tuple(column for source in sources for column in source.columns or ())
 
-    def _order(self, select: exp.Select, columns: Columns | None) -> None:
+    def _bind_order(self, select: exp.Select, columns: Columns | None) -> None:
         order = select.args.get("order")
         aliases = {name.lower() for name, _ in columns or ()} | {
             str(p.alias_or_name).lower() for p in select.expressions
@@ -445,16 +445,16 @@ class QueryBinder(Grouping):
                 continue
             if isinstance(node, exp.Literal):
                 self.problems.append(SqlError(408, 1))
-            self.clause([node])
+            self.bind_all([node])
 
     def _describe_projection(self, projection: exp.Expr) -> tuple[str, str]:
         """Return name and expression of a result column; empty texts if it may stand for several columns."""
         if projection.is_star:
             return "", ""
-        value = value_of(projection)
-        return str(projection.alias_or_name).lower(), self._identity(value) or value.sql(dialect="tsql")
+        value = unalias(projection)
+        return str(projection.alias_or_name).lower(), self._column_key(value) or value.sql(dialect="tsql")
 
-    def _identity(self, node: exp.Expr) -> str:
+    def _column_key(self, node: exp.Expr) -> str:
         """Return the normal form of a column with its table; empty for any other node."""
         if not isinstance(node, exp.Column) or node.is_star:
             return ""
@@ -475,7 +475,7 @@ class QueryBinder(Grouping):
             position = int(float(node.name))
             term_name = projections[position - 1][1] if 1 <= position <= len(projections) else ""
         elif isinstance(node, exp.Column):
-            term_name = self._identity(node)
+            term_name = self._column_key(node)
             resolved = (
                 {value for name, value in projections if name == node.name.lower()}
                 if not node.table
@@ -488,7 +488,7 @@ class QueryBinder(Grouping):
             self.problems.append(SqlError(169))
         seen_values.add(term_name)
 
-    def _limit(self, select: exp.Select) -> None:
+    def _bind_limit(self, select: exp.Select) -> None:
         limit, offset = select.args.get("limit"), select.args.get("offset")
         if isinstance(offset, exp.Offset) and isinstance(offset.expression.unnest(), exp.Neg):
             raise SqlError(10742)
@@ -506,7 +506,7 @@ class QueryBinder(Grouping):
             raise SqlError(1060)
         if isinstance(number, exp.Literal) and (number.is_string or ("." in number.name and not percent)):
             raise SqlError(1060)
-        kind = self.expr(value) if isinstance(number, exp.Parameter | exp.Cast | exp.Convert) else None
+        kind = self.bind(value) if isinstance(number, exp.Parameter | exp.Cast | exp.Convert) else None
         if percent:
             as_float(value, kind)
         elif kind is not None and kind.is_number and not kind.is_integer:
@@ -549,13 +549,13 @@ def _check_unpivoted(pivot: exp.Expr, source: QuerySource) -> None:
     """Raise 8167 for a column whose type differs from that of the first column in the list."""
     fields = pivot.args.get("fields") or []
     names = [str(column.name) for column in fields[0].expressions] if len(fields) == 1 else []
-    kinds = [kind for name in names for kind in source.find(name)[:1]]
+    kinds = [kind for name in names for kind in source.find_types(name)[:1]]
     for name, kind in zip(names, kinds, strict=False):
         if len(kinds) == len(names) and None not in (kind, kinds[0]) and str(kind) != str(kinds[0]):
             raise SqlError(8167, name)
 
 
-def _column_name(projection: exp.Expr) -> str:
+def _get_column_name(projection: exp.Expr) -> str:
     if isinstance(projection, exp.Alias):
         return "" if projection.alias == UNNAMED else str(projection.alias)
     return (
@@ -565,7 +565,7 @@ def _column_name(projection: exp.Expr) -> str:
     )
 
 
-def refuse_order(node: exp.Expr) -> None:
+def reject_order(node: exp.Expr) -> None:
     """Raise 1033 for ORDER BY inside a query without TOP, OFFSET or FOR XML."""
     if not isinstance(node, exp.Select | exp.SetOperation) or node.args.get("order") is None:
         return
@@ -576,12 +576,12 @@ def refuse_order(node: exp.Expr) -> None:
 def _check_collations(tree: exp.SetOperation, members: Sequence[exp.Expr]) -> None:
     """Raise 468 if two sides of a UNION, EXCEPT or INTERSECT name different collations for a column."""
     name = type(tree).__name__.upper() + (" ALL" if not tree.args.get("distinct", True) else "")
-    lists = [_own_projections(member) for member in members]
+    lists = [_list_own_projections(member) for member in members]
     for values in zip(*lists, strict=False):
         conversions.check_collations(name, *values)
 
 
-def _own_projections(member: exp.Expr) -> list[exp.Expr]:
+def _list_own_projections(member: exp.Expr) -> list[exp.Expr]:
     """Return the projections of one side of a UNION; none if it is not a plain SELECT or contains a star."""
     while isinstance(member, exp.Subquery):
         member = member.this
@@ -591,8 +591,8 @@ def _own_projections(member: exp.Expr) -> list[exp.Expr]:
 
 def _convert_projections(member: exp.Expr, columns: Columns, kinds: Sequence[Kind]) -> None:
     """Convert the columns of one side of a UNION to the types of the whole UNION."""
-    projections = _own_projections(member)
+    projections = _list_own_projections(member)
     if len(projections) != len(columns):
         return
     for projection, (_, source), target in zip(projections, columns, kinds, strict=True):
-        convert_to(value_of(projection), source, target)
+        convert_to(unalias(projection), source, target)

@@ -17,7 +17,7 @@ from engine.tsql.scalars.types import (
     NULL,
     SqlType,
     check_conversion,
-    common,
+    common_type,
     nvarchar,
     varchar,
 )
@@ -37,19 +37,19 @@ class Binder(Protocol):
     def part(identifier: object) -> str:
         """Return the name of an identifier."""
 
-    def expr(self, node: exp.Expr) -> Kind:
+    def bind(self, node: exp.Expr) -> Kind:
         """Bind an expression and return its type."""
 
-    def parts(self, node: exp.Expr) -> Kind:
+    def bind_parts(self, node: exp.Expr) -> Kind:
         """Bind the parts of a node and return their common type."""
 
-    def fit(self, node: exp.Expr, kind: Kind, source: Kind = None) -> None:
+    def convert(self, node: exp.Expr, kind: Kind, source: Kind = None) -> None:
         """Convert a node to *kind*."""
 
-    def inner_query(self, node: object) -> Columns | None:
+    def bind_subquery(self, node: object) -> Columns | None:
         """Bind a subquery and return its columns."""
 
-    def at_most_one_row(self, node: exp.Expr) -> None:
+    def limit_to_one_row(self, node: exp.Expr) -> None:
         """Make a scalar subquery raise 512 for more than one row."""
 
     def convert_column(self, query: exp.Expr, source: SqlType, target: Kind) -> None:
@@ -65,19 +65,19 @@ INSERTED: Final = "made"
 
 def check_collations(operation: str, *values: exp.Expr) -> None:
     """Raise 468 for two texts with different explicit collations [DOC: collation precedence]."""
-    collation_names = [name for name in map(_explicit_collation, values) if name]
+    collation_names = [name for name in map(_find_explicit_collation, values) if name]
     for other_name in collation_names[1:]:
         if other_name.lower() != collation_names[0].lower():
             raise SqlError(468, collation_names[0], other_name, operation)
 
 
-def _explicit_collation(node: exp.Expr) -> str:
+def _find_explicit_collation(node: exp.Expr) -> str:
     """Return the collation that COLLATE gives to the expression or to a part of a concatenation, or ""."""
     while True:
         if isinstance(node, exp.Collate):
             name = str(node.expression.name)
             return "" if name.upper() in OWN_COLLATIONS else name
-        if isinstance(node, exp.Add) and (collation := _explicit_collation(node.expression)):
+        if isinstance(node, exp.Add) and (collation := _find_explicit_collation(node.expression)):
             return collation
         if not isinstance(node, exp.Add | exp.Paren | exp.Alias):
             return ""
@@ -87,18 +87,16 @@ def _explicit_collation(node: exp.Expr) -> str:
 OWN_COLLATIONS: Final = frozenset({"DATABASE_DEFAULT", "CATALOG_DEFAULT"})
 
 
-def wrap_in_call(
-    node: exp.Expr, name: str, *before: exp.Expr, trailing_arguments: Sequence[exp.Expr] = ()
-) -> exp.Expr:
-    """Replace *node* with the call *name*(*before*, node, *trailing_arguments*) and return the call."""
+def wrap_in_call(node: exp.Expr, name: str, *before: exp.Expr, suffix: Sequence[exp.Expr] = ()) -> exp.Expr:
+    """Replace *node* with the call *name*(*before*, node, *suffix*) and return the call."""
     call = exp.Anonymous(this=name, expressions=[])
     call.meta[INSERTED] = True
     node.replace(call)
-    call.set("expressions", [*before, node, *trailing_arguments])
+    call.set("expressions", [*before, node, *suffix])
     return call
 
 
-def text(value: object) -> exp.Expr:
+def literal(value: object) -> exp.Expr:
     """Return a literal of text."""
     return exp.Literal.string(str(value))
 
@@ -114,27 +112,27 @@ def convert_to(node: exp.Expr, source: Kind, target: Kind) -> None:
     ):
         return
     check_conversion(source, target, explicit=False)
-    wrap_in_call(node, "convert", text(target), trailing_arguments=(exp.Null(), text(source)))
+    wrap_in_call(node, "convert", literal(target), suffix=(exp.Null(), literal(source)))
 
 
 def as_float(node: exp.Expr, kind: Kind) -> None:
     """Convert a long decimal to float for a comparison with a number that is stored in another form."""
     if kind is not None and kind.is_long:
-        wrap_in_call(current(node), "convert", text("float"), trailing_arguments=(exp.Null(), text(kind)))
+        wrap_in_call(find_replacement(node), "convert", literal("float"), suffix=(exp.Null(), literal(kind)))
 
 
-def all_of_one_type(binder: Binder, nodes: Sequence[exp.Expr]) -> Kind:
+def convert_to_common_type(binder: Binder, nodes: Sequence[exp.Expr]) -> Kind:
     """Convert several values to their common type and return it."""
-    kinds = [binder.expr(node) for node in nodes]
+    kinds = [binder.bind(node) for node in nodes]
     common_kind: Kind = NULL
     for kind in kinds:
-        common_kind = common(common_kind, kind)
+        common_kind = common_type(common_kind, kind)
     for node, kind in zip(nodes, kinds, strict=True):
-        convert_to(current(node), kind, common_kind)
+        convert_to(find_replacement(node), kind, common_kind)
     return common_kind
 
 
-def current(node: exp.Expr) -> exp.Expr:
+def find_replacement(node: exp.Expr) -> exp.Expr:
     """Return the node that now has the place of *node*: itself, or the outermost call around it."""
     while isinstance(node.parent, exp.Anonymous) and node.parent.meta.get(INSERTED):
         node = node.parent
@@ -150,41 +148,41 @@ def as_text(binder: Binder, node: exp.Expr, kind: Kind) -> None:
         and not kind.is_integer
         and kind.name != "sql_variant"
     ):
-        wrap_in_call(node, "text", trailing_arguments=(text(kind),))
+        wrap_in_call(node, "text", suffix=(literal(kind),))
 
 
 # --- types of aggregates and of functions with OVER, and checks of OVER -----------------------------------
 
 
-def _count(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_count(binder: Binder, node: exp.Expr) -> Kind:
     inner = node.this
     if isinstance(inner, exp.Distinct):
-        kinds = [binder.expr(value) for value in inner.expressions]
+        kinds = [binder.bind(value) for value in inner.expressions]
     else:
         is_plain = isinstance(inner, exp.Expr) and not isinstance(inner, exp.Star)
-        kinds = [binder.expr(inner)] if is_plain else []
+        kinds = [binder.bind(inner)] if is_plain else []
     if NULL in kinds:
         raise SqlError(8117, "NULL", "count")
     return BIGINT if node.args.get("big_int") else INT
 
 
-def _argument(binder: Binder, node: exp.Expr) -> Kind:
+def _bind_argument(binder: Binder, node: exp.Expr) -> Kind:
     inner = node.this if not isinstance(node, exp.Anonymous) else (node.expressions or [None])[0]
     if isinstance(inner, exp.Distinct):
         inner = inner.expressions[0]
-    return binder.expr(inner) if isinstance(inner, exp.Expr) else None
+    return binder.bind(inner) if isinstance(inner, exp.Expr) else None
 
 
-def _extreme(binder: Binder, node: exp.Expr) -> Kind:
-    kind = _argument(binder, node)
+def _infer_extreme(binder: Binder, node: exp.Expr) -> Kind:
+    kind = _bind_argument(binder, node)
     if kind is not None and kind.name in ("bit", "text", "ntext", "image", "xml"):
         raise SqlError(8117, kind.name, node.key)
     return kind
 
 
-def _sum(binder: Binder, node: exp.Expr) -> Kind:
-    kind = returns.sum_type(_argument(binder, node))
-    binder.fit(node, kind)
+def _infer_sum(binder: Binder, node: exp.Expr) -> Kind:
+    kind = returns.infer_sum_type(_bind_argument(binder, node))
+    binder.convert(node, kind)
     return kind
 
 
@@ -221,9 +219,9 @@ def _check_window(node: exp.Expr) -> None:
     if framed and order is None:
         raise SqlError(10756)
     given_arguments = list(function.args.values())[:2] if not anonymous else function.expressions[:2]
-    if name.lower() == "ntile" and given_arguments and _sign(given_arguments[0]) in (-1, 0):
+    if name.lower() == "ntile" and given_arguments and _get_literal_sign(given_arguments[0]) in (-1, 0):
         raise SqlError(4116)
-    if name.lower() in ("lag", "lead") and _sign(function.args.get("offset")) == -1:
+    if name.lower() in ("lag", "lead") and _get_literal_sign(function.args.get("offset")) == -1:
         raise SqlError(8730)
     if order is not None and any(isinstance(term.this, exp.Literal) for term in order.expressions):
         raise SqlError(5309 if any(term.this.is_string for term in order.expressions) else 5308)
@@ -231,7 +229,7 @@ def _check_window(node: exp.Expr) -> None:
         raise SqlError(10759)
 
 
-def _sign(node: object) -> int | None:
+def _get_literal_sign(node: object) -> int | None:
     """Return -1, 0 or 1, the sign of a literal number; None for anything else."""
     node = node.unnest() if isinstance(node, exp.Expr) else node
     if isinstance(node, exp.Neg):
@@ -241,41 +239,41 @@ def _sign(node: object) -> int | None:
     return None
 
 
-def _window(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_window(binder: Binder, node: exp.Expr) -> Kind:
     _check_window(node)
     for key in ("partition_by", "order"):
         parts = node.args.get(key)
         for part in (
             [parts] if isinstance(parts, exp.Expr) else parts or []
         ):  # ORDER BY in OVER cannot use aliases
-            binder.parts(part)
-    return binder.expr(node.this)
+            binder.bind_parts(part)
+    return binder.bind(node.this)
 
 
-def _average(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_average(binder: Binder, node: exp.Expr) -> Kind:
     """Rewrite AVG as SUM divided by COUNT, so that integers give an integer. With OVER, both are window functions."""
-    kind = returns.average_type(_argument(binder, node))
+    kind = returns.infer_average_type(_bind_argument(binder, node))
     if kind is not None:
         node.meta["average"] = str(kind)
     return kind
 
 
-def _deviation(binder: Binder, node: exp.Expr) -> Kind:
-    binder.parts(node)
+def _infer_deviation(binder: Binder, node: exp.Expr) -> Kind:
+    binder.bind_parts(node)
     return FLOAT
 
 
-def _string_agg(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_string_agg(binder: Binder, node: exp.Expr) -> Kind:
     """Return the type of STRING_AGG: as wide as its texts, else 8,000 bytes [DOC: STRING_AGG]."""
     if len(node.expressions) != 2 and KEYS not in node.meta:
         raise SqlError(174, "STRING_AGG", 2)
-    kind, *_ = [binder.expr(value) for value in list(node.expressions)]
+    kind, *_ = [binder.bind(value) for value in list(node.expressions)]
     if kind is not None and kind.family != "text":
         wrap_in_call(
             node.expressions[0],
             "convert",
-            text("nvarchar(4000)"),
-            trailing_arguments=(exp.Null(), text(kind)),
+            literal("nvarchar(4000)"),
+            suffix=(exp.Null(), literal(kind)),
         )
     if kind is None or kind.length == MAX:
         return nvarchar(MAX)
@@ -288,7 +286,7 @@ _HASHED: Final = frozenset({"bit", "tinyint", "smallint", "int", "null"})
 def _checksum(binder: Binder, node: exp.Expr) -> Kind:
     """Refuse types whose checksum is unknown. Programs use that of NEWID as a random number."""
     for argument in list(node.expressions):
-        kind = None if isinstance(argument, exp.Star) else binder.expr(argument)
+        kind = None if isinstance(argument, exp.Star) else binder.bind(argument)
         text_known = node.name.lower() == "binary_checksum" and kind and kind.name in ("char", "varchar")
         is_random = isinstance(argument, exp.Anonymous) and argument.name.lower() == "newid"
         if kind is None or not (kind.name in _HASHED or text_known or is_random):
@@ -298,17 +296,17 @@ def _checksum(binder: Binder, node: exp.Expr) -> Kind:
 
 def _infer_row_function(binder: Binder, node: exp.Expr) -> Kind:
     """Return the type of LAG, FIRST_VALUE and others: that of the value. A default is converted to it."""
-    kind = binder.expr(node.this)
+    kind = binder.bind(node.this)
     for key, part in node.args.items():
         if key != "this" and isinstance(part, exp.Expr):
-            sql_type = binder.expr(part)
+            sql_type = binder.bind(part)
             if key == "default":
                 convert_to(part, sql_type, kind)
     return kind
 
 
-def _row_number(binder: Binder, node: exp.Expr) -> Kind:
-    binder.parts(node)
+def _infer_row_number(binder: Binder, node: exp.Expr) -> Kind:
+    binder.bind_parts(node)
     return BIGINT
 
 
@@ -319,7 +317,7 @@ def is_series(call: exp.Expr) -> bool:
 
 def infer_series(binder: Binder, node: exp.Expr) -> Kind:
     """Return the common type of the arguments of GENERATE_SERIES [DOC: GENERATE_SERIES]. Raises 5373."""
-    kinds = [binder.expr(value) for value in list(node.expressions)]
+    kinds = [binder.bind(value) for value in list(node.expressions)]
     sql_types = [kind for kind in kinds if kind is not None and kind != NULL]
     names = {"numeric" if kind.name == "decimal" else kind.name for kind in sql_types}
     if len(names) > 1 or names - {"tinyint", "smallint", "int", "bigint", "numeric"}:
@@ -327,23 +325,23 @@ def infer_series(binder: Binder, node: exp.Expr) -> Kind:
         raise SqlError(5373)
     target: Kind = NULL
     for kind in sql_types:
-        target = common(target, kind)
+        target = common_type(target, kind)
     return target
 
 
 RULES: Final[dict[type[exp.Expr], Rule]] = {
-    exp.Count: _count,
-    exp.Max: _extreme,
-    exp.Min: _extreme,
-    exp.Sum: _sum,
-    exp.Window: _window,
-    **dict.fromkeys((exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile), _row_number),
+    exp.Count: _infer_count,
+    exp.Max: _infer_extreme,
+    exp.Min: _infer_extreme,
+    exp.Sum: _infer_sum,
+    exp.Window: _infer_window,
+    **dict.fromkeys((exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile), _infer_row_number),
     **dict.fromkeys((exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue), _infer_row_function),
 }
 NAMED: Final[dict[str, Rule]] = {
-    "avg": _average,
-    **dict.fromkeys(("stdev", "stdevp", "var", "varp"), _deviation),
-    "string_agg": _string_agg,
+    "avg": _infer_average,
+    **dict.fromkeys(("stdev", "stdevp", "var", "varp"), _infer_deviation),
+    "string_agg": _infer_string_agg,
     **dict.fromkeys(("checksum", "binary_checksum"), _checksum),
 }
 """Aggregates and functions that the tree contains by name -> rule for their type."""

@@ -16,11 +16,11 @@ Assumed: SQLite copies a CTE at each use.
 """
 
 
-def cost_of(tree: exp.Expr) -> QueryCost:
+def build_cost(tree: exp.Expr) -> QueryCost:
     """Return the cost of the query from the text that SQLite will run. Raises SqlError 8623."""
     column_names = {column.name.lower() for column in tree.find_all(exp.Column)}
     star = tree.find(exp.Star) is not None
-    return replace(_CostReader().query(tree), columns_named=COST_MAX if star else len(column_names))
+    return replace(_CostReader().read_query(tree), columns_named=COST_MAX if star else len(column_names))
 
 
 class _CostReader:
@@ -28,39 +28,39 @@ class _CostReader:
         self._named: dict[str, QueryCost] = {}
         self._weights: dict[QueryCost, int] = {}
 
-    def query(self, tree: exp.Expr) -> QueryCost:
+    def read_query(self, tree: exp.Expr) -> QueryCost:
         clause = tree.args.get("with_")
         for cte in clause.expressions if clause is not None else ():
-            self._named[cte.alias.lower()] = self._common(cte)
+            self._named[cte.alias.lower()] = self._read_cte(cte)
         if isinstance(tree, exp.Subquery):
-            return self.query(tree.this)
+            return self.read_query(tree.this)
         if isinstance(tree, exp.SetOperation):
             cost = QueryCost(
-                parts=(self.query(tree.this), self.query(tree.expression)),
+                parts=(self.read_query(tree.this), self.read_query(tree.expression)),
                 sorts=int(bool(tree.args.get("distinct"))) + int(tree.args.get("order") is not None),
                 most=_read_row_limit(tree),
                 most_by=_read_limit_parameter(tree),
             )
         elif isinstance(tree, exp.Select):
-            cost = self._select(tree)
+            cost = self._read_select(tree)
         elif isinstance(tree, exp.Values):
             cost = QueryCost(parts=(NO_QUERY,) * len(tree.expressions))
         else:
             cost = QueryCost()
-        self._weigh(cost)
+        self._count_inner_queries(cost)
         return cost
 
-    def _common(self, cte: exp.Expr) -> QueryCost:
+    def _read_cte(self, cte: exp.Expr) -> QueryCost:
         name, body = cte.alias.lower(), cte.this
         recursive = any(table.name.lower() == name for table in body.find_all(exp.Table))
         if recursive:
             self._named[name] = QueryCost(one_row=True)
-        query_cost = self.query(body)
+        query_cost = self.read_query(body)
         if not recursive:
             return query_cost
         return QueryCost(parts=(query_cost,), recursive=True)
 
-    def _weigh(self, query: QueryCost) -> None:
+    def _count_inner_queries(self, query: QueryCost) -> None:
         """Count the inner queries, each as often as it is referenced. Raises 8623."""
         weight = 1
         for part in (*query.parts, *(s.query for s in query.sources), *(inner for inner, _ in query.inner)):
@@ -69,17 +69,19 @@ class _CostReader:
             raise SqlError(8623)
         self._weights[query] = weight
 
-    def _select(self, select: exp.Select) -> QueryCost:
+    def _read_select(self, select: exp.Select) -> QueryCost:
         listed = list(_list_sources(select))
         source_names = [node.alias_or_name.lower() for node, _ in listed]
-        tables = {name: self._table(node) for name, (node, _) in zip(source_names, listed, strict=True)}
+        tables = {
+            name: self._get_table_name(node) for name, (node, _) in zip(source_names, listed, strict=True)
+        }
         clause = select.args.get("where")
-        common = list(_conjuncts(clause.this if clause is not None else None))
+        common = list(_iterate_conjuncts(clause.this if clause is not None else None))
         for _, join in listed:
             if join is not None and not join.side:
-                common += _conjuncts(join.args.get("on"))
+                common += _iterate_conjuncts(join.args.get("on"))
         sources = tuple(
-            self._source(node, join, source_names[: index + 1], tables, common)
+            self._read_source(node, join, source_names[: index + 1], tables, common)
             for index, (node, join) in enumerate(listed)
         )
         filtering = [clause, *(join.args.get("on") for _, join in listed if join is not None)]
@@ -92,11 +94,13 @@ class _CostReader:
             for listed_node, _ in listed
             if _is_packed(listed_node)
         )
-        filters = self._expressions(filtering, source_names, inner)
-        calls = self._expressions(showing, source_names, inner)
+        filters = self._count_calls(filtering, source_names, inner)
+        calls = self._count_calls(showing, source_names, inner)
         grouped_by = _find_grouped_sources(select, source_names)
-        totals = [node for value in showing for node in _totals(value)] if grouped_by is not None else []
-        group_calls = calls - self._expressions(totals, source_names, []) if grouped_by is not None else 0
+        totals = (
+            [node for value in showing for node in _iterate_totals(value)] if grouped_by is not None else []
+        )
+        group_calls = calls - self._count_calls(totals, source_names, []) if grouped_by is not None else 0
         grouped = select.args.get("group") is not None
         ordered = len([key for key in ("order", "group", "distinct") if select.args.get(key) is not None])
         return QueryCost(
@@ -108,7 +112,7 @@ class _CostReader:
             inner=tuple(inner),
             sorts=ordered
             + len([window for projection in select.expressions for window in _list_sorts(projection)]),
-            one_row=not grouped and bool(sources) and _aggregates(select),
+            one_row=not grouped and bool(sources) and _is_single_aggregate(select),
             most=_read_row_limit(select),
             most_by=_read_limit_parameter(select),
             columns=_list_passed_columns(select, sources),
@@ -118,16 +122,16 @@ class _CostReader:
         """Return the cost of rows from json_each: those of a query that packs its own rows, or the nodes of XML."""
         packed = call.expressions[0]
         if isinstance(packed, exp.Subquery):
-            return self.query(packed.this.args["from_"].this)
+            return self.read_query(packed.this.args["from_"].this)
         return QueryCost(parts=(NO_QUERY,) * NODES_ASSUMED, calls=1)
 
-    def _table(self, node: exp.Expr) -> str:
+    def _get_table_name(self, node: exp.Expr) -> str:
         """Return the name of a table in SQLite; empty for a query."""
         if _is_packed(node):
             return ""
         return node.name if isinstance(node, exp.Table) and node.name.lower() not in self._named else ""
 
-    def _source(
+    def _read_source(
         self,
         node: exp.Expr,
         join: exp.Join | None,
@@ -136,11 +140,11 @@ class _CostReader:
         common: list[exp.Expr],
     ) -> CostSource:
         outer = join is not None and bool(join.side)
-        tests = list(_conjuncts(join.args.get("on"))) if outer and join is not None else common
+        tests = list(_iterate_conjuncts(join.args.get("on"))) if outer and join is not None else common
         equal: list[Equal] = []
         fixed: list[str] = []
         for test in tests:
-            for column, other_expression in _equalities(test):
+            for column, other_expression in _iterate_equalities(test):
                 if column.table.lower() != source_names[-1] and (column.table or len(tables) > 1):
                     continue
                 names = {part.table.lower() for part in other_expression.find_all(exp.Column)} & set(tables)
@@ -158,14 +162,14 @@ class _CostReader:
             query = self._read_packed_rows(node.this)
         elif isinstance(node, exp.Table):
             query = self._named.get(node.name.lower())
-            table = self._table(node)
+            table = self._get_table_name(node)
         elif isinstance(node, exp.Subquery):
-            query = self.query(node.this)
+            query = self.read_query(node.this)
         conditions = [*tests, *common] if outer else tests  # WHERE filters the rows without a match
-        bounds = tuple(_bounds(conditions, source_names[-1], len(tables) == 1)) if table else ()
+        bounds = tuple(_iterate_bounds(conditions, source_names[-1], len(tables) == 1)) if table else ()
         return CostSource(table, query, tuple(equal), tuple(fixed), bounds, outer)
 
-    def _expressions(
+    def _count_calls(
         self, nodes: Sequence[object], source_names: list[str], inner: list[tuple[QueryCost, bool]]
     ) -> int:
         """Return the number of calls in the expressions. Queries in them are appended to *inner*."""
@@ -176,7 +180,7 @@ class _CostReader:
             if not isinstance(node, exp.Expr):
                 continue
             if isinstance(node, exp.Query):
-                inner.append((self.query(node), _is_correlated(node)))
+                inner.append((self.read_query(node), _is_correlated(node)))
                 continue
             calls += int(isinstance(node, exp.Anonymous | exp.AggFunc | exp.Like))
             remaining_nodes += node.iter_expressions()
@@ -211,7 +215,7 @@ def _find_grouped_sources(select: exp.Expr, source_names: list[str]) -> tuple[in
     return tuple(source_names.index(name) for name in sorted(tables)) if tables <= set(source_names) else None
 
 
-def _totals(value: object) -> Iterator[exp.Expr]:
+def _iterate_totals(value: object) -> Iterator[exp.Expr]:
     """Yield the aggregates in expressions that read every row, without window functions."""
     remaining_nodes = [value]
     while remaining_nodes:
@@ -270,7 +274,7 @@ def _list_joined_sources(node: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join | 
         yield from _flatten_source(join.this, join)
 
 
-def _conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
+def _iterate_conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
     remaining_nodes = [condition]
     while remaining_nodes:
         node = remaining_nodes.pop()
@@ -282,7 +286,7 @@ def _conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
             yield node
 
 
-def _equalities(test: exp.Expr) -> Iterator[tuple[exp.Column, exp.Expr]]:
+def _iterate_equalities(test: exp.Expr) -> Iterator[tuple[exp.Column, exp.Expr]]:
     """Yield each equality in both directions: (column, other side)."""
     if not isinstance(test, exp.EQ):
         return
@@ -297,7 +301,7 @@ def _equalities(test: exp.Expr) -> Iterator[tuple[exp.Column, exp.Expr]]:
 _SIGNS: Final[dict[type[exp.Expr], str]] = {exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.Like: "like"}
 
 
-def _bounds(tests: list[exp.Expr], source: str, single_source: bool) -> Iterator[Bound]:
+def _iterate_bounds(tests: list[exp.Expr], source: str, single_source: bool) -> Iterator[Bound]:
     """Yield the comparisons of the columns of *source* with a number or a LIKE pattern."""
     for test in tests:
         sign = _SIGNS.get(type(test))
@@ -329,7 +333,7 @@ def _is_correlated(query: exp.Expr) -> bool:
     )
 
 
-def _aggregates(select: exp.Select) -> bool:
+def _is_single_aggregate(select: exp.Select) -> bool:
     """Return whether the query aggregates all rows into one."""
     for projection in select.expressions:
         for node in projection.walk(prune=lambda node: isinstance(node, exp.Query | exp.Window)):

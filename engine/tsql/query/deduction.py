@@ -12,9 +12,9 @@ from sqlglot import exp
 from engine.messages import SqlError
 from engine.tsql.query import translate
 from engine.tsql.query.bind import QueryBinder
-from engine.tsql.query.infer import written_type
+from engine.tsql.query.infer import parse_written_type
 from engine.tsql.query.plans import BindingContext, ColumnsOf, Deduction, UnsimulatedFeatureError
-from engine.tsql.query.translation_context import table_ref, variable_name
+from engine.tsql.query.translation_context import build_table_ref, get_variable_name
 from engine.tsql.scalars.types import MAX, NULL, SqlType, nvarchar, varchar
 
 _COMPARED: Final = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
@@ -52,16 +52,16 @@ def deduce_types(
     parameters = [
         node
         for node in tree.find_all(exp.Parameter, bfs=False)
-        if not isinstance(node.this, exp.Parameter) and variable_name(node) in undeclared
+        if not isinstance(node.this, exp.Parameter) and get_variable_name(node) in undeclared
     ]
     if not parameters:
         return []
     tables = tuple(
-        (ref.key, columns_of(ref, False)) for ref in translate.references("statement", text).tables
+        (ref.key, columns_of(ref, False)) for ref in translate.find_references("statement", text).tables
     )
     names = BindingContext(tables, tuple(sorted(variables.items())))
     deducer = _Deducer(tree, parameters, columns_of, names)
-    return [deducer.deduce(node) for node in parameters]
+    return [deducer.deduce_parameter(node) for node in parameters]
 
 
 def generalize(kind: SqlType) -> SqlType:
@@ -80,7 +80,7 @@ def generalize(kind: SqlType) -> SqlType:
     return kind
 
 
-def _position(node: exp.Expr) -> int:
+def _get_position(node: exp.Expr) -> int:
     """Return the place of the node in its tree: nodes with equal text are equal, their places are not."""
     position: int = node.meta[_POSITION]
     return position
@@ -93,7 +93,7 @@ def _find_outermost(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _queries_around(node: exp.Expr) -> Iterator[exp.Expr]:
+def _iterate_enclosing_queries(node: exp.Expr) -> Iterator[exp.Expr]:
     """Yield the statements whose tables *node* can name, from the inside out."""
     query = node.find_ancestor(*_STATEMENTS)
     while query is not None:
@@ -108,34 +108,34 @@ class _Deducer:
         self.tree, self.columns_of, self.names = tree, columns_of, names
         for position, part in enumerate(tree.walk()):
             part.meta[_POSITION] = position
-        self.parameters = {_position(node) for node in parameters}
+        self.parameters = {_get_position(node) for node in parameters}
         self.operands: dict[int, list[exp.Expr]] = {}
         """Operands whose type is needed, by the position of each query around them."""
         self.kinds: dict[int, dict[int, SqlType]] = {}
         """Types of the operands by their position, by the position of the query."""
         for node in parameters:
-            other_node = self.other_operand(node)
+            other_node = self.find_other_operand(node)
             if other_node is not None:
-                for query in _queries_around(node):
-                    self.operands.setdefault(_position(query), []).append(other_node)
+                for query in _iterate_enclosing_queries(node):
+                    self.operands.setdefault(_get_position(query), []).append(other_node)
 
-    def deduce(self, node: exp.Parameter) -> Deduction:
-        name, shown_name = variable_name(node), f"@{node.name}"
+    def deduce_parameter(self, node: exp.Parameter) -> Deduction:
+        name, shown_name = get_variable_name(node), f"@{node.name}"
         inner = _find_outermost(node)
         parent = inner.parent
         if isinstance(parent, _COUNTS):
             return Deduction(name, _BIGINT)
         if isinstance(parent, exp.Cast | exp.TryCast):
-            return Deduction(name, written_type(parent.args["to"]))
+            return Deduction(name, parse_written_type(parent.args["to"]))
         if isinstance(parent, exp.Convert):
-            return Deduction(name, written_type(parent.this))
-        inserted = self.inserted_type(inner)
+            return Deduction(name, parse_written_type(parent.this))
+        inserted = self.find_inserted_type(inner)
         if inserted is not None:
             return Deduction(name, inserted)
         if isinstance(parent, exp.Select | exp.Alias) or _is_alias(parent):
             raise SqlError(11506, shown_name, "sql_variant", "xml")
         if isinstance(parent, _TYPED):
-            kind = self.operand_type(node, shown_name)
+            kind = self.find_operand_type(node, shown_name)
             kind = kind if isinstance(parent, (*_COMPARED, exp.In)) else generalize(kind)
             assigned = _is_assignment(parent) and parent.this is inner
             return Deduction(name, kind, is_read=not assigned, is_written=assigned)
@@ -143,7 +143,7 @@ class _Deducer:
             raise SqlError(11502, shown_name)
         raise UnsimulatedFeatureError(f"the type of the undeclared parameter {shown_name} at this place")
 
-    def inserted_type(self, node: exp.Expr) -> SqlType | None:
+    def find_inserted_type(self, node: exp.Expr) -> SqlType | None:
         """Return the type of the column into which INSERT puts the value; None for another place."""
         holder = node.parent
         if not isinstance(self.tree, exp.Insert) or not isinstance(holder, exp.Tuple | exp.Select):
@@ -155,7 +155,8 @@ class _Deducer:
         target = self.tree.this
         has_column_list = isinstance(target, exp.Schema)
         columns = (
-            self.columns_of(table_ref(target.this if has_column_list else target), not has_column_list) or ()
+            self.columns_of(build_table_ref(target.this if has_column_list else target), not has_column_list)
+            or ()
         )
         if has_column_list:
             column_name = target.expressions[position].name.lower()
@@ -164,7 +165,7 @@ class _Deducer:
             raise SqlError(213)
         return columns[position][1]
 
-    def other_operand(self, node: exp.Parameter) -> exp.Expr | None:
+    def find_other_operand(self, node: exp.Parameter) -> exp.Expr | None:
         """Return an operand next to the parameter: the first that is not an undeclared parameter itself."""
         inner = _find_outermost(node)
         if not isinstance(inner.parent, _TYPED):
@@ -173,21 +174,22 @@ class _Deducer:
             value for value in islice(inner.parent.iter_expressions(), _OPERANDS_MAX) if value is not inner
         ]
         typed_operands = (
-            value for value in other_operands if _position(value.unnest()) not in self.parameters
+            value for value in other_operands if _get_position(value.unnest()) not in self.parameters
         )
         return next(typed_operands, other_operands[0] if other_operands else None)
 
-    def operand_type(self, node: exp.Parameter, shown_name: str) -> SqlType:
+    def find_operand_type(self, node: exp.Parameter, shown_name: str) -> SqlType:
         """Return the type of the operand next to the parameter. Raise 11502 or 11503."""
-        other_node = self.other_operand(node)
+        other_node = self.find_other_operand(node)
         if other_node is None:
             raise SqlError(11502, shown_name)
-        for query in _queries_around(node):
-            kind = self.types_in(query).get(_position(other_node))
+        for query in _iterate_enclosing_queries(node):
+            kind = self.find_types_in(query).get(_get_position(other_node))
             if kind is not None:
                 return kind
         untyped = next(
-            (item for item in other_node.find_all(exp.Parameter) if _position(item) in self.parameters), None
+            (item for item in other_node.find_all(exp.Parameter) if _get_position(item) in self.parameters),
+            None,
         )
         if untyped is not None:
             raise SqlError(11503, shown_name, f"@{untyped.name}")
@@ -195,29 +197,29 @@ class _Deducer:
             raise SqlError(11502, shown_name)
         raise UnsimulatedFeatureError(f"the type of the undeclared parameter {shown_name} at this place")
 
-    def types_in(self, query: exp.Expr) -> dict[int, SqlType]:
+    def find_types_in(self, query: exp.Expr) -> dict[int, SqlType]:
         """Return the known types of the operands in *query*, bound to its tables."""
-        if _position(query) not in self.kinds:
-            operands = self.operands[_position(query)]
+        if _get_position(query) not in self.kinds:
+            operands = self.operands[_get_position(query)]
             select = exp.Select(
                 expressions=[exp.Alias(this=value.copy(), alias=exp.to_identifier("v")) for value in operands]
             )
-            sources = _sources(query)
+            sources = _list_sources(query)
             if sources:
                 select.set("from_", exp.From(this=sources[0].copy()))
                 select.set("joins", [part.copy() for part in sources[1:]])
             clause = self.tree.args.get("with_")
             select.set("with_", clause.copy() if clause is not None else None)
             try:
-                columns = QueryBinder(self.names).query(select) or ()
+                columns = QueryBinder(self.names).bind_query(select) or ()
             except (SqlError, UnsimulatedFeatureError):
                 columns = ()
-            self.kinds[_position(query)] = {
-                _position(value): kind
+            self.kinds[_get_position(query)] = {
+                _get_position(value): kind
                 for value, (_, kind) in zip(operands, columns, strict=False)
                 if kind is not None and kind != NULL
             }
-        return self.kinds[_position(query)]
+        return self.kinds[_get_position(query)]
 
 
 def _is_alias(node: exp.Expr | None) -> bool:
@@ -234,7 +236,7 @@ def _is_assignment(node: exp.Expr | None) -> TypeGuard[exp.EQ]:
     return isinstance(node, exp.EQ) and node.arg_key == "expressions"
 
 
-def _sources(query: exp.Expr) -> list[exp.Expr]:
+def _list_sources(query: exp.Expr) -> list[exp.Expr]:
     """Return the first table of a statement, and a join for each of the others."""
     clause = query.args.get("from_")
     targets = [query.this, *(query.args.get("tables") or ())] if isinstance(query, _CHANGES) else []

@@ -15,7 +15,7 @@ from msgspec import Struct
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query.conversions import INSERTED, Binder, current, text
+from engine.tsql.query.conversions import INSERTED, Binder, find_replacement, literal
 from engine.tsql.query.plans import Columns, Space, resolve_column
 from engine.tsql.query.syntax_normalization import JSON_FRAGMENTS, is_json
 from engine.tsql.scalars.json_values import JsonTemplate
@@ -56,7 +56,7 @@ def expand_stars(select: exp.Select, space: Space) -> None:
     select.set("expressions", projections)
 
 
-def note_kinds(select: exp.Select, columns: Columns | None, space: Space) -> Columns:
+def store_column_types(select: exp.Select, columns: Columns | None, space: Space) -> Columns:
     """Store type and source of each result column, and return the only column of the JSON result."""
     for projection, (_, kind) in zip(list(select.expressions), columns or (), strict=False):
         value = projection.expression if isinstance(projection, exp.EQ) else projection.unalias()
@@ -76,11 +76,11 @@ def _is_fragment(value: exp.Expr) -> bool:
     """Return whether the value is JSON: a JSON function, or a FOR JSON query that gives an array or an object."""
     if isinstance(value, exp.Subquery):
         clause = value.this.args.get("for_")
-        return is_json(clause) and "WITHOUT_ARRAY_WRAPPER" not in _options(clause)
+        return is_json(clause) and "WITHOUT_ARRAY_WRAPPER" not in _read_options(clause)
     return isinstance(value, exp.Anonymous) and str(value.this).lower().endswith(JSON_FRAGMENTS)
 
 
-def _options(clause: exp.Expr) -> dict[str, str | None]:
+def _read_options(clause: exp.Expr) -> dict[str, str | None]:
     """Return the options of FOR JSON; ROOT has its name as the value."""
     options_by_name: dict[str, str | None] = {}
     for option in clause.expressions:
@@ -94,7 +94,7 @@ def rewrite_for_json(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.
 
     *unnamed*: alias for columns without a name.
     """
-    options = _options(clause)
+    options = _read_options(clause)
     auto, nulls, is_unwrapped = (
         word in options for word in ("AUTO", "INCLUDE_NULL_VALUES", "WITHOUT_ARRAY_WRAPPER")
     )
@@ -107,26 +107,28 @@ def rewrite_for_json(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.
     projections = list(select.expressions)
     if any(projection.is_star or KIND not in projection.meta for projection in projections):
         return None
-    names = [_name_of(projection, unnamed) for projection in projections]
+    names = [_get_name(projection, unnamed) for projection in projections]
     if "" in names:
         raise SqlError(13605)
     values = [p.expression if isinstance(p, exp.EQ) else p.unalias() for p in projections]
     noted = [(p.meta[KIND][0], p.meta[KIND][2]) for p in projections]
-    literals = [_literal(exp.column(f"x{place}"), *literal_kind) for place, literal_kind in enumerate(noted)]
-    levels = _levels(projections, names) if auto else [("", list(enumerate(names)))]
+    literals = [
+        _build_literal(exp.column(f"x{place}"), *literal_kind) for place, literal_kind in enumerate(noted)
+    ]
+    levels = _list_levels(projections, names) if auto else [("", list(enumerate(names)))]
     if levels is None:
         return None
     order_by_values(select, names, values)
     columns = [exp.alias_(value, f"x{place}", quoted=True) for place, value in enumerate(values)]
     select.set("expressions", columns)
-    objects = [_object(members, literals, nulls, nested=not auto) for _, members in levels]
-    titles = _titles(select, [name for name, _ in levels])
+    objects = [_build_object(members, literals, nulls, nested=not auto) for _, members in levels]
+    titles = _list_array_names(select, [name for name, _ in levels])
     joined_objects = exp.Anonymous(
-        this="group_concat", expressions=[_call("json_levels", *objects), text(",")]
+        this="group_concat", expressions=[_build_call("json_levels", *objects), literal(",")]
     )
-    root = text(options["ROOT"] or "root") if "ROOT" in options else exp.Null()
-    rows_call = _call(
-        "json_rows", joined_objects, text(json.dumps(titles)), root, exp.Literal.number(int(is_unwrapped))
+    root = literal(options["ROOT"] or "root") if "ROOT" in options else exp.Null()
+    rows_call = _build_call(
+        "json_rows", joined_objects, literal(json.dumps(titles)), root, exp.Literal.number(int(is_unwrapped))
     )
     rows = exp.Subquery(this=select.copy(), alias=exp.TableAlias(this=exp.to_identifier("s")))
     has_rows = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
@@ -137,11 +139,11 @@ def rewrite_for_json(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.
     )
 
 
-def _call(name: str, *arguments: exp.Expr, prefix: str = "t_") -> exp.Expr:
+def _build_call(name: str, *arguments: exp.Expr, prefix: str = "t_") -> exp.Expr:
     return exp.Anonymous(this=f"{prefix}{name}", expressions=list(arguments))
 
 
-def _name_of(projection: exp.Expr, unnamed: str) -> str:
+def _get_name(projection: exp.Expr, unnamed: str) -> str:
     if isinstance(projection, exp.EQ):  # 'name' = value
         literal = projection.this.find(exp.Literal)
         return str(literal.name) if literal is not None else str(projection.this.name)
@@ -158,27 +160,31 @@ def infer_constructor(binder: Binder, node: exp.Expr) -> SqlType:
     """
     step = 2 if str(node.this).lower() == "json_object_text" else 1
     for place, value in enumerate(list(node.expressions[1:])):
-        kind, json_kind = binder.expr(value), current(node.expressions[place + 1])
+        kind, json_kind = binder.bind(value), find_replacement(node.expressions[place + 1])
         if place % step == step - 1:
-            literal = _literal(json_kind.copy(), kind, _is_fragment(json_kind), prefix="")
+            literal = _build_literal(json_kind.copy(), kind, _is_fragment(json_kind), prefix="")
             literal.meta[INSERTED] = True
             json_kind.replace(literal)
     return nvarchar(MAX)
 
 
-def _literal(value: exp.Expr, kind: SqlType | None, fragment: bool, prefix: str = "t_") -> exp.Expr:
+def _build_literal(value: exp.Expr, kind: SqlType | None, fragment: bool, prefix: str = "t_") -> exp.Expr:
     """Return the call that converts a value to JSON: numbers bare, bits as words, binary values in base64."""
     if kind is None or fragment:
-        return _call("json_literal", value, text(""), exp.Literal.number(int(fragment)), prefix=prefix)
+        return _build_call(
+            "json_literal", value, literal(""), exp.Literal.number(int(fragment)), prefix=prefix
+        )
     if not (kind.is_text or kind.is_integer or kind.is_binary or kind.name in _UNCONVERTED_TYPES):
         style = exp.Literal.number(_STYLES[kind.name]) if kind.name in _STYLES else exp.Null()
-        value = _call("convert", text("varchar(60)"), value, style, text(kind), prefix=prefix)
+        value = _build_call("convert", literal("varchar(60)"), value, style, literal(kind), prefix=prefix)
     # money is a number in all public output, although the table of types in the documentation says string
     kind_name = "bit" if kind.name == "bit" else "number" if kind.is_number else kind.name
-    return _call("json_literal", value, text(kind_name), exp.Literal.number(0), prefix=prefix)
+    return _build_call("json_literal", value, literal(kind_name), exp.Literal.number(0), prefix=prefix)
 
 
-def _object(members: list[tuple[int, str]], literals: list[exp.Expr], nulls: bool, nested: bool) -> exp.Expr:
+def _build_object(
+    members: list[tuple[int, str]], literals: list[exp.Expr], nulls: bool, nested: bool
+) -> exp.Expr:
     """Return the call that builds the object of a row. *nested*: a dot in a name opens an object (PATH)."""
     template: JsonTemplate = []
     used_paths: set[tuple[str, ...]] = set()
@@ -202,12 +208,14 @@ def _object(members: list[tuple[int, str]], literals: list[exp.Expr], nulls: boo
         current_level.append((path[-1], number))
         before = path
     member_literals = [literals[place].copy() for place, _ in members]
-    return _call(
-        "json_object_of", text(json.dumps(template)), exp.Literal.number(int(nulls)), *member_literals
+    return _build_call(
+        "json_object_of", literal(json.dumps(template)), exp.Literal.number(int(nulls)), *member_literals
     )
 
 
-def _levels(projections: list[exp.Expr], names: list[str]) -> list[tuple[str, list[tuple[int, str]]]] | None:
+def _list_levels(
+    projections: list[exp.Expr], names: list[str]
+) -> list[tuple[str, list[tuple[int, str]]]] | None:
     """Return the levels of AUTO: one per table, in the order in which the columns name them.
 
     Return None for an expression above the last level, which the comparison of rows could not use.
@@ -231,7 +239,7 @@ def _levels(projections: list[exp.Expr], names: list[str]) -> list[tuple[str, li
     return list(levels.items())
 
 
-def _titles(select: exp.Select, sources: list[str]) -> list[str]:
+def _list_array_names(select: exp.Select, sources: list[str]) -> list[str]:
     """Return the names of the arrays of AUTO: the alias of a table, or its name in the query."""
     title_map = {
         str(table.alias_or_name).lower(): str(table.meta[ELEMENT_NAME])
@@ -279,7 +287,7 @@ def rewrite_for_xml(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.S
 
     *unnamed*: alias for columns without a name.
     """
-    options = dict(_option(option.this) for option in clause.expressions)
+    options = dict(_read_option(option.this) for option in clause.expressions)
     mode = next(iter(options), "")
     if mode not in ("PATH", "RAW", "AUTO") or set(options) - {
         mode,
@@ -291,8 +299,8 @@ def rewrite_for_xml(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.S
         return None
     if any(projection.is_star for projection in select.expressions):
         return None
-    names = [_name_of_forxml(projection, unnamed) for projection in select.expressions]
-    values = [_value_of(projection) for projection in select.expressions]
+    names = [_get_xml_name(projection, unnamed) for projection in select.expressions]
+    values = [_get_value(projection) for projection in select.expressions]
     tag = options[mode] if options[mode] is not None else "row"
     if mode == "AUTO":
         if select.args.get("from_") is None:
@@ -309,28 +317,33 @@ def rewrite_for_xml(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.S
     items = []
     for place, (name, value) in enumerate(zip(names, values, strict=True)):
         column = exp.column(f"x{place}")
-        content = _call_forxml("xml_join", column) if _is_xml(value) else _call_forxml("xml_escape", column)
-        items.append(_Item(_path(f"@{name}" if attributes else name, mode == "PATH"), content))
+        content = (
+            _build_xml_call("xml_join", column) if _is_xml(value) else _build_xml_call("xml_escape", column)
+        )
+        items.append(_Item(_split_path(f"@{name}" if attributes else name, mode == "PATH"), content))
     order_by_values(select, names, values)
     select.set(
         "expressions", [exp.alias_(value, f"x{place}", quoted=True) for place, value in enumerate(values)]
     )
     space = exp.Literal.string(_XSI) if nil else exp.Null()
-    own_attributes = _attributes(items)
+    own_attributes = _build_attributes(items)
     if nil and "ROOT" not in options:
-        own_attributes = _call_forxml("xml_join", space.copy(), own_attributes)
+        own_attributes = _build_xml_call("xml_join", space.copy(), own_attributes)
     joined_rows: exp.Expr = exp.Anonymous(
         this="group_concat",
         expressions=[
-            _call_forxml(
-                "xml_row", exp.Literal.string(encode_name(tag or "")), own_attributes, _content(items, nil)
+            _build_xml_call(
+                "xml_row",
+                exp.Literal.string(encode_name(tag or "")),
+                own_attributes,
+                _build_content(items, nil),
             ),
             exp.Literal.string(" " if names == ["data()"] else ""),
         ],
     )
     if "ROOT" in options:
         root = exp.Literal.string(options["ROOT"] or "root")
-        joined_rows = _call_forxml("xml_row", root, space, joined_rows)
+        joined_rows = _build_xml_call("xml_row", root, space, joined_rows)
     rows = exp.Subquery(this=select.copy(), alias=exp.TableAlias(this=exp.to_identifier("s")))
     outer = exp.Select(
         expressions=[exp.alias_(joined_rows, XML_COLUMN, quoted=True)], from_=exp.From(this=rows)
@@ -339,16 +352,16 @@ def rewrite_for_xml(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.S
     return outer
 
 
-def _option(option: exp.Expr) -> tuple[str, str | None]:
+def _read_option(option: exp.Expr) -> tuple[str, str | None]:
     value = option.args.get("expression")
     return option.name.upper(), value.name if isinstance(value, exp.Expr) else None
 
 
-def _call_forxml(name: str, *arguments: exp.Expr) -> exp.Expr:
+def _build_xml_call(name: str, *arguments: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=f"t_{name}", expressions=list(arguments))
 
 
-def _name_of_forxml(projection: exp.Expr, unnamed: str) -> str:
+def _get_xml_name(projection: exp.Expr, unnamed: str) -> str:
     if isinstance(projection, exp.EQ):  # 'name' = value
         return str(projection.this.find(exp.Literal).name)
     name = projection.alias if isinstance(projection, exp.Alias) else ""
@@ -357,7 +370,7 @@ def _name_of_forxml(projection: exp.Expr, unnamed: str) -> str:
     return "" if name == unnamed else name
 
 
-def _value_of(projection: exp.Expr) -> exp.Expr:
+def _get_value(projection: exp.Expr) -> exp.Expr:
     value = projection.expression if isinstance(projection, exp.EQ) else projection.unalias()
     assert isinstance(value, exp.Expr)
     return value
@@ -395,7 +408,7 @@ def encode_name(name: str) -> str:
     return re.sub(r"^[\d.\-]", lambda match: f"_x{ord(match[0]):04X}_", encoded_name)
 
 
-def _path(name: str, divided: bool = True) -> tuple[str, ...]:
+def _split_path(name: str, divided: bool = True) -> tuple[str, ...]:
     parts = tuple(name.split("/")) if divided else (name,)
     return parts[:-1] if divided and parts[-1].lower() in _CONTENT else parts
 
@@ -410,16 +423,16 @@ def order_by_values(select: exp.Select, names: list[str], values: list[exp.Expr]
             ordered.set("this", values_by_name[column.name.lower()].copy())
 
 
-def _attributes(items: list[_Item]) -> exp.Expr:
+def _build_attributes(items: list[_Item]) -> exp.Expr:
     attribute_items = [item for item in items if len(item.path) == 1 and item.path[0].startswith("@")]
     parts = [
-        _call_forxml("xml_attribute", exp.Literal.string(encode_name(i.path[0][1:])), i.content)
+        _build_xml_call("xml_attribute", exp.Literal.string(encode_name(i.path[0][1:])), i.content)
         for i in attribute_items
     ]
-    return _call_forxml("xml_join", *parts) if parts else exp.Null()
+    return _build_xml_call("xml_join", *parts) if parts else exp.Null()
 
 
-def _content(items: list[_Item], nil: bool) -> exp.Expr:
+def _build_content(items: list[_Item], nil: bool) -> exp.Expr:
     """Return the content of consecutive columns. Those with the same first name share one element."""
     parts: list[exp.Expr] = []
     inner = [item for item in items if not (item.path and item.path[0].startswith("@"))]
@@ -428,11 +441,13 @@ def _content(items: list[_Item], nil: bool) -> exp.Expr:
         mark = _MARKS.fullmatch(name)
         if mark is not None:
             kind, mark_text = exp.Literal.string(mark[1]), exp.Literal.string(mark[2])
-            parts += [_call_forxml("xml_mark", kind, mark_text, item.content) for item in joined_items]
+            parts += [_build_xml_call("xml_mark", kind, mark_text, item.content) for item in joined_items]
         elif name:
             tag = exp.Literal.string(encode_name(name))
             make = "xml_nil" if nil and not any(item.path for item in joined_items) else "xml_element"
-            parts.append(_call_forxml(make, tag, _attributes(joined_items), _content(joined_items, nil)))
+            parts.append(
+                _build_xml_call(make, tag, _build_attributes(joined_items), _build_content(joined_items, nil))
+            )
         else:
             parts += [item.content for item in joined_items]
-    return _call_forxml("xml_join", *parts) if parts else exp.Null()
+    return _build_xml_call("xml_join", *parts) if parts else exp.Null()

@@ -13,7 +13,7 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.functions import INTERNAL
 
 REPLACED_EXPRESSIONS: Final = (exp.Any, exp.All, exp.NullSafeEQ, exp.NullSafeNEQ, exp.AtTimeZone)
-"""Expressions that `write_out` replaces before type inference."""
+"""Expressions that `rewrite_quantified_comparisons` replaces before type inference."""
 
 RECURSIVE: Final = "recursive"
 """Metadata key of a recursive CTE: its columns."""
@@ -104,7 +104,7 @@ def _check_joins(tokens: Sequence[Token], conditions: int) -> None:
     """Raise 102 for a JOIN without ON. *conditions*: number of ON words that belong to no JOIN."""
     joins = 0
     for before, token, next_token in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        hint = next_token.is_op(")", ",")  # OPTION (HASH JOIN)
+        hint = next_token.is_op(")", ",")  # JOIN in OPTION (HASH JOIN) is a hint
         joins += token.upper == "JOIN" and before.upper != "CROSS" and not hint
         conditions -= token.upper == "ON" and not before.is_op(".")
     if joins and joins + conditions > 0:
@@ -196,7 +196,7 @@ RANKING: Final = (
 """Functions that require OVER. Documented [DOC: ranking functions; analytic functions]."""
 
 
-def check(tree: exp.Expr) -> None:
+def check_query(tree: exp.Expr) -> None:
     """Reject a query that sqlglot accepts and SQL Server does not.
 
     Raises SqlSyntaxError for a SELECT of nothing (156), a condition that is a value (4145), TRUE (207), IN ()
@@ -355,7 +355,7 @@ def _check_condition(node: exp.Expr) -> None:
 # --- = ANY, > ALL ------------------------------------------------------------------------------------------
 
 
-def write_out(tree: exp.Expr) -> None:
+def rewrite_quantified_comparisons(tree: exp.Expr) -> None:
     """Rewrite `x > ALL (query)` as a count of the comparison's results for each row: 1, 0 or unknown."""
     for moment in reversed(list(tree.find_all(exp.AtTimeZone))):
         moment.replace(exp.Anonymous(this="at_time_zone", expressions=[moment.this, moment.args["zone"]]))
@@ -372,8 +372,8 @@ def write_out(tree: exp.Expr) -> None:
             raise UnsimulatedFeatureError("this form of ANY or ALL")
         is_all = isinstance(node, exp.All)
         decides = exp.false() if is_all else exp.true()
-        matched = _exists(comparison, query, decides)
-        unknown = _exists(comparison, query, None)
+        matched = _build_exists(comparison, query, decides)
+        unknown = _build_exists(comparison, query, None)
         case = exp.Case(
             ifs=[
                 exp.If(this=matched, true=exp.Literal.number(0 if is_all else 1)),
@@ -386,7 +386,7 @@ def write_out(tree: exp.Expr) -> None:
         )
 
 
-def _exists(comparison: exp.Expr, query: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
+def _build_exists(comparison: exp.Expr, query: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
     """Build EXISTS for a row for which the comparison is true, false, or (None) unknown."""
     first_expression = inner = query.copy()
     while isinstance(first_expression, exp.SetOperation):
@@ -431,7 +431,7 @@ def limit_by_count(select: exp.Expr, limit: exp.Expr, percent: bool, ties: bool)
         raise UnsimulatedFeatureError("SELECT DISTINCT TOP … PERCENT or WITH TIES")
     most = limit.expression
     if percent:
-        value = exp.Anonymous(this="t_top_percent", expressions=[_count(), most.copy()])
+        value = exp.Anonymous(this="t_top_percent", expressions=[_build_count(), most.copy()])
         counted = _remove_limit(select)
         counted.set("order", None)
         most = exp.Subquery(
@@ -449,7 +449,7 @@ def limit_by_count(select: exp.Expr, limit: exp.Expr, percent: bool, ties: bool)
         column = exp.column(exp.to_identifier("place", quoted=True))
         most = exp.Subquery(
             this=exp.Select(
-                expressions=[_count()],
+                expressions=[_build_count()],
                 from_=exp.From(this=source),
                 where=exp.Where(this=exp.LTE(this=column, expression=most.copy())),
             )
@@ -457,7 +457,7 @@ def limit_by_count(select: exp.Expr, limit: exp.Expr, percent: bool, ties: bool)
     select.set("limit", exp.Limit(expression=most))
 
 
-def _count() -> exp.Expr:
+def _build_count() -> exp.Expr:
     return exp.Count(this=exp.Star())
 
 
@@ -493,7 +493,7 @@ KEYS: Final = "keys"
 """Metadata key of a STRING_AGG call whose further arguments are the sort keys of WITHIN GROUP."""
 
 
-def fold_orders(tree: exp.Expr) -> None:
+def fold_within_group(tree: exp.Expr) -> None:
     """Rewrite STRING_AGG(a, b) WITHIN GROUP (ORDER BY c DESC) as one call: STRING_AGG(a, b, 'desc', c)."""
     for node in list(tree.find_all(exp.WithinGroup)):
         call = node.this
@@ -515,7 +515,7 @@ XML_METHODS: Final = {"value": 2, "exist": 1, "query": 1, "modify": 1, "nodes": 
 """XML method -> number of its arguments. Documented [DOC: xml data type methods]."""
 
 
-def name_columns(tree: exp.Expr) -> None:
+def fix_method_columns(tree: exp.Expr) -> None:
     """Correct the column in x.record.value(…), because sqlglot reads a column before a method as a dotted name."""
     methods = [node for node in tree.find_all(exp.Dot) if _is_method(node)]
     for method in methods:
@@ -545,7 +545,7 @@ def _is_value(node: exp.Expr) -> bool:
     )
 
 
-def join_applied(tree: exp.Expr) -> None:
+def replace_plain_applies(tree: exp.Expr) -> None:
     """Replace CROSS APPLY of a plain table by a cross join."""
     for join in list(tree.find_all(exp.Join)):
         lateral = join.this
@@ -576,7 +576,7 @@ def alias_queries(tree: exp.Expr) -> None:
             named.set("this", query)
 
 
-def join_first(select: exp.Expr) -> None:
+def evaluate_joins_first(select: exp.Expr) -> None:
     """Make SQLite evaluate join conditions before a WHERE that may fail, for example by a division by zero."""
     condition, joins = select.args.get("where"), select.args.get("joins") or ()
     if condition is None or not any(_may_fail(call) for call in condition.find_all(exp.Anonymous)):

@@ -45,7 +45,7 @@ def expand_grouping_clauses(tree: exp.Expr) -> exp.Expr:
     for select in reversed(list(tree.find_all(exp.Select))):
         group = select.args.get("group")
         if group is not None and group.find(*MULTIPLE_GROUPINGS) is not None:
-            expanded_query: exp.Expr = _expand_grouping_sets(select, _sets(group))
+            expanded_query: exp.Expr = _expand_grouping_sets(select, _list_grouping_sets(group))
             if select is tree:
                 tree = expanded_query
             else:
@@ -63,7 +63,7 @@ def expand_grouping_clauses(tree: exp.Expr) -> exp.Expr:
 def _write_canonical_text(node: exp.Expr) -> str:
     while isinstance(node, exp.Paren):
         node = node.this
-    return node.copy().transform(bare_column).sql(dialect="tsql").lower()
+    return node.copy().transform(unwrap_column).sql(dialect="tsql").lower()
 
 
 def _list_cells(node: exp.Expr) -> list[exp.Expr]:
@@ -72,7 +72,7 @@ def _list_cells(node: exp.Expr) -> list[exp.Expr]:
     return [node.this] if isinstance(node, exp.Paren) else [node]
 
 
-def _sets(group: exp.Expr) -> Sets:
+def _list_grouping_sets(group: exp.Expr) -> Sets:
     """Return the lists of grouping columns, longest first."""
     factors: list[Sets] = []
     group_kind = next((key for key in ("rollup", "cube") if group.args.get(key)), "")
@@ -131,13 +131,13 @@ def _evaluate_grouping(node: exp.Expr, everything: set[str], grouped_columns: se
 def _expand_grouping_sets(select: exp.Select, sets: Sets) -> exp.Select:
     if any(node.find_ancestor(exp.Select) is select for node in select.find_all(exp.Window)):
         raise UnsimulatedFeatureError("OVER beside GROUP BY of several groupings")
-    names = [_name_of(projection) for projection in select.expressions]
-    values = [value_of(projection) for projection in select.expressions]
+    names = [_get_name(projection) for projection in select.expressions]
+    values = [unalias(projection) for projection in select.expressions]
     order = select.args.get("order")
     ordered = list(order.expressions) if order is not None else []
     hidden: list[exp.Expr] = []
     for term in ordered:
-        term.set("this", _term(term.this, names, hidden))
+        term.set("this", _build_order_term(term.this, names, hidden))
     outer = exp.Select(
         expressions=[
             exp.alias_(exp.column(f"c{index}"), name or UNNAMED, quoted=True)
@@ -161,14 +161,14 @@ def _expand_grouping_sets(select: exp.Select, sets: Sets) -> exp.Select:
     return outer
 
 
-def _name_of(projection: exp.Expr) -> str:
-    if isinstance(projection, exp.EQ) and value_of(projection) is not projection:
+def _get_name(projection: exp.Expr) -> str:
+    if isinstance(projection, exp.EQ) and unalias(projection) is not projection:
         return str(projection.this.name)
     name = str(projection.alias_or_name) if isinstance(projection, exp.Alias | exp.Column) else ""
     return "" if name == UNNAMED else name
 
 
-def _term(node: exp.Expr, names: list[str], hidden: list[exp.Expr]) -> exp.Expr:
+def _build_order_term(node: exp.Expr, names: list[str], hidden: list[exp.Expr]) -> exp.Expr:
     """Return an ORDER BY term as a column of the whole result."""
     if isinstance(node, exp.Literal) and not node.is_string:
         return node
@@ -251,17 +251,19 @@ class Grouping:
         grouped: set[str] = set()
         self.grouped_kinds = {type(node) for node in group.expressions} if group is not None else set()
         for node in group.expressions if group is not None else ():
-            if node.find(exp.Select) is not None or _own_aggregate(node):
+            if node.find(exp.Select) is not None or _has_own_aggregate(node):
                 raise SqlError(144)
             if node.find(exp.Column) is None:
                 raise SqlError(164)
-            grouped.add(self._canonical(node))
+            grouped.add(self._normalize_expression(node))
             if not self._has_known_columns(node):
                 return
         order = select.args.get("order")
         ordered = [term.this for term in order.expressions] if order is not None else []
-        values = [value_of(projection) for projection in select.expressions]
-        aggregates = group is not None or having is not None or any(map(_own_aggregate, (*values, *ordered)))
+        values = [unalias(projection) for projection in select.expressions]
+        aggregates = (
+            group is not None or having is not None or any(map(_has_own_aggregate, (*values, *ordered)))
+        )
         if not aggregates:
             return
         aliases = {str(projection.alias_or_name).lower() for projection in select.expressions}
@@ -276,7 +278,7 @@ class Grouping:
             ):
                 places.append((8127, ordered_term))
         for number, node in places:
-            self.problems += self._ungrouped(node, grouped, number)
+            self.problems += self._list_ungrouped_errors(node, grouped, number)
 
     def _has_known_columns(self, node: exp.Expr) -> bool:
         """Return whether all columns in *node* exist. Unknown ones are reported when types are inferred."""
@@ -288,15 +290,15 @@ class Grouping:
                 return False
         return True
 
-    def _canonical(self, node: exp.Expr) -> str:
+    def _normalize_expression(self, node: exp.Expr) -> str:
         """Return the normal form of an expression for comparisons: in lowercase, without qualifiers."""
         if isinstance(node, exp.Column):
             return node.name.lower()
         if isinstance(node, exp.Paren):
-            return self._canonical(node.this)
-        return node.transform(bare_column).sql(dialect="tsql").lower()
+            return self._normalize_expression(node.this)
+        return node.transform(unwrap_column).sql(dialect="tsql").lower()
 
-    def _ungrouped(self, node: exp.Expr, grouped: set[str], number: int) -> list[SqlError]:
+    def _list_ungrouped_errors(self, node: exp.Expr, grouped: set[str], number: int) -> list[SqlError]:
         """Return an error for each part of an expression that is neither grouped nor in an aggregate."""
         problems: list[SqlError] = []
         remaining_nodes = [node]
@@ -307,14 +309,14 @@ class Grouping:
             if isinstance(part, exp.Star) and isinstance(part.parent, exp.Count):
                 continue  # COUNT(*) OVER (…) counts groups
             if isinstance(part, exp.Column) and not part.is_star:
-                problems += self._ungrouped_column(part, grouped, number)
+                problems += self._list_column_errors(part, grouped, number)
             elif isinstance(part, exp.Star | exp.Column):
-                problems += self._ungrouped_star(grouped, number)
-            elif not (type(part) in self.grouped_kinds and self._canonical(part) in grouped):
-                remaining_nodes += reversed(_parts_of(part))
+                problems += self._list_star_errors(grouped, number)
+            elif not (type(part) in self.grouped_kinds and self._normalize_expression(part) in grouped):
+                remaining_nodes += reversed(_list_value_parts(part))
         return problems
 
-    def _ungrouped_star(self, grouped: set[str], number: int) -> list[SqlError]:
+    def _list_star_errors(self, grouped: set[str], number: int) -> list[SqlError]:
         assert self.space is not None
         return [
             SqlError(number, source.display_name, name)
@@ -323,7 +325,7 @@ class Grouping:
             if name.lower() not in grouped
         ]
 
-    def _ungrouped_column(self, node: exp.Column, grouped: set[str], number: int) -> list[SqlError]:
+    def _list_column_errors(self, node: exp.Column, grouped: set[str], number: int) -> list[SqlError]:
         if node.name.lower() in grouped:
             return []
         if is_bare_function(node):
@@ -343,18 +345,18 @@ class Grouping:
         if order is None or select.args.get("distinct") is None:
             return
         column_names = {str(projection.alias_or_name).lower() for projection in select.expressions}
-        column_names |= {self._canonical(value_of(projection)) for projection in select.expressions}
+        column_names |= {self._normalize_expression(unalias(projection)) for projection in select.expressions}
         if any(projection.is_star for projection in select.expressions):
             return
         for ordered in order.expressions:
             node = ordered.this
             if isinstance(node, exp.Literal):
                 continue
-            if self._canonical(node) not in column_names:
+            if self._normalize_expression(node) not in column_names:
                 raise SqlError(145)
 
 
-def value_of(projection: exp.Expr) -> exp.Expr:
+def unalias(projection: exp.Expr) -> exp.Expr:
     """Return the expression of a result column, without its alias."""
     value = projection.unalias()
     if isinstance(value, exp.EQ) and isinstance(value.this, exp.Column | exp.Literal | exp.Parameter):
@@ -363,7 +365,7 @@ def value_of(projection: exp.Expr) -> exp.Expr:
     return value
 
 
-def bare_column(node: exp.Expr) -> exp.Expr:
+def unwrap_column(node: exp.Expr) -> exp.Expr:
     """Return the column inside parentheses and casts."""
     return exp.column(node.name) if isinstance(node, exp.Column) and not node.is_star else node
 
@@ -378,7 +380,7 @@ def _is_aggregate(node: exp.Expr) -> bool:
     )
 
 
-def _parts_of(node: exp.Expr) -> list[exp.Expr]:
+def _list_value_parts(node: exp.Expr) -> list[exp.Expr]:
     """Return the parts of an expression that are values.
 
     They include the arguments of a function with OVER, but not the part name of DATEADD.
@@ -391,32 +393,32 @@ def _parts_of(node: exp.Expr) -> list[exp.Expr]:
     return parts
 
 
-def _own_aggregate(node: exp.Expr) -> bool:
+def _has_own_aggregate(node: exp.Expr) -> bool:
     """Return whether the expression has an aggregate outside its subqueries."""
-    return next(_aggregates_in(node), None) is not None
+    return next(_iterate_outer_aggregates(node), None) is not None
 
 
 def has_aggregate(nodes: Iterable[exp.Expr]) -> bool:
     """Return whether an expression contains an aggregate outside subqueries."""
-    return any(_own_aggregate(node) for node in nodes)
+    return any(_has_own_aggregate(node) for node in nodes)
 
 
 def check_aggregates(select: exp.Select) -> None:
     """Raise 147 for an aggregate in WHERE, 130 for an aggregate in another aggregate."""
     clause = select.args.get("where")
-    if clause is not None and _own_aggregate(clause.this):
+    if clause is not None and _has_own_aggregate(clause.this):
         raise SqlError(147)
     for join in select.args.get("joins") or ():
         on_clause = join.args.get("on")
-        if isinstance(on_clause, exp.Expr) and _own_aggregate(on_clause):
+        if isinstance(on_clause, exp.Expr) and _has_own_aggregate(on_clause):
             raise SqlError(1015)
     for projection in select.expressions:
-        for node in _aggregates_in(projection):
-            if any(_own_aggregate(part) or part.find(exp.Query) for part in node.iter_expressions()):
+        for node in _iterate_outer_aggregates(projection):
+            if any(_has_own_aggregate(part) or part.find(exp.Query) for part in node.iter_expressions()):
                 raise SqlError(130)
 
 
-def _aggregates_in(node: exp.Expr) -> Iterator[exp.Expr]:
+def _iterate_outer_aggregates(node: exp.Expr) -> Iterator[exp.Expr]:
     """Yield the outermost aggregates of an expression, outside its subqueries."""
     remaining_nodes = [node]
     while remaining_nodes:

@@ -16,12 +16,12 @@ from engine.tsql.query.conversions import (
     Binder,
     Kind,
     Rule,
-    all_of_one_type,
     as_float,
     as_text,
     convert_to,
+    convert_to_common_type,
     is_bare_function,
-    text,
+    literal,
     wrap_in_call,
 )
 from engine.tsql.query.forms import XML_METHODS
@@ -35,15 +35,15 @@ from engine.tsql.scalars.types import (
     MAX,
     NULL,
     SqlType,
-    arithmetic,
     check_conversion,
     check_type_text,
-    common,
+    common_type,
+    infer_arithmetic_type,
     infer_literal_type,
+    make_variant,
     nvarchar,
-    type_of,
+    read_type,
     varchar,
-    variant_of,
 )
 
 # --- values ----------------------------------------------------------------------------------------------
@@ -102,22 +102,22 @@ def _infer_parameter(binder: Binder, node: exp.Expr) -> Kind:
 def _fit_declared_type(binder: Binder, node: exp.Expr, kind: Kind) -> Kind:
     """Convert the result of a function to its declared type. For example, @@IDENTITY is a decimal."""
     if kind is not None and kind.is_long:
-        binder.fit(node, kind)
+        binder.convert(node, kind)
     return kind
 
 
 def _infer_paren(binder: Binder, node: exp.Expr) -> Kind:
-    return binder.expr(node.this)
+    return binder.bind(node.this)
 
 
 def _infer_subquery(binder: Binder, node: exp.Expr) -> Kind:
     """Return the type of a scalar subquery, which must have one column (116) and at most one row (512)."""
-    columns = binder.inner_query(node.this)
+    columns = binder.bind_subquery(node.this)
     if columns is None:
         return None
     if len(columns) != 1:
         raise SqlError(116)
-    binder.at_most_one_row(node)
+    binder.limit_to_one_row(node)
     return columns[0][1]
 
 
@@ -137,12 +137,12 @@ def _infer_arithmetic(binder: Binder, node: exp.Expr) -> Kind:
     chain = [node]
     while type(chain[-1].this) in _SIGNS:
         chain.append(chain[-1].this)
-    kind = binder.expr(chain[-1].this)
+    kind = binder.bind(chain[-1].this)
     for part in reversed(chain):
         if isinstance(part, exp.Add):
             conversions.check_collations("add", part.this, part.expression)
         kind = _infer_operation(
-            part, kind, binder.expr(part.args["expression"]), binder.names.settings.concat_null
+            part, kind, binder.bind(part.args["expression"]), binder.names.settings.concat_null
         )
     return kind
 
@@ -151,7 +151,7 @@ def _infer_operation(node: exp.Expr, left_kind: Kind, right_kind: Kind, concat_n
     if left_kind is None or right_kind is None:
         return None
     sign = _SIGNS[type(node)]
-    kind = arithmetic(sign, left_kind, right_kind)
+    kind = infer_arithmetic_type(sign, left_kind, right_kind)
     name = "joined" if kind.is_text or (kind.is_binary and sign == "+") else "operate"
     if name == "joined" and not concat_null:
         name = "pasted"
@@ -159,14 +159,14 @@ def _infer_operation(node: exp.Expr, left_kind: Kind, right_kind: Kind, concat_n
     for operand_key, sql_type in (("this", left_kind), ("expression", right_kind)):
         value = node.args[operand_key]
         if (kind.is_moment and sql_type.is_text) or (kind.is_integer and sql_type.is_text):
-            wrap_in_call(value, "convert", text(kind), trailing_arguments=(exp.Null(), text(sql_type)))
+            wrap_in_call(value, "convert", literal(kind), suffix=(exp.Null(), literal(sql_type)))
     return kind
 
 
 def _infer_negative(binder: Binder, node: exp.Expr) -> Kind:
     if isinstance(node.this, exp.Literal) and str(node.this.name) == "2147483648":
         return INT
-    kind = binder.expr(node.this)
+    kind = binder.bind(node.this)
     if kind is None or kind == NULL:
         return kind
     if isinstance(node.this, exp.Literal) and kind.is_number and not kind.is_long:
@@ -179,7 +179,7 @@ def _infer_negative(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_inverse(binder: Binder, node: exp.Expr) -> Kind:
-    kind = binder.expr(node.this)
+    kind = binder.bind(node.this)
     if kind is None or kind == NULL:
         return kind
     if not kind.is_integer:
@@ -193,15 +193,15 @@ def _infer_comparison(binder: Binder, node: exp.Expr) -> Kind:
     if not isinstance(left, exp.Expr) or not isinstance(right, exp.Expr):
         return BIT
     if isinstance(right, exp.Any | exp.All):
-        binder.expr(left)
-        binder.inner_query(right.this.this if isinstance(right.this, exp.Subquery) else right.this)
+        binder.bind(left)
+        binder.bind_subquery(right.this.this if isinstance(right.this, exp.Subquery) else right.this)
         return BIT
     if isinstance(left, exp.Tuple) or isinstance(right, exp.Tuple):
-        return binder.parts(node)
+        return binder.bind_parts(node)
     conversions.check_collations(_COMPARED.get(type(node), "equal to"), left, right)
-    a, b = binder.expr(left), binder.expr(right)
+    a, b = binder.bind(left), binder.bind(right)
     left, right = node.this, node.args["expression"]
-    target = common(a, b)
+    target = common_type(a, b)
     if target is not None and a is not None and b is not None:
         if target.name in ("text", "ntext", "image", "xml") and NULL not in (a, b):
             raise SqlError(402, a.name, b.name, _COMPARED.get(type(node), "equal to"))
@@ -231,22 +231,22 @@ def _compare_as_is(node: exp.Expr, a: Kind, b: Kind) -> None:
 
 
 def _infer_in(binder: Binder, node: exp.Expr) -> Kind:
-    kind = binder.expr(node.this)
+    kind = binder.bind(node.this)
     query = node.args.get("query")
     if query is not None:
-        columns = binder.inner_query(query.this if isinstance(query, exp.Subquery) else query)
+        columns = binder.bind_subquery(query.this if isinstance(query, exp.Subquery) else query)
         if columns is not None and len(columns) != 1:
             raise SqlError(116)
         other_sql_type = columns[0][1] if columns else None
-        convert_to(node.this, kind, common(kind, other_sql_type))
+        convert_to(node.this, kind, common_type(kind, other_sql_type))
         if other_sql_type is not None and kind is not None:
-            binder.convert_column(query, other_sql_type, common(kind, other_sql_type))
+            binder.convert_column(query, other_sql_type, common_type(kind, other_sql_type))
         return BIT
     conversions.check_collations("equal to", node.this, *node.expressions)
-    kinds = [binder.expr(value) for value in list(node.expressions)]
+    kinds = [binder.bind(value) for value in list(node.expressions)]
     target = kind
     for other_sql_type in kinds:
-        target = common(target, other_sql_type)
+        target = common_type(target, other_sql_type)
     convert_to(node.this, kind, target)
     for value, other_sql_type in zip(list(node.expressions), kinds, strict=True):
         convert_to(value, other_sql_type, target)
@@ -255,10 +255,10 @@ def _infer_in(binder: Binder, node: exp.Expr) -> Kind:
 
 def _infer_between(binder: Binder, node: exp.Expr) -> Kind:
     keys = ("this", "low", "high")
-    kinds = [binder.expr(node.args[key]) for key in keys]
+    kinds = [binder.bind(node.args[key]) for key in keys]
     target: Kind = NULL
     for kind in kinds:
-        target = common(target, kind)
+        target = common_type(target, kind)
     for key, kind in zip(keys, kinds, strict=True):
         convert_to(node.args[key], kind, target)
     return BIT
@@ -266,7 +266,7 @@ def _infer_between(binder: Binder, node: exp.Expr) -> Kind:
 
 def _infer_like(binder: Binder, node: exp.Expr) -> Kind:
     conversions.check_collations("like", node.this, node.args["expression"])
-    kinds = [binder.expr(node.args[operand_key]) for operand_key in ("this", "expression")]
+    kinds = [binder.bind(node.args[operand_key]) for operand_key in ("this", "expression")]
     for operand, kind in zip(("this", "expression"), kinds, strict=True):
         as_text(binder, node.args[operand], kind)
     wide = any(kind is not None and kind.name in ("nchar", "nvarchar") for kind in kinds)
@@ -287,11 +287,11 @@ END: Final = "\x01"
 # --- conversions and conditional expressions -------------------------------------------------------------
 
 
-def written_type(node: exp.Expr) -> SqlType:
+def parse_written_type(node: exp.Expr) -> SqlType:
     """Return the type in CAST or CONVERT. Raises 243 for an unknown type."""
     sql = node.sql(dialect="tsql").lower()
     try:
-        return type_of(sql)
+        return read_type(sql)
     except SqlError as problem:
         if problem.number == 2715:
             raise SqlError(243, sql.strip("[] ")) from None
@@ -306,39 +306,39 @@ def _infer_convert(binder: Binder, node: exp.Expr) -> Kind:
     if not isinstance(value, exp.Expr) or not isinstance(target_type, exp.Expr):
         raise SqlError(102, ")")
     check_type_text(target_type.sql(dialect="tsql"), "convert specification")
-    target = written_type(target_type)
-    source = binder.expr(value)
+    target = parse_written_type(target_type)
+    source = binder.bind(value)
     style = node.args.get("style")
     if isinstance(style, exp.Expr):
-        binder.expr(style)
+        binder.bind(style)
     check_conversion(source, target)
     node.meta["target"] = str(target)
     node.meta["source"] = "" if source is None or source == NULL else str(source)
-    return variant_of(source) if target.name == "sql_variant" else target
+    return make_variant(source) if target.name == "sql_variant" else target
 
 
 def _infer_case(binder: Binder, node: exp.Expr) -> Kind:
     subject = node.this
     branches = list(node.args.get("ifs") or ())
     if isinstance(subject, exp.Expr):
-        all_compared(binder, [subject, *(branch.this for branch in branches)])
+        convert_case_values(binder, [subject, *(branch.this for branch in branches)])
     else:
         for branch in branches:
-            binder.expr(branch.this)
+            binder.bind(branch.this)
     results = [branch.args["true"] for branch in branches]
     if isinstance(node.args.get("default"), exp.Expr):
         results.append(node.args["default"])
     if results and all(isinstance(result, exp.Null) for result in results):
         raise SqlError(8133)
-    return all_of_one_type(binder, results)
+    return convert_to_common_type(binder, results)
 
 
-def all_compared(binder: Binder, nodes: list[exp.Expr]) -> None:
+def convert_case_values(binder: Binder, nodes: list[exp.Expr]) -> None:
     """Convert the input of CASE and the values of all WHENs for their comparison."""
-    kinds = [binder.expr(node) for node in nodes]
+    kinds = [binder.bind(node) for node in nodes]
     target: Kind = NULL
     for kind in kinds:
-        target = common(target, kind)
+        target = common_type(target, kind)
     for node, kind in zip(nodes, kinds, strict=True):
         convert_to(node, kind, target)
 
@@ -348,15 +348,15 @@ def _infer_coalesce(binder: Binder, node: exp.Expr) -> Kind:
         raise SqlError(102, ")")
     if all(isinstance(value, exp.Null) for value in (node.this, *node.expressions)):
         raise SqlError(4127)
-    return all_of_one_type(binder, [node.this, *node.expressions])
+    return convert_to_common_type(binder, [node.this, *node.expressions])
 
 
 def _infer_nullif(binder: Binder, node: exp.Expr) -> Kind:
     if isinstance(node.this, exp.Null):
         raise SqlError(4151)
-    first_sql_type = binder.expr(node.this)
-    second = binder.expr(node.args["expression"])
-    if common(first_sql_type, second) == first_sql_type:
+    first_sql_type = binder.bind(node.this)
+    second = binder.bind(node.args["expression"])
+    if common_type(first_sql_type, second) == first_sql_type:
         convert_to(node.args["expression"], second, first_sql_type)
     elif first_sql_type is None or (first_sql_type.is_number and not first_sql_type.is_long):
         as_float(node.args["expression"], second)
@@ -379,7 +379,7 @@ def _infer_call(binder: Binder, node: exp.Expr) -> Kind:
     if skip and arguments and isinstance(arguments[0], exp.Literal | exp.National | exp.Parameter):
         raise SqlError(1023, 1, name)
     kinds: list[Kind] = [NULL for _ in range(skip)]
-    kinds += [binder.expr(argument) for argument in arguments[skip:]]
+    kinds += [binder.bind(argument) for argument in arguments[skip:]]
     counts = _ARGUMENT_COUNTS.get(name)
     if counts is not None and len(kinds) not in counts:
         raise SqlError(174, name, *counts) if len(counts) == 1 else SqlError(189, name, *counts)
@@ -392,14 +392,12 @@ def _infer_call(binder: Binder, node: exp.Expr) -> Kind:
         if kind is not None and not (name == "len" and kind.is_binary):
             as_text(binder, node.expressions[place], kind)
     if name == "hashbytes" and any(kind and kind.name in ("nchar", "nvarchar") for kind in kinds[1:2]):
-        style_and_type = (exp.Null(), text(nvarchar(MAX)))
-        wrap_in_call(
-            node.expressions[1], "convert", text("varbinary(max)"), trailing_arguments=style_and_type
-        )
+        style_and_type = (exp.Null(), literal(nvarchar(MAX)))
+        wrap_in_call(node.expressions[1], "convert", literal("varbinary(max)"), suffix=style_and_type)
     if name == "datalength" and kinds[0] not in (None, NULL):
-        node.append("expressions", text(kinds[0]))
+        node.append("expressions", literal(kinds[0]))
     if name == "sql_variant_property":
-        _variant_property(node, kinds[0])
+        _add_variant_type(node, kinds[0])
     if name in _TYPED_LAST:
         kind = kinds[0] if name in _BITS else result
         if name == "date_bucket" and len(kinds) == 3:
@@ -407,13 +405,13 @@ def _infer_call(binder: Binder, node: exp.Expr) -> Kind:
         if name == "set_bit" and len(kinds) == 2:
             node.append("expressions", exp.Literal.number(1))
         if kind is not None:
-            node.append("expressions", text(kind))
+            node.append("expressions", literal(kind))
     if name == "replicate" and result is not None:
         node.append("expressions", exp.Literal.number(result.length))
     if name in returns.FITTED and kinds and kinds[0] is not None:
         if kinds[0].is_moment or kinds[0] == GUID:
             raise SqlError(8116, kinds[0].name, 1, name)
-        binder.fit(node, result, source=FLOAT if name == "power" else None)
+        binder.convert(node, result, source=FLOAT if name == "power" else None)
         return result
     return _fit_declared_type(binder, node, result)
 
@@ -430,7 +428,7 @@ _ARGUMENT_COUNTS: Final = {**_TYPED_LAST, "datalength": (1,), "sql_variant_prope
 """Functions that receive another argument here -> numbers of arguments that a query may write."""
 
 
-def _variant_property(node: exp.Expr, kind: Kind) -> None:
+def _add_variant_type(node: exp.Expr, kind: Kind) -> None:
     """Pass the value's type to SQL_VARIANT_PROPERTY.
 
     Raises UnsimulatedFeatureError for a value whose own type is unknown here.
@@ -442,45 +440,45 @@ def _variant_property(node: exp.Expr, kind: Kind) -> None:
     if node.expressions[1].name.lower() == "totalbytes":
         raise UnsimulatedFeatureError("SQL_VARIANT_PROPERTY of TotalBytes")
     if kind not in (None, NULL):
-        node.append("expressions", text(kind))
+        node.append("expressions", literal(kind))
 
 
 def _infer_parse(binder: Binder, node: exp.Expr) -> Kind:
     """Return the type of PARSE or TRY_PARSE, which forms.py has replaced by a text."""
-    binder.expr(node.expressions[0])
-    return written_type(exp.Var(this=node.expressions[1].name))
+    binder.bind(node.expressions[0])
+    return parse_written_type(exp.Var(this=node.expressions[1].name))
 
 
 def _infer_iif(binder: Binder, node: exp.Expr) -> Kind:
     if len(node.expressions) != 3:
-        return binder.parts(node)
+        return binder.bind_parts(node)
     if all(isinstance(value, exp.Null) for value in node.expressions[1:]):
         raise SqlError(8133)
-    binder.expr(node.expressions[0])
-    return all_of_one_type(binder, list(node.expressions[1:]))
+    binder.bind(node.expressions[0])
+    return convert_to_common_type(binder, list(node.expressions[1:]))
 
 
 def _infer_choose(binder: Binder, node: exp.Expr) -> Kind:
     if len(node.expressions) < 2:
-        return binder.parts(node)
-    binder.expr(node.expressions[0])
-    return all_of_one_type(binder, list(node.expressions[1:]))
+        return binder.bind_parts(node)
+    binder.bind(node.expressions[0])
+    return convert_to_common_type(binder, list(node.expressions[1:]))
 
 
 def _infer_extreme_argument(binder: Binder, node: exp.Expr) -> Kind:
     """Return the type of GREATEST or LEAST: the one with the highest precedence, to which all are converted."""
-    kinds = [binder.expr(value) for value in list(node.expressions)]
+    kinds = [binder.bind(value) for value in list(node.expressions)]
     for index, kind in enumerate(kinds, 1):
         if kind is not None and kind.name in returns.UNORDERED:
             raise SqlError(8116, kind.name, index, str(node.this).lower())
-    return all_of_one_type(binder, list(node.expressions))
+    return convert_to_common_type(binder, list(node.expressions))
 
 
 def _infer_isnull(binder: Binder, node: exp.Expr) -> Kind:
     """Return the type of ISNULL's first argument. The second one is converted and truncated to it."""
     if len(node.expressions) != 2:
-        return binder.parts(node)
-    first_sql_type, second = (binder.expr(value) for value in list(node.expressions))
+        return binder.bind_parts(node)
+    first_sql_type, second = (binder.bind(value) for value in list(node.expressions))
     if first_sql_type == NULL or first_sql_type is None:
         return second if first_sql_type == NULL else None
     if second is not None and second not in (NULL, first_sql_type):
@@ -488,8 +486,8 @@ def _infer_isnull(binder: Binder, node: exp.Expr) -> Kind:
         wrap_in_call(
             node.expressions[1],
             "convert",
-            text(first_sql_type),
-            trailing_arguments=(exp.Null(), text(second)),
+            literal(first_sql_type),
+            suffix=(exp.Null(), literal(second)),
         )
     return first_sql_type
 
@@ -516,16 +514,16 @@ def _infer_dot(binder: Binder, node: exp.Expr) -> Kind:
         return None
     name = str(call.this).lower()
     if XML_METHODS.get(name) == len(call.expressions) and not isinstance(node.this, exp.Identifier):
-        binder.expr(node.this)
+        binder.bind(node.this)
     if name == "value" and len(call.expressions) == 2 and call.expressions[1].is_string:
         try:
-            return _fit_declared_type(binder, node, type_of(str(call.expressions[1].name)))
+            return _fit_declared_type(binder, node, read_type(str(call.expressions[1].name)))
         except SqlError:
             return None
     if name in ("exist", "query"):
         return BIT if name == "exist" else SqlType("xml")
     for value in list(call.expressions):
-        binder.expr(value)
+        binder.bind(value)
     return None
 
 
@@ -535,8 +533,8 @@ def _infer_collate(binder: Binder, node: exp.Expr) -> Kind:
         raise SqlError(448, name)
     if isinstance(node.this, exp.Add):  # sqlglot reads a + b COLLATE c as (a + b) COLLATE c
         last_collate = exp.Collate(this=node.this.expression, expression=node.expression)
-        return binder.expr(node.replace(exp.Add(this=node.this.this, expression=last_collate)))
-    return binder.expr(node.this)
+        return binder.bind(node.replace(exp.Add(this=node.this.this, expression=last_collate)))
+    return binder.bind(node.this)
 
 
 _COLLATION: Final = re.compile(
@@ -546,7 +544,7 @@ _COLLATION: Final = re.compile(
 
 
 def _infer_exists(binder: Binder, node: exp.Expr) -> Kind:
-    binder.inner_query(node.this)
+    binder.bind_subquery(node.this)
     return BIT
 
 
@@ -562,7 +560,7 @@ def _infer_logical(binder: Binder, node: exp.Expr) -> Kind:
         node = node.this
     parts.append(node)
     for part in reversed(parts):
-        binder.expr(part)
+        binder.bind(part)
     return BIT
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from engine.tsql.batches.work import ResumableComputation
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import parse_columns
-from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error, tokens_of
+from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error, tokenize
 from engine.tsql.query.plans import BindingContext, ColumnsOf, Deduction, QueryPlan, References
 from engine.tsql.scalars.types import SqlType
 
@@ -16,7 +16,7 @@ from engine.tsql.scalars.types import SqlType
 # ms. A program without queries need not load them.
 
 
-def load() -> None:
+def load_planner() -> None:
     """Load the planner now, so that the first query does not wait for it."""
     from engine.tsql.language import parse  # noqa: F401
     from engine.tsql.query import translate  # noqa: F401
@@ -32,21 +32,21 @@ def parse_command(text: str, tokens: Sequence[Token], following: Token) -> s.Sta
     return parse.parse_command(text, tokens, following)
 
 
-def following(statement: str) -> tuple[set[str], set[str]]:
+def list_following_words(statement: str) -> tuple[set[str], set[str]]:
     """Return the grammar's terminals that can follow *statement*, and those of them that are words.
 
     *statement*: the beginning of a command.
     """
     from engine.tsql.language import parse
 
-    return parse.following(statement)
+    return parse.list_following_words(statement)
 
 
-def references(kind: str, text: str) -> References:
+def find_references(kind: str, text: str) -> References:
     """Return the tables and variables that *text*, a statement, expression or condition, names."""
     from engine.tsql.query import translate
 
-    return translate.references(kind, text)
+    return translate.find_references(kind, text)
 
 
 def deduce_types(
@@ -58,26 +58,26 @@ def deduce_types(
     return deduction.deduce_types(text, undeclared, columns_of, variables)
 
 
-def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
+def plan_text(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
     """Return the plan of a statement, expression or condition, bound to *names*.
 
     Raises SqlSyntaxError, SqlError or UnsimulatedFeatureError.
     """
     from engine.tsql.query import translate
 
-    return translate.plan(kind, text, names)
+    return translate.plan_text(kind, text, names)
 
 
-def planning(text: str, names: BindingContext) -> ResumableComputation[QueryPlan]:
+def plan_in_steps(text: str, names: BindingContext) -> ResumableComputation[QueryPlan]:
     """Compute the plan of a statement in steps (work.ResumableComputation)."""
     from engine.tsql.query import translate
 
-    return translate.planning(text, names)
+    return translate.plan_in_steps(text, names)
 
 
 def plan_statement(text: str) -> QueryPlan:
     """Return the plan of a statement without information about its tables and variables."""
-    return plan("statement", text)
+    return plan_text("statement", text)
 
 
 # --- checks while the batch is compiled -----------------------------------------------------------------
@@ -125,7 +125,7 @@ def check_columns(text: str, line: int) -> None:
 def remove_cursor_options(text: str) -> str:
     """Return the SELECT of a cursor without FOR READ ONLY or FOR UPDATE."""
     level, begins = 0, len(text)
-    tokens = tokens_of(text)
+    tokens = tokenize(text)
     for token, next_token in pairwise(tokens):
         level += token.is_op("(") - token.is_op(")")
         if level == 0 and token.upper == "FOR":
@@ -152,8 +152,8 @@ def split_output(text: str) -> tuple[str, s.OutputClause | None]:
     """
     if "output" not in text.lower():
         return text, None
-    tokens = tokens_of(text)
-    verb = _first_verb(tokens)
+    tokens = tokenize(text)
+    verb = _find_first_verb(tokens)
     if verb < 0:
         return text, None
     ends = OUTPUT_ENDS[tokens[verb].upper]
@@ -170,7 +170,7 @@ def split_output(text: str) -> tuple[str, s.OutputClause | None]:
     return text, None
 
 
-def _first_verb(tokens: tuple[Token, ...]) -> int:
+def _find_first_verb(tokens: tuple[Token, ...]) -> int:
     """Return the index of the first INSERT, UPDATE, DELETE or MERGE outside all parentheses; -1 without one."""
     level = 0
     for index, token in enumerate(tokens):

@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
-from engine.arithmetic import total
+from engine.arithmetic import add_in_order
 from engine.messages import SqlError
 from engine.tsql.scalars.like_patterns import evaluate_like
 from engine.tsql.scalars.settings import DEFAULTS, SessionSettings
 from engine.tsql.scalars.types import SqlType
-from engine.tsql.scalars.values import Scalar, comparable, format_typed_value
+from engine.tsql.scalars.values import Scalar, format_typed_value, make_text_key
 
 # --- cost of a query, from its text and the sizes of its tables alone ------------------------------------
 # The cost is known before the query runs and is the same with every SQLite. SQLite counts steps itself, but
@@ -105,7 +105,7 @@ class Sizes:
         self._commonest: dict[tuple[str, str, tuple[Bound, ...]], int] = {}
         self._counted: dict[tuple[str, str], Counter[Scalar]] = {}
 
-    def add(self, table: str, columns: Iterable[str], rows: Sequence[Sequence[Scalar]]) -> None:
+    def add_table(self, table: str, columns: Iterable[str], rows: Sequence[Sequence[Scalar]]) -> None:
         """Add the rows of a table."""
         self._columns[table] = tuple(name.lower() for name in columns)
         self._rows[table] = rows
@@ -118,7 +118,7 @@ class Sizes:
             return len(value)
         return value if isinstance(value, int) and value >= 0 and not by_length else query.most
 
-    def rows(self, table: str) -> int:
+    def count_rows(self, table: str) -> int:
         """Return the number of rows of a table."""
         return len(self._rows.get(table, ()))
 
@@ -132,7 +132,7 @@ class Sizes:
             if all(_is_within_limit(row[place], sign, limit) for place, sign, limit in tests)
         ]
 
-    def commonest(self, table: str, column: str, bounds: tuple[Bound, ...] = ()) -> int:
+    def count_commonest_value(self, table: str, column: str, bounds: tuple[Bound, ...] = ()) -> int:
         """Return the number of rows, within *bounds*, that have the column's most frequent value.
 
         For an unknown column, return the number of all rows.
@@ -140,7 +140,7 @@ class Sizes:
         key = table, column, bounds
         if key not in self._commonest:
             rows = self.find_rows_within(table, bounds)
-            value_counts = self._count(table, column, rows)
+            value_counts = self._count_column_values(table, column, rows)
             self._commonest[key] = (
                 len(rows) if value_counts is None else max(value_counts.values(), default=0)
             )
@@ -148,28 +148,30 @@ class Sizes:
 
     def count_matches(self, table: str, column: str, other_table: str, other_column: str) -> int:
         """Return the number of rows with the most frequent value that *other_column* of *other_table* also has."""
-        own_values, theirs = self._values(table, column), self._values(other_table, other_column)
+        own_values, theirs = self._count_values(table, column), self._count_values(other_table, other_column)
         if own_values is None or theirs is None:
-            return self.commonest(table, column)
+            return self.count_commonest_value(table, column)
         return max((own_values[value] for value in theirs if value in own_values), default=0)
 
-    def _values(self, table: str, column: str) -> Counter[Scalar] | None:
+    def _count_values(self, table: str, column: str) -> Counter[Scalar] | None:
         """Return the number of rows per value; None if there is no such column."""
         key = table, column
         if key not in self._counted:
-            value_counts = self._count(table, column, self._rows.get(table, ()))
+            value_counts = self._count_column_values(table, column, self._rows.get(table, ()))
             if value_counts is None:
                 return None
             self._counted[key] = value_counts
         return self._counted[key]
 
-    def _count(self, table: str, column: str, rows: Sequence[Sequence[Scalar]]) -> Counter[Scalar] | None:
+    def _count_column_values(
+        self, table: str, column: str, rows: Sequence[Sequence[Scalar]]
+    ) -> Counter[Scalar] | None:
         names = self._columns.get(table, ())
         if column not in names:
             return None
         values = map(itemgetter(names.index(column)), rows)
         return Counter(
-            comparable(value) if isinstance(value, str) else value for value in values if value is not None
+            make_text_key(value) if isinstance(value, str) else value for value in values if value is not None
         )
 
 
@@ -187,12 +189,12 @@ def estimate_work(query: QueryCost, sizes: Sizes) -> int:
     Raises 8623 for queries that are nested too deep for Python.
     """
     try:
-        return _cost(query, sizes, {})[1]
+        return _estimate_cost(query, sizes, {})[1]
     except RecursionError:
         raise SqlError(8623) from None
 
 
-def work_of_recursion(query: QueryCost, sizes: Sizes) -> int:
+def estimate_recursion_work(query: QueryCost, sizes: Sizes) -> int:
     """Return the work per row of the most expensive recursive part in *query*.
 
     Rows are charged when they are produced (scratch.py).
@@ -209,7 +211,7 @@ def work_of_recursion(query: QueryCost, sizes: Sizes) -> int:
             work = max(
                 work,
                 *(
-                    _cost(part.parts[-1] if part.parts else part, sizes, cost_cache)[1]
+                    _estimate_cost(part.parts[-1] if part.parts else part, sizes, cost_cache)[1]
                     for part in query_cost.parts
                 ),
             )
@@ -219,61 +221,69 @@ def work_of_recursion(query: QueryCost, sizes: Sizes) -> int:
     return RECURSION_WORK + work
 
 
-def _cost(query: QueryCost, sizes: Sizes, cache: dict[QueryCost, tuple[int, int]]) -> tuple[int, int]:
+def _estimate_cost(
+    query: QueryCost, sizes: Sizes, cache: dict[QueryCost, tuple[int, int]]
+) -> tuple[int, int]:
     """Return (maximum number of rows, work)."""
     if query not in cache:
         cache[query] = (
-            _cost_of_parts(query, sizes, cache) if query.parts else _cost_of_sources(query, sizes, cache)
+            _estimate_parts_cost(query, sizes, cache)
+            if query.parts
+            else _estimate_sources_cost(query, sizes, cache)
         )
     return cache[query]
 
 
-def _cost_of_parts(
+def _estimate_parts_cost(
     query: QueryCost, sizes: Sizes, cache: dict[QueryCost, tuple[int, int]]
 ) -> tuple[int, int]:
-    costs = [_cost(part, sizes, cache) for part in query.parts]
+    costs = [_estimate_cost(part, sizes, cache) for part in query.parts]
     rows, work = sum(int(part[0]) for part in costs), sum(int(part[1]) for part in costs)
     return min(rows, sizes.find_row_limit(query), COST_MAX), min(
-        work + query.sorts * _sorting(rows), COST_MAX
+        work + query.sorts * _estimate_sorting_work(rows), COST_MAX
     )
 
 
-def _cost_of_sources(
+def _estimate_sources_cost(
     query: QueryCost, sizes: Sizes, cache: dict[QueryCost, tuple[int, int]]
 ) -> tuple[int, int]:
     rows, looked_at, work = 1, 0, 0
     sizes_there = []
     for source in query.sources:
-        size = sizes.rows(source.table)
+        size = sizes.count_rows(source.table)
         if source.query is not None:
-            size, inner_work = _cost(source.query, sizes, cache)
+            size, inner_work = _estimate_cost(source.query, sizes, cache)
             work += inner_work
         sizes_there.append(max(size, 1))
         matches = min(
             (_count_matches(source, equality, size, sizes) for equality in source.equal), default=size
         )
         looked_at += rows * matches + (size if source.equal else 0)  # SQLite builds an automatic index
-        matches = min((_commonest(source, column, size, sizes) for column in source.fixed), default=matches)
+        matches = min(
+            (_count_commonest_value(source, column, size, sizes) for column in source.fixed), default=matches
+        )
         if source.bounds:
             columns = (*(column for column, _, _ in source.equal), *source.fixed)
-            commonests = (sizes.commonest(source.table, column, source.bounds) for column in columns)
+            commonests = (
+                sizes.count_commonest_value(source.table, column, source.bounds) for column in columns
+            )
             matches = min(matches, *commonests, len(sizes.find_rows_within(source.table, source.bounds)))
         rows = min(rows * max(matches, int(source.outer)), COST_MAX)
     looked_at = max(looked_at, 1)
-    if _stops_early(query):
+    if _can_stop_early(query):
         row_limit = sizes.find_row_limit(query)
-        rows, looked_at = min(rows, row_limit), min(looked_at, total(sizes_there) + row_limit)
+        rows, looked_at = min(rows, row_limit), min(looked_at, add_in_order(sizes_there) + row_limit)
     for inner, is_repeated in query.inner:
-        work += _cost(inner, sizes, cache)[1] * (max(rows, 1) if is_repeated else 1)
+        work += _estimate_cost(inner, sizes, cache)[1] * (max(rows, 1) if is_repeated else 1)
     work += looked_at // ROWS_A_WORK + looked_at * query.filters + rows * query.calls * CALL_WORK
-    work += query.sorts * _sorting(rows)
+    work += query.sorts * _estimate_sorting_work(rows)
     if query.grouped_by is not None:
         rows = min(rows, math.prod(sizes_there[place] for place in query.grouped_by))
     work += rows * query.group_calls * CALL_WORK
     return min(1 if query.one_row else rows, sizes.find_row_limit(query)), min(work, COST_MAX)
 
 
-def _stops_early(query: QueryCost) -> bool:
+def _can_stop_early(query: QueryCost) -> bool:
     """Return whether every row that is read is also returned, so that TOP ends the reading."""
     has_filters = query.filters or any(
         source.equal or source.fixed or source.bounds for source in query.sources
@@ -285,24 +295,24 @@ def _count_matches(source: CostSource, equal: Equal, row_count: int, sizes: Size
     """Return the number of rows that match each row of an earlier source."""
     column, other_table, other_column = equal
     if source.query is not None or not other_table:
-        return _commonest(source, column, row_count, sizes)
+        return _count_commonest_value(source, column, row_count, sizes)
     return sizes.count_matches(source.table, column, other_table, other_column)
 
 
-def _commonest(source: CostSource, column: str, row_count: int, sizes: Sizes) -> int:
+def _count_commonest_value(source: CostSource, column: str, row_count: int, sizes: Sizes) -> int:
     """Return the number of rows that have the column's most frequent value.
 
     For a computed column it is assumed to be the square root of the number of rows.
     """
     if source.query is None:
-        return sizes.commonest(source.table, column)
+        return sizes.count_commonest_value(source.table, column)
     for name, table, inner_name in source.query.columns:
         if name == column:
-            return min(sizes.commonest(table, inner_name), row_count)
+            return min(sizes.count_commonest_value(table, inner_name), row_count)
     return math.isqrt(row_count)
 
 
-def _sorting(rows: int) -> int:
+def _estimate_sorting_work(rows: int) -> int:
     return rows * rows.bit_length() // ROWS_A_WORK
 
 
@@ -457,7 +467,7 @@ class QuerySource(Struct):
     aliased: bool = True
     parts: tuple[str, ...] = ()
 
-    def find(self, name: str) -> list[SqlType | None]:
+    def find_types(self, name: str) -> list[SqlType | None]:
         """Return the types of all columns with that name."""
         column_name = name.lower()
         return [kind for known_name, kind in self.columns or () if known_name.lower() == column_name]
@@ -475,7 +485,7 @@ class Space(Struct):
     sources: list[QuerySource] = field(default_factory=list)
     ctes: dict[str, Columns | None] = field(default_factory=dict)
 
-    def cte(self, name: str) -> Columns | bool | None:
+    def find_cte(self, name: str) -> Columns | bool | None:
         """Return the columns of a common table expression; False if there is none of that name."""
         space: Space | None = self
         while space is not None:
@@ -532,20 +542,20 @@ def _find_qualified_column(space: Space, qualifiers: Sequence[str], name: str) -
         is_same = (
             source.name.lower() == qualifier_names[0]
             if len(qualifier_names) == 1
-            else not source.aliased and _ends_with(parts, qualifier_names)
+            else not source.aliased and _is_suffix(parts, qualifier_names)
         )
         if not is_same:
             continue
         if source.columns is None:
             return ColumnBinding(None, source, space)
-        kinds = source.find(name)
+        kinds = source.find_types(name)
         if not kinds:
             raise SqlError(207, name)
         return ColumnBinding(kinds[0], source, space)
     return None
 
 
-def _ends_with(parts: list[str], wanted: list[str]) -> bool:
+def _is_suffix(parts: list[str], wanted: list[str]) -> bool:
     """Return whether *wanted* matches the end of *parts*.
 
     sys.databases is also master.sys.databases, and `..` omits a part.
@@ -558,7 +568,7 @@ def _find_unqualified_column(space: Space, name: str) -> ColumnBinding | None:
         ColumnBinding(kind, source, space)
         for source in space.sources
         if source.columns is not None
-        for kind in source.find(name)
+        for kind in source.find_types(name)
     ]
     if len(bindings) > 1:
         raise SqlError(209, name)

@@ -7,14 +7,21 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query import forms
-from engine.tsql.query.apply import COPIED_MAX, apply, call, cells, projection_name, size
+from engine.tsql.query.apply import (
+    COPIED_MAX,
+    count_nodes,
+    get_projection_name,
+    list_cells,
+    replace_applies,
+    replace_table_call,
+)
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
 RESHAPED: Final = (exp.Lateral, exp.Window, exp.Subquery, exp.Values, exp.Pivot, exp.Anonymous, exp.CTE)
 """Nodes that need such rewriting. Trees without them stay unchanged."""
 
 
-def reshape_tree(tree: exp.Expr) -> exp.Expr:
+def replace_unsupported_forms(tree: exp.Expr) -> exp.Expr:
     """Return the tree with every APPLY, PIVOT and table function replaced.
 
     Raises UnsimulatedFeatureError for unsupported forms.
@@ -29,14 +36,14 @@ def reshape_tree(tree: exp.Expr) -> exp.Expr:
     for select in reversed(list(tree.find_all(exp.Select))):
         _limit_before_numbering(select)
         for pivoted_source in find_pivoted_sources(select):
-            unpivot_or_pivot(pivoted_source)
+            rewrite_pivot_or_unpivot(pivoted_source)
         for join in list(select.args.get("joins") or ()):
             if isinstance(join.this, exp.Lateral):
-                apply(select, join)
+                replace_applies(select, join)
     for table in list(tree.find_all(exp.Table)):
         last = table.this.expression if isinstance(table.this, exp.Dot) else table.this
         if isinstance(last, exp.Anonymous):
-            call(table)
+            replace_table_call(table)
     return tree
 
 
@@ -64,7 +71,7 @@ def _limit_before_numbering(select: exp.Select) -> None:
         return
     projections = [projection.unalias() for projection in select.expressions]
     if not any(isinstance(value, exp.Window) for value in projections) or not all(
-        map(_counts_rows, projections)
+        map(_is_plain_numbering, projections)
     ):
         return
     order, names = (
@@ -82,7 +89,7 @@ def _limit_before_numbering(select: exp.Select) -> None:
     select.set("from_", exp.From(this=exp.Subquery(this=inner, alias=alias)))
 
 
-def _counts_rows(value: exp.Expr) -> bool:
+def _is_plain_numbering(value: exp.Expr) -> bool:
     """Return whether *value* is a constant, or ROW_NUMBER() without an order."""
     if not isinstance(value, exp.Window):
         return isinstance(value, exp.Literal)
@@ -128,7 +135,7 @@ ROWS_AS_SELECTS_MAX: Final = 100
 
 def rewrite_values_as_selects(values: exp.Values) -> exp.Expr:
     """Rewrite VALUES (1, 2), (3, 4) as SELECT 1, 2 UNION ALL SELECT 3, 4. The first row names the columns."""
-    rows = [cells(row) for row in values.expressions]
+    rows = [list_cells(row) for row in values.expressions]
     has_many_rows = len(rows) > ROWS_AS_SELECTS_MAX
     selects = [
         exp.Select(expressions=[cell.copy() for cell in row]) for row in (rows[:1] if has_many_rows else rows)
@@ -159,16 +166,18 @@ def find_pivoted_sources(select: exp.Select) -> list[exp.Expr]:
     return [place for place in places if place.args.get("pivots")]
 
 
-def unpivot_or_pivot(source: exp.Expr) -> None:
+def rewrite_pivot_or_unpivot(source: exp.Expr) -> None:
     """Rewrite PIVOT or UNPIVOT of a source."""
     pivots = source.args["pivots"]
     if len(pivots) > 1:
         raise UnsimulatedFeatureError("PIVOT of a PIVOT")
-    kind: Callable[[exp.Expr, exp.Expr], None] = _unpivot if pivots[0].args.get("unpivot") else _pivot
+    kind: Callable[[exp.Expr, exp.Expr], None] = (
+        _rewrite_unpivot if pivots[0].args.get("unpivot") else _rewrite_pivot
+    )
     kind(source, pivots[0])
 
 
-def _names_of(source: exp.Expr, verb: str) -> list[str]:
+def _list_column_names(source: exp.Expr, verb: str) -> list[str]:
     """Return the column names of a derived table. In a UNION, the first SELECT has them."""
     first = source.this if isinstance(source, exp.Subquery) else None
     while isinstance(first, exp.SetOperation):
@@ -177,16 +186,16 @@ def _names_of(source: exp.Expr, verb: str) -> list[str]:
         raise UnsimulatedFeatureError(f"{verb} of anything but a derived table with named columns")
     if any(projection.is_star for projection in first.expressions):
         raise UnsimulatedFeatureError(f"{verb} of SELECT *")
-    return [projection_name(projection) for projection in first.expressions]
+    return [get_projection_name(projection) for projection in first.expressions]
 
 
-def _pivot(source: exp.Expr, pivot: exp.Expr) -> None:
+def _rewrite_pivot(source: exp.Expr, pivot: exp.Expr) -> None:
     """Rewrite PIVOT as GROUP BY with CASE.
 
     `(SELECT g, k, v …) s PIVOT (SUM(v) FOR k IN ([a], [b])) p` becomes `SELECT g, SUM(CASE k WHEN 'a' THEN v
     END) …`.
     """
-    names = _names_of(source, "PIVOT")
+    names = _list_column_names(source, "PIVOT")
     fields = pivot.args.get("fields") or []
     aggregates = pivot.expressions
     if len(fields) != 1 or len(aggregates) != 1:
@@ -212,7 +221,7 @@ def _pivot(source: exp.Expr, pivot: exp.Expr) -> None:
 
 def _check_size(source: exp.Expr, names: Sequence[object], copies: int) -> None:
     """Raise 8623 if there are too many columns, or if too many copies of a large source would be needed."""
-    if len(names) > PIVOTED_MAX or copies * size(source.this) > COPIED_MAX:
+    if len(names) > PIVOTED_MAX or copies * count_nodes(source.this) > COPIED_MAX:
         raise SqlError(8623)
 
 
@@ -244,12 +253,12 @@ def _replace_source(
     )
 
 
-def _unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
+def _rewrite_unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
     """Rewrite (…) s UNPIVOT (v FOR k IN (a, b)) u as one SELECT for each column, without NULL rows."""
     fields = pivot.args.get("fields") or []
     if len(fields) != 1 or len(pivot.expressions) != 1:
         raise UnsimulatedFeatureError("UNPIVOT of more than one column")
-    names = _names_of(source, "UNPIVOT")
+    names = _list_column_names(source, "UNPIVOT")
     unpivoted_names = [column.name for column in fields[0].expressions]
     _check_size(source, unpivoted_names, copies=len(unpivoted_names))
     value, key = pivot.expressions[0].name, fields[0].this.name
@@ -316,7 +325,7 @@ def count_recursion(tree: exp.Expr) -> None:
             for table in inner.expression.find_all(exp.Table)
             if table.name.lower() == cte.alias.lower() and not table.db
         ]
-        selects = list(_anchors(inner.this))
+        selects = list(_iterate_anchors(inner.this))
         if len(own_tables) != 1 or any(
             s.is_star for select in (*selects, inner.expression) for s in select.expressions
         ):
@@ -328,9 +337,9 @@ def count_recursion(tree: exp.Expr) -> None:
         _count_levels(cte, with_clause, own_tables[0], selects, list(columns), level_limit)
 
 
-def _anchors(node: exp.Expr) -> Iterable[exp.Select]:
+def _iterate_anchors(node: exp.Expr) -> Iterable[exp.Select]:
     while isinstance(node, exp.SetOperation):
-        yield from _anchors(node.expression)
+        yield from _iterate_anchors(node.expression)
         node = node.this
     if isinstance(node, exp.Select):
         yield node

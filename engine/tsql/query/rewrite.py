@@ -9,8 +9,8 @@ from engine.messages import SqlError
 from engine.tsql.query import forjson, forms, grouping_sets
 from engine.tsql.query.apply import PACKED, check_path
 from engine.tsql.query.bind import bind_query
-from engine.tsql.query.cost_tree import cost_of
-from engine.tsql.query.forms import join_first, unwrap
+from engine.tsql.query.cost_tree import build_cost
+from engine.tsql.query.forms import evaluate_joins_first, unwrap
 from engine.tsql.query.infer import DATE_PART_FIRST
 from engine.tsql.query.plans import (
     CODE_POINTS,
@@ -23,7 +23,7 @@ from engine.tsql.query.plans import (
     BindingContext,
     UnsimulatedFeatureError,
 )
-from engine.tsql.query.reshape import RESHAPED, reshape_tree
+from engine.tsql.query.reshape import RESHAPED, replace_unsupported_forms
 from engine.tsql.query.syntax_normalization import write_sqlite
 from engine.tsql.query.translation_context import (
     RewrittenQuery,
@@ -40,13 +40,13 @@ NODE_WORK: Final = 1
 """Work (work.py) per node of a query and pass. Measured."""
 
 
-def rewriting(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tuple[str, RewrittenQuery]]:
+def rewrite_steps(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tuple[str, RewrittenQuery]]:
     """Rewrite in steps all that SQLite interprets differently. The result is its text, and the findings."""
     query = RewrittenQuery()
     nodes = list(tree.walk())  # a walk is expensive, so only for nodes that occur
     yield len(nodes) * BIND_WORK
     if _has_node(nodes, forms.REPLACED_EXPRESSIONS):
-        forms.write_out(tree)
+        forms.rewrite_quantified_comparisons(tree)
     if _has_node(nodes, grouping_sets.MULTIPLE_GROUPINGS) or any(
         map(grouping_sets.find_grouping_function, nodes)
     ):
@@ -57,7 +57,7 @@ def rewriting(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tup
     nodes = list(tree.walk())
     yield len(nodes) * NODE_WORK
     if _has_node(nodes, RESHAPED):
-        tree = reshape_tree(tree)
+        tree = replace_unsupported_forms(tree)
         nodes = list(tree.walk())
     query.ctes = {node.alias.lower() for node in nodes if isinstance(node, exp.CTE)}
     derives = _has_node(nodes, (exp.With, exp.Subquery))
@@ -78,9 +78,9 @@ def rewriting(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tup
                 _replace_node(node, new)
     yield work
     if derives:
-        _keep_apart(tree)
-    _keep_order(tree)
-    query.cost = cost_of(tree)
+        _separate_derived_tables(tree)
+    _fix_join_order(tree)
+    query.cost = build_cost(tree)
     return write_sqlite(tree), query
 
 
@@ -98,7 +98,7 @@ def _has_node(nodes: Iterable[exp.Expr], kinds: tuple[type[exp.Expr], ...]) -> b
     return any(issubclass(kind, kinds) for kind in set(map(type, nodes)))
 
 
-def _keep_apart(tree: exp.Expr) -> None:
+def _separate_derived_tables(tree: exp.Expr) -> None:
     """Make SQLite compute derived tables separately.
 
     If it replaced their columns by expressions, a + a of b + b of … would double in size each time.
@@ -119,7 +119,7 @@ def _keep_apart(tree: exp.Expr) -> None:
             query.set("offset", exp.Offset(expression=exp.Literal.number(0)))
 
 
-def _keep_order(tree: exp.Expr) -> None:
+def _fix_join_order(tree: exp.Expr) -> None:
     """Make SQLite join in the order of the query's text.
 
     Otherwise each SQLite version would choose its own order, and thus the order of rows and of calls to our
@@ -151,7 +151,7 @@ _KNOWN_UDF: Final = frozenset(
 )  # fmt: skip
 
 
-def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
+def _build_call(name: str, *arguments: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=f"t_{name}", expressions=list(arguments))
 
 
@@ -163,30 +163,30 @@ def _rewrite_call(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     arguments = list(node.expressions)
     if name in ("percent_rank", "cume_dist") and isinstance(node.parent, exp.Window):
         query.calls.add((call_name, len(arguments)))
-        return node  # SQLite supports it
+        return node  # SQLite supports this function
     if (
         name == "rand" and not arguments and not isinstance(node.parent, exp.Subquery)
-    ):  # the same number for all rows
+    ):  # RAND gives all rows the same number
         query.calls.add((call_name, 0))
-        return exp.Subquery(this=exp.Select(expressions=[_call(name)]))
+        return exp.Subquery(this=exp.Select(expressions=[_build_call(name)]))
     if name in DATE_PART_FIRST and arguments and isinstance(arguments[0], exp.Column):
         arguments[0] = exp.Literal.string(arguments[0].name.lower())
     if not isinstance(node.parent, exp.Dot | exp.Table | exp.Lateral):
         query.calls.add((call_name, len(arguments)))
-    collation = _other_collation(*arguments)
+    collation = _find_other_collation(*arguments)
     if collation is None:
-        call = _call(name, *arguments)
+        call = _build_call(name, *arguments)
         call.meta[QUERY_NAME] = call_name
         return call
     exact = f"{name}_exact" if name in EXACT_CALLS else name
-    return exp.Collate(this=_call(exact, *arguments), expression=exp.var(collation))
+    return exp.Collate(this=_build_call(exact, *arguments), expression=exp.var(collation))
 
 
 EXACT_CALLS: Final = frozenset({"charindex", "patindex", "replace"})
 """Functions that compare texts and have case-sensitive variants (functions.py)."""
 
 
-def _other_collation(*values: exp.Expr) -> str | None:
+def _find_other_collation(*values: exp.Expr) -> str | None:
     """Return the collation, other than the default, that one of *values* names; else None."""
     named = [value.expression.name for value in values if isinstance(value, exp.Collate)]
     return next((name for name in named if name in (EXACT, CODE_POINTS)), None)
@@ -195,14 +195,14 @@ def _other_collation(*values: exp.Expr) -> str | None:
 def _rewrite_like(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     """Replace LIKE by a call if the collation is case-sensitive, which SQLite's LIKE does not support."""
     text, pattern = node.this, node.args["expression"]
-    return node if _other_collation(text, pattern) is None else _call("like_exact", pattern, text)
+    return node if _find_other_collation(text, pattern) is None else _build_call("like_exact", pattern, text)
 
 
 def _rewrite_escape(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     matched = node.this
     if not isinstance(matched, exp.Anonymous):
         return node
-    return _call("like_exact", *matched.expressions, node.args["expression"])
+    return _build_call("like_exact", *matched.expressions, node.args["expression"])
 
 
 def _rewrite_dot(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -214,7 +214,7 @@ def _rewrite_dot(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     if name in _KNOWN_UDF:
         return call
     if forms.XML_METHODS.get(name) == len(call.expressions):
-        return _xml_method(name, node.this, call.expressions, query)
+        return _call_xml_method(name, node.this, call.expressions, query)
     last = str(call.meta.get(QUERY_NAME, name))
     path_text = f"{node.this.sql(dialect='tsql')}.{last}"
     mangled = f"u{len(query.functions)}_{name}"
@@ -222,21 +222,21 @@ def _rewrite_dot(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     return exp.Anonymous(this=mangled, expressions=list(call.expressions))
 
 
-def _xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr], query: RewrittenQuery) -> exp.Expr:
+def _call_xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr], query: RewrittenQuery) -> exp.Expr:
     path = arguments[0]
     if not isinstance(path, exp.Literal) or name == "modify":
         raise UnsimulatedFeatureError(f"the method {name}() of xml")
     check_path(xpath.VARIABLE.sub('""', path.name))
-    named = [query.parameter(match[1].lower()) for match in xpath.VARIABLE.finditer(path.name)]
-    xml_call = _call(f"xml_{name}", xml, path, *named)
+    named = [query.get_parameter(match[1].lower()) for match in xpath.VARIABLE.finditer(path.name)]
+    xml_call = _build_call(f"xml_{name}", xml, path, *named)
     if name != "value":
         return xml_call
-    return _call(
+    return _build_call(
         "convert", exp.Literal.string(arguments[1].name.lower()), xml_call, exp.Null(), exp.Literal.string("")
     )
 
 
-def _operator(name: str) -> Callable[[exp.Expr, RewrittenQuery], exp.Expr]:
+def _build_operator_rule(name: str) -> Callable[[exp.Expr, RewrittenQuery], exp.Expr]:
     """Build a rewriting rule for an operator.
 
     The rule uses the type from bind.py (`operate`), or else *name* for untyped values.
@@ -249,14 +249,14 @@ def _operator(name: str) -> Callable[[exp.Expr, RewrittenQuery], exp.Expr]:
         if typed[0] in ("joined", "pasted"):
             return _flatten_call(typed[0], node.this, node.args["expression"], exp.Literal.string(typed[2]))
         sign, kind = exp.Literal.string(typed[1]), exp.Literal.string(typed[2])
-        return _call("operate", sign, kind, node.this, node.args["expression"])
+        return _build_call("operate", sign, kind, node.this, node.args["expression"])
 
     return rewrite
 
 
 def _rewrite_sum(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     """Replace SUM, because SQLite adds floats differently from version 3.43 on."""
-    return _call("sum", node.this)
+    return _build_call("sum", node.this)
 
 
 def _rewrite_literal(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -264,12 +264,12 @@ def _rewrite_literal(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     name = node.name
     if node.args.get("is_string") or (name.isdigit() and len(name) <= WHOLE_DIGITS):
         return node
-    return query.parameter(LITERAL + node.name)
+    return query.get_parameter(LITERAL + node.name)
 
 
-def _unary(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
+def _rewrite_unary(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     typed = node.meta.get("call")
-    return node if typed is None else _call(typed[0], exp.Literal.string(typed[2]), node.this)
+    return node if typed is None else _build_call(typed[0], exp.Literal.string(typed[2]), node.this)
 
 
 def _flatten_call(
@@ -283,21 +283,21 @@ def _flatten_call(
         and name in ("add", "joined", "pasted")
     )
     if has_same_name and len(left_operand.expressions) < ARGUMENTS_MAX:
-        return _call(name, *first, *left_operand.expressions[len(first) :], right_operand)
-    return _call(name, *first, left_operand, right_operand)
+        return _build_call(name, *first, *left_operand.expressions[len(first) :], right_operand)
+    return _build_call(name, *first, left_operand, right_operand)
 
 
 def _rewrite_window(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     if isinstance(node.this, exp.Lag | exp.Lead | exp.FirstValue | exp.LastValue):
         query.calls.add((node.this.sql_name(), 0))
     order = node.args.get("order")
-    if isinstance(node.this, exp.RowNumber) and order is not None and all(map(_any_order, order.expressions)):
+    if isinstance(node.this, exp.RowNumber) and order is not None and all(map(_unordered, order.expressions)):
         node.set("order", None)
     kind = node.this.meta.get("average")
     return node if kind is None else _rewrite_average(node.this, kind, node)
 
 
-def _any_order(ordered: exp.Expr) -> bool:
+def _unordered(ordered: exp.Expr) -> bool:
     """Return whether the term is ORDER BY (SELECT NULL), with which programs number rows in any order."""
     value = ordered.this
     while isinstance(value, exp.Collate | exp.Paren | exp.Subquery):
@@ -316,8 +316,8 @@ def _rewrite_average(node: exp.Expr, kind: str, window: exp.Expr | None = None) 
         return copied
 
     value = node.expressions[0]
-    total, count = add_window(_call("sum", value.copy())), add_window(exp.Count(this=value.copy()))
-    return _call("operate", exp.Literal.string("/"), exp.Literal.string(kind), total, count)
+    total, count = add_window(_build_call("sum", value.copy())), add_window(exp.Count(this=value.copy()))
+    return _build_call("operate", exp.Literal.string("/"), exp.Literal.string(kind), total, count)
 
 
 ARGUMENTS_MAX: Final = 100
@@ -335,7 +335,7 @@ def _rewrite_convert(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     call = "try_convert" if safe else "convert"
     if safe:
         query.calls.add(("TRY_CAST" if isinstance(node, exp.TryCast) else "TRY_CONVERT", NOT_COUNTED))
-    return _call(call, exp.Literal.string(name), value, style or exp.Null(), source)
+    return _build_call(call, exp.Literal.string(name), value, style or exp.Null(), source)
 
 
 def _add_collation(node: exp.Expr | None) -> exp.Expr | None:
@@ -456,7 +456,7 @@ def _rewrite_hex(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     return exp.HexString(this=digits if len(digits) % 2 == 0 else "0" + digits)
 
 
-def _hand_on_constants(select: exp.Expr) -> None:
+def _propagate_constants(select: exp.Expr) -> None:
     """Add a.x = 5 to a.x = b.x AND b.x = 5, so that table a need not be scanned."""
     condition, joins = select.args.get("where"), select.args.get("joins") or ()
     if condition is None or not joins:
@@ -508,8 +508,8 @@ def _rewrite_select(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
         )
     ):
         _collate_projections(node)
-    join_first(node)
-    _hand_on_constants(node)
+    evaluate_joins_first(node)
+    _propagate_constants(node)
     limit = node.args.get("limit")
     options = limit.args.get("limit_options") if limit is not None else None
     if limit is not None and options is not None:
@@ -556,18 +556,18 @@ _REWRITE: Final[dict[type[exp.Expr], Callable[[exp.Expr, RewrittenQuery], exp.Ex
     exp.Parameter: rewrite_parameter,
     exp.Anonymous: _rewrite_call,
     exp.Dot: _rewrite_dot,
-    exp.Add: _operator("add"),
+    exp.Add: _build_operator_rule("add"),
     exp.Sum: _rewrite_sum,
     exp.Literal: _rewrite_literal,
-    exp.Sub: _operator("sub"),
-    exp.Mul: _operator("mul"),
-    exp.Div: _operator("div"),
-    exp.Mod: _operator("mod"),
-    exp.BitwiseAnd: _operator("and"),
-    exp.BitwiseOr: _operator("or"),
-    exp.BitwiseXor: _operator("xor"),
-    exp.BitwiseNot: _unary,
-    exp.Neg: _unary,
+    exp.Sub: _build_operator_rule("sub"),
+    exp.Mul: _build_operator_rule("mul"),
+    exp.Div: _build_operator_rule("div"),
+    exp.Mod: _build_operator_rule("mod"),
+    exp.BitwiseAnd: _build_operator_rule("and"),
+    exp.BitwiseOr: _build_operator_rule("or"),
+    exp.BitwiseXor: _build_operator_rule("xor"),
+    exp.BitwiseNot: _rewrite_unary,
+    exp.Neg: _rewrite_unary,
     exp.Window: _rewrite_window,
     exp.Subquery: _rewrite_subquery,
     exp.Min: _rewrite_extreme,

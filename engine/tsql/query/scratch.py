@@ -9,7 +9,7 @@ from contextlib import closing
 from functools import partial
 from typing import Final
 
-from engine.arithmetic import total
+from engine.arithmetic import add_in_order
 from engine.messages import SqlError
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.environment import CONTEXT_FUNCTIONS
@@ -27,11 +27,11 @@ from engine.tsql.query.plans import (
     Sizes,
     TableRef,
     UnsimulatedFeatureError,
+    estimate_recursion_work,
     estimate_work,
-    work_of_recursion,
 )
 from engine.tsql.query.totals import AGGREGATES, COLLECTING
-from engine.tsql.scalars.formats import format_work
+from engine.tsql.scalars.formats import compute_format_work
 from engine.tsql.scalars.functions import (
     CULTURED,
     FUNCTION_VERSIONS,
@@ -39,17 +39,17 @@ from engine.tsql.scalars.functions import (
     UNSIMULATED_FUNCTIONS,
     check_arity,
 )
-from engine.tsql.scalars.like_patterns import compare_work, evaluate_like, search_work
-from engine.tsql.scalars.settings import settings_of
-from engine.tsql.scalars.types import type_of
+from engine.tsql.scalars.like_patterns import compute_compare_work, compute_search_work, evaluate_like
+from engine.tsql.scalars.settings import build_settings
+from engine.tsql.scalars.types import read_type
 from engine.tsql.scalars.values import (
     Scalar,
     check_finite,
-    compare,
     compare_codes,
     compare_exact,
-    convert,
-    number_of,
+    compare_texts,
+    convert_value,
+    parse_number,
 )
 
 STEPS_PER_CHECK: Final = 1_000
@@ -67,10 +67,14 @@ LONG: Final = 200
 """Length of arguments that the base work of a function call covers. Measured."""
 
 _CALL_WORK: Final[dict[str, Callable[..., int]]] = {
-    **dict.fromkeys(("like_exact", "patindex", "patindex_exact"), search_work),
-    **dict.fromkeys(("replace", "replace_exact"), lambda text=None, old=None, *_: compare_work(old, text)),
-    "replace_each": lambda text=None, *pairs: total(compare_work(old, text) for old in pairs[::2]),
-    "format": format_work,
+    **dict.fromkeys(("like_exact", "patindex", "patindex_exact"), compute_search_work),
+    **dict.fromkeys(
+        ("replace", "replace_exact"), lambda text=None, old=None, *_: compute_compare_work(old, text)
+    ),
+    "replace_each": lambda text=None, *pairs: add_in_order(
+        compute_compare_work(old, text) for old in pairs[::2]
+    ),
+    "format": compute_format_work,
 }
 """Work of functions whose cost is not proportional to the length of their texts."""
 
@@ -136,12 +140,12 @@ SPARE_MAX: Final = 8
 _spare: Final[list[ScratchDatabase]] = []
 
 
-def scratch_for(context: Context, fetch: Fetch, meter: Meter) -> ScratchDatabase:
+def open_scratch(context: Context, fetch: Fetch, meter: Meter) -> ScratchDatabase:
     """Return a connection for one turn: an idle one, or a new one."""
     for place, spare in enumerate(_spare):
         if spare.version == context.version:
             del _spare[place]
-            spare.begin(context, fetch, meter)
+            spare.begin_turn(context, fetch, meter)
             return spare
     return ScratchDatabase(context, fetch, meter)
 
@@ -171,15 +175,15 @@ class ScratchDatabase:
         """True if no query has failed, so that another turn can use the connection."""
         self._indexes = True
         """True if SQLite may create automatic indexes for a query."""
-        self.begin(context, fetch, meter)
+        self.begin_turn(context, fetch, meter)
         # Statements are prepared anew each time, because a cached one would continue to count its steps.
         self._connection = sqlite3.connect(
             ":memory:", isolation_level=None, cached_statements=0, check_same_thread=False
         )
-        self._connection.execute("SELECT 1 FROM json_each('[]')")  # creates json_each's table
+        self._connection.execute("SELECT 1 FROM json_each('[]')")  # the query creates the table of json_each
         self._configure_connection()
 
-    def begin(self, context: Context, fetch: Fetch, meter: Meter) -> None:
+    def begin_turn(self, context: Context, fetch: Fetch, meter: Meter) -> None:
         """Use this connection for the turn that *meter* counts."""
         self._context = context
         self._fetch = fetch
@@ -189,7 +193,7 @@ class ScratchDatabase:
         """Work per row of a recursive common table expression in this query."""
         self._long: set[tuple[Call | Scalar, ...]] = set()
         """Calls with long texts that were already counted for this query."""
-        self.forgiving = settings_of(context.session.options).forgiving
+        self.forgiving = build_settings(context.session.options).forgiving
         self.warnings: set[int] = set()
         """Warnings for values that are NULL in place of an error, because SET ARITHABORT and ANSI_WARNINGS are OFF."""
 
@@ -206,68 +210,68 @@ class ScratchDatabase:
             self._connection.setlimit(limit, value)
         self._connection.execute(f"PRAGMA hard_heap_limit = {HEAP_MAX_BYTES}")
         for collation, compares in (
-            (COLLATION, compare),
+            (COLLATION, compare_texts),
             (EXACT, compare_exact),
             (CODE_POINTS, compare_codes),
         ):
-            self._connection.create_collation(collation, partial(self._compare, compares))
+            self._connection.create_collation(collation, partial(self._compare_texts, compares))
         for name, function in FUNCTIONS.items():
             if FUNCTION_VERSIONS.get(name, 0) <= context.version:
-                self._register(name, function, function)
+                self._register_function(name, function, function)
         for name, function in CULTURED.items():
             if FUNCTION_VERSIONS.get(name, 0) <= context.version:
-                self._register(name, function, partial(_call_with_culture, self, function))
+                self._register_function(name, function, partial(_call_with_culture, self, function))
         for name, function in CONTEXT_FUNCTIONS.items():
             if FUNCTION_VERSIONS.get(name, 0) <= context.version:
-                self._register(name, function, partial(_call_with_context, self, function))
+                self._register_function(name, function, partial(_call_with_context, self, function))
         for count in (2, 3):
-            guarded = self._keep_exceptions(evaluate_like, search_work)
+            guarded = self._keep_exceptions(evaluate_like, compute_search_work)
             self._connection.create_function("like", count, guarded, deterministic=True)
         for name, step in AGGREGATES.items():
-            self._connection.create_window_function(name, 1, partial(step, self.fail))
+            self._connection.create_window_function(name, 1, partial(step, self.fail_query))
         for name, step in COLLECTING.items():
-            self._connection.create_aggregate(name, -1, partial(step, self.fail))
-        self._connection.set_progress_handler(self._tick, STEPS_PER_CHECK)
+            self._connection.create_aggregate(name, -1, partial(step, self.fail_query))
+        self._connection.set_progress_handler(self._count_progress, STEPS_PER_CHECK)
 
     def close(self) -> None:
         """End this turn and keep the empty connection for another one."""
         self._context = None
         if self._sound and len(_spare) < SPARE_MAX:
-            self._index_by_itself(True)
+            self._set_automatic_index(True)
             _spare.append(self)
         else:
             self._connection.close()
 
-    def select(
+    def run_query(
         self, plan: QueryPlan, values: Callable[[str], Scalar]
     ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
         """Return column names and rows of the plan's query. *values* returns the value of a variable.
 
         Raises SqlError for errors of the query, UnsimulatedFeatureError for a query that SQLite cannot run.
         """
-        self._meter.translate(QUERY_WORK + CHARACTER_WORK * min(len(plan.sql), TRANSLATED_MAX))
+        self._meter.charge_translation(QUERY_WORK + CHARACTER_WORK * min(len(plan.sql), TRANSLATED_MAX))
         return self._run_select(plan, values)
 
     def _run_select(
         self, plan: QueryPlan, values: Callable[[str], Scalar]
     ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
-        parameters = {f"p{number}": _value(name, values) for number, name in enumerate(plan.variables)}
+        parameters = {f"p{number}": _get_value(name, values) for number, name in enumerate(plan.variables)}
         # Only tables that were created may be dropped; sqlite_master always exists.
         filled: list[str] = []
         sizes, rows = Sizes(parameters), list[tuple[Scalar, ...]]()
         try:
             sources: dict[str, tuple[Columns, Source]] = {}
             for ref in plan.tables:
-                sources[ref.key] = self._table(ref)
+                sources[ref.key] = self._create_table(ref)
                 filled.append(ref.key)
-            read_columns = self._columns_read(plan, parameters) if _needs_filtering(sources) else {}
+            read_columns = self._find_read_columns(plan, parameters) if _needs_filtering(sources) else {}
             for key, (columns, source) in sources.items():
-                self._fill(key, columns, source, read_columns.get(key, set()), sizes)
+                self._fill_table(key, columns, source, read_columns.get(key, set()), sizes)
                 row_work = ROW_WORK + min(len(columns), plan.cost.columns_named) // 2
-                self._meter.charge(sizes.rows(key) * row_work)
-            self._meter.add_up_to_ceiling(estimate_work(plan.cost, sizes))
+                self._meter.charge_units(sizes.count_rows(key) * row_work)
+            self._meter.charge_estimate(estimate_work(plan.cost, sizes))
             self._recursion_work = (
-                work_of_recursion(plan.cost, sizes) if RECURSION in plan.sql else RECURSION_WORK
+                estimate_recursion_work(plan.cost, sizes) if RECURSION in plan.sql else RECURSION_WORK
             )
             self._problem = None
             self._long.clear()
@@ -275,7 +279,7 @@ class ScratchDatabase:
             # Close the cursor before its tables are dropped. A query that was cut off at ROWS_MAX would still
             # hold them.
             with closing(self._connection.execute(plan.sql, parameters)) as cursor:
-                _read(cursor, self._meter, rows)
+                _read_rows(cursor, self._meter, rows)
                 names = tuple(column[0] for column in cursor.description or ())
             if HIDDEN in names:
                 visible_indexes = [place for place, name in enumerate(names) if name != HIDDEN]
@@ -286,15 +290,15 @@ class ScratchDatabase:
             raise SqlError(701, "default") from None
         except (sqlite3.Error, OverflowError) as problem:
             self._sound = False
-            explained = self._explain(str(problem), plan)
+            explained = self._translate_error(str(problem), plan)
             if isinstance(explained, SqlError) and explained is self._problem:
                 explained.rows_before = self._read_before_failure(plan, parameters, len(rows))
             raise explained from None
         finally:
             self._connection.set_authorizer(None)
             for key in filled:
-                self._connection.execute(f"DROP TABLE IF EXISTS {_quote(key)}")
-        self._meter.charge(0)  # long texts may have exceeded the limit
+                self._connection.execute(f"DROP TABLE IF EXISTS {_quote_name(key)}")
+        self._meter.charge_units(0)  # long texts may have exceeded the limit
         return names, rows
 
     def _read_before_failure(
@@ -314,16 +318,16 @@ class ScratchDatabase:
                 continue
         return (), []
 
-    def _table(self, ref: TableRef) -> tuple[Columns, Source]:
+    def _create_table(self, ref: TableRef) -> tuple[Columns, Source]:
         """Create the table, still empty."""
         columns, source = self._fetch(ref)
         if any(name.lower() == ROW_ID for name, _ in columns):
             raise UnsimulatedFeatureError(f"a column named {ROW_ID}")
-        declared = ", ".join(f"{_quote(name)} {_affinity(kind)}" for name, kind in columns)
-        self._connection.execute(f"CREATE TABLE {_quote(ref.key)} ({declared})")
+        declared = ", ".join(f"{_quote_name(name)} {_get_affinity(kind)}" for name, kind in columns)
+        self._connection.execute(f"CREATE TABLE {_quote_name(ref.key)} ({declared})")
         return columns, source
 
-    def _columns_read(self, plan: QueryPlan, parameters: dict[str, Scalar]) -> dict[str, set[str]]:
+    def _find_read_columns(self, plan: QueryPlan, parameters: dict[str, Scalar]) -> dict[str, set[str]]:
         """Return the columns of each table that the query reads, as SQLite reports them when it prepares the query.
 
         It also prevents automatic indexes on texts. The Bloom filter before such an index treats texts of
@@ -342,39 +346,43 @@ class ScratchDatabase:
         steps = self._connection.execute(f"EXPLAIN {plan.sql}", parameters).fetchall()
         self._connection.set_authorizer(None)
         by_text = any(step[1] == "OpenAutoindex" and COLLATION in str(step[5]) for step in steps)
-        self._index_by_itself(not by_text)
+        self._set_automatic_index(not by_text)
         return columns_by_source
 
-    def _index_by_itself(self, wanted: bool) -> None:
+    def _set_automatic_index(self, wanted: bool) -> None:
         if wanted != self._indexes:
             self._connection.execute(f"PRAGMA automatic_index = {int(wanted)}")
             self._indexes = wanted
 
-    def _fill(self, key: str, columns: Columns, source: Source, read: set[str], sizes: Sizes) -> None:
+    def _fill_table(self, key: str, columns: Columns, source: Source, read: set[str], sizes: Sizes) -> None:
         names = [name for name, _ in columns]
         if callable(source):
             names = [name for name in names if name in read] or names[:1]
             rows = list(source(names))
         else:
             rows = list(source)
-        kinds = {name: type_of(kind) for name, kind in columns if kind.split("(")[0].lower() in _MAY_BE_LONG}
+        kinds = {
+            name: read_type(kind) for name, kind in columns if kind.split("(")[0].lower() in _MAY_BE_LONG
+        }
         for place, name in enumerate(names):
             if name in kinds and kinds[name].is_long:
-                rows = [(*row[:place], convert(row[place], kinds[name]), *row[place + 1 :]) for row in rows]
+                rows = [
+                    (*row[:place], convert_value(row[place], kinds[name]), *row[place + 1 :]) for row in rows
+                ]
         marks = ", ".join("?" * len(names))
-        into = f"{_quote(key)} ({', '.join(map(_quote, names))})"
+        into = f"{_quote_name(key)} ({', '.join(map(_quote_name, names))})"
         self._connection.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)
-        sizes.add(key, names, rows)
+        sizes.add_table(key, names, rows)
 
-    def _tick(self) -> int:
+    def _count_progress(self) -> int:
         self._meter.effort += CHECK_WORK
         return int(self._meter.effort > EFFORT_MAX)
 
-    def _compare(self, compares: Callable[[str, str], int], a: str, b: str) -> int:
+    def _compare_texts(self, compares: Callable[[str, str], int], a: str, b: str) -> int:
         self._meter.effort += 1 + (len(a) + len(b)) // 500
         return 0 if self._meter.effort > EFFORT_MAX else compares(a, b)
 
-    def _register(self, name: str, function: Call, call: Call) -> None:
+    def _register_function(self, name: str, function: Call, call: Call) -> None:
         is_bound = call is not function
 
         def checked(*arguments: Scalar) -> Scalar:
@@ -395,7 +403,7 @@ class ScratchDatabase:
         def guarded(*arguments: Scalar) -> Scalar:
             self._meter.effort += CALL_WORK
             if recursive:
-                self._charge(self._recursion_work)
+                self._charge_units(self._recursion_work)
             texts = sum(len(value) for value in arguments if isinstance(value, str))
             extra_work = work(*arguments) if work is not None and arguments else 0
             if texts >= LONG or extra_work:
@@ -421,22 +429,22 @@ class ScratchDatabase:
         self._meter.effort += units
         if (key := (function, *arguments)) not in self._long:
             self._long.add(key)
-            self._charge(units)
+            self._charge_units(units)
 
-    def _charge(self, units: int) -> None:
+    def _charge_units(self, units: int) -> None:
         """Charge *units* while the query runs."""
         try:
-            self._meter.charge(units)
+            self._meter.charge_units(units)
         except SqlError as problem:
             self._problem = problem
             raise
 
-    def fail(self, problem: SqlError) -> None:
+    def fail_query(self, problem: SqlError) -> None:
         """End the query with *problem*, an error of an aggregate."""
         self._problem = problem
         raise problem
 
-    def _explain(self, text: str, plan: QueryPlan) -> SqlError | UnsimulatedFeatureError:
+    def _translate_error(self, text: str, plan: QueryPlan) -> SqlError | UnsimulatedFeatureError:
         """Return the error of SQL Server for an error of SQLite."""
         if self._problem is not None:
             return self._problem
@@ -452,14 +460,14 @@ FORGIVEN: Final = {8134: 3607, 8115: 3606, 220: 3606, 232: 3606}
 
 
 def _call_with_culture(scratch: ScratchDatabase, function: Call, *arguments: Scalar) -> Scalar:
-    return function(settings_of(scratch.context.session.options).culture, *arguments)
+    return function(build_settings(scratch.context.session.options).culture, *arguments)
 
 
 def _call_with_context(scratch: ScratchDatabase, function: Call, *arguments: Scalar) -> Scalar:
     return function(scratch.context, *arguments)
 
 
-def _read(cursor: sqlite3.Cursor, meter: Meter, rows: list[tuple[Scalar, ...]]) -> None:
+def _read_rows(cursor: sqlite3.Cursor, meter: Meter, rows: list[tuple[Scalar, ...]]) -> None:
     """Append all rows, up to ROWS_MAX, CELLS_MAX and CHARACTERS_MAX.
 
     Raises UnsimulatedFeatureError for more.
@@ -467,7 +475,7 @@ def _read(cursor: sqlite3.Cursor, meter: Meter, rows: list[tuple[Scalar, ...]]) 
     characters = 0
     for row in cursor:
         rows.append(row)
-        meter.add(1)
+        meter.count_units(1)
         for value in row:
             kind = type(value)  # never a subclass, and isinstance would cost as much as everything else here
             if kind is str or kind is bytes:
@@ -499,22 +507,22 @@ def _authorize(
     return sqlite3.SQLITE_OK
 
 
-def _value(name: str, values: Callable[[str], Scalar]) -> Scalar:
+def _get_value(name: str, values: Callable[[str], Scalar]) -> Scalar:
     """Return the value of a variable, or a number that is passed like a variable."""
-    return number_of(name.removeprefix(LITERAL)) if name.startswith(LITERAL) else values(name)
+    return parse_number(name.removeprefix(LITERAL)) if name.startswith(LITERAL) else values(name)
 
 
-def _quote(name: str) -> str:
+def _quote_name(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
 _MAY_BE_LONG: Final = frozenset({"decimal", "numeric", "dec", "money"})
 
 
-def _affinity(kind: str) -> str:
+def _get_affinity(kind: str) -> str:
     """Return SQLite's type for a T-SQL type. Texts compare with the default collation."""
     head = kind.split("(")[0].strip().lower()
-    if head in _MAY_BE_LONG and type_of(kind).is_long:
+    if head in _MAY_BE_LONG and read_type(kind).is_long:
         return f"TEXT COLLATE {COLLATION}"
     if head in ("bit", "tinyint", "smallint", "int", "bigint", "integer"):
         return "INTEGER"

@@ -11,7 +11,7 @@ from sqlglot.dialects.tsql import TSQL
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.parsers.tsql import TSQLParser
 
-from engine.tsql.language.lexer import BatchTooLongError, SqlSyntaxError, Token, make_near_error, tokens_of
+from engine.tsql.language.lexer import BatchTooLongError, SqlSyntaxError, Token, make_near_error, tokenize
 from engine.tsql.language.reader import STATEMENT_CHARACTERS_MAX, STATEMENT_TOKENS_MAX
 from engine.tsql.language.reserved_words import KEYWORDS
 from engine.tsql.query import forms
@@ -42,7 +42,7 @@ _JSON: Final = f"{NEUTRAL_PREFIX}json"
 _JSON_KINDS: Final = frozenset({"VALUE", "OBJECT", "ARRAY", "SCALAR"})
 
 
-def _open_json(tokens: Sequence[Token], index: int) -> dict[int, str]:
+def _rewrite_open_json(tokens: Sequence[Token], index: int) -> dict[int, str]:
     """Rewrite OPENJSON (…) WITH (column type 'path' AS JSON, …) as a derived table over its rows. [DOC: OPENJSON]."""
     start = find_end_of_brackets(tokens, index + 1)
     if tokens[start].upper != "WITH" or not tokens[start + 1].is_op("("):
@@ -62,7 +62,7 @@ def _open_json(tokens: Sequence[Token], index: int) -> dict[int, str]:
                 kind += tokens[position].text
             position += 1
         position += 1
-        call = f"{_JSON}_{'fragment' if fragment else 'field'}([value], {path or _text('$.' + name)})"
+        call = f"{_JSON}_{'fragment' if fragment else 'field'}([value], {path or _quote_text('$.' + name)})"
         columns.append(f"CAST({call} AS {kind}) AS [{name}]")
     alias = "" if tokens[end].upper == "AS" or tokens[end].kind == "quoted" else " AS [openjson]"
     if tokens[end].kind == "word" and tokens[end].upper not in _BEHIND_TABLES:
@@ -86,14 +86,14 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
 
     PARSE (a AS type USING culture), NEXT VALUE FOR … and others become calls.
     """
-    replacements = (
-        _escapes(tokens) | _hints_of_query(tokens) | _national_aliases(tokens) | _drop_first_from(tokens)
-    )
+    replacements: dict[int, str] = {}
+    for rewrite in (_rewrite_escapes, _drop_query_hints, _rewrite_national_aliases, _drop_first_from):
+        replacements |= rewrite(tokens)
     for index, token in enumerate(tokens):
         if token.upper in ("PARSE", "TRY_PARSE") and tokens[index + 1].is_op("("):
-            replacements |= _parse(tokens, index + 1, find_end_of_brackets(tokens, index + 1) - 1)
+            replacements |= _rewrite_parse(tokens, index + 1, find_end_of_brackets(tokens, index + 1) - 1)
         elif token.upper in _TRIMS and tokens[index + 1].is_op("("):
-            replacements |= _trim(tokens, index)
+            replacements |= _rewrite_trim(tokens, index)
         elif token.upper in _PLAIN_CALLS and tokens[index + 1].is_op("("):
             replacements[index] = f"{NEUTRAL_PREFIX}{token.text}"
         elif token.upper == "APPROX_COUNT_DISTINCT" and tokens[index + 1].is_op("("):
@@ -103,9 +103,9 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
             if tokens[last].upper in _JSON_KINDS and tokens[last - 1].is_op(","):
                 replacements[last] = f"'{tokens[last].upper}'"
         elif token.upper in _NULLS_IN_JSON and tokens[index + 1].is_op("("):
-            replacements |= _json_constructor(tokens, index)
+            replacements |= _rewrite_json_constructor(tokens, index)
         elif token.upper == "OPENJSON" and tokens[index + 1].is_op("("):
-            replacements |= _open_json(tokens, index)
+            replacements |= _rewrite_open_json(tokens, index)
         elif token.upper == "REPLACE" and index not in replacements and tokens[index + 1].is_op("("):
             replacements |= _flatten_replace_calls(tokens, index)
         elif (
@@ -114,8 +114,8 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
             end = index + 4
             while tokens[end - 1].kind != "end" and tokens[end].is_op("."):
                 end += 2
-            name = "".join(part.text for part in tokens[index + 3 : end])
-            replacements |= {**dict.fromkeys(range(index, end), ""), index: f"next_value_for({_text(name)})"}
+            name = _quote_text("".join(part.text for part in tokens[index + 3 : end]))
+            replacements |= {**dict.fromkeys(range(index, end), ""), index: f"next_value_for({name})"}
     return replacements
 
 
@@ -123,7 +123,7 @@ _NULLS_IN_JSON: Final = {"JSON_OBJECT": 1, "JSON_ARRAY": 0}
 """JSON constructor -> whether it includes NULL by default. Documented [DOC: JSON_OBJECT; JSON_ARRAY]."""
 
 
-def _json_constructor(tokens: Sequence[Token], index: int) -> dict[int, str]:
+def _rewrite_json_constructor(tokens: Sequence[Token], index: int) -> dict[int, str]:
     """Rewrite JSON_OBJECT (name : value, … NULL ON NULL) as a call whose first argument is the switch for NULL."""
     end, level, nulls = find_end_of_brackets(tokens, index + 1) - 1, 0, _NULLS_IN_JSON[tokens[index].upper]
     replacements, colons, wanted_colons = dict[int, str](), 0, int(tokens[index].upper == "JSON_OBJECT")
@@ -148,7 +148,7 @@ def _json_constructor(tokens: Sequence[Token], index: int) -> dict[int, str]:
 _TRIMS: Final = {"TRIM": "BOTH", "LTRIM": "LEADING", "RTRIM": "TRAILING"}
 
 
-def _trim(tokens: Sequence[Token], index: int) -> dict[int, str]:
+def _rewrite_trim(tokens: Sequence[Token], index: int) -> dict[int, str]:
     """Rewrite TRIM ([side] characters FROM text) and LTRIM (text, characters) as calls with the side [DOC: TRIM]."""
     end, level = find_end_of_brackets(tokens, index + 1) - 1, 0
     for place in range(index + 1, end):
@@ -207,7 +207,7 @@ _QUERY_HINTS: Final = frozenset(
 """First words of query hints. Documented [DOC: query hints]."""
 
 
-def _hints_of_query(tokens: Sequence[Token]) -> dict[int, str]:
+def _drop_query_hints(tokens: Sequence[Token]) -> dict[int, str]:
     """Remove the tokens of OPTION (…) at the end of a statement, which change no result.
 
     The exception is the recursion limit, which sqlglot parses after a SELECT. Raises 102 for an unknown hint.
@@ -235,7 +235,7 @@ def _hints_of_query(tokens: Sequence[Token]) -> dict[int, str]:
 _BEHIND_VALUES: Final = frozenset({"string", "number", "quoted"})
 
 
-def _national_aliases(tokens: Sequence[Token]) -> dict[int, str]:
+def _rewrite_national_aliases(tokens: Sequence[Token]) -> dict[int, str]:
     """Rewrite `SELECT value N'name'`, because sqlglot supports such an alias only without N."""
     replacements = dict[int, str]()
     for index, (before, token) in enumerate(pairwise(tokens), start=1):
@@ -245,7 +245,7 @@ def _national_aliases(tokens: Sequence[Token]) -> dict[int, str]:
     return replacements
 
 
-def verb_place(tokens: Sequence[Token]) -> int:
+def find_verb_index(tokens: Sequence[Token]) -> int:
     """Return the index of the token that names the statement, after `WITH name AS (…), …`."""
     place = 0
     if tokens[0].upper == "WITH":
@@ -259,7 +259,7 @@ _VERBS: Final = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"})
 
 def _drop_first_from(tokens: Sequence[Token]) -> dict[int, str]:
     """Remove the first FROM in DELETE FROM name FROM …. It is optional, and sqlglot supports only that form."""
-    verb = verb_place(tokens)
+    verb = find_verb_index(tokens)
     if tokens[verb].upper != "DELETE" or tokens[verb + 1].upper != "FROM":
         return {}
     position = verb + 3
@@ -297,7 +297,7 @@ _ARGUMENT_SEPARATORS: Final = {"MOD": ") % (", "EXTRACT": ", "}
 """Function -> T-SQL between its two arguments. A closing parenthesis follows."""
 
 
-def _escapes(tokens: Sequence[Token]) -> dict[int, str]:
+def _rewrite_escapes(tokens: Sequence[Token]) -> dict[int, str]:
     """Rewrite {ts '…'}, {d '…'}, {t '…'}, {guid '…'} and {fn NAME(…)} as T-SQL. Other forms stay unchanged."""
     escapes: dict[int, str] = {}
     open_kinds: list[str] = []
@@ -332,11 +332,11 @@ def _escapes(tokens: Sequence[Token]) -> dict[int, str]:
     return escapes
 
 
-def _text(value: str) -> str:
+def _quote_text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def _parse(tokens: Sequence[Token], start: int, end: int) -> dict[int, str]:
+def _rewrite_parse(tokens: Sequence[Token], start: int, end: int) -> dict[int, str]:
     """Return the replacements for the parentheses of PARSE, with type and culture as texts; empty for another form."""
     levels, level = [], 0
     for token in tokens[start:end]:
@@ -344,25 +344,25 @@ def _parse(tokens: Sequence[Token], start: int, end: int) -> dict[int, str]:
         levels.append(level)
     words = {
         token.upper: start + index for index, token in enumerate(tokens[start:end]) if levels[index] == 1
-    }  # the last AS
+    }  # the last AS precedes the type
     if "AS" not in words:
         return {}
     using = words.get("USING", end)
     text = " ".join(token.text for token in tokens[words["AS"] + 1 : using])
     replacements = dict.fromkeys(range(words["AS"], using), "")
-    replacements[words["AS"]] = f", {_text(text)}"
+    replacements[words["AS"]] = f", {_quote_text(text)}"
     return replacements | ({using: ","} if using < end else {})
 
 
 # --- rewriting of T-SQL that sqlglot cannot parse; some parts are removed and processed elsewhere ----------
 
 
-def preprocess_text(text: str, depth: int = 0) -> str:
+def prepare_for_sqlglot(text: str, depth: int = 0) -> str:
     """Return text that sqlglot can parse: `@a += b` as `@a = @a + (b)`, `#order` as `[#order]`, `::fn` as `fn`.
 
     Raises SqlSyntaxError 191 or 8623.
     """
-    tokens = tokens_of(text)
+    tokens = tokenize(text)
     if len(tokens) > STATEMENT_TOKENS_MAX + 5:
         raise BatchTooLongError(1, f"statements of more than {STATEMENT_TOKENS_MAX} words and signs")
     if depth > COMPOUNDS_MAX:
@@ -401,19 +401,19 @@ def preprocess_text(text: str, depth: int = 0) -> str:
         if not token.is_op(*_COMPOUND) or not index or token.start < copied:
             continue
         left_text = tokens[index - 1].text
-        end = _end_of_value(tokens, index + 1)
-        value = preprocess_text(text[token.end : tokens[end - 1].end], depth + 1)
+        end = _find_value_end(tokens, index + 1)
+        value = prepare_for_sqlglot(text[token.end : tokens[end - 1].end], depth + 1)
         output += text[copied : token.start] + f"= {left_text} {token.text[:-1]} ({value})"
         copied = tokens[end - 1].end
     return output + text[copied:]
 
 
-def _top(tokens: Sequence[Token]) -> tuple[int, int]:
+def _find_top_tokens(tokens: Sequence[Token]) -> tuple[int, int]:
     """Return the index of the first token of TOP (n) after INSERT, UPDATE or DELETE, and of the token after it.
 
     Both are 0 without TOP.
     """
-    position = verb_place(tokens) + 1
+    position = find_verb_index(tokens) + 1
     if tokens[position - 1].upper not in ("INSERT", "UPDATE", "DELETE") or tokens[position].upper != "TOP":
         return 0, 0
     return position, find_end_of_brackets(tokens, position + 1) if tokens[position + 1].is_op(
@@ -426,9 +426,9 @@ def _find_skipped_tokens(tokens: Sequence[Token]) -> frozenset[int]:
 
     TOP of a change and hints of INSERT are handled elsewhere.
     """
-    first, end_index = _top(tokens)
+    first, end_index = _find_top_tokens(tokens)
     skipped_tokens = set(range(first, end_index))
-    verb = verb_place(tokens)
+    verb = find_verb_index(tokens)
     if tokens[verb].upper == "INSERT":
         position = max(verb + 1, end_index)
         while tokens[position].kind in ("word", "quoted", "variable") or tokens[position].is_op("."):
@@ -439,10 +439,10 @@ def _find_skipped_tokens(tokens: Sequence[Token]) -> frozenset[int]:
     return frozenset(skipped_tokens)
 
 
-def top_number(text: str) -> str:
+def get_top_number(text: str) -> str:
     """Return the number in UPDATE TOP (number); empty without TOP."""
-    tokens = tokens_of(text)
-    first, end_index = _top(tokens)
+    tokens = tokenize(text)
+    first, end_index = _find_top_tokens(tokens)
     number = "".join(token.text for token in tokens[first + 1 : end_index]).strip("()")
     if end_index and (not number.isdigit() or tokens[end_index].upper == "PERCENT"):
         raise UnsimulatedFeatureError("TOP of a change other than TOP (number)")
@@ -456,7 +456,7 @@ COMPOUNDS_MAX: Final = 3
 _COMPOUND: Final = ("+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=")
 
 
-def _end_of_value(tokens: tuple[Token, ...], index: int) -> int:
+def _find_value_end(tokens: tuple[Token, ...], index: int) -> int:
     level = 0
     while tokens[index].kind != "end":
         token = tokens[index]
@@ -479,7 +479,7 @@ JSON_FRAGMENTS: Final = (
 """Functions whose results are JSON, which must not be quoted or escaped again. [DOC: JSON_MODIFY; JSON_QUERY]"""
 
 
-def name_plain_calls(tree: exp.Expr) -> None:
+def restore_call_names(tree: exp.Expr) -> None:
     """Restore the original names of calls that `normalize_calls` has renamed."""
     for node in list(tree.find_all(exp.Anonymous)):
         name = str(node.this)
@@ -560,7 +560,7 @@ def read_query(text: str) -> exp.Expr:
             raise UnreadableTextError from None
         first = problem.errors[0] if problem.errors else {}
         word = str(first.get("highlight") or "").strip() or text[:20]
-        if word.upper() == "FETCH" and any(token.upper == "TOP" for token in tokens_of(text)):
+        if word.upper() == "FETCH" and any(token.upper == "TOP" for token in tokenize(text)):
             raise SqlSyntaxError(1, 10741) from None
         starred = _NAMED_STAR.search(str(first.get("start_context") or ""))
         if starred is not None:

@@ -11,26 +11,26 @@ from typing import Any, Final
 from engine import arithmetic
 from engine.messages import SqlError
 from engine.tsql.scalars import types
-from engine.tsql.scalars.types import PRECISION_MAX, numeric
+from engine.tsql.scalars.types import PRECISION_MAX, build_decimal_type
 from engine.tsql.scalars.values import (
     ANY_DIGITS,
     Scalar,
-    compare,
-    exact,
-    fit_to_decimal,
+    compare_texts,
+    round_to_decimal,
+    to_decimal,
     to_number,
     to_text,
 )
 
 
-def _total(values: Iterable[int | float | Decimal]) -> Decimal:
-    exact_values = (value if isinstance(value, Decimal) else exact(value) for value in values)
+def _sum_decimals(values: Iterable[int | float | Decimal]) -> Decimal:
+    exact_values = (value if isinstance(value, Decimal) else to_decimal(value) for value in values)
     return reduce(ANY_DIGITS.add, exact_values, Decimal(0))
 
 
 def _sum_exactly(values: Iterable[int | float | Decimal]) -> int | float:
     """Return the exact decimal sum. 0.69 - 0.01 is 0.68, independent of order and SQLite version."""
-    total = _total(values)
+    total = _sum_decimals(values)
     return int(total) if total == total.to_integral_value() and abs(total) < EXACT_MAX else float(total)
 
 
@@ -68,17 +68,17 @@ class _Sum:
         if not self.values:
             return None
         if isinstance(self.values[0], Decimal):
-            return self._long_total()
-        total_value = self.result(_sum_exactly(self.values))
+            return self._format_long_total()
+        total_value = self.compute_result(_sum_exactly(self.values))
         if not isinstance(total_value, float) and not -(2**63) <= total_value < 2**63:
             self._fail(SqlError(8115, "expression", "bigint"))
         return total_value
 
-    def _long_total(self) -> Scalar:
-        total = _total(self.values)
+    def _format_long_total(self) -> Scalar:
+        total = _sum_decimals(self.values)
         try:
-            return fit_to_decimal(
-                total, numeric(PRECISION_MAX, -int(total.as_tuple().exponent)), "expression"
+            return round_to_decimal(
+                total, build_decimal_type(PRECISION_MAX, -int(total.as_tuple().exponent)), "expression"
             )
         except SqlError as problem:
             self._fail(problem)
@@ -87,14 +87,14 @@ class _Sum:
     def finalize(self) -> Scalar:
         return self.value()
 
-    def result(self, total: int | float) -> int | float:
+    def compute_result(self, total: int | float) -> int | float:
         return total
 
 
 class _Average(_Sum):
     """AVG. As in the product, the average of whole numbers is a whole number."""
 
-    def result(self, total: int | float) -> int | float:
+    def compute_result(self, total: int | float) -> int | float:
         count = len(self.values)
         if isinstance(total, int):
             return abs(total) // count * (1 if total >= 0 else -1)
@@ -110,8 +110,8 @@ class _VarianceOfAll(_Sum):
         if count <= self.less:
             return None
         numbers = [float(value) for value in self.values]
-        mean = arithmetic.exact_total(numbers) / count
-        squares = arithmetic.exact_total((value - mean) * (value - mean) for value in numbers)
+        mean = arithmetic.add_exactly(numbers) / count
+        squares = arithmetic.add_exactly((value - mean) * (value - mean) for value in numbers)
         return squares / (count - self.less)
 
 
@@ -188,7 +188,7 @@ def _sort_key(value: Scalar) -> tuple[int, Any]:
     if types.is_encoded_decimal(value):
         return 1, types.decode_decimal(value)
     if isinstance(value, str):
-        return 2, cmp_to_key(compare)(value)
+        return 2, cmp_to_key(compare_texts)(value)
     return (3, value) if isinstance(value, bytes) else (1, value)
 
 

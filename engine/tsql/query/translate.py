@@ -10,9 +10,9 @@ from sqlglot.errors import UnsupportedError
 from engine.generators import run_to_completion
 from engine.messages import SqlError
 from engine.tsql.batches.work import ResultCache, ResumableComputation, cache_by_text
-from engine.tsql.language.lexer import SqlSyntaxError, tokens_of
+from engine.tsql.language.lexer import SqlSyntaxError, tokenize
 from engine.tsql.query import forms, syntax_normalization
-from engine.tsql.query.bind import refuse_order
+from engine.tsql.query.bind import reject_order
 from engine.tsql.query.conversions import is_bare_function
 from engine.tsql.query.grouping_sets import has_aggregate
 from engine.tsql.query.plans import (
@@ -27,9 +27,9 @@ from engine.tsql.query.plans import (
     UnsimulatedFeatureError,
 )
 from engine.tsql.query.reshape import convert_insert_values, is_default
-from engine.tsql.query.rewrite import rewriting
-from engine.tsql.query.syntax_normalization import UnreadableTextError, name_plain_calls, read_query
-from engine.tsql.query.translation_context import RewrittenQuery, table_ref, variable_name
+from engine.tsql.query.rewrite import rewrite_steps
+from engine.tsql.query.syntax_normalization import UnreadableTextError, read_query, restore_call_names
+from engine.tsql.query.translation_context import RewrittenQuery, build_table_ref, get_variable_name
 
 # --- checks while the batch is compiled -----------------------------------------------------------------
 
@@ -47,14 +47,14 @@ def check_statement(text: str, line: int) -> bool:
 
 def check_condition(text: str, line: int) -> None:
     """Raise SqlSyntaxError unless *text* is a condition (4145 if it is a value)."""
-    node = _condition(copy_tree("SELECT " + text, line))
+    node = _find_condition(copy_tree("SELECT " + text, line))
     while isinstance(node, exp.Paren | exp.Not):
         node = node.this
     if not isinstance(node, exp.Predicate | exp.Connector | exp.Exists | exp.Escape | exp.In | exp.Between):
-        raise SqlSyntaxError(line, 4145, tokens_of(text)[-2].text)
+        raise SqlSyntaxError(line, 4145, tokenize(text)[-2].text)
 
 
-def _condition(tree: exp.Expr) -> exp.Expr | None:
+def _find_condition(tree: exp.Expr) -> exp.Expr | None:
     """Return the condition in `SELECT condition`, even if `name = x` was parsed as an alias."""
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
         return None
@@ -72,7 +72,7 @@ def check_expression(text: str, line: int) -> None:
     except SqlSyntaxError as problem:
         raise _shift_error_line(problem, line) from None
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
-        raise SqlSyntaxError(line, 102, tokens_of(text)[-2].text)
+        raise SqlSyntaxError(line, 102, tokenize(text)[-2].text)
     if isinstance(tree.expressions[0], exp.Alias):
         raise SqlSyntaxError(line, 102, tree.expressions[0].alias)
 
@@ -87,12 +87,12 @@ its text.
 @cache_by_text(TREES_KEPT)
 def parse_query(text: str) -> exp.Expr:
     """Return the tree of a query, which the caller must not change."""
-    tree = read_query(syntax_normalization.preprocess_text(text))
-    forms.check(tree)
-    name_plain_calls(tree)
-    forms.fold_orders(tree)
-    forms.name_columns(tree)
-    forms.join_applied(tree)
+    tree = read_query(syntax_normalization.prepare_for_sqlglot(text))
+    forms.check_query(tree)
+    restore_call_names(tree)
+    forms.fold_within_group(tree)
+    forms.fix_method_columns(tree)
+    forms.replace_plain_applies(tree)
     forms.alias_queries(tree)
     for exists in tree.find_all(exp.Exists):  # the select list of EXISTS is never evaluated
         if isinstance(exists.this, exp.Select) and [*map(type, exists.this.expressions)] == [exp.Star]:
@@ -102,7 +102,7 @@ def parse_query(text: str) -> exp.Expr:
 
 def check_view(text: str) -> None:
     """Raise 1033 if the query of a view has an ORDER BY."""
-    refuse_order(parse_query(text))
+    reject_order(parse_query(text))
 
 
 def copy_tree(text: str, line: int) -> exp.Expr:
@@ -110,7 +110,7 @@ def copy_tree(text: str, line: int) -> exp.Expr:
     try:
         return parse_query(text).copy()
     except UnreadableTextError:
-        raise SqlSyntaxError(line, 102, tokens_of(text)[-2].text) from None
+        raise SqlSyntaxError(line, 102, tokenize(text)[-2].text) from None
     except SqlSyntaxError as problem:
         raise _shift_error_line(problem, line) from None
 
@@ -131,21 +131,21 @@ NAME_WORK: Final = 5
 """Work (work.py) of naming a column. Measured."""
 
 
-def planning(text: str, names: BindingContext = NO_NAMES) -> ResumableComputation[QueryPlan]:
+def plan_in_steps(text: str, names: BindingContext = NO_NAMES) -> ResumableComputation[QueryPlan]:
     """Compute the plan of a statement in steps. A repeated request returns the cached computation."""
     refusals = (SqlError, UnsimulatedFeatureError, UnsupportedError, RecursionError)
     return _PLAN_CACHE.get(
-        (text, names), len(text), lambda: ResumableComputation(_planning(text, names), refusals)
+        (text, names), len(text), lambda: ResumableComputation(_plan_in_steps(text, names), refusals)
     )
 
 
 _PLAN_CACHE: Final[ResultCache[ResumableComputation[QueryPlan]]] = ResultCache(PLANS_KEPT)
 
 
-def _planning(text: str, names: BindingContext) -> Planning:
+def _plan_in_steps(text: str, names: BindingContext) -> Planning:
     tree = copy_tree(text, 1)
     yield len(text)
-    top_count = syntax_normalization.top_number(text)
+    top_count = syntax_normalization.get_top_number(text)
     for kind, build in _PLANS:
         if isinstance(tree, kind):
             plan = yield from build(tree, names)
@@ -153,11 +153,11 @@ def _planning(text: str, names: BindingContext) -> Planning:
     raise UnsimulatedFeatureError(type(tree).__name__.upper())
 
 
-def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
+def plan_text(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
     """Return the plan of a statement, expression or condition. Raises the errors of `planning`."""
     names = names or NO_NAMES
     if kind == "statement":
-        return _translate_errors(planning(text, names).result)
+        return _translate_errors(plan_in_steps(text, names).get_result)
     build = _plan_condition if kind == "condition" else _plan_expression
     return _VALUES.get((kind, text, names), len(text), lambda: _translate_errors(lambda: build(text, names)))
 
@@ -173,31 +173,31 @@ def _plan_expression(text: str, names: BindingContext) -> QueryPlan:
 def _plan_condition(text: str, names: BindingContext) -> QueryPlan:
     """Return the plan that computes 1 if the condition is true, else 0."""
     tree = copy_tree("SELECT " + text, 1)
-    is_true = exp.If(this=_condition(tree), true=exp.Literal.number(1))
+    is_true = exp.If(this=_find_condition(tree), true=exp.Literal.number(1))
     case = exp.Case(ifs=[is_true], default=exp.Literal.number(0))
     return run_to_completion(_plan_select(exp.Select(expressions=[case]), names))
 
 
-def references(kind: str, text: str) -> References:
+def find_references(kind: str, text: str) -> References:
     """Return the tables and variables that a statement, expression or condition names."""
     return _REFERENCES.get(
-        (kind, text), len(text), lambda: _references(text if kind == "statement" else "SELECT " + text)
+        (kind, text), len(text), lambda: _find_references(text if kind == "statement" else "SELECT " + text)
     )
 
 
 _REFERENCES: Final[ResultCache[References]] = ResultCache(TREES_KEPT)
 
 
-def _references(text: str) -> References:
+def _find_references(text: str) -> References:
     tables: dict[str, TableRef] = {}
     variables: dict[str, None] = {}
     tree = parse_query(text)
     if isinstance(tree, exp.TruncateTable):
         return References((), ())  # TRUNCATE raises 4701 where a query raises 208
-    own_names = _own_names(tree)
+    own_names = _list_own_names(tree)
     for node in tree.walk():
         if isinstance(node, exp.Table) and not isinstance(node.this, exp.Anonymous | exp.Dot):
-            ref = table_ref(node)
+            ref = build_table_ref(node)
             if ref.key not in own_names and not isinstance(node.parent, exp.Into):
                 tables[ref.key] = ref
         elif isinstance(node, exp.Parameter) and not (
@@ -207,7 +207,7 @@ def _references(text: str) -> References:
     return References(tuple(tables.values()), tuple(variables))
 
 
-def _own_names(tree: exp.Expr) -> set[str]:
+def _list_own_names(tree: exp.Expr) -> set[str]:
     """Return the names that the statement itself defines: common table expressions, and targets of UPDATE or DELETE."""
     own_names = {node.alias.lower() for node in tree.find_all(exp.CTE)}
     if isinstance(tree, exp.Update | exp.Delete):
@@ -230,18 +230,18 @@ def _plan_select(tree: exp.Expr, names: BindingContext) -> Planning:
         first = first.this
     if not isinstance(first, exp.Select):
         raise UnsimulatedFeatureError(type(first).__name__.upper())
-    assigns = _assignments(first)
+    assigns = _list_assigned_variables(first)
     into = first.args.get("into")
-    target = table_ref(into.find(exp.Table)) if into is not None else None
+    target = build_table_ref(into.find(exp.Table)) if into is not None else None
     first.set("into", None)
     _name_columns(first)
     yield len(first.expressions) * NAME_WORK
-    sql, query = yield from rewriting(tree, names)
+    sql, query = yield from rewrite_steps(tree, names)
     kind = "assign" if assigns else "select"
-    return _plan(kind, sql, query, assigns=assigns, target=target)
+    return _build_plan(kind, sql, query, assigns=assigns, target=target)
 
 
-def _plan(
+def _build_plan(
     kind: str,
     sql: str,
     query: RewrittenQuery,
@@ -266,11 +266,11 @@ def _plan(
     )
 
 
-def _assignments(select: exp.Select) -> tuple[str, ...]:
+def _list_assigned_variables(select: exp.Select) -> tuple[str, ...]:
     names: list[str] = []
     for projection in select.expressions:
         if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Parameter):
-            names.append(variable_name(projection.this))
+            names.append(get_variable_name(projection.this))
     if names and len(names) != len(select.expressions):
         raise SqlError(141)
     if names:
@@ -307,7 +307,7 @@ def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
         this = this.this
     if not isinstance(this, exp.Table):
         raise UnsimulatedFeatureError("this form of INSERT")
-    target = table_ref(this)
+    target = build_table_ref(this)
     if tree.args.get("returning") is not None:
         raise UnsimulatedFeatureError("INSERT … OUTPUT")
     source = tree.expression
@@ -332,10 +332,10 @@ def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
     with_clause = tree.args.get("with_")
     if with_clause is not None:
         source.set("with_", with_clause)
-    sql, query = yield from rewriting(source, names)
+    sql, query = yield from rewrite_steps(source, names)
     if columns and query.outputs and len(query.outputs) != len(columns):
         raise SqlError(fewer if len(query.outputs) < len(columns) else more_values)
-    plan = _plan("insert", sql, query, target=target, columns=columns)
+    plan = _build_plan("insert", sql, query, target=target, columns=columns)
     return replace(plan, defaulted=defaulted) if defaulted else plan
 
 
@@ -345,7 +345,7 @@ VALUES_MAX: Final = 1_000
 
 def _plan_update(tree: exp.Expr, names: BindingContext) -> Planning:
     """Plan the row numbers and new values as a SELECT."""
-    pairs, variables = _changes(tree)
+    pairs, variables = _split_assignments(tree)
     if any(pair.expression is None or pair.expression.is_star for pair in pairs):
         raise SqlError(102, "*")
     if tree.args.get("returning") is not None:
@@ -354,14 +354,14 @@ def _plan_update(tree: exp.Expr, names: BindingContext) -> Planning:
     for _, column_index in defaulted:
         pairs[column_index - 1].set("expression", exp.Null())
     values = [pair.expression for pair in (*pairs, *variables)]
-    columns = tuple(_base_column(tree, pair.this.name) for pair in pairs)
-    sql, query, target = yield from _row_numbers(tree, values, names)
-    assigns = tuple(variable_name(pair.this) for pair in variables)
-    plan = _plan("update", sql, query, target=target, columns=columns, assigns=assigns)
+    columns = tuple(_resolve_base_column(tree, pair.this.name) for pair in pairs)
+    sql, query, target = yield from _build_row_number_query(tree, values, names)
+    assigns = tuple(get_variable_name(pair.this) for pair in variables)
+    plan = _build_plan("update", sql, query, target=target, columns=columns, assigns=assigns)
     return replace(plan, defaulted=defaulted) if defaulted else plan
 
 
-def _changes(tree: exp.Expr) -> tuple[list[exp.EQ], list[exp.EQ]]:
+def _split_assignments(tree: exp.Expr) -> tuple[list[exp.EQ], list[exp.EQ]]:
     """Return the assignments of SET to columns, and those to variables. `@v = a = 1` is one of each."""
     columns: list[exp.EQ] = []
     variables: list[exp.EQ] = []
@@ -380,17 +380,17 @@ def _plan_delete(tree: exp.Expr, names: BindingContext) -> Planning:
     """Plan the row numbers as a SELECT."""
     if tree.args.get("returning") is not None:
         raise UnsimulatedFeatureError("DELETE … OUTPUT")
-    sql, query, target = yield from _row_numbers(tree, [], names)
-    return _plan("delete", sql, query, target=target)
+    sql, query, target = yield from _build_row_number_query(tree, [], names)
+    return _build_plan("delete", sql, query, target=target)
 
 
-def _row_number(alias: str) -> exp.Expr:
+def _build_row_number(alias: str) -> exp.Expr:
     number = exp.column(exp.to_identifier(ROW_ID), table=exp.to_identifier(alias, quoted=True))
     number.meta[ROW_NUMBER] = True
     return number
 
 
-def _row_numbers(
+def _build_row_number_query(
     tree: exp.Expr, values: list[exp.Expr], names: BindingContext
 ) -> Generator[int, None, tuple[str, RewrittenQuery, TableRef]]:
     """Build a SELECT of the row number and *values* for the rows that an UPDATE or DELETE affects."""
@@ -399,23 +399,23 @@ def _row_numbers(
     table = source.this if source is not None else tree.this or named
     if not isinstance(named, exp.Table) or not isinstance(table, exp.Table | exp.Subquery):
         raise UnsimulatedFeatureError("this form of UPDATE or DELETE")
-    named_query = _expression_named(tree, table, named)
+    named_query = _find_target_expression(tree, table, named)
     if named_query is not None:
-        number, target = _row_through(*named_query)
-        return (yield from _rows_of(tree, table, [number, *values], names, target))
+        number, target = _resolve_row_number(*named_query)
+        return (yield from _build_row_query(tree, table, [number, *values], names, target))
     if not isinstance(table, exp.Table):
         raise UnsimulatedFeatureError("this form of UPDATE or DELETE")
-    target, alias = table_ref(named), named.alias_or_name
+    target, alias = build_table_ref(named), named.alias_or_name
     for candidate in table.find_all(exp.Table):
         if len(target.parts) == 1 and candidate.alias.lower() == target.parts[0].lower():
-            target, alias = table_ref(candidate), candidate.alias
+            target, alias = build_table_ref(candidate), candidate.alias
             break
-        if table_ref(candidate).key == target.key:
-            alias = candidate.alias or table_ref(candidate).parts[-1]
-    return (yield from _rows_of(tree, table, [_row_number(alias), *values], names, target))
+        if build_table_ref(candidate).key == target.key:
+            alias = candidate.alias or build_table_ref(candidate).parts[-1]
+    return (yield from _build_row_query(tree, table, [_build_row_number(alias), *values], names, target))
 
 
-def _rows_of(
+def _build_row_query(
     tree: exp.Expr, table: exp.Expr, projections: list[exp.Expr], names: BindingContext, target: TableRef
 ) -> Generator[int, None, tuple[str, RewrittenQuery, TableRef]]:
     """Build a SELECT of *projections* from *table* with the WHERE and WITH of an UPDATE or DELETE of *target*."""
@@ -423,14 +423,14 @@ def _rows_of(
     if tree.args.get("with_") is not None:
         select.set("with_", tree.args["with_"])
     reads = tree.args.get("where") is not None or any(value.find(exp.Column) for value in projections[1:])
-    sql, query = yield from rewriting(select, names)
+    sql, query = yield from rewrite_steps(select, names)
     return sql, query, replace(target, read=reads)
 
 
 _ROW_OF_BASE: Final = "row of the base table"
 
 
-def _expression_named(tree: exp.Expr, table: exp.Expr, named: exp.Table) -> tuple[str, exp.Expr] | None:
+def _find_target_expression(tree: exp.Expr, table: exp.Expr, named: exp.Table) -> tuple[str, exp.Expr] | None:
     """Return (alias, query) of the table expression that an UPDATE or DELETE targets; None for a table."""
     queries_by_name = {
         cte.alias.lower(): cte.this for cte in getattr(tree.args.get("with_"), "expressions", ())
@@ -446,7 +446,7 @@ def _expression_named(tree: exp.Expr, table: exp.Expr, named: exp.Table) -> tupl
     return None
 
 
-def _row_through(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef]:
+def _resolve_row_number(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef]:
     """Return the column with the row number of the base table, and that table.
 
     Raises 4403, or 4418 for a derived table.
@@ -462,22 +462,22 @@ def _row_through(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef]:
     if not isinstance(base, exp.Table) or query.args.get("joins") or base.args.get("joins"):
         raise UnsimulatedFeatureError("UPDATE or DELETE through a query of more than one table")
     with_clause = query.parent.parent if query.parent is not None else None
-    named = isinstance(base.this, exp.Identifier) and not base.this.args.get("temporary")  # neither @t nor #t
+    named = isinstance(base.this, exp.Identifier) and not base.this.args.get("temporary")  # no @t, no #t
     if (
         named
         and isinstance(with_clause, exp.With)
         and base.name.lower() in (c.alias.lower() for c in with_clause.expressions)
     ):
         raise UnsimulatedFeatureError("UPDATE or DELETE through two common table expressions")
-    number = _row_number(base.alias or table_ref(base).parts[-1])
+    number = _build_row_number(base.alias or build_table_ref(base).parts[-1])
     query.append("expressions", exp.alias_(number, _ROW_OF_BASE, quoted=True))
     id_column = exp.column(
         exp.to_identifier(_ROW_OF_BASE, quoted=True), table=exp.to_identifier(alias, quoted=True)
     )
-    return id_column, table_ref(base)
+    return id_column, build_table_ref(base)
 
 
-def _base_column(tree: exp.Expr, name: str) -> str:
+def _resolve_base_column(tree: exp.Expr, name: str) -> str:
     """Return the column of the base table to which *name* in an UPDATE refers.
 
     Raises 4406, or 4421 for a computed column.
@@ -485,7 +485,7 @@ def _base_column(tree: exp.Expr, name: str) -> str:
     named = (tree.args.get("tables") or [None])[0] or tree.this
     source = tree.args.get("from_")
     table = source.this if source is not None else tree.this or named
-    named_query = _expression_named(tree, table, named) if isinstance(named, exp.Table) else None
+    named_query = _find_target_expression(tree, table, named) if isinstance(named, exp.Table) else None
     if named_query is None:
         return name
     alias, query = named_query
@@ -503,11 +503,11 @@ def _plan_merge(tree: exp.Expr, names: BindingContext) -> Planning:
     target, source, on_clause = tree.this, tree.args["using"], tree.args["on"]
     if not isinstance(target, exp.Table):
         raise UnsimulatedFeatureError("this form of MERGE")
-    alias = target.alias or table_ref(target).parts[-1]
+    alias = target.alias or build_table_ref(target).parts[-1]
     if not target.alias:
         target = target.copy()
         target.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
-    number: exp.Expr = _row_number(alias)
+    number: exp.Expr = _build_row_number(alias)
     whens = list(tree.args["whens"].expressions)
     parts = []
     for matched, by_source in ((True, False), (False, False), (False, True)):
@@ -534,11 +534,11 @@ def _plan_merge(tree: exp.Expr, names: BindingContext) -> Planning:
                 where=exp.Where(this=exp.Not(this=exp.Exists(this=probe))),
             )
         row = number if matched or by_source else exp.Null()
-        parts.append((yield from _merge_part(tree, select, chosen_whens, row, names)))
-    return QueryPlan(kind="merge", target=table_ref(tree.this), parts=tuple(parts))
+        parts.append((yield from _plan_merge_part(tree, select, chosen_whens, row, names)))
+    return QueryPlan(kind="merge", target=build_table_ref(tree.this), parts=tuple(parts))
 
 
-def _merge_part(
+def _plan_merge_part(
     tree: exp.Expr, select: exp.Select, whens: list[exp.Expr], number: exp.Expr, names: BindingContext
 ) -> Planning:
     """Plan one part of MERGE: each row's number, the index of its WHEN (NULL for none), and the values of all WHENs."""
@@ -549,14 +549,14 @@ def _merge_part(
         _check_merge_action(clause)
         condition = clause.args.get("condition") or exp.true()
         choice.append("ifs", exp.If(this=condition.copy(), true=exp.Literal.number(place)))
-        action, columns, new = _merge_action(clause.args["then"])
+        action, columns, new = _read_merge_action(clause.args["then"])
         branches.append((action, columns, len(values), len(values) + len(new)))
         values += new
     select.set("expressions", [number.copy(), choice, *(value.copy() for value in values)])
     if tree.args.get("with_") is not None:
         select.set("with_", tree.args["with_"].copy())
-    sql, query = yield from rewriting(select, names)
-    return replace(_plan("select", sql, query), branches=tuple(branches))
+    sql, query = yield from rewrite_steps(select, names)
+    return replace(_build_plan("select", sql, query), branches=tuple(branches))
 
 
 def _check_merge_action(branch: exp.Expr) -> None:
@@ -569,7 +569,7 @@ def _check_merge_action(branch: exp.Expr) -> None:
         raise SqlError(10710, name)
 
 
-def _merge_action(action: exp.Expr) -> tuple[str, tuple[str, ...], list[exp.Expr]]:
+def _read_merge_action(action: exp.Expr) -> tuple[str, tuple[str, ...], list[exp.Expr]]:
     if isinstance(action, exp.Update):
         pairs = action.expressions
         return "UPDATE", tuple(pair.this.name for pair in pairs), [pair.expression for pair in pairs]
@@ -584,7 +584,7 @@ def _merge_action(action: exp.Expr) -> tuple[str, tuple[str, ...], list[exp.Expr
 
 def _plan_truncate(tree: exp.Expr, names: BindingContext) -> Planning:
     yield 1
-    return QueryPlan(kind="truncate", target=table_ref(tree.find(exp.Table)))
+    return QueryPlan(kind="truncate", target=build_table_ref(tree.find(exp.Table)))
 
 
 _PLANS: Final[tuple[tuple[type[exp.Expr], Callable[[exp.Expr, BindingContext], Planning]], ...]] = (

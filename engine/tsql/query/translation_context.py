@@ -31,25 +31,25 @@ class RewrittenQuery(Struct):
     """Types of the columns; empty if unknown."""
     outputs: tuple[str, ...] = ()
 
-    def parameter(self, name: str) -> exp.Expr:
+    def get_parameter(self, name: str) -> exp.Expr:
         """Return the node of a parameter by its name."""
         return exp.Placeholder(this=self.variables.setdefault(name.lower(), f"p{len(self.variables)}"))
 
 
-def _part(identifier: exp.Expr | None) -> str:
+def _get_part(identifier: exp.Expr | None) -> str:
     if not isinstance(identifier, exp.Expr):
         return ""  # nothing, or the empty schema of `master..sysdatabases`
     if isinstance(identifier, exp.Parameter):
-        return variable_name(identifier)
+        return get_variable_name(identifier)
     prefix = "#" if identifier.args.get("temporary") else "##" if identifier.args.get("global_") else ""
     return prefix + str(identifier.name)
 
 
-def table_ref(table: exp.Table | None) -> TableRef:
+def build_table_ref(table: exp.Table | None) -> TableRef:
     """Return the reference of a table node."""
     assert table is not None
     this = table.this
-    database, schema = _part(table.args.get("catalog")), _part(table.args.get("db"))
+    database, schema = _get_part(table.args.get("catalog")), _get_part(table.args.get("db"))
     names = [database, schema] if database else [schema] if schema else []
     if isinstance(this, exp.Anonymous) and str(this.this).lower().removeprefix("t_") == "openquery":
         # the reference of OPENQUERY(server, 'query')
@@ -60,10 +60,10 @@ def table_ref(table: exp.Table | None) -> TableRef:
         return TableRef((*names, str(this.this).removeprefix("t_")), call=True)
     if isinstance(this, exp.Dot):
         return TableRef((*names, *(part.name for part in this.flatten())))
-    return TableRef((*names, _part(this)), hints=_hints(table))
+    return TableRef((*names, _get_part(this)), hints=_read_hints(table))
 
 
-def _hints(table: exp.Table) -> frozenset[str]:
+def _read_hints(table: exp.Table) -> frozenset[str]:
     """Return the table hints in WITH (…) after a table."""
     hint_words = [word for hint in table.args.get("hints") or () for word in hint.expressions]
     return frozenset(str(word.name).upper() for word in hint_words)
@@ -116,7 +116,7 @@ def rewrite_table(table: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     assert isinstance(table, exp.Table)
     if table.args.get("pivots"):
         raise UnsimulatedFeatureError("PIVOT")
-    ref = table_ref(table)
+    ref = build_table_ref(table)
     if len(ref.parts) == 1 and not ref.call and ref.key in query.ctes:
         table.set("hints", None)
         return table
@@ -124,7 +124,7 @@ def rewrite_table(table: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     seek = tuple((column, value) for column, operator, value in bounds if operator == "=")
     ref = replace(ref, seek=seek, bounds=bounds)
     known_table = query.tables.setdefault(ref.key, ref)
-    if known_table.bounds != ref.bounds:  # read twice, in different ways
+    if known_table.bounds != ref.bounds:  # read twice, in different conditions
         query.tables[ref.key] = replace(known_table, seek=(), bounds=())
     alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(ref.parts[-1], quoted=True))
     joins = table.args.get("joins")
@@ -142,11 +142,11 @@ def rewrite_column(column: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     column.set("catalog", None)
     if isinstance(column.args.get("table"), exp.Identifier):
         table = column.args["table"]
-        column.set("table", exp.to_identifier(_part(table), quoted=True))
+        column.set("table", exp.to_identifier(_get_part(table), quoted=True))
     return column
 
 
-def variable_name(parameter: exp.Parameter) -> str:
+def get_variable_name(parameter: exp.Parameter) -> str:
     """Return the name of a variable node, in lowercase."""
     inner = parameter.this
     if isinstance(inner, exp.Parameter):
@@ -159,4 +159,4 @@ def rewrite_parameter(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     if isinstance(node.parent, exp.Parameter | exp.Table):
         return node
     assert isinstance(node, exp.Parameter)
-    return query.parameter(variable_name(node))
+    return query.get_parameter(get_variable_name(node))

@@ -103,14 +103,14 @@ class _DateRangeError(Exception):
 
 
 @lru_cache(maxsize=2048)
-def read(
+def parse_date(
     text: str, kind: SqlType = DATETIME, culture: Culture = US_CULTURE, style: int | None = None
 ) -> DateTimeValue:
     """Parse *text* as a value of *kind*. Raises 241 or 242."""
     if len(text) > 100:
         raise SqlError(241)
     try:
-        return fit_to_type(_read(" ".join(text.split()), kind, culture, style), kind)
+        return fit_to_type(_parse_date(" ".join(text.split()), kind, culture, style), kind)
     except _DateFormatError:
         raise SqlError(241) from None
     except _DateRangeError:
@@ -119,24 +119,24 @@ def read(
         raise SqlError(241) from None
 
 
-def _read(text: str, kind: SqlType, culture: Culture, style: int | None) -> DateTimeValue:
+def _parse_date(text: str, kind: SqlType, culture: Culture, style: int | None) -> DateTimeValue:
     iso = _ISO.fullmatch(text)
     if iso is not None:
-        day = _day(int(iso[1]), int(iso[2]), int(iso[3]))
-        return DateTimeValue(day, _ticks(_TIME.fullmatch(iso[4]), kind), _offset(iso[5]))
+        day = _compute_ordinal(int(iso[1]), int(iso[2]), int(iso[3]))
+        return DateTimeValue(day, _parse_ticks(_TIME.fullmatch(iso[4]), kind), _parse_offset(iso[5]))
     offset, zone = None, _OFFSET.search(text)
     if zone is not None and ":" in text[: zone.start()]:
-        offset, text = _offset(zone.group().strip()), text[: zone.start()]
+        offset, text = _parse_offset(zone.group().strip()), text[: zone.start()]
     ticks = 0
     for clock in _TIME.finditer(text):
         if clock[2] is not None or clock[6] is not None:
-            ticks = _ticks(clock, kind)
+            ticks = _parse_ticks(clock, kind)
             text = f"{text[: clock.start()]} {text[clock.end() :]}".strip()
             break
     return DateTimeValue(_read_day(text, kind, culture, style), ticks, offset)
 
 
-def _offset(text: str | None) -> int | None:
+def _parse_offset(text: str | None) -> int | None:
     if text is None or text == "Z":
         return None if text is None else 0
     hours, minutes = map(int, text[1:].split(":"))
@@ -145,7 +145,7 @@ def _offset(text: str | None) -> int | None:
     return (hours * 60 + minutes) * (-1 if text[0] == "-" else 1)
 
 
-def _ticks(match: re.Match[str] | None, kind: SqlType) -> int:
+def _parse_ticks(match: re.Match[str] | None, kind: SqlType) -> int:
     if match is None:
         raise _DateFormatError
     hour, minute, second = (int(match[place] or 0) for place in (1, 2, 3))
@@ -166,31 +166,35 @@ def _read_day(text: str, kind: SqlType, culture: Culture, style: int | None) -> 
     if not text:
         return EPOCH
     if style in (130, 131):
-        return _hijri_day(text)
+        return _parse_hijri_day(text)
     if _DIGITS.fullmatch(text):
         if len(text) == 4:
-            return _day(int(text), 1, 1)
-        year = int(text[:-4]) if len(text) == 8 else _century(int(text[:2]))
-        return _day(year, int(text[-4:-2]), int(text[-2:]))
+            return _compute_ordinal(int(text), 1, 1)
+        year = int(text[:-4]) if len(text) == 8 else _expand_year(int(text[:2]))
+        return _compute_ordinal(year, int(text[-4:-2]), int(text[-2:]))
     order = _STYLE_ORDERS.get(style or 0) or culture.dateformat
     separated = _SEPARATED.fullmatch(text)
     if separated is not None:
         return _parse_ordered_date(separated.groups(), order, kind, style)
     name_match = _NAMED.fullmatch(text)
-    month = _month(name_match[1], culture.language) if name_match is not None else None
+    month = _find_month(name_match[1], culture.language) if name_match is not None else None
     if month is None:
         raise _DateFormatError
     numbers = re.findall(r"\d+", text, re.ASCII)
     years = [number for number in numbers if len(number) == 4]
     if len(numbers) == 1 and years:
-        return _day(int(years[0]), month, 1)
+        return _compute_ordinal(int(years[0]), month, 1)
     if len(numbers) != 2 or len(years) > 1 or any(len(number) == 3 or len(number) > 4 for number in numbers):
         raise _DateFormatError
     if years:
         day = next(number for number in numbers if number != years[0])
-        return _day(int(years[0]), month, int(day))
+        return _compute_ordinal(int(years[0]), month, int(day))
     first, last = (int(number) for number in numbers)
-    return _day(_century(first), month, last) if order == "ymd" else _day(_century(last), month, first)
+    return (
+        _compute_ordinal(_expand_year(first), month, last)
+        if order == "ymd"
+        else _compute_ordinal(_expand_year(last), month, first)
+    )
 
 
 def _parse_ordered_date(parts: tuple[str, ...], order: str, kind: SqlType, style: int | None) -> int:
@@ -200,15 +204,17 @@ def _parse_ordered_date(parts: tuple[str, ...], order: str, kind: SqlType, style
         # datetime parses 2005-04-03 by DATEFORMAT (as ydm after dmy); the types of 2008 never do. Documented.
         by_format = kind.name in OLD_MOMENTS and style is None and order in ("dmy", "ydm")
         month, day = (last, middle) if by_format else (middle, last)
-        return _day(int(first), int(month), int(day))
+        return _compute_ordinal(int(first), int(month), int(day))
     if len(first) == 3 or len(last) == 3:
         raise _DateFormatError
     if len(last) == 4:
         month_first = order.replace("y", "") == "md"
         month, day = (first, middle) if month_first else (middle, first)
-        return _day(int(last), int(month), int(day))
+        return _compute_ordinal(int(last), int(month), int(day))
     parts_by_kind = dict(zip(order, (first, middle, last), strict=True))
-    return _day(_century(int(parts_by_kind["y"])), int(parts_by_kind["m"]), int(parts_by_kind["d"]))
+    return _compute_ordinal(
+        _expand_year(int(parts_by_kind["y"])), int(parts_by_kind["m"]), int(parts_by_kind["d"])
+    )
 
 
 _STYLE_ORDERS: Final = {
@@ -219,11 +225,11 @@ _STYLE_ORDERS: Final = {
 """Style -> order of day, month and year. Documented [DOC: CAST and CONVERT]."""
 
 
-def _century(year: int) -> int:
+def _expand_year(year: int) -> int:
     return year + (2000 if year < CUTOFF else 1900)
 
 
-def _month(name: str, language: Language) -> int | None:
+def _find_month(name: str, language: Language) -> int | None:
     month_name = name.casefold()
     for names in (language.months, language.short_months, ENGLISH.months, ENGLISH.short_months):
         for number, known_name in enumerate(names, start=1):
@@ -232,7 +238,7 @@ def _month(name: str, language: Language) -> int | None:
     return None
 
 
-def _day(year: int, month: int, day: int) -> int:
+def _compute_ordinal(year: int, month: int, day: int) -> int:
     try:
         return date(year, month, day).toordinal()
     except ValueError:
@@ -252,7 +258,7 @@ def fit_to_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
         return DateTimeValue(moment.day)
     if name == "datetime":
         thirds = (moment.ticks * 300 * 2 + TICKS_PER_S) // (2 * TICKS_PER_S)
-        moment = build_from_total(moment.day * DAY + _old_ticks(thirds))
+        moment = build_from_total(moment.day * DAY + _round_datetime_ticks(thirds))
     elif name == "smalldatetime":
         minute = 60 * TICKS_PER_S
         seconds_30 = (_to_datetime_ticks(moment.ticks) + minute // 2) // minute * minute
@@ -277,12 +283,12 @@ def fit_to_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
 def _to_datetime_ticks(ticks: int) -> int:
     """Round to a thousandth of a second and add one.
 
-    Rounding to minutes then takes 29.998 s down and 29.999 s up, as for a datetime in between.
+    A minute then rounds down at 29.998 s and up at 29.999 s, as in the product.
     """
     return (ticks * 1000 + TICKS_PER_S // 2) // TICKS_PER_S * (TICKS_PER_S // 1000) + TICKS_PER_S // 1000
 
 
-def _old_ticks(thirds: int) -> int:
+def _round_datetime_ticks(thirds: int) -> int:
     """Convert three-hundredths of a second to the thousandths .000, .003 and .007 that datetime shows. Documented."""
     seconds, rest_thirds = divmod(thirds, 300)
     return seconds * TICKS_PER_S + (rest_thirds * 20 + 3) // 6 * (TICKS_PER_S // 1000)
@@ -306,14 +312,14 @@ def format_body(moment: DateTimeValue, kind: SqlType) -> str:
         clock += f".{rest_ticks // TICKS_OF_DIGIT[kind.scale]:0{kind.scale}d}"
     if kind.name == "time":
         return clock
-    return f"{day} {clock}" + (_zone(moment.offset or 0) if kind.name == "datetimeoffset" else "")
+    return f"{day} {clock}" + (_format_zone(moment.offset or 0) if kind.name == "datetimeoffset" else "")
 
 
-def _zone(offset: int) -> str:
+def _format_zone(offset: int) -> str:
     return f" {'-' if offset < 0 else '+'}{abs(offset) // 60:02d}:{abs(offset) % 60:02d}"
 
 
-def kind_of(value: str) -> SqlType:
+def get_stored_type(value: str) -> SqlType:
     """Return the type of a stored value, which its form shows."""
     text = value.removeprefix(MARK)
     if len(text) == 10 and text[4] == "-":
@@ -330,8 +336,8 @@ def kind_of(value: str) -> SqlType:
 def parse_held_value(value: str) -> DateTimeValue:
     """Parse a stored value."""
     text = value.removeprefix(MARK)
-    kind = kind_of(text)
-    return read(text, SqlType("datetime2", scale=7) if kind.name in OLD_MOMENTS else kind)
+    kind = get_stored_type(text)
+    return parse_date(text, SqlType("datetime2", scale=7) if kind.name in OLD_MOMENTS else kind)
 
 
 _PARTS: Final[dict[int, tuple[str, str]]] = {
@@ -351,7 +357,7 @@ _LONG_YEAR: Final = frozenset({1, 2, 3, 4, 5, 6, 7, 10, 11, 12})
 """Styles that have a four-digit year when 100 is added."""
 
 
-def text_of(
+def format_date(
     moment: DateTimeValue, kind: SqlType, style: int | None = None, culture: Culture = US_CULTURE
 ) -> str:
     """Format the value as CONVERT does. Raises 281 for an unknown style."""
@@ -372,23 +378,25 @@ def text_of(
         clock_form = ""
     if style == 127 and kind.name == "datetimeoffset":
         moment = build_from_total(moment.utc, moment.offset)  # Z means UTC
-    pieces = _pieces(moment, kind, culture, long)
+    pieces = _format_pieces(moment, kind, culture, long)
     if style in (126, 127) and kind.name in OLD_MOMENTS and not moment.ticks % TICKS_PER_S:
         clock_form = "{hh}:{mi}:{ss}"
     separator = "T" if style in (126, 127) else " "
     text = separator.join(form.format(**pieces) for form in (day_form, clock_form) if form)
     if kind.name != "datetimeoffset" or not clock_form:
         return text
-    return text + ("Z" if style == 127 else _zone(moment.offset or 0).lstrip(" " if style == 126 else ""))
+    return text + (
+        "Z" if style == 127 else _format_zone(moment.offset or 0).lstrip(" " if style == 126 else "")
+    )
 
 
-def _pieces(moment: DateTimeValue, kind: SqlType, culture: Culture, long: bool) -> dict[str, object]:
+def _format_pieces(moment: DateTimeValue, kind: SqlType, culture: Culture, long: bool) -> dict[str, object]:
     day, seconds = moment.date, moment.ticks // TICKS_PER_S
     hour = seconds // 3600
     is_old_type = kind.name in OLD_MOMENTS
     digits = 3 if is_old_type else kind.scale
     fraction = f"{moment.ticks % TICKS_PER_S:07d}"[:digits]
-    hijri = _hijri(moment.day)
+    hijri = _convert_to_hijri(moment.day)
     return {
         "y": f"{day.year:04d}",
         "yy": f"{day.year:04d}" if long else f"{day.year % 100:02d}",
@@ -413,25 +421,25 @@ HIJRI_START: Final = 227_015
 """Ordinal of 1 Muharram of the year 1. Derived: the tabular calendar with 30-year cycles (Kuwaiti algorithm)."""
 
 
-def _hijri(ordinal: int) -> tuple[int, int, int]:
+def _convert_to_hijri(ordinal: int) -> tuple[int, int, int]:
     """Return (year, month, day) of the Hijri calendar."""
     days = ordinal - HIJRI_START
     year = (30 * days + 10_646) // 10_631
-    first_ordinal = _hijri_ordinal(year, 1, 1)
+    first_ordinal = _convert_from_hijri(year, 1, 1)
     month = min(12, (2 * (ordinal - first_ordinal) + 1) // 59 + 1)
-    while month < 12 and _hijri_ordinal(year, month + 1, 1) <= ordinal:
+    while month < 12 and _convert_from_hijri(year, month + 1, 1) <= ordinal:
         month += 1
-    while month > 1 and _hijri_ordinal(year, month, 1) > ordinal:
+    while month > 1 and _convert_from_hijri(year, month, 1) > ordinal:
         month -= 1
-    return year, month, ordinal - _hijri_ordinal(year, month, 1) + 1
+    return year, month, ordinal - _convert_from_hijri(year, month, 1) + 1
 
 
-def _hijri_ordinal(year: int, month: int, day: int) -> int:
+def _convert_from_hijri(year: int, month: int, day: int) -> int:
     months = 29 * (month - 1) + month // 2
     return HIJRI_START + day - 1 + months + (year - 1) * 354 + (3 + 11 * year) // 30
 
 
-def _hijri_day(text: str) -> int:
+def _parse_hijri_day(text: str) -> int:
     """Parse dd/mm/yyyy of the Hijri calendar. Return the ordinal."""
     date_match = _SEPARATED.fullmatch(text)
     if date_match is None:
@@ -439,4 +447,4 @@ def _hijri_day(text: str) -> int:
     day, month, year = (int(part) for part in date_match.groups())
     if not (1 <= month <= 12 and 1 <= day <= 30 and 1 <= year <= 9666):
         raise _DateRangeError
-    return _hijri_ordinal(year, month, day)
+    return _convert_from_hijri(year, month, day)

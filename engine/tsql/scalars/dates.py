@@ -12,18 +12,18 @@ from engine.messages import SqlError
 from engine.tables import read_table
 from engine.tsql.scalars import date_values
 from engine.tsql.scalars.date_values import DAY, TICKS_PER_S, Culture, DateTimeValue
-from engine.tsql.scalars.types import DATETIME, INT_RANGES, OLD_MOMENTS, SqlType, type_of
+from engine.tsql.scalars.types import DATETIME, INT_RANGES, OLD_MOMENTS, SqlType, read_type
 from engine.tsql.scalars.values import (
     MARK,
     Scalar,
-    hold,
-    is_moment,
-    moment_of,
+    convert_to_date,
+    is_stored_date,
     parse_moment,
-    stamp,
-    strict,
+    propagate_null,
+    store_converted_date,
+    store_date,
+    store_datetime,
     to_integer,
-    to_moment,
     to_number,
     to_text,
 )
@@ -48,19 +48,19 @@ _CLOCK: Final = frozenset({"hour", "minute", "second", "millisecond", "microseco
 """Parts of a time, which a date does not have."""
 
 
-def _part(name: Scalar, function: str = "datepart") -> str:
+def _parse_part(name: Scalar, function: str = "datepart") -> str:
     part = _PARTS.get(to_text(name).lower())
     if part is None:
         raise SqlError(155, to_text(name), function)
     return part
 
 
-def _kind(value: Scalar, kind: Scalar = "") -> SqlType:
+def _get_kind(value: Scalar, kind: Scalar = "") -> SqlType:
     """Return the type of the value: *kind*, or that of its stored form. Other values count as datetime."""
     if kind:
-        sql_type = type_of(str(kind))
+        sql_type = read_type(str(kind))
         return sql_type if sql_type.is_moment else DATETIME
-    return date_values.kind_of(str(value)) if is_moment(value) else DATETIME
+    return date_values.get_stored_type(str(value)) if is_stored_date(value) else DATETIME
 
 
 def _check_part(part: str, kind: SqlType, function: str) -> None:
@@ -76,24 +76,24 @@ def _check_part(part: str, kind: SqlType, function: str) -> None:
 
 def dateadd(culture: Culture, name: Scalar, count: Scalar, value: Scalar, kind: Scalar = "") -> Scalar:
     """Evaluate DATEADD. Raise 517 for a result outside the calendar."""
-    part = _part(name, "dateadd")
+    part = _parse_part(name, "dateadd")
     if count is None or value is None:
         return None
-    type_ = _kind(value, kind)
+    type_ = _get_kind(value, kind)
     _check_part(part, type_, "dateadd")
     if not INT_RANGES["int"][0] <= to_number(count, "float") <= INT_RANGES["int"][1]:
         raise SqlError(8115, "expression", "int")
-    moment, steps = moment_of(value, type_, culture), int(to_number(count, "float"))
+    moment, steps = convert_to_date(value, type_, culture), int(to_number(count, "float"))
     if part in _STEP or part == "nanosecond":
         ticks = steps // 100 if part == "nanosecond" else steps * _STEP[part]
         total = moment.total + ticks
         if type_.name == "time":
-            return hold(date_values.fit_to_type(DateTimeValue(moment.day, total % DAY), type_), type_)
-        return _hold_in_range(total, moment.offset, type_)
+            return store_date(date_values.fit_to_type(DateTimeValue(moment.day, total % DAY), type_), type_)
+        return _store_in_range(total, moment.offset, type_)
     if part not in _MONTHS:
         raise SqlError(9810, part, "dateadd", type_.name)
     moved_date = _add_months(moment.date, steps * _MONTHS[part], type_)
-    return _hold_in_range(moved_date.toordinal() * DAY + moment.ticks, moment.offset, type_)
+    return _store_in_range(moved_date.toordinal() * DAY + moment.ticks, moment.offset, type_)
 
 
 def _add_months(day: date, count: int, kind: SqlType) -> date:
@@ -102,7 +102,7 @@ def _add_months(day: date, count: int, kind: SqlType) -> date:
     year, month = day.year + months // 12, months % 12 + 1
     if not 1 <= year <= 9999:
         raise SqlError(517, kind.name)
-    return date(year, month, min(day.day, _last_day(year, month)))
+    return date(year, month, min(day.day, _get_last_day(year, month)))
 
 
 _UNTRUNCATED: Final = frozenset({"weekday", "tzoffset", "nanosecond"})
@@ -113,18 +113,18 @@ _DIGITS: Final = {"millisecond": 3, "microsecond": 6}
 
 def datetrunc(culture: Culture, name: Scalar, value: Scalar, kind: Scalar = "") -> Scalar:
     """Evaluate DATETRUNC: the start of the part, in the type of the value. Raises 9810 and 9837."""
-    part = _part(name, "datetrunc")
+    part = _parse_part(name, "datetrunc")
     if value is None:
         return None
-    type_ = _kind(value, kind)
+    type_ = _get_kind(value, kind)
     digits = type_.scale if type_.name not in OLD_MOMENTS else 3
     if part in _UNTRUNCATED or _DIGITS.get(part, 0) > digits:
         raise SqlError(9810, part, "datetrunc", type_.name)
     _check_part(part, type_, "datetrunc")
-    moment = moment_of(value, type_, culture)
+    moment = convert_to_date(value, type_, culture)
     day = moment.date
     if part in _CLOCK:
-        return _hold_in_range(
+        return _store_in_range(
             moment.day * DAY + moment.ticks - moment.ticks % _STEP[part], moment.offset, type_
         )
     if part in _MONTHS:
@@ -135,7 +135,7 @@ def datetrunc(culture: Culture, name: Scalar, value: Scalar, kind: Scalar = "") 
         if day.toordinal() - days_back < date_values.FIRST_DAYS.get(type_.name, 1):
             raise SqlError(9837)
         day -= timedelta(days=days_back)
-    return _hold_in_range(day.toordinal() * DAY, moment.offset, type_)
+    return _store_in_range(day.toordinal() * DAY, moment.offset, type_)
 
 
 _BUCKETS: Final = frozenset({*_MONTHS, *_STEP} - {"microsecond"})
@@ -146,10 +146,10 @@ def date_bucket(
     culture: Culture, name: Scalar, width: Scalar, value: Scalar, origin: Scalar = None, kind: Scalar = ""
 ) -> Scalar:
     """Evaluate DATE_BUCKET: the start of the bucket that contains the value. Raises 9810 and 9834."""
-    part = _part(name, "date_bucket")
+    part = _parse_part(name, "date_bucket")
     if width is None or value is None:
         return None
-    type_ = _kind(value, kind)
+    type_ = _get_kind(value, kind)
     if part not in _BUCKETS:
         raise SqlError(9810, part, "date_bucket", type_.name)
     _check_part(part, type_, "date_bucket")
@@ -157,34 +157,34 @@ def date_bucket(
         raise SqlError(8115, "expression", "int")
     if to_integer(width) <= 0:
         raise SqlError(9834, "date_bucket")
-    moment = moment_of(value, type_, culture)
-    first_moment = moment_of("1900-01-01" if origin is None else origin, type_, culture)
+    moment = convert_to_date(value, type_, culture)
+    first_moment = convert_to_date("1900-01-01" if origin is None else origin, type_, culture)
     if part in _STEP:
         step = _STEP[part] * to_integer(width)
         total = moment.total - (moment.total - first_moment.total) % step
         if type_.name == "time":
-            return hold(date_values.fit_to_type(DateTimeValue(moment.day, total % DAY), type_), type_)
-        return _hold_in_range(total, moment.offset, type_)
+            return store_date(date_values.fit_to_type(DateTimeValue(moment.day, total % DAY), type_), type_)
+        return _store_in_range(total, moment.offset, type_)
     months = (moment.date.year - first_moment.date.year) * 12 + moment.date.month - first_moment.date.month
     if _add_months(first_moment.date, months, type_).toordinal() * DAY + first_moment.ticks > moment.total:
         months -= 1
     start = _add_months(first_moment.date, months - months % (_MONTHS[part] * to_integer(width)), type_)
-    return _hold_in_range(start.toordinal() * DAY + first_moment.ticks, moment.offset, type_)
+    return _store_in_range(start.toordinal() * DAY + first_moment.ticks, moment.offset, type_)
 
 
-def _last_day(year: int, month: int) -> int:
+def _get_last_day(year: int, month: int) -> int:
     if (year, month) == (9999, 12):
         return 31
     return (date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)).day
 
 
-def _hold_in_range(total: int, offset: int | None, kind: SqlType) -> str:
+def _store_in_range(total: int, offset: int | None, kind: SqlType) -> str:
     """Return the stored value. Raise 517 for a value outside the calendar of its type."""
     first_day = date_values.FIRST_DAYS.get(kind.name, 1)
     last_day = date_values.LAST_DAYS.get(kind.name, date_values.LAST_DAY)
     if not first_day * DAY <= total < (last_day + 1) * DAY:
         raise SqlError(517, kind.name)
-    return hold(date_values.fit_to_type(date_values.build_from_total(total, offset), kind), kind)
+    return store_date(date_values.fit_to_type(date_values.build_from_total(total, offset), kind), kind)
 
 
 def datediff(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> Scalar:
@@ -200,10 +200,10 @@ def datediff(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> Scal
 
 def datediff_big(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> Scalar:
     """Evaluate DATEDIFF_BIG."""
-    part = _part(name, "datediff")
+    part = _parse_part(name, "datediff")
     if start is None or end is None:
         return None
-    first, second = _difference_end(start, culture), _difference_end(end, culture)
+    first, second = _convert_difference_end(start, culture), _convert_difference_end(end, culture)
     if part in _MONTHS:
         size, a, b = _MONTHS[part], first.date, second.date
         return (b.year * 12 + b.month - 1) // size - (a.year * 12 + a.month - 1) // size
@@ -216,19 +216,19 @@ def datediff_big(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> 
     return second.utc // _STEP[part] - first.utc // _STEP[part]
 
 
-def _difference_end(value: Scalar, culture: Culture) -> DateTimeValue:
+def _convert_difference_end(value: Scalar, culture: Culture) -> DateTimeValue:
     """Return one end of a DATEDIFF. A literal with more digits than a datetime is a datetime2 [DOC: DATEDIFF]."""
     if not isinstance(value, str):
-        return moment_of(value, SqlType("datetimeoffset", scale=7), culture)
+        return convert_to_date(value, SqlType("datetimeoffset", scale=7), culture)
     try:
-        return moment_of(value, DATETIME, culture)
+        return convert_to_date(value, DATETIME, culture)
     except SqlError as problem:
         if problem.number != 241:
             raise
-        return moment_of(value, SqlType("datetime2", scale=7), culture)
+        return convert_to_date(value, SqlType("datetime2", scale=7), culture)
 
 
-def _minutes_of(zone: Scalar, name: str) -> int:
+def _parse_offset_minutes(zone: Scalar, name: str) -> int:
     """Return the minutes east of UTC of an offset such as `+02:00`, or of a number of minutes. Raises 9812."""
     match = re.fullmatch(r"([+-])(\d{2}):(\d{2})", to_text(zone))
     if isinstance(zone, int):
@@ -243,7 +243,7 @@ def _minutes_of(zone: Scalar, name: str) -> int:
 
 
 _OFFSET: Final = "datetimeoffset(7)"
-_OFFSET_KIND: Final = type_of(_OFFSET)
+_OFFSET_KIND: Final = read_type(_OFFSET)
 
 
 def switch_offset(culture: Culture, value: Scalar, zone: Scalar, kind: Scalar = _OFFSET) -> Scalar:
@@ -253,30 +253,37 @@ def switch_offset(culture: Culture, value: Scalar, zone: Scalar, kind: Scalar = 
     """
     if value is None or zone is None:
         return None
-    moment, minutes = moment_of(value, _OFFSET_KIND, culture), _minutes_of(zone, "switchoffset")
+    moment, minutes = (
+        convert_to_date(value, _OFFSET_KIND, culture),
+        _parse_offset_minutes(zone, "switchoffset"),
+    )
     local = moment.utc + minutes * 60 * TICKS_PER_S
-    return hold(date_values.build_from_total(local, minutes), type_of(str(kind)))
+    return store_date(date_values.build_from_total(local, minutes), read_type(str(kind)))
 
 
 def to_datetimeoffset(culture: Culture, value: Scalar, zone: Scalar, kind: Scalar = _OFFSET) -> Scalar:
     """Evaluate TODATETIMEOFFSET: the same local time with an offset [DOC: TODATETIMEOFFSET]."""
     if value is None or zone is None:
         return None
-    moment = moment_of(value, _OFFSET_KIND, culture)
-    return hold(moment._replace(offset=_minutes_of(zone, "todatetimeoffset")), type_of(str(kind)))
+    moment = convert_to_date(value, _OFFSET_KIND, culture)
+    return store_date(
+        moment._replace(offset=_parse_offset_minutes(zone, "todatetimeoffset")), read_type(str(kind))
+    )
 
 
 def datepart(culture: Culture, name: Scalar, value: Scalar) -> Scalar:
     """Evaluate DATEPART."""
-    part = _part(name)
+    part = _parse_part(name)
     if value is None:
         return None
-    kind = _kind(value)
+    kind = _get_kind(value)
     _check_part(part, kind, "datepart")
-    if part == "tzoffset" and kind.name != "datetimeoffset" and is_moment(value):
+    if part == "tzoffset" and kind.name != "datetimeoffset" and is_stored_date(value):
         raise SqlError(9810, part, "datepart", kind.name)
-    moment = moment_of(value, kind if is_moment(value) else SqlType("datetimeoffset", scale=7), culture)
-    if not is_moment(value) and part not in ("tzoffset", "microsecond", "nanosecond"):
+    moment = convert_to_date(
+        value, kind if is_stored_date(value) else SqlType("datetimeoffset", scale=7), culture
+    )
+    if not is_stored_date(value) and part not in ("tzoffset", "microsecond", "nanosecond"):
         moment = date_values.fit_to_type(moment, DATETIME)
     return _compute_part(part, moment, culture)
 
@@ -306,7 +313,7 @@ def _compute_part(part: str, moment: DateTimeValue, culture: Culture) -> int:
 
 def datename(culture: Culture, name: Scalar, value: Scalar) -> Scalar:
     """Evaluate DATENAME in the session's language."""
-    part = _part(name, "datename")
+    part = _parse_part(name, "datename")
     if value is None:
         return None
     number = to_integer(datepart(culture, name, value))
@@ -323,21 +330,21 @@ def eomonth(culture: Culture, value: Scalar, months: Scalar = 0) -> Scalar:
     """Evaluate EOMONTH: the last day of the month, as a date."""
     if value is None:
         return None
-    first_moment = to_moment(value, "date", culture)
-    day = moment_of(dateadd(culture, "month", months or 0, first_moment), SqlType("date"), culture).date
-    return MARK + day.replace(day=_last_day(day.year, day.month)).isoformat()
+    first_moment = store_converted_date(value, "date", culture)
+    day = convert_to_date(dateadd(culture, "month", months or 0, first_moment), SqlType("date"), culture).date
+    return MARK + day.replace(day=_get_last_day(day.year, day.month)).isoformat()
 
 
 def isdate(culture: Culture, value: Scalar) -> Scalar:
     """Evaluate ISDATE: 1 for a value that converts to datetime. Documented [DOC: ISDATE]."""
     if value is None:
         return 0
-    if is_moment(value):
-        return int(date_values.kind_of(str(value)).name in (*OLD_MOMENTS, "date"))
+    if is_stored_date(value):
+        return int(date_values.get_stored_type(str(value)).name in (*OLD_MOMENTS, "date"))
     if not isinstance(value, str):
         value = str(value) if isinstance(value, int) else ""
     try:
-        date_values.read(value, DATETIME, culture)
+        date_values.parse_date(value, DATETIME, culture)
     except SqlError:
         return 0
     return int(bool(value.strip()))
@@ -365,13 +372,13 @@ CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
 # --- dates from numbers -------------------------------------------------------------------------------------
 
 
-@strict
+@propagate_null
 def agent_datetime(day: Scalar, clock: Scalar) -> Scalar:
     """Evaluate msdb.dbo.agent_datetime."""
-    return stamp(parse_moment(f"{to_integer(day):08d}") + _clock(to_integer(clock)))
+    return store_datetime(parse_moment(f"{to_integer(day):08d}") + _parse_clock(to_integer(clock)))
 
 
-def _clock(number: int) -> timedelta:
+def _parse_clock(number: int) -> timedelta:
     return timedelta(hours=number // 10000, minutes=number // 100 % 100, seconds=number % 100)
 
 
@@ -386,7 +393,7 @@ def _make_from_parts(kind: str) -> Callable[..., Scalar]:
         scale = numbers.pop() if scaled else 0
         type_ = SqlType(kind, scale=scale)
         try:
-            return hold(date_values.fit_to_type(_build_from_parts(kind, numbers, scale), type_), type_)
+            return store_date(date_values.fit_to_type(_build_from_parts(kind, numbers, scale), type_), type_)
         except (ValueError, OverflowError):
             raise SqlError(289, kind) from None
 
@@ -448,15 +455,15 @@ _SCALES: Final = {"datetime": 3, "smalldatetime": 0, "date": 0}
 
 
 @cache
-def _names() -> dict[str, str]:
+def _read_zone_names() -> dict[str, str]:
     rows = (tuple(row.values()) for row in read_table("engine.tsql.scalars", "time_zones.tsv"))
     return {name.lower(): iana for name, iana in rows}
 
 
 @cache
-def _zone(name: str) -> tzinfo:
+def _get_zone(name: str) -> tzinfo:
     """Return the time zone with a Windows name. Raises 9820."""
-    iana = _names().get(name.strip().lower())
+    iana = _read_zone_names().get(name.strip().lower())
     if iana is None:
         raise SqlError(9820, name)
     with resources.files("tzdata.zoneinfo").joinpath(iana).open("rb") as file:
@@ -470,8 +477,8 @@ def at_time_zone(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
     """
     if value is None or zone is None:
         return None
-    kind = date_values.kind_of(value if isinstance(value, str) else to_text(value))
-    own_zone, moment = _zone(to_text(zone)), moment_of(value, kind, culture)
+    kind = date_values.get_stored_type(value if isinstance(value, str) else to_text(value))
+    own_zone, moment = _get_zone(to_text(zone)), convert_to_date(value, kind, culture)
     rest_ticks = moment.ticks % 10
     local = moment.as_datetime()
     try:
@@ -491,7 +498,7 @@ def at_time_zone(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
     return MARK + date_values.format_body(local_moment, SqlType("datetimeoffset", scale=scale))
 
 
-def type_of_result(kind: SqlType | None) -> SqlType:
+def infer_at_time_zone_type(kind: SqlType | None) -> SqlType:
     """Return the type of AT TIME ZONE. Raises 8116 unless *kind* is a date with a time."""
     if kind is not None and (not kind.is_moment or kind.name in ("date", "time")):
         raise SqlError(8116, kind.name, 1, "AT TIME ZONE")

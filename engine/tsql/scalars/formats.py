@@ -13,15 +13,15 @@ from engine import datetime_formats
 from engine.messages import SqlError
 from engine.tsql.scalars import languages, types
 from engine.tsql.scalars.date_values import Culture
-from engine.tsql.scalars.types import MONEYS, code_page, type_of
+from engine.tsql.scalars.types import MONEYS, encode_code_page, read_type
 from engine.tsql.scalars.values import (
     Scalar,
-    convert,
-    decimal_text,
-    exact,
-    is_moment,
+    convert_value,
+    format_decimal,
+    is_stored_date,
     parse_moment,
-    strict,
+    propagate_null,
+    to_decimal,
     to_text,
 )
 
@@ -47,7 +47,7 @@ _UNSIGNED: Final = 2**32 - 1
 """Mask of an int, which format X shows in two's complement."""
 
 
-def format_work(_: Scalar, pattern: Scalar = None, *__: Scalar) -> int:
+def compute_format_work(_: Scalar, pattern: Scalar = None, *__: Scalar) -> int:
     """Return the work (work.py) of parsing a pattern, which may have 4,000 characters. Measured."""
     return len(pattern) // 2 if isinstance(pattern, str) else 0
 
@@ -85,14 +85,16 @@ def _format_number(number: Decimal, pattern: str) -> str | None:
             return f"{int(number) & _UNSIGNED:0{places}{standard[1]}}" if number == int(number) else None
         if kind == "D":
             return f"{int(number):0{places}d}"
-        shown_text = to_text(decimal_text(types.encode_decimal(number * (100 if kind == "P" else 1)), places))
+        shown_text = to_text(
+            format_decimal(types.encode_decimal(number * (100 if kind == "P" else 1)), places)
+        )
         grouped = _group_digits(shown_text) if kind in "NPC" else shown_text
         return f"{grouped} %" if kind == "P" else f"${grouped}" if kind == "C" else grouped
     picture = re.search(r"[0#,]+(?:\.[0#]+)?", pattern)
     if picture is None:
         return pattern
     left, _, right = picture.group().partition(".")
-    shown_text = to_text(decimal_text(types.encode_decimal(number.copy_abs()), len(right)))
+    shown_text = to_text(format_decimal(types.encode_decimal(number.copy_abs()), len(right)))
     front, _, decimals_text = shown_text.partition(".")
     front = front.rjust(left.replace(",", "").count("0"), "0")
     while decimals_text and len(decimals_text) > right.count("0") and decimals_text.endswith("0"):
@@ -107,13 +109,13 @@ def _group_digits(digits: str) -> str:
     return f"{int(front):,}{point}{fraction}" if abs(int(front)) or not front.startswith("-") else digits
 
 
-@strict
-def _format(value: Scalar, pattern: Scalar, culture: Scalar = "en-US") -> Scalar:
+@propagate_null
+def _evaluate_format(value: Scalar, pattern: Scalar, culture: Scalar = "en-US") -> Scalar:
     if to_text(culture).lower() not in ("", "en-us"):
         raise SqlError(0, f"Not simulated: FORMAT with the culture {to_text(culture)}")
-    if is_moment(value):
+    if is_stored_date(value):
         return _format_date(parse_moment(value), to_text(pattern))
-    return _format_number(exact(value), to_text(pattern))
+    return _format_number(to_decimal(value), to_text(pattern))
 
 
 # --- hashes ----------------------------------------------------------------------------------------------
@@ -121,16 +123,16 @@ def _format(value: Scalar, pattern: Scalar, culture: Scalar = "en-US") -> Scalar
 _HASHES: Final = {"md5": "md5", "sha": "sha1", "sha1": "sha1", "sha2_256": "sha256", "sha2_512": "sha512"}
 
 
-@strict
-def _hash(kind: Scalar, value: Scalar) -> Scalar:
+@propagate_null
+def _evaluate_hashbytes(kind: Scalar, value: Scalar) -> Scalar:
     """Evaluate HASHBYTES, with text as varchar; NULL for an unknown algorithm."""
     name = _HASHES.get(to_text(kind).lower())
-    data = value if isinstance(value, bytes) else code_page(to_text(value))
+    data = value if isinstance(value, bytes) else encode_code_page(to_text(value))
     return None if name is None else hashlib.new(name, data, usedforsecurity=False).digest()
 
 
-@strict
-def _soundex(value: Scalar) -> Scalar:
+@propagate_null
+def _evaluate_soundex(value: Scalar) -> Scalar:
     codes = {
         c: n for n, letters in enumerate(("", "BFPV", "CGJKQSXZ", "DT", "L", "MN", "R")) for c in letters
     }
@@ -146,17 +148,17 @@ def _soundex(value: Scalar) -> Scalar:
     return (text[0] + "".join(digits) + "000")[:4]
 
 
-@strict
-def _difference(a: Scalar, b: Scalar) -> Scalar:
+@propagate_null
+def _evaluate_difference(a: Scalar, b: Scalar) -> Scalar:
     """Evaluate DIFFERENCE: the number of equal characters in the two SOUNDEX codes. Documented [DOC: DIFFERENCE]."""
-    return sum(x == y for x, y in zip(str(_soundex(a)), str(_soundex(b)), strict=True))
+    return sum(x == y for x, y in zip(str(_evaluate_soundex(a)), str(_evaluate_soundex(b)), strict=True))
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
-    "format": _format,
-    "hashbytes": _hash,
-    "soundex": _soundex,
-    "difference": _difference,
+    "format": _evaluate_format,
+    "hashbytes": _evaluate_hashbytes,
+    "soundex": _evaluate_soundex,
+    "difference": _evaluate_difference,
 }
 """Functions that depend only on their arguments."""
 
@@ -176,12 +178,12 @@ CULTURES: Final = {
 _OF_LANGUAGES: Final = {"us_english": "en-us", "Deutsch": "de-de", "Español": "es-es", "Italiano": "it-it"}
 
 
-def parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) -> Scalar:
+def evaluate_parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) -> Scalar:
     """Parse *value* as the type *kind* in the culture *name*, or else in that of the session.
 
     Raises 9818, 9819 or 10761.
     """
-    target = type_of(to_text(kind))
+    target = read_type(to_text(kind))
     if not (target.is_number or target.is_moment):
         raise SqlError(10761, target.name, "parse")
     culture_name = to_text(name) if name is not None else _OF_LANGUAGES.get(culture.language.name, "")
@@ -203,15 +205,15 @@ def parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) ->
     try:
         if not text.strip():
             raise SqlError(9819, value, target.name, name or "")
-        return convert(text, target, culture=local_culture)
+        return convert_value(text, target, culture=local_culture)
     except SqlError:
         raise SqlError(9819, value, target.name, name or "") from None
 
 
-def try_parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) -> Scalar:
+def evaluate_try_parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) -> Scalar:
     """Parse a text as *kind*; NULL if it is invalid."""
     try:
-        return parse(culture, value, kind, name)
+        return evaluate_parse(culture, value, kind, name)
     except SqlError as problem:
         if problem.number != 9819:
             raise

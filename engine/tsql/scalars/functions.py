@@ -12,29 +12,38 @@ from typing import Final
 from engine.messages import SqlError
 from engine.tsql.scalars import date_values, dates, formats, json_values, operators, xpath
 from engine.tsql.scalars.date_values import Culture
-from engine.tsql.scalars.like_patterns import like_exact, patindex, patindex_exact
-from engine.tsql.scalars.types import DECIMALS, FIXED_LENGTHS, INT, SCALED, WIDE, code_page, nvarchar, type_of
+from engine.tsql.scalars.like_patterns import evaluate_like_exact, patindex, patindex_exact
+from engine.tsql.scalars.types import (
+    DECIMALS,
+    FIXED_LENGTHS,
+    INT,
+    SCALED,
+    WIDE,
+    encode_code_page,
+    nvarchar,
+    read_type,
+)
 from engine.tsql.scalars.values import (
     MARK,
     TEXT_LIMIT,
     Scalar,
-    compare,
-    convert,
-    decimal_text,
+    check_text_limit,
+    compare_texts,
+    convert_value,
     format_as_type,
-    is_moment,
-    strict,
+    format_decimal,
+    is_stored_date,
+    propagate_null,
     to_integer,
     to_number,
     to_text,
-    within_limit,
 )
 
 # --- text -----------------------------------------------------------------------------------------------
 
 
-@strict
-def _top_percent(count: Scalar, percent: Scalar) -> Scalar:
+@propagate_null
+def _compute_top_percent(count: Scalar, percent: Scalar) -> Scalar:
     """Return the number of rows of TOP (percent) PERCENT, rounded up. Documented [DOC: TOP]. Raises 1031."""
     share = Fraction(str(to_number(percent)))
     if not 0 <= share <= 100:
@@ -42,21 +51,21 @@ def _top_percent(count: Scalar, percent: Scalar) -> Scalar:
     return math.ceil(to_integer(count) * share / 100)
 
 
-def _recursion(level: Scalar, max_level: Scalar) -> Scalar:
+def _check_recursion(level: Scalar, max_level: Scalar) -> Scalar:
     """Return the recursion level of a common table expression. Raises 530 above *max_level*."""
     if to_integer(max_level) and to_integer(level) > to_integer(max_level):
         raise SqlError(530, max_level)
     return level
 
 
-def datalength(value: Scalar, kind: Scalar = "") -> Scalar:
+def evaluate_datalength(value: Scalar, kind: Scalar = "") -> Scalar:
     """Evaluate DATALENGTH: the bytes of the value in the type *kind*, if that is known.
 
     Documented [DOC: data types].
     """
     if value is None:
         return None
-    type_ = type_of(str(kind), 0) if kind else None
+    type_ = read_type(str(kind), 0) if kind else None
     if type_ is not None and type_.name in FIXED_LENGTHS:
         return FIXED_LENGTHS[type_.name]
     if type_ is not None and type_.name in DECIMALS:
@@ -70,13 +79,13 @@ def datalength(value: Scalar, kind: Scalar = "") -> Scalar:
         return len(value)
     if isinstance(value, str):
         if value.startswith(MARK):
-            return datalength(value, str(date_values.kind_of(value)))
+            return evaluate_datalength(value, str(date_values.get_stored_type(value)))
         wide = type_ is None or not type_.is_text or type_.name in WIDE
-        return 2 * units(value) if wide else len(value)
+        return 2 * count_code_units(value) if wide else len(value)
     return 4 if isinstance(value, int) and abs(value) < 2**31 else 8
 
 
-def units(text: str) -> int:
+def count_code_units(text: str) -> int:
     """Return the length of a text [DOC: LEN]. Characters beyond U+FFFF count twice, unless the collation is SC."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
@@ -85,22 +94,22 @@ def _read_first_code_unit(text: str) -> int:
     return int.from_bytes(text[0].encode("utf-16-le", "surrogatepass")[:2], "little")
 
 
-@strict
+@propagate_null
 def _take_left(text: Scalar, count: Scalar) -> Scalar:
     if to_integer(count) < 0:
         raise SqlError(537)
     return to_text(text)[: to_integer(count)]
 
 
-@strict
+@propagate_null
 def _take_right(text: Scalar, count: Scalar) -> Scalar:
     if to_integer(count) < 0:
         raise SqlError(536, "RIGHT")
     return to_text(text)[-to_integer(count) :] if to_integer(count) else ""
 
 
-@strict
-def _substring(text: Scalar, start: Scalar, length: Scalar) -> Scalar:
+@propagate_null
+def _evaluate_substring(text: Scalar, start: Scalar, length: Scalar) -> Scalar:
     if to_integer(length) < 0:
         raise SqlError(537)
     first = to_integer(start) - 1
@@ -108,15 +117,15 @@ def _substring(text: Scalar, start: Scalar, length: Scalar) -> Scalar:
     return value[max(0, first) : max(0, first + to_integer(length))]
 
 
-@strict
-def _charindex(part: Scalar, text: Scalar, start: Scalar = 1) -> Scalar:
+@propagate_null
+def _evaluate_charindex(part: Scalar, text: Scalar, start: Scalar = 1) -> Scalar:
     if not to_text(part):
         return 0
     return to_text(text).casefold().find(to_text(part).casefold(), max(0, to_integer(start) - 1)) + 1
 
 
-@strict
-def _replace(text: Scalar, pattern: Scalar, replacement: Scalar) -> Scalar:
+@propagate_null
+def _evaluate_replace(text: Scalar, pattern: Scalar, replacement: Scalar) -> Scalar:
     if not to_text(pattern):
         return to_text(text)
     replacement_text = to_text(replacement)
@@ -124,7 +133,7 @@ def _replace(text: Scalar, pattern: Scalar, replacement: Scalar) -> Scalar:
     template = replacement_text.replace(
         "\\", r"\\"
     )  # a text, because a function would be called a million times
-    return within_limit(
+    return check_text_limit(
         re.sub(re.escape(to_text(pattern)), template, to_text(text), count=count_max, flags=re.IGNORECASE)
     )
 
@@ -133,12 +142,12 @@ def _unpack_value(row: Scalar, position: Scalar) -> Scalar:
     """Return a value in a row of an applied query (reshape.py)."""
     if row is None:
         return None
-    value = _row(to_text(row))[to_integer(position)]
+    value = _parse_row(to_text(row))[to_integer(position)]
     return bytes.fromhex(value["bytes"]) if isinstance(value, dict) else value
 
 
 @lru_cache(maxsize=64)
-def _row(text: str) -> list[int | float | str | dict[str, str] | None]:
+def _parse_row(text: str) -> list[int | float | str | dict[str, str] | None]:
     row = json.loads(text)
     assert isinstance(row, list)
     return row
@@ -147,20 +156,20 @@ def _row(text: str) -> list[int | float | str | dict[str, str] | None]:
 def _replace_each(text: Scalar, *pairs: Scalar) -> Scalar:
     """Evaluate nested REPLACE calls, the innermost first (syntax_normalization.py)."""
     for old, new in zip(pairs[::2], pairs[1::2], strict=True):
-        text = _replace(text, old, new)
+        text = _evaluate_replace(text, old, new)
     return text
 
 
-@strict
-def _charindex_exact(part: Scalar, text: Scalar, start: Scalar = 1) -> Scalar:
+@propagate_null
+def _evaluate_charindex_exact(part: Scalar, text: Scalar, start: Scalar = 1) -> Scalar:
     """Evaluate CHARINDEX with a case-sensitive collation."""
     if not to_text(part):
         return 0
     return to_text(text).find(to_text(part), max(0, to_integer(start) - 1)) + 1
 
 
-@strict
-def _replace_exact(text: Scalar, pattern: Scalar, replacement: Scalar) -> Scalar:
+@propagate_null
+def _evaluate_replace_exact(text: Scalar, pattern: Scalar, replacement: Scalar) -> Scalar:
     """Evaluate REPLACE with a case-sensitive collation."""
     if not to_text(pattern):
         return to_text(text)
@@ -169,7 +178,7 @@ def _replace_exact(text: Scalar, pattern: Scalar, replacement: Scalar) -> Scalar
     return to_text(text).replace(to_text(pattern), replacement_text, count_max)[:TEXT_LIMIT]
 
 
-def _stuff(text: Scalar, start: Scalar, length: Scalar, replacement: Scalar) -> Scalar:
+def _evaluate_stuff(text: Scalar, start: Scalar, length: Scalar, replacement: Scalar) -> Scalar:
     if text is None or start is None or length is None:
         return None
     body, first, count = to_text(text), to_integer(start) - 1, to_integer(length)
@@ -178,8 +187,8 @@ def _stuff(text: Scalar, start: Scalar, length: Scalar, replacement: Scalar) -> 
     return body[:first] + to_text(replacement) + body[first + count :]
 
 
-@strict
-def _replicate(text: Scalar, count: Scalar, max_length: Scalar = 8000) -> Scalar:
+@propagate_null
+def _evaluate_replicate(text: Scalar, count: Scalar, max_length: Scalar = 8000) -> Scalar:
     """Evaluate REPLICATE, cut at *max_length* characters: 8,000 bytes unless the text is of a (max) type.
 
     Documented [DOC: REPLICATE].
@@ -188,11 +197,11 @@ def _replicate(text: Scalar, count: Scalar, max_length: Scalar = 8000) -> Scalar
     if to_integer(count) < 0:
         return None
     repeated_text = body * min(to_integer(count), size // max(1, len(body)) + 1)
-    return within_limit(repeated_text) if max_length == -1 else repeated_text[:size]
+    return check_text_limit(repeated_text) if max_length == -1 else repeated_text[:size]
 
 
-@strict
-def _quotename(text: Scalar, quote: Scalar = "[") -> Scalar:
+@propagate_null
+def _evaluate_quotename(text: Scalar, quote: Scalar = "[") -> Scalar:
     quote_pair = _QUOTES.get(to_text(quote)[:1])
     if quote_pair is None or len(to_text(text)) > 128:
         return None
@@ -203,26 +212,28 @@ _QUOTES: Final = {sign: pair for pair in ("[]", "''", '""', "()", "{}", "<>", "`
 """Quote character of QUOTENAME -> opening and closing character. Documented [DOC: QUOTENAME]."""
 
 
-def _concat(first_value: Scalar, second_value: Scalar, *values: Scalar) -> Scalar:
-    return within_limit("".join(to_text(value) for value in (first_value, second_value, *values)))
+def _evaluate_concat(first_value: Scalar, second_value: Scalar, *values: Scalar) -> Scalar:
+    return check_text_limit("".join(to_text(value) for value in (first_value, second_value, *values)))
 
 
-def _concat_ws(separator: Scalar, first_value: Scalar, second_value: Scalar, *others: Scalar) -> Scalar:
+def _evaluate_concat_ws(
+    separator: Scalar, first_value: Scalar, second_value: Scalar, *others: Scalar
+) -> Scalar:
     """Evaluate CONCAT_WS: join the values that are not NULL [DOC: CONCAT_WS]."""
     separator_text = to_text(separator) if separator is not None else ""
     values = (first_value, second_value, *others)
-    return within_limit(separator_text.join(to_text(value) for value in values if value is not None))
+    return check_text_limit(separator_text.join(to_text(value) for value in values if value is not None))
 
 
-@strict
-def _str(number: Scalar, length: Scalar = 10, decimals: Scalar = 0) -> Scalar:
-    text = to_text(decimal_text(float(to_number(number, "float")), max(0, min(16, to_integer(decimals)))))
+@propagate_null
+def _evaluate_str(number: Scalar, length: Scalar = 10, decimals: Scalar = 0) -> Scalar:
+    text = to_text(format_decimal(float(to_number(number, "float")), max(0, min(16, to_integer(decimals)))))
     size = max(0, min(8000, to_integer(length)))
     return text.rjust(size) if len(text) <= size else "*" * size
 
 
-@strict
-def _parsename(name: Scalar, piece: Scalar) -> Scalar:
+@propagate_null
+def _evaluate_parsename(name: Scalar, piece: Scalar) -> Scalar:
     parts = [match[1] or match[2] or match[3] or None for match in _NAME_PARTS.finditer(to_text(name))]
     return parts[-to_integer(piece)] if 0 < to_integer(piece) <= len(parts) <= 4 else None
 
@@ -230,7 +241,7 @@ def _parsename(name: Scalar, piece: Scalar) -> Scalar:
 _NAME_PARTS: Final = re.compile(r'(?:^|(?<=\.))(?:\[([^\]]*)\]|"([^"]*)"|([^.]*))')
 
 
-def _choose(number: Scalar, *values: Scalar) -> Scalar:
+def _evaluate_choose(number: Scalar, *values: Scalar) -> Scalar:
     return (
         values[to_integer(number) - 1]
         if number is not None and 0 < to_integer(number) <= len(values)
@@ -238,12 +249,12 @@ def _choose(number: Scalar, *values: Scalar) -> Scalar:
     )
 
 
-def _isnumeric(value: Scalar) -> Scalar:
+def _evaluate_isnumeric(value: Scalar) -> Scalar:
     """Evaluate ISNUMERIC: 1 for a value that converts to any numeric type. A lone sign or $ converts to money.
 
     Documented [DOC: ISNUMERIC].
     """
-    if value is None or is_moment(value) or isinstance(value, bytes):
+    if value is None or is_stored_date(value) or isinstance(value, bytes):
         return 0
     text = to_text(value)
     if not text.strip(" "):
@@ -260,29 +271,29 @@ _NUMERIC: Final = re.compile(
 # --- functions that need no connection ----------------------------------------------------------------------
 
 
-def _convert(
+def _evaluate_convert(
     culture: Culture, kind: Scalar, value: Scalar, style: Scalar = None, source: Scalar = None
 ) -> Scalar:
-    sql_type = type_of(str(source)) if source else None
-    return convert(
+    sql_type = read_type(str(source)) if source else None
+    return convert_value(
         value, str(kind), None if style is None else to_integer(style), source=sql_type, culture=culture
     )
 
 
-def _try_convert(
+def _evaluate_try_convert(
     culture: Culture, kind: Scalar, value: Scalar, style: Scalar = None, source: Scalar = None
 ) -> Scalar:
     try:
-        return _convert(culture, kind, value, style, source)
+        return _evaluate_convert(culture, kind, value, style, source)
     except SqlError as problem:
         if problem.number in (243, 281, 529, 2715):
             raise
         return None
 
 
-def _text(culture: Culture, value: Scalar, source: Scalar = None) -> Scalar:
+def _convert_to_text(culture: Culture, value: Scalar, source: Scalar = None) -> Scalar:
     """Convert the value for text functions, by the rules of its type."""
-    sql_type = type_of(str(source)) if source else None
+    sql_type = read_type(str(source)) if source else None
     return None if value is None else format_as_type(value, source=sql_type, culture=culture)
 
 
@@ -297,11 +308,11 @@ _BYTES: Final = {
 }  # fmt: skip
 
 
-def _variant_property(value: Scalar, wanted: Scalar, source: Scalar = None) -> Scalar:
+def _evaluate_variant_property(value: Scalar, wanted: Scalar, source: Scalar = None) -> Scalar:
     """Evaluate SQL_VARIANT_PROPERTY. A value without a known type is text or an integer [DOC: SQL_VARIANT_PROPERTY]."""
     if value is None:
         return None
-    kind = type_of(str(source)) if source else nvarchar(len(value)) if isinstance(value, str) else INT
+    kind = read_type(str(source)) if source else nvarchar(len(value)) if isinstance(value, str) else INT
     if kind is None:
         return None
     decimal = kind.name in ("decimal", "numeric")
@@ -319,14 +330,14 @@ def _variant_property(value: Scalar, wanted: Scalar, source: Scalar = None) -> S
     return values_by_property.get(to_text(wanted).lower())
 
 
-def _isnull(value: Scalar, replacement: Scalar) -> Scalar:
+def _evaluate_isnull(value: Scalar, replacement: Scalar) -> Scalar:
     return replacement if value is None else value
 
 
 _NULL_CHECKSUM: Final = 2**31 - 1
 
 
-def _checksum(*values: Scalar) -> Scalar:
+def _evaluate_checksum(*values: Scalar) -> Scalar:
     """Evaluate CHECKSUM or BINARY_CHECKSUM: each value is XORed to the sum, which rotates by 4 bits before it.
 
     The algorithm is not documented. It is seen in public output for NULL, integers and ASCII texts.
@@ -403,7 +414,7 @@ def _trim_side(mode: Scalar, value: Scalar, characters: Scalar) -> str:
     return text if mode == "LEADING" else text.rstrip(drop)
 
 
-def _translate(value: Scalar, characters: Scalar, translations: Scalar) -> str:
+def _evaluate_translate(value: Scalar, characters: Scalar, translations: Scalar) -> str:
     """Evaluate TRANSLATE: replace each character by its counterpart. Raises 9828 for different lengths."""
     old, new = to_text(characters), to_text(translations)
     if len(old) != len(new):
@@ -439,7 +450,7 @@ def _find_extreme(sign: int) -> Callable[..., Scalar]:
 
 
 def _compare(a: Scalar, b: Scalar) -> float:
-    return compare(a, b) if isinstance(a, str) and isinstance(b, str) else to_number(a) - to_number(b)
+    return compare_texts(a, b) if isinstance(a, str) and isinstance(b, str) else to_number(a) - to_number(b)
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
@@ -452,62 +463,68 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "row_limit": _check_row_limit,
     "greatest": _find_extreme(1),
     "least": _find_extreme(-1),
-    "decimal_text": decimal_text,
-    "isnull": _isnull,
+    "decimal_text": format_decimal,
+    "isnull": _evaluate_isnull,
     "iif": lambda condition, yes, no: yes if condition else no,
-    "choose": _choose,
-    "len": strict(lambda v: len(v) if isinstance(v, bytes) else units(to_text(v).rstrip(" "))),
-    "datalength": datalength,
-    "top_percent": _top_percent,
-    "recursion": _recursion,
+    "choose": _evaluate_choose,
+    "len": propagate_null(
+        lambda v: len(v) if isinstance(v, bytes) else count_code_units(to_text(v).rstrip(" "))
+    ),
+    "datalength": evaluate_datalength,
+    "top_percent": _compute_top_percent,
+    "recursion": _check_recursion,
     "left": _take_left,
     "right": _take_right,
-    "substring": _substring,
-    "charindex": _charindex,
-    "charindex_exact": _charindex_exact,
-    "like_exact": like_exact,
+    "substring": _evaluate_substring,
+    "charindex": _evaluate_charindex,
+    "charindex_exact": _evaluate_charindex_exact,
+    "like_exact": evaluate_like_exact,
     "patindex": patindex,
     "patindex_exact": patindex_exact,
-    "replace": _replace,
+    "replace": _evaluate_replace,
     "replace_each": _replace_each,
-    "replace_exact": _replace_exact,
-    "stuff": _stuff,
-    "replicate": _replicate,
-    "space": strict(lambda count: " " * min(8000, to_integer(count)) if to_integer(count) >= 0 else None),
-    "reverse": strict(lambda value: to_text(value)[::-1]),
-    "upper": strict(lambda value: "".join(c.upper() if len(c.upper()) == 1 else c for c in to_text(value))),
-    "lower": strict(lambda value: to_text(value).lower()),
-    "ltrim": strict(lambda value: to_text(value).lstrip(" ")),
-    "rtrim": strict(lambda value: to_text(value).rstrip(" ")),
-    "trim": strict(lambda value: to_text(value).strip(" ")),
-    "trim_characters": strict(lambda side, characters, value: _trim_side(side, value, characters)),
-    "trim_of": strict(lambda side, value, characters: _trim_side(side, value, characters)),
-    "translate": strict(_translate),
-    "quotename": _quotename,
-    "concat": _concat,
-    "concat_ws": _concat_ws,
-    "str": _str,
-    "char": strict(lambda number: chr(to_integer(number)) if 0 <= to_integer(number) < 256 else None),
-    "nchar": strict(lambda number: chr(to_integer(number)) if 0 < to_integer(number) < 0xD800 else None),
-    "ascii": strict(lambda value: code_page(to_text(value)[0])[0] if to_text(value) else None),
-    "unicode": strict(lambda value: _read_first_code_unit(to_text(value)) if to_text(value) else None),
-    "parsename": _parsename,
-    "isnumeric": _isnumeric,
-    "sql_variant_property": _variant_property,
-    "checksum": _checksum,
-    "binary_checksum": _checksum,
-    "fn_varbintohexstr": strict(lambda value: to_text(value).lower()),
+    "replace_exact": _evaluate_replace_exact,
+    "stuff": _evaluate_stuff,
+    "replicate": _evaluate_replicate,
+    "space": propagate_null(lambda n: " " * min(8000, to_integer(n)) if to_integer(n) >= 0 else None),
+    "reverse": propagate_null(lambda value: to_text(value)[::-1]),
+    "upper": propagate_null(lambda v: "".join(c.upper() if len(c.upper()) == 1 else c for c in to_text(v))),
+    "lower": propagate_null(lambda value: to_text(value).lower()),
+    "ltrim": propagate_null(lambda value: to_text(value).lstrip(" ")),
+    "rtrim": propagate_null(lambda value: to_text(value).rstrip(" ")),
+    "trim": propagate_null(lambda value: to_text(value).strip(" ")),
+    "trim_characters": propagate_null(lambda side, characters, value: _trim_side(side, value, characters)),
+    "trim_of": propagate_null(lambda side, value, characters: _trim_side(side, value, characters)),
+    "translate": propagate_null(_evaluate_translate),
+    "quotename": _evaluate_quotename,
+    "concat": _evaluate_concat,
+    "concat_ws": _evaluate_concat_ws,
+    "str": _evaluate_str,
+    "char": propagate_null(lambda number: chr(to_integer(number)) if 0 <= to_integer(number) < 256 else None),
+    "nchar": propagate_null(
+        lambda number: chr(to_integer(number)) if 0 < to_integer(number) < 0xD800 else None
+    ),
+    "ascii": propagate_null(lambda value: encode_code_page(to_text(value)[0])[0] if to_text(value) else None),
+    "unicode": propagate_null(
+        lambda value: _read_first_code_unit(to_text(value)) if to_text(value) else None
+    ),
+    "parsename": _evaluate_parsename,
+    "isnumeric": _evaluate_isnumeric,
+    "sql_variant_property": _evaluate_variant_property,
+    "checksum": _evaluate_checksum,
+    "binary_checksum": _evaluate_checksum,
+    "fn_varbintohexstr": propagate_null(lambda value: to_text(value).lower()),
 }
 """Functions that depend only on their arguments."""
 
 CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
     **dates.CULTURED,
     "at_time_zone": dates.at_time_zone,
-    "convert": _convert,
-    "try_convert": _try_convert,
-    "parse": formats.parse,
-    "try_parse": formats.try_parse,
-    "text": _text,
+    "convert": _evaluate_convert,
+    "try_convert": _evaluate_try_convert,
+    "parse": formats.evaluate_parse,
+    "try_parse": formats.evaluate_try_parse,
+    "text": _convert_to_text,
 }
 """Functions whose first argument is the connection's culture."""
 
@@ -563,7 +580,7 @@ FUNCTION_VERSIONS: Final = {
 
 
 @lru_cache(maxsize=512)
-def arity(function: Callable[..., object], takes_context: bool) -> tuple[int, int]:
+def get_arity(function: Callable[..., object], takes_context: bool) -> tuple[int, int]:
     """Return the minimum and maximum number of arguments; -1 for any number.
 
     With *takes_context* the first argument, a context, does not count.
@@ -576,7 +593,7 @@ def arity(function: Callable[..., object], takes_context: bool) -> tuple[int, in
 
 def check_arity(name: str, function: Callable[..., object], takes_context: bool, argument_count: int) -> None:
     """Raise 174 or 189 for a wrong number of arguments."""
-    arguments_min, arguments_max = arity(function, takes_context)
+    arguments_min, arguments_max = get_arity(function, takes_context)
     if argument_count < arguments_min or (arguments_max >= 0 and argument_count > arguments_max):
         if arguments_min == arguments_max:
             raise SqlError(174, name, arguments_min)

@@ -47,18 +47,18 @@ class _MalformedError(Exception):
     """Error for a text that is not JSON, with the position of the first wrong character."""
 
 
-def _skip(text: str, offset: int) -> int:
+def _skip_blanks(text: str, offset: int) -> int:
     match = _BLANK.match(text, offset)
     return match.end() if match is not None else offset
 
 
-def _node(text: str, offset: int, depth: int) -> JsonNode:
-    offset = _skip(text, offset)
+def _parse_node(text: str, offset: int, depth: int) -> JsonNode:
+    offset = _skip_blanks(text, offset)
     sign = text[offset : offset + 1]
     if depth > DEPTH_MAX:
         raise _MalformedError(offset)
     if sign and sign in "{[":
-        return _container(text, offset, depth)
+        return _parse_container(text, offset, depth)
     if sign == '"':
         match = _STRING.match(text, offset)
         if match is None:
@@ -73,27 +73,27 @@ def _node(text: str, offset: int, depth: int) -> JsonNode:
     return JsonNode("number", offset, match.end())
 
 
-def _container(text: str, start: int, depth: int) -> JsonNode:
+def _parse_container(text: str, start: int, depth: int) -> JsonNode:
     is_object = text[start] == "{"
     closing = "}" if is_object else "]"
     items: list[tuple[str, JsonNode]] = []
-    position = _skip(text, start + 1)
+    position = _skip_blanks(text, start + 1)
     if text[position : position + 1] == closing:
         return JsonNode("object" if is_object else "array", start, position + 1)
     while True:
-        position = _skip(text, position)
+        position = _skip_blanks(text, position)
         key = str(len(items))
         if is_object:
             match = _STRING.match(text, position)
             if match is None:
                 raise _MalformedError(position)
-            key, position = json.loads(match[0]), _skip(text, match.end())
+            key, position = json.loads(match[0]), _skip_blanks(text, match.end())
             if text[position : position + 1] != ":":
                 raise _MalformedError(position)
             position += 1
-        item = _node(text, position, depth + 1)
+        item = _parse_node(text, position, depth + 1)
         items.append((key, item))
-        position = _skip(text, item.end)
+        position = _skip_blanks(text, item.end)
         sign = text[position : position + 1]
         position += 1
         if sign == closing:
@@ -102,11 +102,11 @@ def _container(text: str, start: int, depth: int) -> JsonNode:
             raise _MalformedError(position - 1)
 
 
-def parse(text: str, is_scalar_allowed: bool = False) -> JsonNode:
+def parse_json_text(text: str, is_scalar_allowed: bool = False) -> JsonNode:
     """Return the object or array in *text*, or a scalar if one is allowed. Raises 13609."""
     try:
-        node = _node(text, _skip(text, 0) if is_scalar_allowed else 0, 1)
-        end = _skip(text, node.end)
+        node = _parse_node(text, _skip_blanks(text, 0) if is_scalar_allowed else 0, 1)
+        end = _skip_blanks(text, node.end)
         if not is_scalar_allowed and node.kind not in ("object", "array"):
             raise _MalformedError(node.start)
         if end != len(text):
@@ -125,7 +125,7 @@ class JsonPath(Struct, frozen=True):
     appends: bool = False
 
 
-def path_of(text: str, may_append: bool = False) -> JsonPath:
+def parse_json_path(text: str, may_append: bool = False) -> JsonPath:
     """Parse a path. Raises 13607."""
     rest_text, position, appends, strict = text, 0, False, False
     if may_append and rest_text[:7].lower() == "append ":
@@ -160,7 +160,7 @@ def step_into(node: JsonNode, step: str | int) -> JsonNode | None:
     return next((item for key, item in node.items if key == step), None)
 
 
-def find(node: JsonNode, path: JsonPath) -> JsonNode | None:
+def find_node(node: JsonNode, path: JsonPath) -> JsonNode | None:
     """Return the node at the end of a path; None if there is none. Raises 13608 for a strict path."""
     json_node: JsonNode | None = node
     for step in path.steps:
@@ -170,7 +170,7 @@ def find(node: JsonNode, path: JsonPath) -> JsonNode | None:
     return json_node
 
 
-def scalar_text(text: str, node: JsonNode) -> str | None:
+def get_scalar_text(text: str, node: JsonNode) -> str | None:
     """Return a scalar as text; None for null."""
     if node.kind == "null":
         return None
@@ -192,7 +192,7 @@ def is_json(value: Scalar, constraint: Scalar = None) -> Scalar:
     if value is None:
         return None
     try:
-        node = parse(to_text(value), constraint is not None)
+        node = parse_json_text(to_text(value), constraint is not None)
     except SqlError:
         return 0
     return int(constraint is None or node.kind in _ISJSON[to_text(constraint)])
@@ -203,7 +203,7 @@ def json_path_exists(value: Scalar, path: Scalar) -> Scalar:
     if value is None or path is None:
         return None
     try:
-        return int(find(parse(to_text(value)), path_of(to_text(path))) is not None)
+        return int(find_node(parse_json_text(to_text(value)), parse_json_path(to_text(path))) is not None)
     except SqlError:
         return 0
 
@@ -212,15 +212,15 @@ def json_value(value: Scalar, path: Scalar) -> Scalar:
     """Evaluate JSON_VALUE."""
     if value is None or path is None:
         return None
-    text, json_path = to_text(value), path_of(to_text(path))
-    node = find(parse(text), json_path)
+    text, json_path = to_text(value), parse_json_path(to_text(path))
+    node = find_node(parse_json_text(text), json_path)
     if node is None:
         return None
     if node.kind in ("object", "array"):
         if json_path.strict:
             raise SqlError(13623)
         return None
-    value_text = scalar_text(text, node)
+    value_text = get_scalar_text(text, node)
     if value_text is not None and len(value_text) > VALUE_MAX:
         if json_path.strict:
             raise SqlError(13625)
@@ -232,8 +232,8 @@ def json_query(value: Scalar, path: Scalar = "$") -> Scalar:
     """Evaluate JSON_QUERY."""
     if value is None or path is None:
         return None
-    text, json_path = to_text(value), path_of(to_text(path))
-    node = find(parse(text), json_path)
+    text, json_path = to_text(value), parse_json_path(to_text(path))
+    node = find_node(parse_json_text(text), json_path)
     if node is None or node.kind not in ("object", "array"):
         if node is not None and json_path.strict:
             raise SqlError(13624)
@@ -248,22 +248,22 @@ def to_json(value: Scalar, is_fragment: bool) -> str:
     if isinstance(value, int | float):
         return to_text(value)
     text = to_text(value)
-    return text if is_fragment else _quote(text)
+    return text if is_fragment else _quote_text(text)
 
 
 def _make_modifier(is_fragment: bool) -> Callable[[Scalar, Scalar, Scalar], Scalar]:
     def modify(value: Scalar, path: Scalar, new_value: Scalar) -> Scalar:
         if value is None or path is None:
             return None
-        text, json_path = to_text(value), path_of(to_text(path), may_append=True)
-        return _set_value(text, parse(text), json_path, new_value, to_json(new_value, is_fragment))
+        text, json_path = to_text(value), parse_json_path(to_text(path), may_append=True)
+        return _set_value(text, parse_json_text(text), json_path, new_value, to_json(new_value, is_fragment))
 
     return modify
 
 
 def _set_value(text: str, root: JsonNode, path: JsonPath, new_value: Scalar, json_text: str) -> str:
     """Return the text with the value at a path set, added, removed or appended."""
-    node = find(root, JsonPath(False, path.steps))
+    node = find_node(root, JsonPath(False, path.steps))
     if path.appends:
         if node is None or node.kind != "array":
             if path.strict or node is not None:
@@ -282,7 +282,7 @@ def _set_value(text: str, root: JsonNode, path: JsonPath, new_value: Scalar, jso
 
 def _insert_member(text: str, root: JsonNode, path: JsonPath, json_text: str) -> str:
     """Add a member to the object that the path names without its last step. Do nothing if there is none."""
-    holder = find(root, JsonPath(False, path.steps[:-1])) if path.steps else None
+    holder = find_node(root, JsonPath(False, path.steps[:-1])) if path.steps else None
     key = path.steps[-1] if path.steps else 0
     if holder is None or holder.kind != "object" or isinstance(key, int):
         return text
@@ -291,7 +291,7 @@ def _insert_member(text: str, root: JsonNode, path: JsonPath, json_text: str) ->
 
 
 def _remove_member(text: str, root: JsonNode, path: JsonPath) -> str:
-    holder = find(root, JsonPath(False, path.steps[:-1]))
+    holder = find_node(root, JsonPath(False, path.steps[:-1]))
     assert holder is not None, "the value is in it"
     keys = [key for key, _ in holder.items]
     index = keys.index(str(path.steps[-1]))
@@ -314,8 +314,8 @@ def _find_container(value: Scalar, path: Scalar) -> tuple[str, JsonNode | None]:
     """
     if value is None or path is None:
         return "", None
-    text, json_path = to_text(value), path_of(to_text(path))
-    node = find(parse(text), json_path)
+    text, json_path = to_text(value), parse_json_path(to_text(path))
+    node = find_node(parse_json_text(text), json_path)
     if node is None or node.kind in ("object", "array"):
         return text, node
     if json_path.strict:
@@ -323,7 +323,7 @@ def _find_container(value: Scalar, path: Scalar) -> tuple[str, JsonNode | None]:
     return text, None
 
 
-def open_json(value: Scalar, path: Scalar = "$") -> Scalar:
+def list_open_json(value: Scalar, path: Scalar = "$") -> Scalar:
     """Return the rows (key, value, type) of OPENJSON without WITH, packed as JSON (apply.py)."""
     text, node = _find_container(value, path)
     if node is None:
@@ -331,13 +331,13 @@ def open_json(value: Scalar, path: Scalar = "$") -> Scalar:
     rows: list[tuple[int | str, str | None, int]] = []
     for key, item in node.items:
         item_text = (
-            text[item.start : item.end] if item.kind in ("array", "object") else scalar_text(text, item)
+            text[item.start : item.end] if item.kind in ("array", "object") else get_scalar_text(text, item)
         )
         rows.append((key, item_text, _TYPES[item.kind]))
     return json.dumps(rows)
 
 
-def open_rows(value: Scalar, path: Scalar = "$") -> Scalar:
+def list_open_json_rows(value: Scalar, path: Scalar = "$") -> Scalar:
     """Return the rows of OPENJSON with WITH, packed: each element of an array, or the object itself."""
     text, node = _find_container(value, path)
     if node is None:
@@ -346,25 +346,25 @@ def open_rows(value: Scalar, path: Scalar = "$") -> Scalar:
     return json.dumps([[text[item.start : item.end]] for item in items])
 
 
-def _field(value: Scalar, path: Scalar) -> Scalar:
+def _get_field(value: Scalar, path: Scalar) -> Scalar:
     """Return a column of OPENJSON: the value at a path in an object, or a scalar itself at `$`."""
     if value is None:
         return None
-    text, json_path = to_text(value), path_of(to_text(path))
-    node = find(_node(text, 0, 1), json_path)
+    text, json_path = to_text(value), parse_json_path(to_text(path))
+    node = find_node(_parse_node(text, 0, 1), json_path)
     if node is None or node.kind in ("object", "array"):
         if node is not None and json_path.strict:
             raise SqlError(13623)
         return None
-    return scalar_text(text, node)
+    return get_scalar_text(text, node)
 
 
-def _fragment(value: Scalar, path: Scalar) -> Scalar:
+def _get_fragment(value: Scalar, path: Scalar) -> Scalar:
     """Return a column of OPENJSON with AS JSON."""
     if value is None:
         return None
-    text, json_path = to_text(value), path_of(to_text(path))
-    node = find(_node(text, 0, 1), json_path)
+    text, json_path = to_text(value), parse_json_path(to_text(path))
+    node = find_node(_parse_node(text, 0, 1), json_path)
     if node is None or node.kind not in ("object", "array"):
         if node is not None and json_path.strict:
             raise SqlError(13624)
@@ -412,13 +412,13 @@ def string_escape(value: Scalar, kind: Scalar) -> Scalar:
         return None
     if to_text(kind).lower() != "json":
         raise UnsimulatedFeatureError("STRING_ESCAPE of another type than json")
-    return _quote(to_text(value))[1:-1]
+    return _quote_text(to_text(value))[1:-1]
 
 
 # --- FOR JSON (forjson.py inserts the calls) ---------------------------------------------------------------
 
 
-def _quote(text: str) -> str:
+def _quote_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("/", "\\/")
 
 
@@ -429,12 +429,12 @@ def _write_literal(value: Scalar, kind: Scalar, is_fragment: Scalar) -> Scalar:
     if kind == "bit":
         return "true" if value else "false"
     if isinstance(value, bytes):
-        return _quote(base64.b64encode(value).decode())
+        return _quote_text(base64.b64encode(value).decode())
     text = to_text(value)
     is_bare_literal = (
         is_fragment or kind == "number" or isinstance(value, int | float) or types.is_encoded_decimal(value)
     )
-    return text if is_bare_literal else _quote(text)
+    return text if is_bare_literal else _quote_text(text)
 
 
 def _write_object(template: Scalar, include_nulls: Scalar, *literals: Scalar) -> Scalar:
@@ -457,7 +457,7 @@ def _write_members(template: JsonTemplate, include_nulls: bool, literals: tuple[
             members = _write_members(member_template, include_nulls, literals)
             value = f"{{{members}}}" if members else None
         if value is not None:
-            nested.append(f"{_quote(name)}:{to_text(value)}")
+            nested.append(f"{_quote_text(name)}:{to_text(value)}")
     return ",".join(nested)
 
 
@@ -467,7 +467,7 @@ def _write_pairs(nulls: Scalar, *pairs: Scalar) -> Scalar:
         raise UnsimulatedFeatureError("JSON_OBJECT with a name that is NULL")
     name_pairs = zip(pairs[::2], pairs[1::2], strict=True)
     members = [
-        f"{_quote(to_text(name))}:{_or_null(value)}"
+        f"{_quote_text(to_text(name))}:{_format_or_null(value)}"
         for name, value in name_pairs
         if nulls or value is not None
     ]
@@ -476,10 +476,10 @@ def _write_pairs(nulls: Scalar, *pairs: Scalar) -> Scalar:
 
 def _write_elements(nulls: Scalar, *values: Scalar) -> Scalar:
     """Return the text of JSON_ARRAY for JSON values [DOC: JSON_ARRAY]."""
-    return f"[{','.join(_or_null(value) for value in values if nulls or value is not None)}]"
+    return f"[{','.join(_format_or_null(value) for value in values if nulls or value is not None)}]"
 
 
-def _or_null(value: Scalar) -> str:
+def _format_or_null(value: Scalar) -> str:
     return "null" if value is None else to_text(value)
 
 
@@ -498,7 +498,7 @@ def _write_rows(rows: Scalar, names: Scalar, root: Scalar, without_wrapper: Scal
     nested_rows = _nest_rows(json.loads(f"[{to_text(rows)}]"), json.loads(to_text(names))[1:])
     if without_wrapper:
         return nested_rows
-    return f"[{nested_rows}]" if root is None else f"{{{_quote(to_text(root))}:[{nested_rows}]}}"
+    return f"[{nested_rows}]" if root is None else f"{{{_quote_text(to_text(root))}:[{nested_rows}]}}"
 
 
 def _nest_rows(rows: list[list[str]], names: list[str]) -> str:
@@ -506,7 +506,7 @@ def _nest_rows(rows: list[list[str]], names: list[str]) -> str:
         return ",".join(f"{{{row[0]}}}" for row in rows)
     nested = []
     for members, group in groupby(rows, key=lambda row: row[0]):
-        inner = f"{_quote(names[0])}:[{_nest_rows([row[1:] for row in group], names[1:])}]"
+        inner = f"{_quote_text(names[0])}:[{_nest_rows([row[1:] for row in group], names[1:])}]"
         nested.append(f"{{{members},{inner}}}" if members else f"{{{inner}}}")
     return ",".join(nested)
 
@@ -518,10 +518,10 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "json_query": json_query,
     "json_modify": _make_modifier(is_fragment=False),
     "json_modify_raw": _make_modifier(is_fragment=True),
-    "open_json": open_json,
-    "open_json_rows": open_rows,
-    "json_field": _field,
-    "json_fragment": _fragment,
+    "open_json": list_open_json,
+    "open_json_rows": list_open_json_rows,
+    "json_field": _get_field,
+    "json_fragment": _get_fragment,
     "split_string": string_split,
     "number_series": generate_series,
     "string_escape": string_escape,

@@ -5,7 +5,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-from engine.tsql.scalars.values import Scalar, strict, to_text
+from engine.tsql.scalars.values import Scalar, propagate_null, to_text
 
 
 def evaluate_like(pattern: Scalar, text: Scalar, escape: Scalar = None) -> Scalar:
@@ -15,7 +15,7 @@ def evaluate_like(pattern: Scalar, text: Scalar, escape: Scalar = None) -> Scala
     return int(find_like(to_text(pattern), to_text(escape), to_text(text)) is not None)
 
 
-def like_exact(pattern: Scalar, text: Scalar, escape: Scalar = None) -> Scalar:
+def evaluate_like_exact(pattern: Scalar, text: Scalar, escape: Scalar = None) -> Scalar:
     """Evaluate LIKE with a case-sensitive collation."""
     if pattern is None or text is None:
         return None
@@ -28,7 +28,7 @@ def find_like(pattern: str, escape: str, text: str, exact: bool = False) -> int 
     A pattern consists of pieces of fixed length between the % characters. The leftmost match of each piece is
     the right one, so the search never backtracks and its time is limited.
     """
-    first, *middle = _pieces(pattern, escape, exact)
+    first, *middle = _compile_pieces(pattern, escape, exact)
     opening = first.match(text)
     if opening is None:
         return None
@@ -50,14 +50,14 @@ def find_like(pattern: str, escape: str, text: str, exact: bool = False) -> int 
     return closing.start() if start is None else start
 
 
-def search_work(pattern: Scalar = None, text: Scalar = None, *_: Scalar) -> int:
+def compute_search_work(pattern: Scalar = None, text: Scalar = None, *_: Scalar) -> int:
     """Return the work (work.py) of searching for the pieces of a pattern, one after the other. Measured."""
     if not isinstance(pattern, str):
         return 0
-    return pattern.count("%") + compare_work(pattern, text)
+    return pattern.count("%") + compute_compare_work(pattern, text)
 
 
-def compare_work(part: Scalar, text: Scalar) -> int:
+def compute_compare_work(part: Scalar, text: Scalar) -> int:
     """Return the work of searching for *part* at each position, if all but its last character can match.
 
     Measured.
@@ -70,7 +70,7 @@ COMPARED_A_WORK: Final = 2_000
 
 
 @lru_cache(maxsize=256)
-def _pieces(pattern: str, escape: str, exact: bool) -> tuple[re.Pattern[str], ...]:
+def _compile_pieces(pattern: str, escape: str, exact: bool) -> tuple[re.Pattern[str], ...]:
     """Return the pieces between the % characters of a pattern, as regular expressions of fixed length.
 
     The last one includes the end. They are compiled here, because Python caches only 512 and a pattern may
@@ -88,7 +88,7 @@ def _pieces(pattern: str, escape: str, exact: bool) -> tuple[re.Pattern[str], ..
         elif char == "_":
             pieces[-1] += "."
         elif char == "[" and close > 0:
-            pieces[-1] += _character_class(pattern[position + 1 : close])
+            pieces[-1] += _translate_character_class(pattern[position + 1 : close])
             position = close
         else:
             pieces[-1] += re.escape(char)
@@ -101,10 +101,10 @@ def _pieces(pattern: str, escape: str, exact: bool) -> tuple[re.Pattern[str], ..
     return tuple(re.compile(piece, flags) for piece in parts)
 
 
-def _character_class(class_text: str) -> str:
+def _translate_character_class(class_text: str) -> str:
     negated = "^" if class_text.startswith("^") else ""
     body = re.sub(r"([\\\[\]&|~^])", r"\\\1", class_text.removeprefix("^"))
-    accented_letters = "".join(_ACCENTED.get(letter, "") for letter in _letters_in(class_text))
+    accented_letters = "".join(_ACCENTED.get(letter, "") for letter in _list_letters_in(class_text))
     body += accented_letters
     try:
         re.compile(f"[{negated}{body}]")
@@ -113,7 +113,7 @@ def _character_class(class_text: str) -> str:
     return f"[{negated}{body}]"
 
 
-def _letters_in(class_text: str) -> str:
+def _list_letters_in(class_text: str) -> str:
     """Return the plain letters in all ranges of a class, except the last one of each."""
     ranges = re.findall(r"([a-z])-([a-z])", class_text.lower())
     return "".join(chr(code) for first, last in ranges for code in range(ord(first), ord(last)))
@@ -132,14 +132,14 @@ _ACCENTED: Final = _list_accents_by_letter()
 """Letter -> letters that follow it in the collation. For example, é is between e and f [DOC: LIKE]."""
 
 
-@strict
+@propagate_null
 def patindex(pattern: Scalar, text: Scalar) -> Scalar:
     """Evaluate PATINDEX: the position of the pattern in the text, from 1; 0 if it does not match."""
     match = find_like(to_text(pattern), "", to_text(text))
     return 0 if match is None else match + 1
 
 
-@strict
+@propagate_null
 def patindex_exact(pattern: Scalar, text: Scalar) -> Scalar:
     """Evaluate PATINDEX with a case-sensitive collation."""
     match = find_like(to_text(pattern), "", to_text(text), exact=True)

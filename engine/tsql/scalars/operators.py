@@ -14,54 +14,54 @@ from engine.messages import SqlError
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import date_values, types
 from engine.tsql.scalars.date_values import DAY, EPOCH
-from engine.tsql.scalars.types import DECIMALS, INT_RANGES, MAX, MONEYS, WIDE, SqlType, type_of
+from engine.tsql.scalars.types import DECIMALS, INT_RANGES, MAX, MONEYS, WIDE, SqlType, read_type
 from engine.tsql.scalars.values import (
     ANY_DIGITS,
     Scalar,
     check_finite,
-    convert,
-    exact,
-    fit_to_decimal,
-    fit_to_money,
-    hold,
-    is_moment,
+    check_text_limit,
+    convert_to_date,
+    convert_value,
     is_plain_text,
-    moment_of,
+    is_stored_date,
     parse_moment,
-    stamp,
-    strict,
+    propagate_null,
+    round_to_decimal,
+    round_to_money,
+    store_date,
+    store_datetime,
+    to_decimal,
     to_integer,
     to_number,
     to_text,
-    within_limit,
 )
 
 # --- with a known type --------------------------------------------------------------------------------------
 
 
-def operate(sign: Scalar, kind: Scalar, a: Scalar, b: Scalar) -> Scalar:
+def compute_operation(sign: Scalar, kind: Scalar, a: Scalar, b: Scalar) -> Scalar:
     """Return a *sign* b as a value of the type *kind*.
 
     Raises 8115 if the type cannot hold it, 8134 for a division by 0.
     """
     if a is None or b is None:
         return None
-    type_ = type_of(str(kind))
+    type_ = read_type(str(kind))
     if type_.is_integer:
-        return _calculate_integer(str(sign), type_.name, _int(a, type_), _int(b, type_))
+        return _calculate_integer(str(sign), type_.name, _convert_to_int(a, type_), _convert_to_int(b, type_))
     if type_.name in DECIMALS or type_.name in MONEYS:
-        return _exact(str(sign), type_, a, b)
+        return _compute_exactly(str(sign), type_, a, b)
     if type_.is_moment:
         return _add_days(str(sign), type_, a, b)
     if type_.name == "real":
         return _calculate_single(str(sign), float(to_number(a, "float")), float(to_number(b, "float")))
-    return _floating(str(sign), float(to_number(a, "float")), float(to_number(b, "float")))
+    return _compute_float(str(sign), float(to_number(a, "float")), float(to_number(b, "float")))
 
 
-def _int(value: Scalar, kind: SqlType) -> int:
+def _convert_to_int(value: Scalar, kind: SqlType) -> int:
     if isinstance(value, int):
         return value
-    return int(convert(value, SqlType("int" if kind.name != "bigint" else "bigint")) or 0)
+    return int(convert_value(value, SqlType("int" if kind.name != "bigint" else "bigint")) or 0)
 
 
 def _calculate_integer(sign: str, name: str, a: int, b: int) -> int:
@@ -79,7 +79,7 @@ def _divide_integers(a: int, b: int) -> int:
     return quotient if (a < 0) == (b < 0) else -quotient
 
 
-def _remainder(a: int, b: int) -> int:
+def _compute_remainder(a: int, b: int) -> int:
     rest_value = abs(a) % abs(b)
     return rest_value if a >= 0 else -rest_value
 
@@ -89,16 +89,16 @@ _INTEGER_OPERATORS: Final[dict[str, Callable[[int, int], int]]] = {
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
     "/": _divide_integers,
-    "%": _remainder,
+    "%": _compute_remainder,
     "&": lambda a, b: a & b,
     "|": lambda a, b: a | b,
     "^": lambda a, b: a ^ b,
 }
 
 
-def _exact(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
+def _compute_exactly(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
     """Compute exactly. Quotients are truncated to the last digit of the type, products are rounded to it."""
-    left, right = _decimal(a, kind), _decimal(b, kind)
+    left, right = _convert_to_decimal(a, kind), _convert_to_decimal(b, kind)
     if sign in "/%" and not right:
         raise SqlError(8134)
     if sign == "%":
@@ -106,12 +106,12 @@ def _exact(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
     else:
         result = _EXACT[sign](left, right)
     if kind.name in MONEYS:
-        return fit_to_money(result, kind, cut=sign == "/")
-    return fit_to_decimal(result, kind, "expression", cut=sign == "/")
+        return round_to_money(result, kind, cut=sign == "/")
+    return round_to_decimal(result, kind, "expression", cut=sign == "/")
 
 
-def _decimal(value: Scalar, kind: SqlType) -> Decimal:
-    return exact(convert(value, kind) if kind.name in MONEYS and is_plain_text(value) else value)
+def _convert_to_decimal(value: Scalar, kind: SqlType) -> Decimal:
+    return to_decimal(convert_value(value, kind) if kind.name in MONEYS and is_plain_text(value) else value)
 
 
 _EXACT: Final[dict[str, Callable[[Decimal, Decimal], Decimal]]] = {
@@ -122,13 +122,13 @@ _EXACT: Final[dict[str, Callable[[Decimal, Decimal], Decimal]]] = {
 }
 
 
-def _floating(sign: str, a: float, b: float) -> float:
+def _compute_float(sign: str, a: float, b: float) -> float:
     if sign in "/%" and not b:
         raise SqlError(8134)
     try:
         result: float | None = {"+": a + b, "-": a - b, "*": a * b}.get(sign)
         if result is None:
-            result = a / b if sign == "/" else arithmetic.remainder(a, b)
+            result = a / b if sign == "/" else arithmetic.compute_remainder(a, b)
     except OverflowError:
         raise SqlError(8115, "expression", "float") from None
     return float(check_finite(result))
@@ -137,38 +137,38 @@ def _floating(sign: str, a: float, b: float) -> float:
 def _calculate_single(sign: str, a: float, b: float) -> float:
     """Compute in single precision, to which both operands are converted [DOC: data type precedence]."""
     try:
-        return types.round_to_single(_floating(sign, types.round_to_single(a), types.round_to_single(b)))
+        return types.round_to_single(_compute_float(sign, types.round_to_single(a), types.round_to_single(b)))
     except OverflowError:
         raise SqlError(8115, "expression", "real") from None
 
 
 def _add_days(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
     """Add days to the days since 1900. Raise 517 for a result outside the calendar."""
-    first, second = (moment_of(value).total - EPOCH * DAY for value in (a, b))
+    first, second = (convert_to_date(value).total - EPOCH * DAY for value in (a, b))
     total = (first + second if sign == "+" else first - second) + EPOCH * DAY
     if not DAY <= total < (date_values.LAST_DAY + 1) * DAY:
         raise SqlError(517, kind.name)
-    return hold(date_values.fit_to_type(date_values.build_from_total(total), kind), kind)
+    return store_date(date_values.fit_to_type(date_values.build_from_total(total), kind), kind)
 
 
-def joined(kind: Scalar, *parts: Scalar) -> Scalar:
+def concatenate(kind: Scalar, *parts: Scalar) -> Scalar:
     """Concatenate texts or binaries, up to the length of the type *kind*; NULL if one of them is NULL."""
     if any(part is None for part in parts):
         return None
-    type_ = type_of(str(kind))
+    type_ = read_type(str(kind))
     size = None if type_.length == MAX else 4000 if type_.name in WIDE else 8000
     if type_.is_binary:
         return b"".join(part if isinstance(part, bytes) else b"" for part in parts)[:size]
-    return within_limit("".join(map(to_text, parts))[:size])
+    return check_text_limit("".join(map(to_text, parts))[:size])
 
 
-def pasted(kind: Scalar, *parts: Scalar) -> Scalar:
+def concatenate_with_null(kind: Scalar, *parts: Scalar) -> Scalar:
     """Concatenate under SET CONCAT_NULL_YIELDS_NULL OFF, where NULL is an empty text. Documented."""
-    empty = b"" if type_of(str(kind)).is_binary else ""
-    return joined(kind, *(empty if part is None else part for part in parts))
+    empty = b"" if read_type(str(kind)).is_binary else ""
+    return concatenate(kind, *(empty if part is None else part for part in parts))
 
 
-def inverted(kind: Scalar, value: Scalar) -> Scalar:
+def invert_bits(kind: Scalar, value: Scalar) -> Scalar:
     """Evaluate ~value: invert all bits of its type."""
     if value is None:
         return None
@@ -179,57 +179,59 @@ def inverted(kind: Scalar, value: Scalar) -> Scalar:
     return 255 - number if name == "tinyint" else ~number
 
 
-def negated(kind: Scalar, value: Scalar) -> Scalar:
+def negate(kind: Scalar, value: Scalar) -> Scalar:
     """Evaluate -value in its type."""
-    return None if value is None else operate("-", kind, 0, value)
+    return None if value is None else compute_operation("-", kind, 0, value)
 
 
 # --- with an unknown type -----------------------------------------------------------------------------------
 
 
-def _add(a: Scalar, b: Scalar) -> Scalar:
+def _add_two(a: Scalar, b: Scalar) -> Scalar:
     if a is None or b is None:
         return None
-    if is_moment(a) or is_moment(b):
-        return stamp(parse_moment(a) + (parse_moment(b) - datetime(1900, 1, 1)))
+    if is_stored_date(a) or is_stored_date(b):
+        return store_datetime(parse_moment(a) + (parse_moment(b) - datetime(1900, 1, 1)))
     if is_plain_text(a) and is_plain_text(b):
-        return within_limit(a + b)
-    return _check_bigint(_number(a, b) + _number(b, a))
+        return check_text_limit(a + b)
+    return _check_bigint(_convert_to_number(a, b) + _convert_to_number(b, a))
 
 
-def add(first_value: Scalar, *others: Scalar) -> Scalar:
+def add_untyped(first_value: Scalar, *others: Scalar) -> Scalar:
     """Return a + b + c, from left to right, for values whose types are unknown."""
     total = first_value
     for value in others:
-        total = _add(total, value)
+        total = _add_two(total, value)
     return total
 
 
-def _sub(a: Scalar, b: Scalar) -> Scalar:
+def _subtract(a: Scalar, b: Scalar) -> Scalar:
     if a is None or b is None:
         return None
-    if is_moment(a) or is_moment(b):
-        return stamp(parse_moment(a) - (parse_moment(b) - datetime(1900, 1, 1)))
-    return _check_bigint(_number(a, b) - _number(b, a))
+    if is_stored_date(a) or is_stored_date(b):
+        return store_datetime(parse_moment(a) - (parse_moment(b) - datetime(1900, 1, 1)))
+    return _check_bigint(_convert_to_number(a, b) - _convert_to_number(b, a))
 
 
-def _mul(a: Scalar, b: Scalar) -> Scalar:
-    return None if a is None or b is None else _check_bigint(_number(a, b) * _number(b, a))
+def _multiply(a: Scalar, b: Scalar) -> Scalar:
+    return (
+        None if a is None or b is None else _check_bigint(_convert_to_number(a, b) * _convert_to_number(b, a))
+    )
 
 
-def _div(a: Scalar, b: Scalar) -> Scalar:
+def _divide(a: Scalar, b: Scalar) -> Scalar:
     if a is None or b is None:
         return None
-    left, right = _number(a, b), _number(b, a)
+    left, right = _convert_to_number(a, b), _convert_to_number(b, a)
     if right == 0:
         raise SqlError(8134)
     return _divide_integers(left, right) if isinstance(left, int) and isinstance(right, int) else left / right
 
 
-def _mod(a: Scalar, b: Scalar) -> Scalar:
+def _compute_modulo(a: Scalar, b: Scalar) -> Scalar:
     if a is None or b is None:
         return None
-    left, right = _number(a, b), _number(b, a)
+    left, right = _convert_to_number(a, b), _convert_to_number(b, a)
     if right == 0:
         raise SqlError(8134)
     rest_value = abs(left) % abs(right)
@@ -245,7 +247,7 @@ def _make_bit_operator(sign: str) -> Callable[[Scalar, Scalar], Scalar]:
     return work
 
 
-def _number(value: Scalar, other_value: Scalar) -> int | float:
+def _convert_to_number(value: Scalar, other_value: Scalar) -> int | float:
     return to_number(value, "numeric" if isinstance(other_value, float) else "int")
 
 
@@ -259,8 +261,8 @@ def _check_bigint(number: int | float) -> int | float:
 # ROUND, POWER, LOG, SQRT and others.
 
 
-def _numeric(function: Callable[[float], int | float]) -> Callable[[Scalar], Scalar]:
-    return strict(lambda value: function(to_number(value, "float")))
+def _build_numeric_function(function: Callable[[float], int | float]) -> Callable[[Scalar], Scalar]:
+    return propagate_null(lambda value: function(to_number(value, "float")))
 
 
 def _make_exact_function(
@@ -268,7 +270,7 @@ def _make_exact_function(
 ) -> Callable[[Scalar], Scalar]:
     """Build a function that calls *function* for decimals, with all digits, and *simply* for other numbers."""
 
-    @strict
+    @propagate_null
     def call(value: Scalar) -> Scalar:
         if types.is_encoded_decimal(value):
             return types.encode_decimal(function(types.decode_decimal(value)))
@@ -277,8 +279,8 @@ def _make_exact_function(
     return call
 
 
-def _mathematics(function: Callable[[float], float]) -> Callable[[Scalar], Scalar]:
-    @strict
+def _build_math_function(function: Callable[[float], float]) -> Callable[[Scalar], Scalar]:
+    @propagate_null
     def call(value: Scalar) -> Scalar:
         try:
             return function(float(to_number(value, "float")))
@@ -290,8 +292,8 @@ def _mathematics(function: Callable[[float], float]) -> Callable[[Scalar], Scala
     return call
 
 
-@strict
-def _log(value: Scalar, base: Scalar = math.e) -> Scalar:
+@propagate_null
+def _evaluate_log(value: Scalar, base: Scalar = math.e) -> Scalar:
     try:
         logarithm = arithmetic.log(float(to_number(value, "float")))
         return logarithm / arithmetic.log(float(to_number(base, "float")))
@@ -299,22 +301,22 @@ def _log(value: Scalar, base: Scalar = math.e) -> Scalar:
         raise SqlError(3623) from None
 
 
-@strict
-def _round(value: Scalar, places: Scalar, cut: Scalar = 0) -> Scalar:
+@propagate_null
+def _evaluate_round(value: Scalar, places: Scalar, cut: Scalar = 0) -> Scalar:
     """Evaluate ROUND: round half away from zero, or truncate if *cut* is not 0. Documented [DOC: ROUND]."""
     digits = max(-38, min(38, to_integer(places)))
     rounding = ROUND_DOWN if to_integer(cut) else ROUND_HALF_UP
-    rounded = exact(value).quantize(Decimal(1).scaleb(-digits), rounding, ANY_DIGITS)
+    rounded = to_decimal(value).quantize(Decimal(1).scaleb(-digits), rounding, ANY_DIGITS)
     if types.is_encoded_decimal(value):
         return types.encode_decimal(rounded)
     return int(rounded) if isinstance(to_number(value, "float"), int) else float(rounded)
 
 
-@strict
-def _power(base: Scalar, exponent: Scalar) -> Scalar:
+@propagate_null
+def _evaluate_power(base: Scalar, exponent: Scalar) -> Scalar:
     number = to_number(base, "float")
     try:
-        result = arithmetic.power(float(number), float(to_number(exponent, "float")))
+        result = arithmetic.raise_to_power(float(number), float(to_number(exponent, "float")))
         return type(number)(result) if abs(result) < 2**53 else result
     except (ZeroDivisionError, ValueError):
         raise SqlError(3623) from None
@@ -322,7 +324,7 @@ def _power(base: Scalar, exponent: Scalar) -> Scalar:
         raise SqlError(8115, "expression", "float") from None
 
 
-def _sign(value: float) -> int:
+def _get_sign(value: float) -> int:
     return (value > 0) - (value < 0)
 
 
@@ -346,7 +348,7 @@ def _write_bits(bits: int, width: int, template: Scalar) -> Scalar:
     return bits - (1 << width) if width > 8 and bits >> (width - 1) else bits
 
 
-def _shift(sign: int) -> Callable[..., Scalar]:
+def _build_shift(sign: int) -> Callable[..., Scalar]:
     """Build LEFT_SHIFT (1) or RIGHT_SHIFT (-1). Both fill with 0."""
 
     def shift(value: Scalar, amount: Scalar, kind: Scalar = "") -> Scalar:
@@ -365,14 +367,14 @@ def _check_offset(offset: int, width: int) -> None:
         raise UnsimulatedFeatureError("a bit offset outside of the value")
 
 
-def get_bit(value: Scalar, offset: Scalar, kind: Scalar = "") -> Scalar:
+def evaluate_get_bit(value: Scalar, offset: Scalar, kind: Scalar = "") -> Scalar:
     """Evaluate GET_BIT."""
     bits, width = _read_bits(value, kind)
     _check_offset(to_integer(offset), width)
     return bits >> to_integer(offset) & 1
 
 
-def set_bit(value: Scalar, offset: Scalar, state: Scalar = 1, kind: Scalar = "") -> Scalar:
+def evaluate_set_bit(value: Scalar, offset: Scalar, state: Scalar = 1, kind: Scalar = "") -> Scalar:
     """Evaluate SET_BIT."""
     bits, width = _read_bits(value, kind)
     _check_offset(to_integer(offset), width)
@@ -383,49 +385,51 @@ def set_bit(value: Scalar, offset: Scalar, state: Scalar = 1, kind: Scalar = "")
 
 
 BIT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
-    "bit_count": strict(lambda value, kind="": _read_bits(value, kind)[0].bit_count()),
-    "left_shift": strict(_shift(1)),
-    "right_shift": strict(_shift(-1)),
-    "get_bit": strict(get_bit),
-    "set_bit": strict(set_bit),
+    "bit_count": propagate_null(lambda value, kind="": _read_bits(value, kind)[0].bit_count()),
+    "left_shift": propagate_null(_build_shift(1)),
+    "right_shift": propagate_null(_build_shift(-1)),
+    "get_bit": propagate_null(evaluate_get_bit),
+    "set_bit": propagate_null(evaluate_set_bit),
 }
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **BIT_FUNCTIONS,
-    "operate": operate,
-    "joined": joined,
-    "pasted": pasted,
-    "inverted": inverted,
-    "negated": negated,
-    "add": add,
-    "sub": _sub,
-    "mul": _mul,
-    "div": _div,
-    "mod": _mod,
+    "operate": compute_operation,
+    "joined": concatenate,
+    "pasted": concatenate_with_null,
+    "inverted": invert_bits,
+    "negated": negate,
+    "add": add_untyped,
+    "sub": _subtract,
+    "mul": _multiply,
+    "div": _divide,
+    "mod": _compute_modulo,
     "and": _make_bit_operator("&"),
     "or": _make_bit_operator("|"),
     "xor": _make_bit_operator("^"),
     "abs": _make_exact_function(Decimal.copy_abs, abs),
-    "sign": _numeric(_sign),
+    "sign": _build_numeric_function(_get_sign),
     "floor": _make_exact_function(lambda value: value.to_integral_value(ROUND_FLOOR), math.floor),
     "ceiling": _make_exact_function(lambda value: value.to_integral_value(ROUND_CEILING), math.ceil),
-    "sqrt": _mathematics(math.sqrt),
-    "square": _numeric(lambda value: value * value),
-    "round": _round,
-    "power": _power,
-    "log": _log,
-    "log10": _mathematics(arithmetic.log10),
-    "exp": _mathematics(arithmetic.exp),
-    "sin": _mathematics(arithmetic.sin),
-    "cos": _mathematics(arithmetic.cos),
-    "tan": _mathematics(arithmetic.tan),
-    "asin": _mathematics(arithmetic.asin),
-    "acos": _mathematics(arithmetic.acos),
-    "atan": _mathematics(arithmetic.atan),
-    "atn2": strict(lambda y, x: arithmetic.atan2(float(to_number(y, "float")), float(to_number(x, "float")))),
-    "cot": _mathematics(lambda value: 1 / arithmetic.tan(value)),
-    "degrees": _mathematics(math.degrees),
-    "radians": _mathematics(math.radians),
+    "sqrt": _build_math_function(math.sqrt),
+    "square": _build_numeric_function(lambda value: value * value),
+    "round": _evaluate_round,
+    "power": _evaluate_power,
+    "log": _evaluate_log,
+    "log10": _build_math_function(arithmetic.log10),
+    "exp": _build_math_function(arithmetic.exp),
+    "sin": _build_math_function(arithmetic.sin),
+    "cos": _build_math_function(arithmetic.cos),
+    "tan": _build_math_function(arithmetic.tan),
+    "asin": _build_math_function(arithmetic.asin),
+    "acos": _build_math_function(arithmetic.acos),
+    "atan": _build_math_function(arithmetic.atan),
+    "atn2": propagate_null(
+        lambda y, x: arithmetic.atan2(float(to_number(y, "float")), float(to_number(x, "float")))
+    ),
+    "cot": _build_math_function(lambda value: 1 / arithmetic.tan(value)),
+    "degrees": _build_math_function(math.degrees),
+    "radians": _build_math_function(math.radians),
     "pi": lambda: math.pi,
 }

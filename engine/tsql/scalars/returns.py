@@ -19,10 +19,10 @@ from engine.tsql.scalars.types import (
     NULL,
     WIDE,
     SqlType,
+    build_decimal_type,
     digits_of,
-    numeric,
     nvarchar,
-    type_of,
+    read_type,
     varchar,
 )
 
@@ -69,15 +69,15 @@ _FIXED: Final = {
 """Result type -> functions with this fixed type."""
 
 
-def _always(kind: SqlType) -> Rule:
+def _build_fixed_rule(kind: SqlType) -> Rule:
     return lambda types: kind
 
 
-def _same_type(types: Types) -> SqlType | None:
+def _infer_same_type(types: Types) -> SqlType | None:
     return types[0] if types else None
 
 
-def _part(types: Types) -> SqlType | None:
+def _infer_substring_type(types: Types) -> SqlType | None:
     """Return the type of SUBSTRING: binary for a binary argument, else text. Raises 8116 for others.
 
     [DOC: SUBSTRING]
@@ -87,10 +87,10 @@ def _part(types: Types) -> SqlType | None:
         return first_sql_type
     if not first_sql_type.is_text and first_sql_type.name != "sql_variant":
         raise SqlError(8116, "NULL" if first_sql_type == NULL else first_sql_type.name, 1, "substring")
-    return _text(types)
+    return _infer_text_type(types)
 
 
-def _text(types: Types, length: int | None = None) -> SqlType | None:
+def _infer_text_type(types: Types, length: int | None = None) -> SqlType | None:
     """Return a text type as long as the first argument, or of *length*.
 
     It is nvarchar for a national argument, else varchar.
@@ -104,7 +104,7 @@ def _text(types: Types, length: int | None = None) -> SqlType | None:
     return nvarchar(size) if first_sql_type.name in WIDE else varchar(size)
 
 
-def _wide_if_any(places: Sequence[int]) -> Rule:
+def _build_national_rule(places: Sequence[int]) -> Rule:
     def rule(types: Types) -> SqlType | None:
         sql_types = [types[place] for place in places if place < len(types)]
         if any(kind is None for kind in sql_types):
@@ -117,20 +117,20 @@ def _wide_if_any(places: Sequence[int]) -> Rule:
     return rule
 
 
-def _concat(types: Types) -> SqlType | None:
+def _infer_concat_type(types: Types) -> SqlType | None:
     if any(kind is None for kind in types):
         return None
     sql_types = [kind for kind in types if kind is not None]
     wide = any(kind.name in WIDE for kind in sql_types)
     if any(kind.length == MAX for kind in sql_types):
         return nvarchar(MAX) if wide else varchar(MAX)
-    size = arithmetic.total(
+    size = arithmetic.add_in_order(
         kind.length if kind.is_text or kind.is_binary else 40 for kind in sql_types if kind != NULL
     )
     return nvarchar(size) if wide else varchar(size)
 
 
-def _number(types: Types) -> SqlType | None:
+def _infer_number_type(types: Types) -> SqlType | None:
     """Return the type of ABS, ROUND and others: that of the argument. Text becomes float, small integers become int."""
     first_sql_type = types[0] if types else None
     if first_sql_type is None or first_sql_type.is_binary:
@@ -146,27 +146,29 @@ def _number(types: Types) -> SqlType | None:
 
 def _absolute(types: Types) -> SqlType | None:
     """Return the type of ABS, for which a real stays a real. [DOC: ABS]."""
-    return types[0] if types and types[0] is not None and types[0].name == "real" else _number(types)
+    return (
+        types[0] if types and types[0] is not None and types[0].name == "real" else _infer_number_type(types)
+    )
 
 
-def _integral_type(types: Types) -> SqlType | None:
+def _infer_integral_type(types: Types) -> SqlType | None:
     """Return the type of FLOOR and CEILING: a decimal without fractional digits."""
-    kind = _number(types)
-    return numeric(kind.precision, 0) if kind is not None and kind.name in DECIMALS else kind
+    kind = _infer_number_type(types)
+    return build_decimal_type(kind.precision, 0) if kind is not None and kind.name in DECIMALS else kind
 
 
-def _angle(types: Types) -> SqlType | None:
+def _infer_angle_type(types: Types) -> SqlType | None:
     """Return the type of DEGREES and RADIANS: for a decimal, one with 18 fractional digits."""
-    kind = _number(types)
-    return numeric(38, 18) if kind is not None and kind.name in DECIMALS else kind
+    kind = _infer_number_type(types)
+    return build_decimal_type(38, 18) if kind is not None and kind.name in DECIMALS else kind
 
 
-def _power(types: Types) -> SqlType | None:
-    kind = _number(types)
-    return numeric(38, kind.scale) if kind is not None and kind.name in DECIMALS else kind
+def _infer_power_type(types: Types) -> SqlType | None:
+    kind = _infer_number_type(types)
+    return build_decimal_type(38, kind.scale) if kind is not None and kind.name in DECIMALS else kind
 
 
-def _with_offset(types: Types) -> SqlType | None:
+def _infer_offset_type(types: Types) -> SqlType | None:
     """Return a datetimeoffset with the precision of the argument [DOC: SWITCHOFFSET; TODATETIMEOFFSET]."""
     kind = types[0] if types else None
     scale = 7
@@ -175,7 +177,7 @@ def _with_offset(types: Types) -> SqlType | None:
     return SqlType("datetimeoffset", scale=scale)
 
 
-def _dateadd(types: Types) -> SqlType | None:
+def _infer_dateadd_type(types: Types) -> SqlType | None:
     count, kind = types[1:3] if len(types) > 2 else (None, None)
     if count is not None and (count.is_text or count.is_moment or count == GUID):
         raise SqlError(8116, count.name, 2, "dateadd")
@@ -184,7 +186,7 @@ def _dateadd(types: Types) -> SqlType | None:
     return kind if kind.is_moment else DATETIME
 
 
-def _datetrunc(types: Types) -> SqlType | None:
+def _infer_datetrunc_type(types: Types) -> SqlType | None:
     kind = types[1] if len(types) > 1 else None
     if kind is None or kind.is_moment:
         return kind
@@ -193,7 +195,7 @@ def _datetrunc(types: Types) -> SqlType | None:
     return SqlType("datetime2", scale=7)
 
 
-def _date_bucket(types: Types) -> SqlType | None:
+def _infer_date_bucket_type(types: Types) -> SqlType | None:
     """Return the type of DATE_BUCKET: that of the value and of the origin. Raises 8116."""
     kind = types[2] if len(types) > 2 else None
     for index, other_sql_type in enumerate(types[2:4], 3):
@@ -206,14 +208,14 @@ def _date_bucket(types: Types) -> SqlType | None:
     return kind
 
 
-def sum_type(kind: SqlType | None) -> SqlType | None:
+def infer_sum_type(kind: SqlType | None) -> SqlType | None:
     """Return the type of SUM. Raises 8117 for a type that cannot be added."""
     if kind is None:
         return None
     if kind == NULL or not kind.is_number or kind.name == "bit":
         raise SqlError(8117, "NULL" if kind == NULL else kind.name, "sum")
     if kind.name in DECIMALS:
-        return numeric(38, kind.scale)
+        return build_decimal_type(38, kind.scale)
     if kind.name in MONEYS:
         return MONEY
     if kind.is_integer:
@@ -221,7 +223,7 @@ def sum_type(kind: SqlType | None) -> SqlType | None:
     return FLOAT
 
 
-def average_type(kind: SqlType | None) -> SqlType | None:
+def infer_average_type(kind: SqlType | None) -> SqlType | None:
     """Return the type of AVG. Raises 8117."""
     if kind is None:
         return None
@@ -229,35 +231,41 @@ def average_type(kind: SqlType | None) -> SqlType | None:
         raise SqlError(8117, "NULL" if kind == NULL else kind.name, "avg")
     if kind.name in DECIMALS:
         return SqlType("numeric", precision=38, scale=max(6, digits_of(kind)[1]))
-    return sum_type(kind)
+    return infer_sum_type(kind)
 
 
 RULES: Final[dict[str, Rule]] = {
-    **{name: _always(type_of(written)) for written, names in _FIXED.items() for name in names.split()},
-    **dict.fromkeys(("upper", "lower", "ltrim", "rtrim", "trim", "reverse", "left", "right"), _text),
-    "substring": _part,
-    "replicate": lambda types: _text(types, 8000),
+    **{
+        name: _build_fixed_rule(read_type(written))
+        for written, names in _FIXED.items()
+        for name in names.split()
+    },
+    **dict.fromkeys(
+        ("upper", "lower", "ltrim", "rtrim", "trim", "reverse", "left", "right"), _infer_text_type
+    ),
+    "substring": _infer_substring_type,
+    "replicate": lambda types: _infer_text_type(types, 8000),
     "space": lambda types: varchar(8000),
     "str": lambda types: varchar(8000),
-    "replace": _wide_if_any((0, 1, 2)),
-    "replace_each": lambda types: _wide_if_any(tuple(range(len(types))))(types),
-    "stuff": _wide_if_any((0, 3)),
-    "concat": _concat,
-    "concat_ws": _concat,
+    "replace": _build_national_rule((0, 1, 2)),
+    "replace_each": lambda types: _build_national_rule(tuple(range(len(types))))(types),
+    "stuff": _build_national_rule((0, 3)),
+    "concat": _infer_concat_type,
+    "concat_ws": _infer_concat_type,
     "abs": _absolute,
-    "sign": _number,
-    "round": _number,
-    "floor": _integral_type,
-    "ceiling": _integral_type,
-    "power": _power,
-    "degrees": _angle,
-    "radians": _angle,
-    "dateadd": _dateadd,
-    "switchoffset": _with_offset,
-    "todatetimeoffset": _with_offset,
-    "datetrunc": _datetrunc,
-    "date_bucket": _date_bucket,
-    **dict.fromkeys(("left_shift", "right_shift", "set_bit"), _same_type),
+    "sign": _infer_number_type,
+    "round": _infer_number_type,
+    "floor": _infer_integral_type,
+    "ceiling": _infer_integral_type,
+    "power": _infer_power_type,
+    "degrees": _infer_angle_type,
+    "radians": _infer_angle_type,
+    "dateadd": _infer_dateadd_type,
+    "switchoffset": _infer_offset_type,
+    "todatetimeoffset": _infer_offset_type,
+    "datetrunc": _infer_datetrunc_type,
+    "date_bucket": _infer_date_bucket_type,
+    **dict.fromkeys(("left_shift", "right_shift", "set_bit"), _infer_same_type),
     "datetime2fromparts": lambda types: None,
     **dict.fromkeys(
         [
@@ -268,13 +276,13 @@ RULES: Final[dict[str, Rule]] = {
             "sql_variant_property",
             "collationproperty",
         ],
-        _always(SqlType("sql_variant")),
+        _build_fixed_rule(SqlType("sql_variant")),
     ),
     "decimal_text": lambda types: varchar(40),
     "newid": lambda types: GUID,
     "text": lambda types: nvarchar(4000),
-    "at_time_zone": lambda types: dates.type_of_result(types[0] if types else None),
-    "isnull": _same_type,
+    "at_time_zone": lambda types: dates.infer_at_time_zone_type(types[0] if types else None),
+    "isnull": _infer_same_type,
 }
 """Function -> rule for its result type from the types of its arguments. The type of other functions is unknown."""
 

@@ -37,7 +37,7 @@ DEFAULTS: Final = SessionSettings()
 
 
 @lru_cache(maxsize=128)
-def settings_of(options: Options) -> SessionSettings:
+def build_settings(options: Options) -> SessionSettings:
     """Return the settings of a connection with these *options*."""
     option_values = dict(options)
 
@@ -46,7 +46,7 @@ def settings_of(options: Options) -> SessionSettings:
 
     ansi = option_values.get("ANSI_DEFAULTS", "ON") != "OFF"
     return SessionSettings(
-        culture=_culture(
+        culture=_build_culture(
             option_values.get("LANGUAGE", ""),
             option_values.get("DATEFORMAT", ""),
             option_values.get("DATEFIRST", ""),
@@ -58,7 +58,7 @@ def settings_of(options: Options) -> SessionSettings:
     )
 
 
-def _culture(language: str, dateformat: str, datefirst: str) -> Culture:
+def _build_culture(language: str, dateformat: str, datefirst: str) -> Culture:
     selected_language = languages.find(language) or languages.ENGLISH
     first = int(datefirst) if datefirst else selected_language.datefirst
     return Culture(selected_language, dateformat or selected_language.dateformat, first)
@@ -68,13 +68,13 @@ CONTEXT_BYTES: Final = 128
 """Length of CONTEXT_INFO. Shorter values are padded with zeros (seen in public output) [DOC: SET CONTEXT_INFO]."""
 
 
-def context_info(options: Options) -> bytes | None:
+def get_context_info(options: Options) -> bytes | None:
     """Return the value of SET CONTEXT_INFO on a connection; None if it was never set."""
     stored = dict(options).get("CONTEXT_INFO")
     return None if stored is None else bytes.fromhex(stored)
 
 
-def deadlock_priority(setting: str) -> int:
+def parse_deadlock_priority(setting: str) -> int:
     """Convert LOW, NORMAL, HIGH or a number to a number [DOC: SET DEADLOCK_PRIORITY]."""
     named_priorities = {"LOW": -5, "NORMAL": 0, "HIGH": 5}
     return (

@@ -157,7 +157,7 @@ DATETIME: Final = SqlType("datetime")
 GUID: Final = SqlType("uniqueidentifier")
 
 
-def numeric(precision: int, scale: int) -> SqlType:
+def build_decimal_type(precision: int, scale: int) -> SqlType:
     """Return the decimal type with these digits. Beyond 38 the scale is reduced, but not below 6 or its own value.
 
     This rule is documented.
@@ -177,7 +177,7 @@ def infer_literal_type(text: str) -> SqlType:
         return SqlType("int", precision=max(1, len(digits)))  # next to a decimal, only its digits count
     if len(digits) > PRECISION_MAX:
         raise SqlError(1007, "number", text)
-    return numeric(max(1, len(digits), len(part)), len(part))
+    return build_decimal_type(max(1, len(digits), len(part)), len(part))
 
 
 def varchar(length: int) -> SqlType:
@@ -201,10 +201,10 @@ _TYPE_NAME: Final = re.compile(
 
 
 @lru_cache(maxsize=1024)
-def type_of(text: str, default_length: int = 30) -> SqlType:
+def read_type(text: str, default_length: int = 30) -> SqlType:
     """Return the type in *text*. Character types without a length have *default_length*. Raises 2715 or 1002."""
     if text.startswith(VARIANT_OF):
-        return variant_of(type_of(text.removeprefix(VARIANT_OF)))
+        return make_variant(read_type(text.removeprefix(VARIANT_OF)))
     match = _TYPE_NAME.fullmatch(" ".join(text.lower().split())) if len(text) < 300 else None
     type_text = match[1] if match else text
     name = _ALIASES.get(type_text, type_text)
@@ -232,7 +232,7 @@ def type_of(text: str, default_length: int = 30) -> SqlType:
     return SqlType("timestamp" if name == "rowversion" else name)
 
 
-def variant_of(kind: SqlType | None) -> SqlType:
+def make_variant(kind: SqlType | None) -> SqlType:
     """Return the type of a sql_variant with a value of type *kind*, if that is known."""
     if kind is not None and kind.name == "sql_variant":
         return kind
@@ -278,7 +278,7 @@ def check_type_text(text: str, item_kind: str, name: str = "", number: int = 1) 
 # -------------------------------------------------------------------------------
 
 
-def higher(a: SqlType, b: SqlType) -> SqlType:
+def choose_higher_type(a: SqlType, b: SqlType) -> SqlType:
     """Return the type with the higher precedence."""
     return a if _RANK[a.name] <= _RANK[b.name] else b
 
@@ -294,7 +294,7 @@ def digits_of(kind: SqlType) -> tuple[int, int]:
     return kind.precision or _DIGITS.get(kind.name, 10), 0
 
 
-def common(a: SqlType | None, b: SqlType | None) -> SqlType | None:
+def common_type(a: SqlType | None, b: SqlType | None) -> SqlType | None:
     """Return the result type of a UNION, CASE or comparison; None if one type is unknown."""
     if a is None or b is None:
         return None
@@ -304,7 +304,7 @@ def common(a: SqlType | None, b: SqlType | None) -> SqlType | None:
         return a
     if a.name == b.name and a.is_integer:
         return SqlType(a.name)
-    top = higher(a, b)
+    top = choose_higher_type(a, b)
     if a.is_text and b.is_text:
         length = MAX if MAX in (a.length, b.length) else max(a.length, b.length)
         return SqlType(top.name, length)
@@ -313,32 +313,32 @@ def common(a: SqlType | None, b: SqlType | None) -> SqlType | None:
     if top.name in DECIMALS and a.is_number and b.is_number:
         (p1, s1), (p2, s2) = digits_of(a), digits_of(b)
         scale = max(s1, s2)
-        return numeric(max(p1 - s1, p2 - s2) + scale, scale)
+        return build_decimal_type(max(p1 - s1, p2 - s2) + scale, scale)
     if top.name in SCALED:
         return SqlType(top.name, scale=max(x.scale if x.name in SCALED else 3 for x in (a, b) if x.is_moment))
     return top
 
 
-def arithmetic(sign: str, a: SqlType, b: SqlType) -> SqlType:
+def infer_arithmetic_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
     """Return the type of a + b and other operations. Raises 402, 8117 or 206 for incompatible types."""
     name = _SIGNS[sign]
     if a == NULL or b == NULL:
         other_sql_type = b if a == NULL else a
-        return INT if other_sql_type == NULL else arithmetic(sign, other_sql_type, other_sql_type)
+        return INT if other_sql_type == NULL else infer_arithmetic_type(sign, other_sql_type, other_sql_type)
     if sign in "&|^":
-        return _bitwise(sign, a, b)
+        return _infer_bitwise_type(sign, a, b)
     if sign == "+" and not (a.is_number or b.is_number or a.is_moment or b.is_moment):
-        return concatenated_type(a, b)
+        return infer_concatenated_type(a, b)
     if a.is_moment or b.is_moment:
-        return _shifted_date_type(sign, a, b)
+        return _infer_shifted_date_type(sign, a, b)
     for kind in (a, b):
         if kind.name in OTHER_TYPES and kind.name != "sql_variant":
             raise SqlError(8117, kind.name, name) if a.name == b.name else SqlError(402, a.name, b.name, name)
     if a.is_text and b.is_text:
         raise SqlError(8117, a.name, name) if a.name == b.name else SqlError(402, a.name, b.name, name)
-    top = higher(a, b)
+    top = choose_higher_type(a, b)
     if top.name in DECIMALS:
-        return _exact(sign, _choose_number_type(a, top), _choose_number_type(b, top))
+        return _infer_decimal_type(sign, _choose_number_type(a, top), _choose_number_type(b, top))
     if top.name in FLOATS and sign == "%":
         raise SqlError(402, a.name, b.name, name)
     if a.name == b.name == "bit":
@@ -356,33 +356,33 @@ def _choose_number_type(kind: SqlType, other_type: SqlType) -> SqlType:
     return kind if kind.is_number else other_type
 
 
-def _exact(sign: str, a: SqlType, b: SqlType) -> SqlType:
+def _infer_decimal_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
     (p1, s1), (p2, s2) = digits_of(a), digits_of(b)
     if sign in "+-":
         scale, whole_digits = max(s1, s2), max(p1 - s1, p2 - s2)
         precision = min(scale + whole_digits + 1, PRECISION_MAX)
-        return numeric(precision, min(scale, precision - whole_digits))
+        return build_decimal_type(precision, min(scale, precision - whole_digits))
     if sign == "*":
-        return numeric(p1 + p2 + 1, s1 + s2)
+        return build_decimal_type(p1 + p2 + 1, s1 + s2)
     if sign == "/":
         scale = max(DIVISION_SCALE, s1 + p2 + 1)
-        return numeric(p1 - s1 + s2 + scale, scale)
-    return numeric(min(p1 - s1, p2 - s2) + max(s1, s2), max(s1, s2))
+        return build_decimal_type(p1 - s1 + s2 + scale, scale)
+    return build_decimal_type(min(p1 - s1, p2 - s2) + max(s1, s2), max(s1, s2))
 
 
-def _bitwise(sign: str, a: SqlType, b: SqlType) -> SqlType:
+def _infer_bitwise_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
     """Return the type of a bitwise operation of integers, or of an integer and a binary.
 
     Documented [DOC: & (bitwise AND)].
     """
     if a.is_integer and b.is_integer:
-        return SqlType(higher(a, b).name)
+        return SqlType(choose_higher_type(a, b).name)
     if (a.is_integer and (b.is_binary or b.is_text)) or (b.is_integer and (a.is_binary or a.is_text)):
         return SqlType((a if a.is_integer else b).name)
     raise SqlError(402, a.name, b.name, _SIGNS[sign])
 
 
-def _shifted_date_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
+def _infer_shifted_date_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
     """Return the type of adding or subtracting days, which only datetime and smalldatetime allow.
 
     Documented [DOC: + (addition)].
@@ -396,13 +396,13 @@ def _shifted_date_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
             raise SqlError(206, kind.name, other_sql_type.name)
     if sign not in "+-":
         raise SqlError(8117, (a if a.is_moment else b).name, _SIGNS[sign])
-    return higher(a, b)
+    return choose_higher_type(a, b)
 
 
-def concatenated_type(a: SqlType, b: SqlType) -> SqlType:
+def infer_concatenated_type(a: SqlType, b: SqlType) -> SqlType:
     """Return the type of two concatenated texts or binaries."""
     if a.is_binary and b.is_binary:
-        return SqlType("varbinary", _joined_length(a, b, 8000))
+        return SqlType("varbinary", _compute_joined_length(a, b, 8000))
     if (a.is_binary or b.is_binary) and not (a.is_text and b.is_text):
         raise SqlError(402, a.name, b.name, "add")
     for kind in (a, b):
@@ -413,10 +413,10 @@ def concatenated_type(a: SqlType, b: SqlType) -> SqlType:
     wide = a.name in WIDE or b.name in WIDE
     fixed = a.name in ("char", "nchar") and b.name in ("char", "nchar")
     name = ("nchar" if wide else "char") if fixed else ("nvarchar" if wide else "varchar")
-    return SqlType(name, _joined_length(a, b, 4000 if wide else 8000))
+    return SqlType(name, _compute_joined_length(a, b, 4000 if wide else 8000))
 
 
-def _joined_length(a: SqlType, b: SqlType, max_length: int) -> int:
+def _compute_joined_length(a: SqlType, b: SqlType, max_length: int) -> int:
     return MAX if MAX in (a.length, b.length) else max(1, min(max_length, a.length + b.length))
 
 
@@ -424,7 +424,7 @@ def check_conversion(source: SqlType | None, target: SqlType, explicit: bool = T
     """Raise 529 (explicit) or 206 for types that cannot be converted. Documented [DOC: CAST and CONVERT]."""
     if source is None or source == NULL or source.name == target.name:
         return
-    kind_pair = (_kind(source), _kind(target))
+    kind_pair = (_get_conversion_kind(source), _get_conversion_kind(target))
     if kind_pair in _IMPOSSIBLE_CONVERSIONS or (not explicit and kind_pair in _ONLY_EXPLICIT):
         raise SqlError(
             529 if explicit else 206 if kind_pair in _IMPOSSIBLE_CONVERSIONS else 257,
@@ -433,7 +433,7 @@ def check_conversion(source: SqlType | None, target: SqlType, explicit: bool = T
         )
 
 
-def _kind(kind: SqlType) -> str:
+def _get_conversion_kind(kind: SqlType) -> str:
     if kind.is_moment:
         return "old" if kind.name in OLD_MOMENTS else kind.name if kind.name in ("date", "time") else "new"
     if kind.is_number:
@@ -474,7 +474,7 @@ ANY_DIGITS: Final = Context(prec=200)
 """Decimal context with enough digits for 30 before and 99 after the decimal point; decimal's default has fewer."""
 
 
-def hold(number: Decimal, kind: SqlType) -> int | float | str:
+def store_number(number: Decimal, kind: SqlType) -> int | float | str:
     """Convert a number to the form in which *kind* is stored, so that all values of the type compare correctly."""
     if kind.is_long:
         return encode_decimal(number)
@@ -496,12 +496,12 @@ def decode_decimal(value: str) -> Decimal:
     return Decimal(value.removeprefix(MARK))
 
 
-def compare(a: Decimal, b: Decimal) -> int:
+def compare_numbers(a: Decimal, b: Decimal) -> int:
     """Return -1, 0 or 1 for less, equal or greater."""
     return (a > b) - (a < b)
 
 
-def plain_text(text: str) -> str:
+def clean_text(text: str) -> str:
     """Return the text with U+FFFD in place of type marks and of half surrogate pairs."""
     return remove_marks(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
@@ -513,7 +513,7 @@ def remove_marks(text: str) -> str:
 
 def parse_type(text: str) -> tuple[str, int | None, int | None]:
     """Return (name, length or precision, scale) of a type in *text*; -1 for (max). Raise 2715 for an unknown type."""
-    kind = type_of(text, 0)
+    kind = read_type(text, 0)
     if kind.name in DECIMALS:
         return "decimal", kind.precision, kind.scale
     return kind.name, kind.length or None, kind.scale or None
@@ -526,20 +526,20 @@ GUID_TEXT: Final = re.compile(
 )
 
 
-def guid_text(value: bytes) -> str:
+def format_guid(value: bytes) -> str:
     """Format sixteen bytes as a uniqueidentifier. Its first three numbers have their last byte first."""
     raw = value[:16].ljust(16, b"\0")
     digits = (raw[3::-1] + raw[5:3:-1] + raw[7:5:-1] + raw[8:]).hex().upper()
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
-def guid_bytes(text: str) -> bytes:
+def parse_guid(text: str) -> bytes:
     """Return the sixteen bytes of a uniqueidentifier that matches GUID_TEXT."""
     raw = bytes.fromhex(text.replace("-", ""))
     return raw[3::-1] + raw[5:3:-1] + raw[7:5:-1] + raw[8:]
 
 
-def code_page(text: str) -> bytes:
+def encode_code_page(text: str) -> bytes:
     """Return the text as varchar stores it, in code page 1252 of the default collation."""
     return codecs.charmap_encode(text, "replace", _ENCODING)[0]
 

@@ -31,15 +31,14 @@ from engine.tsql.scalars.types import (
     WHOLE_DIGITS,
     WIDE,
     SqlType,
-    code_page,
-    decode_code_page,
-    guid_bytes,
-    guid_text,
+    encode_code_page,
+    format_guid,
     infer_literal_type,
+    parse_guid,
+    read_type,
     remove_marks,
-    type_of,
 )
-from engine.tsql.scalars.xmlcheck import xml
+from engine.tsql.scalars.xmlcheck import normalize_xml
 
 __all__ = ["ANY_DIGITS", "MARK", "Scalar"]
 
@@ -51,7 +50,7 @@ TEXT_LIMIT: Final = 1_000_000
 """Maximum number of characters of one value. Assumed; varchar(max) holds 2 GB."""
 
 
-def convert(
+def convert_value(
     value: Scalar,
     kind: str | SqlType,
     style: int | None = None,
@@ -64,36 +63,36 @@ def convert(
     *default_length*: length of character types that specify none (1 for variables). Raises SqlError 220, 232,
     241, 242, 244, 245, 248, 281, 8114, 8115 or 8169, as the product does.
     """
-    target = type_of(kind, default_length) if isinstance(kind, str) else kind
+    target = read_type(kind, default_length) if isinstance(kind, str) else kind
     if value is None:
         return None
     if target.is_integer:
         return _convert_to_integer(value, target.name, source)
     if target.name in DECIMALS:
-        return fit_to_decimal(exact(value, source), target, name_of(value, source))
+        return round_to_decimal(to_decimal(value, source), target, type_name(value, source))
     if target.name in MONEYS:
         return _to_money(value, target)
     if target.name in FLOATS:
         return _to_float(value, target.name, source)
     if target.is_moment:
-        return to_moment(value, target, culture, style)
+        return store_converted_date(value, target, culture, style)
     if target.is_text:
         return _to_char(value, target, style, source, culture)
     if target.is_binary:
         return _to_binary(value, target, style, source)
     if target.name == "uniqueidentifier":
         if isinstance(value, bytes):
-            return guid_text(value)
+            return format_guid(value)
         match = GUID_TEXT.fullmatch(to_text(value))
         if match is None:
             raise SqlError(8169)
         return match[1].upper()
     if target.name == "xml" and isinstance(value, str) and not (source is not None and source.name == "xml"):
-        return xml(value)
+        return normalize_xml(value)
     return value
 
 
-def name_of(value: Scalar, source: SqlType | None) -> str:
+def type_name(value: Scalar, source: SqlType | None) -> str:
     """Return the name of a value's type for messages."""
     if source is not None:
         return source.name
@@ -118,13 +117,13 @@ def _convert_to_integer(value: Scalar, name: str, source: SqlType | None) -> int
     if name == "bit":
         if isinstance(value, str) and value.strip().lower() in ("true", "false"):
             return int(value.strip().lower() == "true")
-        return int(_number_of(value, "bit", source) != 0)
+        return int(_convert_to_number(value, "bit", source) != 0)
     if is_plain_text(value):
         stripped = value.strip(" \t\r\n")
         if not _INTEGER.fullmatch(stripped):
             if name == "bigint":
-                raise SqlError(8114, name_of(value, source), name)
-            raise SqlError(245, name_of(value, source), value, name)
+                raise SqlError(8114, type_name(value, source), name)
+            raise SqlError(245, type_name(value, source), value, name)
         return _parse_ranged_integer(value, stripped, name, source)
     if isinstance(value, bytes):
         width = _INTEGER_BYTES[name]
@@ -141,7 +140,7 @@ def _convert_to_integer(value: Scalar, name: str, source: SqlType | None) -> int
             types.decode_decimal(value).to_integral_value(ROUND_HALF_UP if is_money else ROUND_DOWN)
         )
     else:
-        integer = int(exact(number).quantize(Decimal(1), ROUND_HALF_UP)) if is_money else int(number)
+        integer = int(to_decimal(number).quantize(Decimal(1), ROUND_HALF_UP)) if is_money else int(number)
     if low <= integer <= high:
         return integer
     if source is not None and source.name in FLOATS:
@@ -166,10 +165,9 @@ def _parse_ranged_integer(value: str, stripped: str, name: str, source: SqlType 
     if low <= whole_number <= high:
         return whole_number
     if name in _INT_COLUMNS:
-        raise SqlError(244, name_of(value, source), value, _INT_COLUMNS[name])
-    raise (
-        SqlError(248, name_of(value, source), value) if name == "int" else SqlError(8115, "expression", name)
-    )
+        raise SqlError(244, type_name(value, source), value, _INT_COLUMNS[name])
+    problem = SqlError(248, type_name(value, source), value)
+    raise problem if name == "int" else SqlError(8115, "expression", name)
 
 
 _INTEGER: Final = re.compile(r"[-+]?\d*", re.ASCII)
@@ -195,10 +193,10 @@ def check_finite(number: Value, name: str = "float") -> Value:
 
 def to_number(value: Scalar, name: str = "int") -> int | float:
     """Convert the value to a number. Raise 245 for an invalid text, 8114 if *name* is not an integer type."""
-    return _number_of(value, name, None)
+    return _convert_to_number(value, name, None)
 
 
-def _number_of(value: Scalar, name: str, source: SqlType | None) -> int | float:
+def _convert_to_number(value: Scalar, name: str, source: SqlType | None) -> int | float:
     if isinstance(value, int | float):
         return value
     if isinstance(value, bytes):
@@ -217,27 +215,27 @@ def _number_of(value: Scalar, name: str, source: SqlType | None) -> int | float:
     if _FLOAT.fullmatch(text) and (name not in DECIMALS or _EXACT.fullmatch(text)):
         return check_finite(float(text.lower().replace("d", "e")), name)
     if name in INT_RANGES:
-        raise SqlError(245, name_of(value, source), value, name)
-    raise SqlError(8114, name_of(value, source), "numeric" if name == "decimal" else name)
+        raise SqlError(245, type_name(value, source), value, name)
+    raise SqlError(8114, type_name(value, source), "numeric" if name == "decimal" else name)
 
 
-def exact(value: Scalar, source: SqlType | None = None) -> Decimal:
+def to_decimal(value: Scalar, source: SqlType | None = None) -> Decimal:
     """Convert the value to an exact decimal. Raises 8114 for an invalid text."""
     if types.is_encoded_decimal(value):
         return types.decode_decimal(value)
     if is_plain_text(value) and _EXACT.fullmatch(value.strip(" \t\r\n")):
         return Decimal(value.strip(" \t\r\n")[:100])
-    number = _number_of(value, "numeric", source)
+    number = _convert_to_number(value, "numeric", source)
     return Decimal(number) if isinstance(number, int) else Decimal(repr(check_finite(number)))
 
 
-def number_of(text: str) -> Scalar:
+def parse_number(text: str) -> Scalar:
     """Parse a number literal with a decimal point, an exponent or many digits."""
     kind = FLOAT if "e" in text.lower() else infer_literal_type(text)
     return types.encode_decimal(Decimal(text)) if kind.is_long else float(text)
 
 
-def fit_to_decimal(number: Decimal, kind: SqlType, source: str = "numeric", *, cut: bool = False) -> Scalar:
+def round_to_decimal(number: Decimal, kind: SqlType, source: str = "numeric", *, cut: bool = False) -> Scalar:
     """Return the number rounded (*cut*: truncated) to the scale of the decimal *kind*.
 
     Raises 8115 if it exceeds the precision.
@@ -250,7 +248,7 @@ def fit_to_decimal(number: Decimal, kind: SqlType, source: str = "numeric", *, c
         raise SqlError(8115, source, "numeric") from None
     if quantized.copy_abs() >= Decimal(1).scaleb(kind.precision - kind.scale):  # abs() rounds to 28 digits
         raise SqlError(8115, source, "numeric")
-    return types.hold(quantized, kind)
+    return types.store_number(quantized, kind)
 
 
 _MONEY_RANGES: Final = {"money": Decimal("922337203685477.5808"), "smallmoney": Decimal("214748.3648")}
@@ -264,20 +262,20 @@ def _to_money(value: Scalar, target: SqlType) -> Scalar:
         digits = re.sub(r"[^-\d.]", "", text)
         number = Decimal(digits) if digits.strip("-.") else Decimal(0)
     else:
-        number = exact(value)
-    return fit_to_money(number, target)
+        number = to_decimal(value)
+    return round_to_money(number, target)
 
 
-def fit_to_money(number: Decimal, target: SqlType, *, cut: bool = False) -> Scalar:
+def round_to_money(number: Decimal, target: SqlType, *, cut: bool = False) -> Scalar:
     """Return the number with four decimal places. Raises 8115 outside the range of the type."""
     quantized = number.quantize(Decimal("0.0001"), ROUND_DOWN if cut else ROUND_HALF_UP, ANY_DIGITS)
     if not -_MONEY_RANGES[target.name] <= quantized < _MONEY_RANGES[target.name]:
         raise SqlError(8115, "expression", target.name)
-    return types.hold(quantized, target)
+    return types.store_number(quantized, target)
 
 
 def _to_float(value: Scalar, name: str, source: SqlType | None) -> float:
-    number = float(_number_of(value, "float", source))
+    number = float(_convert_to_number(value, "float", source))
     if name == "float":
         return number
     try:
@@ -301,13 +299,13 @@ def _to_binary(value: Scalar, target: SqlType, style: int | None, source: SqlTyp
         if size == MAX:
             return raw
         return raw[-size:].rjust(size, b"\0") if target.name in ("binary", "timestamp") else raw[-size:]
-    raw = _bytes_of(value, style, source)
+    raw = _encode_bytes(value, style, source)
     if size == MAX:
         return raw
     return raw[:size].ljust(size, b"\0") if target.name in ("binary", "timestamp") else raw[:size]
 
 
-def _bytes_of(value: Scalar, style: int | None, source: SqlType | None) -> bytes:
+def _encode_bytes(value: Scalar, style: int | None, source: SqlType | None) -> bytes:
     if isinstance(value, bytes):
         return value
     text = to_text(value)
@@ -316,41 +314,41 @@ def _bytes_of(value: Scalar, style: int | None, source: SqlType | None) -> bytes
         thirds = (moment.ticks * 300 + TICKS_PER_S // 2) // TICKS_PER_S
         return (moment.day - EPOCH).to_bytes(4, "big", signed=True) + thirds.to_bytes(4, "big")
     if source is not None and source.name == "uniqueidentifier" and GUID_TEXT.fullmatch(text):
-        return guid_bytes(text)
+        return parse_guid(text)
     if style in (1, 2):
         digits = text[2:] if style == 1 and text[:2].lower() == "0x" else text
         if len(digits) % 2 or re.search(r"[^0-9A-Fa-f]", digits) or (style == 1 and digits is text):
-            raise SqlError(8114, name_of(value, source), "varbinary")
+            raise SqlError(8114, type_name(value, source), "varbinary")
         return bytes.fromhex(digits)
     if source is None and GUID_TEXT.fullmatch(text) and len(text) == 36:
-        return guid_bytes(text)
-    return text.encode("utf-16-le") if source is None or source.name in WIDE else code_page(text)
+        return parse_guid(text)
+    return text.encode("utf-16-le") if source is None or source.name in WIDE else encode_code_page(text)
 
 
 # --- dates -----------------------------------------------------------------------------------------------
 
 
-def stamp(moment: datetime) -> str:
+def store_datetime(moment: datetime) -> str:
     """Return a stored datetime, rounded to .000, .003 or .007 s."""
-    return hold(date_values.fit_to_type(date_values.build_from_datetime(moment), DATETIME), DATETIME)
+    return store_date(date_values.fit_to_type(date_values.build_from_datetime(moment), DATETIME), DATETIME)
 
 
-def hold(moment: DateTimeValue, kind: SqlType) -> str:
+def store_date(moment: DateTimeValue, kind: SqlType) -> str:
     """Return the stored form of a date or time that already fits *kind*."""
     return MARK + date_values.format_body(moment, kind)
 
 
 def parse_moment(value: Scalar) -> datetime:
     """Convert a stored value, a text, or days since 1900 to a datetime. Raise 241 for an invalid one."""
-    return moment_of(value, SqlType("datetime2", scale=7)).as_datetime()
+    return convert_to_date(value, SqlType("datetime2", scale=7)).as_datetime()
 
 
-def moment_of(
+def convert_to_date(
     value: Scalar, kind: SqlType = DATETIME, culture: Culture = US_CULTURE, style: int | None = None
 ) -> DateTimeValue:
     """Convert a value to a date or time of *kind*. Raises 241, 242 or 8115."""
     if isinstance(value, bytes):
-        value = int.from_bytes(value[-8:], "big") if len(value) < 8 else _old_moment(value)
+        value = int.from_bytes(value[-8:], "big") if len(value) < 8 else _convert_to_days(value)
     if types.is_encoded_decimal(value):
         value = to_number(value, "float")
     if isinstance(value, int | float):
@@ -363,28 +361,29 @@ def moment_of(
         raise SqlError(241)
     if value.startswith(MARK):
         return date_values.parse_held_value(value)
-    return date_values.read(value, kind, culture, style)
+    return date_values.parse_date(value, kind, culture, style)
 
 
-def _old_moment(value: bytes) -> float:
+def _convert_to_days(value: bytes) -> float:
     days, thirds = struct.unpack(">iI", value[-8:])
     return float(days) + float(thirds) / (300 * 86_400)
 
 
-def to_moment(
+def store_converted_date(
     value: Scalar, kind: str | SqlType = DATETIME, culture: Culture = US_CULTURE, style: int | None = None
 ) -> str:
     """Convert a value to the stored form of the date or time type *kind*."""
-    target = type_of(kind) if isinstance(kind, str) else kind
+    target = read_type(kind) if isinstance(kind, str) else kind
     try:
-        return hold(date_values.fit_to_type(moment_of(value, target, culture, style), target), target)
+        moment = date_values.fit_to_type(convert_to_date(value, target, culture, style), target)
+        return store_date(moment, target)
     except SqlError as problem:
         if problem.number == 241 and target.name == "smalldatetime":
             raise SqlError(295) from None
         raise
 
 
-def is_moment(value: Scalar) -> bool:
+def is_stored_date(value: Scalar) -> bool:
     return isinstance(value, str) and value.startswith(MARK)
 
 
@@ -397,7 +396,7 @@ def _to_char(
     text = format_as_type(value, style, source, culture, wide=target.name in WIDE)
     size = target.length
     if size == MAX or not size:
-        return within_limit(text)
+        return check_text_limit(text)
     if len(text) > size and (isinstance(value, int | float) or types.is_encoded_decimal(value)):
         is_integer = isinstance(value, int) and (source is None or source.is_integer)
         if not is_integer or target.name in WIDE:
@@ -408,7 +407,7 @@ def _to_char(
     return text[:size].ljust(size) if target.name in ("char", "nchar") else text[:size]
 
 
-def within_limit(text: str) -> str:
+def check_text_limit(text: str) -> str:
     """Return the text unchanged. Raises SqlError if it is longer than values can be here."""
     if len(text) > TEXT_LIMIT:
         raise SqlError(0, f"Not simulated: values of more than {TEXT_LIMIT} characters")
@@ -427,24 +426,24 @@ def format_as_type(
         if style in (1, 2):
             return ("0x" if style == 1 else "") + value.hex().upper()
         if not wide:
-            return decode_code_page(value)
+            return types.decode_code_page(value)
         return remove_marks(value.decode("utf-16-le", "replace"))
     if isinstance(value, str) and value.startswith(MARK):
-        kind = source if source is not None and source.is_moment else date_values.kind_of(value)
-        return date_values.text_of(date_values.parse_held_value(value), kind, style, culture)
+        kind = source if source is not None and source.is_moment else date_values.get_stored_type(value)
+        return date_values.format_date(date_values.parse_held_value(value), kind, style, culture)
     if source is not None and (isinstance(value, int | float) or types.is_encoded_decimal(value)):
         if source.name in DECIMALS:
-            return to_text(decimal_text(value, source.scale))
+            return to_text(format_decimal(value, source.scale))
         if source.name in MONEYS:
-            return money_text(value, style or 0)
+            return format_money(value, style or 0)
         if source.name in FLOATS:
-            return float_text(float(to_number(value, "float")), style or 0)
+            return format_float(float(to_number(value, "float")), style or 0)
     return to_text(value)
 
 
-def money_text(value: Scalar, style: int) -> str:
+def format_money(value: Scalar, style: int) -> str:
     """Format money as CONVERT does: two digits (0), two digits with commas (1), or four digits (2). Documented."""
-    amount_text = to_text(decimal_text(value, 4 if style in (2, 126) else 2))
+    amount_text = to_text(format_decimal(value, 4 if style in (2, 126) else 2))
     if style != 1:
         return amount_text
     front, _, fraction = amount_text.partition(".")
@@ -452,14 +451,14 @@ def money_text(value: Scalar, style: int) -> str:
     return f"{sign}{int(front.lstrip('-')):,}.{fraction}"
 
 
-def float_text(value: float, style: int = 0) -> str:
+def format_float(value: float, style: int = 0) -> str:
     """Format a float as CONVERT does: at most 6 digits (0), 8 (1), 16 (2) or 17 (3). Documented."""
     form = {1: ".7e", 2: ".15e", 3: ".17g"}.get(style, ".6g")
     head, mark, tail = f"{value:{form}}".partition("e")
     return f"{head}e{tail[0]}{int(tail[1:]):03d}" if mark else head
 
 
-def number_text(value: int | float) -> str:
+def format_number(value: int | float) -> str:
     """Return a number of unknown type as text."""
     if isinstance(value, int):
         return str(value)
@@ -475,10 +474,11 @@ def to_text(value: Scalar, style: int | None = None) -> str:
     if isinstance(value, str):
         if not value.startswith(MARK):
             return value.removeprefix(types.MARK)
-        return date_values.text_of(date_values.parse_held_value(value), date_values.kind_of(value), style)
+        kind = date_values.get_stored_type(value)
+        return date_values.format_date(date_values.parse_held_value(value), kind, style)
     if isinstance(value, bytes):
         return "0x" + value.hex().upper() if style in (1, None) else value.hex().upper()
-    return number_text(value)
+    return format_number(value)
 
 
 SCALE_MAX: Final = 99
@@ -487,7 +487,7 @@ types; FORMAT].
 """
 
 
-def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
+def format_decimal(value: Scalar, scale: Scalar) -> Scalar:
     """Return a number with *scale* decimal places. Other values stay unchanged."""
     if isinstance(value, bool) or not isinstance(scale, int):
         return value
@@ -520,18 +520,18 @@ def format_typed_value(value: Scalar, kind: SqlType | None) -> Scalar:
         return value
     if kind.name in DECIMALS:
         if kind.scale or isinstance(value, float):
-            return decimal_text(value, kind.scale)
+            return format_decimal(value, kind.scale)
         whole_number = int(to_number(value))
         return whole_number if len(str(abs(whole_number))) <= WHOLE_DIGITS else str(whole_number)
     if kind.name in MONEYS:
-        text = to_text(decimal_text(value, 4))
+        text = to_text(format_decimal(value, 4))
         return text[:-2] + text[-2:].rstrip("0")
     if kind.name == "real":
         return types.shorten_single(float(to_number(value, "float")))
     return float(to_number(value, "float")) if kind.name in FLOATS else value
 
 
-def comparable(text: str) -> str:
+def make_text_key(text: str) -> str:
     """Return the text in the form that the default collation compares: without case and trailing blanks."""
     return text.rstrip(" ").casefold()
 
@@ -543,26 +543,26 @@ def _order_key(text: str) -> tuple[str, str]:
     [DOC: collation and Unicode support]. Base letters are from Unicode decomposition; the order of symbols is
     assumed.
     """
-    comparable_text = comparable(text)
+    comparable_text = make_text_key(text)
     if comparable_text.isascii() and comparable_text.isalnum():
         return comparable_text, comparable_text
     base = "".join(c for c in unicodedata.normalize("NFD", comparable_text) if not unicodedata.combining(c))
     return "".join(c if c.isalnum() else f"\x01{c}" for c in base), comparable_text
 
 
-def compare(a: str, b: str) -> int:
+def compare_texts(a: str, b: str) -> int:
     """Compare two texts in the default collation. Return -1, 0 or 1.
 
     Dates of different types, and a date with a text, are compared as dates.
     """
     if a.startswith(types.MARK) or b.startswith(types.MARK):
         try:
-            return types.compare(exact(a), exact(b))
+            return types.compare_numbers(to_decimal(a), to_decimal(b))
         except SqlError:
             return -1
     if a.startswith(MARK) or b.startswith(MARK):
         try:
-            first, second = moment_of(a).utc, moment_of(b).utc
+            first, second = convert_to_date(a).utc, convert_to_date(b).utc
         except SqlError:
             return -1
         return (first > second) - (first < second)
@@ -572,7 +572,7 @@ def compare(a: str, b: str) -> int:
 
 def compare_exact(a: str, b: str) -> int:
     """Compare as in a case-sensitive collation: letters first, lowercase before uppercase, ignoring trailing blanks."""
-    return compare(a, b) or compare_codes(b, a)
+    return compare_texts(a, b) or compare_codes(b, a)
 
 
 def compare_codes(a: str, b: str) -> int:
@@ -585,7 +585,7 @@ def compare_codes(a: str, b: str) -> int:
 # -----------------------------------------------------------------------------------
 
 
-def strict(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
+def propagate_null(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
     """Return a version of the function that returns NULL if any argument is NULL."""
 
     @functools.wraps(function)

@@ -17,12 +17,12 @@ _BLANK_TEXT: Final = re.compile(r">\s++<")
 _EMPTY: Final = re.compile(r"<([^\s<>/!?]++)([^<>]*+)></\1\s*+>")
 
 
-def xml(text: str) -> str:
+def normalize_xml(text: str) -> str:
     """Return the text as the type xml stores it: without blanks between elements, empty elements as one tag.
 
     Raises 9400 to 9459.
     """
-    XmlChecker(text).document()
+    XmlChecker(text).check_document()
     return _EMPTY.sub(r"<\1\2/>", _BLANK_TEXT.sub("><", text))
 
 
@@ -35,13 +35,13 @@ class XmlChecker:
         self.open: list[str] = []
         self.prefixes: list[set[str]] = [{"xml", "xmlns"}]
 
-    def problem(self, number: int, offset: int | None = None) -> SqlError:
+    def build_error(self, number: int, offset: int | None = None) -> SqlError:
         """Return an XML parsing error with line and character."""
         position = min(self.place if offset is None else offset, max(len(self.text) - 1, 0))
         before = self.text[:position]
         return SqlError(number, before.count("\n") + 1, position - before.rfind("\n"))
 
-    def document(self) -> None:
+    def check_document(self) -> None:
         """Check the whole text."""
         text = self.text
         while self.place < len(text):
@@ -51,73 +51,73 @@ class XmlChecker:
             if aside is not None:
                 self.skip_section(*aside)
             elif text[self.place] == "<":
-                self.tag()
+                self.check_start_tag()
             else:
                 end = text.find("<", self.place)
                 end = len(text) if end < 0 else end
-                self.references(end)
+                self.check_references(end)
                 self.place = end
         if self.open:
-            raise self.problem(9400)
+            raise self.build_error(9400)
 
     def skip_section(self, begin: str, end: str, number: int) -> None:
         """Skip a comment, CDATA section or instruction up to *end*. Raise *number* if the end is missing."""
         close = self.text.find(end, self.place + len(begin))
         if close < 0:
-            raise self.problem(number, len(self.text))
+            raise self.build_error(number, len(self.text))
         if begin == "<?" and self.place and self.text.startswith("<?xml ", self.place):
-            raise self.problem(9438)
+            raise self.build_error(9438)
         self.place = close + len(end)
 
-    def references(self, end: int) -> None:
+    def check_references(self, end: int) -> None:
         """Check that each & up to *end* begins a reference. Raise 9421, 9411 or 9448 otherwise."""
         position = self.text.find("&", self.place, end)
         while position >= 0:
             reference_match = _REFERENCE.match(self.text, position)
             if reference_match is None:
                 name = _NAME.match(self.text, position + 1)
-                raise self.problem(
+                raise self.build_error(
                     9421 if name is None else 9411, position + 1 if name is None else name.end()
                 )
             if reference_match["name"] and reference_match["name"] not in _ENTITIES:
-                raise self.problem(9448, reference_match.end() - 1)
+                raise self.build_error(9448, reference_match.end() - 1)
             position = self.text.find("&", reference_match.end(), end)
 
-    def blanks(self) -> int:
+    def skip_blanks(self) -> int:
         """Skip blanks and return their number."""
         blank_match = _BLANKS.match(self.text, self.place)
         assert blank_match is not None
         self.place = blank_match.end()
         return blank_match.end() - blank_match.start()
 
-    def name(self) -> str:
+    def parse_name(self) -> str:
         """Parse and return a name."""
         name_match = _NAME.match(self.text, self.place)
         if name_match is None:
-            raise self.problem(9400 if self.place >= len(self.text) else 9455)
+            raise self.build_error(9400 if self.place >= len(self.text) else 9455)
         self.place = name_match.end()
         return name_match.group()
 
-    def tag(self) -> None:
+    def check_start_tag(self) -> None:
         """Check a start tag with its attributes."""
         self.place += 1
         if self.text.startswith("/", self.place):
-            self.end_tag()
+            self.check_end_tag()
             return
-        name, prefixes, used = self.name(), set(self.prefixes[-1]), list[str]()
+        name, prefixes, used = self.parse_name(), set(self.prefixes[-1]), list[str]()
         used.append(name)
         used_names: set[str] = set()
         while True:
-            blanks = self.blanks()
+            blanks = self.skip_blanks()
             if self.text.startswith(("/>", ">"), self.place):
                 break
             if self.place >= len(self.text):
-                raise self.problem(9400)
+                raise self.build_error(9400)
             if not blanks:
-                raise self.problem(9410 if _NAME.match(self.text, self.place) else 9455)
-            attribute = self.attribute()
+                raise self.build_error(9410 if _NAME.match(self.text, self.place) else 9455)
+            attribute = self.check_attribute()
             if attribute in used_names:
-                raise self.problem(9437)
+                raise self.build_error(9437)
             used_names.add(attribute)
             if attribute.startswith("xmlns:"):
                 prefixes.add(attribute.removeprefix("xmlns:"))
@@ -125,7 +125,7 @@ class XmlChecker:
         if any(
             ":" in attribute_name and attribute_name.split(":")[0] not in prefixes for attribute_name in used
         ):
-            raise self.problem(9459)
+            raise self.build_error(9459)
         if self.text[self.place] == "/":
             self.place += 2
             return
@@ -133,32 +133,32 @@ class XmlChecker:
         self.open.append(name)
         self.prefixes.append(prefixes)
 
-    def attribute(self) -> str:
+    def check_attribute(self) -> str:
         """Check an attribute and return its name."""
-        name = self.name()
-        self.blanks()
+        name = self.parse_name()
+        self.skip_blanks()
         if not self.text.startswith("=", self.place):
-            raise self.problem(9400 if self.place >= len(self.text) else 9414)
+            raise self.build_error(9400 if self.place >= len(self.text) else 9414)
         self.place += 1
-        self.blanks()
+        self.skip_blanks()
         value = _QUOTED.match(self.text, self.place)
         if value is None:
             quoted = self.text[self.place : self.place + 1] in ("'", '"')
             is_cut_off = self.place >= len(self.text) or (quoted and "<" not in self.text[self.place :])
-            raise self.problem(9400 if is_cut_off else 9415 if quoted else 9413)
-        self.references(value.end())
+            raise self.build_error(9400 if is_cut_off else 9415 if quoted else 9413)
+        self.check_references(value.end())
         self.place = value.end()
         return name
 
-    def end_tag(self) -> None:
+    def check_end_tag(self) -> None:
         """Check an end tag against the open element."""
         self.place += 1
-        name = self.name()
-        self.blanks()
+        name = self.parse_name()
+        self.skip_blanks()
         if not self.open or self.open[-1] != name:
-            raise self.problem(9436)
+            raise self.build_error(9436)
         if not self.text.startswith(">", self.place):
-            raise self.problem(9400 if self.place >= len(self.text) else 9412)
+            raise self.build_error(9400 if self.place >= len(self.text) else 9412)
         self.place += 1
         self.open.pop()
         self.prefixes.pop()

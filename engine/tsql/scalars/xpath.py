@@ -96,7 +96,7 @@ class _PathReader:
     def token(self) -> str:
         return self.tokens[self.place] if self.place < len(self.tokens) else ""
 
-    def take(self, *wanted: str) -> str:
+    def take_token(self, *wanted: str) -> str:
         token = self.token
         if not token or (wanted and token not in wanted):
             raise UnsimulatedPathError(self.text)
@@ -104,17 +104,17 @@ class _PathReader:
         return token
 
     def read_complete_path(self) -> XmlPath:
-        path = self.path()
+        path = self.parse_path()
         if self.token:
             raise UnsimulatedPathError(self.text)
         return path
 
-    def path(self) -> XmlPath:
+    def parse_path(self) -> XmlPath:
         name = self.token.partition(":")[2] or self.token
         if name in _CALLS and self.tokens[self.place + 1 : self.place + 2] == ["("]:
             self.place += 2
-            inner_path = self.path() if self.token != ")" else XmlPath((PathStep("."),))
-            self.take(")")
+            inner_path = self.parse_path() if self.token != ")" else XmlPath((PathStep("."),))
+            self.take_token(")")
             return XmlPath(inner_path.steps, name)
         steps: list[PathStep] = []
         deep = self.token == "//"
@@ -122,20 +122,20 @@ class _PathReader:
             self.place += 1
             steps.append(PathStep("/"))
         while True:
-            steps.append(self.step(deep))
+            steps.append(self.parse_step(deep))
             if self.token not in ("/", "//"):
                 return XmlPath(tuple(steps))
-            deep = self.take() == "//"
+            deep = self.take_token() == "//"
 
-    def step(self, deep: bool) -> PathStep:
+    def parse_step(self, deep: bool) -> PathStep:
         inner_condition = None
         if self.token == "(":
             self.place += 1
-            inner_condition = self.path()
-            self.take(")")
+            inner_condition = self.parse_path()
+            self.take_token(")")
             name = "("
         else:
-            name = self.take()
+            name = self.take_token()
             if name == ".." or not re.fullmatch(r"\.|@?\*|text\(\)|@?[A-Za-z_*][\w.:*-]*", name):
                 raise UnsimulatedPathError(self.text)
             mark, name = ("@", name[1:]) if name.startswith("@") else ("", name)
@@ -143,22 +143,22 @@ class _PathReader:
         conditions: list[int | PathCondition] = []
         while self.token == "[":
             self.place += 1
-            conditions.append(int(self.take()) if self.token.isdigit() else self.condition())
-            self.take("]")
+            conditions.append(int(self.take_token()) if self.token.isdigit() else self.parse_condition())
+            self.take_token("]")
         return PathStep(name, deep, inner_condition, tuple(conditions))
 
-    def condition(self) -> PathCondition:
-        path, sign, value = self.path(), "", ""
+    def parse_condition(self) -> PathCondition:
+        path, sign, value = self.parse_path(), "", ""
         typed_value: str | float = value
         if self.token in _SIGNS:
-            sign, value = self.take(), self.take()
+            sign, value = self.take_token(), self.take_token()
             if value[0] not in "\"'" and not value[0].isdigit():
                 raise UnsimulatedPathError(self.text)
             typed_value = value[1:-1] if value[0] in "\"'" else float(value)
         other_conditions: tuple[PathCondition, ...] = ()
         if self.token == "and":
             self.place += 1
-            other_conditions = (self.condition(),)
+            other_conditions = (self.parse_condition(),)
         return PathCondition(path, sign, typed_value, other_conditions)
 
 
@@ -182,15 +182,15 @@ def _parse_fragment(text: str) -> ElementTree.Element:
     )
 
 
-def _local(tag: object) -> str:
+def _get_local_name(tag: object) -> str:
     return str(tag).rpartition("}")[2]
 
 
-def _step(item: Item, step: PathStep, top: ElementTree.Element) -> Iterator[Item]:
+def _iterate_step(item: Item, step: PathStep, top: ElementTree.Element) -> Iterator[Item]:
     if step.name == "/":
         yield top
     elif step.inside is not None:
-        yield from _items(item, step.inside, top)
+        yield from _select_items(item, step.inside, top)
     elif isinstance(item, str):
         yield from [item] if step.name == "." else []
     else:
@@ -204,17 +204,17 @@ def _select_by_name(element: ElementTree.Element, name: str, deep: bool) -> Iter
     elif name == "text()":
         yield from (text for text in (element.text, *(child.tail for child in element)) if text)
     elif name.startswith("@"):
-        yield from (value for key, value in element.items() if name in ("@*", "@" + _local(key)))
+        yield from (value for key, value in element.items() if name in ("@*", "@" + _get_local_name(key)))
     else:
-        yield from (child for child in element if name in ("*", _local(child.tag)))
+        yield from (child for child in element if name in ("*", _get_local_name(child.tag)))
 
 
-def _items(item: Item, path: XmlPath, top: ElementTree.Element) -> list[Item]:
+def _select_items(item: Item, path: XmlPath, top: ElementTree.Element) -> list[Item]:
     current_items: list[Item] = [item]
     for step in path.steps:
         next_items: list[Item] = []
         for current_item in current_items:
-            step_items = list(_step(current_item, step, top))
+            step_items = list(_iterate_step(current_item, step, top))
             for condition in step.conditions:
                 if isinstance(condition, int):
                     step_items = step_items[condition - 1 : condition] if condition > 0 else []
@@ -227,19 +227,20 @@ def _items(item: Item, path: XmlPath, top: ElementTree.Element) -> list[Item]:
     if path.call == "count":
         return [str(len(current_items))]
     shown_items = [
-        _local(current_item.tag)
+        _get_local_name(current_item.tag)
         if path.call == "local-name" and not isinstance(current_item, str)
-        else _text(current_item)
+        else _get_text(current_item)
         for current_item in current_items
     ]
     return list(shown_items[:1]) if path.call != "data" else list(shown_items)
 
 
 def _matches_condition(item: Item, condition: PathCondition, top: ElementTree.Element) -> bool:
-    items_at_path = _items(item, condition.path, top)
+    items_at_path = _select_items(item, condition.path, top)
     if condition.sign:
         is_match = any(
-            _compares(_text(found_item), condition.sign, condition.value) for found_item in items_at_path
+            _is_comparison_true(_get_text(found_item), condition.sign, condition.value)
+            for found_item in items_at_path
         )
     else:
         is_match = bool(items_at_path)
@@ -248,7 +249,7 @@ def _matches_condition(item: Item, condition: PathCondition, top: ElementTree.El
     )
 
 
-def _compares(text: str, sign: str, value: str | float) -> bool:
+def _is_comparison_true(text: str, sign: str, value: str | float) -> bool:
     if isinstance(value, str):
         return _SIGNS[sign](text, value)
     try:
@@ -257,7 +258,7 @@ def _compares(text: str, sign: str, value: str | float) -> bool:
         return False
 
 
-def _text(item: Item) -> str:
+def _get_text(item: Item) -> str:
     return item if isinstance(item, str) else "".join(item.itertext())
 
 
@@ -273,33 +274,33 @@ def _serialize_item(item: Item) -> str:
 
 def _evaluate_path(xml: Scalar, path: Scalar, *variables: Scalar) -> list[Item]:
     text, remaining_variables = to_text(xml), iter(variables)
-    path = VARIABLE.sub(lambda _: _quote(next(remaining_variables)), to_text(path))
+    path = VARIABLE.sub(lambda _: _quote_literal(next(remaining_variables)), to_text(path))
     top = _parse_fragment(text.removeprefix(NODE))
     start = top[0] if text.startswith(NODE) and len(top) else top
-    return _items(start, compile_path(path), top)
+    return _select_items(start, compile_path(path), top)
 
 
-def _quote(value: Scalar) -> str:
+def _quote_literal(value: Scalar) -> str:
     """Return *value* as a literal of a path. A text with both kinds of quotes is not simulated and matches nothing."""
     text = "" if value is None else to_text(value)
     return f"'{text}'" if '"' in text and "'" not in text else '"' + text.replace('"', "") + '"'
 
 
-def _value(xml: Scalar, path: Scalar, *variables: Scalar) -> Scalar:
+def _evaluate_value(xml: Scalar, path: Scalar, *variables: Scalar) -> Scalar:
     """Evaluate value(): the text of the only node at the path."""
     items_at_path = _evaluate_path(xml, path, *variables) if xml is not None else []
-    return _text(items_at_path[0]) if items_at_path else None
+    return _get_text(items_at_path[0]) if items_at_path else None
 
 
-def _exist(xml: Scalar, path: Scalar, *variables: Scalar) -> Scalar:
+def _evaluate_exist(xml: Scalar, path: Scalar, *variables: Scalar) -> Scalar:
     return None if xml is None else int(bool(_evaluate_path(xml, path, *variables)))
 
 
-def _query(xml: Scalar, path: Scalar, *variables: Scalar) -> Scalar:
+def _evaluate_query(xml: Scalar, path: Scalar, *variables: Scalar) -> Scalar:
     return None if xml is None else "".join(map(_serialize_item, _evaluate_path(xml, path, *variables)))
 
 
-def _nodes(xml: Scalar, path: Scalar) -> Scalar:
+def _evaluate_nodes(xml: Scalar, path: Scalar) -> Scalar:
     """Evaluate nodes(): the nodes as a JSON list, which SQLite expands to rows."""
     items_at_path = _evaluate_path(xml, path) if xml is not None else []
     return json.dumps(
@@ -315,36 +316,36 @@ def _nodes(xml: Scalar, path: Scalar) -> Scalar:
 # They escape texts and build attributes and elements (forjson.py inserts the calls).
 
 
-def _escape(value: Scalar) -> Scalar:
+def _escape_xml(value: Scalar) -> Scalar:
     return None if value is None else html.escape(to_text(value), quote=False).replace("\r", "&#x0D;")
 
 
-def _join(*values: Scalar) -> Scalar:
+def _join_texts(*values: Scalar) -> Scalar:
     texts = [to_text(value) for value in values if value is not None]
     return "".join(texts) if texts else None
 
 
-def _attribute(name: Scalar, value: Scalar) -> Scalar:
-    return None if value is None else f' {to_text(name)}="{_quoted_xmltext(to_text(value))}"'
+def _build_attribute(name: Scalar, value: Scalar) -> Scalar:
+    return None if value is None else f' {to_text(name)}="{_quote_xml_text(to_text(value))}"'
 
 
-def _quoted_xmltext(value: str) -> str:
+def _quote_xml_text(value: str) -> str:
     return value.replace('"', "&quot;").replace("\n", "&#x0A;")
 
 
-def _element(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
+def _build_element(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
     """Build an element; NULL content gives no element."""
-    return None if attributes is None and content is None else _row(tag, attributes, content)
+    return None if attributes is None and content is None else _build_row_element(tag, attributes, content)
 
 
-def _nil(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
+def _build_nillable_element(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
     """Build an element, with xsi:nil for NULL content, under ELEMENTS XSINIL."""
     if content is None:
-        attributes = _join(attributes, ' xsi:nil="true"')
-    return _row(tag, attributes, content)
+        attributes = _join_texts(attributes, ' xsi:nil="true"')
+    return _build_row_element(tag, attributes, content)
 
 
-def _mark(kind: Scalar, name: Scalar, value: Scalar) -> Scalar:
+def _build_markup(kind: Scalar, name: Scalar, value: Scalar) -> Scalar:
     """Build a comment or a processing instruction."""
     if value is None:
         return None
@@ -352,7 +353,7 @@ def _mark(kind: Scalar, name: Scalar, value: Scalar) -> Scalar:
     return f"<!--{inner_text}-->" if kind == "comment" else f"<?{to_text(name)} {inner_text}?>"
 
 
-def _row(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
+def _build_row_element(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
     name, inner_text = to_text(tag), "" if attributes is None else to_text(attributes)
     if not name:
         return content
@@ -361,22 +362,22 @@ def _row(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
     return f"<{name}{inner_text}>{to_text(content)}</{name}>"
 
 
-def _text_of(value: Scalar) -> Scalar:
+def _remove_tags(value: Scalar) -> Scalar:
     """Evaluate `.value('.', 'nvarchar(max)')`: the text without its tags."""
     return None if value is None else html.unescape(re.sub(r"<[^<>]*>", "", to_text(value)))
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
-    "xml_value": _value,
-    "xml_exist": _exist,
-    "xml_query": _query,
-    "xml_nodes": _nodes,
-    "xml_escape": _escape,
-    "xml_join": _join,
-    "xml_attribute": _attribute,
-    "xml_element": _element,
-    "xml_nil": _nil,
-    "xml_mark": _mark,
-    "xml_row": _row,
-    "xml_text": _text_of,
+    "xml_value": _evaluate_value,
+    "xml_exist": _evaluate_exist,
+    "xml_query": _evaluate_query,
+    "xml_nodes": _evaluate_nodes,
+    "xml_escape": _escape_xml,
+    "xml_join": _join_texts,
+    "xml_attribute": _build_attribute,
+    "xml_element": _build_element,
+    "xml_nil": _build_nillable_element,
+    "xml_mark": _build_markup,
+    "xml_row": _build_row_element,
+    "xml_text": _remove_tags,
 }

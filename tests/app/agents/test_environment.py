@@ -78,7 +78,7 @@ def test_rewards_sum_to_the_total_and_a_wrong_line_is_reported(env: DrillEnv) ->
     assert info["total"] > 90.0
     drill = replay(env.scenario, 3, "practice", info["journal"])
     drill.advance_to(env.drill.tick)
-    assert drill.state_hash() == env.drill.state_hash()
+    assert drill.compute_state_hash() == env.drill.compute_state_hash()
     *_, last_info = env.step("power-off SERVER_A")
     assert last_info == info | {"refused": "the game is over; reset begins the next one"}
 
@@ -128,4 +128,4 @@ def test_the_vocabulary_covers_groups_and_clusters_and_every_word_parses(
     assert len(set(lines)) == len(lines)
     for line in lines:
         if line != WAIT:
-            simulator.resolve(env.drill.world, parse_line(line))
+            simulator.resolve_names(env.drill.world, parse_line(line))

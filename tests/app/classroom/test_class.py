@@ -22,9 +22,9 @@ from app.classroom.messages.codec import encode
 from app.classroom.models import ClassInstruction, ClassPart
 from app.classroom.record import ClassRecord
 from app.classroom.room_check import check_room
-from app.classroom.verdict import verdict
+from app.classroom.verdict import judge_log
 from app.files import scenario_files
-from engine.drill.judging.report import program_version
+from engine.drill.judging.report import get_program_version
 from tests.class_process import HostProcess, Stranger, join, run_host
 from tests.forked import run
 from tests.hostile import class_kills
@@ -48,7 +48,7 @@ def host(folder: Path) -> Iterator[HostProcess]:
 
 def the_class(folder: Path) -> ClassPart:
     record = ClassRecord(str(folder / "class.sqlite"), new=False)
-    class_found = record.the_class()
+    class_found = record.read_class()
     record.close()
     assert class_found is not None
     return class_found
@@ -242,7 +242,7 @@ def test_a_refused_inject_is_reported_with_its_line() -> None:
     assert list_settled([LogEntry(1, 100, "", "", 1)], [inject]) == set(), (
         "the board tells the truth of an older record"
     )
-    assert verdict(scenario, scenario.seed, "practice", [tried])["parted"] == ""
+    assert judge_log(scenario, scenario.seed, "practice", [tried])["parted"] == ""
 
 
 def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProcess, folder: Path) -> None:
@@ -258,7 +258,7 @@ def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProc
                     pass
                 return dict(message)
 
-            await socket.send(encode(console.request(f"look {number}")))
+            await socket.send(encode(console.parse_request(f"look {number}")))
             messages = [await hears("seen"), await asyncio.to_thread(seat.hears, "attention")]
             await asyncio.to_thread(seat.asks, acts(act(2, 200, "note two")), "acknowledged")
             while not (next_view := await hears("seen_more"))["acts"]:
@@ -417,8 +417,8 @@ def test_a_seat_is_rewound_without_losing_its_log(host: HostProcess, folder: Pat
         entries += [act(3, 150, "sent-back", "", back_instruction["number"]), act(4, 160, "note three")]
         seat.asks(acts(*entries), "acknowledged")
     record = ClassRecord(str(folder / "class.sqlite"), new=False)
-    assert [list(act_row) for act_row in record.acts(number)] == entries
-    (seat_record,) = [seat_row for seat_row in record.seats() if seat_row.id == number]
+    assert [list(act_row) for act_row in record.read_entries(number)] == entries
+    (seat_record,) = [seat_row for seat_row in record.read_seats() if seat_row.id == number]
     assert (seat_record.tick, seat_record.taken) == (160, True), (
         "a host that is killed knows whom the instructor has"
     )
@@ -556,7 +556,7 @@ def test_host_shows_the_version_and_recording_state_of_a_seat(host: HostProcess,
     with Stranger(host.invited) as old, Stranger(host.invited) as new:
         assert (
             old.asks(join(host.invited, "Old", "old".ljust(32, "-")), "welcome")["version"]
-            == program_version()
+            == get_program_version()
         )
         new.asks(join(host.invited, "New", "new".ljust(32, "-")), "welcome")
         new.says({"kind": "ready", "version": "9.9", "recording": True})

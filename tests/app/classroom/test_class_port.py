@@ -45,7 +45,7 @@ def test_the_oldest_unauthenticated_connection_is_closed_first() -> None:
             pass
         else:
             raise AssertionError("the newest stays")
-        port.joined(inner_sockets[-1][0].fileno())
+        port.remove_joining(inner_sockets[-1][0].fileno())
         inner_sockets[-2][0].close()
         assert len(port.joining) == 1, "a seat, and one that has gone, take no place"
 

@@ -20,12 +20,12 @@ import pytest
 from app import doctor
 from app.classroom import addresses, console, conversation, discovery, players, service
 from app.classroom import link as link_module
-from app.classroom.code import NEEDS_ADDRESS, InvalidJoinCodeError, invitation
+from app.classroom.code import NEEDS_ADDRESS, InvalidJoinCodeError, parse_invitation
 from app.classroom.join import JoinFailedError, take_part
 from app.classroom.link import HostLink
 from app.classroom.plan import parse_plan
 from app.classroom.record import ClassRecord
-from app.classroom.seat_log import SeatLog, folder_of
+from app.classroom.seat_log import SeatLog, get_seat_folder
 from engine.verbs.lines import parse_script
 from tests.class_process import WAIT_S, run_host
 from tests.relay import Relay
@@ -35,24 +35,26 @@ CODE = "G66BQ-QPTEX-0781R-PD1TP"
 
 
 def test_a_code_works_without_its_address() -> None:
-    alone, whole = invitation(CODE), invitation(f"{CODE}@127.0.0.1:7443")
+    alone, whole = parse_invitation(CODE), parse_invitation(f"{CODE}@127.0.0.1:7443")
     assert (alone.secret, alone.fingerprint) == (whole.secret, whole.fingerprint)
     assert (alone.addresses, str(alone)) == ([], CODE)
     assert str(whole) == f"{CODE}@127.0.0.1:7443"
     with pytest.raises(InvalidJoinCodeError):
-        invitation("G66BQ")
-    assert invitation(f"{CODE}@10.0.0.5").addresses == ["10.0.0.5:7443"]
-    assert invitation(f"{CODE}@[fd00::2], 10.0.0.5:1").addresses == ["[fd00::2]:7443", "10.0.0.5:1"]
+        parse_invitation("G66BQ")
+    assert parse_invitation(f"{CODE}@10.0.0.5").addresses == ["10.0.0.5:7443"]
+    assert parse_invitation(f"{CODE}@[fd00::2], 10.0.0.5:1").addresses == ["[fd00::2]:7443", "10.0.0.5:1"]
 
 
 def test_a_seat_finds_the_host_of_its_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not asyncio.run(discovery.answers_itself()):
+    if not asyncio.run(discovery.can_find_itself()):
         pytest.skip("this computer's network lets nothing be announced")
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
     with run_host(tmp_path / "class.sqlite", "planned-failover") as host:
         code = host.code.partition("@")[0]
         lines, _ = parse_script("1 note found\n2 finish")
-        attended = take_part(invitation(code), "Ann", players.inputs(lines), None, lambda _: None)
+        attended = take_part(
+            parse_invitation(code), "Ann", players.create_input_player(lines), None, lambda _: None
+        )
         assert attended.unacknowledged_count == 0
 
 
@@ -69,11 +71,11 @@ def test_seat_with_the_code_alone_stays_in_the_class_over_a_break(
         searched += 1
         return answers.pop(0) if answers else []
 
-    monkeypatch.setattr(discovery, "find", find)
+    monkeypatch.setattr(discovery, "find_addresses", find)
     with run_host(tmp_path / "class.sqlite", "planned-failover") as host:
         answers.append(host.invited.addresses)
-        code = invitation(host.code.partition("@")[0])
-        seat_log = SeatLog(folder_of(code), "Ann")
+        code = parse_invitation(host.code.partition("@")[0])
+        seat_log = SeatLog(get_seat_folder(code), "Ann")
         link = HostLink(code, seat_log)
         link.start()
         _wait_until(lambda: link.connected)
@@ -82,7 +84,7 @@ def test_seat_with_the_code_alone_stays_in_the_class_over_a_break(
         assert not link.refused
         host.start()
         _wait_until(lambda: link.connected)
-        link.end()
+        link.disconnect()
         seat_log.close()
 
 
@@ -93,11 +95,11 @@ def test_silent_cut_is_noticed_while_nothing_is_sent(tmp_path: Path, monkeypatch
     for module in (conversation, service):
         monkeypatch.setattr(module, "SIGNAL_S", 0.2)
     monkeypatch.setattr(signal, "signal", lambda *_: None)  # only the main thread may set a handler
-    with serve_in_thread(tmp_path / "class.sqlite") as code, Relay(invitation(code).port) as relay:
+    with serve_in_thread(tmp_path / "class.sqlite") as code, Relay(parse_invitation(code).port) as relay:
         record = ClassRecord(str(tmp_path / "class.sqlite"), new=False)
         code = f"{code.partition('@')[0]}@127.0.0.1:{relay.port}"
-        seat_log = SeatLog(folder_of(invitation(code)), "Ann")
-        link = HostLink(invitation(code), seat_log)
+        seat_log = SeatLog(get_seat_folder(parse_invitation(code)), "Ann")
+        link = HostLink(parse_invitation(code), seat_log)
         link.start()
         _wait_until(lambda: link.is_answering)
         relay.cut(closes=False)
@@ -105,7 +107,7 @@ def test_silent_cut_is_noticed_while_nothing_is_sent(tmp_path: Path, monkeypatch
         assert link.connected
         relay.mend()
         _wait_until(lambda: link.is_answering and is_seat_connected(record))
-        link.end()
+        link.disconnect()
         seat_log.close()
         record.close()
 
@@ -115,14 +117,14 @@ def serve_in_thread(database: Path) -> Iterator[str]:
     """Serve a class in this process, so that its constants can be changed; yield its join code."""
     text = 'scenario = "planned-failover"\nmode = "practice"\n'
     record, codes = ClassRecord(str(database), new=True), SimpleQueue[str]()
-    parts = service.new_parts(parse_plan(text), text, load_shipped_scenario)
+    parts = service.create_parts(parse_plan(text), text, load_shipped_scenario)
     part = service.find_or_begin_class(record, parts, None)
     assert part is not None
     reading, writing = os.pipe()
     with open(reading) as owner_pipe:
         before = set(threading.enumerate())
         serving = threading.Thread(
-            target=service.serve, args=(record, part, "127.0.0.1:0", codes.put, None, owner_pipe)
+            target=service.serve_class, args=(record, part, "127.0.0.1:0", codes.put, None, owner_pipe)
         )
         serving.start()
         try:
@@ -138,7 +140,7 @@ def serve_in_thread(database: Path) -> Iterator[str]:
 
 def is_seat_connected(record: ClassRecord) -> bool:
     """Return whether the roster of the class shows its first seat as connected."""
-    part = record.the_class()
+    part = record.read_class()
     assert part is not None
 
     async def ask() -> bool:
@@ -158,12 +160,12 @@ def test_all_addresses_of_a_host_with_several_networks_are_found(fingerprint: st
     async def find() -> list[str]:
         announcing = asyncio.create_task(discovery.announce(fingerprint, "", announced, 1))
         try:
-            return await discovery.find(fingerprint)
+            return await discovery.find_addresses(fingerprint)
         finally:
             announcing.cancel()
             await asyncio.gather(announcing, return_exceptions=True)
 
-    if not asyncio.run(discovery.answers_itself()):
+    if not asyncio.run(discovery.can_find_itself()):
         pytest.skip("this computer's network lets nothing be announced")
     assert sorted(asyncio.run(find())) == [f"{one}:1" for one in announced]
 
@@ -177,7 +179,7 @@ def _wait_until(holds: Callable[[], bool]) -> None:
 
 def test_discovery_finds_no_host_for_an_unknown_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discovery, "ANSWER_S", 0.3)
-    assert asyncio.run(discovery.find("0781RPD1TP0000")) == []
+    assert asyncio.run(discovery.find_addresses("0781RPD1TP0000")) == []
 
 
 def test_without_zeroconf_the_address_is_requested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +187,7 @@ def test_without_zeroconf_the_address_is_requested(tmp_path: Path, monkeypatch: 
     monkeypatch.setitem(sys.modules, "zeroconf", None)
     asyncio.run(discovery.announce("x", "", ["127.0.0.1"], 1))
     with pytest.raises(JoinFailedError, match=NEEDS_ADDRESS):
-        take_part(invitation(CODE), "Ann", players.reference, None, lambda _: None)
+        take_part(parse_invitation(CODE), "Ann", players.play_reference, None, lambda _: None)
 
 
 @pytest.mark.parametrize(
@@ -205,8 +207,8 @@ def test_host_lists_the_addresses_of_its_interfaces(
     found = [addresses.InterfaceAddress(*one) for one in interfaces]
     monkeypatch.setattr(addresses, "_read_interfaces", lambda: found)
     monkeypatch.setattr(addresses, "_find_default_address", lambda: default)
-    assert addresses.reachable("0.0.0.0") == expected
-    assert addresses.reachable("127.0.0.1") == ["127.0.0.1"], "where it was asked for"
+    assert addresses.list_reachable_addresses("0.0.0.0") == expected
+    assert addresses.list_reachable_addresses("127.0.0.1") == ["127.0.0.1"], "where it was asked for"
 
 
 def test_seat_tries_all_addresses_of_the_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,14 +216,14 @@ def test_seat_tries_all_addresses_of_the_code(tmp_path: Path, monkeypatch: pytes
     with run_host(tmp_path / "class.sqlite", "planned-failover") as host:
         code, _, address = host.code.partition("@")
         lines, _ = parse_script("1 note found\n2 finish")
-        everywhere = invitation(f"{code}@127.0.0.2:9,240.0.0.1:7443,{address}")
+        everywhere = parse_invitation(f"{code}@127.0.0.2:9,240.0.0.1:7443,{address}")
         began = time.monotonic()
-        attended = take_part(everywhere, "Ann", players.inputs(lines), None, lambda _: None)
+        attended = take_part(everywhere, "Ann", players.create_input_player(lines), None, lambda _: None)
         assert attended.unacknowledged_count == 0
         assert time.monotonic() - began < WAIT_S / 2, "no address was waited for"
-        wrong = invitation(f"00000-00000-00000-00000@{address}")
+        wrong = parse_invitation(f"00000-00000-00000-00000@{address}")
         with pytest.raises(JoinFailedError, match=r"does not fit the class at 127\.0\.0\.1"):
-            take_part(wrong, "Ben", players.inputs(lines), None, lambda _: None)
+            take_part(wrong, "Ben", players.create_input_player(lines), None, lambda _: None)
 
 
 @pytest.mark.parametrize("first_record", ["server", "address"])
@@ -242,7 +244,7 @@ def test_class_is_found_whatever_the_order_of_the_records(
         return False
 
     monkeypatch.setattr("zeroconf.asyncio.AsyncServiceInfo.async_request", answer)
-    assert asyncio.run(discovery.find("G66BQQPTEX0781")) == ["10.77.0.1:7443"]
+    assert asyncio.run(discovery.find_addresses("G66BQQPTEX0781")) == ["10.77.0.1:7443"]
     assert len(asked) == 1
 
 
@@ -251,7 +253,7 @@ def test_doctor_tests_discovery(answers: bool, monkeypatch: pytest.MonkeyPatch) 
     async def check_discovery() -> bool:
         return answers
 
-    monkeypatch.setattr(discovery, "answers_itself", check_discovery)
+    monkeypatch.setattr(discovery, "can_find_itself", check_discovery)
     (found,) = [one for one in doctor.examine() if one.name == "class"]
     assert found.is_ok, "a class does without it"
     assert ("cannot" in found.text) is not answers

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from app.classroom import certificate
-from app.classroom.code import InvalidJoinCodeError, Invitation, fingerprint, invitation, new_secret
+from app.classroom.code import (
+    InvalidJoinCodeError,
+    Invitation,
+    compute_fingerprint,
+    create_secret,
+    parse_invitation,
+)
 from app.classroom.messages.codec import ProtocolError
 from app.classroom.messages.requests import REQUESTS
 from app.classroom.rate_limit import BURST, RateLimiter
@@ -14,23 +20,23 @@ from app.classroom.rate_limit import BURST, RateLimiter
 def test_a_code_is_parsed_however_it_is_typed() -> None:
     certificate_shown, _ = certificate.create_certificate()
     invited = Invitation(
-        new_secret(), fingerprint(certificate.convert_to_der(certificate_shown)), "10.0.0.5", 7443
+        create_secret(), compute_fingerprint(certificate.convert_to_der(certificate_shown)), "10.0.0.5", 7443
     )
-    assert invitation(str(invited)) == invited
+    assert parse_invitation(str(invited)) == invited
     code, _, address = str(invited).partition("@")
     sloppy = code.replace("-", " ").lower().replace("0", "o").replace("1", "l")
-    assert invitation(f"  {sloppy}@{address} ") == invited
+    assert parse_invitation(f"  {sloppy}@{address} ") == invited
 
 
 @pytest.mark.parametrize("host", ["host", "10.0.0.5", "[fe80::1]"])
 def test_code_without_a_port_uses_the_default_port(host: str) -> None:
-    invited = invitation("A" * 20 + f"@{host}")
+    invited = parse_invitation("A" * 20 + f"@{host}")
     assert invited.addresses == [f"{host}:7443"]
 
 
 def test_another_certificate_has_another_code() -> None:
     fingerprints = {
-        fingerprint(certificate.convert_to_der(certificate.create_certificate()[0])) for _ in range(3)
+        compute_fingerprint(certificate.convert_to_der(certificate.create_certificate()[0])) for _ in range(3)
     }
     assert len(fingerprints) == 3
 
@@ -40,7 +46,7 @@ def test_another_certificate_has_another_code() -> None:
 )
 def test_an_invalid_code_is_refused_with_a_message(text: str) -> None:
     with pytest.raises(InvalidJoinCodeError, match=r"expected|is not a join code"):
-        invitation(text)
+        parse_invitation(text)
 
 
 def test_ten_thousand_wrong_codes_are_cheap_and_delay_nobody() -> None:

@@ -47,7 +47,7 @@ class TwoHosts:
         with ThreadPoolExecutor(2) as executor:  # both hosts try to create the class at the same time
             self.first, self.second = executor.map(host, range(2))
         record = ClassRecord(url, new=False)
-        the_class = record.the_class()
+        the_class = record.read_class()
         record.close()
         assert the_class is not None
         self._class = the_class
@@ -58,7 +58,7 @@ class TwoHosts:
         async with console.connect_to_host(self._class) as socket:
             messages = [json.loads(await socket.recv())]
             for line in lines:
-                await socket.send(encode(console.request(line)))
+                await socket.send(encode(console.parse_request(line)))
                 while (message := json.loads(await socket.recv()))["kind"] not in ("done", "refused"):
                     pass
                 messages.append(message)

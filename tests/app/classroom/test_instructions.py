@@ -62,7 +62,7 @@ def test_run_that_stands_still_without_a_freeze_is_paused(monkeypatch: pytest.Mo
         nonlocal now_s
         now_s += wait_s
         seat.tick, the_class.state, board.changed = tick, FROZEN if frozen else "running", set()
-        board.note_silence()
+        board.record_silence()
         (paused_tile,) = board.build_dashboard().tiles
         return paused_tile.paused, sorted(board.changed)
 

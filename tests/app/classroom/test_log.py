@@ -12,13 +12,13 @@ from app.classroom.log_entries import (
     TICK_MAX,
     LogEntry,
     LogMismatchError,
-    effective,
     list_answered_instructions,
+    list_effective_entries,
     parse_entry,
     select_new_entries,
 )
 from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog, parse
-from app.classroom.verdict import LogReplay, verdict
+from app.classroom.verdict import LogReplay, judge_log
 from tests.shipped_scenarios import load_shipped_scenario
 
 KEPT = [LogEntry(number, number * 100, f"note {number}", "", 0) for number in range(1, 6)]
@@ -75,7 +75,7 @@ GIVEN = SeatAssignment(3, "Ann", "lab", 'title = "Lab"', 7, "lab")
 
 def test_a_log_on_disk_continues_after_a_kill(tmp_path: Path) -> None:
     first = SeatLog(tmp_path, "Ann")
-    first.begin(GIVEN)
+    first.write_assignment(GIVEN)
     first.append(100, "note one", "")
     first.append(200, "note two", "")
     with pytest.raises(InvalidSeatLogError, match="already running"):
@@ -85,7 +85,7 @@ def test_a_log_on_disk_continues_after_a_kill(tmp_path: Path) -> None:
     first.file.write_bytes(first.file.read_bytes() + b'[3, 300, "no')  # killed in the middle of a line
     reopened_log = SeatLog(tmp_path, "Ann")
     assert (reopened_log.given, reopened_log.token) == (GIVEN, token)
-    assert [entry.line for entry in reopened_log.entries_after(1)] == ["note two"]
+    assert [entry.line for entry in reopened_log.list_entries_after(1)] == ["note two"]
     reopened_log.append(300, "note three", "")
     reopened_log.close()
     assert [entry.number for entry in parse(reopened_log.file.read_bytes(), "x")[1]] == [1, 2, 3]
@@ -95,7 +95,7 @@ def test_a_log_on_disk_continues_after_a_kill(tmp_path: Path) -> None:
 
 def test_a_log_with_a_gap_is_rejected(tmp_path: Path) -> None:
     own_log = SeatLog(tmp_path, "Ann")
-    own_log.begin(GIVEN)
+    own_log.write_assignment(GIVEN)
     for number in range(3):
         own_log.append(number, "note", "")
     own_log.close()
@@ -112,13 +112,13 @@ def test_a_rewound_run_equals_one_without_the_removed_part() -> None:
     reverted_acts = [LogEntry(3, 4000, "note wrong", "", 0)]
     entries_after = [LogEntry(4, 3500, SENT_BACK, "", 7), LogEntry(5, 3600, "power-on SERVER_A", "", 0)]
     log = [*before, *reverted_acts, *entries_after]
-    assert [entry.number for entry in effective(log)] == [1, 2, 4, 5]
+    assert [entry.number for entry in list_effective_entries(log)] == [1, 2, 4, 5]
     assert list_answered_instructions(log) == {4, 7}
     assert list_answered_instructions([*log, LogEntry(6, 100, SENT_BACK, "", 9)]) == {7, 9}, (
         "what it answered may happen again"
     )
-    verdict_found = verdict(scenario, scenario.seed, "lab", log)
-    straight = verdict(scenario, scenario.seed, "lab", [*before, *effective(entries_after)])
+    verdict_found = judge_log(scenario, scenario.seed, "lab", log)
+    straight = judge_log(scenario, scenario.seed, "lab", [*before, *list_effective_entries(entries_after)])
     assert (verdict_found["sent_back"], verdict_found["state_hash"], verdict_found["done"]) == (
         1,
         straight["state_hash"],
@@ -128,9 +128,9 @@ def test_a_rewound_run_equals_one_without_the_removed_part() -> None:
     run.play(log[:3])
     twin = run.fork()
     run.play(log[3:])
-    assert run.verdict() == verdict_found
+    assert run.build_verdict() == verdict_found
     twin.play(log[3:])
-    assert twin.verdict() == verdict_found
+    assert twin.build_verdict() == verdict_found
     assert select_new_entries(log, 0, 0, lambda first, last: ()) == log
     with pytest.raises(LogMismatchError, match="earlier"):
         select_new_entries(

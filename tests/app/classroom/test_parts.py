@@ -21,7 +21,7 @@ from app.classroom.log_entries import LogEntry
 from app.classroom.models import MARK, Base, ClassInstruction, Seat
 from app.classroom.plan import parse_plan
 from app.classroom.record import ClassRecord, RecordUnavailableError
-from app.classroom.service import ClassMismatchError, find_or_begin_class, new_parts
+from app.classroom.service import ClassMismatchError, create_parts, find_or_begin_class
 from tests.class_process import HostProcess, Stranger, join, run_host
 from tests.forked import run
 from tests.shipped_scenarios import load_shipped_scenario
@@ -95,11 +95,11 @@ def test_a_seat_keeps_its_number_and_starts_each_part_fresh(host: HostProcess, t
     assert cli.main(["class", "export", f"--database={host.database}", f"--out={file}"], lambda _: 0) == 0
     assert cli.main(["class", "verify", str(file)], lambda _: 0) == 0
     record = ClassRecord(str(host.database), new=False)
-    assert [len(record.select_part(part).acts(1)) for part in (1, 2, 3)] == [1, 1, 0]
-    instructions = record.select_part(2).instructions()
+    assert [len(record.select_part(part).read_entries(1)) for part in (1, 2, 3)] == [1, 1, 0]
+    instructions = record.select_part(2).read_instructions()
     assert [instruction.text for instruction in instructions if instruction.kind == "message"] == ["look"]
-    record.erase([1])
-    assert [len(record.select_part(part).acts(1)) for part in (1, 2, 3)] == [0, 0, 0], "in every part"
+    record.erase_people([1])
+    assert [len(record.select_part(part).read_entries(1)) for part in (1, 2, 3)] == [0, 0, 0], "in every part"
     record.close()
     assert cli.main(["class", "compare", f"--out={csv_file}"], lambda _: 0) == 2
 
@@ -109,7 +109,7 @@ def record_part(record: ClassRecord, number: int, score: bool) -> None:
     from engine.drill.running.drill import Drill
     from engine.drill.running.solution import play_reference as solved
 
-    part = record.the_class()
+    part = record.read_class()
     assert part is not None
     drill = Drill(load_shipped_scenario(NAME), part.seed, part.mode)
     todo = (
@@ -124,17 +124,17 @@ def record_part(record: ClassRecord, number: int, score: bool) -> None:
     for tick, line in [*todo, (50_000, "")]:
         drill.advance_to(tick)
         if line:
-            drill.do(line)
-        acts.append(LogEntry(len(acts) + 1, drill.tick, line, drill.state_hash(), 0))
-    record.keep([], {number: acts})
+            drill.apply_line(line)
+        acts.append(LogEntry(len(acts) + 1, drill.tick, line, drill.compute_state_hash(), 0))
+    record.store([], {number: acts})
 
 
 def test_learning_gain_is_computed_from_one_export(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record = ClassRecord(str(tmp_path / "class.sqlite"))
-    record.begin(*new_parts(parse_plan(PLAN), PLAN, load_shipped_scenario))
-    record.keep([Seat(name=name, token_hash=name) for name in ("Ann", "Ben")], {})
+    record.store_new_class(*create_parts(parse_plan(PLAN), PLAN, load_shipped_scenario))
+    record.store([Seat(name=name, token_hash=name) for name in ("Ann", "Ben")], {})
     for know in ((), (1,), (1, 2)):
         for number in (1, 2):
             if number == 1 or know != (1,):  # Ben missed the lesson
@@ -167,29 +167,29 @@ def test_learning_gain_is_computed_from_one_export(
 
 def test_a_host_of_another_part_writes_nothing(tmp_path: Path) -> None:
     record = ClassRecord(str(tmp_path / "class.sqlite"))
-    record.begin(*new_parts(parse_plan(PLAN), PLAN, load_shipped_scenario))
+    record.store_new_class(*create_parts(parse_plan(PLAN), PLAN, load_shipped_scenario))
     seat = Seat(name="Ann", token_hash="x")
-    record.keep([seat], {})
+    record.store([seat], {})
     old = record.select_part(1)
     assert record.start_next_part()
     assert old.start_next_part(), "who is late changes nothing"
-    the_class = record.the_class()
+    the_class = record.read_class()
     assert the_class is not None
     assert the_class.id == 2
     with pytest.raises(RecordUnavailableError, match="another part"):
-        old.keep([], {seat.id: [LogEntry(1, 1, "", "", 0)]})
+        old.store([], {seat.id: [LogEntry(1, 1, "", "", 0)]})
     record.close()
 
 
 def test_a_class_is_identified_by_its_plan(tmp_path: Path) -> None:
     plan, record = parse_plan(PLAN), ClassRecord(str(tmp_path / "class.sqlite"))
-    assert find_or_begin_class(record, new_parts(plan, PLAN, load_shipped_scenario), plan) is not None
-    assert find_or_begin_class(record, new_parts(plan, PLAN, load_shipped_scenario), plan) is not None, (
+    assert find_or_begin_class(record, create_parts(plan, PLAN, load_shipped_scenario), plan) is not None
+    assert find_or_begin_class(record, create_parts(plan, PLAN, load_shipped_scenario), plan) is not None, (
         "drawn seeds are drawn once"
     )
     other_plan = parse_plan(PLAN.replace("77", "78"))
     with pytest.raises(ClassMismatchError):
-        find_or_begin_class(record, new_parts(other_plan, PLAN, load_shipped_scenario), other_plan)
+        find_or_begin_class(record, create_parts(other_plan, PLAN, load_shipped_scenario), other_plan)
     record.close()
 
 
@@ -221,11 +221,12 @@ def test_a_class_of_an_earlier_version_has_one_part(version: str, tmp_path: Path
         writer.execute("INSERT INTO instruction (seat_id, tick, kind, text) VALUES (1, 7, 'message', 'look')")
         writer.commit()
     with closing(ClassRecord(str(file), new=False)) as record:
-        assert record.acts(1) == [LogEntry(1, 5, "note x", "", 0)]
+        assert record.read_entries(1) == [LogEntry(1, 5, "note x", "", 0)]
         assert [
-            (instruction.number, instruction.tick, instruction.text) for instruction in record.instructions()
+            (instruction.number, instruction.tick, instruction.text)
+            for instruction in record.read_instructions()
         ] == [(1, 7, "look")]
-        (mark,) = record.instruct([ClassInstruction(kind=MARK, text="here")])
+        (mark,) = record.store_instructions([ClassInstruction(kind=MARK, text="here")])
         assert mark.number == 2
         assert not record.start_next_part()
 
@@ -294,7 +295,7 @@ scenario = "ag-lab"
 
 
 def test_a_plan_with_parts_needs_no_scenario_at_the_top_level() -> None:
-    assert [part.scenario for part in parse_plan(PARTS_ALONE).parts()] == ["lab", "ag-lab"]
+    assert [part.scenario for part in parse_plan(PARTS_ALONE).list_parts()] == ["lab", "ag-lab"]
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,10 @@ from app.classroom.models import ClassInstruction, Seat
 from app.classroom.plan import LessonPlan, parse_plan
 from app.classroom.record import ClassRecord
 from app.classroom.report import list_losses
-from app.classroom.verdict import verdict
+from app.classroom.verdict import judge_log
 from app.learning.reflection import Reflection
 from app.words import language
-from engine.drill.judging.report import program_version
+from engine.drill.judging.report import get_program_version
 from engine.drill.par.account import Account, RunSegment
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
@@ -53,23 +53,23 @@ def class_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("class") / "class.sqlite"
     record = ClassRecord(str(file))
     plan = f'scenario = "{NAME}"\nmode = "practice"\n[[group]]\nname = "blue"\npeople = {list(PEOPLE[:2])}\n'
-    record.begin(new_class(scenario, LessonPlan(scenario=NAME, mode="practice"), plan))
+    record.store_new_class(new_class(scenario, LessonPlan(scenario=NAME, mode="practice"), plan))
     reference = play_reference(scenario)
     solved = [(100, "note between us"), *((item.tick, item.line_without_time) for item in reference.journal)]
     solved.append((reference.tick, ""))
     forced = [(3000, "sql SERVER_A ALTER DATABASE Northwind SET PARTNER OFF"), (3500, "finish")]
     for name, lines in zip(PEOPLE, (solved, forced, [(2000, "")]), strict=True):
         seat = Seat(name=name, token_hash=f"token of {name}", group_name="blue")
-        record.keep([seat], {})
+        record.store([seat], {})
         drill = Drill(scenario)
         acts: list[LogEntry] = []
         for tick, line in lines:
             drill.advance_to(tick)
             if line:
-                drill.do(line)
-            acts.append(LogEntry(len(acts) + 1, drill.tick, line, drill.state_hash(), 0))
-        record.keep([], {seat.id: acts})
-        record.instruct(
+                drill.apply_line(line)
+            acts.append(LogEntry(len(acts) + 1, drill.tick, line, drill.compute_state_hash(), 0))
+        record.store([], {seat.id: acts})
+        record.store_instructions(
             [ClassInstruction(seat_id=seat.id, tick=None, kind="message", text=f"well done {name}")]
         )
     record.close()
@@ -116,13 +116,13 @@ def test_the_report_contains_no_names_unless_requested(database: Path) -> None:
 
 def test_report_lists_the_marks_of_the_instructor_without_names(database: Path) -> None:
     record = ClassRecord(str(database), new=False)
-    record.instruct(
+    record.store_instructions(
         [
             ClassInstruction(kind="mark", tick=9000, text="all are stuck"),
             ClassInstruction(kind="mark", seat_id=2, tick=3000, text=f"{PEOPLE[1]} asks why"),
         ]
     )
-    assert not any(instruction.kind == "mark" for instruction in record.instructions())
+    assert not any(instruction.kind == "mark" for instruction in record.read_instructions())
     record.close()
     files = report(database)
     page = files["class.html"].decode()
@@ -144,7 +144,7 @@ def test_the_report_summarizes_the_results_of_the_seats(database: Path) -> None:
     assert "1 was cut off" in page, "the third has not ended"
     assert "cut off at 0:20" in page
     assert re.search(r"Class of 20\d\d-\d\d-\d\d \d\d:\d\d\. Report of ", page)
-    assert f"Mirrordrill {program_version()}." in page
+    assert f"Mirrordrill {get_program_version()}." in page
     assert "filter: invert" in page, "pictures follow the dark theme"
     assert "SET PARTNER OFF" in page
     assert "back all " in page
@@ -246,8 +246,8 @@ def test_an_erased_person_is_not_named_to_others(database: Path, capsys: pytest.
         f'people = {list(PEOPLE)}\n[[message]]\nat = "1min"\ntext = "{name}: begin"\n'
     )
     record = ClassRecord(str(database), new=False)
-    record.change(plan=plan)
-    record.instruct([ClassInstruction(kind="message", text=f"{name.upper()} has found it")])
+    record.change_columns(plan=plan)
+    record.store_instructions([ClassInstruction(kind="message", text=f"{name.upper()} has found it")])
     record.close()
     with closing(sqlite3.connect(database)) as reader:
         reader.execute("BEGIN")
@@ -258,8 +258,8 @@ def test_an_erased_person_is_not_named_to_others(database: Path, capsys: pytest.
     left = b"".join(file.read_bytes() for file in database.parent.glob("class.sqlite*"))
     assert name.encode().lower() not in left.lower()
     record = ClassRecord(str(database), new=False)
-    assert record.instructions()[-1].text == "seat 1 has found it"
-    the_class = record.the_class()
+    assert record.read_instructions()[-1].text == "seat 1 has found it"
+    the_class = record.read_class()
     assert the_class is not None
     stored_plan = parse_plan(the_class.plan)
     assert (stored_plan.groups[0].people, stored_plan.messages[0].text) == (PEOPLE[1:], "seat 1: begin")
@@ -269,18 +269,20 @@ def test_an_erased_person_is_not_named_to_others(database: Path, capsys: pytest.
 def test_confidence_is_shown_next_to_correctness(tmp_path: Path) -> None:
     asked_scenario = load_shipped_scenario("automatic-failover")
     record = ClassRecord(str(tmp_path / "class.sqlite"))
-    record.begin(new_class(asked_scenario, LessonPlan(scenario=asked_scenario.name, mode="exam"), ""))
+    record.store_new_class(
+        new_class(asked_scenario, LessonPlan(scenario=asked_scenario.name, mode="exam"), "")
+    )
     for name, choice in (("Ann", 1), ("Ben", 2)):
         seat = Seat(name=name, token_hash=name)
-        record.keep([seat], {})
+        record.store([seat], {})
         drill, acts = Drill(asked_scenario, mode="exam"), list[LogEntry]()
-        while not drill.open_questions():
+        while not drill.list_open_questions():
             drill.advance_to(drill.tick + 100)
-        (question, *_) = drill.open_questions()
+        (question, *_) = drill.list_open_questions()
         for line in (f"answer {question.name} {choice} sure_percent=80", "finish"):
-            drill.do(line)
-            acts.append(LogEntry(len(acts) + 1, drill.tick, line, drill.state_hash(), 0))
-        record.keep([], {seat.id: acts})
+            drill.apply_line(line)
+            acts.append(LogEntry(len(acts) + 1, drill.tick, line, drill.compute_state_hash(), 0))
+        record.store([], {seat.id: acts})
     record.close()
     page = report(tmp_path / "class.sqlite")["class.html"].decode()
     assert "Brier score 0.34 of 2 answers" in page, "(0.04 + 0.64) / 2"
@@ -303,8 +305,8 @@ def test_a_person_gets_all_of_their_own_data_and_nothing_of_others(database: Pat
 
 def test_self_assessments_are_shown_next_to_the_points(database: Path) -> None:
     record = ClassRecord(str(database), new=False)
-    record.reflect(1, Reflection("nothing yet", "", None))
-    record.reflect(1, Reflection("Béla pulled the cable", "=1+1", 70.0))
+    record.store_reflection(1, Reflection("nothing yet", "", None))
+    record.store_reflection(1, Reflection("Béla pulled the cable", "=1+1", 70.0))
     record.close()
     files = report(database)
     page = files["class.html"].decode()
@@ -330,7 +332,7 @@ def test_typed_names_are_masked_in_a_report_without_names(database: Path) -> Non
     record = ClassRecord(str(database), new=False)
     record.change_seats([1, 2], group_name="Falcons")
     seat = Seat(name="Grant Müller", token_hash="token of Grant", group_name="Falcons")
-    record.keep([seat], {})
+    record.store([seat], {})
     typed = (
         "sql SERVER_A -- béla r. of the falcons asked for it\nPRINT 'Müller_1'; GRANT CONNECT TO [Annelore]",
         "note Grant and FALCONS know that Northwind is mine",
@@ -339,9 +341,9 @@ def test_typed_names_are_masked_in_a_report_without_names(database: Path) -> Non
     drill, acts = Drill(load_shipped_scenario(NAME)), list[LogEntry]()
     for number, line in enumerate(typed, 1):
         drill.advance_to(number * 100)
-        drill.do(line)
-        acts.append(LogEntry(number, drill.tick, line, drill.state_hash(), 0))
-    record.keep([], {seat.id: acts})
+        drill.apply_line(line)
+        acts.append(LogEntry(number, drill.tick, line, drill.compute_state_hash(), 0))
+    record.store([], {seat.id: acts})
     record.close()
     files = report(database)
     all_text = b"".join(files.values()).decode(errors="replace").casefold()
@@ -360,8 +362,8 @@ def test_typed_names_are_masked_in_a_report_without_names(database: Path) -> Non
 def test_an_unreadable_line_does_not_prevent_the_report(database: Path) -> None:
     record = ClassRecord(str(database), new=False)
     seat = Seat(name="Dora", token_hash="token of Dora")
-    record.keep([seat], {})
-    record.keep([], {seat.id: [LogEntry(1, 100, "no-such-verb", "", 0)]})
+    record.store([seat], {})
+    record.store([], {seat.id: [LogEntry(1, 100, "no-such-verb", "", 0)]})
     record.close()
     board = csv.DictReader(io.StringIO(report(database)["board.csv"].decode()))
     assert [row["parted_t_s"] for row in board] == ["", "", "", "1.0"]
@@ -379,7 +381,7 @@ def test_versions_of_seats_are_in_the_report(database: Path) -> None:
 
 def test_the_class_page_is_translated_to_german(database: Path) -> None:
     files = report(database, "--language", "de")
-    assert language.current() == language.ENGLISH, "only the report does"
+    assert language.get_current_language() == language.ENGLISH, "only the report does"
     page = files["class.html"].decode()
     assert '<html lang="de">' in files["people/0001.html"].decode()
     assert "Nicht erreicht: " in page
@@ -399,22 +401,24 @@ def test_inputs_of_the_instructor_are_attributed_to_the_instructor(
     file = tmp_path / "class.sqlite"
     record = ClassRecord(str(file))
     plan = LessonPlan(scenario=NAME, mode=cast("Any", mode))
-    record.begin(new_class(scenario, plan, f'scenario = "{NAME}"\nmode = "{mode}"\n'))
-    record.keep([Seat(name="Ann", token_hash="a")], {})
+    record.store_new_class(new_class(scenario, plan, f'scenario = "{NAME}"\nmode = "{mode}"\n'))
+    record.store([Seat(name="Ann", token_hash="a")], {})
     reference = play_reference(scenario)
     drill = Drill(scenario, scenario.seed, DrillMode(mode))
     acts: list[LogEntry] = []
     for item in reference.journal:
         drill.advance_to(item.tick)
-        drill.do(item.line_without_time)
-        (instruction,) = record.instruct(
+        drill.apply_line(item.line_without_time)
+        (instruction,) = record.store_instructions(
             [ClassInstruction(seat_id=1, kind="inject", text=item.line_without_time)]
         )
         number = instruction.number if by_instructor else 0
-        acts.append(LogEntry(len(acts) + 1, drill.tick, item.line_without_time, drill.state_hash(), number))
+        acts.append(
+            LogEntry(len(acts) + 1, drill.tick, item.line_without_time, drill.compute_state_hash(), number)
+        )
     drill.advance_to(reference.tick)
-    acts.append(LogEntry(len(acts) + 1, drill.tick, "", drill.state_hash(), 0))
-    record.keep([], {1: acts})
+    acts.append(LogEntry(len(acts) + 1, drill.tick, "", drill.compute_state_hash(), 0))
+    record.store([], {1: acts})
     record.close()
     files = report(file)
     (board,) = csv.DictReader(io.StringIO(files["board.csv"].decode()))
@@ -437,9 +441,9 @@ def test_fault_injected_by_the_instructor_costs_no_goal() -> None:
     inputs = [(item.tick, item.line_without_time, 0) for item in reference.journal]
     for tick, line, number in sorted([*inputs, (50, "stop-agent SERVER_A", 7)]):
         drill.advance_to(tick)
-        drill.do(line)
-        acts.append(LogEntry(len(acts) + 1, tick, line, drill.state_hash(), number))
-    verdict_found = verdict(scenario, scenario.seed, "practice", acts)
+        drill.apply_line(line)
+        acts.append(LogEntry(len(acts) + 1, tick, line, drill.compute_state_hash(), number))
+    verdict_found = judge_log(scenario, scenario.seed, "practice", acts)
     assert verdict_found["instructor_inputs"] == 1
     assert verdict_found["instructor_goals"] == []
     assert any(met_s is not None for met_s in verdict_found["goals"].values())
@@ -450,8 +454,8 @@ def test_end_of_the_class_is_no_mistake_of_the_seat(instruction: int) -> None:
     scenario = load_shipped_scenario("automatic-failover")
     drill = Drill(scenario, scenario.seed, "practice")
     drill.advance_to(12_000)
-    drill.do("finish")
-    end = LogEntry(1, 12_000, "finish", drill.state_hash(), instruction)
+    drill.apply_line("finish")
+    end = LogEntry(1, 12_000, "finish", drill.compute_state_hash(), instruction)
     log = Log(1, "Ann", "", scenario.name, scenario.text, scenario.seed, "practice", (end,))
     seat = review_seat(log, pdf=False, curve_s=600.0, language_code="en")
     assert seat.verdict["ended_by"] == ("instructor" if instruction else "asked")
@@ -468,8 +472,8 @@ def test_refused_command_is_named_as_refused() -> None:
     force = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
     for tick, line in ((500, "sql SERVER_B SELECT 1"), (1_000, force)):
         drill.advance_to(tick)
-        drill.do(line)
-        acts.append(LogEntry(len(acts) + 1, tick, line, drill.state_hash(), 0))
+        drill.apply_line(line)
+        acts.append(LogEntry(len(acts) + 1, tick, line, drill.compute_state_hash(), 0))
     log = Log(1, "Ann", "", scenario.name, scenario.text, scenario.seed, "practice", tuple(acts))
     seat = review_seat(log, pdf=False, curve_s=0.0, language_code="en")
     ((tick, line),) = seat.refused

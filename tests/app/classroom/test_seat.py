@@ -19,7 +19,7 @@ from app.classroom.messages.replies import (
 from app.classroom.models import OVER
 from app.classroom.seat import MARK_TICKS, ClassEndedError, SeatRun
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_welcome
-from app.classroom.verdict import verdict
+from app.classroom.verdict import judge_log
 from engine.inputs import InputError
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -42,7 +42,7 @@ class NoLink:
 @pytest.fixture
 def seat_log(tmp_path: Path) -> Iterator[SeatLog]:
     seat_log = SeatLog(tmp_path, "Ann")
-    seat_log.begin(SeatAssignment(1, "Ann", "lab", LAB.text, LAB.seed, "lab"))
+    seat_log.write_assignment(SeatAssignment(1, "Ann", "lab", LAB.text, LAB.seed, "lab"))
     yield seat_log
     seat_log.close()
 
@@ -78,11 +78,11 @@ def test_late_comer_begins_at_the_time_that_the_host_gives(
     """A seat that already has a log continues from its log instead."""
     run = run_of(seat_log, link)
     for _ in range(inputs_before):
-        run.do("note here")
+        run.apply_line("note here")
     link.incoming.put(welcome(900))
     run.follow_instructions()
     assert run.drill.tick == expected
-    run.do("note later")
+    run.apply_line("note later")
     assert seat_log.acts[-1].tick == expected
 
 
@@ -105,27 +105,30 @@ def test_late_comer_gets_events_of_the_skipped_time_at_their_own_times(
         (300, "power-off SERVER_B", 2), (500, "", 3), (700, "power-on SERVER_B", 1),
     ]  # fmt: skip
     assert shown_texts == ["the boss calls"]
-    assert verdict(run.drill.scenario, run.drill.seed, run.drill.mode, seat_log.acts)["parted_t_s"] is None
+    assert judge_log(run.drill.scenario, run.drill.seed, run.drill.mode, seat_log.acts)["parted_t_s"] is None
 
 
 def test_inputs_are_logged_with_hashes_and_replay_to_the_same_state(seat_log: SeatLog, link: NoLink) -> None:
     run = run_of(seat_log, link)
     run.advance_to(1500)
-    run.do("power-off SERVER_A")
+    run.apply_line("power-off SERVER_A")
     run.advance_to(3000)
-    run.end()
+    run.record_end()
     assert lines(seat_log) == [(1500, "power-off SERVER_A", 0)]
     assert [act.tick for act in seat_log.acts if not act.line] == [MARK_TICKS, 2 * MARK_TICKS, 3 * MARK_TICKS]
-    verdict_found = verdict(LAB, LAB.seed, "lab", seat_log.acts)
-    assert (verdict_found["parted"], verdict_found["state_hash"]) == ("", run.drill.state_hash())
+    verdict_found = judge_log(LAB, LAB.seed, "lab", seat_log.acts)
+    assert (verdict_found["parted"], verdict_found["state_hash"]) == ("", run.drill.compute_state_hash())
 
 
 def test_after_a_break_the_seat_continues_where_it_stopped(seat_log: SeatLog, link: NoLink) -> None:
     run = run_of(seat_log, link)
     run.advance_to(1500)
-    run.do("power-off SERVER_A")
+    run.apply_line("power-off SERVER_A")
     run_again = run_of(seat_log, link)
-    assert (run_again.drill.tick, run_again.drill.state_hash()) == (1500, run.drill.state_hash())
+    assert (run_again.drill.tick, run_again.drill.compute_state_hash()) == (
+        1500,
+        run.drill.compute_state_hash(),
+    )
 
 
 def test_an_inject_happens_once_at_its_time_and_shows_its_message(seat_log: SeatLog, link: NoLink) -> None:
@@ -160,10 +163,10 @@ def test_a_seat_is_notified_of_the_instructors_actions(seat_log: SeatLog, link: 
         "The instructor has taken control of your seat.",
     ]
     with pytest.raises(InputError, match="controls this seat"):
-        run.do("power-on SERVER_A")
+        run.apply_line("power-on SERVER_A")
     link.incoming.put(Attention(looked_at=True, held=False))
     run.advance_to(200)
-    run.do("power-on SERVER_A")
+    run.apply_line("power-on SERVER_A")
     assert lines(seat_log) == [(0, "power-off SERVER_A", 1), (200, "power-on SERVER_A", 0)], "who did what"
 
 
@@ -177,5 +180,5 @@ def test_a_seat_cannot_rewind_itself(seat_log: SeatLog, link: NoLink) -> None:
     run = run_of(seat_log, link)
     run.advance_to(500)
     with pytest.raises(InputError, match="be set back"):
-        run.do("rewind 1")
+        run.apply_line("rewind 1")
     assert lines(seat_log) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from app.classroom.code import invitation
+from app.classroom.code import parse_invitation
 from app.classroom.seat_sheet import STEPS, build_sheet
 from app.words import language
 
@@ -15,7 +15,7 @@ def test_sheet_shows_a_code_that_a_seat_can_type_and_every_step() -> None:
     page = build_sheet("Cable & <witness>", CODE)
     assert "Cable &amp; &lt;witness&gt;" in page
     secret, address = re.findall(r'<p class="(?:code|address)">([^<]+)</p>', page)
-    assert invitation(secret + address) == invitation(CODE)
+    assert parse_invitation(secret + address) == parse_invitation(CODE)
     assert page.count("<li>") == len(STEPS)
     assert page.count("<svg") == 1
     assert "@" not in build_sheet("Cable", CODE.partition("@")[0]).partition("</style>")[2]
@@ -23,10 +23,10 @@ def test_sheet_shows_a_code_that_a_seat_can_type_and_every_step() -> None:
 
 def test_sheet_is_german_in_a_german_window() -> None:
     english = build_sheet("Cable", CODE)
-    language.use(language.GERMAN)
+    language.use_language(language.GERMAN)
     try:
         german = build_sheet("Cable", CODE)
     finally:
-        language.use(language.ENGLISH)
+        language.use_language(language.ENGLISH)
     pairs = zip(re.findall("<li>.*?</li>", english), re.findall("<li>.*?</li>", german), strict=True)
     assert all(ours != theirs for ours, theirs in pairs)

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from app.classroom.code import Invitation, invitation
+from app.classroom.code import Invitation, parse_invitation
 from app.classroom.messages.codec import ProtocolError
-from app.classroom.messages.team import TEAM_REQUESTS
-from app.classroom.team.member import TeamMember, roles
+from app.classroom.messages.team import TEAM_REQUESTS, Roles, TeamRole
+from app.classroom.team.member import TeamMember
 from app.classroom.team.world import InputRejectedError, RoleTable
 from app.words import language
 from tests.class_process import WAIT_S, Stranger, run_host
@@ -24,6 +24,18 @@ from tests.forked import Program, run
 from tests.shipped_scenarios import load_shipped_scenario
 
 ORDER = "plug in the cable of PAY1"
+
+
+def request_roles(invitation: Invitation, name: str) -> list[TeamRole]:
+    """Return the roles of the team with their members."""
+    member = TeamMember(invitation, name, "")
+    member.start()
+    try:
+        message = member.incoming.get(timeout=WAIT_S)
+    finally:
+        member.disconnect()
+    assert isinstance(message, Roles)
+    return message.roles
 
 
 class TeamProcess:
@@ -36,7 +48,7 @@ class TeamProcess:
 
     def start(self) -> None:
         self._running = Program(*self._words, environment=self._profile)
-        self.invited = invitation(self._running.stdout.readline().strip())
+        self.invited = parse_invitation(self._running.stdout.readline().strip())
 
     def write(self, line: str) -> None:
         print(line, file=self._running.stdin, flush=True)
@@ -70,7 +82,7 @@ class Person(TeamMember):
         raise AssertionError(f"{self.role} did not hear {kind}; heard last {last}")
 
     def says(self, line: str, kind: str = "done") -> Any:
-        self.do(line)
+        self.send_input(line)
         return self.wait_for(kind)
 
     @property
@@ -112,7 +124,7 @@ def test_an_unauthorized_client_is_refused(team: tuple[Path, TeamProcess]) -> No
 
 def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> None:
     folder, process = team
-    assert {role.key: role.taken_by for role in roles(process.invited, "Nosy")} == {
+    assert {role.key: role.taken_by for role in request_roles(process.invited, "Nosy")} == {
         "dba": None, "room": None, "manager": None,
     }  # fmt: skip
     dba, room = Person(process.invited, "Ann", "dba"), Person(process.invited, "Bob", "room")
@@ -143,17 +155,17 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     assert room.is_welcome
     dba.wait_for("view", lambda message: any(row["read_back"] for row in message.view["calls"]))
     dba.says("confirm room")
-    room.end()  # a laptop dies, and another one goes on
+    room.disconnect()  # a laptop dies, and another one goes on
     assert "Bob already has this role" in Person(process.invited, "Cid", "room").wait_for("refused").text
-    (left,) = [seat for seat in roles(process.invited, "Cid") if seat.taken_by == "Bob"]
+    (left,) = [seat for seat in request_roles(process.invited, "Cid") if seat.taken_by == "Bob"]
     assert not left.connected
-    language.use(language.GERMAN)
+    language.use_language(language.GERMAN)
     try:
         room = Person(process.invited, "Cid", "room", instead=True)
         room.wait_for("view", lambda message: "DBA bestätigt die Wiederholung" in str(message.view["news"]))
         assert "eigenen Rolle" in room.says("@dba note hello", "not_done").text
     finally:
-        language.use(language.ENGLISH)
+        language.use_language(language.ENGLISH)
     room.says("plug-cable PAY1")
     dba.wait_for("view", lambda message: any(row["database"] and row["state"] == "SYNCHRONIZED"
                                        for row in message.view["databases"]))  # fmt: skip
@@ -175,18 +187,18 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     assert not any("SELECT" in text for text in room.news)
     assert any(text.startswith("Computer room: plug-cable") for text in room.news)
     for person in (dba, room):
-        person.end()
+        person.disconnect()
 
 
 def test_a_role_stays_with_its_member_after_a_restart(tmp_path: Path) -> None:
     table = RoleTable(tmp_path / "roles.json")
-    table.take("dba", "Ann", "a" * 32)
+    table.assign_role("dba", "Ann", "a" * 32)
     reread_table = RoleTable(tmp_path / "roles.json")
-    reread_table.take("dba", "Ann", "a" * 32)
+    reread_table.assign_role("dba", "Ann", "a" * 32)
     with pytest.raises(InputRejectedError, match="Ann already has this role"):
-        reread_table.take("dba", "Ann", "b" * 32)
+        reread_table.assign_role("dba", "Ann", "b" * 32)
     assert "a" * 32 not in (tmp_path / "roles.json").read_text()
-    assert reread_table.name_of("room") is None
+    assert reread_table.get_member_name("room") is None
 
 
 def test_a_team_input_needs_a_number() -> None:
@@ -200,21 +212,21 @@ def test_world_of_a_team_waits_for_all_roles_or_the_start(tmp_path: Path, is_ful
     ann = Person(team.invited, "Ann", "dba")
     first_view = ann.wait_for("view")
     assert first_view.view["t_s"] == 0.0
-    assert len(first_view.waits_for) == len(roles(team.invited, "Ann")) - 1
-    ann.do("note too early")
+    assert len(first_view.waits_for) == len(request_roles(team.invited, "Ann")) - 1
+    ann.send_input("note too early")
     assert ann.wait_for("not_done")
     other_people = []
     if is_full:
         other_people = [
             Person(team.invited, "Bob", role.key)
-            for role in roles(team.invited, "Ann")
+            for role in request_roles(team.invited, "Ann")
             if role.taken_by is None
         ]
     else:
         ann.start_team()
     assert ann.wait_for("view", lambda message: message.view["t_s"] > 0.0).waits_for == []
     for person in (ann, *other_people):
-        person.end()
+        person.disconnect()
     team.kill()
 
 
@@ -229,19 +241,19 @@ def test_the_host_ends_the_team_for_all_members(tmp_path: Path, has_started: boo
     ann = Person(team.invited, "Ann", "dba")
     headless = Program("class", "join", str(team.invited), "--role", "room", "--name", "Bob")
     deadline = time.monotonic() + WAIT_S
-    while not any(role.key == "room" and role.connected for role in roles(team.invited, "Ann")):
+    while not any(role.key == "room" and role.connected for role in request_roles(team.invited, "Ann")):
         assert time.monotonic() < deadline
     ann.wait_for("view")
-    language.use(language.GERMAN)
+    language.use_language(language.GERMAN)
     try:
         team.write("end")
         end_message = ann.wait_for("over")
     finally:
-        language.use(language.ENGLISH)
+        language.use_language(language.ENGLISH)
     assert team.end() == 0
     printed = headless.stdout.read().splitlines()
     assert headless.wait(WAIT_S) == 0
-    ann.end()
+    ann.disconnect()
     end = next(number for number, line in enumerate(printed) if line.startswith("END"))
     if not has_started:
         assert (end_message.verdict, end_message.result) == (None, None)

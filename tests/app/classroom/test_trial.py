@@ -16,7 +16,7 @@ from app.classroom.models import Seat
 from app.classroom.plan import InvalidPlanError, LessonPlan, read
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import InvalidSeatLogError
-from app.classroom.trial import Person, compare_groups, people
+from app.classroom.trial import Person, compare_groups, read_people
 from engine.drill.running.drill import Drill
 from tests.class_process import Stranger, join, new_class, run_host
 from tests.shipped_scenarios import load_shipped_scenario
@@ -74,7 +74,7 @@ def test_seats_are_assigned_to_groups_on_joining_and_stay_there(tmp_path: Path) 
 
     def groups() -> dict[str, str]:
         record = ClassRecord(str(database), new=False)
-        groups_by_name = {seat.name: seat.group_name for seat in record.seats()}
+        groups_by_name = {seat.name: seat.group_name for seat in record.read_seats()}
         record.close()
         return groups_by_name
 
@@ -107,21 +107,21 @@ def export_class(folder: Path, name: str, seconds: dict[str, int], group: dict[s
     """Write the export of a class in which every seat fails over at a different time, as `class export` does."""
     scenario = load_shipped_scenario("planned-failover")
     record = ClassRecord(str(folder / f"{name}.sqlite"))
-    record.begin(new_class(scenario, LessonPlan(scenario=scenario.name, mode="practice"), ""))
+    record.store_new_class(new_class(scenario, LessonPlan(scenario=scenario.name, mode="practice"), ""))
     for person, second in seconds.items():
         seat = Seat(name=person, token_hash=person, group_name=group.get(person, ""))
-        record.keep([seat], {})
+        record.store([seat], {})
         drill, acts = Drill(scenario), list[LogEntry]()
         for at_s, line in (
             (second, "sql SERVER_A ALTER DATABASE Northwind SET PARTNER OFF"),
             (second + 1, "finish"),
         ):
             drill.advance_to(at_s * 100)
-            drill.do(line)
-            acts.append(LogEntry(len(acts) + 1, drill.tick, line, drill.state_hash(), 0))
-        record.keep([], {seat.id: acts})
+            drill.apply_line(line)
+            acts.append(LogEntry(len(acts) + 1, drill.tick, line, drill.compute_state_hash(), 0))
+        record.store([], {seat.id: acts})
     file = folder / f"{name}.zip"
-    file.write_bytes(class_files.archive(record))
+    file.write_bytes(class_files.build_archive(record))
     record.close()
     return file
 
@@ -143,7 +143,7 @@ def test_exported_classes_become_two_tables(tmp_path: Path, capsys: pytest.Captu
     assert {row["difference"] for row in analysis} == {"0.0"}
     class_without = export_class(tmp_path, "without", {"Ann": 10}, {})
     with pytest.raises(InvalidSeatLogError, match="no seat has a group"):
-        people(class_without, class_without, class_without)
+        read_people(class_without, class_without, class_without)
     forged = tmp_path / "forged.zip"
     with zipfile.ZipFile(files[2]) as old, zipfile.ZipFile(forged, "w") as new:
         for member in old.namelist():

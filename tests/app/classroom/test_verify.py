@@ -27,7 +27,7 @@ from app.classroom.replay_verifier import ReplayVerifier
 from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog
 from app.classroom.seat_state import SeatState
 from app.classroom.service import ClassMismatchError, find_or_begin_class
-from app.classroom.verdict import LogReplay, verdict
+from app.classroom.verdict import LogReplay, judge_log
 from app.files import certificates, scenario_files
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.par.regret import search_value
@@ -55,20 +55,22 @@ def log(scenario: Scenario) -> list[LogEntry]:
     acts: list[LogEntry] = []
     for item in drill.journal:
         second_drill.advance_to(item.tick)
-        second_drill.do(item.line_without_time)
-        acts.append(LogEntry(len(acts) + 1, item.tick, item.line_without_time, second_drill.state_hash(), 0))
+        second_drill.apply_line(item.line_without_time)
+        acts.append(
+            LogEntry(len(acts) + 1, item.tick, item.line_without_time, second_drill.compute_state_hash(), 0)
+        )
     second_drill.advance_to(drill.tick)
-    return [*acts, LogEntry(len(acts) + 1, second_drill.tick, "", second_drill.state_hash(), 0)]
+    return [*acts, LogEntry(len(acts) + 1, second_drill.tick, "", second_drill.compute_state_hash(), 0)]
 
 
 @pytest.fixture
 def record(tmp_path: Path, scenario: Scenario, log: list[LogEntry]) -> ClassRecord:
     """Return the record of a class of two: one played the solution, the other did nothing."""
     record_kept = ClassRecord(str(tmp_path / "class.sqlite"))
-    record_kept.begin(new_class(scenario, LessonPlan(scenario=NAME, mode="practice"), ""))
+    record_kept.store_new_class(new_class(scenario, LessonPlan(scenario=NAME, mode="practice"), ""))
     ann, bob = Seat(name="Ann", token_hash="a"), Seat(name="Bob", token_hash="b")
-    record_kept.keep([ann, bob], {})
-    record_kept.keep([], {ann.id: log, bob.id: [LogEntry(1, 500, "", "", 0)]})
+    record_kept.store([ann, bob], {})
+    record_kept.store([], {ann.id: log, bob.id: [LogEntry(1, 500, "", "", 0)]})
     return record_kept
 
 
@@ -76,7 +78,7 @@ def archive_of(
     record: ClassRecord, tmp_path: Path, change: Callable[[dict[str, str]], None] | None = None
 ) -> Path:
     """Export the class with changed archive members, and return the path."""
-    raw = class_files.archive(record)
+    raw = class_files.build_archive(record)
     record.close()
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         texts = {name: archive.read(name).decode() for name in archive.namelist()}
@@ -104,7 +106,7 @@ def test_the_exported_class_matches_its_logs(record: ClassRecord, tmp_path: Path
 
 
 def test_the_export_contains_no_secrets(record: ClassRecord, tmp_path: Path) -> None:
-    the_class = record.the_class()
+    the_class = record.read_class()
     assert the_class is not None
     texts: dict[str, str] = {}
     archive_of(record, tmp_path, texts.update)
@@ -158,9 +160,9 @@ def test_another_scenario_is_refused(record: ClassRecord, tmp_path: Path) -> Non
 
 def test_the_first_deviation_of_a_seat_is_named(scenario: Scenario, log: list[LogEntry]) -> None:
     forged = [log[0], *(LogEntry(*act[:3], "0" * 32, act.instruction) for act in log[1:])]
-    verdict_found = verdict(scenario, scenario.seed, "practice", forged)
+    verdict_found = judge_log(scenario, scenario.seed, "practice", forged)
     assert verdict_found["parted_t_s"] == log[1].tick / 100
-    assert verdict_found["score"] == verdict(scenario, scenario.seed, "practice", log)["score"], (
+    assert verdict_found["score"] == judge_log(scenario, scenario.seed, "practice", log)["score"], (
         "the score is the host's own"
     )
 
@@ -169,20 +171,20 @@ def test_a_log_replayed_in_portions_gives_the_same_result(scenario: Scenario, lo
     run = LogReplay(scenario, scenario.seed, "practice")
     for act in log:
         run.play([act])
-        run.verdict()
-    assert run.verdict() == verdict(scenario, scenario.seed, "practice", log)
+        run.build_verdict()
+    assert run.build_verdict() == judge_log(scenario, scenario.seed, "practice", log)
 
 
 def test_a_log_with_decreasing_times_is_refused(scenario: Scenario, log: list[LogEntry]) -> None:
     rewound_log = [log[0], LogEntry(2, log[0].tick, "rewind 0", "", 0)]
-    assert "be set back" in verdict(scenario, scenario.seed, "practice", rewound_log)["parted"]
+    assert "be set back" in judge_log(scenario, scenario.seed, "practice", rewound_log)["parted"]
 
 
 def test_logs_imported_from_files_give_the_same_board_as_the_record(
     record: ClassRecord, scenario: Scenario, log: list[LogEntry], tmp_path: Path
 ) -> None:
     own_log = SeatLog(tmp_path / "seats", "Ann")
-    own_log.begin(SeatAssignment(1, "Ann", NAME, scenario.text, scenario.seed, "practice"))
+    own_log.write_assignment(SeatAssignment(1, "Ann", NAME, scenario.text, scenario.seed, "practice"))
     for act in log:
         own_log.append(act.tick, act.line, act.digest)
     own_log.close()
@@ -191,7 +193,7 @@ def test_logs_imported_from_files_give_the_same_board_as_the_record(
 
 
 def run_file(tmp_path: Path, change: Callable[[Any], None] = lambda report: None) -> Path:
-    report = play_reference(scenario_files.find(NAME).load()).report()
+    report = play_reference(scenario_files.find(NAME).load()).build_report()
     change(report)
     file = tmp_path / "run.json"
     file.write_text(json.dumps(report))
@@ -211,7 +213,7 @@ def test_the_verify_command_checks_run_files(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_a_database_holds_one_class_that_can_be_continued(record: ClassRecord, scenario: Scenario) -> None:
-    stored_class = record.the_class()
+    stored_class = record.read_class()
     assert stored_class is not None
     for wanted in ([], [new_class(scenario, LessonPlan(scenario=NAME, mode="practice"), "")]):
         class_found = find_or_begin_class(record, wanted, None)
@@ -228,7 +230,7 @@ def test_preparations_are_stored_with_the_class(tmp_path: Path, scenario: Scenar
     )
     record_kept = ClassRecord(str(tmp_path / "class.sqlite"))
     find_or_begin_class(record_kept, [new_class(scenario, plan, "")], plan)
-    (prepared,) = record_kept.instructions()
+    (prepared,) = record_kept.read_instructions()
     assert isinstance(prepared, ClassInstruction)
     assert (prepared.tick, prepared.kind, prepared.text) == (6000, "inject", "power-off SERVER_A")
     record_kept.close()
@@ -243,20 +245,25 @@ def test_an_unusable_database_is_reported(url: str) -> None:
 def test_answers_and_confidence_are_exported_as_a_table(tmp_path: Path) -> None:
     asked_scenario = load_shipped_scenario("automatic-failover")
     drill = Drill(asked_scenario)
-    while not drill.open_questions():
+    while not drill.list_open_questions():
         drill.advance_to(drill.tick + 100)
-    question = drill.open_questions()[0].name
-    drill.do(f"answer {question} 1 sure_percent=70")
+    question = drill.list_open_questions()[0].name
+    drill.apply_line(f"answer {question} 1 sure_percent=70")
     record_kept = ClassRecord(str(tmp_path / "class.sqlite"))
-    record_kept.begin(
+    record_kept.store_new_class(
         new_class(asked_scenario, LessonPlan(scenario=asked_scenario.name, mode="practice"), "")
     )
     ann = Seat(name="Ann", token_hash="a")
-    record_kept.keep([ann], {})
-    record_kept.keep(
-        [], {ann.id: [LogEntry(1, drill.tick, drill.journal[-1].line_without_time, drill.state_hash(), 0)]}
+    record_kept.store([ann], {})
+    record_kept.store(
+        [],
+        {
+            ann.id: [
+                LogEntry(1, drill.tick, drill.journal[-1].line_without_time, drill.compute_state_hash(), 0)
+            ]
+        },
     )
-    with zipfile.ZipFile(io.BytesIO(class_files.archive(record_kept))) as archive:
+    with zipfile.ZipFile(io.BytesIO(class_files.build_archive(record_kept))) as archive:
         rows = list(csv.DictReader(io.StringIO(archive.read("answers.csv").decode())))
     record_kept.close()
     (row,) = [row for row in rows if row["name"] == question]
@@ -275,7 +282,7 @@ def test_the_host_result_equals_that_of_the_full_drill(name: str, mode: str) -> 
     for act in acts:
         whole_replay.play([act])
         quick.play([act])
-        assert quick.verdict() == whole_replay.verdict(), act
+        assert quick.build_verdict() == whole_replay.build_verdict(), act
 
 
 @pytest.mark.parametrize("portions", [((0, 3), (1, 5)), ((2, 4), (0, 5)), ((0, 2), (3, 5)), ((0, 5), (0, 5))])
@@ -308,7 +315,7 @@ def test_repeated_entries_and_gaps_are_judged_once(
         )
         for first, last in portions:
             judge.add(0, log[first:last])
-        running = asyncio.create_task(judge.run(0))
+        running = asyncio.create_task(judge.replay_new_entries(0))
         try:
             return await asyncio.wait_for(verdict_future, 60), await asyncio.wait_for(weighed, 60)
         finally:
@@ -321,9 +328,9 @@ def test_repeated_entries_and_gaps_are_judged_once(
     assert len(log) >= portions[-1][1]
     acts, run = log[: portions[-1][1]], LogReplay(scenario, scenario.seed, "practice")
     run.play(acts)
-    known_plans = certificates.plans(run.drill)[:1]
+    known_plans = certificates.load_plans(run.drill)[:1]
     assert asyncio.run(judge_portions()) == (
-        verdict(scenario, scenario.seed, "practice", acts),
+        judge_log(scenario, scenario.seed, "practice", acts),
         (run.drill.world.t_s, run_to_completion(search_value(cast("SearchDrill", run.drill), known_plans))),
     )
 
@@ -331,16 +338,16 @@ def test_repeated_entries_and_gaps_are_judged_once(
 def test_the_reachable_score_never_rises_and_is_sampled_sparsely() -> None:
     seat = SeatState(1, "Ann", "", 0, 0, 0, 0)
     for t_s in range(10, 60, 10):
-        seat.weigh(t_s, 90.0)
+        seat.record_reachable_points(t_s, 90.0)
     assert seat.worth == [(10, 90.0), (50, 90.0)]
     for t_s, points in ((60, 70.0), (70, 69.8), (80, 95.0)):
-        seat.weigh(t_s, points)
+        seat.record_reachable_points(t_s, points)
     assert seat.worth == [(10, 95.0), (50, 95.0), (60, 95.0), (80, 95.0)], (
         "a way that was found late was there before"
     )
-    seat.weigh(90, 20.0)
-    seat.weigh(55, 80.0)
+    seat.record_reachable_points(90, 20.0)
+    seat.record_reachable_points(55, 80.0)
     assert seat.worth == [(10, 95.0), (50, 95.0), (55, 80.0)], "it was sent back"
     for points in (30.0, 30.0, 30.0):  # actions during a pause
-        seat.weigh(55, points)
+        seat.record_reachable_points(55, points)
     assert seat.worth == [(10, 95.0), (50, 95.0), (55, 80.0), (55, 30.0), (55, 30.0)]

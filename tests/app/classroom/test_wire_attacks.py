@@ -50,8 +50,8 @@ def status(**other: object) -> dict[str, Any]:
 
 def read_log(host: HostProcess, name: str) -> list[tuple[int, int, str]]:
     record = ClassRecord(str(host.database), new=False)
-    (seat,) = [seat_row.id for seat_row in record.seats() if seat_row.name == name]
-    acts_kept = [act[:3] for act in record.acts(seat)]
+    (seat,) = [seat_row.id for seat_row in record.read_seats() if seat_row.name == name]
+    acts_kept = [act[:3] for act in record.read_entries(seat)]
     record.close()
     return acts_kept
 
@@ -256,7 +256,7 @@ def test_name_that_people_cannot_read_is_refused(host: HostProcess, name: str) -
             == acknowledged + 1
         )
     record = ClassRecord(str(host.database), new=False)
-    assert FALSE_NAMES[name] not in [seat.name for seat in record.seats()]
+    assert FALSE_NAMES[name] not in [seat.name for seat in record.read_seats()]
     record.close()
 
 
@@ -272,13 +272,13 @@ def test_question_with_control_characters_is_shown_as_readable_text(host: HostPr
             hand = next((tile["hand"] for tile in tiles if tile["seat"] == number), None)
         assert hand == "why ?   [2J"
     record = ClassRecord(str(host.database), new=False)
-    assert [seat.version for seat in record.seats() if seat.name == "Oda"] == ["9.9"]
+    assert [seat.version for seat in record.read_seats() if seat.name == "Oda"] == ["9.9"]
     record.close()
 
 
 def read_class_key(host: HostProcess) -> str:
     record = ClassRecord(str(host.database), new=False)
-    the_class = record.the_class()
+    the_class = record.read_class()
     record.close()
     assert the_class is not None
     return the_class.secret

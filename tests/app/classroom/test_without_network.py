@@ -58,7 +58,7 @@ def seat_file(host: HostProcess, folder: Path) -> Path:
 def play(assignment: Invitation | SeatAssignment, name: str, script: list[str]) -> Participation:
     lines, problems = parse_script("\n".join(script))
     assert not problems
-    return take_part(assignment, name, players.inputs(lines), None, lambda _: None)
+    return take_part(assignment, name, players.create_input_player(lines), None, lambda _: None)
 
 
 def console(folder: Path, *lines: str) -> list[dict[str, Any]]:
@@ -119,15 +119,15 @@ def test_a_seat_that_lost_the_network_hands_in_the_rest_by_file(
 ) -> None:
     attended = play(host.invited, "Ann", SCRIPTS[0])
     record = ClassRecord(str(folder / "class.sqlite"), new=False)
-    (seat,) = [seat_row for seat_row in record.seats() if seat_row.name == "Ann"]
-    known_acts = record.acts(seat.id)
+    (seat,) = [seat_row for seat_row in record.read_seats() if seat_row.name == "Ann"]
+    known_acts = record.read_entries(seat.id)
     drill = Drill(load_shipped_scenario(NAME))  # inputs since then, which the host has not received
     drill.advance_to(known_acts[-1].tick + 500)
     second_file = tmp_path / "more.seat"
     last = json.dumps([known_acts[-1].number + 1, drill.tick, "", "", 0])
     second_file.write_text(Path(attended.file).read_text() + last + "\n")
     assert [reply["kind"] for reply in console(folder, f"hand in {second_file}")] == ["done"]
-    assert len(record.acts(seat.id)) == len(known_acts) + 1
+    assert len(record.read_entries(seat.id)) == len(known_acts) + 1
     record.close()
 
 

@@ -27,7 +27,7 @@ def _little_work(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("_little_work")
 def test_every_figure_is_a_ratio_to_a_named_reference() -> None:
-    figures = list(bench.bench_rows())
+    figures = list(bench.measure_figures())
     names = [figure.name for figure in figures]
     assert max(map(len, names)) <= bench.NAME_LETTERS
     assert len(set(names)) == len(names)
@@ -56,7 +56,7 @@ def test_every_figure_is_a_ratio_to_a_named_reference() -> None:
 @pytest.mark.usefixtures("_little_work")
 def test_a_missing_simpy_package_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tests.simpy_models", None)
-    of_simpy = (figure for figure in bench.bench_rows() if figure.name.startswith("SimPy"))
+    of_simpy = (figure for figure in bench.measure_figures() if figure.name.startswith("SimPy"))
     figures = list(islice(of_simpy, len(bench.DATABASES)))
     assert len(figures) == len(bench.DATABASES)
     assert all(figure.value == bench.NO_SIMPY and figure.ratio is None for figure in figures)

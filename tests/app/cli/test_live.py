@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.runs import live
+from app.cli.runs import play_live
 from app.files import scenario_files
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill, DrillMode
@@ -60,6 +60,6 @@ def test_a_question_without_an_answering_line_ends_the_run() -> None:
     scenario = load_scenario(scenario_files.find("lab").text + ASKING, "lab.toml")
     drill = Drill(scenario, mode=DrillMode.GUIDED)  # free play asks no questions
     lines: list[str] = []
-    live(drill, 1000.0, 60.0, io.StringIO(""), lines.append)
+    play_live(drill, 1000.0, 60.0, io.StringIO(""), lines.append)
     assert drill.world.t_s == 5.0
     assert any("Who serves Sales now?" in line for line in lines)

@@ -31,7 +31,7 @@ def test_two_processes_find_the_same_as_one() -> None:
     with distribute_search(small, small.seed, 2) as spread:
         two = ParSearch(small, small.seed, spread=spread, **rules)
         for search in (first_search, two):
-            for _ in search.steps():
+            for _ in search.run_steps():
                 pass
             assert search.complete
     assert first_search.plans == two.plans
@@ -138,5 +138,5 @@ def test_problems_of_a_drill_are_reported(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_progress_names_the_current_search() -> None:
-    search = ParSearch(texts.small(), 1, fair=False).run(1)
+    search = ParSearch(texts.small(), 1, fair=False).run_nodes(1)
     assert par._format_progress(search).startswith("1 nodes of the clairvoyant search, best ")

@@ -24,8 +24,8 @@ def _call(*arguments: str) -> int:
 
 @pytest.mark.slow
 def test_one_worker_and_two_print_the_same_table() -> None:
-    jobs = sweep.jobs_of([texts.small()], ["reference", "idle"], range(1, 4))
-    first_outcomes, two = (sweep.outcomes_of(jobs, workers=workers) for workers in (1, 2))
+    jobs = sweep.list_jobs([texts.small()], ["reference", "idle"], range(1, 4))
+    first_outcomes, two = (sweep.run_jobs(jobs, workers=workers) for workers in (1, 2))
     assert first_outcomes == two
     assert [(outcome.player, outcome.seed) for outcome in first_outcomes] == [job[2:] for job in jobs]
 
@@ -80,13 +80,13 @@ def test_the_share_of_quick_failovers_is_printed_and_drawn(
 
 @pytest.mark.parametrize(("text", "expected"), [("7", range(7, 8)), ("1-50", range(1, 51))])
 def test_seed_ranges_are_parsed(text: str, expected: range) -> None:
-    assert sweep.seeds_of(text) == expected
+    assert sweep.parse_seeds(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "5-4", "a-b", "-3", "1-", "1-99999999999999999999"])
 def test_invalid_seeds_are_refused(text: str) -> None:
     with pytest.raises(UsageError):
-        sweep.seeds_of(text)
+        sweep.parse_seeds(text)
 
 
 @pytest.mark.parametrize(
@@ -137,9 +137,9 @@ class Cluster:
     ],
 )
 def test_an_unusable_cluster_is_reported_at_once(cluster: Cluster, message: str) -> None:
-    processes._check(Cluster(1), "moon:8786")
+    processes._check_cluster(Cluster(1), "moon:8786")
     with pytest.raises(UsageError, match=message):
-        processes._check(cluster, "moon:8786")
+        processes._check_cluster(cluster, "moon:8786")
 
 
 def test_duplicate_arguments_are_played_once(

@@ -12,7 +12,7 @@ import pytest
 from app.cli.trials import HelperProcess, SearchProcesses
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.search import ParSearch
-from engine.drill.par.trials import ALL_NEIGHBORS, Decision, Rules, Trials, trials_at
+from engine.drill.par.trials import ALL_NEIGHBORS, Decision, Rules, Trials, run_trials
 from tests.engine.drill import texts
 
 RULES: dict[str, Any] = {"actions_max": 2, "points_max": 3}
@@ -57,7 +57,7 @@ def local_search(small: Scenario) -> ParSearch:
 
 
 def complete_search(search: ParSearch) -> ParSearch:
-    for _ in search.steps():
+    for _ in search.run_steps():
         pass
     assert search.complete
     return search
@@ -73,7 +73,7 @@ def test_results_do_not_depend_on_the_distribution_of_work(
     crew = SearchProcesses(
         small, small.seed, [HelperProcess(executor, cluster=cluster) for executor in executors]
     )
-    search_result = complete_search(ParSearch(small, small.seed, spread=crew.spread, **RULES))
+    search_result = complete_search(ParSearch(small, small.seed, spread=crew.run_round, **RULES))
     assert search_result.plans == local_search.plans
     assert (search_result.best, search_result.nodes) == (local_search.best, local_search.nodes)
     assert all(len(executor.news) > 5 for executor in executors), "each had its share"
@@ -116,10 +116,10 @@ def test_portions_of_a_decision_cover_it_completely(small: Scenario) -> None:
 def test_only_a_search_in_one_process_skips_known_states(small: Scenario) -> None:
     drill, rules, decision = (small.name, small.text, small.seed), Rules(actions_max=2), Decision((), 3000)
     first, second, third, fourth = (
-        trials_at(search, drill, rules, [], decision, ALL_NEIGHBORS, search == "alone")
+        run_trials(search, drill, rules, [], decision, ALL_NEIGHBORS, search == "alone")
         for search in ("one of many", "one of many", "alone", "alone")
     )
     assert len(first) == len(second) == len(third) > 7
     assert not fourth
     known_states = [trial.state for trial in first]
-    assert not trials_at("told", drill, rules, known_states, decision, ALL_NEIGHBORS, False)
+    assert not run_trials("told", drill, rules, known_states, decision, ALL_NEIGHBORS, False)

@@ -11,9 +11,9 @@ import pytest
 from app.cli.waits import (
     REPORT_INTERVAL_S,
     TerminalProgress,
+    catch_interrupts,
     count_with_progress,
     run_with_progress,
-    stoppable,
 )
 
 
@@ -77,7 +77,7 @@ def keyboard_interrupts() -> Iterator[None]:
 @pytest.mark.usefixtures("keyboard_interrupts")
 def test_the_first_ctrl_c_requests_the_end_and_the_second_forces_it() -> None:
     before = signal.getsignal(signal.SIGINT)
-    with stoppable() as stop:
+    with catch_interrupts() as stop:
         assert not stop()
         signal.raise_signal(signal.SIGINT)
         assert stop()

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from pytestqt.qtbot import QtBot
 
 from app.export import body, course_svg, curve_svg
-from app.export.page import page
-from app.export.runbook import reference_runbook, runbook
-from app.export.sheets import sheets
-from app.export.source import ExportSource, as_json, source_of
+from app.export.page import build_page
+from app.export.runbook import build_reference_runbook, build_runbook
+from app.export.sheets import build_sheets
+from app.export.source import ExportSource, as_json, build_source
 from app.files import scenario_files
 from app.view_models.value_curve import TONES, find_stops, format_move, list_refused
 from engine.drill.par.account import Account, LastChance, RunSegment
@@ -46,9 +46,9 @@ def source() -> ExportSource:
         (300, "power-on SERVER_A"),
     ):
         run(drill, at_s)
-        drill.do(line)
+        drill.apply_line(line)
     drill.advance_to(drill.end_tick or 0)
-    return replace(source_of(drill), account=run_to_completion(build_account(drill)))
+    return replace(build_source(drill), account=run_to_completion(build_account(drill)))
 
 
 class Checker(HTMLParser):
@@ -87,18 +87,18 @@ def check_html(text: str) -> Checker:
 
 
 def test_the_page_is_self_contained(source: ExportSource) -> None:
-    text = page(source)
+    text = build_page(source)
     problems = check_html(text)
     assert (problems.wrong, problems.open) == ([], [])
     assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in problems.tags}
     assert all((attrs.get("href") or "#").startswith("#") for _, attrs in problems.tags)
     assert not re.search(r"url\((?!#)|@import|https?://(?!www\.w3\.org/2000/svg)", text)
     assert "default-src 'none'" in text
-    assert page(source) == text
+    assert build_page(source) == text
 
 
 def test_the_page_is_readable_by_a_screen_reader(source: ExportSource) -> None:
-    problems = check_html(page(source))
+    problems = check_html(build_page(source))
     tags = dict(problems.tags)
     assert tags["html"]["lang"] == "en"
     assert sum(tag == "h1" for tag, _ in problems.tags) == 1
@@ -126,13 +126,13 @@ def test_the_page_shows_the_reachable_score(source: ExportSource) -> None:
     assert [move.line.partition(" ")[0] for move in moves if move.line] == verbs
     assert {str(n) for n, move in enumerate(moves, 1) if move.regret >= 0.5} <= set(numbers)
     assert svg_text.count("<circle") == len(verbs)
-    page_text = page(source)
+    page_text = build_page(source)
     assert svg_text in page_text
     assert page_text.index("Compared with the best possible") < page_text.index("Score by rule")
     for number, move in enumerate(moves, 1):
         row = f"<tr><td>{number}</td><td>{body.escape_text(format_move(move, {}, None, refused))}</td><td>"
         assert row + TONES[move.label][0] in page_text
-    assert "Compared with the best possible" not in page(replace(source, account=None))
+    assert "Compared with the best possible" not in build_page(replace(source, account=None))
 
 
 def test_a_last_chance_is_drawn_and_described(source: ExportSource) -> None:
@@ -143,7 +143,7 @@ def test_a_last_chance_is_drawn_and_described(source: ExportSource) -> None:
     )
     account = Account(moves, 50.0, chance)
     assert "point of no return 0:10.0</text>" in curve_svg.draw(account, {})
-    sections = dict(body.annex(replace(source, account=account), "THE CURVE"))
+    sections = dict(body.build_annex(replace(source, account=account), "THE CURVE"))
     comparison = sections["Compared with the best possible"]
     assert "Last chance: SERVER_A ▸ Power on." in comparison
     assert "these steps no longer meet “It serves” by 1:00." in comparison
@@ -151,13 +151,13 @@ def test_a_last_chance_is_drawn_and_described(source: ExportSource) -> None:
 
 
 def test_foreign_texts_are_escaped(source: ExportSource) -> None:
-    text = page(source)
+    text = build_page(source)
     assert "<script>" not in text
     assert "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;" in text
 
 
 def test_the_page_contains_the_results_of_the_review(source: ExportSource) -> None:
-    text = page(source)
+    text = build_page(source)
     assert source.review.mistakes
     for mistake in source.review.mistakes:
         assert body.escape_text(mistake.what) in text
@@ -170,7 +170,7 @@ def test_the_page_contains_the_results_of_the_review(source: ExportSource) -> No
         "never",
     ):
         assert words in text or words == "never"
-    titles = [title for title, _ in body.annex(source, "")]
+    titles = [title for title, _ in body.build_annex(source, "")]
     assert [title for title in titles if title != "Questions"] == [
         "Compared with the best possible",
         "Score by rule",
@@ -186,25 +186,25 @@ def test_the_page_contains_the_results_of_the_review(source: ExportSource) -> No
 
 def test_questions_are_listed(source: ExportSource) -> None:
     asked_drill = run(asking(), 21)
-    asked_drill.do("answer next 2")
+    asked_drill.apply_line("answer next 2")
     run(asked_drill, 300)
-    text = page(source_of(asked_drill))
+    text = build_page(build_source(asked_drill))
     assert "Sales waits for SERVER_A." in text
     assert "The mirror was in step and sees the witness." in text
 
 
 def test_the_exported_page_of_free_play_shows_no_points() -> None:
     free_drill = run(drill(text=FREE), 20)
-    free_drill.do("power-off SERVER_A")
+    free_drill.apply_line("power-off SERVER_A")
     run(free_drill, 60)
-    free_drill.finish()
-    text = page(source_of(free_drill))
+    free_drill.end_now()
+    text = build_page(build_source(free_drill))
     assert "Free play, no points" in text
     assert check_html(text).open == []
 
 
 def test_with_many_databases_the_worst_are_drawn() -> None:
-    source = source_of(play_idle(load_shipped_scenario("split-application")))
+    source = build_source(play_idle(load_shipped_scenario("split-application")))
     assert (
         len(course_svg.select_lanes(source.review.lanes))
         == len(source.review.lanes)
@@ -218,7 +218,7 @@ def test_with_many_databases_the_worst_are_drawn() -> None:
 
 
 def test_exported_tables_can_be_read_back(source: ExportSource) -> None:
-    tables = {name: list(csv.DictReader(io.StringIO(text))) for name, text in sheets(source).items()}
+    tables = {name: list(csv.DictReader(io.StringIO(text))) for name, text in build_sheets(source).items()}
     assert len(tables["events.csv"]) == len(source.report["events"])
     assert [row["name"] for row in tables["score.csv"]] == [
         i["name"] for i in source.report["score"]["items"]
@@ -233,10 +233,10 @@ def test_exported_tables_can_be_read_back(source: ExportSource) -> None:
 
 def test_no_exported_text_is_a_spreadsheet_formula() -> None:
     played_drill = run(drill(), 5)
-    played_drill.do("note =HYPERLINK(1)")
+    played_drill.apply_line("note =HYPERLINK(1)")
     (row,) = [
         r
-        for r in csv.DictReader(io.StringIO(sheets(source_of(played_drill))["events.csv"]))
+        for r in csv.DictReader(io.StringIO(build_sheets(build_source(played_drill))["events.csv"]))
         if r["kind"] == "note"
     ]
     assert row["text"] == "'=HYPERLINK(1)"
@@ -249,7 +249,7 @@ def test_the_json_export_is_complete(source: ExportSource) -> None:
 
 
 def test_a_runbook_runs_accepted_statements_and_comments_out_the_rest(source: ExportSource) -> None:
-    lines = runbook(source).splitlines()
+    lines = build_runbook(source).splitlines()
     code = [line for line in lines if line and not line.startswith("--")]
     assert code == [":CONNECT SERVER_B", "SELECT name", "FROM sys.databases", "WHERE 1 = 1", "GO"]
     text = "\n".join(lines)
@@ -261,7 +261,7 @@ def test_a_runbook_runs_accepted_statements_and_comments_out_the_rest(source: Ex
 
 
 def test_the_reference_runbook_contains_its_reasons(source: ExportSource) -> None:
-    text = reference_runbook(source)
+    text = build_reference_runbook(source)
     assert "finds that SERVER_B is the principal" in text
     code = [line for line in text.splitlines() if line and not line.startswith("--")]
     assert code[0] == ":CONNECT SERVER_B"
@@ -270,7 +270,7 @@ def test_the_reference_runbook_contains_its_reasons(source: ExportSource) -> Non
 
 
 def test_comment_lines_stay_short(source: ExportSource) -> None:
-    for text in (runbook(source), reference_runbook(source)):
+    for text in (build_runbook(source), build_reference_runbook(source)):
         assert all(len(line) <= 110 for line in text.splitlines() if line.startswith("--"))
 
 
@@ -286,14 +286,14 @@ def test_the_pdf_has_one_page_and_an_annex(name: str, tmp_path: Path) -> None:
 
     idle_drill = play_idle(scenario_files.find(name).load())
     file = tmp_path / "debrief.pdf"
-    pages = pdf.write_pdf(source_of(idle_drill), file)
+    pages = pdf.write_pdf(build_source(idle_drill), file)
     data = file.read_bytes()
     assert data.startswith(b"%PDF-")
     assert len(re.findall(rb"/Type\s*/Page\b", data)) == pages > 2
     writer = QPdfWriter(str(tmp_path / "other.pdf"))
     writer.setResolution(pdf.DOTS_PER_INCH)
     writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
-    assert pdf._first_page(source_of(idle_drill), writer).pageCount() == 1
+    assert pdf._lay_out_first_page(build_source(idle_drill), writer).pageCount() == 1
 
 
 def test_an_unwritable_file_is_reported(qtbot: QtBot, tmp_path: Path) -> None:
@@ -301,4 +301,4 @@ def test_an_unwritable_file_is_reported(qtbot: QtBot, tmp_path: Path) -> None:
 
     (tmp_path / "file").write_text("")
     with pytest.raises(pdf.PdfWriteError, match="cannot be written"):
-        pdf.write_pdf(source_of(play_reference(drill().scenario)), tmp_path / "file" / "debrief.pdf")
+        pdf.write_pdf(build_source(play_reference(drill().scenario)), tmp_path / "file" / "debrief.pdf")

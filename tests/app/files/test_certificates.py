@@ -38,7 +38,7 @@ def test_valid_certificates_report_no_problem() -> None:
         assert (
             holder["clairvoyant"]["score"] >= holder["par"]["score"] >= (holder["reference"]["score"] or 0.0)
         )
-        assert certificates.warnings(holder, name) == []
+        assert certificates.list_warnings(holder, name) == []
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_valid_certificates_report_no_problem() -> None:
 def test_a_certificate_reports_problems_of_its_drill(
     par: float, reference: float | None, idle: float, messages: list[str]
 ) -> None:
-    warnings_found = certificates.warnings(_certificate(par, reference, idle), "small.toml")
+    warnings_found = certificates.list_warnings(_certificate(par, reference, idle), "small.toml")
     assert [
         problem.text[: len(begin)] for problem, begin in zip(warnings_found, messages, strict=True)
     ] == messages
@@ -61,21 +61,21 @@ def test_a_certificate_reports_problems_of_its_drill(
 def test_dependence_on_luck_is_reported() -> None:
     certificate = _certificate(100.0, 100.0, 0.0)
     certificate["luck"] = {"seeds": 4, "least": 84.9, "most": 100.0}
-    (problem,) = certificates.warnings(certificate, "small.toml")
+    (problem,) = certificates.list_warnings(certificate, "small.toml")
     assert problem.text.startswith("with other seeds the reference solution earns 84.9 to 100")
     certificate["luck"]["least"] = 85.0
-    assert not certificates.warnings(certificate, "small.toml")
+    assert not certificates.list_warnings(certificate, "small.toml")
 
 
 def test_an_unsolved_drill_is_reported() -> None:
     certificate = _certificate(60.0, 60.0, 0.0)
-    assert not certificates.warnings({**certificate, "shortest": ["30 power-on SERVER_A"]}, "small.toml")
+    assert not certificates.list_warnings({**certificate, "shortest": ["30 power-on SERVER_A"]}, "small.toml")
     nothing_costs: ParCertificate = {
         "shortest": None,
         "idle": {"score": 60.0},
         "traps": [{"name": "a", "text": "A.", "best": 60.0}],
     }
-    (problem,) = certificates.warnings({**certificate, **nothing_costs}, "small.toml")
+    (problem,) = certificates.list_warnings({**certificate, **nothing_costs}, "small.toml")
     assert problem.text == "no known plan reaches all goals; the best earns 60 points"
 
 
@@ -84,7 +84,7 @@ def test_a_trap_without_cost_is_reported() -> None:
         {"name": name, "text": f"Trap {name}.", "best": best}
         for name, best in (("a", 99.6), ("b", 99.0), ("c", None))
     ]
-    (problem,) = certificates.warnings({**_certificate(100.0, 100.0, 0.0), "traps": traps}, "small.toml")
+    (problem,) = certificates.list_warnings({**_certificate(100.0, 100.0, 0.0), "traps": traps}, "small.toml")
     assert (
         problem.text
         == "after the trap 'Trap a.', 99.6 points are still possible; the best known plan earns 100"
@@ -102,14 +102,14 @@ def test_the_details_of_a_drill_state_the_proof() -> None:
 
 def test_each_level_has_about_a_quarter_of_the_drills() -> None:
     """If this fails, CHANCES is outdated: `python -m tests.par_proofs --blunders` prints current values."""
-    counted = Counter(map(proof.level, NAMES))
+    counted = Counter(map(proof.get_level, NAMES))
     assert all(abs(counted[level] - len(NAMES) / 4) <= 4 for level in LEVELS), counted
 
 
 def test_the_level_of_every_drill_is_within_one_of_the_measured_level() -> None:
     """The author rates the required knowledge; the measurement shows how easily the drill goes wrong."""
-    for file in scenario_files.all_files()[0]:
-        measured, level = proof.level(file.name), file.load().level
+    for file in scenario_files.list_all_files()[0]:
+        measured, level = proof.get_level(file.name), file.load().level
         assert not measured or abs(LEVELS.index(measured) - LEVELS.index(level)) <= 1, (
             file.name,
             level,

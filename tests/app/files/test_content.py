@@ -16,7 +16,7 @@ from app.files.content import UnreadableFileError
 
 READERS: dict[str, Callable[[Path], object]] = {
     "class verify": lambda file: list(class_files.check_file(file)),
-    "hand-in": lambda file: console.requests(f"hand in {file}"),
+    "hand-in": lambda file: console.parse_requests(f"hand in {file}"),
     "hand-out": seat_log.read_handout,
     "plan": plan.read,
     "replay": run_files.read,
@@ -69,12 +69,12 @@ def test_a_text_in_another_encoding_is_refused_with_the_place() -> None:
 def test_input_lines_of_notepad_and_powershell_are_read(tmp_path: Path, encoding: str) -> None:
     file = tmp_path / "inputs.txt"
     file.write_bytes("5 power-off SERVER_A\r\n+1 power-on SERVER_A\r\n".encode(encoding))
-    inputs, problems = runs.input_lines(str(file))
+    inputs, problems = runs.read_input_lines(str(file))
     assert [item.line for item in inputs] == ["5 power-off SERVER_A", "6 power-on SERVER_A"]
     assert not problems
     file.write_bytes(b"5 power-off \xe9")
     with pytest.raises(UsageError, match="is not UTF-8 text"):
-        runs.input_lines(str(file))
+        runs.read_input_lines(str(file))
 
 
 def test_a_json_problem_is_told_without_the_words_of_python(tmp_path: Path) -> None:

@@ -30,17 +30,17 @@ def test_a_generated_drill_is_proved_and_announced() -> None:
 
 def test_generated_drills_vary_and_match_the_wanted_level() -> None:
     scenarios = [load_shipped_scenario(name) for name in generated_drills.GENERATORS]
-    candidates = list(generated_drills.candidates(scenarios, "intermediate", itertools.count().__next__))
+    candidates = list(generated_drills.draw_candidates(scenarios, "intermediate", itertools.count().__next__))
     assert [
         scenario.name for scenario, _ in itertools.groupby(candidates, key=lambda pick: pick[0])
-    ] == sorted(generated_drills.GENERATORS, key=lambda name: LEVELS.index(proof.level(name)))
+    ] == sorted(generated_drills.GENERATORS, key=lambda name: LEVELS.index(proof.get_level(name)))
     picks = [(scenario.name, *pick_values(scenario.variants, seed).values()) for scenario, seed in candidates]
     assert len(picks) == len({str(pick) for pick in picks}) == 6 + 8 + 42
 
 
 def test_the_nearest_drill_is_offered_if_none_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     levels = iter(("beginner", "advanced", "beginner"))
-    monkeypatch.setattr(proof, "difficulty", lambda candidate: next(levels))
+    monkeypatch.setattr(proof, "get_difficulty", lambda candidate: next(levels))
     monkeypatch.setattr(
         generated_drills.GeneratedDrill, "difficulty", property(lambda candidate: candidate.scenario.level)
     )
@@ -76,10 +76,10 @@ def test_difficulty_is_the_probability_of_a_blunder(
     share: float | None, acts: int, tried: int, expected: str
 ) -> None:
     certificate: ParCertificate = {"blunder_share": share, "acts_tried": tried, "choices": acts}
-    assert proof.difficulty(certificate) == expected
+    assert proof.get_difficulty(certificate) == expected
 
 
 def test_the_list_shows_the_difficulty_of_a_drill() -> None:
     drill = scenario_files.find("automatic-failover").load()
-    assert proof.level(drill.name) in LEVELS
+    assert proof.get_level(drill.name) in LEVELS
     assert "difficulty" not in proof.describe(drill.name, drill.text), "the level is the one difficulty shown"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.files import scenario_files, summaries, summary
-from app.files.learning_paths import find_technology, find_version, learning_paths, place_in_path
+from app.files.learning_paths import find_technology, find_version, get_position_in_path, load_learning_paths
 from engine.drill.authoring.scenario import Scenario
 from tests.error_numbers import error_numbers
 
@@ -17,12 +17,12 @@ KEYS = ["mirroring", "ag", "fci", "clients", "restore", "team"]
 
 @pytest.fixture(scope="module")
 def drills() -> dict[str, Scenario]:
-    return {file.name: file.load() for file in scenario_files.all_files()[0] if file.shipped}
+    return {file.name: file.load() for file in scenario_files.list_all_files()[0] if file.shipped}
 
 
 def test_every_shipped_drill_is_in_one_path(drills: dict[str, Scenario]) -> None:
-    listed = [name for path in learning_paths().values() for name in path.drills]
-    assert list(learning_paths()) == KEYS
+    listed = [name for path in load_learning_paths().values() for name in path.drills]
+    assert list(load_learning_paths()) == KEYS
     assert len(listed) == len(set(listed))
     assert set(listed) == set(drills), "add a new drill to engine/drill/judging/learning_paths.toml"
 
@@ -41,11 +41,11 @@ def test_technology_matches_the_contents_of_the_drill(drills: dict[str, Scenario
 
 
 def test_paths_never_step_back_by_more_than_one_level(drills: dict[str, Scenario]) -> None:
-    for path in learning_paths().values():
+    for path in load_learning_paths().values():
         first = drills[path.drills[0]]
         assert summary.LEVELS.index(first.level) <= 1, "a path begins with what a newcomer can do"
-        assert [place_in_path(name) for name in path.drills] == list(range(1, len(path.drills) + 1))
-    assert place_in_path("no-such-drill") > len(drills)
+        assert [get_position_in_path(name) for name in path.drills] == list(range(1, len(path.drills) + 1))
+    assert get_position_in_path("no-such-drill") > len(drills)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_paths_never_step_back_by_more_than_one_level(drills: dict[str, Scenario
 def test_the_search_index_has_errors_views_commands_and_symptoms(
     drills: dict[str, Scenario], term: str, drill: str
 ) -> None:
-    summary = summaries.summary_of(drills[drill], shipped=True)
+    summary = summaries.build_summary(drills[drill], shipped=True)
     assert term in f"{summary.title} {summary.summary} {summary.words}".lower()
 
 
@@ -83,11 +83,11 @@ def test_a_stored_summary_with_an_unknown_technology_is_ignored(
 
 @pytest.mark.parametrize("name", ["automatic-failover", "page-repair"])
 def test_error_numbers_are_those_of_the_reference_solution(drills: dict[str, Scenario], name: str) -> None:
-    assert set(summaries.error_numbers()) == set(drills), "run python -m tests.error_numbers"
-    assert summaries.error_numbers()[name] == error_numbers(drills[name])
+    assert set(summaries.read_error_numbers()) == set(drills), "run python -m tests.error_numbers"
+    assert summaries.read_error_numbers()[name] == error_numbers(drills[name])
 
 
 @pytest.mark.slow
 def test_all_error_numbers_are_those_of_the_reference_solutions(drills: dict[str, Scenario]) -> None:
     for name, drill in drills.items():
-        assert summaries.error_numbers()[name] == error_numbers(drill), name
+        assert summaries.read_error_numbers()[name] == error_numbers(drill), name

@@ -18,7 +18,7 @@ from engine.drill.par.search_drill import SearchDrill
 from engine.drill.par.shapes import ParCertificate
 from engine.drill.team.rights import EVERY_ROLE
 from engine.inputs import Input, InputError
-from engine.model import Tick, ticks
+from engine.model import Tick, to_ticks
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_script
 from tests import par_proofs
@@ -80,10 +80,10 @@ class Story(SearchDrill):
         self._without = omitted_numbers
         super().__init__(scenario, seed)
 
-    def _queue(self, number: int, inject: Inject, tick: Tick) -> None:
+    def _queue_inject(self, number: int, inject: Inject, tick: Tick) -> None:
         self.came[number] = tick
         if number not in self._without:
-            super()._queue(number, inject, tick)
+            super()._queue_inject(number, inject, tick)
 
 
 @pytest.mark.parametrize("name", every_drill())
@@ -109,7 +109,7 @@ def follows_a_symptom(run: Story, plan: list[Input], act: Input, past_events: di
     omitted_numbers: frozenset[int] = frozenset()
     while left := {number: tick for number, tick in past_events.items() if number not in omitted_numbers}:
         last = max(left.values())
-        if act.tick >= last + ticks(MONITOR_S):
+        if act.tick >= last + to_ticks(MONITOR_S):
             return True
         omitted_numbers |= {number for number, tick in left.items() if tick == last}
         other_run = play_plan(run.scenario, run.seed, plan, omitted_numbers)
@@ -136,7 +136,7 @@ def play_plan(
     with suppress(InputError):
         for item in plan:
             run.advance_to(item.tick)
-            run.do(item.line_without_time)
+            run.apply_line(item.line_without_time)
     return run
 
 

@@ -32,11 +32,11 @@ def test_changing_a_value_changes_only_its_line(path: Path, value: object) -> No
     removed_lines, added_lines = changed_lines(TEXT, text_after)
     assert len(removed_lines) <= 1
     assert len(added_lines) == 1
-    assert scenario_edit.value_at(text_after, path) == value
+    assert scenario_edit.read_value(text_after, path) == value
 
 
 def test_setting_the_same_value_keeps_the_text() -> None:
-    title = scenario_edit.value_at(TEXT, ("title",))
+    title = scenario_edit.read_value(TEXT, ("title",))
     assert scenario_edit.set_value(TEXT, ("title",), title) == TEXT
 
 
@@ -64,7 +64,7 @@ def test_the_first_table_of_a_kind_is_separated_by_a_blank_line() -> None:
 
 
 def test_an_empty_value_is_a_value() -> None:
-    assert scenario_edit.value_at(scenario_edit.set_value(TEXT, ("seed",), None), ("seed",)) is None
+    assert scenario_edit.read_value(scenario_edit.set_value(TEXT, ("seed",), None), ("seed",)) is None
 
 
 @pytest.mark.parametrize("path", [("server", 99, "name"), ("title", "deeper", 1)])
@@ -87,7 +87,7 @@ def test_invalid_toml_is_reported() -> None:
 def test_a_change_alters_its_value_and_nothing_else(path: Path, value: object) -> None:
     changed = scenario_edit.set_value(TEXT, path, value)
     expected = tomllib.loads(TEXT)
-    table = scenario_edit.value_in(expected, path[:-1])
+    table = scenario_edit.get_value(expected, path[:-1])
     if value is None:
         table.pop(path[-1], None)
     else:

@@ -42,7 +42,7 @@ def test_results_are_saved_to_a_file(tmp_path: Path) -> None:
         (["name", "n"], [["Sales", 1], ["=1+1", None]]),
         (["x"], [[True]]),
     ]
-    assert sql_files.results_as_csv(results) == "name,n\r\nSales,1\r\n'=1+1,NULL\r\n\r\nx\r\n1\r\n"
-    text = sql_files.results_as_text(results, ["(2 rows affected)"])
+    assert sql_files.format_results_as_csv(results) == "name,n\r\nSales,1\r\n'=1+1,NULL\r\n\r\nx\r\n1\r\n"
+    text = sql_files.format_results_as_text(results, ["(2 rows affected)"])
     assert text.splitlines()[2].split() == ["Sales", "1"]
     assert text.endswith("\n\n(2 rows affected)\n")

@@ -102,7 +102,7 @@ def test_the_shipped_summaries_are_current() -> None:
 
 
 def test_a_first_start_parses_no_shipped_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shipped = [file for file in scenario_files.all_files()[0] if file.shipped]
+    shipped = [file for file in scenario_files.list_all_files()[0] if file.shipped]
     monkeypatch.setattr(ScenarioFile, "load", refuse)
     summaries_read, problems = summaries.read(shipped, tmp_path)
     assert [summary.name for summary in summaries_read] == [file.name for file in shipped]

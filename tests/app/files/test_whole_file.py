@@ -121,7 +121,7 @@ def test_a_command_writes_to_its_standard_output(tmp_path: Path) -> None:
     other_file = tmp_path / "other"
     other_file.write_text("")
     (tmp_path / "stdout").symlink_to(other_file)
-    terms.write("new", tmp_path / "stdout")
+    terms.write_file("new", tmp_path / "stdout")
     assert (other_file.read_text(), (tmp_path / "stdout").is_symlink()) == ("new", True)
     with pytest.raises(terms.UsageError, match="cannot be written"):
-        terms.write("new", tmp_path / "missing" / "file")
+        terms.write_file("new", tmp_path / "missing" / "file")

@@ -12,7 +12,7 @@ import pytest
 from app.files import scenario_files
 from app.host import Host, NoRecorder, RecordingError
 from app.host.host import BUDGET_S
-from app.host.inbox import sentence
+from app.host.inbox import build_sentence
 from app.host.playback import ELAPSED_MS_MAX, STATE_KINDS
 from app.host.recorder import CHECKPOINT_MS, HEARTBEAT_MS
 from app.words import language
@@ -39,15 +39,15 @@ class Record:
         self.reports: list[Mapping[str, Any]] = []
         self.broken = False
 
-    def line(self, tick: int, line: str) -> None:
+    def record_input(self, tick: int, line: str) -> None:
         self._check()
         self.lines.append(line)
 
-    def heartbeat(self, tick: int) -> None:
+    def record_position(self, tick: int) -> None:
         self._check()
         self.heartbeats.append(tick)
 
-    def checkpoint(self, tick: int, state_hash: str) -> None:
+    def record_hash(self, tick: int, state_hash: str) -> None:
         self._check()
         self.checkpoints.append((tick, state_hash))
 
@@ -185,7 +185,7 @@ def test_frame_lengths_do_not_change_the_run(desk: Desk, lab: Scenario) -> None:
     desk.session.set_speed(50.0)
     desk.frames(100, 5.0)
     replayed = replay(lab, lab.seed, DrillMode.LAB, desk.record.lines, desk.drill.tick)
-    assert replayed.state_hash() == desk.drill.state_hash()
+    assert replayed.compute_state_hash() == desk.drill.compute_state_hash()
     assert [event.text for event in replayed.events] == [event.text for event in desk.drill.events]
 
 
@@ -204,25 +204,25 @@ def test_an_input_is_recorded_before_its_events_are_shown(desk: Desk) -> None:
 
 
 def test_a_refused_line_returns_a_message_and_changes_nothing(desk: Desk) -> None:
-    before = desk.drill.state_hash()
+    before = desk.drill.compute_state_hash()
     assert not desk.session.do("power-off SERVER_Q")
     (sentence,) = desk.list_values("refused")
     assert "SERVER_Q" in sentence
     assert sentence[0].isupper()
     assert sentence.endswith((".", "?"))
-    assert (desk.record.lines, desk.drill.state_hash()) == ([], before)
+    assert (desk.record.lines, desk.drill.compute_state_hash()) == ([], before)
 
 
 def test_an_unrecorded_input_is_undone(desk: Desk) -> None:
     desk.session.play()
     desk.frames(10, 100.0)
     desk.session.do("note first")
-    before = desk.drill.state_hash()
+    before = desk.drill.compute_state_hash()
     desk.record.broken = True
     assert not desk.session.do("power-off SERVER_A")
     assert desk.list_values("refused") == ["The disk is full."]
     assert desk.drill.world.computers["SERVER_A"].powered
-    assert desk.drill.state_hash() == before
+    assert desk.drill.compute_state_hash() == before
     assert [item.line for item in desk.drill.journal] == ["1 note first"]
     assert desk.list_values("drill_changed")[-1] is desk.drill
     assert not desk.session.running
@@ -236,7 +236,7 @@ def test_heartbeats_and_checkpoints_follow_wall_time(desk: Desk) -> None:
     assert len(desk.record.heartbeats) == pytest.approx(CHECKPOINT_MS / HEARTBEAT_MS, abs=2)
     (tick, state_hash) = desk.record.checkpoints[0]
     replayed = replay(desk.drill.scenario, desk.drill.seed, DrillMode.LAB, [], tick)
-    assert replayed.state_hash() == state_hash
+    assert replayed.compute_state_hash() == state_hash
 
 
 def test_a_pause_is_recorded_at_its_tick(desk: Desk) -> None:
@@ -272,7 +272,7 @@ def test_the_end_is_recorded_and_reported_once(desk: Desk) -> None:
 
 def test_a_search_stops_exactly_at_the_next_state_change(desk: Desk, lab: Scenario) -> None:
     reference = Drill(lab, mode=DrillMode.LAB)
-    reference.do("power-off SERVER_A")
+    reference.apply_line("power-off SERVER_A")
     count_before = len(reference.events)
     while not any(event.kind in STATE_KINDS for event in reference.events[count_before:]):
         reference.advance_to(reference.tick + 1)
@@ -280,7 +280,7 @@ def test_a_search_stops_exactly_at_the_next_state_change(desk: Desk, lab: Scenar
     desk.session.run_to_state()
     desk.search()
     assert desk.drill.tick == reference.tick
-    assert desk.drill.state_hash() == reference.state_hash()
+    assert desk.drill.compute_state_hash() == reference.compute_state_hash()
     assert desk.list_values("progress")[-1] == -1.0
 
 
@@ -318,13 +318,13 @@ def replay_journal(lab: Scenario, tick: int) -> Drill:
 
 
 def test_a_journal_is_replayed_to_its_tick(desk: Desk, lab: Scenario) -> None:
-    marks = [(tick, replay_journal(lab, tick).state_hash()) for tick in (1000, 2500)]
+    marks = [(tick, replay_journal(lab, tick).compute_state_hash()) for tick in (1000, 2500)]
     desk.session.load(lab, lab.seed, DrillMode.LAB, JOURNAL, 3000, marks)
     desk.search()
     (history,) = desk.list_values("loaded")
     assert history.drill.tick == 3000
-    assert history.drill.state_hash() == replay_journal(lab, 3000).state_hash()
-    assert history.seek(1500).state_hash() == replay_journal(lab, 1500).state_hash()
+    assert history.drill.compute_state_hash() == replay_journal(lab, 3000).compute_state_hash()
+    assert history.seek(1500).compute_state_hash() == replay_journal(lab, 1500).compute_state_hash()
 
 
 def test_a_deviating_state_is_refused(desk: Desk, lab: Scenario) -> None:
@@ -345,7 +345,7 @@ def with_a_past(desk: Desk) -> str:
     session.do("cut SERVER_A SERVER_W")
     session.run_to(2000)
     desk.search()
-    return desk.drill.state_hash()
+    return desk.drill.compute_state_hash()
 
 
 def test_a_distant_moment_is_restored_over_several_frames_and_can_be_canceled(
@@ -382,13 +382,15 @@ def test_a_past_moment_is_read_only(desk: Desk, lab: Scenario) -> None:
     assert desk.session.looking_back
     assert desk.list_values("looking") == [True]
     assert desk.drill.tick == 300
-    assert desk.drill.state_hash() == replay(lab, lab.seed, DrillMode.LAB, [], 300).state_hash()
+    assert (
+        desk.drill.compute_state_hash() == replay(lab, lab.seed, DrillMode.LAB, [], 300).compute_state_hash()
+    )
     assert not desk.session.do("power-off SERVER_A")
     assert "0:03" in desk.list_values("refused")[-1]
     desk.session.show_latest()
     assert not desk.session.looking_back
     assert desk.list_values("looking") == [True, False]
-    assert desk.drill.state_hash() == end
+    assert desk.drill.compute_state_hash() == end
     assert desk.record.lines == lines
 
 
@@ -406,7 +408,7 @@ def test_the_past_can_be_replayed_to_the_present(desk: Desk) -> None:
     desk.frames(30, 100.0)
     assert not desk.session.looking_back
     assert not desk.session.running
-    assert (desk.drill.tick, desk.drill.state_hash()) == (2000, end)
+    assert (desk.drill.tick, desk.drill.compute_state_hash()) == (2000, end)
     assert len(desk.record.lines) == 1
 
 
@@ -430,7 +432,7 @@ def test_an_exam_has_no_past(lab: Scenario) -> None:
 
 def test_a_finished_run_is_watched_input_by_input(desk: Desk, lab: Scenario) -> None:
     history = History(replay(lab, lab.seed, DrillMode.LAB, [item.line for item in JOURNAL], 3000))
-    history.drill.finish()
+    history.drill.end_now()
     desk.session.watch(history, at_each_input=True)
     assert (desk.drill.tick, desk.drill.journal) == (0, [])
     desk.session.set_speed(100.0)
@@ -443,16 +445,16 @@ def test_a_finished_run_is_watched_input_by_input(desk: Desk, lab: Scenario) -> 
         desk.session.play()
         desk.frames(100)
     assert desk.session.looking_back  # the past stays on screen
-    assert desk.drill.state_hash() == history.drill.state_hash()
+    assert desk.drill.compute_state_hash() == history.drill.compute_state_hash()
     assert desk.record.reports == []
 
 
 @pytest.mark.parametrize("line", ["power-off " + "X" * 600, "power-off " + "X" * 200])
 def test_a_long_refusal_keeps_its_translation(line: str) -> None:
     desk = Desk(load_shipped_scenario("lab"))
-    language.use(language.GERMAN)
+    language.use_language(language.GERMAN)
     desk.session.do(line)
-    language.use(language.ENGLISH)
+    language.use_language(language.ENGLISH)
     (refused,) = desk.list_values("refused")
     assert refused.startswith("Es gibt keinen Server")
     assert len(refused) < 600
@@ -460,8 +462,8 @@ def test_a_long_refusal_keeps_its_translation(line: str) -> None:
 
 
 def test_a_refusal_begins_with_the_typed_verb() -> None:
-    assert sentence("power-off takes 1 argument(s)") == "power-off takes 1 argument(s)."
-    assert sentence("there is no server 'X'") == "There is no server 'X'."
+    assert build_sentence("power-off takes 1 argument(s)") == "power-off takes 1 argument(s)."
+    assert build_sentence("there is no server 'X'") == "There is no server 'X'."
 
 
 def test_the_next_event_after_a_lost_node_is_the_clusters_reaction() -> None:

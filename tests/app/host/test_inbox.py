@@ -53,7 +53,7 @@ def test_an_internal_error_reaches_the_caller_and_is_raised(
     def broken(history: History, line: str) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(History, "do", broken)
+    monkeypatch.setattr(History, "apply_line", broken)
     request = host.inbox.post("sql SERVER_A SELECT 1")
     with pytest.raises(ZeroDivisionError):
         host.on_frame(0.0)
@@ -94,7 +94,7 @@ def test_an_impossible_request_is_refused_with_a_message(host: Host) -> None:
 
 def test_an_unrecorded_input_is_refused_and_undone(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     class FullDiskRecorder(NoRecorder):
-        def line(self, tick: int, line: str) -> None:
+        def record_input(self, tick: int, line: str) -> None:
             raise RecordingError("The disk is full.")
 
     assert host.drill is not None

@@ -11,7 +11,7 @@ def test_stepping_through_events_shows_each_event_and_input_once() -> None:
     run = History(drill(text=FREE))
     for tick, line in ((700, "cut SERVER_A SERVER_B"), (700, "cut SERVER_A SERVER_W"), (3000, "revert-all")):
         run.advance_to(tick)
-        run.do(line)
+        run.apply_line(line)
     run.advance_to(6000)
     first = run.seek(0)
     playback = Playback(run, first, stays=False, at_each_input=False)
@@ -21,4 +21,4 @@ def test_stepping_through_events_shows_each_event_and_input_once() -> None:
         assert {event.tick for event in new} <= {playback.drill.tick}
         events += new
     assert events == list(run.drill.events)
-    assert playback.drill.state_hash() == run.drill.state_hash()
+    assert playback.drill.compute_state_hash() == run.drill.compute_state_hash()

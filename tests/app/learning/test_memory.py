@@ -8,7 +8,7 @@ import pytest
 
 from app.learning.memory import INTERVAL_DAYS_MAX, WEIGHTS, PracticedRun, SkillStanding, estimate_skills
 from app.learning.next_drills import DrillCandidate, recommend_drills
-from engine.drill.judging.skills import load_skills_by_key, skills, title_of
+from engine.drill.judging.skills import get_skill_title, load_skills, load_skills_by_key
 from engine.drill.running.modes import DrillMode
 from tests.shipped_scenarios import DRILLS, NAMES, load_shipped_scenario
 
@@ -36,11 +36,11 @@ def quorum(*runs: PracticedRun, today: float) -> SkillStanding:
 
 
 def test_the_skill_list_has_dozens_of_skills_with_texts() -> None:
-    assert 18 <= len(skills()) <= 36
-    assert all(skill.title and skill.text.endswith(".") for skill in skills())
-    assert len(load_skills_by_key()) == len(skills()) == len({skill.title for skill in skills()})
-    assert title_of("quorum") == "Quorum"
-    assert title_of("my-own") == "my own"
+    assert 18 <= len(load_skills()) <= 36
+    assert all(skill.title and skill.text.endswith(".") for skill in load_skills())
+    assert len(load_skills_by_key()) == len(load_skills()) == len({skill.title for skill in load_skills()})
+    assert get_skill_title("quorum") == "Quorum"
+    assert get_skill_title("my-own") == "my own"
 
 
 def test_shipped_drills_train_exactly_the_listed_skills() -> None:

@@ -102,7 +102,7 @@ class Hands:
     def menu_of(self, target: ActionTarget) -> QMenu:
         """Return the context menu of *target* in the topology."""
         topology = self.window.topology
-        item = scene_of(topology).item_of(target)
+        item = scene_of(topology).find_item(target)
         assert item is not None
         place = topology.mapFromScene(item.shape().boundingRect().translated(item.pos()).center())
         event = QContextMenuEvent(
@@ -141,7 +141,7 @@ def earlier_profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pass
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MIRRORDRILL_PROFILE", str(folder))
-        summaries.read(scenario_files.all_files()[0], folder)
+        summaries.read(scenario_files.list_all_files()[0], folder)
     return folder
 
 
@@ -176,7 +176,7 @@ def _no_style_sheet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
     Tests of text size or theme need it, because it propagates fonts and colors.
     """
     if "style_sheet" not in request.fixturenames:
-        monkeypatch.setattr(theme, "style_sheet", lambda *_: "")
+        monkeypatch.setattr(theme, "build_style_sheet", lambda *_: "")
 
 
 @pytest.fixture(autouse=True)

@@ -147,17 +147,17 @@ def test_a_question_does_not_take_the_focus_while_typing(
     qtbot: Any, hands: Hands, window: OpenWindow
 ) -> None:
     begin_drill(hands, "automatic-failover", "practice")
-    query = window.console.current or window.console.new_query("SERVER_B")
+    query = window.console.current or window.console.open_query("SERVER_B")
     assert query is not None
     window.activateWindow()
     query.editor.setFocus()
     qtbot.waitUntil(query.editor.hasFocus)
     hands.wait(75.0)
     assert window.session.drill is not None
-    assert window.session.drill.open_questions()
+    assert window.session.drill.list_open_questions()
     qtbot.keyClicks(QApplication.focusWidget(), "SELECT 1 ")
     assert query.editor.toPlainText().endswith("SELECT 1 ")
-    assert window.session.drill.open_questions()
+    assert window.session.drill.list_open_questions()
 
 
 @pytest.mark.slow

@@ -25,9 +25,9 @@ BROKEN = WORLD.replace('level = "beginner"', 'level = "none"', 1)
 def file(tmp_path: Path) -> Path:
     lab = Drill(load_shipped_scenario("lab"), 5)
     lab.advance_to(300)
-    lab.do("power-off SERVER_B")
-    lab.do("finish")
-    run = json.dumps(lab.report() | {"scenario_text": lab.scenario.text}).encode()
+    lab.apply_line("power-off SERVER_B")
+    lab.apply_line("finish")
+    run = json.dumps(lab.build_report() | {"scenario_text": lab.scenario.text}).encode()
     path = tmp_path / "course.mirrordrill"
     drills = {"small": WORLD, "other": OTHER, "broken": BROKEN}
     bundle.write(path, "A <i>course</i>", drills, {"mine": run}, author="Ada L.")
@@ -51,7 +51,7 @@ def test_an_opened_bundle_is_held_and_its_contents_shown(window: OpenWindow, fil
     assert [row[0] for row in list_rows(window)] == ["broken", "<b>Another</b>", "Small", "Recorded run mine"]
     assert "Not playable" in list_rows(window)[0][4]
     assert "power-off × 1" in list_rows(window)[3][4]
-    assert get_quarantine(window).items.names() == ["drill other", "drill small", "run mine"]
+    assert get_quarantine(window).items.list_names() == ["drill other", "drill small", "run mine"]
     assert window.session.drill is None
     assert bundle_store.list_imported_bundles() == []
     another = get_quarantine(window).items.tree.topLevelItem(1)
@@ -75,14 +75,14 @@ def test_selected_drills_are_imported_and_listed_with_their_origin(window: OpenW
     assert get_quarantine(window).accept.text() == "Import 2"
     get_quarantine(window).accept.click()
     assert window.pages.currentWidget() is window.picker
-    card = window.picker.current()
+    card = window.picker.get_current_card()
     assert card is not None
     assert (card.name, card.origin) == ("small", "A <i>course</i>")
     assert "A <i>course</i>" in card.facts
     window.choose("small")
     assert window.pages.currentWidget() is window.brief
     window.open_file(str(file))
-    assert get_quarantine(window).items.names() == [
+    assert get_quarantine(window).items.list_names() == [
         "drill other",
         "run mine",
     ]  # a drill that exists already is not imported again
@@ -135,7 +135,7 @@ def test_an_imported_bundle_can_be_removed(window: OpenWindow, file: Path) -> No
     assert window.bundling.dialog is not None
     assert window.bundling.dialog.tree.topLevelItemCount() == 0
     window.picker.choose_card("small")
-    card = window.picker.current()
+    card = window.picker.get_current_card()
     assert card is not None
     assert card.name != "small"
     window.bundling.dialog.close()
@@ -181,7 +181,7 @@ def test_user_drills_can_be_exported(
 ) -> None:
     window.bundling.export()
     assert "no drills of your own" in window.notice.text
-    own_folder = scenario_files.own_folder()
+    own_folder = scenario_files.get_own_folder()
     own_folder.mkdir(parents=True)
     (own_folder / "small.toml").write_text(WORLD, encoding="utf-8")
     (own_folder / "other.toml").write_text(OTHER, encoding="utf-8")
@@ -191,7 +191,7 @@ def test_user_drills_can_be_exported(
     assert not maker.save.isEnabled()
     maker.title_field.setText("Week 1")
     maker.drills.item(0).setCheckState(Qt.CheckState.Unchecked)
-    (name,) = maker.names()
+    (name,) = maker.list_names()
     target = tmp_path / "week"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
     maker.save.click()

@@ -18,14 +18,14 @@ from pytestqt.qtbot import QtBot
 
 from app import settings
 from app.classroom import class_files, console
-from app.classroom.code import invitation
+from app.classroom.code import parse_invitation
 from app.classroom.log_entries import LogEntry
 from app.classroom.messages.replies import PaceState, RunShown, ShownRun, VerdictMessage
 from app.classroom.models import OVER, RUNNING
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import SeatLog, read_handout
-from app.classroom.seat_phase import SeatEvent, SeatPhase, next_phase
-from app.classroom.verdict import build_failed_verdict, verdict
+from app.classroom.seat_phase import SeatEvent, SeatPhase, get_next_phase
+from app.classroom.verdict import build_failed_verdict, judge_log
 from app.learning.reflection import Reflection
 from app.main_window import class_offers
 from app.main_window.assembly import Assembly
@@ -92,7 +92,7 @@ def record_of(host: HostProcess) -> ClassRecord:
 def attend(hands: Hands, qtbot: QtBot, code: str, name: str = "Ann") -> Classes:
     """Join the class and wait until its run is on the desk."""
     classes = classes_of(hands.window)
-    classes.join(code, name)
+    classes.join_class(code, name)
     qtbot.waitUntil(lambda: hands.window.session.live is not None, timeout=WAIT_MS)
     return classes
 
@@ -180,7 +180,7 @@ def test_late_comer_in_a_window_gets_prepared_events_at_their_own_times(
             early_stranger.asks(join(host.invited), "welcome")
             early_stranger.asks({"kind": "acts", "acts": [[1, 2000, "", "", 0]]}, "acknowledged")
         classes = classes_of(window)
-        classes.join(host.code, "Una")
+        classes.join_class(host.code, "Una")
         qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
         hands.search()
         hands.wait(1.0)
@@ -191,16 +191,18 @@ def test_late_comer_in_a_window_gets_prepared_events_at_their_own_times(
         qtbot.waitUntil(partial(is_recorded, host, "Una", "power-off SERVER_W"), timeout=WAIT_MS)
         classes.stop()
         record = record_of(host)
-        log = record.acts(2)
+        log = record.read_entries(2)
         record.close()
     assert [act[1:3] for act in log[:2]] == [(500, ""), (800, "power-off SERVER_W")]
-    assert verdict(hands.drill.scenario, hands.drill.seed, "practice", log)["parted_t_s"] is None
+    assert judge_log(hands.drill.scenario, hands.drill.seed, "practice", log)["parted_t_s"] is None
 
 
 def is_recorded(host: HostProcess, name: str, line: str) -> bool:
     """Return whether the record of the class holds *line* of the seat *name*."""
     record = record_of(host)
-    lines = [act.line for seat in record.seats() if seat.name == name for act in record.acts(seat.id)]
+    lines = [
+        act.line for seat in record.read_seats() if seat.name == name for act in record.read_entries(seat.id)
+    ]
     record.close()
     return line in lines
 
@@ -213,7 +215,7 @@ def test_a_seat_that_rejoins_is_recorded(
     classes = classes_of(window)
     monkeypatch.setattr(window.session.host, "at_once_s", 0.0)
     for turn in range(3):
-        classes.join(host.code, "Kim")
+        classes.join_class(host.code, "Kim")
         qtbot.waitUntil(lambda: window.session.loading or window.session.live is not None, timeout=WAIT_MS)
         qtbot.wait(3 * LISTEN_MS)
         hands.search()
@@ -226,8 +228,8 @@ def test_a_seat_that_rejoins_is_recorded(
         window.navigation.show_home()
         window.session.close()
     record = record_of(host)
-    (kim,) = [seat.id for seat in record.seats() if seat.name == "Kim"]
-    notes = [act.line for act in record.acts(kim) if act.line]
+    (kim,) = [seat.id for seat in record.read_seats() if seat.name == "Kim"]
+    notes = [act.line for act in record.read_entries(kim) if act.line]
     record.close()
     assert notes == [f"note turn {turn}" for turn in range(3)]
 
@@ -282,10 +284,10 @@ def test_a_seat_in_an_exam_can_be_observed(
 ) -> None:
     classes = classes_of(hands.window)
     monkeypatch.setattr("app.main_window.classes.PORT", "0")
-    classes.start("planned-failover", "exam", "127.0.0.1", False)
+    classes.start_class("planned-failover", "exam", "127.0.0.1", False)
     board = require(classes.board)
     qtbot.waitUntil(lambda: "@127.0.0.1:" in board.code.text(), timeout=WAIT_MS)
-    invited = invitation(board.code.text())
+    invited = parse_invitation(board.code.text())
     with Stranger(invited) as seat:
         seat.asks({**join(invited), "consent": True}, "welcome")
         seat.says({"kind": "at", "tick": 3000, "frozen": False, "consent": True})
@@ -297,7 +299,7 @@ def test_a_seat_in_an_exam_can_be_observed(
         look.click()
         qtbot.waitUntil(lambda: "live at 0:30" in board.watching.text(), timeout=WAIT_MS)
         assert "note here" in board.watched_lines.toPlainText()
-        pictures = [view.picture() for view in board.findChildren(Topology)]
+        pictures = [view.picture for view in board.findChildren(Topology)]
         assert any(picture is not None and picture.spoken for picture in pictures)
         seat.asks({"kind": "acts", "acts": [[2, 4000, "note there", "", 0]]}, "acknowledged")
         qtbot.waitUntil(lambda: "live at 0:40" in board.watching.text(), timeout=WAIT_MS)
@@ -313,7 +315,7 @@ def test_the_window_continues_with_the_next_part(hands: Hands, qtbot: QtBot, tmp
     window = hands.window
     classes = classes_of(window)
     with run_host(tmp_path / "class.sqlite", "--plan", tmp_path / "plan.toml") as host:
-        classes.join(host.code, "Ann", True)
+        classes.join_class(host.code, "Ann", True)
         qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
         steered = run("class", "console", "--database", host.database, lines="finish\nnext\n")
         assert steered.returncode == 0, steered.stderr
@@ -322,7 +324,7 @@ def test_the_window_continues_with_the_next_part(hands: Hands, qtbot: QtBot, tmp
         )
         assert hands.drill.mode == "exam"
         record = record_of(host)
-        (ann,) = record.seats()
+        (ann,) = record.read_seats()
         assert ann.consent
         record.close()
         classes.stop()
@@ -336,7 +338,7 @@ def finished_in_a_class_that_asks(
     (folder / "plan.toml").write_text(f'scenario = "planned-failover"\nmode = "{mode}"\nreflect = true\n')
     classes = classes_of(hands.window)
     with run_host(folder / "class.sqlite", "--plan", folder / "plan.toml") as host:
-        classes.join(host.code, "Ann")
+        classes.join_class(host.code, "Ann")
         qtbot.waitUntil(lambda: hands.window.session.live is not None, timeout=WAIT_MS)
         hands.wait(3.0)
         hands.window.session.do("finish")
@@ -359,7 +361,7 @@ def test_points_of_an_exam_are_shown_after_the_self_assessment(
         press_show_points(form)
         qtbot.waitUntil(lambda: "The host verified your run" in window.notice.text, timeout=WAIT_MS)
         qtbot.waitUntil(
-            lambda: record.reflections() == {1: Reflection("I gave up", "", 15.0)}, timeout=WAIT_MS
+            lambda: record.read_reflections() == {1: Reflection("I gave up", "", 15.0)}, timeout=WAIT_MS
         )
 
 
@@ -401,15 +403,15 @@ def test_a_practice_class_also_asks_for_the_self_assessment(
         form.otherwise.setPlainText("look first")
         press_show_points(form)
         expected = {1: Reflection("", "look first", None)}
-        qtbot.waitUntil(lambda: record.reflections() == expected, timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: record.read_reflections() == expected, timeout=WAIT_MS)
 
 
 def test_a_finished_seat_is_in_the_record(
     hands: Hands, qtbot: QtBot, host: HostProcess, profile: Profile
 ) -> None:
-    window, runs = hands.window, len(profile.results())
+    window, runs = hands.window, len(profile.list_results())
     classes = classes_of(window)
-    classes.join(host.code, "Bea")
+    classes.join_class(host.code, "Bea")
     qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
     hands.wait(3.0)
     window.session.do("note all is well")
@@ -417,11 +419,11 @@ def test_a_finished_seat_is_in_the_record(
     qtbot.waitUntil(lambda: "The host verified your run" in window.notice.text, timeout=WAIT_MS)
     assert window.pages.currentWidget() is not window.debrief, "the seat has no rubric to show a score by"
     record = record_of(host)
-    (seat,) = [seat for seat in record.seats() if seat.name == "Bea"]
-    lines = [act.line for act in record.acts(seat.id) if act.line]
+    (seat,) = [seat for seat in record.read_seats() if seat.name == "Bea"]
+    lines = [act.line for act in record.read_entries(seat.id) if act.line]
     record.close()
     assert lines == ["note all is well", "finish"]
-    assert len(profile.results()) == runs, "an exam shows no debrief, also not from the history"
+    assert len(profile.list_results()) == runs, "an exam shows no debrief, also not from the history"
     classes.stop()
 
 
@@ -431,15 +433,15 @@ def test_a_hosted_class_runs_next_to_the_desk_and_asks_before_closing(
     window = hands.window
     classes = classes_of(window)
     monkeypatch.setattr("app.main_window.classes.PORT", "0")
-    classes.start("planned-failover", "practice", "127.0.0.1", False)
+    classes.start_class("planned-failover", "practice", "127.0.0.1", False)
     board = classes.board
     assert board is not None
     qtbot.waitUntil(lambda: "@127.0.0.1:" in board.code.text(), timeout=HOST_MS)
     qtbot.waitUntil(lambda: board.freeze.isEnabled(), timeout=HOST_MS)
     board.lobby.check.click()
     qtbot.waitUntil(lambda: "✓ A test seat joined" in board.lobby.findings.text(), timeout=HOST_MS)
-    with Stranger(invitation(board.code.text())) as seat:
-        seat.asks(join(invitation(board.code.text()), "Cem"), "welcome")
+    with Stranger(parse_invitation(board.code.text())) as seat:
+        seat.asks(join(parse_invitation(board.code.text()), "Cem"), "welcome")
         qtbot.waitUntil(lambda: board.tiles.table.rowCount() == 1, timeout=HOST_MS)
         qtbot.waitUntil(lambda: "1 connected" in board.state.text(), timeout=HOST_MS)
         board.freeze.click()
@@ -509,7 +511,7 @@ def test_class_uses_another_port_if_its_own_is_taken(
     with socket.create_server(("127.0.0.1", 0)) as busy_server:
         port = busy_server.getsockname()[1]
         monkeypatch.setattr("app.main_window.classes.PORT", str(port))
-        classes.start("planned-failover", "practice", "127.0.0.1", False)
+        classes.start_class("planned-failover", "practice", "127.0.0.1", False)
         board = require(classes.board)
         waits = (board.lobby.start, board.lobby.check, board.freeze, board.finish)
         assert not any(button.isEnabled() for button in waits)
@@ -518,7 +520,7 @@ def test_class_uses_another_port_if_its_own_is_taken(
         assert board.lobby.start.isEnabled()
     classes.stop()
     monkeypatch.setattr("app.main_window.classes.PORT", "0")
-    classes.start("no-such-drill", "practice", "127.0.0.1", False)
+    classes.start_class("no-such-drill", "practice", "127.0.0.1", False)
     board = require(classes.board)
     qtbot.waitUntil(lambda: "did not start" in board.title.text(), timeout=HOST_MS)
     assert "no-such-drill" in board.state.text()
@@ -541,7 +543,7 @@ def test_the_class_plays_the_selected_drill(hands: Hands) -> None:
 def test_an_invalid_code_is_reported(hands: Hands) -> None:
     classes = classes_of(hands.window)
     classes.ask_to_join().reject()
-    classes.join("nonsense", "Ann")
+    classes.join_class("nonsense", "Ann")
     assert "is not a join code" in hands.window.notice.text
 
 
@@ -554,7 +556,7 @@ def test_without_a_network_a_run_starts_from_a_file_and_names_its_log(
     record.close()
     window = hands.window
     classes = classes_of(window)
-    classes.join(str(seat_file), "Dan")
+    classes.join_class(str(seat_file), "Dan")
     qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
     hands.wait(3.0)
     window.session.do("note far away")
@@ -563,7 +565,7 @@ def test_without_a_network_a_run_starts_from_a_file_and_names_its_log(
     log = Path(window.notice.text.partition(": ")[2].strip())
     assert "note far away" in log.read_text()
     classes.stop()
-    classes.join(str(tmp_path / "none.seat"), "Dan")
+    classes.join_class(str(tmp_path / "none.seat"), "Dan")
     assert "does not exist" in window.notice.text
 
 
@@ -593,7 +595,7 @@ def test_interrupted_seat_leaves_every_input_in_the_record(tmp_path: Path, victi
 def test_seat_is_in_the_class_only_with_log_and_connection(events: tuple[str, ...], phase: str) -> None:
     phase_reached = SeatPhase.JOINING
     for event in events:
-        phase_reached = next_phase(phase_reached, SeatEvent(event))
+        phase_reached = get_next_phase(phase_reached, SeatEvent(event))
     assert phase_reached == phase
 
 
@@ -601,7 +603,7 @@ def test_window_reports_a_lost_host(hands: Hands, qtbot: QtBot, tmp_path: Path) 
     window = hands.window
     classes = classes_of(window)
     with run_host(tmp_path / "class.sqlite", "planned-failover") as host:
-        classes.join(host.code, "Ida")
+        classes.join_class(host.code, "Ida")
         qtbot.waitUntil(lambda: window.run_facts.text().endswith("in the class"), timeout=WAIT_MS)
         host.kill()
         qtbot.waitUntil(lambda: "not connected, recording" in window.run_facts.text(), timeout=WAIT_MS)
@@ -616,7 +618,7 @@ def test_unwritable_log_ends_the_seat(
 ) -> None:
     window = hands.window
     classes = classes_of(window)
-    classes.join(host.code, "Max")
+    classes.join_class(host.code, "Max")
     qtbot.waitUntil(lambda: window.run_facts.text().endswith("in the class"), timeout=WAIT_MS)
 
     def fill_disk(log: SeatLog, line: str) -> None:
@@ -640,7 +642,7 @@ def test_seat_is_greeted_while_the_class_waits_for_its_start(
     plan.write_text('scenario = "planned-failover"\nmode = "practice"\nfrozen = true\n')
     with run_host(tmp_path / "class.sqlite", "--plan", plan) as host, Stranger(host.invited) as stranger:
         stranger.asks(join(host.invited, "Hal"), "welcome")
-        classes.join(host.code, "Hal")
+        classes.join_class(host.code, "Hal")
         qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
         qtbot.waitUntil(lambda: "waiting for the start" in window.run_facts.text(), timeout=WAIT_MS)
         qtbot.wait(500)  # the state of the class arrives as well
@@ -655,10 +657,10 @@ def test_seat_is_greeted_while_the_class_waits_for_its_start(
 def test_end_for_all_opens_the_debrief_of_each_seat(
     hands: Hands, qtbot: QtBot, tmp_path: Path, profile: Profile
 ) -> None:
-    window, runs = hands.window, len(profile.results())
+    window, runs = hands.window, len(profile.list_results())
     classes = classes_of(window)
     with run_host(tmp_path / "class.sqlite", "planned-failover", "--mode", "practice") as host:
-        classes.join(host.code, "Hal")
+        classes.join_class(host.code, "Hal")
         qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
         hands.wait(3.0)
         drill = hands.drill
@@ -673,11 +675,11 @@ def test_end_for_all_opens_the_debrief_of_each_seat(
         qtbot.waitUntil(lambda: "Analysis finished" in read_debrief(), timeout=WAIT_MS)
         assert "ended by the instructor" in read_debrief()
         assert "You ended the drill" not in read_debrief()
-        newest = profile.results()[0]
-        assert (len(profile.results()), newest.scenario_name) == (runs + 1, "planned-failover")
-        assert profile.altered(newest.run_id) == [], "the history shows the run"
+        newest = profile.list_results()[0]
+        assert (len(profile.list_results()), newest.scenario_name) == (runs + 1, "planned-failover")
+        assert profile.find_contradictions(newest.run_id) == [], "the history shows the run"
         record = record_of(host)
-        (end,) = [act for act in record.acts(1) if act.line]
+        (end,) = [act for act in record.read_entries(1) if act.line]
         assert end.line == "finish"
         assert end.instruction, "the instructor has ended the run"
         record.close()
@@ -721,7 +723,7 @@ def test_interrupted_class_is_offered_at_the_next_start(
 
     def offer() -> str:
         window.notice.clear()
-        class_offers.offer(store, window.notice, choices.append, lambda: choices.append("seat"))
+        class_offers.offer_return(store, window.notice, choices.append, lambda: choices.append("seat"))
         return window.notice.offer_button.text() if window.notice.offer_button is not None else ""
 
     assert offer() == ""
@@ -739,12 +741,12 @@ def test_interrupted_class_is_offered_at_the_next_start(
         ann.asks(join(host.invited, "Ann"), "welcome")
     store.set(settings.CLASS_HELD, str(database))
     record = ClassRecord(str(database), new=False)
-    record.change(state=OVER)
+    record.change_columns(state=OVER)
     assert offer() == "Continue your class", "the next part has not begun"
     record.start_next_part()
-    record.change(state=OVER)
+    record.change_columns(state=OVER)
     assert offer() == "Return to your class", "the last part has ended"
-    record.change(state=RUNNING)
+    record.change_columns(state=RUNNING)
     record.close()
     assert offer() == "Continue your class"
     assert "at 0:00" in window.notice.text
@@ -779,7 +781,7 @@ def test_hand_is_still_raised_after_a_rejoin_and_f1_opens_the_help(
 def _is_raised(host: HostProcess, name: str) -> bool:
     """Return whether the host's welcome says that the hand of the seat is raised."""
     record = record_of(host)
-    the_class = record.the_class()
+    the_class = record.read_class()
     record.close()
     assert the_class is not None
 

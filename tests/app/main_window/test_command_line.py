@@ -32,7 +32,7 @@ def test_a_result_opens_a_tab(hands: Hands) -> None:
 
 def test_an_error_shows_in_the_current_tab_and_keeps_the_text(hands: Hands) -> None:
     play(hands, "lab")
-    query = hands.window.console.new_query("SERVER_B", "-- mine")
+    query = hands.window.console.open_query("SERVER_B", "-- mine")
     hands.window.console.tabs.setCurrentIndex(0)
     type_line(hands, "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
     assert hands.window.console.current is query
@@ -74,7 +74,7 @@ def test_the_menu_of_new_queries_opens_a_powershell_tab(hands: Hands) -> None:
     hands.wait(0.5)
     assert "Get-Nonsense" in shell.transcript.toPlainText()
     console.tools["close"].trigger()
-    assert console.tabs.shells() == []
+    assert console.tabs.list_shells() == []
 
 
 def test_a_drill_without_a_cluster_has_no_powershell(hands: Hands) -> None:

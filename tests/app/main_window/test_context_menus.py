@@ -125,11 +125,11 @@ def test_a_node_offers_powershell_and_an_instance_a_query(hands: Hands) -> None:
 def test_a_double_click_opens_the_matching_view(hands: Hands) -> None:
     play(hands, "fci-lab")
     console, topology = hands.window.console, hands.window.topology
-    before = len(console.windows())
+    before = len(console.list_windows())
     for name in 2 * ("NODE_4", "SQLFCI1", "nothing of that name"):
         topology.opened.emit(name)
-    assert [shell.server for shell in console.tabs.shells()] == ["NODE_4"]
-    assert len(console.windows()) == max(1, before), "the window that is already open comes to the front"
+    assert [shell.server for shell in console.tabs.list_shells()] == ["NODE_4"]
+    assert len(console.list_windows()) == max(1, before), "the window that is already open comes to the front"
     assert console.current.server == "SQLFCI1"
 
 

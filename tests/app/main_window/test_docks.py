@@ -19,7 +19,7 @@ from app.view_models.offers import ActionTarget
 from app.views.cluster_manager import ClusterManager
 from app.views.dashboard import Dashboard
 from app.views.error_log import ErrorLog
-from app.views.help import text_of
+from app.views.help import read_page
 from app.views.monitor import Monitor
 from app.views.topology_table import TopologyTable
 from app.widgets import keys
@@ -40,7 +40,7 @@ def test_each_view_is_connected_to_the_desk(dock: Dock, qtbot: QtBot) -> None:
     assert isinstance(view, QWidget)
     assert [name for name in SLOTS if not hasattr(view, name)] == []
     assert set(dock.profiles) <= set(PROFILES)
-    assert text_of(dock.page)
+    assert read_page(dock.page)
 
 
 def test_one_view_is_the_central_widget() -> None:
@@ -115,7 +115,7 @@ def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
     assert "exam" in messages[-1]
     assert list_hidden_docks(run()) == {"dashboard", "cluster"}
     desk.show()
-    desk.expect_restore(desk.state(), QSize(900, 640))
+    desk.expect_restore(desk.save_state(), QSize(900, 640))
     desk.resize(900, 640)
     assert desk.docks["dashboard"].isHidden(), "a window that leaves the full screen opens nothing"
     with qtbot.captureExceptions() as raised:
@@ -161,7 +161,7 @@ def test_in_a_fast_large_world_each_frame_updates_one_view(qtbot: QtBot) -> None
     assert hidden_views, "Qt calls a panel behind another tab visible"
     for view in views.values():
         view.worlds.clear()
-    large: Any = SimpleNamespace(databases=lambda: range(TURNS_DATABASES), availability={})
+    large: Any = SimpleNamespace(list_databases=lambda: range(TURNS_DATABASES), availability={})
     frames = len(shown_views) + 2  # the charts need three frames
     desk.show_pace(running=True, fast=True)
     for frame in range(frames):
@@ -189,8 +189,8 @@ def test_a_view_that_is_created_later_shows_the_current_selection(hands: Hands) 
         assert name not in window.desk.views
     window.topology.choose(ActionTarget("server", ("SERVER_B",)))
     window.topology.open_database("Sales007")
-    assert window.desk.part(Monitor).database == "Sales007"
-    assert window.desk.part(TopologyTable).target == ActionTarget("server", ("SERVER_B",))
+    assert window.desk.get_view_of(Monitor).database == "Sales007"
+    assert window.desk.get_view_of(TopologyTable).target == ActionTarget("server", ("SERVER_B",))
 
 
 def test_views_of_one_server_follow_the_selection_in_the_topology(hands: Hands) -> None:
@@ -198,9 +198,9 @@ def test_views_of_one_server_follow_the_selection_in_the_topology(hands: Hands) 
     window.show_brief(load_shipped_scenario("ag-lab"))
     window.start("lab")
     hands.wait(1.0)
-    log = window.desk.part(ErrorLog)
+    log = window.desk.get_view_of(ErrorLog)
     window.topology.choose(ActionTarget("server", ("NODE_2",)))
-    boxes = window.desk.part(Dashboard).servers, window.desk.part(ClusterManager).nodes
+    boxes = window.desk.get_view_of(Dashboard).servers, window.desk.get_view_of(ClusterManager).nodes
     assert [box.currentText() for box in boxes] == ["NODE_2", "NODE_2"], "created after the selection"
     window.topology.choose(ActionTarget("server", ("NODE_3",)))
     window.topology.choose(ActionTarget("server", ("FSW",)))

@@ -20,7 +20,7 @@ from app.files import scenario_files
 from app.settings import WindowSettings
 from app.storage import open_profile
 from app.views.editor import ScenarioEditor
-from app.views.editor.form_schema import sections
+from app.views.editor.form_schema import list_sections
 from engine.drill.authoring.scenario import load_scenario
 from tests.app.main_window.conftest import Hands, show_window
 from tests.open_window import OpenWindow
@@ -56,7 +56,7 @@ def data(page: ScenarioEditor) -> dict[str, Any]:
 def go_to_section(press: Keyboard, page: ScenarioEditor, key: str) -> None:
     press(Key.Key_1, CTRL)
     assert page.form.sections.hasFocus()
-    wanted = [section.key for section in sections()].index(key)
+    wanted = [section.key for section in list_sections()].index(key)
     row = page.form.sections.currentRow()
     press(Key.Key_Down if wanted > row else Key.Key_Up, times=abs(wanted - row))
 
@@ -108,7 +108,7 @@ def test_a_drill_is_created_without_a_mouse(
     press(Key.Key_3, CTRL)
     press(Key.Key_Down)
     assert page.preview.reader.currentData() == "exam"
-    page.settle()
+    page.update_reading()
 
     press(Key.Key_4, CTRL)
     assert page.text.hasFocus()
@@ -119,7 +119,7 @@ def test_a_drill_is_created_without_a_mouse(
     press(Key.Key_5, CTRL)
     assert page.findings.rows.hasFocus()
 
-    file = scenario_files.own_folder() / "night-shift.toml"
+    file = scenario_files.get_own_folder() / "night-shift.toml"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
     press(Key.Key_S, CTRL)
     assert load_scenario(file.read_text("utf-8"), file.name).title == "Night shift"
@@ -155,9 +155,9 @@ def test_nonsense_in_every_field_leaves_valid_toml(hands: Hands, window: OpenWin
     fields = count()
     window.actions_by_name["drill.editor"].trigger()
     page = window.editing.page
-    page.settle()
+    page.update_reading()
     form = page.form
-    for position, section in enumerate(sections()):
+    for position, section in enumerate(list_sections()):
         form.sections.setCurrentRow(position)
         if section.is_list and not form.entries.count():
             form.add.click()
@@ -170,7 +170,7 @@ def test_nonsense_in_every_field_leaves_valid_toml(hands: Hands, window: OpenWin
                 row.finish()
                 assert tomllib.loads(page.text.toPlainText()), (path, word)
                 assert "nput should" not in form.problem.text()
-    page.settle()
+    page.update_reading()
     assert all("nput should" not in str(problem) for problem in page.findings.problems)
 
 

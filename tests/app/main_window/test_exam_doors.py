@@ -112,7 +112,7 @@ def collect_window_texts(hands: Hands) -> Iterator[str]:
         menu.aboutToShow.emit()
         for entry in entries(menu.actions()):
             yield f"{title}: {entry}"
-    for group, actions in window.commands.groups():
+    for group, actions in window.commands.list_groups():
         for entry in entries(actions):
             yield f"palette {group}: {entry}"
     for _, targets in commands.list_targets(hands.drill.world):
@@ -120,10 +120,10 @@ def collect_window_texts(hands: Hands) -> Iterator[str]:
             window.topology.choose(target)
             QApplication.processEvents()
             yield window.topology.summary
-            for action in window.topology.actions_for(target):
+            for action in window.topology.list_actions(target):
                 action.hover()
                 yield f"preview {child(window.topology, QLabel, 'caption').text()}"
-    for voice in window.topology.voices():
+    for voice in window.topology.list_voices():
         yield voice.item.face.spoken
         yield voice.item.toolTip()
     yield describe_state(hands.drill, running=False)

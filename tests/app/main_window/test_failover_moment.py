@@ -91,7 +91,7 @@ def test_a_failover_is_watched_stepped_and_replayed_by_keyboard(
     assert not window.desk.isVisible()
     assert not window.session.running, "the clock waits until the result was seen"
     assert window.session.speed == 1.0
-    (failover,) = window.session.live.report()["failovers"]
+    (failover,) = window.session.live.build_report()["failovers"]
     assert stage.view.failover == f"{failover['failover_s']:.2f}"
     assert stage.view.gauge[1] == failover["published_s"]
     press(qtbot, Qt.Key.Key_Left)
@@ -198,7 +198,7 @@ def test_the_stage_stays_closed_if_disabled(
 
 def test_the_stage_asks_a_person_who_is_typing(staged_window: OpenWindow, qtbot: QtBot) -> None:
     begin(staged_window, "automatic-failover", "practice")
-    query = staged_window.console.new_query("SERVER_B", "")
+    query = staged_window.console.open_query("SERVER_B", "")
     query.editor.setFocus()
     for _ in range(FRAMES_MAX):
         if staged_window.session.drill.tick >= 5_700:
@@ -341,9 +341,9 @@ def test_the_reason_for_no_failover_is_revealed_by_keys(staged_window: OpenWindo
 
 @pytest.fixture(params=[language.ENGLISH, language.GERMAN])
 def locale(request: pytest.FixtureRequest) -> Iterator[None]:
-    language.use(request.param)
+    language.use_language(request.param)
     yield
-    language.use(language.ENGLISH)
+    language.use_language(language.ENGLISH)
 
 
 class StageWidget(QWidget):
@@ -353,11 +353,11 @@ class StageWidget(QWidget):
         super().__init__()
         self.resize(size)
         self.view: StageView | WhyNotView | None = None
-        self.style_of_stage = make_style(theme.light(), large_text)
+        self.style_of_stage = make_style(theme.build_light_theme(), large_text)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        scale, height = stage._fit(self.size())
+        scale, height = stage._compute_scale(self.size())
         painter.scale(scale, scale)
         if isinstance(self.view, WhyNotView):
             draw_why_not(painter, self.style_of_stage, height, self.view)

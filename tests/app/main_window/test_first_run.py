@@ -74,7 +74,7 @@ def test_a_new_user_watches_the_first_run_and_restores_the_server_by_keyboard(
         press(qtbot)
     drill = window.session.live
     assert drill is not None
-    (failover,) = drill.report()["failovers"]
+    (failover,) = drill.build_report()["failovers"]
     seconds = failover["detected_t_s"] - failover["failed_t_s"]
     assert f"after {seconds:.2f} s" in texts[0]
     assert f"{failover['redo_done_t_s'] - failover['detected_t_s']:.2f} s" in texts[1]
@@ -90,14 +90,14 @@ def test_a_new_user_watches_the_first_run_and_restores_the_server_by_keyboard(
     wait_for_mark(window, "SERVER_A returns")
     assert window.session.speed == FAST
     wait_for_mark(window, "Protected again")
-    assert drill.holds("Sales is SYNCHRONIZED and Sales on SERVER_A is MIRROR")
+    assert drill.is_condition_met("Sales is SYNCHRONIZED and Sales on SERVER_A is MIRROR")
     press(qtbot)
     assert window.pages.currentWidget() is window.brief
     assert window.scenario is not None
     assert window.scenario.name == "automatic-failover"
     assert not mark.isVisible()
-    assert list(profile.unfinished()) == []
-    assert profile.results() == []
+    assert list(profile.list_unfinished_runs()) == []
+    assert profile.list_results() == []
     window.show_home()
     assert not window.picker.top.first_run.isVisible(), "it is offered once"
     assert window.picker.top.next.button.hasFocus()
@@ -138,7 +138,7 @@ def test_help_asks_before_leaving_a_run_and_keeps_it(hands: Hands, profile: Prof
     window.actions_by_name["help.first_run"].trigger()
     hands.say_yes()
     wait_for_mark(window, TITLES[0])
-    (run,) = profile.unfinished()
+    (run,) = profile.list_unfinished_runs()
     assert (run.scenario_name, run.tick) == ("automatic-failover", 300)
     window.resume(run.run_id)
     hands.search()
@@ -173,9 +173,9 @@ def test_the_server_may_be_powered_on_in_any_way(newcomer: OpenWindow, qtbot: Qt
 
 @pytest.fixture
 def german() -> Iterator[None]:
-    language.use(language.GERMAN)
+    language.use_language(language.GERMAN)
     yield
-    language.use(language.ENGLISH)
+    language.use_language(language.ENGLISH)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5])
@@ -188,12 +188,12 @@ def test_the_caption_stays_in_the_window_next_to_its_card(
     window.actions_by_name["help.first_run"].trigger()
     mark = window.first_run.mark
     for place in ("SERVER_B", "SERVER_W", "SERVER_A", "APP"):
-        window.first_run._point(
+        window.first_run._point_at_part(
             place, "Wer hat abgestimmt?", "Wort " * 40, "Einschalten", "Überspringen", "3 von 5"
         )
         QApplication.processEvents()
         assert window.rect().contains(mark.geometry())
-        card = dict(window.topology.card_places())[place]
+        card = dict(window.topology.list_card_rects())[place]
         card_area = card.translated(window.topology.mapTo(window, QPoint())) & window.rect()
         assert not mark.geometry().intersects(card_area), place
         mark_area = QRect(QPoint(), mark.size())

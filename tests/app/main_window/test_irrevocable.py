@@ -135,13 +135,13 @@ def test_a_run_is_abandoned_only_after_a_question(hands: Hands, profile: Profile
     begin(hands)
     hands.wait(3.0)
     window.show_home()
-    (run,) = profile.unfinished()
+    (run,) = profile.list_unfinished_runs()
     window.picker.given_up.emit(run.run_id)
     answer(window, yes=False)
-    assert profile.unfinished()
+    assert profile.list_unfinished_runs()
     window.picker.given_up.emit(run.run_id)
     answer(window, yes=True)
-    assert profile.unfinished() == []
+    assert profile.list_unfinished_runs() == []
 
 
 def test_the_text_of_a_closed_window_can_be_reopened(hands: Hands) -> None:
@@ -153,7 +153,7 @@ def test_the_text_of_a_closed_window_can_be_reopened(hands: Hands) -> None:
     undo = window.notice.offer_button
     assert undo is not None
     undo.click()
-    assert "SELECT precious" in window.console.drafts().values()
+    assert "SELECT precious" in window.console.list_drafts().values()
 
 
 def places(
@@ -244,7 +244,7 @@ def test_another_drill_does_not_execute_the_old_text(hands: Hands) -> None:
     window.console.current.editor.setPlainText("ALTER DATABASE Sales SET PARTNER OFF")
     window.leave_run()
     begin(hands, "automatic-failover")
-    assert set(window.console.drafts().values()) == {""}
+    assert set(window.console.list_drafts().values()) == {""}
     assert any("PARTNER OFF" in closed.text for closed in window.console.tabs.closed)
 
 
@@ -257,10 +257,10 @@ def test_a_continued_run_restores_its_texts(hands: Hands, profile: Profile) -> N
     window.show_home()
     begin(hands, "automatic-failover")
     window.show_home()
-    run = next(run for run in profile.unfinished() if run.scenario_name == "lab")
+    run = next(run for run in profile.list_unfinished_runs() if run.scenario_name == "lab")
     window.resume(run.run_id)
     hands.search()
-    assert "SELECT mine" in window.console.drafts().values()
+    assert "SELECT mine" in window.console.list_drafts().values()
 
 
 def test_rewinding_seats_of_a_class_asks_first(hands: Hands) -> None:

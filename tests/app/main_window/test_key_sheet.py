@@ -51,7 +51,7 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.choose("lab")
     window.brief.started.emit("lab")
     window.session.pause()
-    window.console.new_query("SERVER_A", "SELECT 1")
+    window.console.open_query("SERVER_A", "SELECT 1")
     for name in ("explorer", "ledger", "console"):
         window.desk.focus_view(name)
     QApplication.processEvents()

@@ -43,9 +43,9 @@ def wait_for_review(hands: Hands) -> None:
 def test_a_mistake_is_found_retried_and_learned_by_keyboard(hands: Hands, profile: Profile) -> None:
     played_badly(hands)
     window = hands.window
-    verdict = require(require(window.debrief.model).verdict())
+    verdict = require(require(window.debrief.model).build_verdict())
     assert "You removed the mirroring session on SERVER_B (SET PARTNER OFF)." in verdict.sentence
-    runs = len(profile.results())
+    runs = len(profile.list_results())
 
     hands.press(Key.Key_L, target=window.debrief)
     hands.search()
@@ -80,7 +80,7 @@ def test_a_mistake_is_found_retried_and_learned_by_keyboard(hands: Hands, profil
     assert window.pages.currentWidget() is window.debrief
     assert not bar.isVisible()
     assert not window.debriefing.analyzing, "what was known of the run still is"
-    assert len(profile.results()) == runs, "a lesson is no run"
+    assert len(profile.list_results()) == runs, "a lesson is no run"
 
     hands.press(Key.Key_Return, target=window.debrief)
     hands.search()

@@ -58,14 +58,14 @@ def test_high_contrast_reaches_widgets_scene_and_plots(
     qtbot: Any, qapp: QApplication, lab: OpenWindow
 ) -> None:
     qtbot.keyClick(lab.topology, Qt.Key.Key_C, CTRL_ALT)
-    colors = theme.high_contrast()
+    colors = theme.build_high_contrast_theme()
     for widget in (lab, lab.topology, lab.charts, lab.console):
-        assert theme.tokens(widget.palette()) is colors
+        assert theme.get_tokens(widget.palette()) is colors
     assert lab.topology.backgroundBrush().color() == colors.surface
     assert scene_of(lab.topology).nodes["SERVER_A"].style.colors is colors
     assert child(lab.charts, GraphicsLayoutWidget).backgroundBrush().color() == colors.surface
     qtbot.keyClick(lab.topology, Qt.Key.Key_C, CTRL_ALT)
-    assert theme.tokens(lab.palette()) is not colors
+    assert theme.get_tokens(lab.palette()) is not colors
     theme.apply(qapp, theme.LIGHT)
 
 
@@ -76,21 +76,21 @@ def test_only_the_system_theme_follows_system_colors(
     qapp: QApplication, lab: OpenWindow, monkeypatch: pytest.MonkeyPatch, choice: str
 ) -> None:
     lab.appearance.set_theme(choice)
-    assert theme.tokens(lab.topology.palette()) is theme.light()
+    assert theme.get_tokens(lab.topology.palette()) is theme.build_light_theme()
     # No desktop of a test turns dark, so patch its answer here; the event is Qt's own.
-    monkeypatch.setattr(theme, "light", theme.dark)
+    monkeypatch.setattr(theme, "build_light_theme", theme.build_dark_theme)
     QApplication.sendEvent(lab.windowHandle(), QEvent(QEvent.Type.ThemeChange))
     monkeypatch.undo()
-    colors = theme.dark() if choice == theme.SYSTEM else theme.light()
+    colors = theme.build_dark_theme() if choice == theme.SYSTEM else theme.build_light_theme()
     for widget in (lab, lab.topology, lab.charts, lab.console):
-        assert theme.tokens(widget.palette()) is colors
+        assert theme.get_tokens(widget.palette()) is colors
     assert lab.topology.backgroundBrush().color() == colors.surface
     assert child(lab.charts, GraphicsLayoutWidget).backgroundBrush().color() == colors.surface
     theme.apply(qapp, theme.LIGHT)
 
 
 def test_high_contrast_has_a_ratio_of_seven() -> None:
-    colors = theme.high_contrast()
+    colors = theme.build_high_contrast_theme()
     for ground in (colors.window, colors.surface, colors.raised):
         for text in ("text", "muted", "ok", "warn", "bad", "info", "idle"):
             assert compute_contrast(getattr(colors, text), ground) >= 7.0, text
@@ -282,7 +282,9 @@ def test_no_window_shrinks_to_an_empty_frame(
 ) -> None:
     """No minimum size exceeds a screen of 1024 × 600 pixels either."""
     small, bar = QSize(1024, 600), lab.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight, None, lab)
-    monkeypatch.setattr(scroll_container, "room_for", lambda _: QSize(small.width(), small.height() - bar))
+    monkeypatch.setattr(
+        scroll_container, "compute_available_size", lambda _: QSize(small.width(), small.height() - bar)
+    )
     lab.appearance.set_font_scale(scale)
     qapp.sendEvent(lab, QEvent(QEvent.Type.FontChange))  # the window was created on the real screen
     lab.resize(10, 10)
@@ -360,7 +362,7 @@ def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> N
         widgets_seen.append(shown_page)
         lab.appearance.set_theme(next(choices))
         qapp.processEvents()
-        assert shown_page.palette().window().color() == theme.tokens(qapp.palette()).window
+        assert shown_page.palette().window().color() == theme.get_tokens(qapp.palette()).window
     assert len(set(widgets_seen)) == len(widgets_seen)
     theme.apply(qapp, theme.LIGHT)
 
@@ -369,7 +371,7 @@ def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> N
 @pytest.mark.usefixtures("style_sheet")
 def test_enlarged_text_grows_everywhere(qapp: QApplication, lab: OpenWindow) -> None:
     """The painted size is checked: titles of panels and the text of SQL windows used to keep their first size."""
-    lab.console.new_query("SERVER_A", "SELECT name FROM sys.databases")
+    lab.console.open_query("SERVER_A", "SELECT name FROM sys.databases")
     lab.desk.focus_view("console")
     qapp.processEvents()
 
@@ -584,7 +586,7 @@ def test_changing_the_theme_is_cheaper_than_replacing_the_sheet(qapp: QApplicati
         return time.process_time() - before
 
     lab.appearance.set_theme(theme.DARK)
-    override_s = cost_s(lambda: qapp.setStyleSheet(theme.style_sheet(theme.light())))
+    override_s = cost_s(lambda: qapp.setStyleSheet(theme.build_style_sheet(theme.build_light_theme())))
     ours = cost_s(lambda: lab.appearance.set_theme(theme.LIGHT))
     assert ours < override_s
 

@@ -37,8 +37,8 @@ def desk(hands: Hands, window: OpenWindow) -> Hands:
 
 def has_cursor(strip: TimeStrip, t_s: float) -> bool:
     """Return whether a dashed line of the accent color is painted at a time, from the lanes to above them."""
-    image, accent = strip.grab().toImage(), theme.tokens(strip.palette()).accent
-    columns = range(round(strip.x_of(t_s)) - 2, round(strip.x_of(t_s)) + 3)
+    image, accent = strip.grab().toImage(), theme.get_tokens(strip.palette()).accent
+    columns = range(round(strip.compute_x(t_s)) - 2, round(strip.compute_x(t_s)) + 3)
 
     def is_near(x: int, y: int) -> bool:
         color = image.pixelColor(x, y)
@@ -83,7 +83,7 @@ def test_a_row_of_the_log_moves_every_cursor(qtbot: Any, window: OpenWindow, des
     place = log.table.visualRect(log.model.index(row, 2)).center()
     qtbot.mouseClick(log.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert window.moments.time_s == t_s
-    assert window.charts.scale.cursor_text == formatting.run_time(t_s, 1)
+    assert window.charts.scale.cursor_text == formatting.format_run_time(t_s, 1)
     assert has_cursor(window.timeline, t_s)
     events = window.desk.view("events")
     selected_row = events.model.rows[events.table.currentIndex().row()]

@@ -31,7 +31,7 @@ def stage(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.choose("automatic-failover")
     window.brief.started.emit("practice")
     hands.wait(70.0)
-    query = window.console.new_query("SERVER_B")
+    query = window.console.open_query("SERVER_B")
     assert query is not None
     query.editor.setPlainText("SELECT name, state_desc FROM sys.databases -- all of them")
     window.console.tools["run"].trigger()

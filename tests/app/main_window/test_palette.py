@@ -22,9 +22,9 @@ CTRL_SHIFT = (Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModi
 @pytest.fixture
 def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[OpenWindow]:
     theme.apply(qapp, theme.LIGHT)
-    language.use(language.GERMAN)
+    language.use_language(language.GERMAN)
     yield show_window(qtbot, profile, store)
-    language.use(language.ENGLISH)
+    language.use_language(language.ENGLISH)
 
 
 def search_palette(hands: Hands, query: str) -> list[str]:

@@ -17,7 +17,7 @@ from app.main_window.start import LATER, Preload
 @pytest.fixture
 def preload(qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[Preload]:
     # objects of the tests must stay collectable
-    monkeypatch.setattr("app.main_window.start.settle", lambda: None)
+    monkeypatch.setattr("app.main_window.start.freeze_objects", lambda: None)
     preload = Preload()
     yield preload
     preload.end()
@@ -55,7 +55,7 @@ found = load_shipped_scenario("lab")
 before = set(sys.modules)
 drill = Drill(found)
 for text in ("SELECT name FROM sys.databases", "EXEC sp_who", "ALTER DATABASE Sales SET PARTNER SUSPEND"):
-    drill.do("sql SERVER_A " + text)
+    drill.apply_line("sql SERVER_A " + text)
 drill.advance_to(100)
 light = {"encodings.utf_16_le"}  # 0.2 ms
 print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before - light} | {"nothing"}))

@@ -27,13 +27,13 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.export import page as exported
-from app.export.runbook import runbook
-from app.export.sheets import sheets
-from app.export.source import source_of
+from app.export.runbook import build_runbook
+from app.export.sheets import build_sheets
+from app.export.source import build_source
 from app.files import scenario_files
 from app.settings import WindowSettings
 from app.storage import Profile
-from app.views.editor.form_schema import fields, sections
+from app.views.editor.form_schema import list_fields, list_sections
 from app.views.system_monitor.history import PERFS
 from app.widgets import theme
 from app.widgets.docks import PLACES
@@ -66,9 +66,9 @@ OF_QT = ("qt_", "ScrollLeft", "ScrollRight")
 @pytest.fixture
 def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[OpenWindow]:
     theme.apply(qapp, theme.LIGHT)
-    language.use(language.PSEUDO)
+    language.use_language(language.PSEUDO)
     yield show_window(qtbot, profile, store)
-    language.use(language.ENGLISH)
+    language.use_language(language.ENGLISH)
 
 
 SAYING = ("Events", "Fault ledger", "Topology")
@@ -102,7 +102,7 @@ def pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
     window.brief.started.emit("practice")
     hands.wait(70.0)
     window.session.do("hint 1")
-    query = window.console.new_query("SERVER_B")
+    query = window.console.open_query("SERVER_B")
     assert query is not None
     query.editor.setPlainText("SELECT name FROM sys.databases")
     window.console.tools["run"].trigger()
@@ -123,7 +123,7 @@ def pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
     yield "fidelity", window
     window.editing.show()
     window.editing.page.text.setPlainText(UNFINISHED)
-    window.editing.page.settle()
+    window.editing.page.update_reading()
     yield "editor", window
 
 
@@ -182,8 +182,12 @@ def phrases(text: str) -> Iterable[str]:
 @pytest.fixture(scope="module")
 def data() -> set[str]:
     """Return the texts of authors, split as they are compared, and product names."""
-    texts = [text for file in scenario_files.all_files()[0] for text in strings(file.load().model_dump())]
-    texts += [field.key for section in sections() for model in section.models for field in fields(model)]
+    texts = [
+        text for file in scenario_files.list_all_files()[0] for text in strings(file.load().model_dump())
+    ]
+    texts += [
+        field.key for section in list_sections() for model in section.models for field in list_fields(model)
+    ]
     texts += [*VERBS, *SECTIONS, *(f"{perf.group}:{perf.name}" for perf in PERFS)]
     return {phrase for text in texts for phrase in phrases(text)}
 
@@ -252,20 +256,22 @@ def test_every_text_of_the_exports_is_translatable(data: set[str]) -> None:
     drill = Drill(load_shipped_scenario("automatic-failover"))
     for line in ("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER", "note the office calls", "hint 1"):
         drill.advance_to(drill.tick + 9_000)
-        drill.do(line)
-    drill.do("finish")
+        drill.apply_line(line)
+    drill.apply_line("finish")
     known_texts = data | of_the_run(drill)
-    language.use(language.PSEUDO)
+    language.use_language(language.PSEUDO)
     try:
-        source = source_of(drill)
-        page_text = re.sub(r"<style>.*?</style>", "", exported.page(source), flags=re.DOTALL)
+        source = build_source(drill)
+        page_text = re.sub(r"<style>.*?</style>", "", exported.build_page(source), flags=re.DOTALL)
         texts = [html.unescape(text) for text in re.findall(r">([^<]+)<", page_text)]
         texts += [
-            row.rsplit(",", 1)[-1] for row in sheets(source)["events.csv"].splitlines() if ",note," in row
+            row.rsplit(",", 1)[-1]
+            for row in build_sheets(source)["events.csv"].splitlines()
+            if ",note," in row
         ]
-        texts += runbook(source).replace("\n--    ", " ").replace("-- ", "").splitlines()
+        texts += build_runbook(source).replace("\n--    ", " ").replace("-- ", "").splitlines()
     finally:
-        language.use(language.ENGLISH)
+        language.use_language(language.ENGLISH)
     plain_texts = {
         f"{phrase!r} in {text[:80]!r}"
         for text in texts

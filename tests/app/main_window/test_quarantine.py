@@ -16,7 +16,7 @@ from app.files.accepted_files import ACCEPTED
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.quarantine import Quarantine
-from engine.drill.authoring.scenario import escape_invisible, sha256
+from engine.drill.authoring.scenario import compute_sha256, escape_invisible
 from engine.drill.running.drill import Drill
 from tests import painted
 from tests.app.main_window.conftest import Hands, show_window
@@ -47,7 +47,7 @@ def read_facts(window: OpenWindow) -> dict[str, str]:
 def test_the_page_lists_the_contents_and_runs_nothing(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     facts = read_facts(window)
-    assert facts["SHA-256"] == sha256(FOREIGN)
+    assert facts["SHA-256"] == compute_sha256(FOREIGN)
     assert facts["Author"].startswith("Ada L.")
     assert facts["Servers"] == "3"
     assert "[[solution]]" not in get_quarantine(window).text.toPlainText(), (
@@ -84,7 +84,7 @@ def test_an_accepted_file_is_remembered_by_its_text(window: OpenWindow, profile:
     assert window.pages.currentWidget() is window.brief
     (accepted_text,) = accepted_files.list_accepted_texts(profile)
     assert (accepted_text.sha256, accepted_text.title, accepted_text.author, accepted_text.own) == (
-        sha256(FOREIGN),
+        compute_sha256(FOREIGN),
         "From afar",
         "Ada L.",
         False,
@@ -99,7 +99,7 @@ def test_user_and_shipped_files_are_not_quarantined(window: OpenWindow, file: Pa
     copy.write_text((files("scenarios") / "lab.toml").read_text(encoding="utf-8"), encoding="utf-8")
     window.open_file(str(copy))
     assert window.pages.currentWidget() is window.brief
-    own_folder = scenario_files.own_folder()
+    own_folder = scenario_files.get_own_folder()
     own_folder.mkdir(parents=True)
     file.rename(own_folder / file.name)
     window.open_file(str(own_folder / file.name))
@@ -116,9 +116,9 @@ def test_a_file_saved_here_is_not_held(window: OpenWindow, file: Path) -> None:
 def test_a_foreign_run_is_held(window: OpenWindow, tmp_path: Path) -> None:
     drill = Drill(load_shipped_scenario("lab"), 5)
     drill.advance_to(300)
-    drill.do("power-off SERVER_B")
-    drill.do("finish")
-    report = json.loads(json.dumps(drill.report())) | {"scenario_text": drill.scenario.text}
+    drill.apply_line("power-off SERVER_B")
+    drill.apply_line("finish")
+    report = json.loads(json.dumps(drill.build_report())) | {"scenario_text": drill.scenario.text}
     file = tmp_path / "run.json"
     file.write_text(json.dumps(report), encoding="utf-8")
     window.debriefing.open_file(file)
@@ -146,7 +146,7 @@ def test_accepted_files_are_listed_and_can_be_forgotten(hands: Hands, file: Path
     assert texts[0] == escape_invisible(title)
     assert texts[1] == "Ada L."
     assert len(texts[2]) == len("2026-11-21")
-    assert sha256(file.read_text(encoding="utf-8")).startswith(texts[3].rstrip("…"))
+    assert compute_sha256(file.read_text(encoding="utf-8")).startswith(texts[3].rstrip("…"))
     assert "<img" not in table.data(table.index(0, 0), Qt.ItemDataRole.ToolTipRole)
     hands.click(listed.forget)
     assert table.rowCount() == 0
@@ -166,14 +166,16 @@ def test_files_accepted_by_an_earlier_version_are_kept_and_can_be_forgotten(
     qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings, file: Path
 ) -> None:
     """The earlier version stored only SHA-256 values; invalid entries are ignored."""
-    profile.settings.set(ACCEPTED, json.dumps([sha256(FOREIGN), 5, None, "x", {"sha256": "y"}, {}, []]))
+    profile.settings.set(
+        ACCEPTED, json.dumps([compute_sha256(FOREIGN), 5, None, "x", {"sha256": "y"}, {}, []])
+    )
     window = show_window(qtbot, profile, store)
     window.open_file(str(file))
     assert window.pages.currentWidget() is window.brief
     window.quarantine.show_accepted()
     listed = window.quarantine.listed
     assert listed is not None
-    assert [row.sha256 for row in listed.list.table.rows] == [sha256(FOREIGN)]
+    assert [row.sha256 for row in listed.list.table.rows] == [compute_sha256(FOREIGN)]
     assert listed.list.table.data(listed.list.table.index(0, 0)) == "unknown"
     listed.forget_all.click()
     listed.close()
@@ -185,10 +187,10 @@ def test_files_accepted_by_an_earlier_version_are_kept_and_can_be_forgotten(
 def test_forgetting_a_user_drill_is_reported(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     get_quarantine(window).accept.click()
-    own_folder = scenario_files.own_folder()
+    own_folder = scenario_files.get_own_folder()
     own_folder.mkdir(parents=True)
     file.rename(own_folder / file.name)
-    window.quarantine.forget([sha256(FOREIGN)])
+    window.quarantine.forget_texts([compute_sha256(FOREIGN)])
     assert "still among your drills" in window.notice.text
 
 
@@ -203,7 +205,7 @@ def test_every_fact_of_a_file_is_shown_in_full(window: OpenWindow, file: Path) -
     table = get_quarantine(window).facts
     digest = next(row for row, fact in enumerate(table.table.rows) if fact.what == "SHA-256")
     lines = table.rowHeight(digest) / table.fontMetrics().height()
-    wide = table.fontMetrics().horizontalAdvance(sha256(FOREIGN))
+    wide = table.fontMetrics().horizontalAdvance(compute_sha256(FOREIGN))
     assert lines >= wide / table.columnWidth(1)
     assert table.rowHeight(digest) > table.rowHeight(0)
     painted_in = {text.words for text in painted.texts(window) if text.widget is table.viewport()}

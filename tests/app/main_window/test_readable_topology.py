@@ -44,7 +44,7 @@ def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
     canvas.show()
     small: dict[str, float] = {}
     for locale in (language.ENGLISH, language.GERMAN):
-        language.use(locale)
+        language.use_language(locale)
         try:
             small |= {
                 f"{name} {locale}": px
@@ -52,7 +52,7 @@ def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
                 if (px := least_px(canvas, name)) < LEAST_PX
             }
         finally:
-            language.use(language.ENGLISH)
+            language.use_language(language.ENGLISH)
     window.setMinimumSize(0, 0)
     window.appearance.set_font_scale(1.0)
     assert not small
@@ -64,7 +64,7 @@ def least_px(canvas: Topology, name: str) -> float:
     drill.advance_to(round(100 * PLAYED_S))
     canvas.show_drill(drill)
     canvas.fit()
-    claimed = canvas.zoom() * scene_of(canvas).least_text_px()
+    claimed = canvas.get_zoom() * scene_of(canvas).compute_least_text_px()
     if name not in LABS:
         return claimed
     for node in scene_of(canvas).nodes.values():  # a cached card is a picture, not text

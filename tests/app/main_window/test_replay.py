@@ -69,7 +69,7 @@ def button(page: QWidget, text: str) -> QPushButton:
 def click_at(hands: Hands, t_s: float) -> None:
     timeline = hands.window.timeline
     hands.qtbot.mouseClick(
-        timeline, Qt.MouseButton.LeftButton, pos=QPoint(round(timeline.x_of(t_s)), timeline.height() - 4)
+        timeline, Qt.MouseButton.LeftButton, pos=QPoint(round(timeline.compute_x(t_s)), timeline.height() - 4)
     )
 
 
@@ -78,7 +78,7 @@ def click_at(hands: Hands, t_s: float) -> None:
 
 def test_a_click_on_the_timeline_shows_the_past_and_the_bar_returns(hands: Hands) -> None:
     live = with_a_failover(hands)
-    window, end = hands.window, live.state_hash()
+    window, end = hands.window, live.compute_state_hash()
     click_at(hands, 30.0)
     assert window.session.looking_back
     assert window.replay.bar.isVisible()
@@ -90,17 +90,17 @@ def test_a_click_on_the_timeline_shows_the_past_and_the_bar_returns(hands: Hands
     hands.click(window.replay.bar.now)
     assert not window.replay.bar.isVisible()
     assert hands.drill is live
-    assert live.state_hash() == end
+    assert live.compute_state_hash() == end
     assert live.journal == []
 
 
 def test_dragging_scrubs_through_the_run(hands: Hands, qtbot: QtBot) -> None:
     with_a_failover(hands)
     timeline, middle = hands.window.timeline, hands.window.timeline.height() // 2
-    qtbot.mousePress(timeline, Qt.MouseButton.LeftButton, pos=QPoint(round(timeline.x_of(70.0)), middle))
+    qtbot.mousePress(timeline, Qt.MouseButton.LeftButton, pos=QPoint(round(timeline.compute_x(70.0)), middle))
     times_s = []
     for t_s in (50.0, 40.0, 20.0):
-        qtbot.mouseMove(timeline, QPoint(round(timeline.x_of(t_s)), middle))
+        qtbot.mouseMove(timeline, QPoint(round(timeline.compute_x(t_s)), middle))
         qtbot.waitUntil(partial(lambda time_s: abs(hands.drill.world.t_s - time_s) < 1.0, t_s))
         times_s.append(hands.drill.world.t_s)
     assert times_s == sorted(times_s, reverse=True)
@@ -190,14 +190,14 @@ def test_continuing_from_the_past_creates_a_recorded_branch(hands: Hands, profil
     branch = branch_without_witness(hands)
     tree = hands.window.play.branches
     assert tree is not None
-    assert tree.names() == ["main", "branch 1"]
+    assert tree.list_names() == ["main", "branch 1"]
     assert branch.journal[0].verb == "rewind"
     assert branch.rewinds[0][0] == 8000
     assert not branch.world.availability["Sales"].serving  # without a witness no server takes over
-    assert tree.history_of("main").drill.world.availability["Sales"].serving
-    (run,) = profile.unfinished()  # only the newest run of a tree
+    assert tree.get_history("main").drill.world.availability["Sales"].serving
+    (run,) = profile.list_unfinished_runs()  # only the newest run of a tree
     replayed = replay(branch.scenario, run.seed, run.mode, [line.text for line in run.lines], branch.tick)
-    assert replayed.state_hash() == branch.state_hash()
+    assert replayed.compute_state_hash() == branch.compute_state_hash()
 
 
 @pytest.mark.slow
@@ -245,18 +245,18 @@ def test_a_tree_of_branches_is_continued_at_the_next_start(
     branch = branch_without_witness(hands)
     hands.window.play.rename("branch 1", "no witness")
     hands.window.show_home()
-    (run,) = profile.unfinished()
+    (run,) = profile.list_unfinished_runs()
     hands.window.resume(run.run_id)
     hands.search()
     tree = hands.window.play.branches
     assert tree is not None
-    assert (tree.names(), tree.current) == (["main", "no witness"], "no witness")
-    assert hands.drill.state_hash() == branch.state_hash()
+    assert (tree.list_names(), tree.current) == (["main", "no witness"], "no witness")
+    assert hands.drill.compute_state_hash() == branch.compute_state_hash()
     hands.window.play.switch("main")
     assert hands.drill.world.availability["Sales"].serving
     hands.window.do("note still recorded")
-    main_run = next(b.run_id for b in profile.branches(run.run_id) if b.name == "main")
-    assert [line.text.split()[1] for line in profile.journal(main_run)] == ["note"]
+    main_run = next(b.run_id for b in profile.list_branches(run.run_id) if b.name == "main")
+    assert [line.text.split()[1] for line in profile.read_journal(main_run)] == ["note"]
 
 
 @pytest.mark.slow
@@ -266,9 +266,9 @@ def test_a_removed_branch_leaves_the_tree(hands: Hands, profile: Profile) -> Non
     play.switch("main")
     play.prune("branch 1")
     assert play.branches is not None
-    assert play.branches.names() == ["main"]
-    (run,) = profile.unfinished()
-    assert [branch.name for branch in profile.branches(run.run_id)] == ["main"]
+    assert play.branches.list_names() == ["main"]
+    (run,) = profile.list_unfinished_runs()
+    assert [branch.name for branch in profile.list_branches(run.run_id)] == ["main"]
 
 
 # --- seeds --------------------------------------------------------------------------------------------------
@@ -332,7 +332,7 @@ def test_each_mistake_can_be_retried_and_viewed(hands: Hands, profile: Profile) 
     points = hands.open_tab(POINTS)
     moments = {b.text(): b for b in points.findChildren(QPushButton) if b.text().startswith("Retry ")}
     before_s = (refused.cause_tick - refused.retry_tick) / 100
-    label = f"Retry {before_s:.0f} s before this ({formatting.run_time(refused.retry_tick / 100, 1)})"
+    label = f"Retry {before_s:.0f} s before this ({formatting.format_run_time(refused.retry_tick / 100, 1)})"
     look = require(moments[label].parentWidget()).findChildren(QPushButton)[1]
     look.click()
     assert window.pages.currentWidget() is window.desk_page
@@ -345,7 +345,7 @@ def test_each_mistake_can_be_retried_and_viewed(hands: Hands, profile: Profile) 
     assert hands.drill.tick == refused.retry_tick
     assert [item.verb for item in hands.drill.journal] == ["rewind"]
     assert window.play.branches is not None
-    assert window.play.branches.names() == ["main", "branch 1"]
+    assert window.play.branches.list_names() == ["main", "branch 1"]
 
 
 def test_a_retry_leaves_time_to_act_before_the_mistake(hands: Hands) -> None:
@@ -353,7 +353,7 @@ def test_a_retry_leaves_time_to_act_before_the_mistake(hands: Hands) -> None:
     finished_badly(hands)
     window = hands.window
     hands.analyze()
-    verdict = require(require(window.debrief.model).verdict())
+    verdict = require(require(window.debrief.model).build_verdict())
     lesson, retry = require(verdict.lesson), require(verdict.retry)
     hands.press(Qt.Key.Key_Return, target=window.debrief)
     assert window.pages.currentWidget() is window.desk_page
@@ -374,7 +374,7 @@ def test_an_old_run_is_viewed_with_its_branches(hands: Hands, profile: Profile) 
     hands.window.do("finish")
     hands.say_yes()
     hands.window.show_home()
-    (row,) = profile.results()
+    (row,) = profile.list_results()
     hands.window.debriefing.show_stored(row.run_id)
     assert hands.window.pages.currentWidget() is hands.window.debrief
     hands.open_tab(STORY)
@@ -382,7 +382,7 @@ def test_an_old_run_is_viewed_with_its_branches(hands: Hands, profile: Profile) 
     hands.window.branches.show()
     assert hands.window.branches.page is not None
     assert hands.window.play.branches is not None
-    assert hands.window.play.branches.names() == ["main", "branch 1"]
+    assert hands.window.play.branches.list_names() == ["main", "branch 1"]
 
 
 @pytest.mark.usefixtures("style_sheet")
@@ -538,7 +538,7 @@ def test_a_lab_session_becomes_a_scenario(
     recorded_scenario = load_scenario((tmp_path / "my-drill.toml").read_text(), "my-drill.toml")
     drill = Drill(recorded_scenario)
     play_solution(drill)
-    assert drill.score().total >= 95.0
+    assert drill.compute_score().total >= 95.0
 
 
 def test_a_run_without_a_repair_is_refused_as_a_scenario(
@@ -565,13 +565,13 @@ def test_without_a_profile_branches_last_as_long_as_the_window(
 
 def test_recorded_branches_survive_a_restart(hands: Hands, profile: Profile, tmp_path: Path) -> None:
     branch_without_witness(hands)
-    names = [b.name for b in profile.branches(profile.unfinished()[0].run_id)]
+    names = [b.name for b in profile.list_branches(profile.list_unfinished_runs()[0].run_id)]
     folder = profile.file.parent
     hands.window.close()
     profile.close()
     with open_profile(folder) as second_profile:
         assert (
-            [b.name for b in second_profile.branches(second_profile.unfinished()[0].run_id)]
+            [b.name for b in second_profile.list_branches(second_profile.list_unfinished_runs()[0].run_id)]
             == names
             == ["main", "branch 1"]
         )
@@ -582,7 +582,7 @@ def test_a_long_run_replays_in_slices_and_can_be_stopped(hands: Hands, profile: 
     finished_badly(hands)
     window, session = hands.window, hands.window.session
     window.show_home()
-    (row,) = profile.results()
+    (row,) = profile.list_results()
     session.host.at_once_s = 0.0
     window.debriefing.show_stored(row.run_id)
     assert session.loading
@@ -635,7 +635,7 @@ def test_continuing_from_a_moment_loads_stored_branches_first(hands: Hands, prof
     branch_without_witness(hands)
     window, session = hands.window, hands.window.session
     window.show_home()
-    (run,) = profile.unfinished()
+    (run,) = profile.list_unfinished_runs()
     window.resume(run.run_id)
     hands.search()
     tree = window.play.branches
@@ -646,10 +646,10 @@ def test_continuing_from_a_moment_loads_stored_branches_first(hands: Hands, prof
     assert not session.do("power-off SERVER_A")
     assert "being replayed" in window.notice.text
     session.cancel()
-    assert tree.names() == ["main", "branch 1"]
+    assert tree.list_names() == ["main", "branch 1"]
     window.play.branch_at(hands.drill.tick)
     hands.search()
-    assert tree.names() == ["main", "branch 1", "branch 2"]
+    assert tree.list_names() == ["main", "branch 1", "branch 2"]
     assert tree.current == "branch 2"
 
 
@@ -714,7 +714,7 @@ def test_the_best_continuation_can_be_watched_and_taken_over(hands: Hands) -> No
     window.session.do("power-off SERVER_B")
     window.session.do("finish")
     hands.analyze()
-    verdict = require(require(window.debrief.model).verdict())
+    verdict = require(require(window.debrief.model).build_verdict())
     window.debrief.best_wanted.emit(verdict.lesson)
     hands.qtbot.waitUntil(lambda: window.session.looking_back)
     assert window.play.best is not None

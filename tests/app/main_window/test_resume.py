@@ -44,7 +44,7 @@ for frame in range(40):
     if frame == 30:
         session.do("sql SERVER_B SELECT mirroring_state_desc\\n    FROM sys.database_mirroring")
 session.pause()
-print(session.drill.tick, session.drill.state_hash(), flush=True)
+print(session.drill.tick, session.drill.compute_state_hash(), flush=True)
 sys.stdin.read()
 """
 
@@ -74,16 +74,16 @@ def test_a_run_killed_during_a_drill_is_resumed(
         hands.click(continue_button)
         hands.search()
         assert window.pages.currentWidget() is window.desk_page
-        assert (hands.drill.tick, hands.drill.state_hash()) == (int(tick), state_hash)
+        assert (hands.drill.tick, hands.drill.compute_state_hash()) == (int(tick), state_hash)
         hands.window.session.play()
         hands.wait(1.0)
         window.session.do("finish")
-        (row,) = profile.results()
-        lines = [line.text.partition(" ")[2] for line in profile.journal(row.run_id)]
+        (row,) = profile.list_results()
+        lines = [line.text.partition(" ")[2] for line in profile.read_journal(row.run_id)]
         assert lines[0] == "power-off SERVER_A"
         assert lines[1] == "sql SERVER_B SELECT mirroring_state_desc\n    FROM sys.database_mirroring"
         assert lines[2] == "finish"
-        assert profile.unfinished() == []
+        assert profile.list_unfinished_runs() == []
         window.close()
 
 
@@ -102,11 +102,11 @@ def leave_a_run(hands: Hands) -> Drill:
 
 def test_a_run_can_be_left_resumed_or_abandoned(hands: Hands, profile: Profile) -> None:
     window, left = hands.window, leave_a_run(hands)
-    (run,) = profile.unfinished()
+    (run,) = profile.list_unfinished_runs()
     assert run.tick == left.tick
     window.resume(run.run_id)
     hands.search()
-    assert hands.drill.state_hash() == left.state_hash()
+    assert hands.drill.compute_state_hash() == left.compute_state_hash()
     window.show_home()
     menu = require(window.picker.top.resume.more.menu())
     menu.aboutToShow.emit()
@@ -114,7 +114,7 @@ def test_a_run_can_be_left_resumed_or_abandoned(hands: Hands, profile: Profile) 
     assert give_up.text() == "Give up: Database mirroring lab"
     give_up.trigger()
     hands.say_yes()
-    assert profile.unfinished() == []
+    assert profile.list_unfinished_runs() == []
     assert not window.picker.top.resume.isVisible()
 
 
@@ -133,20 +133,20 @@ def test_a_run_whose_clock_never_ran_is_not_offered(hands: Hands, profile: Profi
     window.start("lab")
     window.session.pause()
     window.show_home()
-    assert [run.tick for run in profile.unfinished()] == [0]
+    assert [run.tick for run in profile.list_unfinished_runs()] == [0]
     assert not window.picker.top.resume.isVisible()
 
 
 def test_an_incompatible_journal_is_refused_with_a_message(hands: Hands, profile: Profile) -> None:
     window = hands.window
     leave_a_run(hands)
-    (run,) = profile.unfinished()
-    profile.checkpoint(run.run_id, 200, "0" * 32)
+    (run,) = profile.list_unfinished_runs()
+    profile.store_hash(run.run_id, 200, "0" * 32)
     window.resume(run.run_id)
     hands.search()
     assert "differs from the recorded one" in window.notice.text
     assert window.pages.currentWidget() is window.picker
-    assert profile.unfinished()  # no run is discarded
+    assert profile.list_unfinished_runs()  # no run is discarded
 
 
 def test_a_full_disk_undoes_the_input_and_reports_it(hands: Hands, profile: Profile, monkeypatch) -> None:
@@ -154,22 +154,22 @@ def test_a_full_disk_undoes_the_input_and_reports_it(hands: Hands, profile: Prof
     window.choose("lab")
     window.brief.started.emit("lab")
     hands.wait(2.0)
-    before = hands.drill.state_hash()
+    before = hands.drill.compute_state_hash()
 
     def raise_disk_full(*_: object) -> None:
         raise StorageError(ProblemKind.DISK_FULL, "The disk with it is full.")
 
     with monkeypatch.context() as patch:
         patch.setattr(profile, "append", raise_disk_full)
-        patch.setattr(profile, "heartbeat", raise_disk_full)
+        patch.setattr(profile, "store_position", raise_disk_full)
         window.do("power-off SERVER_A")
     assert window.notice.text == "The disk with it is full."
-    assert hands.drill.state_hash() == before
+    assert hands.drill.compute_state_hash() == before
     assert "running" in window.topology.summary.split(";")[0]
     window.do("power-off SERVER_A")
     assert window.notice.text == ""
-    (run,) = profile.unfinished()
+    (run,) = profile.list_unfinished_runs()
     replayed = replay(
         hands.drill.scenario, run.seed, run.mode, [line.text for line in run.lines], hands.drill.tick
     )
-    assert replayed.state_hash() == hands.drill.state_hash()
+    assert replayed.compute_state_hash() == hands.drill.compute_state_hash()

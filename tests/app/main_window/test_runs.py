@@ -74,12 +74,12 @@ def test_runs_are_found_compared_and_deleted(
     cancel = answering(monkeypatch, QMessageBox.ButtonRole.RejectRole)
     hands.press(Key.Key_Delete, target=table)
     assert len(cancel) == 1
-    assert len(profile.results()) == 3
+    assert len(profile.list_results()) == 3
     monkeypatch.undo()
     questions = answering(monkeypatch, QMessageBox.ButtonRole.DestructiveRole)
     table.selectionModel().select(table.table.index(1, 0), ROW)
     assert page.compare.text() == "Compare"
     hands.click(page.delete)
     assert questions[0].startswith("Delete 2 runs permanently?")
-    assert [row.scenario_name for row in profile.results()] == ["lab"]
+    assert [row.scenario_name for row in profile.list_results()] == ["lab"]
     assert modes() == ["lab"], "of a drill that is gone nothing can be chosen"

@@ -19,8 +19,8 @@ from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.briefing import BriefPage
 from app.views.editor import ScenarioEditor
-from app.views.editor.findings import CheckCanceledError, stoppable, try_out
-from app.views.editor.form_schema import sections
+from app.views.editor.findings import CheckCanceledError, create_stoppable_drill, try_out
+from app.views.editor.form_schema import list_sections
 from app.widgets import keys
 from app.widgets.highlight import LEXED_MAX
 from app.widgets.prose import Prose
@@ -34,7 +34,7 @@ def page(hands: Hands) -> ScenarioEditor:
     """Open the editor with a new scenario, and return it after parsing."""
     hands.window.actions_by_name["drill.editor"].trigger()
     page = hands.window.editing.page
-    page.settle()
+    page.update_reading()
     return page
 
 
@@ -54,7 +54,7 @@ def test_a_mistake_is_reported_with_its_line_while_typing(hands: Hands, page: Sc
     assert page.scenario is not None
     put_cursor(page, 'principal = "SERVER_')
     hands.qtbot.keyClicks(page.text, "X")
-    page.settle()
+    page.update_reading()
     assert page.scenario is None
     (finding,) = findings(page)
     line = page.text.toPlainText()[: page.text.toPlainText().index('"SERVER_XA"')].count("\n") + 1
@@ -70,7 +70,7 @@ def test_a_mistake_is_reported_with_its_line_while_typing(hands: Hands, page: Sc
 def test_moving_an_entry_is_one_undo_step(hands: Hands, page: ScenarioEditor) -> None:
     before = page.text.toPlainText()
     form = page.form
-    form.sections.setCurrentRow([section.key for section in sections()].index("server"))
+    form.sections.setCurrentRow([section.key for section in list_sections()].index("server"))
     hands.qtbot.keyClick(form.entries, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
     servers = tomllib.loads(page.text.toPlainText())["server"]
     assert [server["name"] for server in servers] == ["SERVER_B", "SERVER_A", "SERVER_W"]
@@ -106,7 +106,7 @@ def test_the_edited_text_can_be_played(hands: Hands, page: ScenarioEditor) -> No
 
 
 def test_a_saved_scenario_is_listed_and_needs_no_review(hands: Hands, page: ScenarioEditor) -> None:
-    file = scenario_files.own_folder() / "my-mirror.toml"
+    file = scenario_files.get_own_folder() / "my-mirror.toml"
     file.parent.mkdir(parents=True)
     hands.window.editing.write(file)
     assert file.read_text(encoding="utf-8") == page.text.toPlainText()
@@ -115,7 +115,7 @@ def test_a_saved_scenario_is_listed_and_needs_no_review(hands: Hands, page: Scen
     page.tools["edit.close"].trigger()
     assert hands.window.pages.currentWidget() is hands.window.picker
     hands.window.picker.choose_card("my-mirror")
-    card = hands.window.picker.current()
+    card = hands.window.picker.get_current_card()
     assert card is not None
     assert card.name == "my-mirror"
     hands.window.choose("my-mirror")
@@ -130,7 +130,7 @@ def test_an_unwritable_folder_keeps_the_text(hands: Hands, page: ScenarioEditor,
 
 def is_drafted(profile: Profile, text: str) -> bool:
     drafts = profile.drafts
-    return any(text in (drafts.load(key) or "") for key in drafts.keys())  # noqa: SIM118
+    return any(text in (drafts.load(key) or "") for key in drafts.list_keys())
 
 
 def test_a_draft_survives_a_kill(
@@ -143,7 +143,7 @@ def test_a_draft_survives_a_kill(
     second_window.editing.show()
     assert 'title = "Unsaved The mirror restarts"' in second_window.editing.page.text.toPlainText()
     assert second_window.editing.page.changed
-    assert "editor" not in second_window.console.drafts()
+    assert "editor" not in second_window.console.list_drafts()
 
 
 def test_a_shipped_drill_is_edited_as_a_copy(hands: Hands, window: OpenWindow) -> None:
@@ -163,9 +163,9 @@ def test_edit_opens_a_copy_of_a_shipped_drill_and_the_file_of_a_user_drill(
 ) -> None:
     def edit(name: str) -> str:
         window.picker.choose_card(name)
-        card = window.picker.current()
+        card = window.picker.get_current_card()
         assert card is not None
-        _, action = window.picker.grid.menu_of(card).actions()
+        _, action = window.picker.grid.build_menu(card).actions()
         action.trigger()
         return action.text()
 
@@ -173,7 +173,7 @@ def test_edit_opens_a_copy_of_a_shipped_drill_and_the_file_of_a_user_drill(
     page = window.editing.page
     assert page.file is None
     assert page.file_name == "no-witness-copy.toml"
-    file = scenario_files.own_folder() / "mine.toml"
+    file = scenario_files.get_own_folder() / "mine.toml"
     file.parent.mkdir(parents=True)
     window.editing.write(file)
     window.show_home()
@@ -206,7 +206,7 @@ def test_a_copy_is_saved_under_its_own_name_unless_taken(
         window.editing.page.tools["edit.save"].trigger()
         window.choose("planned-failover")
     assert offered == ["planned-failover-copy.toml", "planned-failover-copy-2.toml"]
-    assert all((scenario_files.own_folder() / name).is_file() for name in offered)
+    assert all((scenario_files.get_own_folder() / name).is_file() for name in offered)
     page = window.editing.page
     page.tools["edit.new"].trigger()
     assert page.file_name == "new-scenario.toml"
@@ -226,7 +226,7 @@ def test_a_draft_of_a_copy_keeps_its_name(
 ) -> None:
     window.choose("planned-failover")
     window.actions_by_name["drill.edit_copy"].trigger()
-    window.editing.keep_draft()
+    window.editing.save_draft()
     second_window = show_window(qtbot, profile, store)  # as after a kill: the first window was not closed
     second_window.editing.show()
     assert second_window.editing.page.file_name == "planned-failover-copy.toml"
@@ -327,10 +327,10 @@ def test_the_preview_follows_the_text_and_survives_errors(hands: Hands, page: Sc
     assert isinstance(brief, BriefPage)
     put_cursor(page, 'title = "')
     hands.qtbot.keyClicks(page.text, "Now: ")
-    page.settle()
+    page.update_reading()
     assert child(brief, QLabel, "title").text() == "Now: The mirror restarts"
     hands.qtbot.keyClicks(page.text, '"')
-    page.settle()
+    page.update_reading()
     assert page.scenario is None
     assert child(brief, QLabel, "title").text() == "Now: The mirror restarts"
     assert "revious preview" in page.preview.message.text()
@@ -355,12 +355,12 @@ def test_pending_typing_reaches_the_form_and_the_timeline(hands: Hands, page: Sc
 def test_an_empty_list_of_problems_takes_one_line(hands: Hands, page: ScenarioEditor) -> None:
     assert page.findings.heading.startswith("Playable; 3 problems left")
     page.text.replace_with(scenario_files.find("lab").text)
-    page.settle()
+    page.update_reading()
     assert page.findings.heading.startswith("No problems found in the text")
     assert page.findings.height() <= 2 * page.fontMetrics().height() + 14
     put_cursor(page, 'principal = "SERVER_')
     hands.qtbot.keyClicks(page.text, "X")
-    page.settle()
+    page.update_reading()
     assert page.findings.rows.isVisible()
     assert page.findings.height() > 3 * page.fontMetrics().height()
 
@@ -369,7 +369,7 @@ def test_f8_steps_through_problems_in_text_form_and_timeline(hands: Hands, page:
     text = page.text.toPlainText()
     text = text.replace('level = "beginner"', 'level = "nobody"').replace('at = "30s"', 'at = "soon"')
     page.text.replace_with(text)
-    page.settle()
+    page.update_reading()
     assert len(page.findings.problems) == 2
     page.text.setFocus()
     hands.press(Qt.Key.Key_F8)
@@ -412,7 +412,7 @@ def test_problem_keys_match_the_key_table(hands: Hands, page: ScenarioEditor) ->
 def test_the_text_follows_the_form_and_f1_explains_the_editor(hands: Hands, page: ScenarioEditor) -> None:
     page.form.page.rows["length",].widget.setFocus()
     assert page.text.textCursor().block().text() == 'length = "10min"'
-    page.form.sections.setCurrentRow([section.key for section in sections()].index("solution"))
+    page.form.sections.setCurrentRow([section.key for section in list_sections()].index("solution"))
     assert page.text.textCursor().block().text() == "[[solution]]"
     page.form.page.rows["solution", 0, "why"].widget.setFocus()
     assert page.text.textCursor().block().text().startswith('why = "The mirror catches up')
@@ -512,8 +512,10 @@ def test_an_unneeded_trial_run_is_canceled(hands: Hands, page: ScenarioEditor) -
     stop = threading.Event()
     stop.set()
     with pytest.raises(CheckCanceledError):
-        try_out(scenario, "x.toml", stoppable(stop))
-    assert try_out(scenario, "x.toml", stoppable(threading.Event())) == try_out(scenario, "x.toml")
+        try_out(scenario, "x.toml", create_stoppable_drill(stop))
+    assert try_out(scenario, "x.toml", create_stoppable_drill(threading.Event())) == try_out(
+        scenario, "x.toml"
+    )
 
 
 @pytest.mark.slow
@@ -522,11 +524,11 @@ def test_a_long_trial_run_blocks_neither_editing_nor_closing(hands: Hands, page:
     text = page.text.toPlainText().replace('"Sales"', '"Sales001"').replace("Sales ", "Sales001 ")
     text = text.replace("[[database]]", "[[database]]\ncount = 400").replace('"10min"', '"86400s"')
     page.show_text(text, None)
-    page.settle()
+    page.update_reading()
     assert page.scenario is not None
     page.tools["edit.try"].trigger()
     hands.qtbot.keyClicks(page.text, "x")
-    page.settle()
+    page.update_reading()
     assert findings(page)[0].startswith("1:")
     page.stop()
 

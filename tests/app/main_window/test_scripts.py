@@ -83,7 +83,7 @@ def test_ctrl_1_shows_connected_sessions_and_ctrl_tab_changes_windows(
     assert first.results.outcome is not None
     assert "spid" in first.results.outcome.results[0].columns
     assert first.editor.toPlainText() == "my text"
-    second = lab.console.new_query("SERVER_B")
+    second = lab.console.open_query("SERVER_B")
     assert second is not None
     qtbot.keyClick(second.editor, Qt.Key.Key_Tab, CTRL)
     assert lab.console.current is first

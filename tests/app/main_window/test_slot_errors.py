@@ -88,6 +88,6 @@ def test_an_exception_in_a_slot_does_not_end_the_program(
     monkeypatch.setattr(sys, "excepthook", errors)
     hands.window.choose("ag-lab")
     hands.window.brief.started.emit("lab")
-    window_count = len(hands.window.console.windows())
+    window_count = len(hands.window.console.list_windows())
     hands.window.topology.opened.emit("FSW")
-    assert len(hands.window.console.windows()) == window_count
+    assert len(hands.window.console.list_windows()) == window_count

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QMenu
 
 from app import settings
-from app.main_window.start import speak
+from app.main_window.start import set_start_language
 from app.settings import WindowSettings
 from app.words import language
 from app.words.language import tr
@@ -22,7 +22,7 @@ from tests.open_window import OpenWindow
 def _english_again(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.delenv(language.ENVIRONMENT, raising=False)
     yield
-    language.use(language.ENGLISH)
+    language.use_language(language.ENGLISH)
     for translator in qapp.findChildren(QTranslator):
         qapp.removeTranslator(translator)
         translator.deleteLater()
@@ -41,13 +41,13 @@ def test_the_language_is_selected_in_the_menu_and_applies_from_the_next_start(
     assert entry(window, "Deutsch").isChecked()
     assert not entry(window, "English").isChecked()
     assert tr("Quit") == "Quit"  # visible texts keep their language
-    speak(qapp, store)  # the next start changes it
+    set_start_language(qapp, store)  # the next start changes it
     assert tr("Quit") == "Beenden"
 
 
 def test_qt_dialogs_use_the_selected_language(qapp: QApplication, store: WindowSettings) -> None:
     store.set(settings.LANGUAGE, "de")
-    speak(qapp, store)
+    set_start_language(qapp, store)
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
     assert buttons.button(QDialogButtonBox.StandardButton.Cancel).text() == "Abbrechen"
     buttons.deleteLater()
@@ -58,5 +58,5 @@ def test_the_environment_variable_overrides_the_menu(
 ) -> None:
     store.set(settings.LANGUAGE, "de")
     monkeypatch.setenv(language.ENVIRONMENT, "en")
-    speak(qapp, store)
+    set_start_language(qapp, store)
     assert tr("Quit") == "Quit"

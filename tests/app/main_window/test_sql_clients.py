@@ -39,7 +39,7 @@ class Desk:
             if task.done():
                 return task.result()
             self.session.on_frame(10.0)
-            self.ports.turn()
+            self.ports.process_requests()
         task.cancel()
         raise TimeoutError
 
@@ -67,7 +67,7 @@ def test_a_client_is_listed_with_its_batches_and_keeps_real_time(desk: Desk) -> 
     assert "NODE_1".encode("utf-16-le") in answer
     desk.run_until_done(client.ask("SELECT * FROM nothing"))
     for _ in range(30):
-        desk.ports.turn()
+        desk.ports.process_requests()
     (row,) = window.connected.table.rows
     assert (row.name, row.login, row.program, row.database) == ("NODE_1#tds1", "sa", "test", "Sales")
     inputs_shown = [(row.text, row.failed) for row in window.inputs.table.rows]

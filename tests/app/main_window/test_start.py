@@ -52,11 +52,11 @@ def startup(bare_window: OpenWindow, profile: Profile) -> Iterator[Start]:
 
 def test_the_start_page_lists_its_drills_before_everything_is_loaded(bare_window: OpenWindow) -> None:
     bare_window.picker.choose_card("lab")
-    card = bare_window.picker.current()
+    card = bare_window.picker.get_current_card()
     assert card is not None
     assert (card.name, card.facts) == ("lab", "Mirroring · SQL 2005 · 15 min · Beginner")
     bare_window.picker.choose_card("automatic-failover")
-    card = bare_window.picker.current()
+    card = bare_window.picker.get_current_card()
     assert card is not None
     assert not card.state.text  # the results are not read yet
     assert not bare_window.is_ready
@@ -102,7 +102,7 @@ def test_the_selection_survives_the_arrival_of_results(
     bare_window.picker.choose_card("automatic-failover")
     with qtbot.waitSignal(bare_window.ready, timeout=READY_MS):
         startup.begin()
-    card = bare_window.picker.current()
+    card = bare_window.picker.get_current_card()
     assert card is not None
     assert card.name == "automatic-failover"
     assert bare_window.picker.grid.count() > 50
@@ -113,13 +113,13 @@ def test_a_newcomer_finds_the_first_drill_selected(
 ) -> None:
     with qtbot.waitSignal(bare_window.ready, timeout=READY_MS):
         startup.begin()
-    card = bare_window.picker.current()
+    card = bare_window.picker.get_current_card()
     assert card is not None
     assert card.name == "automatic-failover"
     assert bare_window.picker.top.next.button.hasFocus(), "Enter opens it"
     bare_window.picker.choose_card("lab")
     bare_window.show_home()
-    card = bare_window.picker.current()
+    card = bare_window.picker.get_current_card()
     assert card is not None
     assert card.name == "lab"
 
@@ -187,18 +187,18 @@ WHOLE_WINDOW = """
 import sys
 from importlib import import_module
 from PySide6.QtWidgets import QApplication
-from app.main_window.start import windows_modules
+from app.main_window.start import iterate_window_modules
 from app.settings import WindowSettings
 from app.views.charts import Charts
 from app.views.system_monitor import SystemMonitor
 from tests.open_window import build_window
 app = QApplication(sys.argv)
-for name in windows_modules():
+for name in iterate_window_modules():
     import_module(name)
 window = build_window(None, WindowSettings(), use_timer=False)
 print(*(name for name in sys.argv[1:] if name in sys.modules))
 for kind in (Charts, SystemMonitor):
-    panel = window.desk.part(kind)
+    panel = window.desk.get_view_of(kind)
     panel.setParent(None)
     panel.show()
     print(len(panel.findChildren(sys.modules["pyqtgraph"].GraphicsView)))

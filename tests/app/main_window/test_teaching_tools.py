@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLabel
 from app import settings
 from app.settings import WindowSettings
 from app.view_models.offers import ActionTarget
-from app.view_models.preview import preview
+from app.view_models.preview import preview_impact
 from app.views.topology.scene import DIMMED
 from app.views.topology.tools import CanvasTools, FindBox
 from engine.drill.running.drill import Drill
@@ -44,20 +44,20 @@ def test_a_note_is_written_stored_with_its_scenario_and_removed(
     qtbot.keyClick(topology, Qt.Key.Key_N, Qt.KeyboardModifier.ShiftModifier)
     qtbot.keyClicks(topology, "nobody asked this one")
     qtbot.keyClick(topology, Qt.Key.Key_Escape)
-    ((text, _, _),) = topology.notes()
+    ((text, _, _),) = topology.list_notes()
     assert text == "nobody asked this one"
     lab.show_home()
     lab.choose("automatic-failover")
     lab.brief.started.emit("practice")
-    assert topology.notes() == []
+    assert topology.list_notes() == []
     lab.show_home()
     lab.choose("lab")
     lab.brief.started.emit("lab")
-    assert [note[0] for note in topology.notes()] == ["nobody asked this one"]
+    assert [note[0] for note in topology.list_notes()] == ["nobody asked this one"]
     topology.setFocus()
     scene_of(topology).notes[0].setSelected(True)
     qtbot.keyClick(topology, Qt.Key.Key_Delete)
-    assert topology.notes() == []
+    assert topology.list_notes() == []
 
 
 def test_plain_letters_change_nothing(qtbot: Any, lab: OpenWindow) -> None:
@@ -79,7 +79,7 @@ def test_the_spotlight_dims_everything_else(qtbot: Any, lab: OpenWindow) -> None
     for target in (A, B):
         topology.choose(target)
         qtbot.keyClick(topology, Qt.Key.Key_S, Qt.KeyboardModifier.ShiftModifier)
-    bright = {item.target.title for item in scene.items_in_order() if item.opacity() == 1.0}
+    bright = {item.target.title for item in scene.list_items_in_order() if item.opacity() == 1.0}
     assert bright == {"SERVER_A", "SERVER_B", "SERVER_A – SERVER_B"}
     assert scene.nodes["SERVER_W"].opacity() == pytest.approx(DIMMED)
     topology.choose(A)
@@ -87,7 +87,7 @@ def test_the_spotlight_dims_everything_else(qtbot: Any, lab: OpenWindow) -> None
     assert scene.lit == {B}
     qtbot.keyClick(topology, Qt.Key.Key_Escape)
     qtbot.keyClick(topology, Qt.Key.Key_Escape)
-    assert all(item.opacity() == 1.0 for item in scene.items_in_order())
+    assert all(item.opacity() == 1.0 for item in scene.list_items_in_order())
 
 
 @pytest.mark.slow
@@ -103,9 +103,9 @@ def test_names_are_found_by_typing(qtbot: Any, lab: OpenWindow) -> None:
     topology = lab.topology
     qtbot.keyClick(topology, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     qtbot.keyClicks(child(topology, FindBox), "server")
-    assert topology.target() == A
+    assert topology.get_target() == A
     qtbot.keyClick(child(topology, FindBox), Qt.Key.Key_Return)
-    assert topology.target() == B
+    assert topology.get_target() == B
     qtbot.keyClick(child(topology, FindBox), Qt.Key.Key_Escape)
     assert not child(topology, FindBox).isVisible()
     assert topology.hasFocus()
@@ -119,7 +119,7 @@ def test_the_finder_shows_the_match_count_or_no_match(qtbot: Any, lab: OpenWindo
     assert child(topology, FindBox).place.text() == "2 of 3"
     qtbot.keyClicks(child(topology, FindBox), "x")
     assert child(topology, FindBox).place.text() == "no match"
-    assert topology.target() == B
+    assert topology.get_target() == B
 
 
 def test_the_menu_of_a_server_opens_a_query_there(hands: Hands, lab: OpenWindow) -> None:
@@ -147,10 +147,13 @@ def test_a_menu_previews_the_objects_of_an_action(qtbot: Any, hands: Hands, lab:
 def test_in_an_exam_the_preview_shows_only_named_objects(lab: OpenWindow) -> None:
     assert lab.session.drill is not None
     world = lab.session.drill.world
-    preview_text = preview(world, "cut SERVER_A SERVER_B", truth=False)
+    preview_text = preview_impact(world, "cut SERVER_A SERVER_B", truth=False)
     assert set(preview_text.targets) >= {A, B}
     assert preview_text.databases == ()
-    assert ActionTarget("link", ("SERVER_A", "SERVER_B")) in preview(world, "cut SERVER_A SERVER_B").targets
+    assert (
+        ActionTarget("link", ("SERVER_A", "SERVER_B"))
+        in preview_impact(world, "cut SERVER_A SERVER_B").targets
+    )
 
 
 # --- many databases -----------------------------------------------------------------------------------------
@@ -174,8 +177,8 @@ def test_a_cell_of_the_grid_opens_its_database(qtbot: Any, large_lab_window: Ope
         QPoint(x, y)
         for y in range(0, topology.height(), 3)
         for x in range(0, topology.width(), 3)
-        if (topology._cell_at(QPoint(x, y)) or ("",))[0] == "Sales007"
-        and topology._item_at(QPoint(x, y)) is node
+        if (topology._find_cell(QPoint(x, y)) or ("",))[0] == "Sales007"
+        and topology._find_item(QPoint(x, y)) is node
     )
     qtbot.mouseClick(topology.viewport(), Qt.MouseButton.LeftButton, pos=place)
     for server in ("SERVER_A", "SERVER_B"):
@@ -199,11 +202,11 @@ def test_with_many_databases_the_preview_shows_a_count(large_lab_window: OpenWin
 @pytest.mark.slow
 def test_the_menu_of_a_server_with_many_databases_uses_the_open_one(large_lab_window: OpenWindow) -> None:
     assert large_lab_window.session.drill is not None
-    lines = {action.property("line") for action in large_lab_window.topology.actions_for(A)}
+    lines = {action.property("line") for action in large_lab_window.topology.list_actions(A)}
     assert not any("Sales" in line for line in lines)
     large_lab_window.session.do("fail-disk SERVER_A Sales009")
     large_lab_window.topology.open_database("Sales004")
-    lines = {action.property("line") for action in large_lab_window.topology.actions_for(A)}
+    lines = {action.property("line") for action in large_lab_window.topology.list_actions(A)}
     assert {line for line in lines if "disk SERVER_A Sales" in line} == {
         "fail-disk SERVER_A Sales004", "mend-disk SERVER_A Sales009",
     }  # fmt: skip
@@ -226,7 +229,7 @@ def test_the_canvas_buttons_hide_no_card(large_lab_window: OpenWindow) -> None:
         topology.resize(width, height)
         topology.fit()
         for node in scene_of(topology).nodes.values():
-            box = topology.mapFromScene(node.card().translated(node.pos())).boundingRect()
+            box = topology.mapFromScene(node.get_card_rect().translated(node.pos())).boundingRect()
             assert not box.intersects(child(topology, CanvasTools).geometry())
             assert topology.viewport().rect().adjusted(-1, -1, 1, 1).contains(box)
 
@@ -254,5 +257,5 @@ def test_invalid_stored_notes_are_ignored(qtbot: Any, store: WindowSettings, pro
     window = show_window(qtbot, profile, store)
     window.choose("lab")
     window.brief.started.emit("lab")
-    assert [note[0] for note in window.topology.notes()] == ["kept"]
+    assert [note[0] for note in window.topology.list_notes()] == ["kept"]
     assert isinstance(window.session.drill, Drill)

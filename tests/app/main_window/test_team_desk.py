@@ -21,17 +21,17 @@ from app.classroom.messages.team import (
     TeamResult,
     TeamRole,
 )
-from app.classroom.verdict import verdict
+from app.classroom.verdict import judge_log
 from app.main_window.assembly import Assembly
 from app.main_window.team_desk import TeamDesk
 from app.view_models.offers import ActionTarget
-from app.view_models.picture import picture_of
+from app.view_models.picture import build_picture
 from app.view_models.role_picture import limit_to_role
 from app.widgets import theme
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.running.drill import Drill
 from engine.drill.team.rights import find_role
-from engine.drill.team.view import view
+from engine.drill.team.view import build_observation
 from tests.app.main_window.conftest import Hands
 from tests.assertions import require
 from tests.children import child
@@ -58,12 +58,12 @@ class Team:
         )  # fmt: skip
 
     def do(self, line: str) -> None:
-        self.drill.do(line)
+        self.drill.apply_line(line)
         self.log.append(LogEntry(len(self.log) + 1, self.drill.tick, line, "", 0))
 
     def show(self, desk: TeamDesk, sent: int = 0, **more: Any) -> int:
         """Show *desk* the present, with the entries after *sent* of them; return their number."""
-        team_view = view(self.drill, desk.replica.role)
+        team_view = build_observation(self.drill, desk.replica.role)
         desk.show_view(RoleView(False, 0, team_view, self.drill.tick, self.log[sent:], **more))
         return len(self.log)
 
@@ -76,7 +76,7 @@ def open_desk(qtbot: QtBot, team: Team, key: str) -> tuple[TeamDesk, list[str]]:
 
 
 def find_server(desk: TeamDesk, name: str) -> Any:
-    picture = require(desk.topology.picture())
+    picture = require(desk.topology.picture)
     return next(face for face in picture.servers if face.name == name)
 
 
@@ -110,7 +110,7 @@ def test_a_role_reads_back_and_confirms(qtbot: QtBot) -> None:
     assert team.drill.calls[-1].confirmed_tick == team.drill.tick
     team.show(dba, input_shown)
     assert not dba.panel.confirm.isEnabled()
-    assert dba.replica.drill.state_hash() == team.drill.state_hash()
+    assert dba.replica.drill.compute_state_hash() == team.drill.compute_state_hash()
 
 
 def test_picture_shows_what_the_role_sees(qtbot: QtBot) -> None:
@@ -167,7 +167,7 @@ def test_query_of_the_role_shows_its_result_and_that_of_others_stays_hidden(qtbo
     (dba, dba_messages), (room, _) = open_desk(qtbot, team, "dba"), open_desk(qtbot, team, "room")
     for desk in (dba, room):
         team.show(desk)
-    window = require(dba.console.new_query("PAY2"))
+    window = require(dba.console.open_query("PAY2"))
     window.editor.replace_all("SELECT 1 AS one")
     dba.console.run()
     team.do(f"@dba {dba_messages[-1]}")
@@ -211,7 +211,7 @@ def test_desk_follows_a_rewind(qtbot: QtBot) -> None:
     team.log.append(LogEntry(len(team.log) + 1, 2_000, SENT_BACK, "", 1))
     team.show(desk, input_shown)
     assert desk.replica.drill.tick == 2_000
-    assert desk.replica.drill.state_hash() == team.drill.state_hash()
+    assert desk.replica.drill.compute_state_hash() == team.drill.compute_state_hash()
 
 
 def test_lobby_names_vacant_roles_until_somebody_starts(qtbot: QtBot) -> None:
@@ -255,7 +255,7 @@ def test_desk_shows_the_result_of_an_ended_team_and_sends_nothing_more(
     team = Team()
     desk, messages = open_desk(qtbot, team, "dba")
     team.show(desk, waits_for=["Manager"])
-    verdict_found = verdict(CABLE, CABLE.seed, "practice", [LogEntry(1, 100, "finish", "", 0)])
+    verdict_found = judge_log(CABLE, CABLE.seed, "practice", [LogEntry(1, 100, "finish", "", 0)])
     result = TeamResult(
         [TeamGoal("The tills work on PAY2", 12.0), TeamGoal("PAY1 is the mirror", None)],
         [TeamPoints("Orders", 5.0, 20.0, "1 of 2 orders were confirmed.", "Read back each order.")],
@@ -274,7 +274,7 @@ def test_desk_shows_the_result_of_an_ended_team_and_sends_nothing_more(
     assert not any(part.isEnabled() for part in parts)
     assert panel.waiting.isHidden()
     assert panel.start.isHidden()
-    require(desk.console.new_query("PAY2")).editor.replace_all("SELECT 1")
+    require(desk.console.open_query("PAY2")).editor.replace_all("SELECT 1")
     desk.console.run()
     assert not require(desk.console.current).busy
     desk.topology.requested.emit("pull-cable PAY2")
@@ -287,7 +287,7 @@ def test_desk_shows_the_result_of_an_ended_team_and_sends_nothing_more(
 def test_no_sight_shows_the_whole_world() -> None:
     """A role that sees nothing gets a picture with names only."""
     drill = Drill(CABLE)
-    picture = limit_to_role(picture_of(drill.world), drill.world, find_role(CABLE.team, "manager"))
+    picture = limit_to_role(build_picture(drill.world), drill.world, find_role(CABLE.team, "manager"))
     texts = picture.spoken
     for word in ("PRINCIPAL", "SYNCHRONIZED", "running", "ok", "transactions"):
         assert word not in texts
@@ -303,11 +303,11 @@ def test_a_host_that_does_not_send_the_world_is_refused() -> None:
 def test_window_that_hosts_a_team_ends_it_for_all(hands: Hands, qtbot: QtBot) -> None:
     """Closing the window asks first. *End the team* shows the result at the desk of each role."""
     window = hands.window
-    teams = require(window.findChild(Assembly))._teams_of_window()
-    teams.hold("team-cable", "")
+    teams = require(window.findChild(Assembly))._import_teams()
+    teams.start_team("team-cable", "")
     qtbot.waitUntil(lambda: teams._code is not None, timeout=PROCESS_MS)
     code = require(teams._code)
-    teams.take(code.join_code, "Ann", "dba")
+    teams.take_role(code.join_code, "Ann", "dba")
     qtbot.waitUntil(lambda: teams.seat is not None and bool(teams.seat.time.text()), timeout=PROCESS_MS)
     desk = require(teams.seat)
     desk.panel.start_wanted.emit()

@@ -40,7 +40,7 @@ def test_run_until_stops_when_the_condition_is_true(qtbot: Any, hands: Hands, la
     qtbot.keyClick(edit, Qt.Key.Key_Return)
     hands.search()
     assert lab.session.drill is not None
-    assert lab.session.drill.holds("Sales on SERVER_B is PRINCIPAL")
+    assert lab.session.drill.is_condition_met("Sales on SERVER_B is PRINCIPAL")
     assert 1.0 < lab.session.drill.world.t_s < 10.0
     assert not lab.session.running
 

@@ -48,7 +48,7 @@ def begin(hands: Hands, name: str) -> None:
 def type_sql(hands: Hands, server: str, batch: str) -> None:
     """Type a batch into a window on *server* and execute it with F5."""
     console = hands.window.console
-    query_window = console.new_query(server)
+    query_window = console.open_query(server)
     assert query_window is not None
     hands.click(query_window.editor.viewport())
     hands.qtbot.keyClicks(query_window.editor, batch)
@@ -83,9 +83,9 @@ def test_the_lab_is_played_by_mouse_and_typed_sql(hands: Hands, profile: Profile
     assert "automatic failover SERVER_A → SERVER_B, cause: power-off" in page
     assert "Published: 2.6 s" in page
     assert "Downtime" in page
-    (row,) = profile.results()
+    (row,) = profile.list_results()
     assert (row.scenario_name, row.score) == ("lab", None)
-    lines = [line.text.split(" ", 1)[1].split("\n")[0] for line in profile.journal(row.run_id)]
+    lines = [line.text.split(" ", 1)[1].split("\n")[0] for line in profile.read_journal(row.run_id)]
     assert lines[0] == "power-off SERVER_A"
     assert lines[1].startswith("sql SERVER_B")
     assert lines[2:] == ["power-on SERVER_A", "finish"]
@@ -107,12 +107,12 @@ def test_a_scored_drill_is_played_to_full_points(hands: Hands, profile: Profile)
     page = texts(require(window.debrief)) + texts(hands.open_tab(POINTS)) + texts(hands.open_tab(STORY))
     assert "all goals met" in page
     assert "rejected a command with error 1431" in page  # the wrong step with the reason why it is wrong
-    (row,) = profile.results()
+    (row,) = profile.list_results()
     assert row.score is not None
     assert 50.0 < row.score < 100.0
     hands.click(button(require(window.debrief), "Back to start"))
     window.picker.choose_card("isolated-principal")
-    card = window.picker.current()
+    card = window.picker.get_current_card()
     assert card is not None
     assert card.name == "isolated-principal"
     assert card.best == row.score
@@ -131,7 +131,7 @@ def test_a_drill_is_played_by_keyboard(hands: Hands) -> None:
     hands.wait(2.0)
     hands.press(Key.Key_1, Mod.AltModifier)
     hands.press(Key.Key_Tab)
-    assert window.topology.target() == ActionTarget("server", ("SERVER_A",))
+    assert window.topology.get_target() == ActionTarget("server", ("SERVER_A",))
     hands.press(Key.Key_Return)
     (menu,) = open_menus()
     hands.qtbot.keyClick(menu, Key.Key_Down)
@@ -193,14 +193,14 @@ def test_a_moment_is_retried_and_the_reference_shown(hands: Hands, profile: Prof
     assert hands.drill.tick == 3000
     assert hands.drill.world.computers["SERVER_A"].powered
     window.session.do("finish")
-    assert len(profile.results()) == 2
-    journal_kept = profile.journal(profile.results()[0].run_id)
+    assert len(profile.list_results()) == 2
+    journal_kept = profile.read_journal(profile.list_results()[0].run_id)
     assert [line.text.split()[:2] for line in journal_kept] == [["30", "rewind"], ["30", "finish"]]
     window.debrief.solution_wanted.emit()
     assert window.pages.currentWidget() is window.desk_page
     live_run = window.session.live
     assert live_run is not None
-    assert live_run.score().total >= 95.0
+    assert live_run.compute_score().total >= 95.0
     for number, item in enumerate(live_run.journal, start=1):  # every step shows its reason
         hands.click(window.replay.bar.next)
         assert len(hands.drill.journal) == number
@@ -213,7 +213,7 @@ def test_a_moment_is_retried_and_the_reference_shown(hands: Hands, profile: Prof
     assert "ended" in window.notice.text
     hands.click(window.replay.bar.leave)
     assert window.pages.currentWidget() is window.debrief
-    assert len(profile.results()) == 2  # the replay is not stored as a run
+    assert len(profile.list_results()) == 2  # the replay is not stored as a run
 
 
 def test_a_self_assessment_is_optional_before_the_points(hands: Hands, profile: Profile) -> None:
@@ -246,13 +246,13 @@ def test_a_self_assessment_is_optional_before_the_points(hands: Hands, profile: 
     assert "You expected 70 points. Your score is" in page
     assert "SERVER_A lost its power" in page
     assert "Score by rule" in page
-    run = max(row.run_id for row in profile.results())
-    assert profile.reflection(run) == Reflection("SERVER_A lost its power", "", 70.0)
+    run = max(row.run_id for row in profile.list_results())
+    assert profile.read_reflection(run) == Reflection("SERVER_A lost its power", "", 70.0)
     assert "Before you see your points" in finish_drill()
     hands.click(button(require(window.debrief), "Skip"))
     hands.open_tab(POINTS)
     assert "Score by rule" in texts(require(window.debrief))
-    assert profile.reflection(max(row.run_id for row in profile.results())) is None
+    assert profile.read_reflection(max(row.run_id for row in profile.list_results())) is None
     window.show_history()
     window.debriefing.show_stored(run)
     assert "SERVER_A lost its power" in texts(require(window.debrief)), "it stays with its run"

@@ -15,8 +15,8 @@ from app import settings
 from app.main_window import commands
 from app.settings import WindowSettings
 from app.storage import Profile
-from app.views.help import PAGES, text_of
-from app.views.transport import SPEEDS, next_speed, slider_of, speed_of
+from app.views.help import PAGES, read_page
+from app.views.transport import SPEEDS, compute_slider_position, compute_speed, find_next_speed
 from app.widgets import keys, theme
 from app.widgets.docks import INSTRUCTOR, LEARNER, PLACES, PRESENTER, IncrementalView
 from app.widgets.scroll_container import Pages
@@ -48,7 +48,7 @@ def test_every_action_of_the_window_is_in_a_menu(window: OpenWindow) -> None:
 
 
 def test_keys_do_not_clash_and_reach_their_actions(window: OpenWindow) -> None:
-    assert keys.clashes(window.appearance.keys_now) == []
+    assert keys.list_clashes(window.appearance.keys_now) == []
     action = window.actions_by_name["time.step"]
     assert action.shortcuts() == [QKeySequence("F10")]
     assert "F10" in action.toolTip()
@@ -123,24 +123,24 @@ def test_the_palette_finds_actions_and_commands(hands: Hands) -> None:
 
 @pytest.mark.parametrize("speed", SPEEDS)
 def test_the_speed_slider_shows_the_speed(speed: float) -> None:
-    assert speed_of(slider_of(speed)) == speed
+    assert compute_speed(compute_slider_position(speed)) == speed
 
 
 def test_speed_steps_stop_at_their_bounds() -> None:
-    assert next_speed(1.0, faster=True) == 2.0
-    assert next_speed(3.0, faster=False) == 2.0
-    assert next_speed(1000.0, faster=True) == 1000.0
-    assert next_speed(0.1, faster=False) == 0.1
+    assert find_next_speed(1.0, faster=True) == 2.0
+    assert find_next_speed(3.0, faster=False) == 2.0
+    assert find_next_speed(1000.0, faster=True) == 1000.0
+    assert find_next_speed(0.1, faster=False) == 0.1
 
 
 # --- appearance -------------------------------------------------------------------------------------------------
 
 
 def test_a_theme_is_applied_at_once_and_stored(window: OpenWindow, store: WindowSettings) -> None:
-    for choice, colors in ((theme.DARK, theme.dark()), (theme.LIGHT, theme.light())):
+    for choice, colors in ((theme.DARK, theme.build_dark_theme()), (theme.LIGHT, theme.build_light_theme())):
         window.appearance.set_theme(choice)
         QApplication.processEvents()
-        assert theme.tokens(window.topology.palette()) is colors
+        assert theme.get_tokens(window.topology.palette()) is colors
         image = window.grab().toImage()
         assert image.pixelColor(4, image.height() // 2) == colors.window
         assert store.get(settings.THEME) == choice
@@ -238,11 +238,11 @@ def test_moved_cards_keep_their_positions(
 ) -> None:
     window = hands.window
     play_lab(hands)
-    window.topology.put({"SERVER_W": (40.0, -200.0)})
+    window.topology.place_cards({"SERVER_W": (40.0, -200.0)})
     window.close()
     second_window = show_window(qtbot, profile, store)
     play_lab(Hands(qtbot, second_window))
-    assert second_window.topology.places() == {"SERVER_W": (40.0, -200.0)}
+    assert second_window.topology.list_moved_positions() == {"SERVER_W": (40.0, -200.0)}
 
 
 # --- pages ------------------------------------------------------------------------------------------------------
@@ -273,13 +273,13 @@ def test_unsent_queries_survive_a_restart(
     assert query is not None
     query.editor.setFocus()
     hands.qtbot.keyClicks(query.editor, "SELECT unsaved")
-    qtbot.waitUntil(lambda: "SELECT unsaved" in map(profile.drafts.load, profile.drafts.keys()))
+    qtbot.waitUntil(lambda: "SELECT unsaved" in map(profile.drafts.load, profile.drafts.list_keys()))
     window.close()
     second_window = show_window(qtbot, profile, store)
-    (run,) = profile.unfinished()
+    (run,) = profile.list_unfinished_runs()
     second_window.resume(run.run_id)
     Hands(qtbot, second_window).search()
-    assert "SELECT unsaved" in second_window.console.drafts().values()
+    assert "SELECT unsaved" in second_window.console.list_drafts().values()
 
 
 def test_the_start_page_can_be_searched(hands: Hands) -> None:
@@ -323,7 +323,7 @@ def test_help_opens_at_the_focused_panel(hands: Hands) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_links_in_help_have_targets(page: str) -> None:
-    text = text_of(page)
+    text = read_page(page)
     assert text.startswith("# ")
     for part in text.split("](")[1:]:
         assert part.partition(")")[0].removesuffix(".md") in PAGES
@@ -453,5 +453,5 @@ def test_invalid_positions_and_notes_are_ignored(
     window.choose("lab")
     window.brief.started.emit("lab")
     assert window.session.live is not None
-    assert window.topology.notes() == []
+    assert window.topology.list_notes() == []
     assert len(scene_of(window.topology).nodes) > 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import struct
 
-from app.serve.login import END, HEADER, PacketKind, packet
+from app.serve.login import END, HEADER, PacketKind, build_packet
 
 TRANSACTION_HEADER = struct.pack("<IIHQI", 22, 18, 2, 0, 1)
 READ_ONLY = 0x20
@@ -37,7 +37,7 @@ class Client:
 
     async def ask(self, text: str) -> bytes:
         """Send a batch, and return the tokens of the response. Raises ConnectionError."""
-        return await self.say(packet(PacketKind.BATCH, TRANSACTION_HEADER + text.encode("utf-16-le")))
+        return await self.say(build_packet(PacketKind.BATCH, TRANSACTION_HEADER + text.encode("utf-16-le")))
 
     async def say(self, raw: bytes) -> bytes:
         self.writer.write(raw)
@@ -61,5 +61,7 @@ class Client:
 
 async def connect(port: int, password: str, database: str = "", read_only: bool = False) -> Client:
     client = Client(*await asyncio.open_connection("127.0.0.1", port))
-    client.welcome = await client.say(packet(PacketKind.LOGIN, login("sa", password, database, read_only)))
+    client.welcome = await client.say(
+        build_packet(PacketKind.LOGIN, login("sa", password, database, read_only))
+    )
     return client

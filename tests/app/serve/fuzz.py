@@ -37,15 +37,15 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
 
     Imported late, so that atheris sees the imports."""
     from app.serve import listener, login, parameters, requests
-    from app.serve.login import MalformedPacketError, PacketKind, PacketReader, TdsMessage, packets
+    from app.serve.login import MalformedPacketError, PacketKind, PacketReader, TdsMessage, build_packets
     from app.serve.session import ConnectionClosedError, TdsSession
-    from app.serve.wire import Pipe, tls
+    from app.serve.wire import Pipe, create_tls
     from engine.tsql.batches.data import ClientProgram, Window
     from engine.tsql.batches.data import SqlSession as SqlSession
 
     refusals = (MalformedPacketError, requests.UnsupportedRequestError, requests.InvalidParameterError)
     versions = (login.TDS_7_1, login.TDS_7_2, login.TDS_7_3, login.TDS_7_4)
-    context = tls("127.0.0.1")
+    context = create_tls("127.0.0.1")
 
     def calls(data: bytes) -> None:
         prepared = requests.PreparedStatements()
@@ -123,13 +123,13 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
             answer.set_result(RequestResult(end_data=end))
             return answer
 
-        async def answering(self, name: str) -> str:
+        async def wait_until_answering(self, name: str) -> str:
             return name
 
-        def address(self, server: str) -> tuple[str, int]:
+        def get_address(self, server: str) -> tuple[str, int]:
             return "127.0.0.1", 14331
 
-        def partner(self, server: str, database: str) -> str:
+        def get_partner_address(self, server: str, database: str) -> str:
             return "127.0.0.1,14332"
 
     def connection(data: bytes) -> None:
@@ -156,7 +156,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
                 kind, resets, size = kinds[left[0] % len(kinds)], bool(left[1] & 0x80), left[2]
                 body, left = left[3 : 3 + size], left[3 + size :]
                 try:
-                    await session._serve(TdsMessage(kind, b"\x04\0\0\0" + body, resets))
+                    await session._serve_message(TdsMessage(kind, b"\x04\0\0\0" + body, resets))
                 # `run` treats them as the end of the connection
                 except (ConnectionClosedError, MalformedPacketError):
                     return
@@ -175,7 +175,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
         connection,
         after_login,
         lambda data: listener.encode_answer(data, {"SERVER_A": (14331, "9.00.5000.00")}),
-        lambda data: packets(data, 512),
+        lambda data: build_packets(data, 512),
     )
 
 

@@ -15,14 +15,14 @@ from app.serve.login import (
     MalformedPacketError,
     PacketKind,
     PacketReader,
+    build_packets,
     negotiate_version,
-    packets,
     read_prelogin,
 )
 from app.serve.parameters import read_typed
 from app.serve.requests import PreparedStatements, SqlRequest, read_batch, read_calls
 from app.serve.session import encode_answer
-from app.serve.types import column, encode_message
+from app.serve.types import build_column, encode_message
 from engine.tsql.scalars.values import Scalar
 
 
@@ -44,7 +44,7 @@ def test_invalid_packets_are_refused(data: bytes) -> None:
 
 
 def test_a_response_is_split_into_packets_of_the_negotiated_size() -> None:
-    packet_bytes = packets(bytes(1000), 512)
+    packet_bytes = build_packets(bytes(1000), 512)
     assert [struct.unpack(">H", packet_bytes[offset + 2 : offset + 4])[0] for offset in (0, 512)] == [
         512,
         504,
@@ -104,7 +104,7 @@ def test_a_prelogin_offset_outside_the_packet_is_refused() -> None:
     ],
 )
 def test_values_are_encoded_by_type(type_name: str, value: Scalar, expected: bytes) -> None:
-    assert column(type_name, [value], TDS_7_4).value(value) == expected
+    assert build_column(type_name, [value], TDS_7_4).encode_value(value) == expected
 
 
 @pytest.mark.parametrize(
@@ -118,15 +118,15 @@ def test_values_are_encoded_by_type(type_name: str, value: Scalar, expected: byt
 def test_before_tds_7_2_large_values_are_sent_as_text_and_image(
     type_name: str, value: str, kind: int, raw: bytes
 ) -> None:
-    old = column(type_name, [value, None], TDS_7_1)
+    old = build_column(type_name, [value, None], TDS_7_1)
     assert old.info[0] == kind
-    assert old.value(value).endswith(struct.pack("<I", len(raw)) + raw)
-    assert old.value(None) == b"\0"
-    assert column(type_name, [value], TDS_7_2).info[0] != kind
+    assert old.encode_value(value).endswith(struct.pack("<I", len(raw)) + raw)
+    assert old.encode_value(None) == b"\0"
+    assert build_column(type_name, [value], TDS_7_2).info[0] != kind
 
 
 def test_a_value_of_another_type_is_sent_as_text() -> None:
-    assert column("int", ["many"], TDS_7_4).kind.name == "nvarchar"
+    assert build_column("int", ["many"], TDS_7_4).kind.name == "nvarchar"
 
 
 @pytest.mark.parametrize(
@@ -142,8 +142,8 @@ def test_a_value_of_another_type_is_sent_as_text() -> None:
     ],
 )
 def test_a_variant_as_a_parameter_keeps_its_base_type(written: str, value: str) -> None:
-    column_type = column(f"sql_variant:{written}", [value], TDS_7_4)
-    typed = read_typed(PacketReader(column_type.info + column_type.value(value)))
+    column_type = build_column(f"sql_variant:{written}", [value], TDS_7_4)
+    typed = read_typed(PacketReader(column_type.info + column_type.encode_value(value)))
     assert typed.type == "sql_variant"
     assert typed.literal.removeprefix("CAST(").lstrip("N'").lower().startswith(value.lower())
     assert typed.literal.endswith(f" AS {written.replace('numeric', 'decimal')})")

@@ -24,7 +24,7 @@ from app.serve.login import (
     Assembler,
     MalformedPacketError,
     PacketKind,
-    packet,
+    build_packet,
 )
 from app.serve.wire import PASS_NOTHING, SO_ATTACH_FILTER
 from engine.drill.running.drill import Drill
@@ -76,7 +76,7 @@ async def raw(site: Site, name: str) -> socket.socket:
     sock = socket.socket()
     sock.setblocking(False)
     await loop.sock_connect(sock, ("127.0.0.1", site.listener.ports[name]))
-    await loop.sock_sendall(sock, packet(PacketKind.LOGIN, login("sa", site.listener.password)))
+    await loop.sock_sendall(sock, build_packet(PacketKind.LOGIN, login("sa", site.listener.password)))
     assert await loop.sock_recv(sock, 65_536)
     return sock
 
@@ -97,9 +97,9 @@ def test_a_connection_to_a_dead_computer_is_ended_only_by_the_client(fault: str)
                     client.setsockopt(socket.IPPROTO_TCP, option, 1)
             sending.setsockopt(socket.IPPROTO_TCP, TCP_USER_TIMEOUT, 1_000)
             assert site.host.do(fault)
-            await site.listener.follow()
+            await site.listener.update_ports()
             start_s = time.monotonic()
-            await asyncio.get_running_loop().sock_sendall(sending, packet(PacketKind.BATCH, b""))
+            await asyncio.get_running_loop().sock_sendall(sending, build_packet(PacketKind.BATCH, b""))
             for client in (probed, sending):
                 with pytest.raises(TimeoutError) as error:
                     await receive_bytes(client)
@@ -121,8 +121,8 @@ def test_after_the_computer_returns_an_old_connection_is_reset(verbs: tuple[str,
         async with serve_site("lab") as site:
             old = await raw(site, "SERVER_A")
             assert site.host.do(f"{verbs[0]} SERVER_A")
-            await site.listener.follow()
-            await asyncio.get_running_loop().sock_sendall(old, packet(PacketKind.BATCH, b""))
+            await site.listener.update_ports()
+            await asyncio.get_running_loop().sock_sendall(old, build_packet(PacketKind.BATCH, b""))
             assert site.host.do(f"{verbs[1]} SERVER_A")
             await site.run_on(80)
             with pytest.raises(ConnectionResetError):
@@ -191,10 +191,10 @@ def test_attention_packets_of_one_client_stop_nobody_else() -> None:
     async def test() -> None:
         async with serve_site("lab") as site:
             reader, writer = await asyncio.open_connection("127.0.0.1", site.listener.ports["SERVER_A"])
-            writer.write(packet(PacketKind.LOGIN, login("sa", site.listener.password)))
+            writer.write(build_packet(PacketKind.LOGIN, login("sa", site.listener.password)))
             await reader.read(65_536)
             other_client = await connect(site.listener.ports["SERVER_A"], site.listener.password)
-            writer.write(packet(PacketKind.ATTENTION, b"") * 20_000)
+            writer.write(build_packet(PacketKind.ATTENTION, b"") * 20_000)
             await asyncio.sleep(0)
             answered = 0
 

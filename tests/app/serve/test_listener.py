@@ -12,8 +12,8 @@ import pytest
 
 from app.files import scenario_files
 from app.host import Host, NoRecorder
-from app.serve.listener import Listener, PortState, state
-from app.serve.service import addresses
+from app.serve.listener import Listener, PortState, get_port_state
+from app.serve.service import list_addresses
 from app.serve.types import DATABASE, LANGUAGE, encode_environment, encode_routing
 from engine.drill.running.drill import Drill
 from tests.app.serve.client import Client, connect
@@ -42,7 +42,7 @@ class Site:
         end_s = self.host.live.world.t_s + seconds
         while self.host.live.world.t_s < end_s:
             self.host.on_frame(250.0)
-            await self.listener.follow()
+            await self.listener.update_ports()
             await asyncio.sleep(0)
 
     async def close(self) -> None:
@@ -70,7 +70,7 @@ def encode_text(text: str) -> bytes:
 def test_the_port_of_a_listener_follows_its_group() -> None:
     async def test() -> None:
         async with serve_site("ag-lab") as site:
-            addresses_read: Any = addresses(site.listener)
+            addresses_read: Any = list_addresses(site.listener)
             assert set(addresses_read["listeners"]) == {"AGL1"}
             assert set(addresses_read["servers"]) == {"NODE_1", "NODE_2", "NODE_3"}
             reads = await site.connect("AGL1", read_only=True)
@@ -102,7 +102,7 @@ def test_a_listener_without_a_node_is_silent_until_it_has_one() -> None:
         async with serve_site("ag-lab") as site:
             assert site.host.do("power-off NODE_1")
             await site.run_on(2)
-            assert state(site.listener.world, "AGL1") is PortState.DARK
+            assert get_port_state(site.listener.world, "AGL1") is PortState.DARK
             waiting = asyncio.ensure_future(site.connect("AGL1"))
             await site.run_on(2)
             assert not waiting.done()
@@ -117,7 +117,7 @@ def test_a_computer_without_power_neither_accepts_nor_refuses_connections() -> N
     async def test() -> None:
         async with serve_site("lab") as site:
             assert site.host.do("power-off SERVER_A")
-            await site.listener.follow()
+            await site.listener.update_ports()
             port = site.listener.ports["SERVER_A"]
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(asyncio.open_connection("127.0.0.1", port), 0.2)
@@ -164,7 +164,7 @@ def test_a_paused_run_is_silent_and_responds_after_it_continues() -> None:
         async with serve_site("lab") as site:
             client = await site.connect("SERVER_A")
             site.host.pause()
-            await site.listener.follow()
+            await site.listener.update_ports()
             waiting = asyncio.ensure_future(client.ask("SELECT 1"))
             coming = asyncio.ensure_future(site.connect("SERVER_B", database=""))
             await asyncio.sleep(0.05)
@@ -173,7 +173,7 @@ def test_a_paused_run_is_silent_and_responds_after_it_continues() -> None:
             assert site.host.live is not None
             assert site.host.live.journal[-1].verb == "connect"  # a paused run executes nothing
             site.host.play()
-            await site.listener.follow()
+            await site.listener.update_ports()
             assert await waiting
             assert (await coming).welcome
 

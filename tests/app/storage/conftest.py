@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.storage import Profile, RunId, open_profile
-from engine.drill.authoring.scenario import sha256
+from engine.drill.authoring.scenario import compute_sha256
 
 
 @pytest.fixture
@@ -22,4 +22,4 @@ def run_id(profile: Profile) -> RunId:
 
 def begin(profile: Profile, scenario_name: str = "lab") -> RunId:
     text = 'title = "Lab"\n'
-    return profile.begin_run(scenario_name, text, sha256(text), 7, "0.1.0", "play")
+    return profile.begin_run(scenario_name, text, compute_sha256(text), 7, "0.1.0", "play")

@@ -15,17 +15,17 @@ def begin_run(profile: Profile, lines: list[str]) -> RunId:
 def tree(profile: Profile) -> tuple[RunId, RunId]:
     first = begin_run(profile, ["0 note a", "0.01 note b"])
     second = begin_run(profile, ["0 note a", "0.01 rewind 5"])
-    profile.keep_branch(first, first, None, "main", 0, 0)
-    profile.keep_branch(second, first, first, "branch 1", 1, 1)
+    profile.store_branch(first, first, None, "main", 0, 0)
+    profile.store_branch(second, first, first, "branch 1", 1, 1)
     return first, second
 
 
 def test_a_tree_is_read_from_any_of_its_runs(profile: Profile) -> None:
     first, second = tree(profile)
     lone_run = begin_run(profile, [])
-    assert profile.branches(lone_run) == []
+    assert profile.list_branches(lone_run) == []
     for run_id in (first, second):
-        branch = profile.branches(run_id)
+        branch = profile.list_branches(run_id)
         assert [(b.run_id, b.parent_id, b.name, b.tick, b.inputs) for b in branch] == [
             (first, None, "main", 0, 0),
             (second, first, "branch 1", 1, 1),
@@ -35,24 +35,24 @@ def test_a_tree_is_read_from_any_of_its_runs(profile: Profile) -> None:
 
 def test_a_branch_can_be_renamed_and_removed(profile: Profile) -> None:
     first, second = tree(profile)
-    profile.keep_branch(second, first, first, "with a witness", 1, 1)
-    assert [branch.name for branch in profile.branches(first)] == ["main", "with a witness"]
-    profile.forget_branch(second)
-    assert [branch.name for branch in profile.branches(first)] == ["main"]
-    assert profile.branches(second) == []
+    profile.store_branch(second, first, first, "with a witness", 1, 1)
+    assert [branch.name for branch in profile.list_branches(first)] == ["main", "with a witness"]
+    profile.remove_branch(second)
+    assert [branch.name for branch in profile.list_branches(first)] == ["main"]
+    assert profile.list_branches(second) == []
 
 
 def test_only_the_newest_run_of_a_tree_can_be_continued(profile: Profile) -> None:
     first, second = tree(profile)
-    assert [run.run_id for run in profile.unfinished()] == [second]
+    assert [run.run_id for run in profile.list_unfinished_runs()] == [second]
     profile.finish(second, 9, "hash", '{"availability": {"downtime_s": 0, "lost_transactions": 0}}', None)
-    assert profile.unfinished() == []
-    profile.forget_branch(first)
-    assert [run.run_id for run in profile.unfinished()] == [first]
+    assert profile.list_unfinished_runs() == []
+    profile.remove_branch(first)
+    assert [run.run_id for run in profile.list_unfinished_runs()] == [first]
 
 
 def test_a_run_is_stored_with_its_scenario_text(profile: Profile) -> None:
     assert not profile.has_run_of("lab")
     run_id = begin_run(profile, [])
     assert profile.has_run_of("lab")
-    assert profile.scenario_text(run_id) == "text"
+    assert profile.read_scenario_text(run_id) == "text"

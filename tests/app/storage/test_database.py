@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from app.storage import ProblemKind, Profile, RunId, StorageError, database, open_profile, tables
-from app.storage.database import backup_files
+from app.storage.database import list_backup_files
 from tests.app.storage.conftest import begin
 
 
@@ -50,7 +50,7 @@ def test_the_profile_is_opened_with_the_storage_settings(profile_folder: Path) -
         "trusted_schema": 0,
         "application_id": 0x4D524452,
     }
-    profile.heartbeat(begin(profile), 1)
+    profile.store_position(begin(profile), 1)
     assert opened_database.connection.execute("PRAGMA synchronous").fetchone()[0] == 2
     profile.close()
 
@@ -92,7 +92,7 @@ def test_a_second_instance_is_refused(
     assert problem.kind is ProblemKind.IN_USE
     assert "Another Mirrordrill uses" in str(problem)
     profile.append(run_id, 1, "0.01 note the first one goes on")
-    assert profile.faults() == []
+    assert profile.find_faults() == []
 
 
 def test_a_full_disk_is_reported_and_loses_only_the_current_input(profile_folder: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_full_disk_is_reported_and_loses_only_the_current_input(profile_folder
         assert caught.value.kind is ProblemKind.DISK_FULL
         opened_database.connection.execute("PRAGMA max_page_count = 1000000")
         profile.append(run_id, 3, "0.03 note after")
-        (unfinished_run,) = profile.unfinished()
+        (unfinished_run,) = profile.list_unfinished_runs()
         assert [line.text for line in unfinished_run.lines] == ["0.01 note before", "0.03 note after"]
         assert unfinished_run.problem is None
 
@@ -171,7 +171,7 @@ def test_an_interrupted_creation_is_completed(profile_folder: Path) -> None:
     profile_folder.mkdir()
     (profile_folder / "profile.sqlite").touch()
     with open_profile(profile_folder) as profile:
-        assert profile.results() == []
+        assert profile.list_results() == []
 
 
 def test_a_newer_file_is_refused_unchanged_by_both_versions(profile_folder: Path) -> None:
@@ -205,10 +205,10 @@ def test_after_a_crash_damage_is_found_and_the_backup_named(profile_folder: Path
     backup.replace(profile.file)
     profile.file.with_name("profile.sqlite-wal").unlink(missing_ok=True)
     with open_profile(profile_folder) as profile:
-        assert len(profile.unfinished()) == 1
+        assert len(profile.list_unfinished_runs()) == 1
 
 
-NEWEST = database.revision_of(max(database.MIGRATIONS.glob("*.sql")))
+NEWEST = database.parse_revision(max(database.MIGRATIONS.glob("*.sql")))
 
 
 def with_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
@@ -227,12 +227,12 @@ def test_a_migration_keeps_the_data_and_a_backup(
         profile.append(run_id, 1, "0.01 note kept")
     with_migration(tmp_path, monkeypatch, "SELECT 1")
     with open_profile(profile_folder) as profile:
-        assert [line.text for line in profile.unfinished()[0].lines] == ["0.01 note kept"]
+        assert [line.text for line in profile.list_unfinished_runs()[0].lines] == ["0.01 note kept"]
     with sqlite3.connect(profile.file) as connection:
         (version,) = connection.execute("SELECT version_num FROM alembic_version")
         assert version[0] == "9998"
     connection.close()
-    with sqlite3.connect(backup_files(profile.file)[0]) as backup:
+    with sqlite3.connect(list_backup_files(profile.file)[0]) as backup:
         assert backup.execute("SELECT version_num FROM alembic_version").fetchone() == (NEWEST,)
         assert backup.execute("SELECT text FROM line").fetchall() == [("0.01 note kept",)]
     backup.close()
@@ -247,7 +247,7 @@ def test_a_failed_migration_changes_nothing(
         with pytest.raises(sqlite3.OperationalError):
             open_profile(profile_folder)
     with open_profile(profile_folder) as profile:
-        assert profile.faults() == []
+        assert profile.find_faults() == []
     with sqlite3.connect(profile.file) as connection:
         assert connection.execute("SELECT name FROM sqlite_master WHERE name = 'seat'").fetchall() == []
     connection.close()
@@ -267,7 +267,7 @@ def test_the_three_newest_backups_are_kept(profile_folder: Path) -> None:
         database.write_backup(opened_database.connection, profile.file)
     profile.close()
     texts = []
-    for file in backup_files(profile.file):
+    for file in list_backup_files(profile.file):
         with sqlite3.connect(file) as backup:
             texts.append(backup.execute("SELECT text FROM draft").fetchone()[0])
         backup.close()

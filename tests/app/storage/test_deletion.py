@@ -16,7 +16,7 @@ def play_run(profile: Profile, *lines: str) -> RunId:
     run_id = begin(profile)
     for tick, line in enumerate(lines):
         profile.append(run_id, tick, line)
-        profile.checkpoint(run_id, tick, f"hash {tick}")
+        profile.store_hash(run_id, tick, f"hash {tick}")
     return run_id
 
 
@@ -30,11 +30,11 @@ def test_a_deleted_run_leaves_nothing_behind(profile_folder: Path) -> None:
         kept_run, deleted_run = (finish_run(profile, play_run(profile, "0 note a")) for _ in range(2))
     with open_profile(profile_folder) as profile:  # the mark belongs to the deleted run
         profile.delete_finished([deleted_run])
-        assert [row.run_id for row in profile.results()] == [kept_run]
-        assert profile.journal(deleted_run) == ()
+        assert [row.run_id for row in profile.list_results()] == [kept_run]
+        assert profile.read_journal(deleted_run) == ()
         assert profile.find_lost_runs() == []
     with open_profile(profile_folder) as profile:
-        assert profile.find_lost_runs() == [] == profile.faults()
+        assert profile.find_lost_runs() == [] == profile.find_faults()
         assert begin(profile) > deleted_run, "no number is used twice"
 
 
@@ -42,8 +42,8 @@ def test_an_unfinished_run_and_its_tree_are_not_deleted(profile: Profile) -> Non
     finished_run, running_run = finish_run(profile, play_run(profile)), play_run(profile, "0 note a")
     with pytest.raises(ValueError, match="is running"):
         profile.delete_finished([finished_run, running_run])
-    assert [row.run_id for row in profile.results()] == [finished_run]
-    assert [run.run_id for run in profile.unfinished()] == [running_run]
+    assert [row.run_id for row in profile.list_results()] == [finished_run]
+    assert [run.run_id for run in profile.list_unfinished_runs()] == [running_run]
 
 
 def tree(profile: Profile) -> list[RunId]:
@@ -58,12 +58,12 @@ def tree(profile: Profile) -> list[RunId]:
         (two, main, "two", 1, 1),
         (grandchild, first_run, "grandchild", 3, 3),
     ):
-        profile.keep_branch(run_id, main, parent, name, tick, inputs)
+        profile.store_branch(run_id, main, parent, name, tick, inputs)
     return [main, first_run, two, grandchild]
 
 
 def shape(profile: Profile, run_id: RunId) -> list[tuple[str, RunId | None, int, int, int]]:
-    return [(b.name, b.parent_id, b.tick, b.inputs, len(b.lines)) for b in profile.branches(run_id)]
+    return [(b.name, b.parent_id, b.tick, b.inputs, len(b.lines)) for b in profile.list_branches(run_id)]
 
 
 def test_a_branch_of_a_deleted_run_keeps_its_place_in_the_tree(profile: Profile) -> None:
@@ -81,6 +81,6 @@ def test_a_branch_of_a_deleted_run_keeps_its_place_in_the_tree(profile: Profile)
 def test_an_abandoned_run_is_not_offered_after_its_successor_is_deleted(profile: Profile) -> None:
     *_, newest = tree(profile)
     finish_run(profile, newest)
-    assert profile.unfinished() == []
+    assert profile.list_unfinished_runs() == []
     profile.delete_finished([newest])
-    assert profile.unfinished() == []
+    assert profile.list_unfinished_runs() == []

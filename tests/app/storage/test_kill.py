@@ -17,11 +17,11 @@ from itertools import count
 from pathlib import Path
 from app.storage import open_profile
 profile = open_profile(Path(sys.argv[1]))
-run = profile.unfinished()[0]
+run = profile.list_unfinished_runs()[0]
 for number in count(len(run.lines) + 1):
     profile.append(run.run_id, number * 10, f"{number / 10} note {number}")
     print(number, flush=True)
-    profile.heartbeat(run.run_id, number * 10 + 5)
+    profile.store_position(run.run_id, number * 10 + 5)
 """
 
 
@@ -52,8 +52,8 @@ def test_every_acknowledged_input_survives_repeated_kills(
             "else the end was not as bad as this test wants"
         )
         with open_profile(profile_folder) as profile:
-            (run,) = profile.unfinished()
-            assert profile.faults() == []
+            (run,) = profile.list_unfinished_runs()
+            assert profile.find_faults() == []
         assert run.problem is None
         assert len(run.lines) in (count, count + 1)  # one more line may be stored without a confirmation
         assert run.lines == tuple(

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import Profile, database, open_profile, records
-from app.storage.database import backup_files
+from app.storage import Profile, compute_records, database, open_profile
+from app.storage.database import list_backup_files
 from tests.app.storage.test_results import play, report
 
 MIGRATIONS = sorted(database.MIGRATIONS.glob("*.sql"))
-RELEASED = [database.revision_of(migration) for migration in MIGRATIONS[:-1]]
+RELEASED = [database.parse_revision(migration) for migration in MIGRATIONS[:-1]]
 TOTALS = json.loads(report())["availability"]
 REPORTS = {
     1: {
@@ -38,7 +38,7 @@ def of_version(folder: Path, revision: str) -> None:
     file = folder / database.FILE_NAME
     with closing(sqlite3.connect(file)) as writer:
         for migration in MIGRATIONS:
-            if database.revision_of(migration) <= revision:
+            if database.parse_revision(migration) <= revision:
                 writer.executescript(migration.read_text(encoding="utf-8"))
         writer.execute("INSERT INTO alembic_version VALUES (?)", (revision,))
         for run_id, report_fields in REPORTS.items():
@@ -64,15 +64,15 @@ def of_version(folder: Path, revision: str) -> None:
 def test_data_of_older_versions_is_kept(profile_folder: Path, revision: str) -> None:
     of_version(profile_folder, revision)
     with open_profile(profile_folder) as profile:
-        rows = {row.run_id: row for row in profile.results()}
+        rows = {row.run_id: row for row in profile.list_results()}
         assert len(rows) == 4
         retried = {run_id for run_id, row in rows.items() if row.retried}
         assert retried == ({2, 4} if revision > "0001" else {2})
         assert [rows[run_id].hints for run_id in sorted(rows)] == [2, 0, 0, 0]
-        best = profile.best("lab")
+        best = profile.find_best_run("lab")
         assert best is not None
         assert best.run_id == (3 if revision > "0001" else 4)
-    with closing(sqlite3.connect(backup_files(profile.file)[0])) as backup:
+    with closing(sqlite3.connect(list_backup_files(profile.file)[0])) as backup:
         assert backup.execute("SELECT version_num FROM alembic_version").fetchone() == (revision,)
         assert backup.execute("SELECT count(*) FROM result").fetchone() == (4,)
 
@@ -82,10 +82,10 @@ def test_a_rewound_run_never_counts_as_best(profile: Profile) -> None:
     old_report = json.dumps({"availability": TOTALS, "rewinds": [{"from_s": 9.0, "to_s": 2.0}]})
     run_id = profile.begin_run("lab", "", "h", 7, "0.1", "practice")
     profile.finish(run_id, 10, "f00d", old_report, 100.0)
-    best = profile.best("lab")
+    best = profile.find_best_run("lab")
     assert best is not None
     assert best.score == 70
-    (record,) = records(profile.results()).values()
+    (record,) = compute_records(profile.list_results()).values()
     assert record.best is not None
     assert record.best.score == 70
     assert record.latest_run.score == 100
@@ -95,8 +95,8 @@ def test_a_rewound_run_never_counts_as_best(profile: Profile) -> None:
 def test_a_branched_run_never_counts_as_best(profile: Profile) -> None:
     first = play(profile, "lab", 70)
     branch = profile.begin_run("lab", "", "h", 7, "0.1", "practice")
-    profile.keep_branch(branch, first, first, "other", 50, 0)
+    profile.store_branch(branch, first, first, "other", 50, 0)
     profile.finish(branch, 10, "f00d", report(), 100.0)
-    best = profile.best("lab")
+    best = profile.find_best_run("lab")
     assert best is not None
     assert best.run_id == first

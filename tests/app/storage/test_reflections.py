@@ -9,11 +9,11 @@ from tests.app.storage.test_results import play
 
 def test_a_reflection_is_stored_replaced_and_deleted_with_its_run(profile: Profile) -> None:
     first, second = play(profile, "lab", 80.0), play(profile, "lab", 90.0)
-    assert profile.reflection(first) is None
-    profile.keep_reflection(first, Reflection("the witness was gone", "look first", 70.0))
-    profile.keep_reflection(first, Reflection("the witness was gone", "", None))
-    assert profile.reflection(first) == Reflection("the witness was gone", "", None)
-    assert profile.reflection(second) is None
-    assert profile.faults() == []
+    assert profile.read_reflection(first) is None
+    profile.store_reflection(first, Reflection("the witness was gone", "look first", 70.0))
+    profile.store_reflection(first, Reflection("the witness was gone", "", None))
+    assert profile.read_reflection(first) == Reflection("the witness was gone", "", None)
+    assert profile.read_reflection(second) is None
+    assert profile.find_faults() == []
     profile.delete_finished([first])
-    assert profile.reflection(first) is None
+    assert profile.read_reflection(first) is None

@@ -31,26 +31,26 @@ def play(profile: Profile, scenario_name: str, score: float | None, downtime_s: 
 
 def test_a_finished_run_is_in_the_history_and_no_longer_offered(profile: Profile, run_id: RunId) -> None:
     profile.finish(run_id, 6000, "f00d", report(12.5, 17.0), 83.5)
-    assert profile.unfinished() == []
-    (row,) = profile.results()
+    assert profile.list_unfinished_runs() == []
+    (row,) = profile.list_results()
     assert (row.run_id, row.scenario_name, row.mode, row.score) == (run_id, "lab", "play", 83.5)
     assert (row.downtime_s, row.lost_transactions) == (12.5, 17)
     assert abs((datetime.now(UTC) - row.finished_at).total_seconds()) < 60
-    assert profile.report(run_id) == report(12.5, 17.0)
+    assert profile.read_report(run_id) == report(12.5, 17.0)
 
 
 def test_a_run_can_finish_only_once(profile: Profile, run_id: RunId) -> None:
     profile.finish(run_id, 6000, "f00d", report(), 83.5)
     with pytest.raises(ValueError, match=f"run {run_id} is finished"):
         profile.finish(run_id, 6000, "f00d", report(), 100.0)
-    assert [row.score for row in profile.results()] == [83.5]
+    assert [row.score for row in profile.list_results()] == [83.5]
 
 
 def test_a_failed_finish_leaves_the_run_unfinished(profile: Profile, run_id: RunId) -> None:
     with pytest.raises(KeyError, match="availability"):
         profile.finish(run_id, 6000, "f00d", "{}", 83.5)
-    assert [run.run_id for run in profile.unfinished()] == [run_id]
-    assert profile.results() == []
+    assert [run.run_id for run in profile.list_unfinished_runs()] == [run_id]
+    assert profile.list_results() == []
 
 
 def test_history_keeps_its_order_after_a_clock_change(
@@ -59,7 +59,7 @@ def test_history_keeps_its_order_after_a_clock_change(
     first = play(profile, "lab", 50)
     monkeypatch.setattr(results, "format_utc_now", lambda: "1999-12-31 00:00:00.000000")
     second = play(profile, "lab", 60)
-    assert [row.run_id for row in profile.results()] == [second, first]
+    assert [row.run_id for row in profile.list_results()] == [second, first]
 
 
 def test_the_best_run_has_the_most_points_then_the_least_downtime(profile: Profile) -> None:
@@ -69,14 +69,14 @@ def test_the_best_run_has_the_most_points_then_the_least_downtime(profile: Profi
     play(profile, "lab", 90, downtime_s=20.0)
     play(profile, "lab", None, downtime_s=0.0)
     play(profile, "planned_failover", 100)
-    best_result = profile.best("lab")
+    best_result = profile.find_best_run("lab")
     assert best_result is not None
     assert best_result.run_id == best
 
 
 def test_without_a_score_there_is_no_best_run(profile: Profile) -> None:
     play(profile, "lab", None)
-    assert profile.best("lab") is None
+    assert profile.find_best_run("lab") is None
 
 
 def test_answers_exclude_rewound_and_altered_runs(profile: Profile) -> None:
@@ -89,12 +89,12 @@ def test_answers_exclude_rewound_and_altered_runs(profile: Profile) -> None:
         record_answer(sure)
     record_answer(70, rewinds=[{"t_s": 1}])
     play(profile, "lab", 50.0)
-    assert [row["sure_percent"] for row in profile.answers()] == [80]
+    assert [row["sure_percent"] for row in profile.list_answers()] == [80]
 
 
 def test_an_unfinished_run_has_no_report(profile: Profile, run_id: RunId) -> None:
     with pytest.raises(LookupError):
-        profile.report(run_id)
+        profile.read_report(run_id)
 
 
 @pytest.mark.parametrize(
@@ -116,14 +116,14 @@ def test_an_altered_result_is_reported(profile_folder: Path, change: str, named:
     with open_profile(profile_folder) as profile:
         run_id = begin(profile, "lab")
         profile.finish(run_id, 6000, "f00d", json.dumps(document), 70.0)
-        assert (profile.faults(), profile.altered(run_id)) == ([], [])
+        assert (profile.find_faults(), profile.find_contradictions(run_id)) == ([], [])
     with closing(sqlite3.connect(profile_folder / "profile.sqlite")) as connection:
         connection.execute(change)
         connection.commit()
     with open_profile(profile_folder) as profile:
-        (problem,) = profile.altered(run_id)
+        (problem,) = profile.find_contradictions(run_id)
         assert named in problem
-        assert problem in profile.faults()
+        assert problem in profile.find_faults()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")

@@ -18,9 +18,9 @@ def test_an_unfinished_run_contains_all_data_for_a_resume(profile: Profile) -> N
     run_id = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 2**63 - 1, "0.1.0", "exam")
     profile.append(run_id, 3000, "30.0 power-off SERVER_A")
     profile.append(run_id, 4125, "41.25 sql SERVER_B\n    SELECT N'Δ';\n    GO")
-    profile.checkpoint(run_id, 4000, "aaaa")
-    profile.heartbeat(run_id, 4200)
-    (unfinished_run,) = profile.unfinished()
+    profile.store_hash(run_id, 4000, "aaaa")
+    profile.store_position(run_id, 4200)
+    (unfinished_run,) = profile.list_unfinished_runs()
     assert (unfinished_run.run_id, unfinished_run.scenario_name, unfinished_run.scenario_text) == (
         run_id,
         "lab",
@@ -41,14 +41,14 @@ def test_an_unfinished_run_contains_all_data_for_a_resume(profile: Profile) -> N
 
 def test_the_latest_unfinished_run_comes_first(profile: Profile) -> None:
     ids = [begin(profile) for _ in range(3)]
-    assert [run.run_id for run in profile.unfinished()] == ids[::-1]
+    assert [run.run_id for run in profile.list_unfinished_runs()] == ids[::-1]
 
 
 def test_an_abandoned_run_is_not_offered_but_keeps_its_journal(profile: Profile, run_id: RunId) -> None:
     profile.append(run_id, 1, "0.01 note here")
     profile.abandon(run_id)
-    assert profile.unfinished() == []
-    assert profile.journal(run_id) == (JournalLine(1, "0.01 note here"),)
+    assert profile.list_unfinished_runs() == []
+    assert profile.read_journal(run_id) == (JournalLine(1, "0.01 note here"),)
 
 
 def test_an_ended_run_accepts_no_more_lines(profile: Profile, run_id: RunId) -> None:
@@ -57,20 +57,20 @@ def test_an_ended_run_accepts_no_more_lines(profile: Profile, run_id: RunId) -> 
         profile.append(run_id, 1, "0.01 note too late")
     with pytest.raises(ValueError, match=f"run {run_id} is abandoned"):
         profile.abandon(run_id)
-    assert profile.journal(run_id) == ()
+    assert profile.read_journal(run_id) == ()
 
 
 def test_the_tick_never_decreases(profile: Profile, run_id: RunId) -> None:
-    profile.heartbeat(run_id, 500)
+    profile.store_position(run_id, 500)
     profile.append(run_id, 400, "4.0 note late to the disk")
-    profile.heartbeat(run_id, 300)
-    assert profile.unfinished()[0].tick == 500
+    profile.store_position(run_id, 300)
+    assert profile.list_unfinished_runs()[0].tick == 500
 
 
 def test_a_repeated_checkpoint_replaces_the_first(profile: Profile, run_id: RunId) -> None:
-    profile.checkpoint(run_id, 100, "aaaa")
-    profile.checkpoint(run_id, 100, "bbbb")
-    assert profile.unfinished()[0].checkpoints == (CheckpointHash(100, "bbbb"),)
+    profile.store_hash(run_id, 100, "aaaa")
+    profile.store_hash(run_id, 100, "bbbb")
+    assert profile.list_unfinished_runs()[0].checkpoints == (CheckpointHash(100, "bbbb"),)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63])
@@ -99,10 +99,10 @@ def test_a_changed_journal_is_never_resumed_silently(
         raw.execute(tampering)
     raw.close()
     with open_profile(profile_folder) as profile:
-        problem = profile.unfinished()[0].problem
+        problem = profile.list_unfinished_runs()[0].problem
         assert problem is not None
         assert f"run {run_id} (lab) {sentence}" in problem
-        assert profile.faults() == [problem]
+        assert profile.find_faults() == [problem]
 
 
 OPERATIONS = st.lists(
@@ -128,12 +128,12 @@ def test_stored_data_is_read_back(operations: list[tuple[str, int, str | None]])
                 profile.append(run_id, tick, text)
                 lines.append(JournalLine(tick, text))
             elif operation == "heartbeat":
-                profile.heartbeat(run_id, tick)
+                profile.store_position(run_id, tick)
             else:
                 profile.close()
                 profile = open_profile(Path(name))
             reached = max(reached, tick)
-            (unfinished_run,) = profile.unfinished()
+            (unfinished_run,) = profile.list_unfinished_runs()
             assert (unfinished_run.lines, unfinished_run.tick, unfinished_run.problem) == (
                 tuple(lines),
                 reached,

@@ -49,9 +49,9 @@ def test_a_draft_persists_until_it_is_deleted(profile_folder: Path) -> None:
         profile.drafts.save("SERVER_A 1", "SELECT 2\n\tGO\n")
         profile.drafts.save("SERVER_B 1", "")
     with open_profile(profile_folder) as profile:
-        assert profile.drafts.keys() == ["SERVER_A 1", "SERVER_B 1"]
+        assert profile.drafts.list_keys() == ["SERVER_A 1", "SERVER_B 1"]
         assert profile.drafts.load("SERVER_A 1") == "SELECT 2\n\tGO\n"
         assert profile.drafts.load("SERVER_B 1") == ""
         profile.drafts.delete("SERVER_A 1")
         assert profile.drafts.load("SERVER_A 1") is None
-        assert profile.drafts.keys() == ["SERVER_B 1"]
+        assert profile.drafts.list_keys() == ["SERVER_B 1"]

@@ -23,11 +23,11 @@ from tests.shipped_scenarios import load_shipped_scenario
 def test_rows_and_lines_describe_the_cluster() -> None:
     world = ag_lab()
     run_until(world, 5.0)
-    rows = cluster_manager.rows(world, "NODE_1")
+    rows = cluster_manager.list_rows(world, "NODE_1")
     assert [row.name for row in rows if row.kind == "node"] == ["NODE_1", "NODE_2", "NODE_3"]
     role = next(row for row in rows if row.kind == "role")
     assert (role.name, role.owner, role.state) == ("AG1", "NODE_1", "Online")
-    actions = [action for row in rows for action in cluster_manager.actions(world, "NODE_1", row)]
+    actions = [action for row in rows for action in cluster_manager.list_actions(world, "NODE_1", row)]
     lines = {action.line for action in actions}
     assert {"move-role AG1 NODE_3", "evict NODE_2", "set-weight NODE_3 0"} <= lines
     assert "set-owners AG1_AGL1 address NODE_2,NODE_3" in lines
@@ -41,26 +41,29 @@ def test_a_node_without_quorum_knows_only_itself() -> None:
     world = ag_lab()
     do(world, "stop-cluster NODE_2")
     run_until(world, 5.0)
-    (row,) = cluster_manager.rows(world, "NODE_2")
+    (row,) = cluster_manager.list_rows(world, "NODE_2")
     assert (row.name, row.state) == ("NODE_2", "Down")
-    lines = [action.line for action in cluster_manager.actions(world, "NODE_2", row)]
+    lines = [action.line for action in cluster_manager.list_actions(world, "NODE_2", row)]
     assert lines == ["stop-cluster NODE_2", "start-cluster NODE_2", "force-quorum NODE_2"]
-    node_states = {row.name: row.state for row in cluster_manager.rows(world, "NODE_1") if row.kind == "node"}
+    node_states = {
+        row.name: row.state for row in cluster_manager.list_rows(world, "NODE_1") if row.kind == "node"
+    }
     assert node_states == {"NODE_1": "Up", "NODE_2": "Down", "NODE_3": "Up"}
 
 
 def test_a_lost_witness_is_failed_and_votes_are_described() -> None:
     world = ag_lab()
     run_until(world, 5.0)
-    assert cluster_manager.title(world, "NODE_1") == "CLU1: 3 votes, File Share Witness (FSW)"
+    assert cluster_manager.format_title(world, "NODE_1") == "CLU1: 3 votes, File Share Witness (FSW)"
     do(world, "power-off FSW")
     run_until(world, 6.0)
     assert (
-        next(row.state for row in cluster_manager.rows(world, "NODE_1") if row.kind == "witness") == "Failed"
+        next(row.state for row in cluster_manager.list_rows(world, "NODE_1") if row.kind == "witness")
+        == "Failed"
     )
     do(world, "set-weight NODE_2 0", "set-weight NODE_3 0")
     run_until(world, 30.0)
-    assert cluster_manager.title(world, "NODE_1").startswith("CLU1: 1 vote, ")
+    assert cluster_manager.format_title(world, "NODE_1").startswith("CLU1: 1 vote, ")
 
 
 # --- one source for the states that the manager and the cmdlets show --------------------------------------
@@ -83,13 +86,13 @@ def iterate_worlds(name: str, player: str) -> Iterator[World]:
     for tick in range(0, played_drill.tick, STEP):
         while inputs and inputs[0].tick <= tick and not drill.finished:
             drill.advance_to(inputs[0].tick)
-            drill.do(inputs.pop(0).line_without_time)
+            drill.apply_line(inputs.pop(0).line_without_time)
         drill.advance_to(tick)
         yield drill.world
 
 
 def read_manager_states(world: World, name: str) -> dict[tuple[str, str], tuple[str, str]]:
-    rows = cluster_manager.rows(world, name)
+    rows = cluster_manager.list_rows(world, name)
     return {(row.kind, row.name): (row.state, row.owner) for row in rows if row.kind != "witness"}
 
 
@@ -106,7 +109,7 @@ def read_cmdlet_states(world: World, name: str) -> dict[tuple[str, str], tuple[s
 
 
 def check_states(world: World) -> None:
-    for name in cluster_manager.nodes(world):
+    for name in cluster_manager.list_nodes(world):
         if cluster_manager.find_running_node(world, name) is not None:
             shown_states = read_manager_states(world, name)
             states_by_cmdlet = read_cmdlet_states(world, name)

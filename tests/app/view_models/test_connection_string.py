@@ -39,7 +39,7 @@ def test_a_removed_partner_can_be_applied() -> None:
     text = ";".join(
         part for part in describe_connection(client).split(";") if not part.startswith("Failover")
     )
-    drill.do(find_change(client, text))
+    drill.apply_line(find_change(client, text))
     assert drill.world.clients["APP"].failover_partner is None
     assert describe_connection(drill.world.clients["APP"]) == text
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.view_models.course import DOWN, EXPOSED, TimelineSpan, course_of, find_synchronized_databases
+from app.view_models.course import DOWN, EXPOSED, TimelineSpan, build_timeline, find_synchronized_databases
 from engine.drill.authoring.scenario import load_scenario
-from engine.protocol.availability import accrue_ticks
+from engine.protocol.availability import advance_account
 from tests.engine.availability.worlds import SCENARIOS, ag_lab
 from tests.engine.worlds import DB, M, P, lab, play
 
@@ -28,11 +28,11 @@ def total_ticks(spans: list[TimelineSpan], state: str) -> float:
 def test_downtime_and_exposure_match_the_engine(script: str) -> None:
     world = lab()
     events = play(world, script, 180.0)
-    course = course_of((event.as_json() for event in events), [DB], [DB])
-    account = accrue_ticks(world.availability[DB], world.tick)
+    course = build_timeline((event.as_json() for event in events), [DB], [DB])
+    account = advance_account(world.availability[DB], world.tick)
     assert account.down_ticks + account.exposed_ticks > 0
-    assert total_ticks(course.service(180.0), DOWN) == pytest.approx(account.down_ticks)
-    assert total_ticks(course.protection(180.0), EXPOSED) == pytest.approx(account.exposed_ticks)
+    assert total_ticks(course.list_service_spans(180.0), DOWN) == pytest.approx(account.down_ticks)
+    assert total_ticks(course.list_protection_spans(180.0), EXPOSED) == pytest.approx(account.exposed_ticks)
 
 
 GROUPS = {
@@ -51,8 +51,10 @@ def test_downtime_and_exposure_match_for_groups(script: str) -> None:
     events = play(world, script, 400.0)
     scenario = load_scenario((SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8"), "ag-lab")
     assert find_synchronized_databases(scenario) == ("Sales", "Orders")
-    course = course_of((event.as_json() for event in events), [DB], find_synchronized_databases(scenario))
-    account = accrue_ticks(world.availability[DB], world.tick)
+    course = build_timeline(
+        (event.as_json() for event in events), [DB], find_synchronized_databases(scenario)
+    )
+    account = advance_account(world.availability[DB], world.tick)
     assert account.down_ticks + account.exposed_ticks > 0
-    assert total_ticks(course.service(400.0), DOWN) == pytest.approx(account.down_ticks)
-    assert total_ticks(course.protection(400.0), EXPOSED) == pytest.approx(account.exposed_ticks)
+    assert total_ticks(course.list_service_spans(400.0), DOWN) == pytest.approx(account.down_ticks)
+    assert total_ticks(course.list_protection_spans(400.0), EXPOSED) == pytest.approx(account.exposed_ticks)

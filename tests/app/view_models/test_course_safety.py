@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.view_models.course import ASYNCHRONOUS, PROTECTED, SERVING, RunTimeline, start_timeline
-from app.view_models.picture import picture_of
+from app.view_models.picture import build_picture
 from engine.model import Safety
 from tests.cases import sample_cases
 from tests.engine.worlds import lab
@@ -13,14 +13,16 @@ from tests.shipped_scenarios import load_shipped_scenario
 
 
 def spoken(safety: Safety) -> str:
-    return " ".join(sign.label for server in picture_of(lab(safety=safety)).servers
+    return " ".join(sign.label for server in build_picture(lab(safety=safety)).servers
                     for copy in server.copies for sign in copy.signs)  # fmt: skip
 
 
 def test_the_card_and_the_lane_say_asynchronous() -> None:
     assert "asynchronous" in spoken(Safety.OFF)
     assert "asynchronous" not in spoken(Safety.FULL)
-    assert [s.state for s in RunTimeline(["Sales"], ["Sales"], ["Sales"]).protection(10.0)] == [ASYNCHRONOUS]
+    assert [s.state for s in RunTimeline(["Sales"], ["Sales"], ["Sales"]).list_protection_spans(10.0)] == [
+        ASYNCHRONOUS
+    ]
 
 
 def test_the_lane_follows_changes_of_safety() -> None:
@@ -28,7 +30,7 @@ def test_the_lane_follows_changes_of_safety() -> None:
     for t_s, new in ((5.0, "OFF"), (8.0, "FULL")):
         course.add([{"t_s": t_s, "kind": "state", "server": "A", "database": "Sales", "text": "",
                      "why": "safety", "new": new}])  # fmt: skip
-    spans = [(span.from_s, span.state) for span in course.protection(10.0)]
+    spans = [(span.from_s, span.state) for span in course.list_protection_spans(10.0)]
     assert spans == [(0.0, PROTECTED), (5.0, ASYNCHRONOUS), (8.0, PROTECTED)]
 
 
@@ -41,5 +43,5 @@ def test_a_healthy_drill_never_begins_unprotected(name: str, shown: str) -> None
     course = start_timeline(
         scenario, [name for database_row in scenario.databases for name in database_row.names]
     )
-    assert [span.state for span in course.protection(10.0)] == [shown]
+    assert [span.state for span in course.list_protection_spans(10.0)] == [shown]
     assert course.has_protection == (shown != SERVING)

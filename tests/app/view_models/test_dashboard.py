@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from app.view_models import dashboard
-from app.view_models.picture import picture_of
+from app.view_models.picture import build_picture
 from tests.engine.availability.worlds import ag_lab, do, run_until
 
 
 def test_the_primary_knows_all_replicas_and_a_secondary_only_itself() -> None:
     world = ag_lab()
     run_until(world, 5.0)
-    board = dashboard.board(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
+    board = dashboard.build_dashboard(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
     assert (board.health, board.primary, board.quorum) == (dashboard.HEALTHY, "NODE_1", "Normal quorum")
     assert [row.state for row in board.replicas] == ["Synchronized", "Synchronized", "Synchronizing"]
     readiness = {(row.name, row.replica): row.readiness for row in board.databases}
     assert readiness["Sales", "NODE_2"] == "No data loss"
     assert readiness["Sales", "NODE_3"] == "Data loss"
-    board = dashboard.board(world, *dashboard.find_groups(world, "NODE_2")["AG1"])
+    board = dashboard.build_dashboard(world, *dashboard.find_groups(world, "NODE_2")["AG1"])
     assert [row.role for row in board.replicas] == ["Unknown", "Secondary", "Unknown"]
     assert {row.replica for row in board.databases} == {"NODE_2"}
 
@@ -25,7 +25,7 @@ def test_a_lost_secondary_is_an_issue_and_a_lost_server_does_not_respond() -> No
     world = ag_lab()
     do(world, "power-off NODE_2")
     run_until(world, 30.0)
-    board = dashboard.board(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
+    board = dashboard.build_dashboard(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
     assert board.health == dashboard.CRITICAL
     assert dashboard.NOT_READY in board.issues
     row = next(row for row in board.replicas if row.name == "NODE_2")
@@ -37,7 +37,7 @@ def test_without_quorum_a_server_knows_only_its_own_replica() -> None:
     world = ag_lab()
     do(world, "power-off FSW", "power-off NODE_2", "power-off NODE_3")
     run_until(world, 60.0)
-    board = dashboard.board(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
+    board = dashboard.build_dashboard(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
     assert dashboard.NO_CLUSTER in board.issues
     assert dashboard.OFFLINE in board.issues
     assert [row.name for row in board.replicas] == ["NODE_1"]
@@ -46,7 +46,7 @@ def test_without_quorum_a_server_knows_only_its_own_replica() -> None:
 def test_queues_and_estimates_match_the_views() -> None:
     world = ag_lab()
     run_until(world, 20.0)
-    board = dashboard.board(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
+    board = dashboard.build_dashboard(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
     rows = {(row.name, row.replica): row for row in board.databases}
     own_row, follows = rows["Sales", "NODE_1"], rows["Sales", "NODE_3"]
     assert own_row.data_loss_s is None
@@ -58,7 +58,7 @@ def test_queues_and_estimates_match_the_views() -> None:
     before = follows.data_loss_s
     do(world, "power-off NODE_3")
     run_until(world, 80.0)
-    board = dashboard.board(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
+    board = dashboard.build_dashboard(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
     lost_row = next(row for row in board.databases if (row.name, row.replica) == ("Sales", "NODE_3"))
     assert lost_row.data_loss_s is not None
     assert lost_row.data_loss_s > before + 40
@@ -68,7 +68,9 @@ def test_a_listener_is_shown_at_the_node_that_owns_its_group() -> None:
     world = ag_lab()
 
     def locate_listeners() -> list[str]:
-        return [f"{face.name}: {sign.label}" for face in picture_of(world).servers for sign in face.listeners]
+        return [
+            f"{face.name}: {sign.label}" for face in build_picture(world).servers for sign in face.listeners
+        ]
 
     assert locate_listeners() == ["NODE_1: AGL1:1433 online"]
     do(world, "stop-service NODE_1")

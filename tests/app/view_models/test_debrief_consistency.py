@@ -15,22 +15,22 @@ from app.words import formatting
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.agents import build_random_player, play_worst
-from engine.drill.judging.replay_timeline import DOWN, EXPOSED, StateSpan, markers
-from engine.drill.judging.review import Review, review
+from engine.drill.judging.replay_timeline import DOWN, EXPOSED, StateSpan, list_markers
+from engine.drill.judging.review import Review, review_run
 from engine.drill.par.account import WAITING, Account, RunSegment
 from engine.drill.par.lessons import (
     SLACK,
     blame_command,
+    convert_reference_steps,
     find_lessons,
     is_action,
-    pace_plan,
-    reference_inputs,
+    use_reference_times,
 )
 from engine.drill.par.regret import build_account
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import default_end, play_idle, play_reference
-from engine.drill.time.cooperative_tasks import playing
+from engine.drill.running.solution import find_default_end, play_idle, play_reference
+from engine.drill.time.cooperative_tasks import play_in_slices
 from engine.generators import run_to_completion
 from engine.model import World
 from engine.protocol import availability
@@ -72,7 +72,7 @@ def moments_of(drill: Drill) -> Iterator[tuple[int, World, int]]:
     for tick, end in zip(ticks, [*ticks[1:], drill.tick], strict=True):
         second_drill.advance_to(tick)
         while inputs and inputs[0].tick <= tick and not second_drill.finished:
-            second_drill.do(inputs.pop(0).line_without_time)
+            second_drill.apply_line(inputs.pop(0).line_without_time)
         yield tick, second_drill.world, end
 
 
@@ -97,7 +97,7 @@ def seconds_of(drill: Drill) -> dict[str, float]:
             exposed += (changed - start_tick) * was_exposed + (start - changed) * current.exposed
             before[name] = (start, current.serving, current.exposed)
             if writers.get(name):
-                serving = [copy.server for copy in availability.serving_copies(world, name)]
+                serving = [copy.server for copy in availability.list_serving_copies(world, name)]
                 joined = all(world.clients[client].connected_to in serving for client in writers[name])
                 clients += 0 if current.serving and joined else end - start
     return {
@@ -114,11 +114,11 @@ def figure(summary: Summary, key: str) -> str | None:
 @pytest.mark.parametrize(("name", "player"), sample_cases(23, RUNS))
 def test_the_figures_match_the_world(name: str, player: str) -> None:
     drill = play(name, player)
-    report, scenario = drill.report(), drill.scenario
+    report, scenario = drill.build_report(), drill.scenario
     summary = summarize(report, scenario)
     seconds = seconds_of(drill)
 
-    score = drill.score()
+    score = drill.compute_score()
     assert summary.score == (score.total if score.scored else None)
     if score.scored:
         met_all = all(drill.goals[goal.name].is_reached for goal in scenario.goals)
@@ -128,7 +128,7 @@ def test_the_figures_match_the_world(name: str, player: str) -> None:
 
     serving = all(availability.serving for availability in drill.world.availability.values())
     suffix = "" if serving else "over "
-    assert figure(summary, "downtime_s") == suffix + formatting.seconds(seconds["downtime_s"])
+    assert figure(summary, "downtime_s") == suffix + formatting.format_seconds(seconds["downtime_s"])
     shown_figure = figure(summary, "clients_s")
     if shown_figure is not None:
         assert report["clients"]["downtime_s"] == pytest.approx(
@@ -136,14 +136,16 @@ def test_the_figures_match_the_world(name: str, player: str) -> None:
         )
         for database, row in report["clients"]["databases"].items():
             assert row["downtime_s"] >= report["availability"]["databases"][database]["downtime_s"] - 0.01
-        assert shown_figure.removeprefix("over ") == formatting.seconds(report["clients"]["downtime_s"])
+        assert shown_figure.removeprefix("over ") == formatting.format_seconds(
+            report["clients"]["downtime_s"]
+        )
 
     lost_total = sum(
         read_field(event, "lost_transactions") or 0 for event in drill.events if event.kind == "availability"
     )
-    assert figure(summary, "lost_transactions") == formatting.number(lost_total)
+    assert figure(summary, "lost_transactions") == formatting.format_number(lost_total)
     if (exposed := figure(summary, "exposed_s")) is not None:
-        assert exposed == formatting.seconds(seconds["exposed_s"], 1)
+        assert exposed == formatting.format_seconds(seconds["exposed_s"], 1)
 
     reached_goals = [event for event in drill.goals.values() if event.is_reached]
     if scenario.goals:
@@ -177,8 +179,8 @@ def sum_closed_time(drill: Drill, database: str, was_serving: bool) -> float:
 def test_lanes_report_and_event_log_agree(name: str, player: str) -> None:
     """Cases: mirroring sessions, availability groups with asynchronous replicas, and failover cluster instances."""
     drill = play(name, player)
-    report = drill.report()
-    for database, lanes in review(drill).lanes.items():
+    report = drill.build_report()
+    for database, lanes in review_run(drill).lanes.items():
         row = report["availability"]["databases"][database]
         assert sum_spans(lanes.service, DOWN) == pytest.approx(row["downtime_s"], abs=0.011)
         assert sum_spans(lanes.protection, EXPOSED) == pytest.approx(row["exposed_s"], abs=0.011)
@@ -197,7 +199,7 @@ def test_lanes_report_and_event_log_agree(name: str, player: str) -> None:
     failed_batches = [
         row for row in report["sql"] if any(message["severity"] > 10 for message in row["messages"])
     ]
-    refusals = [marker for marker in markers(drill.events) if marker.kind == "refusal"]
+    refusals = [marker for marker in list_markers(drill.events) if marker.kind == "refusal"]
     assert len(refusals) == len(failed_batches), "a refused batch has its marker on the timeline"
 
 
@@ -209,7 +211,7 @@ def test_a_drill_shows_only_terms_of_its_technology(name: str) -> None:
     """Drills with only failover cluster instances or availability groups have no synchronized mirror."""
     scenario = scenario_of(name)
     drill = Drill(scenario)
-    words = " ".join(row.label.lower() for row in summarize(drill.report(), scenario).figures)
+    words = " ".join(row.label.lower() for row in summarize(drill.build_report(), scenario).figures)
     if not scenario.sessions and (scenario.instances or scenario.groups):
         assert not [word for word in MIRRORING_WORDS if word in words]
     if find_protection(scenario) == "fci":
@@ -221,8 +223,8 @@ def test_a_drill_shows_only_terms_of_its_technology(name: str) -> None:
 
 
 def analyze(drill: Drill) -> tuple[Review, Account, tuple[RunSegment, ...]]:
-    findings = review(drill)
-    account = run_to_completion(build_account(drill, certificates.plans(drill)))
+    findings = review_run(drill)
+    account = run_to_completion(build_account(drill, certificates.load_plans(drill)))
     lessons = tuple(
         run_to_completion(
             blame_command(SearchDrill(drill.scenario, drill.seed), lesson, account, drill.journal)
@@ -230,9 +232,9 @@ def analyze(drill: Drill) -> tuple[Review, Account, tuple[RunSegment, ...]]:
         for lesson in find_lessons(account)
     )
     if findings.reference is not None:
-        reference = reference_inputs([(step.tick, step.line) for step in findings.reference.steps])
+        reference = convert_reference_steps([(step.tick, step.line) for step in findings.reference.steps])
         lessons = tuple(
-            run_to_completion(pace_plan(SearchDrill(drill.scenario, drill.seed), lesson, reference))
+            run_to_completion(use_reference_times(SearchDrill(drill.scenario, drill.seed), lesson, reference))
             for lesson in lessons
         )
     return findings, account, lessons
@@ -241,7 +243,9 @@ def analyze(drill: Drill) -> tuple[Review, Account, tuple[RunSegment, ...]]:
 def replay(drill: Drill, lesson: RunSegment) -> Drill:
     """Replay the run up to the mistake, then apply the better continuation."""
     run = Drill(drill.scenario, drill.seed)
-    run_to_completion(playing(run, lesson.plan, default_end(run, max(item.tick for item in lesson.plan))))
+    run_to_completion(
+        play_in_slices(run, lesson.plan, find_default_end(run, max(item.tick for item in lesson.plan)))
+    )
     return run
 
 
@@ -256,12 +260,12 @@ def replay(drill: Drill, lesson: RunSegment) -> Drill:
 )
 def test_the_verdict_matches_the_run(name: str, player: str) -> None:
     drill = play(name, player)
-    report = drill.report()
+    report = drill.build_report()
     findings, account, lessons = analyze(drill)
     verdict = judge_run(report, findings, account, lessons)
     assert verdict is not None
     check_outages(drill, findings)
-    if not drill.score().scored:
+    if not drill.compute_score().scored:
         assert verdict.lesson is None
         assert verdict.retry is None
         return
@@ -269,7 +273,7 @@ def test_the_verdict_matches_the_run(name: str, player: str) -> None:
         assert not lessons
         best = max(before for _, before in account.curve)
         assert (verdict.lead == "No mistakes") == (
-            max(best, drill.score().total) - drill.score().total < SLACK
+            max(best, drill.compute_score().total) - drill.compute_score().total < SLACK
         )
         return
     check_lesson(drill, verdict, account)
@@ -280,7 +284,7 @@ def check_lesson(drill: Drill, verdict: Verdict, account: Account) -> None:
     assert lesson is not None
     assert retry is not None
     assert lesson.regret == max(lesson.regret for lesson in verdict.lessons)
-    assert drill.score().total <= lesson.after + SLACK, "points that are out of reach were not scored"
+    assert drill.compute_score().total <= lesson.after + SLACK, "points that are out of reach were not scored"
     if lesson.line == WAITING:
         inner_inputs = [item for item in drill.journal if lesson.tick < item.tick < lesson.until]
         assert not [item for item in inner_inputs if is_action(item.line_without_time)], (
@@ -293,7 +297,7 @@ def check_lesson(drill: Drill, verdict: Verdict, account: Account) -> None:
         )
         assert retry.begin_tick < lesson.tick or lesson.tick == 0, "the retry comes before the mistake"
     if lesson.plan:
-        assert replay(drill, lesson).score().total >= lesson.before - SLACK, (
+        assert replay(drill, lesson).compute_score().total >= lesson.before - SLACK, (
             "the steps are worth what is claimed"
         )
     if "out of reach" in verdict.sentence:
@@ -318,6 +322,8 @@ def check_outages(drill: Drill, review: Review) -> None:
 def test_the_exposure_of_the_lanes_matches_the_account() -> None:
     drill = play("automatic-failover", "idle")
     spans = [
-        span for lane in review(drill).lanes.values() for span in lane.protection if span.what == EXPOSED
+        span for lane in review_run(drill).lanes.values() for span in lane.protection if span.what == EXPOSED
     ]
-    assert sum(span.ticks for span in spans) / TICKS_PER_S == drill.report()["availability"]["exposed_s"]
+    assert (
+        sum(span.ticks for span in spans) / TICKS_PER_S == drill.build_report()["availability"]["exposed_s"]
+    )

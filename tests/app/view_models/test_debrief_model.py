@@ -26,10 +26,10 @@ from tests.shipped_scenarios import load_shipped_scenario
 def test_safety_off_has_its_own_lane_and_a_cluster_instance_none() -> None:
     drill = Drill(load_shipped_scenario("forced-service"))
     drill.advance_to(6000)
-    course = DebriefModel(drill.report(), drill.scenario).course()
-    assert [span.state for span in course.protection(60.0)] == [ASYNCHRONOUS]
+    course = DebriefModel(drill.build_report(), drill.scenario).build_timeline()
+    assert [span.state for span in course.list_protection_spans(60.0)] == [ASYNCHRONOUS]
     instance = Drill(load_shipped_scenario("fci-tempdb-path"))
-    assert not DebriefModel(instance.report(), instance.scenario).course().has_protection
+    assert not DebriefModel(instance.build_report(), instance.scenario).build_timeline().has_protection
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def play_failover(technology: str) -> History:
     history = History(Drill(load_shipped_scenario(name)))
     if line:
         history.advance_to(start_s)
-        history.do(line)
+        history.apply_line(line)
     history.advance_to(end_s)
     return history
 
@@ -40,7 +40,7 @@ def play_failover(technology: str) -> History:
 def test_phases_run_from_the_failure_to_the_clients(technology: str) -> None:
     drill = play_failover(technology).drill
     moment = make_moment(drill, 0)
-    (row,) = drill.report()["failovers"]
+    (row,) = drill.build_report()["failovers"]
     assert moment.technology == technology == row["technology"]
     assert [phase.kind for phase in moment.phases] == list(PHASES[technology])
     assert moment.phases[0].start_tick == round(100 * row["failed_t_s"])
@@ -63,7 +63,7 @@ def test_phases_run_from_the_failure_to_the_clients(technology: str) -> None:
 def test_the_figures_match_the_report() -> None:
     history = play_failover("mirroring")
     replay = MomentReplay(history, 0)
-    (row,) = history.drill.report()["failovers"]
+    (row,) = history.drill.build_report()["failovers"]
     view = replay.view_of(replay.begun_count - 1)
     assert view.has_ended
     assert view.failover == f"{row['failover_s']:.2f}"
@@ -160,7 +160,7 @@ def test_without_witness_and_full_safety_no_failover_is_predicted() -> None:
 
 def test_without_a_session_the_other_server_is_missing() -> None:
     history = History(Drill(load_shipped_scenario("automatic-failover")))
-    history.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
+    history.apply_line("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
     history.advance_to(1_000)
     view = explain_failover(history)
     assert view is not None
@@ -189,7 +189,7 @@ def test_the_time_before_a_requested_failover_is_no_detection() -> None:
     drill = Drill(load_shipped_scenario("forced-service"), seed=1)
     drill.advance_to(20_000)
     server, database = next(key for key in drill.world.copies if "B" in key[0])
-    drill.do(f"sql {server} ALTER DATABASE {database} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
+    drill.apply_line(f"sql {server} ALTER DATABASE {database} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
     drill.advance_to(23_000)
     moment = make_moment(drill, len(drill.world.failovers) - 1)
     assert moment.failover.kind == "forced"
@@ -204,7 +204,7 @@ def test_the_time_before_a_requested_failover_is_no_detection() -> None:
 def test_no_log_flows_to_a_stopped_instance() -> None:
     drill = Drill(load_shipped_scenario("lab"), seed=1)
     drill.advance_to(3_000)
-    drill.do("stop-service SERVER_A")
+    drill.apply_line("stop-service SERVER_A")
     drill.advance_to(6_000)
     moment = make_moment(drill, len(drill.world.failovers) - 1)
     facts = capture_facts(drill.world, moment.failover, moment.technology)

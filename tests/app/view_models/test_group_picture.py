@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from app.view_models.offers import ActionTarget, list_offers
-from app.view_models.picture import picture_of
+from app.view_models.picture import build_picture
 from tests.engine.availability.worlds import ag_lab, do, run_until
 from tests.engine.cluster.worlds import fci_lab
 
 
 def test_replicas_votes_and_witness_are_shown() -> None:
-    picture = picture_of(ag_lab())
+    picture = build_picture(ag_lab())
     kinds = {face.name: face.kind for face in picture.servers}
     assert kinds == {"NODE_1": "replica", "NODE_2": "replica", "NODE_3": "replica", "FSW": "share"}
     roles = {(c.server, c.database): c.role.text for face in picture.servers for c in face.copies}
@@ -25,7 +25,7 @@ def test_a_node_without_quorum_is_labeled() -> None:
     world = ag_lab()
     do(world, "pull-cable NODE_1")
     run_until(world, 30)
-    face = next(face for face in picture_of(world).servers if face.name == "NODE_1")
+    face = next(face for face in build_picture(world).servers if face.name == "NODE_1")
     assert "no cluster quorum" in face.troubles
     assert [copy.role.text for copy in face.copies] == ["RESOLVING", "RESOLVING"]
 
@@ -35,7 +35,7 @@ def test_no_role_is_green_on_a_node_without_power() -> None:
     duties = []
     for line in ("power-on NODE_2", "power-off NODE_1"):
         do(world, line)
-        face = next(face for face in picture_of(world).servers if face.name == "NODE_1")
+        face = next(face for face in build_picture(world).servers if face.name == "NODE_1")
         duties.append([(sign.label, sign.tone) for sign in face.duties])
     assert duties == [[("SQLFCI1 Online", "ok")], [("SQLFCI1", "idle")]]
 
@@ -53,7 +53,7 @@ def test_a_reader_writes_nothing_and_its_line_ends_at_its_server() -> None:
     world = ag_lab()
     do(world, "power-off NODE_1")
     run_until(world, 30)
-    picture = picture_of(world)
+    picture = build_picture(world)
     report = next(face for face in picture.clients if face.name == "REPORT")
     server = world.clients["REPORT"].connected_to
     assert report.rate.startswith("0 ")
@@ -61,7 +61,7 @@ def test_a_reader_writes_nothing_and_its_line_ends_at_its_server() -> None:
 
 
 def test_an_instance_location_and_missing_mirroring_are_no_problems() -> None:
-    picture = picture_of(fci_lab())
+    picture = build_picture(fci_lab())
     face = next(face for face in picture.servers if face.name == "SQLFCI1")
     assert (face.host_node, face.troubles) == ("on NODE_1", ())
     assert "on NODE_1" in face.spoken
@@ -74,7 +74,7 @@ def test_an_instance_without_its_node_names_the_node_that_it_moves_to() -> None:
     do(world, "power-off NODE_1")
 
     def read_card() -> tuple[str, str]:
-        face = next(face for face in picture_of(world).servers if face.name == "SQLFCI1")
+        face = next(face for face in build_picture(world).servers if face.name == "SQLFCI1")
         return face.status.text, face.host_node
 
     assert read_card() == ("node is down", "on NODE_1")

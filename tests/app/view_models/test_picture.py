@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from app.view_models.faces import CopyFace, LinkFace, Picture, ServerFace
-from app.view_models.picture import COPIES_IN_FULL, picture_of
-from app.views.topology.places import Place, Size, arrange, nearest
+from app.view_models.picture import COPIES_IN_FULL, build_picture
+from app.views.topology.places import Place, Size, arrange, find_nearest
 from engine.model import World
 from tests.engine.worlds import DB, M, P, W, do, lab
 
@@ -31,14 +31,14 @@ def list_labels(face: CopyFace) -> list[str]:
     return [face.role.label, *state, face.db_state.label, *(sign.label for sign in face.signs)]
 
 
-def build_picture(*lines: str, then_s: float = 20.0, witness: bool = True) -> Picture:
+def build_lab_picture(*lines: str, then_s: float = 20.0, witness: bool = True) -> Picture:
     world = lab(witness=witness)
     do(world, *lines, then_s=then_s)
-    return picture_of(world)
+    return build_picture(world)
 
 
 def test_a_healthy_session_is_drawn() -> None:
-    picture = build_picture()
+    picture = build_lab_picture()
     assert list_labels(copy(picture, P)) == [
         "PRINCIPAL",
         "SYNCHRONIZED",
@@ -58,7 +58,7 @@ def test_a_healthy_session_is_drawn() -> None:
 
 
 def test_the_log_flows_from_the_principal_and_is_acknowledged() -> None:
-    face = link(build_picture(), P, M)
+    face = link(build_lab_picture(), P, M)
     assert (face.a, face.b, face.kind) == (P, M, "mirroring")
     assert 500.0 < face.log_kb_per_s < 900.0
     assert face.acknowledged
@@ -66,7 +66,7 @@ def test_the_log_flows_from_the_principal_and_is_acknowledged() -> None:
 
 
 def test_after_a_failover_the_log_flows_the_other_way() -> None:
-    picture = build_picture(f"power-off {P}", then_s=30.0)
+    picture = build_lab_picture(f"power-off {P}", then_s=30.0)
     assert list_labels(copy(picture, M))[:4] == ["PRINCIPAL", "DISCONNECTED", "ONLINE", "unprotected"]
     assert list_labels(copy(picture, P)) == ["was PRINCIPAL", "instance is down"]
     assert server(picture, P).status.label == "power off"
@@ -78,8 +78,8 @@ def test_after_a_failover_the_log_flows_the_other_way() -> None:
 
 def test_an_unnoticed_loss_is_labeled() -> None:
     early_picture, late_picture = (
-        build_picture(f"black-hole {P} {M}", then_s=1.0),
-        build_picture(f"black-hole {P} {M}", then_s=20.0),
+        build_lab_picture(f"black-hole {P} {M}", then_s=1.0),
+        build_lab_picture(f"black-hole {P} {M}", then_s=20.0),
     )
     assert link(early_picture, P, M).status.label == "drops all packets, not detected yet"
     assert link(late_picture, P, M).status.label == "drops all packets"
@@ -97,17 +97,17 @@ def test_an_unnoticed_loss_is_labeled() -> None:
     ],
 )
 def test_each_link_problem_has_its_text(line: str, ends: tuple[str, str], label: str) -> None:
-    assert link(build_picture(line), *ends).status.label == label
+    assert link(build_lab_picture(line), *ends).status.label == label
 
 
 def test_a_degraded_link_shows_its_values() -> None:
-    face = link(build_picture(f"degrade {P} {W} rtt_ms=80 loss=0.02 bandwidth_mbps=10"), P, W)
+    face = link(build_lab_picture(f"degrade {P} {W} rtt_ms=80 loss=0.02 bandwidth_mbps=10"), P, W)
     assert face.measured == "80 ms · 10 Mbit/s · 2.0% lost"
     assert face.notes == (face.measured,)
 
 
 def test_an_isolated_principal_stops_serving() -> None:
-    picture = build_picture(f"power-off {M}", f"power-off {W}")
+    picture = build_lab_picture(f"power-off {M}", f"power-off {W}")
     assert "down" in list_labels(copy(picture, P))
     assert "no quorum" in list_labels(copy(picture, P))
 
@@ -121,11 +121,11 @@ def test_an_isolated_principal_stops_serving() -> None:
     ],
 )
 def test_the_state_of_a_machine_is_shown(lines: tuple[str, ...], name: str, label: str) -> None:
-    assert server(build_picture(*lines), name).status.label == label
+    assert server(build_lab_picture(*lines), name).status.label == label
 
 
 def test_problems_of_a_machine_are_named() -> None:
-    picture = build_picture(f"pull-cable {P}", f"slow-disk {P} log factor=10", f"slow-cpu {P} factor=4")
+    picture = build_lab_picture(f"pull-cable {P}", f"slow-disk {P} log factor=10", f"slow-cpu {P} factor=4")
     assert server(picture, P).troubles == (
         "network cables unplugged",
         "log disk 10× slower",
@@ -134,8 +134,8 @@ def test_problems_of_a_machine_are_named() -> None:
 
 
 def test_a_client_without_a_server_differs_from_a_stopped_one() -> None:
-    assert build_picture("stop-app APP").clients[0].status.label == "stopped"
-    looking = build_picture(f"power-off {P}", f"power-off {M}", then_s=30.0)
+    assert build_lab_picture("stop-app APP").clients[0].status.label == "stopped"
+    looking = build_lab_picture(f"power-off {P}", f"power-off {M}", then_s=30.0)
     assert looking.clients[0].status.label == "looking for a server"
 
 
@@ -143,14 +143,14 @@ def test_many_databases_become_a_grid() -> None:
     world: World = lab()
     for number in range(COPIES_IN_FULL):
         world.copies[P, f"Db{number}"] = replace(world.copies[P, DB], database=f"Db{number}")
-    face = server(picture_of(world), P)
+    face = server(build_picture(world), P)
     assert face.copies == ()
     assert [database for database, _ in face.grid] == [DB, "Db0", "Db1"]
     assert "3 databases SYNCHRONIZED" in face.spoken
 
 
 def test_every_symbol_has_text_shape_and_tone() -> None:
-    picture = build_picture(f"power-off {P}", then_s=5.0)
+    picture = build_lab_picture(f"power-off {P}", then_s=5.0)
     for face in picture.servers:
         signs = [face.status, *face.duties, *(s for c in face.copies for s in (c.role, c.db_state, *c.signs))]
         assert all(
@@ -159,7 +159,7 @@ def test_every_symbol_has_text_shape_and_tone() -> None:
 
 
 def test_the_picture_can_be_spoken() -> None:
-    spoken = build_picture().spoken
+    spoken = build_lab_picture().spoken
     assert f"{P}: partner, running; {DB}, PRINCIPAL, SYNCHRONIZED" in spoken
     assert f"link {P} to {M}: ok" in spoken
 
@@ -243,7 +243,7 @@ def test_arrow_keys_go_to_the_object_in_that_direction() -> None:
         "APP": (0.0, 150.0),
         "A-B": (0.0, 0.0),
     }
-    assert nearest(places, "A", (1.0, 0.0)) == "A-B"
-    assert nearest(places, "A-B", (1.0, 0.0)) == "B"
-    assert nearest(places, "A-B", (0.0, -1.0)) == "W"
-    assert nearest(places, "W", (0.0, -1.0)) is None
+    assert find_nearest(places, "A", (1.0, 0.0)) == "A-B"
+    assert find_nearest(places, "A-B", (1.0, 0.0)) == "B"
+    assert find_nearest(places, "A-B", (0.0, -1.0)) == "W"
+    assert find_nearest(places, "W", (0.0, -1.0)) is None

@@ -67,7 +67,7 @@ def test_a_card_has_the_best_score_the_last_score_and_the_due_state(profile_fold
     keep(profile_folder, 90.0, 40.0)
     with open_profile(profile_folder) as profile:
         library = Library(profile)
-        library.read()
-        card = next(card for card in library.cards() if card.name == "wrong-port")
+        library.read_scenarios()
+        card = next(card for card in library.build_cards() if card.name == "wrong-port")
         assert (card.best, card.last, card.tries) == (90.0, 40.0, 2)
         assert not card.due

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from app.view_models.run_comparison import BETTER, WORSE, figures, list_compared_actions, points, remark
+from app.view_models.run_comparison import (
+    BETTER,
+    WORSE,
+    format_remark,
+    list_compared_actions,
+    list_figures,
+    list_score_items,
+)
 from engine.drill.judging.shapes import Report
 
 
@@ -36,23 +43,27 @@ def test_the_figures_show_which_run_was_better() -> None:
         availability={"downtime_s": 1.5, "exposed_s": 90.0, "lost_transactions": 0, "lost_kb": 0.0},
         score={"scored": True, "total": 92.5, "items": [{"name": "Downtime", "points": 15.0, "max": 15.0}]},
     )
-    rows = {row.figure: row for row in figures(report(), better)}
+    rows = {row.figure: row for row in list_figures(report(), better)}
     assert (rows["points"].difference, rows["points"].verdict) == ("+12.5", BETTER)
     assert (rows["downtime"].difference, rows["downtime"].verdict) == ("−2.00 s", BETTER)
     assert rows["unprotected"].verdict == WORSE
     assert not rows["committed transactions lost"].verdict
-    (item,) = points(report(), better)
+    (item,) = list_score_items(report(), better)
     assert (item.left, item.right, item.difference) == ("10 of 15", "15 of 15", "+5")
     assert "drill" not in rows
 
 
 def test_a_value_of_only_one_run_is_not_compared() -> None:
     lab = report(scenario="lab", title="The lab", goals=[], score={"scored": False, "total": 0, "items": []})
-    rows = {row.figure: row for row in figures(report(), lab)}
+    rows = {row.figure: row for row in list_figures(report(), lab)}
     assert (rows["points"].right, rows["points"].difference) == ("–", "")
     assert rows["drill"].right == "The lab"
-    assert "points" not in {row.figure for row in figures(lab, lab)}
-    assert remark(report(), lab) != remark(report(), report()) != remark(report(), report(seed=12))
+    assert "points" not in {row.figure for row in list_figures(lab, lab)}
+    assert (
+        format_remark(report(), lab)
+        != format_remark(report(), report())
+        != format_remark(report(), report(seed=12))
+    )
 
 
 def test_actions_of_both_runs_are_in_time_order() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.view_models.series import CounterHistory, SeriesSummary, bin_width, peaks
+from app.view_models.series import CounterHistory, SeriesSummary, choose_bin_width, find_peaks
 from engine.flow import Array, Samples, StreamNumbers
 from engine.flow.kernel import STREAM_COUNTERS
 from engine.flow.samples import BLOCK
@@ -32,11 +32,11 @@ def test_a_history_grows_with_its_samples_and_notifies() -> None:
     assert history.end_s == 0.0
     assert history.find_value("send_queue_kb", 3.0) is None
     fill(samples, 100, [[1.0, 2.0]])
-    assert history.follow(samples, CARRIED, "Sales")
-    assert not history.follow(samples, CARRIED, "Sales")
+    assert history.add_samples(samples, CARRIED, "Sales")
+    assert not history.add_samples(samples, CARRIED, "Sales")
     fill(samples, 300, [[3.0] * 100])
-    assert history.follow(samples, CARRIED, "Sales")
-    x, y = history.window("send_queue_kb", 0.0, 10.0, bins=100)
+    assert history.add_samples(samples, CARRIED, "Sales")
+    x, y = history.get_window("send_queue_kb", 0.0, 10.0, bins=100)
     assert x.tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
     assert y[:4].tolist() == [1, 2, 3, 3]
     assert history.find_value("send_queue_kb", 2.9) == 2.0
@@ -54,9 +54,9 @@ def test_the_log_of_the_database_at_that_time_counts() -> None:
         {"Sales": (1, 1)},
         {"Sales": None},
     ]
-    history.follow(samples, carried_streams, "Sales")
+    history.add_samples(samples, carried_streams, "Sales")
     assert [history.find_value("send_queue_kb", t) for t in (1.0, 2.0, 3.0, 4.0)] == [1.0, 2.0, 30.0, None]
-    assert np.isnan(history.window("send_queue_kb", 0.0, 9.0, 100)[1][-1])
+    assert np.isnan(history.get_window("send_queue_kb", 0.0, 9.0, 100)[1][-1])
 
 
 def test_a_summary_omits_times_without_activity() -> None:
@@ -69,29 +69,31 @@ def test_a_summary_omits_times_without_activity() -> None:
         {"Sales": None},
         {"Sales": (0, 0)},
     ]
-    history.follow(samples, carried_streams, "Sales")
-    assert history.summary("send_queue_kb", 2.0, 5.0) == SeriesSummary(last=3.0, mean=3.0, low=1.0, high=5.0)
-    assert history.summary("send_queue_kb", 4.0, 4.5) is None
+    history.add_samples(samples, carried_streams, "Sales")
+    assert history.summarize("send_queue_kb", 2.0, 5.0) == SeriesSummary(
+        last=3.0, mean=3.0, low=1.0, high=5.0
+    )
+    assert history.summarize("send_queue_kb", 4.0, 4.5) is None
 
 
 def test_samples_without_their_log_are_deferred() -> None:
     samples, history = Samples(every=100), CounterHistory()
     fill(samples, 100, [[1.0, 2.0]])
-    history.follow(samples, CARRIED[:1], "Sales")
+    history.add_samples(samples, CARRIED[:1], "Sales")
     assert history.end_s == 1.0
 
 
 def test_another_moment_is_read_only_where_it_differs() -> None:
     samples, history = Samples(every=100), CounterHistory()
     fill(samples, 100, [[1.0, 2.0, 3.0]])
-    history.follow(samples, CARRIED, "Sales")
+    history.add_samples(samples, CARRIED, "Sales")
     beginning = samples.copy_beginning(1)
     fill(beginning, 200, [[9.0]])
-    assert history.follow(beginning, CARRIED, "Sales")
+    assert history.add_samples(beginning, CARRIED, "Sales")
     assert history.find_value("send_queue_kb", 1.0) == 1.0
     assert history.find_value("send_queue_kb", 2.0) == 9.0
     assert history.end_s == 2.0
-    assert history.follow(samples, [*CARRIED[:2], {"Sales": None}], "Sales")
+    assert history.add_samples(samples, [*CARRIED[:2], {"Sales": None}], "Sales")
     assert [history.find_value("send_queue_kb", t) for t in (2.0, 3.0)] == [2.0, None]
 
 
@@ -104,9 +106,9 @@ def test_a_long_run_is_compressed_and_shared_samples_are_read_once(
     carried_streams: list[dict[str, StreamNumbers | None]] = [
         {"Sales": (0, 0), "Other": (1, 1)}
     ] * samples.count
-    history.follow(samples, carried_streams, "Sales")
+    history.add_samples(samples, carried_streams, "Sales")
     all_values = [float(entry) for entry in range(samples.count)]
-    assert history.samples("send_queue_kb", 0.0, 1e9)[1].tolist() == all_values
+    assert history.get_samples("send_queue_kb", 0.0, 1e9)[1].tolist() == all_values
     read: list[int] = []
     real = Samples.read_entries
 
@@ -116,18 +118,18 @@ def test_a_long_run_is_compressed_and_shared_samples_are_read_once(
 
     monkeypatch.setattr(Samples, "read_entries", read_samples)
     beginning = samples.copy_beginning(2 * BLOCK + 3)
-    history.follow(beginning, carried_streams, "Sales")
-    assert history.samples("send_queue_kb", 0.0, 1e9)[1].tolist() == all_values[: 2 * BLOCK + 3]
+    history.add_samples(beginning, carried_streams, "Sales")
+    assert history.get_samples("send_queue_kb", 0.0, 1e9)[1].tolist() == all_values[: 2 * BLOCK + 3]
     assert read == [3], "whole blocks are the same in both"
-    history.follow(beginning, carried_streams, "Other")
-    assert set(history.samples("send_queue_kb", 0.0, 1e9)[1].tolist()) == {-1.0}
+    history.add_samples(beginning, carried_streams, "Other")
+    assert set(history.get_samples("send_queue_kb", 0.0, 1e9)[1].tolist()) == {-1.0}
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=3, max_size=400), st.floats(0.05, 50.0))
 def test_thinning_keeps_every_extreme(values: list[float], width: float) -> None:
     y = np.array(values)
     x = np.arange(len(y)) * 0.1
-    thin_x, thin_y = peaks(x, y, width)
+    thin_x, thin_y = find_peaks(x, y, width)
     assert len(thin_x) == len(thin_y) <= len(x)
     assert thin_y.max() == y.max()
     assert thin_y.min() == y.min()
@@ -137,8 +139,8 @@ def test_thinning_keeps_every_extreme(values: list[float], width: float) -> None
 def test_bins_stay_fixed_while_the_window_moves() -> None:
     x = np.arange(1000) * 0.1
     y = np.sin(x)
-    early_peaks = dict(zip(*(part.tolist() for part in peaks(x[:900], y[:900], 2.0)), strict=True))
-    late_peaks = dict(zip(*(part.tolist() for part in peaks(x[100:], y[100:], 2.0)), strict=True))
+    early_peaks = dict(zip(*(part.tolist() for part in find_peaks(x[:900], y[:900], 2.0)), strict=True))
+    late_peaks = dict(zip(*(part.tolist() for part in find_peaks(x[100:], y[100:], 2.0)), strict=True))
     shared = early_peaks.keys() & late_peaks.keys()
     assert len(shared) > 70
     assert all(early_peaks[index] == late_peaks[index] for index in shared)
@@ -146,4 +148,4 @@ def test_bins_stay_fixed_while_the_window_moves() -> None:
 
 @pytest.mark.parametrize(("minimum", "width"), [(0.0, 0.0), (0.13, 0.2), (0.2, 0.2), (3.0, 5.0), (7.0, 10.0)])
 def test_bin_widths_are_round(minimum: float, width: float) -> None:
-    assert bin_width(minimum) == pytest.approx(width)
+    assert choose_bin_width(minimum) == pytest.approx(width)

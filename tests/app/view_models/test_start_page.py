@@ -31,7 +31,7 @@ NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def drills() -> list[ScenarioSummary]:
-    files = [file for file in scenario_files.all_files()[0] if file.shipped]
+    files = [file for file in scenario_files.list_all_files()[0] if file.shipped]
     return summaries.read(files, None)[0]
 
 
@@ -95,9 +95,9 @@ def test_a_search_matches_words_from_their_beginning(cards: list[Card]) -> None:
 
 @pytest.fixture
 def german() -> Iterator[None]:
-    language.use("de")
+    language.use_language("de")
     yield
-    language.use(language.ENGLISH)
+    language.use_language(language.ENGLISH)
 
 
 def test_the_search_uses_the_texts_on_the_screen(german: None, drills: list[ScenarioSummary]) -> None:
@@ -149,7 +149,7 @@ def run(number: int, name: str, score: float, days_ago: float) -> ResultRow:
 
 
 def recommend_drill(drills: list[ScenarioSummary], *newest_first: ResultRow) -> tuple[str, str]:
-    progress = standing.progress(newest_first, drills, NOW)
+    progress = standing.compute_progress(newest_first, drills, NOW)
     best = {name: record.best.score for name, record in progress.records.items() if record.best is not None}
     last = {name: record.latest_run.score for name, record in progress.records.items()}
     cards = [Card.from_summary(d, known=True, best=best.get(d.name), last=last.get(d.name)) for d in drills]

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPlainTextE
 from pytestqt.qtbot import QtBot
 
 from app.files import scenario_files
-from app.views.briefing import Briefing, BriefPage, goal_state
+from app.views.briefing import Briefing, BriefPage, describe_goal_state
 from app.views.briefing.panel import QuestionCard
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Goal, Scenario
@@ -58,7 +58,7 @@ def asking() -> Scenario:
 def test_a_goal_has_a_symbol_and_a_text(
     state: GoalState, changes: dict[str, object], expected: tuple[str, ...]
 ) -> None:
-    assert goal_state(goal(**changes), state, 1500) == expected
+    assert describe_goal_state(goal(**changes), state, 1500) == expected
 
 
 def read_labels(view: Briefing) -> str:
@@ -105,7 +105,7 @@ def test_a_hint_is_requested_by_an_input_line_and_stays_shown(
     with qtbot.waitSignal(view.requested, timeout=100) as blocker:
         qtbot.mouseClick(second, Qt.MouseButton.LeftButton)
     assert blocker.args == ["hint 2"]
-    drill.do("hint 2")
+    drill.apply_line("hint 2")
     view.add_events(drill.events[-1:])
     assert "What it means: SERVER_B was SYNCHRONIZED" in read_labels(view)
     assert [button.accessibleName().split("  ")[0] for button in hint_buttons(view)] == [
@@ -180,7 +180,7 @@ def test_a_question_is_answered_by_a_confirmed_choice(qtbot: QtBot, view: Briefi
     qtbot.mouseClick(card.confirm, Qt.MouseButton.LeftButton)
     assert lines == ["answer who 2", "answer who 2 sure_percent=80"]
     count_before = len(drill.events)
-    drill.do("answer who 2")
+    drill.apply_line("answer who 2")
     view.add_events(drill.events[count_before:])
     assert "Who serves Sales now? Your answer: “SERVER_B”." in read_labels(view)
     assert card.isVisible(), "nothing slides under the pointer"

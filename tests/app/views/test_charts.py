@@ -14,10 +14,10 @@ from PySide6.QtGui import QAction, QImage
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QButtonGroup, QComboBox, QMenu, QScrollArea, QWidget
 
-from app.view_models.series import time_step_s
+from app.view_models.series import choose_time_step_s
 from app.views.charts import Charts
 from app.views.charts.lane import States
-from app.views.charts.panel import ChartValueAxis, axis_top
+from app.views.charts.panel import ChartValueAxis, compute_axis_top
 from app.views.charts.toolbar import ChartTools
 from app.widgets.axes import TimeAxis
 from app.words.formatting import COUNTERS, OF_COPIES, WATCHED, WATCHED_ALONE
@@ -205,8 +205,8 @@ def test_marks_belong_to_the_shown_database(charts: Charts, run: Any) -> None:
     message: tuple[tuple[str, object], ...] = (("messages", []), ("batch", "SELECT 1"))
     charts.add_events([build_event(1000, "sql_done", "SERVER_A", "Orders", "", **dict(message)), fault(20.0)])
     charts.show_world(run.world)
-    assert [mark.t_s for mark in charts.lane.marks_near(pixel_of(charts, 20.0))] == [20.0]
-    assert charts.lane.marks_near(pixel_of(charts, 10.0)) == []
+    assert [mark.t_s for mark in charts.lane.find_marks_near(pixel_of(charts, 20.0))] == [20.0]
+    assert charts.lane.find_marks_near(pixel_of(charts, 10.0)) == []
 
 
 def test_a_click_on_a_mark_selects_its_time(qtbot: Any, charts: Charts, run: Any) -> None:
@@ -217,7 +217,7 @@ def test_a_click_on_a_mark_selects_its_time(qtbot: Any, charts: Charts, run: Any
     place = QPoint(round(pixel_of(charts, 41.25)) + 2, charts.lane.height() - 8)
     qtbot.mouseClick(charts.lane, Qt.MouseButton.LeftButton, pos=place)
     assert times == [41.25]
-    assert [mark.text for mark in charts.lane.marks_near(place.x())] == ["SERVER_A ▸ Power off"]
+    assert [mark.text for mark in charts.lane.find_marks_near(place.x())] == ["SERVER_A ▸ Power off"]
 
 
 def test_downtime_is_shaded_and_spoken(charts: Charts, run: Any) -> None:
@@ -238,7 +238,7 @@ def test_another_moment_shows_only_events_until_then(charts: Charts, run: Any) -
     run.world.tick = 3000
     charts.show_drill(run)
     assert curve(charts, "send_queue_kb")[0][-1] == 30.0
-    assert charts.lane.marks_near(pixel_of(charts, 41.25)) == []
+    assert charts.lane.find_marks_near(pixel_of(charts, 41.25)) == []
 
 
 def test_other_counters_can_be_selected(charts: Charts, run: Any) -> None:
@@ -255,10 +255,10 @@ def test_the_time_axis_stays_visible_while_scrolling(charts: Charts) -> None:
     assert child(charts, QScrollArea).verticalScrollBar().maximum() > 0
     bottom = charts.scale.mapTo(charts, QPoint(0, charts.scale.height()))
     assert bottom.y() <= charts.height()
-    assert charts.scale.times_s() == [0.0, 30.0, 60.0, 90.0, 120.0]
+    assert charts.scale.list_label_times_s() == [0.0, 30.0, 60.0, 90.0, 120.0]
     charts.show_between((40.0, 50.0))
-    assert charts.scale.times_s()[0] == 40.0
-    assert charts.scale.times_s()[-1] == 50.0
+    assert charts.scale.list_label_times_s()[0] == 40.0
+    assert charts.scale.list_label_times_s()[-1] == 50.0
 
 
 def test_lanes_appear_at_once_during_a_pause(
@@ -326,11 +326,11 @@ QUEUE = COUNTERS["send_queue_kb"]
     ],
 )
 def test_the_axis_maximum_is_round_and_stable(highest: float, previous_top: float, top: float) -> None:
-    assert axis_top(highest, QUEUE, previous_top) == pytest.approx(top)
+    assert compute_axis_top(highest, QUEUE, previous_top) == pytest.approx(top)
 
 
 def test_time_labels_are_round_and_fit(qtbot: Any) -> None:
-    assert [time_step_s(120.0, pixels) for pixels in (300, 600, 1200)] == [30, 15, 10]
+    assert [choose_time_step_s(120.0, pixels) for pixels in (300, 600, 1200)] == [30, 15, 10]
     assert TimeAxis(orientation="bottom").tickStrings([0.0, 90.0, -5.0], 1.0, 30.0) == ["0:00", "1:30", ""]
 
 
@@ -390,7 +390,7 @@ def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> No
     safety = build_event(4100, "state", "SERVER_B", "Sales", "safety OFF", why="safety", new="OFF")
     states = States("Sales")
     states.start(run.states_before, run.world, [disconnected_event, safety])
-    lanes = states.lanes(60.0)
+    lanes = states.list_lanes(60.0)
     assert [(s.from_s, s.to_s, s.state) for s in lanes["SERVER_B"]] == [
         (0.0, 40.0, "SYNCHRONIZED"), (40.0, 60.0, "DISCONNECTED"),
     ]  # fmt: skip
@@ -406,8 +406,8 @@ def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> No
 
     standing: Any = Standing(True)
     down: Any = Standing(False)
-    states.follow([standing] * 30 + [down] * 10 + [standing] * 20, np.arange(1.0, 61.0))
-    lanes = states.lanes(60.0)
+    states.add_standings([standing] * 30 + [down] * 10 + [standing] * 20, np.arange(1.0, 61.0))
+    lanes = states.list_lanes(60.0)
     assert [(s.from_s, s.to_s, s.state) for s in lanes["SERVER_A"]] == [
         (0.0, 31.0, "SYNCHRONIZED"), (31.0, 41.0, "no instance"), (41.0, 60.0, "SYNCHRONIZED"),
     ]  # fmt: skip
@@ -418,8 +418,8 @@ def test_an_exam_shows_no_states_and_only_own_marks(charts: Charts, run: Any) ->
     run.events = [fault(20.0), build_event(2500, "note", None, None, "look")]
     charts.show_drill(run)
     assert not charts.states.isVisible()
-    assert [mark.text for mark in charts.lane.marks_near(pixel_of(charts, 25.0))] == ["look"]
-    assert charts.lane.marks_near(pixel_of(charts, 20.0)) == []
+    assert [mark.text for mark in charts.lane.find_marks_near(pixel_of(charts, 25.0))] == ["look"]
+    assert charts.lane.find_marks_near(pixel_of(charts, 20.0)) == []
     assert "SERVER_B" not in charts.summary
 
 

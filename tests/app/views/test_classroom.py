@@ -12,16 +12,16 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.classroom.console import request
+from app.classroom.console import parse_request
 from app.classroom.messages.replies import ClassMark, DashboardUpdate, Tile
 from app.classroom.room_check import RoomFinding
-from app.classroom.verdict import verdict
+from app.classroom.verdict import judge_log
 from app.views.classroom import ClassBoard, JumpTarget, ReplayPage
 from app.views.classroom.lobby import ProjectorView
 from app.views.help import PAGES
 from app.widgets import theme
 from app.words import language
-from engine.drill.judging.report import program_version
+from engine.drill.judging.report import get_program_version
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.time.history import History
@@ -35,7 +35,7 @@ STATE, SCORE = 2, 3
 
 
 def tile(number: int, name: str, **fields: Any) -> Tile:
-    result: Any = {**verdict(LAB, LAB.seed, "lab", []), **fields.pop("verdict", {})}
+    result: Any = {**judge_log(LAB, LAB.seed, "lab", []), **fields.pop("verdict", {})}
     defaults: Any = {
         "group": "",
         "stopped": False,
@@ -51,7 +51,7 @@ def tile(number: int, name: str, **fields: Any) -> Tile:
         "hand_place": None,
         "consent": False,
         "held": False,
-        "version": program_version(),
+        "version": get_program_version(),
         "recording": True,
         "reachable": None,
         "worth": [],
@@ -76,7 +76,7 @@ def board(qtbot: QtBot) -> ClassBoard:
 
 def test_the_board_fits_a_small_screen_at_any_text_size(qtbot: QtBot, qapp: QApplication) -> None:
     before = qapp.font()
-    language.use(language.PSEUDO)
+    language.use_language(language.PSEUDO)
     try:
         qapp.setFont(theme.resize_font(before, 2.0))
         board = ClassBoard()
@@ -85,12 +85,12 @@ def test_the_board_fits_a_small_screen_at_any_text_size(qtbot: QtBot, qapp: QApp
         assert board.minimumSizeHint().width() < 1366
     finally:
         qapp.setFont(before)
-        language.use(language.ENGLISH)
+        language.use_language(language.ENGLISH)
 
 
 def test_the_roster_shows_scores_and_goals_without_scrolling(qtbot: QtBot, qapp: QApplication) -> None:
     before = qapp.font()
-    language.use("de")
+    language.use_language("de")
     try:
         qapp.setFont(theme.resize_font(before, 1.5))
         board = ClassBoard()
@@ -103,7 +103,7 @@ def test_the_roster_shows_scores_and_goals_without_scrolling(qtbot: QtBot, qapp:
         assert board.tiles.columnWidth(SCORE) > board.tiles.fontMetrics().horizontalAdvance(text)
     finally:
         qapp.setFont(before)
-        language.use(language.ENGLISH)
+        language.use_language(language.ENGLISH)
 
 
 def test_the_headings_on_the_projector_are_as_large_as_the_rows(qtbot: QtBot, qapp: QApplication) -> None:
@@ -164,7 +164,7 @@ def test_list_stays_where_it_was_scrolled_while_seats_change(board: ClassBoard, 
 
 @pytest.mark.parametrize("code", [language.ENGLISH, "de"])
 def test_each_button_of_the_station_has_its_own_key(qtbot: QtBot, code: str) -> None:
-    language.use(code)
+    language.use_language(code)
     try:
         board = ClassBoard()
         qtbot.addWidget(board)
@@ -180,7 +180,7 @@ def test_each_button_of_the_station_has_its_own_key(qtbot: QtBot, code: str) -> 
             assert len(keys) > 10
             assert sorted(keys) == sorted(set(keys))
     finally:
-        language.use(language.ENGLISH)
+        language.use_language(language.ENGLISH)
 
 
 def test_prepared_events_name_their_recipient(board: ClassBoard) -> None:
@@ -254,7 +254,7 @@ def test_seats_are_sorted_and_the_line_applies_to_the_selected_seat(board: Class
     board.order.setCurrentText("by name")
     qtbot.mouseClick(board.of_seat["look"], Qt.MouseButton.LeftButton)
     assert lines == ["take 2", "look 2"], "the seat stays selected wherever its row goes"
-    assert [getattr(request(line), "seat", None) for line in lines] == [2, 2]
+    assert [getattr(parse_request(line), "seat", None) for line in lines] == [2, 2]
     board.nameless.setChecked(True)
     board.show_board(board_of(asks, state="frozen", not_frozen=("Cem",)))
     assert "Cem" not in board.state.text() + "".join(cells(board, row)[1] for row in range(4))
@@ -295,7 +295,7 @@ def test_the_board_sends_what_the_console_understands(board: ClassBoard, qtbot: 
     assert lines == [
         "freeze", "finish", "message all look at the mirror", "inject 7 power-off SERVER_A",
     ]  # fmt: skip
-    assert [getattr(request(line), "seat", None) for line in lines] == [None, None, None, 7]
+    assert [getattr(parse_request(line), "seat", None) for line in lines] == [None, None, None, 7]
     assert board.text.text() == ""
 
 
@@ -325,10 +325,11 @@ def test_all_messages_are_understood_and_groups_can_be_addressed(board: ClassBoa
         qtbot.mouseClick(board.send, Qt.MouseButton.LeftButton)
     assert len(lines) == board.what.count()
     recipients = [
-        (getattr(request(line), "seat", None), getattr(request(line), "group", None)) for line in lines
+        (getattr(parse_request(line), "seat", None), getattr(parse_request(line), "group", None))
+        for line in lines
     ]
     assert recipients[:8] == [(None, "Blue")] * 8
-    assert [request(line).kind for line in lines[2:]] == [
+    assert [parse_request(line).kind for line in lines[2:]] == [
         "freeze", "go", "freeze", "extend", "back", "back", "group", "mark", "break", "clock",
     ]  # fmt: skip
 
@@ -377,7 +378,7 @@ def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: Cla
     board.side.hide()
     board.resize(1200, 500)
     board.show()
-    line = theme.tokens(board.palette()).series[0]
+    line = theme.get_tokens(board.palette()).series[0]
     image = painted.picture(board.tiles.viewport())
 
     def ends(row: int) -> tuple[int, int] | None:
@@ -585,7 +586,7 @@ def build_history(*lines: tuple[int, str], end_tick: int = 3000) -> History:
     history = History(Drill(LAB, LAB.seed, DrillMode.PRACTICE))
     for tick, line in lines:
         history.advance_to(tick)
-        history.do(line)
+        history.apply_line(line)
     history.advance_to(end_tick)
     return history
 
@@ -623,7 +624,7 @@ def test_led_replay_shows_two_runs_at_one_time_and_sends_it_to_the_seats(
     assert (page.t_s, lines[-1]) == (10.7, "show 1 and 2 at 10.7"), "not the whole second of the slider"
     page.slider.setValue(20)
     qtbot.waitUntil(lambda: lines[-1] == "show 1 and 2 at 20")
-    request(lines[-1])
+    parse_request(lines[-1])
     page.jumps.setCurrentIndex(1)
     page.jumps.activated.emit(1)
     assert requested_seats[-1] == [2], "a mark of a seat shows that seat"

@@ -215,7 +215,7 @@ def test_errors_open_the_messages_tab_in_red(qtbot: Any, console: Any) -> None:
         messages.document().findBlockByNumber(n).begin().fragment().charFormat().foreground().color()
         for n in range(3)
     ]
-    tokens = theme.tokens(messages.palette())
+    tokens = theme.get_tokens(messages.palette())
     assert colors == [tokens.text, tokens.bad, tokens.bad]
     assert "completed with errors" in child(console.current, QLabel, "state").text()
 
@@ -295,12 +295,12 @@ def test_f6_cycles_through_the_panes(qtbot: Any, console: Any) -> None:
 
 def test_every_window_has_a_unique_name(qtbot: Any, console: Any) -> None:
     qtbot.keyClick(console.current.editor, Key.Key_N, CTRL)
-    console.new_query("SERVER_B")
+    console.open_query("SERVER_B")
     qtbot.keyClick(console.current.editor, Key.Key_N, CTRL)
-    assert list(console.drafts()) == ["SERVER_A", "SERVER_A#2", "SERVER_B", "SERVER_B#2"]
-    console.tabs.close_window(console.windows()[0])
-    console.new_query("SERVER_A")
-    assert "SERVER_A" in console.drafts()
+    assert list(console.list_drafts()) == ["SERVER_A", "SERVER_A#2", "SERVER_B", "SERVER_B#2"]
+    console.tabs.close_window(console.list_windows()[0])
+    console.open_query("SERVER_A")
+    assert "SERVER_A" in console.list_drafts()
 
 
 def test_results_reach_the_sending_window(qtbot: Any, console: Any) -> None:
@@ -308,7 +308,7 @@ def test_results_reach_the_sending_window(qtbot: Any, console: Any) -> None:
     first.editor.setPlainText("SELECT 1")
     qtbot.keyClick(first.editor, Key.Key_F5)
     line = console.lines[-1]
-    second = console.new_query("SERVER_A", "SELECT 2")
+    second = console.open_query("SERVER_A", "SELECT 2")
     window, batch = parse_line(line).args
     console.add_events([build_start_event(window, batch), build_end_event(window, batch, results=[ROWS])])
     assert first.results.grids
@@ -342,23 +342,23 @@ def test_batches_sent_by_other_views_belong_to_the_trainee(console: Any, run: An
 
 
 def test_the_status_band_has_the_servers_color(console: Any) -> None:
-    tokens = theme.tokens(console.palette())
-    console.new_query("SERVER_B")
-    bands = [child(window, QLabel, "band").styleSheet() for window in console.windows()]
-    assert tokens.server(0).name() in bands[0]
-    assert tokens.server(1).name() in bands[1]
+    tokens = theme.get_tokens(console.palette())
+    console.open_query("SERVER_B")
+    bands = [child(window, QLabel, "band").styleSheet() for window in console.list_windows()]
+    assert tokens.get_server_color(0).name() in bands[0]
+    assert tokens.get_server_color(1).name() in bands[1]
     assert "SERVER_B" in child(console.current, QLabel, "band").text()
 
 
 def test_a_closed_text_can_be_reopened(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("SELECT precious")
     qtbot.keyClick(console.current.editor, Key.Key_F4, CTRL)
-    assert console.windows() == []
+    assert console.list_windows() == []
     child(console, QMenu, "new").aboutToShow.emit()
     last = child(console, QMenu, "new").actions()[-1]
     assert "SELECT precious" in last.text()
     last.trigger()
-    assert console.drafts() == {"SERVER_A": "SELECT precious"}
+    assert console.list_drafts() == {"SERVER_A": "SELECT precious"}
 
 
 def test_closing_a_busy_window_cancels_the_batch(qtbot: Any, console: Any) -> None:
@@ -370,14 +370,14 @@ def test_closing_a_busy_window_cancels_the_batch(qtbot: Any, console: Any) -> No
 
 def test_drafts_survive_a_restart(qtbot: Any, console: Any, run: Any) -> None:
     drafts = []
-    console.drafts_changed.connect(lambda: drafts.append(console.drafts()))
+    console.drafts_changed.connect(lambda: drafts.append(console.list_drafts()))
     qtbot.keyClicks(console.current.editor, "SELECT")
     assert drafts[-1] == {"SERVER_A": "SELECT"}
     second_console = Console()
     qtbot.addWidget(second_console)
     second_console.begin_run(run.world, {"SERVER_B#2": "USE Sales", "SERVER_A": "SELECT 1"}, [])
     second_console.show_drill(run)
-    assert second_console.drafts() == {"SERVER_B#2": "USE Sales", "SERVER_A": "SELECT 1"}
+    assert second_console.list_drafts() == {"SERVER_B#2": "USE Sales", "SERVER_A": "SELECT 1"}
 
 
 def test_another_moment_keeps_texts_and_drops_results(qtbot: Any, console: Any, run: Any) -> None:
@@ -386,7 +386,7 @@ def test_another_moment_keeps_texts_and_drops_results(qtbot: Any, console: Any, 
     brings(console, results=[ROWS])
     qtbot.keyClick(console.current.editor, Key.Key_F5)
     console.show_drill(run)
-    assert console.drafts() == {"SERVER_A": "SELECT 1"}
+    assert console.list_drafts() == {"SERVER_A": "SELECT 1"}
     assert not console.current.results.isVisible()
     assert not console.current.busy
     assert console.history.model.total == 0
@@ -456,7 +456,7 @@ def test_a_new_run_has_its_own_windows_and_offers_the_last_texts(qtbot: Any, con
     left = [ClosedWindow("SERVER_A", "DROP DATABASE Sales", "The last drill")]
     console.begin_run(run.world, {"SERVER_B": "SELECT 2", "SERVER_C": "SELECT 3"}, left)
     console.show_drill(run)
-    assert console.drafts() == {"SERVER_B": "SELECT 2"}, "F5 executes nothing of another run"
+    assert console.list_drafts() == {"SERVER_B": "SELECT 2"}, "F5 executes nothing of another run"
     child(console, QMenu, "new").aboutToShow.emit()
     assert any("DROP DATABASE" in action.text() for action in child(console, QMenu, "new").actions())
     console.tabs.reopen(0)
@@ -464,10 +464,10 @@ def test_a_new_run_has_its_own_windows_and_offers_the_last_texts(qtbot: Any, con
 
 
 def test_windows_of_removed_servers_close_and_keep_their_texts(console: Any, run: Any, world: Any) -> None:
-    console.new_query("SERVER_B", "SELECT 2")
+    console.open_query("SERVER_B", "SELECT 2")
     removed_instance = world.instances.pop("SERVER_B")
     console.show_drill(run)
-    assert [window.window_id for window in console.windows()] == ["SERVER_A"]
+    assert [window.window_id for window in console.list_windows()] == ["SERVER_A"]
     assert [closed.text for closed in console.tabs.closed] == ["SELECT 2"]
     world.instances["SERVER_B"] = removed_instance
 
@@ -483,7 +483,7 @@ def test_f5_without_a_statement_shows_a_message(qtbot: Any, console: Any) -> Non
 
 
 def test_closing_a_tab_focuses_the_next_text(qtbot: Any, console: Any) -> None:
-    console.new_query("SERVER_B", "SELECT 2")
+    console.open_query("SERVER_B", "SELECT 2")
     console.current.editor.setFocus()
     console.tools["close"].trigger()
     assert console.current.window_id == "SERVER_A"
@@ -521,7 +521,7 @@ def test_a_waiting_query_reports_the_paused_clock(qtbot: Any, console: Any) -> N
 
 
 def test_a_tab_is_named_after_its_file(console: Any) -> None:
-    console.tabs.name_after(console.current, "failover.sql")
+    console.tabs.show_file_name(console.current, "failover.sql")
     assert console.tabs.tabText(0) == "failover.sql – SERVER_A"
 
 
@@ -576,7 +576,10 @@ def test_a_snippet_is_inserted_with_its_placeholders(
         if action.text() == "Partner"
     )
     next(action for action in partner.menu().actions() if action.text() == "Set the timeout").trigger()
-    assert [place.name for place in history.places(console.drafts()["SERVER_A"])] == ["database", "seconds"]
+    assert [place.name for place in history.list_parameters(console.list_drafts()["SERVER_A"])] == [
+        "database",
+        "seconds",
+    ]
 
     def fill(dialog: history.PlacesDialog) -> int:
         dialog.fields["database"].setText("Orders")
@@ -585,7 +588,7 @@ def test_a_snippet_is_inserted_with_its_placeholders(
     monkeypatch.setattr(history.PlacesDialog, "exec", fill)
     qtbot.keyClick(console.current.editor, Key.Key_M, CTRL | SHIFT)
     expected = "USE master\nALTER DATABASE [Orders] SET PARTNER TIMEOUT 10;\n"
-    assert console.drafts() == {"SERVER_A": expected}
+    assert console.list_drafts() == {"SERVER_A": expected}
 
 
 def test_the_history_keeps_no_result_rows() -> None:

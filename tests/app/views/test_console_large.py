@@ -99,12 +99,12 @@ def test_results_to_text_are_limited(outcome: BatchOutcome, end: str) -> None:
 def test_parsing_runs_in_turns_and_can_be_stopped(qtbot: QtBot) -> None:
     window = QueryWindow("SERVER_A", lambda text, place: [])
     qtbot.addWidget(window)
-    window.parsing(tsql.parsing("PRINT 1\n" * 1_000))
+    window.parse_in_turns(tsql.check_syntax_in_steps("PRINT 1\n" * 1_000))
     assert window.state == "parsing"
     assert window.busy
     window.stop_parsing()
     assert window.state == "cancelled"
-    window.parsing(tsql.parsing("PRINT 1\n" * 1_000 + "SELECT FROM"))
+    window.parse_in_turns(tsql.check_syntax_in_steps("PRINT 1\n" * 1_000 + "SELECT FROM"))
     qtbot.waitUntil(lambda: window.state == "failed")
     assert "Line 1001" in window.results.messages.toPlainText()
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QLabel, QMenu
 
 from app.views.console import Console
-from app.views.console.outcome import BatchOutcome, message_lines
+from app.views.console.outcome import BatchOutcome, list_message_lines
 from app.views.console.tabs import ToolBar
 from engine import simulator
 from engine.messages import Message
@@ -33,7 +33,7 @@ def console(qtbot: Any) -> Console:
         item = parse_line(line, world.tick)
         simulator.apply_input(world, item)
         course.journal.append(item)
-        console.add_events(simulator.advance(world, world.tick))
+        console.add_events(simulator.advance_world(world, world.tick))
 
     console.requested.connect(do)
     console.resize(800, 500)
@@ -55,7 +55,7 @@ def run(qtbot: Any, console: Any, text: str) -> Any:
 
 def wait(console: Any, seconds: float) -> None:
     world = console.world
-    console.add_events(simulator.advance(world, world.tick + round(100 * seconds)))
+    console.add_events(simulator.advance_world(world, world.tick + round(100 * seconds)))
     console.show_world(world)
 
 
@@ -86,7 +86,7 @@ def test_alt_f1_describes_the_selected_name(qtbot: Any, console: Any) -> None:
 @pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin cannot grab the keyboard
 def test_a_window_moves_to_another_server_with_its_text(qtbot: Any, console: Any) -> None:
     run(qtbot, console, "SELECT @@SERVERNAME")
-    console.new_query("SERVER_W")
+    console.open_query("SERVER_W")
     console.tabs.setCurrentIndex(0)
     first = console.current.editor
     for key in (Qt.Key.Key_Home, Qt.Key.Key_Right):
@@ -98,10 +98,10 @@ def test_a_window_moves_to_another_server_with_its_text(qtbot: Any, console: Any
     )
     child(console, QMenu, "servers").hide()
     to_b.trigger()
-    assert [window.server for window in console.windows()] == ["SERVER_B", "SERVER_W"]
+    assert [window.server for window in console.list_windows()] == ["SERVER_B", "SERVER_W"]
     assert console.current.editor.toPlainText() == "SELECT @@SERVERNAME"
     assert console.tabs.closed == [], "it has gone on, nothing is lost"
-    assert console.current.editor.selected_text() == "E", "what was selected is"
+    assert console.current.editor.get_selected_text() == "E", "what was selected is"
     console.current.editor.moveCursor(QTextCursor.MoveOperation.End)
     qtbot.keyClick(console.current.editor, Qt.Key.Key_F5)
     assert console.current.results.grids[0].table.index(0, 0).data() == "SERVER_B"
@@ -119,7 +119,7 @@ def test_waitfor_uses_simulated_time_and_can_be_canceled(qtbot: Any, console: An
 
 
 def test_the_mirror_refuses_with_a_message(qtbot: Any, console: Any) -> None:
-    console.new_query("SERVER_B")
+    console.open_query("SERVER_B")
     window = run(qtbot, console, "USE Sales")
     assert window.results.messages.toPlainText().startswith(
         "Msg 954, Level 14, State 1, Server SERVER_B, Line 1"
@@ -186,7 +186,7 @@ def test_the_focus_moves_only_when_its_pane_closes(qtbot: Any, console: Any) -> 
     assert window.results.grids[0].hasFocus(), "the new grid in the place of the old one"
     window.toggle_results()
     assert window.editor.hasFocus()
-    second_query = console.new_query("SERVER_B")
+    second_query = console.open_query("SERVER_B")
     console.tabs.setCurrentWidget(window)
     window.databases.setFocus()
     console.tabs.close_window(second_query)
@@ -201,7 +201,7 @@ def test_keys_without_effect_show_a_message(qtbot: Any, console: Any) -> None:
     qtbot.keyClick(window.editor, Qt.Key.Key_K, ctrl)
     qtbot.keyClick(window.editor, Qt.Key.Key_X, ctrl)
     assert "(Ctrl+K, Ctrl+X) is not a command" in child(window, QLabel, "state").text()
-    console.new_query("SERVER_B")
+    console.open_query("SERVER_B")
     qtbot.keyClick(console.current.editor, Qt.Key.Key_Backtab, ctrl | Qt.KeyboardModifier.ShiftModifier)
     assert console.current is window
     assert window.editor.toPlainText() == "    SELECT 1", "the window before, and nothing is moved out"
@@ -210,7 +210,7 @@ def test_keys_without_effect_show_a_message(qtbot: Any, console: Any) -> None:
 def test_raiserror_output_follows_an_error() -> None:
     """Management Studio prints only the text for severities 0 and 10, and also number and level for 1 to 9."""
     messages = tuple(Message(50000, severity, 1, 1, "text") for severity in (5, 10, 11))
-    lines = list(message_lines(BatchOutcome("SERVER_A", "SERVER_A", "", messages, (), 0, 0)))
+    lines = list(list_message_lines(BatchOutcome("SERVER_A", "SERVER_A", "", messages, (), 0, 0)))
     assert lines == [
         ("text\nMsg 50000, Level 5, State 1", None, None),
         ("text", None, None),
@@ -325,7 +325,7 @@ def test_a_blocked_batch_names_its_blocking_session(qtbot: Any, console: Any, sh
     first = console.current
     blocker = console.world.sessions[first.window_id].session.spid
     console.tabs.show_waits(shows_waits)
-    console.new_query("SERVER_A")
+    console.open_query("SERVER_A")
     run(qtbot, console, "USE Sales SELECT * FROM t")
     wait(console, 1.0)
     assert (f"Blocked by session {blocker}." in child(console.current, QLabel, "state").text()) is shows_waits

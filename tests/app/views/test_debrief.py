@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QTabWidget, QTo
 from pytestqt.qtbot import QtBot
 
 from app.view_models.debrief.model import DebriefModel
-from app.view_models.value_curve import merge_waits, slopes
-from app.views.debrief import Debrief, mistakes, phases_of
+from app.view_models.value_curve import list_slopes, merge_waits
+from app.views.debrief import Debrief, list_phases, mistakes
 from app.views.debrief.page import EXPORT, POINTS, STORY, TIMELINE
 from app.views.debrief.par import ValueCurve, ValueCurveLegend, show_account
 from app.widgets.strip import TimeStrip
@@ -38,7 +38,7 @@ def report() -> Report:
     """Return a report after a round trip through JSON, as the profile stores it."""
     drill = Drill(load_shipped_scenario("forced-service"))
     play_solution(drill)
-    report: Report = json.loads(json.dumps(drill.report()))
+    report: Report = json.loads(json.dumps(drill.build_report()))
     return report
 
 
@@ -80,14 +80,17 @@ def test_losses_and_the_forced_failover_are_listed(page: Debrief, report: Report
     labels = texts(page, TIMELINE, STORY)
     (failover,) = [row for row in report["failovers"] if row["kind"] == "forced"]
     assert failover["lost_transactions"] > 0
-    assert f"{formatting.number(failover['lost_transactions'])} committed transactions were lost" in labels
+    assert (
+        f"{formatting.format_number(failover['lost_transactions'])} committed transactions were lost"
+        in labels
+    )
     assert "forced failover SERVER_A → SERVER_B" in labels
     assert "No comparable figure is published" in labels
 
 
 def test_phases_add_up_to_the_failover(report: Report) -> None:
     for failover in report["failovers"]:
-        seconds = dict(phases_of(failover))
+        seconds = dict(list_phases(failover))
         delay_s = sum(
             seconds[name] for name in seconds if name not in ("detection", "until the command", "undo")
         )
@@ -95,18 +98,18 @@ def test_phases_add_up_to_the_failover(report: Report) -> None:
 
 
 def test_a_moment_is_selected_on_the_strip_and_in_the_score(qtbot: QtBot, page: Debrief) -> None:
-    assert page.moment() is None
     open_tab(page, TIMELINE)
     strip = require(page.widget()).findChildren(TimeStrip)[0]
-    place = QPoint(round(strip.x_of(30.0)), strip.height() // 2)
+    place = QPoint(round(strip.compute_x(30.0)), strip.height() // 2)
     qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=place)
-    assert page.moment() == pytest.approx(30.0, abs=1.5)
     retry_button = next(
         b for b in require(page.widget()).findChildren(QPushButton) if b.text().startswith("Retry from 0:")
     )
     with qtbot.waitSignal(page.retry_wanted, timeout=100) as wanted:
         qtbot.mouseClick(retry_button, Qt.MouseButton.LeftButton)
-    assert wanted.args == [page.moment(), ""], "where nothing happened it is that very moment"
+    moment_s, notice = wanted.args
+    assert moment_s == pytest.approx(30.0, abs=1.5), "where nothing happened it is that very moment"
+    assert notice == ""
 
 
 def test_impossible_actions_are_not_offered(qtbot: QtBot, page: Debrief, report: Report) -> None:
@@ -202,7 +205,7 @@ def test_keys_step_through_the_markers_of_the_strip(qtbot: QtBot, page: Debrief)
     at_s, begin_s = times[-2], require(wanted.args)[0]
     assert begin_s < at_s - 5.0, "one more key tries again, with time for a look before what happened there"
     assert focused_widget.text().startswith(
-        f"Retry {at_s - begin_s:.0f} s before {formatting.run_time(at_s, 1)} ("
+        f"Retry {at_s - begin_s:.0f} s before {formatting.format_run_time(at_s, 1)} ("
     )
     assert not focused_widget.visibleRegion().isEmpty(), "it has come into sight"
 
@@ -264,7 +267,7 @@ def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
         RunSegment(3000, 9000, WAITING, 75.5, 75.5, "best"),
     )
     assert [(move.until, move.regret) for move in merge_waits(moves)][-2:] == [(3000, 4.5), (9000, 0.0)]
-    assert list(slopes(Account(moves, 60.0, None))) == [
+    assert list(list_slopes(Account(moves, 60.0, None))) == [
         ("bad", [(1000, 100.0), (1000, 80.0)]),
         ("ok", [(1000, 80.0), (2000, 78.0), (2000, 78.0), (3000, 75.5)]),
     ], "an act falls in its own color, and a wait after it in another one"
@@ -274,7 +277,7 @@ def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
     refused = {(1000, ACT.line_without_time)}
     parts = show_parts(qtbot, Account(moves, 60.0, CHANCE), tried, watched.append, choices, refused=refused)
     (curve,) = [part for part in parts if isinstance(part, ValueCurve)]
-    assert "0:10.0  SERVER_B ▸ Power off, refused by the server" in curve.tip(1000, moves[1])
+    assert "0:10.0  SERVER_B ▸ Power off, refused by the server" in curve.format_tip(1000, moves[1])
     assert curve.accessibleDescription().count("points") == 4
     labels = read_labels(parts)
     assert "0:40.0\nanswer “The witness's”\n0:45.0\nSELECT 1 on SERVER_B" in labels
@@ -345,7 +348,7 @@ def test_a_missed_last_chance_is_described(qtbot: QtBot) -> None:
     assert "0:50.0  last chance missed" in labels
     assert "waiting\n" not in labels
     (curve,) = [part for part in parts if isinstance(part, ValueCurve)]
-    assert "0:50.0  last chance missed" in curve.tip(5050, wait)
+    assert "0:50.0  last chance missed" in curve.format_tip(5050, wait)
 
 
 @pytest.mark.parametrize(
@@ -390,8 +393,8 @@ def test_a_point_of_the_curve_is_described_and_selected(
     qtbot.addWidget(curve)
     curve.resize(curve.sizeHint())
     curve.show()
-    middle = curve.point(2000, 0.0).toPoint()
-    assert curve.tip(2000, moves[2]).splitlines() == [
+    middle = curve.compute_point(2000, 0.0).toPoint()
+    assert curve.format_tip(2000, moves[2]).splitlines() == [
         "0:20.0: 70 points still possible", "0:10.0 to 0:30.0  waiting", "blunder: 20 points lost",
     ]  # fmt: skip
     with qtbot.waitSignal(curve.moment_chosen) as blocker:
@@ -399,7 +402,7 @@ def test_a_point_of_the_curve_is_described_and_selected(
     assert blocker.args is not None
     assert blocker.args[0] == pytest.approx(20.0, abs=0.1)
     with qtbot.waitSignal(curve.moment_chosen) as blocker:
-        qtbot.mouseClick(curve, Qt.MouseButton.LeftButton, pos=curve.point(1000, 0.0).toPoint())
+        qtbot.mouseClick(curve, Qt.MouseButton.LeftButton, pos=curve.compute_point(1000, 0.0).toPoint())
     assert blocker.args == [10.0], "near an act it is meant"
     tooltips: list[str] = []
     monkeypatch.setattr(QToolTip, "showText", lambda _, text, *args: tooltips.append(text))
@@ -410,7 +413,7 @@ def test_a_point_of_the_curve_is_described_and_selected(
         qtbot.keyClick(curve, Qt.Key.Key_Return)
     assert blocker.args == [10.0]
     assert [text.splitlines()[1] for text in tooltips] == ["0:10.0  SERVER_B ▸ Power off"]
-    assert curve.tip(1000, moves[1]).splitlines()[-1] == "point of no return 0:10.0"
+    assert curve.format_tip(1000, moves[1]).splitlines()[-1] == "point of no return 0:10.0"
 
 
 def test_no_loss_of_the_curve_covers_the_point_of_no_return(qtbot: QtBot) -> None:

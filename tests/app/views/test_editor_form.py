@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.views.editor.form import Form
-from app.views.editor.form_schema import fields, sections, tip
+from app.views.editor.form_schema import format_tip, list_fields, list_sections
 from app.views.editor.form_widgets import CompletingLine
 from engine.drill.authoring import schema
 from engine.drill.authoring.run_scenario import find_prompts
@@ -79,7 +79,7 @@ def list_texts(form: RecordingForm) -> list[str]:
 
 
 def select_section(form: RecordingForm, key: str) -> None:
-    form.sections.setCurrentRow([section.key for section in sections()].index(key))
+    form.sections.setCurrentRow([section.key for section in list_sections()].index(key))
 
 
 def difference(new_text: str, old_text: str = TEXT) -> list[str]:
@@ -281,7 +281,7 @@ def test_fields_move_below_their_labels_without_room(form: RecordingForm, qtbot:
 
 
 def test_entry_can_be_added_to_every_list(form: RecordingForm) -> None:
-    keys = [section.key for section in sections() if section.is_list]
+    keys = [section.key for section in list_sections() if section.is_list]
     for key in keys:
         select_section(form, key)
         form.add.click()
@@ -340,7 +340,7 @@ def test_selecting_or_changing_an_entry_is_signaled(form: RecordingForm) -> None
     assert choices == [("server", 0), ("server", 1), ("server", 1, "name")]
     form.show_path(("database", 0))  # another view has selected it
     assert len(choices) == 3
-    assert form.page.path_of(form.page.rows["database", 0, "name"].widget) == ("database", 0, "name")
+    assert form.page.find_path(form.page.rows["database", 0, "name"].widget) == ("database", 0, "name")
 
 
 def test_empty_field_shows_the_schemas_default_text(form: RecordingForm) -> None:
@@ -419,12 +419,12 @@ def test_every_key_of_the_schema_has_a_field() -> None:
     reached = set[tuple[str, str]]()
 
     def reach(model: type[BaseModel]) -> None:
-        for field in fields(model):
+        for field in list_fields(model):
             reached.add((model.__name__, field.key))
             if field.inner is not None:
                 reach(field.inner)
 
-    for section in sections():
+    for section in list_sections():
         for model in section.models:
             reach(model)
         reached.add(("Scenario", section.key))
@@ -440,9 +440,9 @@ def test_every_key_of_the_schema_has_a_field() -> None:
 
 
 def test_every_field_has_a_label_and_a_meaning() -> None:
-    for section in sections():
+    for section in list_sections():
         for model in section.models:
-            for field in fields(model):
+            for field in list_fields(model):
                 assert field.description or field.key == "kind", (model.__name__, field.key)
                 assert field.label != field.key, (model.__name__, field.key)
 
@@ -468,9 +468,9 @@ def test_every_field_has_a_label_and_a_meaning() -> None:
 def test_tip_shows_unit_range_and_default(
     model: type[BaseModel], key: str, tip_texts: tuple[str, ...]
 ) -> None:
-    (field,) = (field for field in fields(model) if field.key == key)
+    (field,) = (field for field in list_fields(model) if field.key == key)
     for words in tip_texts:
-        assert words in tip(field)
+        assert words in format_tip(field)
 
 
 @pytest.mark.parametrize(
@@ -624,7 +624,7 @@ def test_at_twice_the_text_size_sections_move_above_and_the_page_fits(
     qtbot.waitUntil(lambda: form.page.horizontalScrollBar().maximum() == 0)
     assert form.section_choice.isVisible()
     assert not form.sections.isVisible()
-    row = next(index for index, section in enumerate(sections()) if section.key == "predict")
+    row = next(index for index, section in enumerate(list_sections()) if section.key == "predict")
     form.section_choice.setCurrentIndex(row)
     form.section_choice.activated.emit(row)
     assert form.section.key == "predict"
@@ -665,7 +665,7 @@ def test_every_shipped_scenario_is_shown_without_a_problem(
         read = tomllib.loads(text)
         form.show_text(text)
         assert form.problem.isHidden(), name
-        for index, section in enumerate(sections()):
+        for index, section in enumerate(list_sections()):
             form.sections.setCurrentRow(index)
             assert all(row.widget.accessibleName() for row in form.page.rows.values())
             count = len(read.get(section.key, ())) if section.is_list else 0

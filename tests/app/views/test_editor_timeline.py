@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit
 
 from app.files.scenario_edit import ScenarioEditError
-from app.views.editor.input_completion import names_in
+from app.views.editor.input_completion import list_names_in_text
 from app.views.editor.timeline_entries import (
     AT,
     END,
@@ -27,9 +27,9 @@ from app.views.editor.timeline_entries import (
     describe_entry,
     drag_spot,
     find_grip,
-    flow,
     format_time,
-    layout_faults,
+    lay_out_faults,
+    lay_out_flow,
     move_entry,
     nudge_spot,
     read_plan,
@@ -165,11 +165,11 @@ def test_invalid_toml_is_a_value_error(text: str) -> None:
 
 
 def test_names_are_offered_by_kind() -> None:
-    assert names_in(TEXT, "server") == ["SERVER_A", "SERVER_B"]
-    assert names_in(TEXT, "name") == ["SERVER_A", "SERVER_B", "Shop"]
-    assert names_in(TEXT, "database") == ["Sales"]
-    assert names_in(TEXT, "number") == []
-    assert names_in("[[", "server") == []
+    assert list_names_in_text(TEXT, "server") == ["SERVER_A", "SERVER_B"]
+    assert list_names_in_text(TEXT, "name") == ["SERVER_A", "SERVER_B", "Shop"]
+    assert list_names_in_text(TEXT, "database") == ["Sales"]
+    assert list_names_in_text(TEXT, "number") == []
+    assert list_names_in_text("[[", "server") == []
 
 
 def test_an_entry_is_described_in_words() -> None:
@@ -236,10 +236,10 @@ def test_an_inline_timeline_is_not_extended() -> None:
 
 def test_time_scale_converts_both_ways_within_the_drill() -> None:
     scale = Scale(10.0, 600.0, 300.0)
-    assert scale.x_of(150.0) == 310.0
-    assert scale.time_at(310.0) == 150.0
-    assert scale.time_at(-50.0) == 0.0
-    assert scale.time_at(5000.0) == 300.0
+    assert scale.compute_x(150.0) == 310.0
+    assert scale.compute_time(310.0) == 150.0
+    assert scale.compute_time(-50.0) == 0.0
+    assert scale.compute_time(5000.0) == 300.0
 
 
 def test_a_coarse_axis_snaps_to_five_seconds() -> None:
@@ -249,19 +249,19 @@ def test_a_coarse_axis_snaps_to_five_seconds() -> None:
 
 def test_colliding_labels_are_stacked_in_rows() -> None:
     scale = Scale(0.0, 1000.0, 1000.0)
-    bars = layout_faults([(100, 100), (150, 150), (400, 400), (990, 990)], [100, 100, 100, 100], scale)
+    bars = lay_out_faults([(100, 100), (150, 150), (400, 400), (990, 990)], [100, 100, 100, 100], scale)
     assert [bar.row for bar in bars] == [0, 1, 0, 0]
     assert bars[3].label + bars[3].label_width < bars[3].start  # no room to the right
 
 
 def test_a_wide_window_contains_its_label() -> None:
-    (bar,) = layout_faults([(100, 400)], [100], Scale(0.0, 1000.0, 1000.0))
+    (bar,) = lay_out_faults([(100, 400)], [100], Scale(0.0, 1000.0, 1000.0))
     assert bar.start < bar.label
     assert bar.label + bar.label_width < bar.end
 
 
 def test_grip_distinguishes_ends_from_the_middle() -> None:
-    (bar,) = layout_faults([(100, 200)], [300], Scale(0.0, 1000.0, 1000.0))
+    (bar,) = lay_out_faults([(100, 200)], [300], Scale(0.0, 1000.0, 1000.0))
     assert [find_grip(bar, x) for x in (80, 98, 103, 150, 198, 203, 400, 900)] == [
         None,
         START,
@@ -275,7 +275,7 @@ def test_grip_distinguishes_ends_from_the_middle() -> None:
 
 
 def test_items_wrap_like_words() -> None:
-    assert flow([50, 50, 90, 200], 120.0, 10.0) == [(0, 0.0), (0, 60.0), (1, 0.0), (2, 0.0)]
+    assert lay_out_flow([50, 50, 90, 200], 120.0, 10.0) == [(0, 0.0), (0, 60.0), (1, 0.0), (2, 0.0)]
 
 
 def test_colliding_discs_are_pushed_apart_within_the_axis() -> None:
@@ -342,9 +342,9 @@ def listener(view: TimelineView) -> ViewListener:
 
 def point(view: TimelineView, t_s: float, *path: str | int) -> QPoint:
     """Return the point of *t_s* on the canvas, in the row of the entry at *path*."""
-    box = view.canvas.box_of(path)
+    box = view.canvas.compute_box(path)
     assert box is not None
-    return QPoint(round(view.canvas.scale.x_of(t_s)), round(box.center().y()))
+    return QPoint(round(view.canvas.scale.compute_x(t_s)), round(box.center().y()))
 
 
 def drag(view: TimelineView, start: QPoint, by_px: int) -> None:
@@ -356,7 +356,7 @@ def drag(view: TimelineView, start: QPoint, by_px: int) -> None:
 
 def pixels(view: TimelineView, seconds: float) -> int:
     scale = view.canvas.scale
-    return round(scale.x_of(seconds) - scale.x_of(0.0))
+    return round(scale.compute_x(seconds) - scale.compute_x(0.0))
 
 
 def test_showing_an_entry_emits_no_signal(view: TimelineView, listener: ViewListener) -> None:
@@ -399,7 +399,7 @@ def test_a_window_is_dragged_by_its_ends_or_as_a_whole(
 
 def test_a_click_selects_and_changes_nothing(view: TimelineView, listener: ViewListener) -> None:
     QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, point(view, 30.0, "timeline", 3))
-    box = view.canvas.box_of(("timeline", 2))
+    box = view.canvas.compute_box(("timeline", 2))
     assert box is not None
     QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, box.center().toPoint())
     QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, point(view, 95.0, "solution", 0))
@@ -577,10 +577,10 @@ def test_a_copy_of_a_fault_follows_it_and_is_selected(view: TimelineView, listen
 
 def test_the_menu_matches_the_keys(qtbot: Any, view: TimelineView, listener: ViewListener) -> None:
     view.list.setCurrentRow(4)
-    words = {action.text().partition("\t")[0]: action for action in view.menu().actions()}
+    words = {action.text().partition("\t")[0]: action for action in view.build_menu().actions()}
     assert not words["Remove"].isEnabled()  # a step of the solution cannot be removed here
     view.list.setCurrentRow(0)
-    words = {action.text().partition("\t")[0]: action for action in view.menu(77.0).actions()}
+    words = {action.text().partition("\t")[0]: action for action in view.build_menu(77.0).actions()}
     with qtbot.waitSignal(view.wanted_in_text) as wanted:
         words["Show in the text"].trigger()
     assert wanted.args == [("timeline", 3)]
@@ -612,7 +612,7 @@ def choose_verb(view: TimelineView, name: str, *arguments: str) -> None:
 
 
 def test_insert_adds_a_fault_at_the_cursor(view: TimelineView, listener: ViewListener) -> None:
-    x = round(view.canvas.scale.x_of(400.0))
+    x = round(view.canvas.scale.compute_x(400.0))
     QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, QPoint(x, view.canvas.height() - 2))
     QTest.keyClick(view.canvas, Key.Key_Insert)
     assert view.adding.isVisible()
@@ -634,10 +634,10 @@ def test_insert_adds_a_fault_at_the_cursor(view: TimelineView, listener: ViewLis
 def test_a_double_click_on_empty_space_opens_the_form_there(
     view: TimelineView, listener: ViewListener
 ) -> None:
-    x = round(view.canvas.scale.x_of(200.0))
+    x = round(view.canvas.scale.compute_x(200.0))
     QTest.mouseDClick(view.canvas, LEFT_BUTTON, NONE, QPoint(x, view.canvas.height() - 2))
     assert view.adding.isVisible()
-    assert view.adding.from_time.text() == f"{round(view.canvas.scale.time_at(x))}s"
+    assert view.adding.from_time.text() == f"{round(view.canvas.scale.compute_time(x))}s"
     view.adding.left.emit()
     QTest.mouseDClick(view.canvas, LEFT_BUTTON, NONE, point(view, 120.0, "timeline", 0))
     assert not view.adding.isVisible()
@@ -776,7 +776,7 @@ def test_zoom_keeps_the_position_under_the_pointer(view: TimelineView) -> None:
     assert view.canvas.width() == full_width
     viewport = view.area.viewport()
     pos = QPointF(1000.0, 60.0)
-    before = view.canvas.scale.time_at(pos.x())
+    before = view.canvas.scale.compute_time(pos.x())
     wheel = QWheelEvent(
         pos,
         QPointF(viewport.mapToGlobal(pos.toPoint())),
@@ -789,7 +789,7 @@ def test_zoom_keeps_the_position_under_the_pointer(view: TimelineView) -> None:
     )
     view.area.wheelEvent(wheel)
     assert view.canvas.width() > full_width
-    time_after = view.canvas.scale.time_at(pos.x() + view.area.horizontalScrollBar().value())
+    time_after = view.canvas.scale.compute_time(pos.x() + view.area.horizontalScrollBar().value())
     assert time_after == pytest.approx(before, abs=4.0)
 
 
@@ -798,7 +798,7 @@ def test_entries_without_a_time_stay_visible_while_scrolling(
 ) -> None:
     view.area.zoom_by(8.0)
     view.area.horizontalScrollBar().setValue(5000)
-    box = view.canvas.box_of(("timeline", 2))
+    box = view.canvas.compute_box(("timeline", 2))
     assert box is not None
     assert 5000 <= box.left() < 5000 + view.area.viewport().width()
     QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, box.center().toPoint())
@@ -809,7 +809,7 @@ def test_selecting_in_the_list_scrolls_the_axis(view: TimelineView) -> None:
     view.area.zoom_by(8.0)
     view.area.horizontalScrollBar().setValue(0)
     view.list.setCurrentRow(2)
-    box = view.canvas.box_of(("timeline", 1))
+    box = view.canvas.compute_box(("timeline", 1))
     assert box is not None
     scroll_value = view.area.horizontalScrollBar().value()
     assert scroll_value <= box.center().x() <= scroll_value + view.area.viewport().width()
@@ -858,4 +858,4 @@ def test_every_shipped_scenario_is_shown(view: TimelineView, listener: ViewListe
     assert len(plan.steps) == text.count("\n[[solution]]")
     assert view.list.count() == len(plan.entries)
     assert all(entry.movable for entry in plan.faults)
-    assert all(view.canvas.box_of(entry.path) is not None for entry in plan.entries)
+    assert all(view.canvas.compute_box(entry.path) is not None for entry in plan.entries)

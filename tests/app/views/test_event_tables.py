@@ -65,7 +65,7 @@ def test_an_error_has_two_log_lines(qtbot: Any, run: Any) -> None:
         ["2005-10-22 12:00:43.00", "Server", "SQL Server is terminating."],
     ]
     tones = [log.model.index(row, 2).data(Qt.ItemDataRole.ForegroundRole) for row in range(3)]
-    assert tones == [theme.tokens(log.palette()).bad] * 2 + [None]
+    assert tones == [theme.get_tokens(log.palette()).bad] * 2 + [None]
 
 
 def test_each_server_has_its_own_log(qtbot: Any, run: Any) -> None:
@@ -218,8 +218,8 @@ def test_every_emitted_event_kind_has_a_record() -> None:
 def test_the_panel_offers_every_kind_including_cluster_events(qtbot: Any) -> None:
     drill = Drill(load_shipped_scenario("ag-lab"), mode=DrillMode.LAB)
     drill.advance_to(500)
-    drill.do("power-off NODE_3")
-    drill.do("ps NODE_1 Get-ClusterNode")
+    drill.apply_line("power-off NODE_3")
+    drill.apply_line("ps NODE_1 Get-ClusterNode")
     drill.advance_to(2000)
     view = build_view(qtbot, EventsList, drill)
     qtbot.waitUntil(lambda: "Removed" in str(read_cells(view)) or "removed" in str(read_cells(view)))
@@ -253,7 +253,7 @@ def test_copied_rows_have_every_column_in_a_narrow_dock(qtbot: Any, run: Any) ->
     view.add_events([trace(1796, "SERVER_B", 3, 5), trace(1857, "SERVER_B", 5, 8)])
     view.resize(260, 300)
     qtbot.keyClicks(view.filter, "5 8")
-    columns, rows = view.listed()
+    columns, rows = view.list_shown_rows()
     assert columns[1] == "TextData"
     assert rows == [["2005-10-22 12:00:18.570", "DBM: 5 -> DBM: 8", "8", "5", "SERVER_B", "Sales"]]
 
@@ -263,7 +263,7 @@ def test_the_log_begins_with_the_start_of_the_server(qtbot: Any) -> None:
     log = build_view(qtbot, ErrorLog, drill)
     before = len(read_cells(log))
     assert read_cells(log)[0][2].startswith("Microsoft SQL Server 2005")
-    drill.do("hang SERVER_B")
+    drill.apply_line("hang SERVER_B")
     drill.advance_to(3_000)
     log.add_events(drill.events)
     grown = [row[2] for row in read_cells(log)]

@@ -14,7 +14,7 @@ from engine.drill.running.modes import TERMS, DrillMode, Terms
 from engine.inputs import Input
 from engine.model import World
 from engine.verbs import VERBS
-from engine.verbs.lines import parse_line, reverse_of
+from engine.verbs.lines import find_reverse, parse_line
 from tests.assertions import require
 from tests.engine.worlds import do, lab
 
@@ -164,7 +164,7 @@ def test_the_button_reverts_exactly_the_selected_fault(
 ) -> None:
     happens(ledger, drill, line, then_s=12.0)
     click(qtbot, ledger, 0)
-    passes_by_itself = reverse_of(drill.world.faults[0]) is None
+    passes_by_itself = find_reverse(drill.world.faults[0]) is None
     assert ledger.tools["ledger.revert"].isEnabled() is not passes_by_itself
     assert passes_by_itself is (line.split()[0] in ("reset-link", "fill-log"))
     if not passes_by_itself:

@@ -11,8 +11,8 @@ from PySide6.QtCore import QThread
 from PySide6.QtSvg import QSvgRenderer
 
 from app.views.fidelity import FidelityView
-from app.views.fidelity.fidelity import FidelityStep, FidelityWorker, StepResult, figures_of, steps
-from app.views.fidelity.report import UNITS, PanelDrawing, name_of
+from app.views.fidelity.fidelity import FidelityStep, FidelityWorker, StepResult, build_figures, list_steps
+from app.views.fidelity.report import UNITS, PanelDrawing, get_step_name
 from app.views.fidelity.report import WORDS as KNOWN
 from app.widgets import theme
 from app.words import language
@@ -152,7 +152,7 @@ def test_a_section_with_an_unexplained_failure_stands_out_more(
     open_page: Callable[..., FidelityView],
 ) -> None:
     page = open_page(StepResult(rows=(BAD, WORDS)))
-    colors = theme.tokens(page.palette())
+    colors = theme.get_tokens(page.palette())
     assert page.parts.item(1).foreground().color() == colors.warn
     page.work.found.emit(StepResult(rows=(row("T3a.new", verdict="fail", error_percent=50.0),)))
     assert page.parts.item(1).foreground().color() == colors.bad
@@ -218,14 +218,14 @@ def test_closing_waits_for_the_current_step(qtbot: Any) -> None:
 
 
 def test_steps_cover_all_sections_and_figures_failovers_last() -> None:
-    names = [step.name for step in steps()]
+    names = [step.name for step in list_steps()]
     assert set(SECTIONS) | set(FIGURES) <= set(names)
     assert len(names) == len(SECTIONS) + len(FIGURES) + 12
     assert "failover" in names[-1]
 
 
 def test_a_real_section_includes_its_reasons() -> None:
-    (step,) = [step for step in steps() if step.name == "Bandwidth"]
+    (step,) = [step for step in list_steps() if step.name == "Bandwidth"]
     rows = step.do().rows
     assert {row.section for row in rows} == {"Bandwidth"}
     assert all(row.reason for row in rows if row.verdict == "fail")
@@ -240,7 +240,7 @@ def test_every_unit_of_a_figure_is_known_and_each_panel_is_drawn() -> None:
     assert {panel.unit for figure in figures for panel in figure.panels} | {"min", "h"} <= set(UNITS)
     for figure in figures:
         for panel in figure.panels:
-            svg = PanelDrawing(figure, panel, theme.light(), (600, 400), 14).draw()
+            svg = PanelDrawing(figure, panel, theme.build_light_theme(), (600, 400), 14).draw()
             assert QSvgRenderer(svg.encode()).isValid()
             assert not re.search(r"\bnan\b|\binf\b", svg)
             curves = sum(not line.points for line in panel.lines)
@@ -258,7 +258,7 @@ def test_figures_are_drawn_for_the_papers_of_the_given_rows() -> None:
         for n in (20, 100)
         for name in ("tps", "cpu", "mirror-cpu")
     ]
-    figures = figures_of([GOOD, BAD, WORDS, *failovers, *many_rows])
+    figures = build_figures([GOOD, BAD, WORDS, *failovers, *many_rows])
     errors = {line.name: line for line in figures["All errors"].panels[0].lines}
     assert errors["predicted"].y == (27.7,)
     assert errors["predicted"].x == (2.0,)
@@ -267,7 +267,7 @@ def test_figures_are_drawn_for_the_papers_of_the_given_rows() -> None:
     assert [line.spread for line in table.panels[0].lines if not line.measured] == [((2.5, 3.5),) * 2] * 2
     ours, published = figures["Many databases"].panels[0].lines
     assert (ours.x, ours.y, published.y) == ((20.0, 100.0), (30.0, 150.0), (20.0, 100.0))
-    assert figures_of([WORDS]) == {}
+    assert build_figures([WORDS]) == {}
 
 
 def test_the_report_follows_a_theme_change(page: FidelityView, qapp: Any) -> None:
@@ -290,11 +290,11 @@ def test_the_texts_of_the_comparison_are_translated() -> None:
 
 
 def test_the_current_step_is_named_in_german() -> None:
-    language.use(language.GERMAN)
+    language.use_language(language.GERMAN)
     try:
-        named = [name_of(step.name) for step in steps()]
+        named = [get_step_name(step.name) for step in list_steps()]
     finally:
-        language.use(language.ENGLISH)
+        language.use_language(language.ENGLISH)
     assert "manuelle Failover" in named
     assert "Failover nach power-off" in named
     assert not any("failovers" in name or name in SECTIONS for name in named)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QListWidget
 
-from app.views.help import PAGE_OF, PAGES, Help, text_of, title_of
+from app.views.help import PAGE_OF, PAGES, Help, get_page_title, read_page
 from app.widgets.docks import DOCKS
 from app.widgets.prose import Prose
 from app.words import language
@@ -23,9 +23,9 @@ from tests.children import child
 
 @pytest.fixture
 def german() -> Iterator[None]:
-    language.use(language.GERMAN)
+    language.use_language(language.GERMAN)
     yield
-    language.use(language.ENGLISH)
+    language.use_language(language.ENGLISH)
 
 
 def _shape(text: str) -> list[str]:
@@ -35,9 +35,9 @@ def _shape(text: str) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_help_page_exists_in_german(page: str, german: None) -> None:
-    translated = text_of(page)
-    language.use(language.ENGLISH)
-    original = text_of(page)
+    translated = read_page(page)
+    language.use_language(language.ENGLISH)
+    original = read_page(page)
     assert translated != original
     assert _shape(translated) == _shape(original)
     assert all(len(line) <= 120 for line in translated.splitlines())
@@ -45,10 +45,10 @@ def test_every_help_page_exists_in_german(page: str, german: None) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_translated_page_uses_the_terms_of_the_window(page: str, german: None) -> None:
-    language.use(language.ENGLISH)
-    named = re.findall(r"(?<!\*)\*([A-Z][^*]+)\*(?!\*)", text_of(page).replace("\n", " "))
-    language.use(language.GERMAN)
-    translated = re.sub(r"\s+", " ", text_of(page))
+    language.use_language(language.ENGLISH)
+    named = re.findall(r"(?<!\*)\*([A-Z][^*]+)\*(?!\*)", read_page(page).replace("\n", " "))
+    language.use_language(language.GERMAN)
+    translated = re.sub(r"\s+", " ", read_page(page))
     for words in named:
         for part in re.sub(r"\s+", " ", words).split(" > "):
             if tr(part) != part:
@@ -59,14 +59,14 @@ def test_every_panel_has_a_help_page() -> None:
     assert {dock.name for dock in DOCKS} <= set(PAGE_OF)
     for panel, words in {"explorer": "Object Explorer", "ledger": "fault ledger", "system": "System Monitor",
                          "table": "table", "trace": "State changes", "events": "Events"}.items():  # fmt: skip
-        assert words in text_of(PAGE_OF[panel])
+        assert words in read_page(PAGE_OF[panel])
 
 
 def test_the_german_table_of_states_has_the_rows_of_the_engine(german: None) -> None:
     """The English table comes from the engine; each cause must have the same German word in every row."""
-    rows = _rows(text_of("mirroring_states"))
-    language.use(language.ENGLISH)
-    original = _rows(text_of("mirroring_states"))
+    rows = _rows(read_page("mirroring_states"))
+    language.use_language(language.ENGLISH)
+    original = _rows(read_page("mirroring_states"))
     assert len(original) > 10
     assert [(old, new) for old, _, new in rows] == [(old, new) for old, _, new in original]
     words: dict[str, set[str]] = {}
@@ -95,7 +95,7 @@ def test_the_help_window_is_german_in_german(qtbot: Any, german: None) -> None:
     qtbot.addWidget(help_view)
     assert (
         child(help_view, QListWidget).item(PAGES.index("console")).text()
-        == title_of("console")
+        == get_page_title("console")
         == "SQL-Fenster"
     )
     help_view.show_page("monitor")
@@ -104,13 +104,13 @@ def test_the_help_window_is_german_in_german(qtbot: Any, german: None) -> None:
 
 def test_examples_of_the_editor_page_are_valid() -> None:
     """The inputs and conditions on the help page must be valid in the default scenario of the editor."""
-    page = text_of("editor")
+    page = read_page("editor")
     scenario = load_scenario((files("assets") / "new_scenario.toml").read_text("utf-8"), "new.toml")
     drill = Drill(scenario)
     conditions = re.findall(r"^    (.+)$", page, re.MULTILINE)
     assert len(conditions) > 4
     for condition in conditions:
-        drill.holds(condition)
+        drill.is_condition_met(condition)
     (acts,) = re.findall(r"An \*\*action\*\*.*?:(.*?)\n\n", page, re.DOTALL)
     for act in re.findall(r"`([^`]+)`", acts):
         assert parse_line(" ".join(act.split())), act

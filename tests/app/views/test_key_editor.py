@@ -61,7 +61,7 @@ def test_a_used_key_warns_and_is_taken_over(qtbot: Any, editor: KeyEditor) -> No
     assert "Results to text" in editor.warning.text()
     click(qtbot, editor.set_button)
     assert editor.changes == {"time.step": ("Ctrl+T",), "query.text": ()}
-    assert keys.clashes(keys.keys_of(keys.SSMS, editor.changes)) == []
+    assert keys.list_clashes(keys.resolve_keys(keys.SSMS, editor.changes)) == []
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_another_scheme_and_reset_start_over(qtbot: Any, editor: KeyEditor) -> N
     assert editor.scheme.currentText() == keys.VS_CODE
     assert editor.changes == {}
     keys_by_command = {row.command.name: row.keys for row in editor.model.rows}
-    assert keys_by_command == keys.keys_of(keys.VS_CODE)
+    assert keys_by_command == keys.resolve_keys(keys.VS_CODE)
 
 
 def test_commands_can_be_searched(qtbot: Any, editor: KeyEditor) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QStyle, QStyleO
 
 from app.views.monitor import Monitor
 from app.views.monitor.monitor import ThresholdsDialog
-from app.views.monitor.status import columns
+from app.views.monitor.status import build_columns
 from app.widgets import theme
 from app.words import language
 from engine import simulator
@@ -31,7 +31,7 @@ def monitor(qtbot: Any) -> Monitor:
     def do(line: str) -> None:
         monitor.lines.append(line)  # type: ignore[attr-defined]
         simulator.apply_input(world, parse_line(line, world.tick))
-        monitor.add_events(simulator.advance(world, world.tick))
+        monitor.add_events(simulator.advance_world(world, world.tick))
         monitor.show_world(world)
 
     monitor.requested.connect(do)
@@ -147,8 +147,8 @@ def test_states_and_databases_have_a_symbol(monitor: Any) -> None:
         return [icon.cacheKey() for icon in (*icons, monitor.databases.itemIcon(0))]
 
     def get_icon_key(name: str, tone: str) -> int:
-        colors = theme.tokens(monitor.palette())
-        return theme.icon(name, colors, getattr(colors, tone)).cacheKey()
+        colors = theme.get_tokens(monitor.palette())
+        return theme.load_icon(name, colors, getattr(colors, tone)).cacheKey()
 
     continue_run(monitor, "", 10.0)
     monitor.refresh()
@@ -193,16 +193,16 @@ def test_threshold_texts_are_not_truncated(qtbot: Any, monitor: Any) -> None:
 
 
 def test_in_german_ten_thousand_does_not_read_as_ten(qtbot: Any, monitor: Any) -> None:
-    language.use(language.GERMAN)
+    language.use_language(language.GERMAN)
     try:
         dialog = ThresholdsDialog(monitor.world, "Sales", ["SERVER_A"])
     finally:
-        language.use(language.ENGLISH)
+        language.use_language(language.ENGLISH)
     qtbot.addWidget(dialog)
     enabled, value = dialog.fields["SERVER_A", 2]
     assert value.text() == "10.000 KB"
     enabled.setChecked(True)
-    assert dialog.batches()[0][1].endswith(" 2, 10000, 1")
+    assert dialog.list_batches()[0][1].endswith(" 2, 10000, 1")
 
 
 def test_automatic_refresh_can_be_enabled(qtbot: Any, monitor: Any) -> None:
@@ -262,7 +262,9 @@ def test_history_has_the_columns_of_the_dialog(monitor: Any) -> None:
     continue_run(monitor, "15 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 75.0)
     monitor.refresh()
     monitor.tabs.setCurrentWidget(monitor.history)
-    titles, row = zip(*((c.heading, c.text(monitor.history.model.rows[0])) for c in columns()), strict=True)
+    titles, row = zip(
+        *((c.heading, c.text(monitor.history.model.rows[0])) for c in build_columns()), strict=True
+    )
     assert titles[:5] == (
         "Time recorded",
         "Role",

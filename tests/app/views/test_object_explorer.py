@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMenu
 
 from app.views.object_explorer import ObjectExplorer, answers, scripts
 from app.views.object_explorer.properties import FAILOVER, PAUSE, REMOVE, RESUME, list_enabled_actions
-from app.views.object_explorer.tree import node_of
+from app.views.object_explorer.tree import get_node
 from engine import tsql
 from engine.events import Event
 from engine.model import Certificate, DbState, Endpoint, Job, Login, MirrorState, Role, World
@@ -116,7 +116,7 @@ def texts(menu: QMenu) -> list[str]:
 )
 def test_labels_match_management_studio(role: Role, changes: dict[str, Any], wanted: str) -> None:
     copy = mirrored_copy("SERVER_A", "SERVER_B", role, **changes)
-    assert answers.database_item(copy).label == wanted
+    assert answers.build_database_item(copy).label == wanted
 
 
 def test_the_tree_matches_management_studio(explorer: Explorer) -> None:
@@ -253,7 +253,7 @@ def menu_of(qtbot: Any, explorer: Explorer, *path: str) -> QMenu:
     item = explorer.tree.find(path)
     assert item is not None
     menu = QMenu(explorer)
-    explorer.fill_menu(menu, node_of(item))
+    explorer.fill_menu(menu, get_node(item))
     return menu
 
 
@@ -363,11 +363,11 @@ def test_every_generated_script_parses(drill: Drill) -> None:
         ("linked server", "REPORTS"), ("job", "Monitor"),
     ]  # fmt: skip
     for kind, name in objects:
-        items = scripts.scripts(world, "SERVER_A", kind, name)
+        items = scripts.list_scripts(world, "SERVER_A", kind, name)
         assert items, (kind, name)
         for title, text in items:
             filled_text = text.replace("<password, sysname, >", "x")
-            messages = tsql.parse_only(filled_text)
+            messages = tsql.check_syntax(filled_text)
             assert not any(message.is_error for message in messages), (title, text, messages)
 
 
@@ -375,7 +375,7 @@ def test_the_script_of_an_endpoint_creates_the_same_endpoint(drill: Drill) -> No
     world = drill.world
     before = Endpoint(port=7022, role="PARTNER", encryption="SUPPORTED", algorithms=("AES", "RC4"))
     world.update_instance("SERVER_W", endpoint=before)
-    create = dict(scripts.scripts(world, "SERVER_W", "endpoint", "Mirroring"))["CREATE To"]
+    create = dict(scripts.list_scripts(world, "SERVER_W", "endpoint", "Mirroring"))["CREATE To"]
     world.update_instance("SERVER_W", endpoint=None)
     do(
         world,
@@ -463,10 +463,10 @@ def test_availability_groups_are_shown_as_each_server_knows_them(qtbot: Any) -> 
     assert explorer.tree.find(("FSW", "always on")) is None
     kinds = {"availability group": "AG1", "availability replica": "NODE_2", "listener": "AGL1"}
     for kind, name in {**kinds, "availability database": "Sales"}.items():
-        for _, text in scripts.scripts(world, "NODE_1", kind, name):
+        for _, text in scripts.list_scripts(world, "NODE_1", kind, name):
             problems = [
                 message
-                for message in tsql.parse_only(re.sub(r"<\w+, \w+, (\w+)>", r"\1", text))
+                for message in tsql.check_syntax(re.sub(r"<\w+, \w+, (\w+)>", r"\1", text))
                 if message.is_error
             ]
             assert problems == [], text

@@ -18,7 +18,7 @@ from app.widgets import theme
 from app.words import language
 from engine.drill.judging.sweep import CAUSES
 from engine.flow import SafetyMode
-from engine.planning import NETWORKS, RTT_MS, Goals, advice, sweep_rtt
+from engine.planning import NETWORKS, RTT_MS, Goals, list_findings, sweep_rtt
 from tests import painted
 
 
@@ -51,17 +51,17 @@ def test_the_planner_opens_with_the_papers_local_network(planner: Planner) -> No
     curve = sweep_rtt(planner.plan, RTT_MS)
     assert planner.plan.workload.name == "Workload1"
     assert heights(planner, "transactions_per_s", "rtt_ms", SafetyMode.FULL) == pytest.approx(
-        curve.column("transactions_per_s")
+        curve.read_column("transactions_per_s")
     )
     assert planner.findings.text.startswith("Safety level: Both levels meet the goals")
-    assert "Figure 8" in planner.notes("rtt_ms")
-    assert "measured, Tables 2a, 2b" in planner.notes("rtt_ms")
+    assert "Figure 8" in planner.notes[0].text()
+    assert "measured, Tables 2a, 2b" in planner.notes[0].text()
 
 
 @pytest.mark.slow
 def test_dragging_a_slider_updates_mark_curves_and_then_findings(planner: Planner) -> None:
     before = planner.findings.text
-    planner.controls.rtt.slider.setValue(planner.controls.rtt.position_of(100.0))
+    planner.controls.rtt.slider.setValue(planner.controls.rtt.compute_position(100.0))
     assert planner.curves_timer.isActive()
     assert planner.findings_timer.isActive()
     planner.redraw()
@@ -88,7 +88,7 @@ def test_findings_match_the_shown_plan_even_with_pending_curves(planner: Planner
     planner.rewrite()
     assert planner.plan is not None
     assert planner.plan.bandwidth_mbps == 1.0
-    assert planner.findings.text.startswith(f"Safety level: {advice(planner.plan)[0].text}")
+    assert planner.findings.text.startswith(f"Safety level: {list_findings(planner.plan)[0].text}")
 
 
 @pytest.mark.slow
@@ -111,7 +111,7 @@ def test_every_field_reaches_the_plan_or_the_goals(planner: Planner) -> None:
     controls.ratio.setValue(40.0)
     controls.encryption.setChecked(False)
     controls.volume.setValue(80.0)
-    plan = controls.plan()
+    plan = controls.build_plan()
     assert (plan.workload.name, plan.safety, plan.scale) == ("Workload2", SafetyMode.OFF, 0.5)
     assert (plan.loss, plan.version, plan.compression_ratio) == (0.001, 2012, 0.4)
     assert (plan.encryption, plan.log_volume_gb) == (False, 80.0)
@@ -119,7 +119,7 @@ def test_every_field_reaches_the_plan_or_the_goals(planner: Planner) -> None:
     controls.response.setValue(0.5)
     controls.cost.setValue(20.0)
     controls.pause.setValue(30.0)
-    assert controls.goals() == Goals(
+    assert controls.get_goals() == Goals(
         rpo_s=5.0, response_limit_s=0.5, throughput_loss_max=0.2, suspended_s=1800.0
     )
 
@@ -128,10 +128,10 @@ def test_every_field_reaches_the_plan_or_the_goals(planner: Planner) -> None:
 def test_a_workload_selects_its_measured_servers(planner: Planner) -> None:
     controls = planner.controls
     controls.workload.setCurrentText("Stock exchange, 2008")
-    plan = controls.plan()
+    plan = controls.build_plan()
     assert (plan.workload.name, plan.version, plan.site.cores) == ("StockExchange", 2008, 16)
     controls.workload.setCurrentText(OWN)
-    assert controls.plan().site is plan.site
+    assert controls.build_plan().site is plan.site
 
 
 def test_goals_change_the_verdict(planner: Planner) -> None:
@@ -147,10 +147,10 @@ def test_versions_before_2008_do_not_compress(planner: Planner) -> None:
     controls = planner.controls
     controls.version.setCurrentIndex(controls.version.findData(2008))
     controls.compression.setChecked(True)
-    assert controls.plan().compression_ratio == 0.5
+    assert controls.build_plan().compression_ratio == 0.5
     controls.version.setCurrentIndex(controls.version.findData(2005))
     assert not controls.compression.isEnabled()
-    assert controls.plan().compression_ratio == 1.0
+    assert controls.build_plan().compression_ratio == 1.0
 
 
 @pytest.mark.slow
@@ -162,13 +162,13 @@ def test_impossible_custom_figures_are_reported(planner: Planner) -> None:
     assert controls.own["connections"].isVisible()
     assert planner.plan is not None
     assert planner.plan.workload.connections == 100
-    assert planner.notes("rtt_ms") == ""
+    assert planner.notes[0].text() == ""
     controls.own["transactions_per_s"].setValue(5000.0)
     settle(planner)
     assert "reach at most" in controls.problem.text()
     assert controls.problem.isVisible()
     assert planner.findings.text == ""
-    assert planner.table() == []
+    assert planner.list_table_rows() == []
     controls.own["transactions_per_s"].setValue(50.0)
     settle(planner)
     assert not controls.problem.isVisible()
@@ -185,7 +185,7 @@ def test_the_selected_level_stands_out(planner: Planner) -> None:
     planner.redraw()
     assert widths() == [short_width, full_width]
     assert full_width > short_width
-    assert "Figure 11" in planner.notes("rtt_ms")
+    assert "Figure 11" in planner.notes[0].text()
 
 
 @pytest.mark.slow
@@ -276,9 +276,9 @@ def test_colors_follow_the_theme(planner: Planner) -> None:
     pen = planner.curves.cells["transactions_per_s", "rtt_ms"].curves[SafetyMode.FULL].opts
     try:
         theme.apply(app, theme.DARK)
-        assert pen["pen"].color() == theme.dark().series[0]
+        assert pen["pen"].color() == theme.build_dark_theme().series[0]
         theme.apply(app, theme.LIGHT)
-        assert pen["pen"].color() == theme.light().series[0]
+        assert pen["pen"].color() == theme.build_light_theme().series[0]
     finally:
         theme.apply(app, theme.LIGHT)
 
@@ -299,7 +299,7 @@ def test_slider_and_field_agree(qtbot: Any, slider: LogSlider) -> None:
     values: list[float] = []
     slider.changed.connect(values.append)
     slider.field.setValue(20.0)
-    assert slider.slider.value() == slider.position_of(20.0)
+    assert slider.slider.value() == slider.compute_position(20.0)
     assert slider.value == 20.0  # not rounded to a step of the slider
     qtbot.keyClick(slider.slider, Qt.Key.Key_Right)
     assert slider.value == pytest.approx(20.0 * 10 ** (1 / 60), rel=0.01)
@@ -309,12 +309,12 @@ def test_slider_and_field_agree(qtbot: Any, slider: LogSlider) -> None:
 
 
 def test_bands_are_under_their_part_of_the_slider(slider: LogSlider) -> None:
-    pixel_of = slider.strip.pixel_of
+    pixel_of = slider.strip.compute_pixel
     assert pixel_of(0.1) < pixel_of(2.0) < pixel_of(20.0) < pixel_of(300.0)
     assert pixel_of(20.0) - pixel_of(2.0) == pytest.approx(
         (pixel_of(300.0) - pixel_of(0.1)) / np.log10(3000.0), abs=2.0
     )
-    ground = theme.tokens(slider.palette())
+    ground = theme.get_tokens(slider.palette())
     picture = painted.picture(slider.strip)
     inner_color = picture.pixelColor(pixel_of(2.0) + 4, slider.strip.height() - 4)
     outside = picture.pixelColor(pixel_of(0.1) + 4, slider.strip.height() - 4)
@@ -330,17 +330,17 @@ def test_the_networks_of_table_7_are_marked(planner: Planner) -> None:
 @pytest.mark.parametrize("name", [language.ENGLISH, language.GERMAN, language.PSEUDO])
 def test_numbers_are_parsed_as_displayed(qtbot: Any, name: str) -> None:
     """In German, 1.000 Mbps means a thousand, not one."""
-    language.use(name)
+    language.use_language(name)
     try:
         box = FigureBox()
     finally:
-        language.use(language.ENGLISH)
+        language.use_language(language.ENGLISH)
     qtbot.addWidget(box)
     box.setRange(0.0, 20_000.0)
     box.setDecimals(3)
     box.setSuffix(" Mbps")
     for value in (1_000.0, 0.25, 1_234.5, 12_000.0):
-        language.use(name)
+        language.use_language(name)
         try:
             box.setValue(value)
             box_text = box.text()
@@ -348,7 +348,7 @@ def test_numbers_are_parsed_as_displayed(qtbot: Any, name: str) -> None:
             box.lineEdit().setText(box_text)
             box.interpretText()
         finally:
-            language.use(language.ENGLISH)
+            language.use_language(language.ENGLISH)
         assert box.value() == value, box_text
 
 

@@ -14,8 +14,8 @@ from app.learning.next_drills import DrillCandidate, recommend_drills
 from app.views.history import FinishedRun, RunHistoryPage, ScoreChart
 from app.views.progress import BAR_COLUMN, CalibrationCurve, ProgressPage, format_due, format_elapsed
 from app.widgets.tables import TableView
-from engine.drill.judging.report import calibration
-from engine.drill.judging.skills import skills
+from engine.drill.judging.report import compute_calibration
+from engine.drill.judging.skills import load_skills
 from engine.drill.running.modes import DrillMode
 from tests.children import child
 
@@ -43,7 +43,7 @@ def test_skills_have_bars_and_recommended_drills(qtbot: QtBot) -> None:
     assert cells == ["Quorum", "53", "1 run", "10 days ago", "now"]
     spoken = child(page, TableView).table.index(quorum, BAR_COLUMN).data(Qt.ItemDataRole.AccessibleTextRole)
     assert spoken == "53 of 100"
-    assert f"1 of {len(skills())} skills practiced, 1 is due" in child(page, QLabel, "summary").text()
+    assert f"1 of {len(load_skills())} skills practiced, 1 is due" in child(page, QLabel, "summary").text()
     page.take_focus()
     with qtbot.waitSignal(page.started) as began:
         QTest.keyClick(page.focusWidget(), Qt.Key.Key_Space)
@@ -60,7 +60,7 @@ def test_confidence_in_all_answers_is_drawn_and_described(qtbot: QtBot) -> None:
         {"sure_percent": sure, "correct": right, "right": [1]}
         for sure, right in ((50, True), (50, False), (90, True))
     ]
-    page.show_progress([], [], {}, NOW, calibration(answers))
+    page.show_progress([], [], {}, NOW, compute_calibration(answers))
     (curve,) = page.findChildren(CalibrationCurve)
     assert curve.accessibleName() == "Share of correct answers by stated confidence: 50%: 50%, 90%: 100%"
     assert any("Brier score 0.17 of 3 answers" in label.text() for label in page.findChildren(QLabel))

@@ -25,7 +25,7 @@ from tests.children import child
 
 @pytest.fixture(scope="module")
 def drills() -> list[ScenarioSummary]:
-    return summaries.read([file for file in scenario_files.all_files()[0] if file.shipped], None)[0]
+    return summaries.read([file for file in scenario_files.list_all_files()[0] if file.shipped], None)[0]
 
 
 @pytest.fixture
@@ -199,11 +199,11 @@ def test_selecting_a_hidden_drill_clears_the_filters(
     assert list_cards(picker) == []
     assert child(picker, QLabel, "empty").isVisible()
     picker.choose_card("page-repair")
-    current = picker.current()
+    current = picker.get_current_card()
     assert current is not None
     assert current.name == "page-repair"
     picker.show_cards(cards)
-    assert picker.current() == current, "the selected drill stays selected"
+    assert picker.get_current_card() == current, "the selected drill stays selected"
 
 
 def test_the_selected_card_scrolls_into_view(picker: ScenarioPicker, qtbot: QtBot) -> None:
@@ -211,7 +211,7 @@ def test_the_selected_card_scrolls_into_view(picker: ScenarioPicker, qtbot: QtBo
     qtbot.keyClick(picker.grid, Qt.Key.Key_End)
 
     def assert_card_visible() -> None:
-        box = picker.grid.card_rect()
+        box = picker.grid.get_card_rect()
         view = child(picker, ScrollContainer).viewport()
         top_left = picker.grid.viewport().mapTo(view, box.topLeft())
         assert view.rect().contains(QRect(top_left, box.size()).adjusted(2, 2, -2, -2))

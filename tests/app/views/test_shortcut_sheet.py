@@ -10,10 +10,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtPrintSupport import QPrinter
 from PySide6.QtWidgets import QPushButton
 
-from app.views.shortcut_sheet import ABSENT, ShortcutSheet, search, sheet_html
+from app.views.shortcut_sheet import ABSENT, ShortcutSheet, build_sheet_html, search
 from app.widgets import keys, theme
 
-SSMS = keys.keys_of(keys.SSMS)
+SSMS = keys.resolve_keys(keys.SSMS)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_no_match_is_reported(qtbot: Any, sheet: ShortcutSheet) -> None:
 
 
 def test_custom_keys_are_listed(sheet: ShortcutSheet) -> None:
-    sheet.show_keys(keys.VS_CODE, keys.keys_of(keys.VS_CODE, {"time.step": ("Ctrl+Shift+F12",)}))
+    sheet.show_keys(keys.VS_CODE, keys.resolve_keys(keys.VS_CODE, {"time.step": ("Ctrl+Shift+F12",)}))
     assert "VS Code" in sheet.windowTitle()
     assert "Ctrl+Shift+F12" in text(sheet)
 
@@ -86,7 +86,7 @@ def test_sheet_is_printed(sheet: ShortcutSheet, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("columns", [1, 2, 3])
 def test_columns_contain_everything_once_in_order(columns: int) -> None:
-    html = sheet_html(search("", SSMS), SSMS, theme.light(), columns)
+    html = build_sheet_html(search("", SSMS), SSMS, theme.build_light_theme(), columns)
     places = [html.index(f">{command.group}</b>") for command in keys.COMMANDS]
     assert places == sorted(places)
     assert html.count('style="padding-right:28px"') == columns

@@ -13,7 +13,7 @@ from tests.engine.drill.texts import drill, run
 def list_first_states(drill: Drill) -> dict[str, str]:
     states = States("Sales")
     states.start(drill.states_before, drill.world, drill.events)
-    return {server: spans[0].state for server, spans in states.lanes(drill.world.t_s).items()}
+    return {server: spans[0].state for server, spans in states.list_lanes(drill.world.t_s).items()}
 
 
 def test_a_dead_server_has_earlier_states() -> None:
@@ -48,9 +48,9 @@ def test_a_clustered_instance_is_online_failing_over_or_offline() -> None:
     database = next(copy.database for copy in drill.world.copies.values() if copy.server == server)
     states = States(database)
     run(drill, 30)
-    drill.do(f"power-off {node}")
+    drill.apply_line(f"power-off {node}")
     run(drill, 120)
     states.start(drill.states_before, drill.world, drill.events)
-    spans = states.lanes(drill.world.t_s)[server]
+    spans = states.list_lanes(drill.world.t_s)[server]
     assert [span.state for span in spans] == ["online", "failing over", "online"]
     assert 35 < spans[1].from_s < 40 < spans[2].from_s < 60

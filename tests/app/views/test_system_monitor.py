@@ -18,10 +18,10 @@ from app.views.system_monitor.history import (
     PROCESSOR,
     CounterChoice,
     SampleHistory,
-    names_of,
+    list_names,
 )
 from app.views.system_monitor.lines import CounterPlot
-from app.views.system_monitor.monitor import AddCounters, fitting_power, usual_choices
+from app.views.system_monitor.monitor import AddCounters, choose_fitting_power, list_default_choices
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.events import Event
@@ -63,7 +63,7 @@ def monitor(qtbot: Any, drill: Drill) -> SystemMonitor:
 
 def at_end(drill: Drill, choice: CounterChoice) -> float:
     history = SampleHistory(drill)
-    return float(history.values(choice, history.count - 1, history.count)[0])
+    return float(history.compute_values(choice, history.count - 1, history.count)[0])
 
 
 def cells(monitor: SystemMonitor, column: str) -> list[str]:
@@ -76,7 +76,7 @@ def cells(monitor: SystemMonitor, column: str) -> list[str]:
 
 def counters_by_sql(drill: Drill, server: str, database: str) -> dict[tuple[str, str], tuple[float, int]]:
     """Return value and type of each (object, counter), as a query on the server shows them."""
-    drill.do(
+    drill.apply_line(
         f"sql {server} SELECT object_name, counter_name, cntr_value, cntr_type FROM "
         f"sys.dm_os_performance_counters WHERE instance_name = '{database}'"
     )
@@ -87,9 +87,9 @@ def counters_by_sql(drill: Drill, server: str, database: str) -> dict[tuple[str,
 
 @pytest.mark.parametrize("server", ["SERVER_A", "SERVER_B"])
 def test_values_match_a_query_on_the_server(drill: Drill, server: str) -> None:
-    drill.do("cut SERVER_A SERVER_B")
+    drill.apply_line("cut SERVER_A SERVER_B")
     drill.advance_to(6000)
-    drill.do("mend SERVER_A SERVER_B")  # so that queues exist and change
+    drill.apply_line("mend SERVER_A SERVER_B")  # so that queues exist and change
     drill.advance_to(6600)
     before = counters_by_sql(drill, server, "Sales")
     start = drill.samples.count
@@ -103,36 +103,36 @@ def test_values_match_a_query_on_the_server(drill: Drill, server: str) -> None:
         choice = CounterChoice(server, perf.group, perf.name, "Sales")
         history = SampleHistory(drill)
         if kind == 65792:  # a plain integer
-            shown_value = float(history.values(choice, history.count - 1, history.count)[0])
+            shown_value = float(history.compute_values(choice, history.count - 1, history.count)[0])
         else:
             value = (value - before[perf.group, perf.name][0]) / 4.0
-            shown_value = float(history.values(choice, start, history.count).mean())
+            shown_value = float(history.compute_values(choice, start, history.count).mean())
         assert shown_value == pytest.approx(value, rel=0.25, abs=2.0), perf.name
         compared += 1
-    assert compared == len(names_of(MIRRORING, 2005)) + len(names_of(DATABASES, 2005))
+    assert compared == len(list_names(MIRRORING, 2005)) + len(list_names(DATABASES, 2005))
 
 
 def test_every_counter_of_the_product_is_available_or_listed_as_absent(drill: Drill) -> None:
-    drill.do("upgrade SERVER_W 2014")
+    drill.apply_line("upgrade SERVER_W 2014")
     drill.advance_to(drill.tick + 200_00)
     counter_names = {
         name for group, name in counters_by_sql(drill, "SERVER_A", "Sales") if group == "Database Mirroring"
     }
-    assert counter_names <= set(names_of(MIRRORING, 2014)) | set(NOT_SIMULATED)
-    assert set(names_of(MIRRORING, 2005)) <= counter_names
-    assert "Log Compressed Bytes Sent/sec" in names_of(MIRRORING, 2008)
-    assert "Log Compressed Bytes Sent/sec" not in names_of(MIRRORING, 2005)
+    assert counter_names <= set(list_names(MIRRORING, 2014)) | set(NOT_SIMULATED)
+    assert set(list_names(MIRRORING, 2005)) <= counter_names
+    assert "Log Compressed Bytes Sent/sec" in list_names(MIRRORING, 2008)
+    assert "Log Compressed Bytes Sent/sec" not in list_names(MIRRORING, 2005)
 
 
 def test_each_partner_has_its_own_counters_after_a_role_change(drill: Drill) -> None:
     assert at_end(drill, TPS_A) > 100.0
     assert at_end(drill, TPS_B) == 0.0
-    drill.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER")
+    drill.apply_line("sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER")
     drill.advance_to(drill.tick + 6000)
     assert at_end(drill, TPS_B) > 100.0
     assert at_end(drill, TPS_A) == 0.0
     history = SampleHistory(drill)
-    before = history.values(TPS_A, 0, 25)
+    before = history.compute_values(TPS_A, 0, 25)
     assert (before > 100.0).all()  # earlier values stay
 
 
@@ -142,26 +142,28 @@ def test_each_partner_has_its_own_counters_after_a_role_change(drill: Drill) -> 
 )
 def test_an_unreachable_server_leaves_a_gap(drill: Drill, fault: str, repair: str) -> None:
     start = drill.samples.count
-    drill.do(fault)
+    drill.apply_line(fault)
     drill.advance_to(drill.tick + 1000)
-    drill.do(repair)
+    drill.apply_line(repair)
     drill.advance_to(drill.tick + 1000)
     history = SampleHistory(drill)
-    values = history.values(REDO_B, start, history.count)
+    values = history.compute_values(REDO_B, start, history.count)
     assert np.isnan(values[:10]).all()
     assert not np.isnan(values[10:]).any()
-    cpu = history.values(CounterChoice("SERVER_B", PROCESSOR, "% Processor Time"), start, history.count)
+    cpu = history.compute_values(
+        CounterChoice("SERVER_B", PROCESSOR, "% Processor Time"), start, history.count
+    )
     assert np.isnan(cpu[:10]).all()
 
 
 def test_statistics_ignore_gaps(drill: Drill) -> None:
-    drill.do("pull-cable SERVER_B")
+    drill.apply_line("pull-cable SERVER_B")
     drill.advance_to(drill.tick + 1000)
     history = SampleHistory(drill)
-    summary = history.summary(TPS_B, 0.0)
+    summary = history.summarize(TPS_B, 0.0)
     assert summary.latest is None
     assert summary.mean == 0.0
-    assert history.summary(TPS_B, history.end_s - 2.0).mean is None
+    assert history.summarize(TPS_B, history.end_s - 2.0).mean is None
 
 
 @pytest.mark.parametrize(
@@ -179,20 +181,20 @@ def test_statistics_ignore_gaps(drill: Drill) -> None:
     ],
 )
 def test_scales_fit_the_values(highest: float | None, power: int) -> None:
-    assert fitting_power(highest) == power
+    assert choose_fitting_power(highest) == power
 
 
 # --- panel --------------------------------------------------------------------------------------------------
 
 
 def test_the_view_starts_with_both_sides_of_the_first_session(monitor: SystemMonitor, drill: Drill) -> None:
-    assert monitor.choices == usual_choices(drill.world)
+    assert monitor.choices == list_default_choices(drill.world)
     assert {choice.server for choice in monitor.choices} == {"SERVER_A", "SERVER_B"}
 
 
 def test_statistics_and_lines_follow_the_run(monitor: SystemMonitor, drill: Drill) -> None:
     place = monitor.choices.index(SEND_A)
-    drill.do("cut SERVER_A SERVER_B")
+    drill.apply_line("cut SERVER_A SERVER_B")
     drill.advance_to(drill.tick + 6000)
     monitor.show_world(drill.world)
     assert int(cells(monitor, "Last")[place].replace(",", "")) > 10_000
@@ -251,7 +253,7 @@ def test_counters_are_removed_highlighted_and_scaled_by_key(qtbot: Any, monitor:
 
 def test_another_moment_shows_only_its_past(monitor: SystemMonitor, drill: Drill) -> None:
     earlier_drill = drill.fork()
-    drill.do("cut SERVER_A SERVER_B")
+    drill.apply_line("cut SERVER_A SERVER_B")
     drill.advance_to(drill.tick + 6000)
     monitor.show_world(drill.world)
     monitor.show_drill(earlier_drill)
@@ -262,6 +264,6 @@ def test_another_moment_shows_only_its_past(monitor: SystemMonitor, drill: Drill
 
 def test_colors_and_spoken_names_are_listed(monitor: SystemMonitor) -> None:
     index = monitor.model.index(0, 0)
-    assert index.data(Qt.ItemDataRole.DecorationRole) == monitor.model.colors.server(0)
+    assert index.data(Qt.ItemDataRole.DecorationRole) == monitor.model.colors.get_server_color(0)
     spoken = index.data(Qt.ItemDataRole.AccessibleTextRole)
     assert spoken == "\\\\SERVER_A\\SQLServer:Databases(Sales)\\Transactions/sec"

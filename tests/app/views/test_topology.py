@@ -72,7 +72,7 @@ def open_menus() -> list[QMenu]:
 
 def spot(view: Topology, target: ActionTarget) -> QPoint:
     """Return the center of *target* on screen."""
-    item = scene_of(view).item_of(target)
+    item = scene_of(view).find_item(target)
     assert item is not None
     return view.mapFromScene(item.shape().boundingRect().translated(item.pos()).center())
 
@@ -90,39 +90,39 @@ def click(qtbot: QtBot, view: Topology, target: ActionTarget) -> None:
 
 def test_a_click_selects_and_a_click_on_empty_space_clears(qtbot: QtBot, view: Topology) -> None:
     click(qtbot, view, server(M))
-    assert view.target() == server(M)
+    assert view.get_target() == server(M)
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
-    assert view.target() is None
+    assert view.get_target() is None
 
 
 def test_links_can_be_clicked(qtbot: QtBot, view: Topology) -> None:
-    item = scene_of(view).item_of(ActionTarget("link", (P, M)))
+    item = scene_of(view).find_item(ActionTarget("link", (P, M)))
     assert isinstance(item, LinkItem)
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.mapFromScene(item.line.center()))
-    assert view.target() == ActionTarget("link", (P, M))
+    assert view.get_target() == ActionTarget("link", (P, M))
 
 
 def test_tab_visits_every_object_and_leaves(qtbot: QtBot, view: Topology) -> None:
     titles = []
     for _ in range(9):
         qtbot.keyClick(view, Qt.Key.Key_Tab)
-        target = view.target()
+        target = view.get_target()
         assert target is not None
         titles.append(target.title)
     assert titles[:4] == [P, M, W, "APP"]
     assert len(set(titles)) == 9  # three servers, an application, five links
     qtbot.keyClick(view, Qt.Key.Key_Tab)
-    assert view.target() is None
+    assert view.get_target() is None
 
 
 def test_arrow_keys_follow_their_direction(qtbot: QtBot, view: Topology) -> None:
     view.choose(server(P))
     qtbot.keyClick(view, Qt.Key.Key_Right)
-    assert view.target() == ActionTarget("link", (P, M))
+    assert view.get_target() == ActionTarget("link", (P, M))
     qtbot.keyClick(view, Qt.Key.Key_Right)
-    assert view.target() == server(M)
+    assert view.get_target() == server(M)
     qtbot.keyClick(view, Qt.Key.Key_Escape)
-    assert view.target() is None
+    assert view.get_target() is None
 
 
 def test_a_double_click_opens_a_query_or_a_connection(qtbot: QtBot, view: Topology) -> None:
@@ -162,7 +162,7 @@ def test_enter_opens_the_menu_of_the_selection(qtbot: QtBot, view: Topology) -> 
 
 
 def test_menu_and_toolbar_share_their_actions(view: Topology) -> None:
-    first_menu, second_menu = view.actions_for(server(P)), view.actions_for(server(P))
+    first_menu, second_menu = view.list_actions(server(P)), view.list_actions(server(P))
     assert all(a is b for a, b in zip(first_menu, second_menu, strict=True))
     menu = QMenu()
     view.fill_menu(menu, server(P))
@@ -175,7 +175,7 @@ def test_the_menu_follows_the_world(view: Topology) -> None:
     world = lab()
     do(world, f"power-off {P}", then_s=1.0)
     view.show_world(world)
-    labels = [action.text() for action in view.actions_for(server(P))]
+    labels = [action.text() for action in view.list_actions(server(P))]
     assert labels[0] == "Power on"
     assert "Power off" not in labels
 
@@ -192,8 +192,8 @@ def test_everything_fits_after_every_change(view: Topology) -> None:
 
 def is_all_visible(view: Topology) -> bool:
     visible_area = view.mapToScene(view.viewport().rect()).boundingRect()
-    px = 1.0 / view.zoom()
-    return visible_area.adjusted(-px, -px, px, px).contains(scene_of(view).extent())
+    px = 1.0 / view.get_zoom()
+    return visible_area.adjusted(-px, -px, px, px).contains(scene_of(view).get_extent())
 
 
 LONG: Final = "a much longer text that is not yet detected and reaches far beyond the cards of the links " * 2
@@ -201,7 +201,7 @@ LONG: Final = "a much longer text that is not yet detected and reaches far beyon
 
 def test_everything_fits_after_a_text_has_grown(qtbot: QtBot, view: Topology) -> None:
     link = next(iter(scene_of(view).links.values()))
-    picture = view.picture()
+    picture = view.picture
     assert picture is not None
     links = tuple(replace(face, notes=(LONG,), measured=LONG) for face in picture.links)
     scene_of(view).show_picture(replace(picture, links=links))
@@ -216,7 +216,7 @@ def test_everything_fits_after_a_text_has_grown(qtbot: QtBot, view: Topology) ->
 
 def test_everything_fits_while_a_note_is_written(qtbot: QtBot, view: Topology) -> None:
     note = scene_of(view).add_note("", 0.0, 0.0)
-    note.write()
+    note.start_editing()
     note.setPlainText("\n".join("line" for _ in range(80)))
     assert is_all_visible(view)
 
@@ -234,7 +234,7 @@ def test_a_long_line_stays_inside_its_card(view: Topology, name: str, fields: di
     painter.translate(200.0, 200.0)
     node.paint(painter, QStyleOptionGraphicsItem())
     painter.end()
-    beyond = image.copy(int(205.0 + node.card().right()), 0, 200, 400)
+    beyond = image.copy(int(205.0 + node.get_card_rect().right()), 0, 200, 400)
     assert all(beyond.pixel(x, y) == 0 for x in range(0, 200, 3) for y in range(400))
 
 
@@ -256,33 +256,33 @@ def test_a_name_is_never_shortened_for_the_word_next_to_it(view: Topology, monke
 
 
 def test_keys_zoom_and_fit(qtbot: QtBot, view: Topology) -> None:
-    before = view.zoom()
+    before = view.get_zoom()
     qtbot.keyClick(view, Qt.Key.Key_Plus)
     qtbot.keyClick(view, Qt.Key.Key_Plus)
-    assert view.zoom() == pytest.approx(before * 1.44, rel=0.01)
+    assert view.get_zoom() == pytest.approx(before * 1.44, rel=0.01)
     qtbot.keyClick(view, Qt.Key.Key_0)
-    assert view.zoom() == pytest.approx(before, rel=0.01)
+    assert view.get_zoom() == pytest.approx(before, rel=0.01)
 
 
 def test_a_dragged_card_snaps_to_the_grid_and_is_remembered(qtbot: QtBot, view: Topology) -> None:
     start = spot(view, server(P))
     before = scene_of(view).nodes[P].pos()
-    assert view.places() == {}
+    assert view.list_moved_positions() == {}
     viewport = view.viewport()
     qtbot.mousePress(viewport, Qt.MouseButton.LeftButton, pos=start)
     for step in range(1, 6):
         qtbot.mouseMove(viewport, start + QPoint(0, step * 7))
     qtbot.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=start + QPoint(0, 35))
-    x, y = view.places()[P]
+    x, y = view.list_moved_positions()[P]
     assert y > before.y() + 15
     assert (x % 8, y % 8) == (0, 0)
     second_view = Topology()
     qtbot.addWidget(second_view)
     second_view.show_drill(Drill(lab()))
-    second_view.put(view.places())
+    second_view.place_cards(view.list_moved_positions())
     assert (scene_of(second_view).nodes[P].x(), scene_of(second_view).nodes[P].y()) == (x, y)
     second_view.rearrange()
-    assert second_view.places() == {}
+    assert second_view.list_moved_positions() == {}
 
 
 def test_cards_can_be_moved_by_keys(qtbot: QtBot, view: Topology) -> None:
@@ -315,7 +315,7 @@ def test_log_blocks_move_only_at_low_speeds_and_without_reduced_motion(view: Top
 
 
 def test_a_change_of_theme_reaches_the_canvas(qapp: QApplication, view: Topology) -> None:
-    for choice, colors in ((theme.DARK, theme.dark()), (theme.LIGHT, theme.light())):
+    for choice, colors in ((theme.DARK, theme.build_dark_theme()), (theme.LIGHT, theme.build_light_theme())):
         theme.apply(qapp, choice)
         QApplication.processEvents()
         image = view.viewport().grab().toImage()
@@ -325,17 +325,17 @@ def test_a_change_of_theme_reaches_the_canvas(qapp: QApplication, view: Topology
 def test_larger_text_makes_larger_cards(qapp: QApplication, view: Topology) -> None:
     theme.apply(qapp, theme.LIGHT, 1.0)
     QApplication.processEvents()
-    before = scene_of(view).nodes[P].card().height()
+    before = scene_of(view).nodes[P].get_card_rect().height()
     theme.apply(qapp, theme.LIGHT, 2.0)
     QApplication.processEvents()
-    assert scene_of(view).nodes[P].card().height() > 1.8 * before
+    assert scene_of(view).nodes[P].get_card_rect().height() > 1.8 * before
     theme.apply(qapp, theme.LIGHT, 1.0)
 
 
 def measure_cards(view: Topology) -> tuple[bool, float]:
     """Return whether cards are narrow, and their line height on screen as a multiple of that of normal text."""
     style = next(iter(scene_of(view).links.values())).style
-    return style.narrow, view.zoom()
+    return style.narrow, view.get_zoom()
 
 
 def test_narrow_cards_are_drawn_where_wide_ones_would_be_unreadable(
@@ -352,7 +352,7 @@ def test_narrow_cards_are_drawn_where_wide_ones_would_be_unreadable(
     scene_of(view).show_narrow(False)
     view._fit_all_cards()
     assert narrow
-    assert readable > 1.08 * view.zoom()
+    assert readable > 1.08 * view.get_zoom()
     view._fitting = False
     view.resize(44 * line, 28 * line)
     assert measure_cards(view) == (wide, whole_width)
@@ -390,7 +390,7 @@ def test_narrow_cards_and_link_texts_do_not_overlap(view: Topology) -> None:
     do(world, f"stop-service {P}")
     view.show_world(world)
     assert measure_cards(view)[0]
-    cards = [node.card().translated(node.pos()) for node in scene_of(view).nodes.values()]
+    cards = [node.get_card_rect().translated(node.pos()) for node in scene_of(view).nodes.values()]
     words = [area for link in scene_of(view).links.values() if not (area := find_label_area(link)).isEmpty()]
     assert words
     assert not [(a, b) for a in cards for b in cards if a is not b and a.intersects(b)]
@@ -425,7 +425,7 @@ def test_no_broken_link_mark_hides_another_links_text(view: Topology) -> None:
     view.resize(620, 345)
     world = lab()
     do(world, f"power-off {P}", then_s=0.2)  # before the failure is detected
-    language.use(language.GERMAN)
+    language.use_language(language.GERMAN)
     try:
         view.show_world(world)
         broken = [link for link in scene_of(view).links.values() if link.face.status.tone == "bad"]
@@ -434,7 +434,7 @@ def test_no_broken_link_mark_hides_another_links_text(view: Topology) -> None:
         assert len(marks) > len(words) > 1
         assert not [(box, mark) for box in words.values() for mark in marks if box.contains(mark)]
     finally:
-        language.use(language.ENGLISH)
+        language.use_language(language.ENGLISH)
 
 
 def description(view: Topology) -> str:

@@ -12,9 +12,9 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QMenu
 
 from app.view_models.offers import ActionTarget
-from app.view_models.picture import picture_of
+from app.view_models.picture import build_picture
 from app.views.topology import Topology
-from app.views.topology_table import TopologyTable, common_offers, role_of, rows_of
+from app.views.topology_table import TopologyTable, get_role, list_common_offers, list_rows
 from engine.drill.running.modes import TERMS, DrillMode, Terms
 from engine.events import Event
 from engine.model import World
@@ -77,7 +77,7 @@ def select(table: TopologyTable, *names: str) -> None:
 
 
 def test_every_object_of_the_picture_has_a_row(table: Table, drill: Drill) -> None:
-    picture = picture_of(drill.world)
+    picture = build_picture(drill.world)
     names = [row.name.strip() for row in table.model.rows]
     faces: tuple[Any, ...] = (*picture.servers, *picture.links, *picture.clients)
     face_names = [face.name for face in faces]
@@ -99,7 +99,7 @@ def test_cells_match_the_cards(table: Table, drill: Drill) -> None:
 
 def test_a_row_is_read_aloud_in_full_sentences(table: Table, drill: Drill) -> None:
     roles = [table.model.index(p, 0).data(Qt.ItemDataRole.AccessibleTextRole) for p in range(4)]
-    assert roles[0] == picture_of(drill.world).servers[0].spoken
+    assert roles[0] == build_picture(drill.world).servers[0].spoken
     assert "PRINCIPAL, SYNCHRONIZED, ONLINE" in roles[1]
     interface = QAccessible.queryAccessibleInterface(table.table)
     names = [interface.child(place).text(QAccessible.Text.Name) for place in range(interface.childCount())]
@@ -111,7 +111,7 @@ def test_many_databases_have_one_row_each(drill: Drill) -> None:
         for server in ("SERVER_A", "SERVER_B"):
             copy = drill.world.copies[server, "Sales"]
             drill.world.copies[server, f"D{number}"] = replace(copy, database=f"D{number}")
-    names = [row.name.strip() for row in rows_of(drill.world)]
+    names = [row.name.strip() for row in list_rows(drill.world)]
     assert names.count("D3 on SERVER_B") == 1
 
 
@@ -125,7 +125,7 @@ def test_menu_offers_what_the_picture_offers(qtbot: Any, table: Table, drill: Dr
     offered = [action.toolTip() for action in menu.actions()]
     assert all(
         action.toolTip() in offered
-        for action in picture.actions_for(ActionTarget("link", ("SERVER_A", "SERVER_B")))
+        for action in picture.list_actions(ActionTarget("link", ("SERVER_A", "SERVER_B")))
         if not action.property("section")
     )
     (cut,) = [action for action in menu.actions() if action.toolTip() == "cut SERVER_A SERVER_B"]
@@ -138,7 +138,7 @@ def test_actions_shared_with_the_other_view_are_identical(qtbot: Any, drill: Dri
     qtbot.addWidget(picture)
     picture.show_drill(drill)
     table = TopologyTable()
-    table.share(picture.acts)
+    table.use_actions(picture.acts)
     qtbot.addWidget(table)
     table.show_drill(drill)
     lines: list[str] = []
@@ -147,7 +147,7 @@ def test_actions_shared_with_the_other_view_are_identical(qtbot: Any, drill: Dri
     select(table, "SERVER_W")
     menu = QMenu(table)
     table.fill_menu(menu)
-    shared = picture.actions_for(ActionTarget("server", ("SERVER_W",)))
+    shared = picture.list_actions(ActionTarget("server", ("SERVER_W",)))
     assert set(shared) & set(menu.actions())
     shared[0].trigger()
     assert len(lines) == 1  # one request, sent by the view that owns the actions
@@ -172,12 +172,12 @@ def test_several_rows_offer_their_common_actions(qtbot: Any, table: Table, drill
     assert table.lines == ["cut SERVER_A SERVER_B", "cut SERVER_A SERVER_W"]
     happens(table, drill, "cut SERVER_A SERVER_B", then_s=1.0)
     pair = [ActionTarget("link", ("SERVER_A", "SERVER_B")), ActionTarget("link", ("SERVER_A", "SERVER_W"))]
-    assert not [label for label, _ in common_offers(drill.world, pair) if label.startswith("Cut")]
+    assert not [label for label, _ in list_common_offers(drill.world, pair) if label.startswith("Cut")]
 
 
 def test_filter_narrows_the_rows(qtbot: Any, table: Table) -> None:
     qtbot.keyClicks(table.field, "link witness")
-    assert {role_of(row) for row in table.model.rows} == {"witness link"}
+    assert {get_role(row) for row in table.model.rows} == {"witness link"}
     qtbot.keyClicks(table.field, " zebra")
     assert list(table.model.rows) == []
 
@@ -188,9 +188,9 @@ def test_selection_follows_the_other_views(qtbot: Any, table: Table, drill: Dril
     assert blocker.args == [ActionTarget("link", ("SERVER_B", "SERVER_W"))]
     select(table, "Sales on SERVER_B")
     happens(table, drill, "pull-cable SERVER_W")
-    assert [row.name.strip() for row in table.selected()] == ["Sales on SERVER_B"]
+    assert [row.name.strip() for row in table.list_selected_rows()] == ["Sales on SERVER_B"]
     table.field.setText("sales")
-    assert [row.name.strip() for row in table.selected()] == ["Sales on SERVER_B"]
+    assert [row.name.strip() for row in table.list_selected_rows()] == ["Sales on SERVER_B"]
 
 
 def test_an_exam_shows_only_facts_visible_without_a_query(table: Table, drill: Drill) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QSlider
 
-from app.views.transport import SpeedField, Transport, typed_speed
+from app.views.transport import SpeedField, Transport, parse_speed
 from tests.children import child
 
 
@@ -20,7 +20,7 @@ from tests.children import child
      ("2-3", None)],
 )  # fmt: skip
 def test_typed_speeds_are_parsed_or_rejected(text: str, speed: float | None) -> None:
-    assert typed_speed(text) == speed
+    assert parse_speed(text) == speed
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from app.widgets.axes import HEADROOM, FactorAxis, ValueAxis, heights, value_range
+from app.widgets.axes import HEADROOM, FactorAxis, ValueAxis, build_heights, compute_value_range
 from app.words.formatting import KB, MS, PERCENT, SECONDS
 
 
@@ -15,25 +15,25 @@ from app.words.formatting import KB, MS, PERCENT, SECONDS
     ("values", "top"), [((0.0, 241.0), 250.0), ((99.0,), 100.0), ((101.0,), 120.0), ((0.13,), 0.15)]
 )
 def test_linear_axes_end_above_a_round_number(values: tuple[float, ...], top: float) -> None:
-    low, high = value_range(np.array(values), PERCENT, False)
+    low, high = compute_value_range(np.array(values), PERCENT, False)
     assert low == 0.0
     assert high == pytest.approx(HEADROOM * top)
 
 
 def test_sizes_are_round_in_their_own_unit() -> None:
-    assert value_range(np.array([1500.0]), KB, False)[1] == pytest.approx(HEADROOM * 1.5 * 1024.0)
+    assert compute_value_range(np.array([1500.0]), KB, False)[1] == pytest.approx(HEADROOM * 1.5 * 1024.0)
 
 
 def test_an_axis_with_negative_values_is_symmetric() -> None:
-    low, high = value_range(np.array([-27.0, 10.0]), PERCENT, False)
+    low, high = compute_value_range(np.array([-27.0, 10.0]), PERCENT, False)
     assert (low, high) == (-36.0, 36.0)
 
 
 def test_logarithmic_axes_end_at_powers_of_ten_and_ignore_nonpositive_values() -> None:
-    assert value_range(np.array([0.13, 456.0, np.inf, 0.0]), SECONDS, True) == (-1.0, 3.0)
-    assert value_range(np.array([np.nan]), SECONDS, False)[1] > 0.0
-    assert heights(np.array([0.1, np.inf]), True)[0] == pytest.approx(-1.0)
-    assert math.isnan(heights(np.array([0.1, np.inf]), True)[1])
+    assert compute_value_range(np.array([0.13, 456.0, np.inf, 0.0]), SECONDS, True) == (-1.0, 3.0)
+    assert compute_value_range(np.array([np.nan]), SECONDS, False)[1] > 0.0
+    assert build_heights(np.array([0.1, np.inf]), True)[0] == pytest.approx(-1.0)
+    assert math.isnan(build_heights(np.array([0.1, np.inf]), True)[1])
 
 
 def test_axis_labels_have_units(qtbot: object) -> None:

@@ -18,7 +18,7 @@ def test_a_narrow_panel_shrinks_and_hidden_buttons_stay_reachable(qtbot: Any) ->
     bar = Bar("Tools")
     QVBoxLayout(panel).addWidget(bar)
     actions = [QAction(f"A rather long name {number}", panel) for number in range(6)]
-    bar.put(actions)
+    bar.add_actions(actions)
     panel.resize(240, 60)
     panel.show()
     assert panel.width() == 240
@@ -36,7 +36,7 @@ def test_buttons_are_reached_by_tab_and_pressed_by_space(qtbot: Any) -> None:
     action = QAction("Go", bar)
     triggers: list[bool] = []
     action.triggered.connect(lambda: triggers.append(True))
-    bar.put([None, action])
+    bar.add_actions([None, action])
     button = bar.widgetForAction(action)
     assert button.focusPolicy() & Qt.FocusPolicy.TabFocus
     qtbot.keyClick(button, Qt.Key.Key_Space)

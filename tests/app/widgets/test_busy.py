@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.widgets.busy_cursor import preparing
+from app.widgets.busy_cursor import show_preparing
 
 
 class Paints(QObject):
@@ -45,7 +45,7 @@ def button(page: QWidget) -> QPushButton:
 
 def test_the_button_is_painted_as_busy_before_the_work(button: QPushButton) -> None:
     paints = Paints(button)
-    with preparing(button):
+    with show_preparing(button):
         assert paints.texts[-1] == ("Preparing…", False)
         cursor = QApplication.overrideCursor()
         assert cursor is not None
@@ -55,6 +55,6 @@ def test_the_button_is_painted_as_busy_before_the_work(button: QPushButton) -> N
 
 
 def test_failed_work_restores_the_button(button: QPushButton) -> None:
-    with pytest.raises(ValueError, match="broken"), preparing(button):
+    with pytest.raises(ValueError, match="broken"), show_preparing(button):
         raise ValueError("broken")
     assert (button.text(), button.isEnabled()) == ("Start", True)

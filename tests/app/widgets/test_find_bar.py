@@ -9,10 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QPushButton, QToolButton
 
-from app.views.console.query import sql_highlighter
+from app.views.console.query import create_sql_highlighter
 from app.widgets import find_bar
 from app.widgets.code_edit import CodeEdit
-from app.widgets.scroll_container import scrolling
+from app.widgets.scroll_container import wrap_in_scroll_area
 
 Key = Qt.Key
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -21,7 +21,7 @@ TEXT = "SELECT name\nFROM sys.databases\n-- Name of it, and name\n"
 
 @pytest.fixture
 def editor(qtbot: Any) -> CodeEdit:
-    editor = CodeEdit(lambda text, position: [], sql_highlighter)
+    editor = CodeEdit(lambda text, position: [], create_sql_highlighter)
     qtbot.addWidget(editor)
     editor.resize(700, 300)
     with qtbot.waitActive(editor):
@@ -54,9 +54,9 @@ def test_typing_goes_to_the_first_match_and_keys_to_the_others(qtbot: Any, edito
     qtbot.keyClick(bar.needle, Key.Key_Escape)
     assert not bar.isVisible()
     assert editor.hasFocus()
-    assert editor.selected_text() == "name"
+    assert editor.get_selected_text() == "name"
     qtbot.keyClick(editor, Key.Key_F3)
-    assert (line_of(editor), editor.selected_text()) == (1, "name")
+    assert (line_of(editor), editor.get_selected_text()) == (1, "name")
 
 
 def test_the_selection_is_searched_and_case_can_matter(qtbot: Any, editor: CodeEdit) -> None:
@@ -112,9 +112,9 @@ def test_replacing_cannot_grow_a_text_without_limit(
 
 @pytest.mark.parametrize("text_pt", [7, 10, 18])
 def test_the_bar_is_visible_in_a_small_view(qtbot: Any, text_pt: int) -> None:
-    editor = CodeEdit(lambda text, position: [], sql_highlighter)
+    editor = CodeEdit(lambda text, position: [], create_sql_highlighter)
     editor.setFont(QFont(editor.font().family(), text_pt))
-    area = scrolling(editor)
+    area = wrap_in_scroll_area(editor)
     qtbot.addWidget(area)
     area.resize(editor.fontMetrics().averageCharWidth() * 200, editor.find_bar.sizeHint().height() * 3 // 2)
     with qtbot.waitActive(area):

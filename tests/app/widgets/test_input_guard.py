@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QPushButton, QToolButton,
 from pytestqt.qtbot import QtBot
 
 from app.widgets import input_guard
-from app.widgets.input_guard import guard
+from app.widgets.input_guard import get_guard
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -21,7 +21,7 @@ def page(qtbot: QtBot) -> QWidget:
     page = QWidget()
     QVBoxLayout(page)
     qtbot.addWidget(page)
-    guard()
+    get_guard()
     return page
 
 
@@ -71,7 +71,7 @@ def test_a_new_widget_ignores_keys_and_clicks_for_a_moment(
     monkeypatch.setattr(input_guard, "time", SimpleNamespace(monotonic=lambda: now_s))
     monkeypatch.setattr(input_guard, "FRESH_S", 0.2)
     first_button, clicks = button(page, QPushButton)
-    guard().appeared(page)
+    get_guard().record_appearance(page)
     qtbot.mouseClick(first_button, LEFT)
     qtbot.keyClick(first_button, Qt.Key.Key_Space)
     assert clicks == []
@@ -86,7 +86,7 @@ def test_an_existing_widget_accepts_keys_and_clicks(
     monkeypatch.setattr(input_guard, "FRESH_S", 60.0)
     first_button, clicks = button(page, QPushButton)
     new = QCheckBox(page)
-    guard().appeared(new)
+    get_guard().record_appearance(new)
     qtbot.mouseClick(first_button, LEFT)
     assert clicks == [1]
 

@@ -17,34 +17,34 @@ from app.views.lesson_bar import BUTTONS
 from app.widgets import keys
 from app.words import language
 
-SSMS = keys.keys_of(keys.SSMS)
+SSMS = keys.resolve_keys(keys.SSMS)
 NAMES = [command.name for command in keys.COMMANDS]
 
 
 @pytest.mark.parametrize("language_code", [language.ENGLISH, "de"])
 def test_menus_and_the_lesson_bar_share_no_access_key(language_code: str) -> None:
     """Qt only moves the focus if two of them have the same key."""
-    language.use(language_code)
+    language.use_language(language_code)
     try:
         letters = [
             QKeySequence.mnemonic(language.tr(text)).toString() for text in (*MENUS, *BUTTONS.values())
         ]
     finally:
-        language.use(language.ENGLISH)
+        language.use_language(language.ENGLISH)
     assert "" not in letters
     assert sorted(letters) == sorted(set(letters))
 
 
 @pytest.mark.parametrize("scheme", keys.SCHEMES)
 def test_no_scheme_assigns_a_key_twice(scheme: str) -> None:
-    assert keys.clashes(keys.keys_of(scheme)) == []
+    assert keys.list_clashes(keys.resolve_keys(scheme)) == []
 
 
 @pytest.mark.parametrize("scheme", keys.SCHEMES)
 def test_no_window_key_overrides_text_fields(scheme: str) -> None:
-    scheme_keys = keys.keys_of(scheme)
+    scheme_keys = keys.resolve_keys(scheme)
     outside = [name for name in NAMES if keys.BY_NAME[name].scope in (keys.WINDOW, keys.DESK)]
-    assert [key for name in outside for key in scheme_keys[name] if keys.types_a_character(key)] == []
+    assert [key for name in outside for key in scheme_keys[name] if keys.is_character_key(key)] == []
 
 
 def test_names_are_unique_and_scopes_are_known() -> None:
@@ -101,20 +101,20 @@ def test_sql_windows_reserve_the_keys_of_management_studio(key: str, meaning: st
 
 
 def test_the_other_scheme_has_only_documented_differences() -> None:
-    vs_code_keys = keys.keys_of(keys.VS_CODE)
+    vs_code_keys = keys.resolve_keys(keys.VS_CODE)
     assert "Ctrl+F5" not in vs_code_keys["query.parse"]  # executes in VS Code, parses in Management Studio
     assert vs_code_keys["editor.comment"] == SSMS["editor.comment"]
 
 
 @pytest.mark.parametrize("language_code", [language.ENGLISH, language.GERMAN])
 def test_each_letter_of_the_query_menu_selects_one_entry(qtbot: Any, language_code: str) -> None:
-    language.use(language_code)
+    language.use_language(language_code)
     console, menu = Console(), QMenu()
     qtbot.addWidget(console)
     qtbot.addWidget(menu)
     tools = {f"query.{name}": tool for name, tool in console.tools.items()}
     fill_menu(menu, MENUS["&Query"], tools, {})
-    language.use(language.ENGLISH)
+    language.use_language(language.ENGLISH)
     for submenu in (menu, *menu.findChildren(QMenu)):
         texts = [action.text() for action in submenu.actions() if "&" in action.text()]
         letters = [QKeySequence.mnemonic(text).toString() for text in texts]
@@ -145,20 +145,20 @@ def test_tools_of_the_sql_windows_have_the_keys_of_the_table(qtbot: Any) -> None
     [("ctrl+k,ctrl+c", "Ctrl+K, Ctrl+C"), ("alt+shift+return", "Alt+Shift+Return"), (" f5 ", "F5")],
 )
 def test_keys_are_written_uniformly(text: str, wanted: str) -> None:
-    assert keys.normal(text) == wanted
+    assert keys.normalize_keys(text) == wanted
 
 
 @pytest.mark.parametrize("text", ["", "Ctrl+Nonsense", "Ctrl+"])
 def test_invalid_keys_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is no key"):
-        keys.normal(text)
+        keys.normalize_keys(text)
 
 
 @pytest.mark.parametrize(
     ("text", "yes"), [("?", True), ("Shift+A", True), ("Space", True), ("Alt+A", False), ("F5", False)]
 )
 def test_typing_keys_are_recognized(text: str, yes: bool) -> None:
-    assert keys.types_a_character(text) is yes
+    assert keys.is_character_key(text) is yes
 
 
 # --- clashes ------------------------------------------------------------------------------------------------
@@ -181,8 +181,8 @@ def test_scopes_overlap_where_the_focus_can_be_in_both(
     first_scope: str, second_scope: str, yes: bool
 ) -> None:
     assert (
-        keys.scopes_overlap(first_scope, second_scope)
-        is keys.scopes_overlap(second_scope, first_scope)
+        keys.is_scope_shared(first_scope, second_scope)
+        is keys.is_scope_shared(second_scope, first_scope)
         is yes
     )
 
@@ -200,12 +200,12 @@ def test_scopes_overlap_where_the_focus_can_be_in_both(
     ],
 )
 def test_conflicting_commands_are_found(name: str, text: str, with_whom: set[str]) -> None:
-    clashes = keys.clashes_with(SSMS, name, text)
+    clashes = keys.list_clashes_with(SSMS, name, text)
     assert {clash.first if clash.second == name else clash.second for clash in clashes} == with_whom
 
 
 def test_a_clash_names_the_common_scope() -> None:
-    (clash,) = keys.clashes_with(SSMS, "drill.note", "Ctrl+T")
+    (clash,) = keys.list_clashes_with(SSMS, "drill.note", "Ctrl+T")
     assert (
         clash.sentence
         == "Ctrl+T is assigned to both “Add a note to the run” and “Results to text” in an SQL window."
@@ -233,7 +233,7 @@ def test_a_conflicting_command_loses_its_keys() -> None:
     new = keys.assign_key(SSMS, "time.step", "Ctrl+E")
     assert new["time.step"] == ("Ctrl+E",)
     assert new["query.run"] == ("F5", "Ctrl+Shift+E", "Alt+X")
-    assert keys.clashes(new) == []
+    assert keys.list_clashes(new) == []
     more_keys = keys.assign_key(new, "time.step", "f10", add=True)
     assert more_keys["time.step"] == ("Ctrl+E", "F10")
     assert keys.assign_key(more_keys, "time.step", "Ctrl+E, Ctrl+X", add=True)["time.step"] == (
@@ -247,14 +247,18 @@ def test_a_conflicting_command_loses_its_keys() -> None:
 
 @pytest.mark.parametrize("scheme", keys.SCHEMES)
 def test_changed_keys_are_stored(scheme: str) -> None:
-    changed_keys = {**keys.keys_of(scheme), "time.step": ("Ctrl+Shift+F10",), "query.run": ()}
-    text = keys.to_text(keys.changes_from(scheme, changed_keys))
-    assert keys.from_text(text) == {"time.step": ("Ctrl+Shift+F10",), "query.run": ()}
-    assert keys.keys_of(scheme, keys.from_text(text)) == changed_keys
+    changed_keys = {**keys.resolve_keys(scheme), "time.step": ("Ctrl+Shift+F10",), "query.run": ()}
+    text = keys.format_changes(keys.list_changes(scheme, changed_keys))
+    assert keys.parse_changes(text) == {"time.step": ("Ctrl+Shift+F10",), "query.run": ()}
+    assert keys.resolve_keys(scheme, keys.parse_changes(text)) == changed_keys
 
 
 def test_unchanged_keys_store_an_empty_text() -> None:
-    assert keys.to_text(keys.changes_from(keys.SSMS, SSMS)) == "" == keys.to_text(keys.from_text(""))
+    assert (
+        keys.format_changes(keys.list_changes(keys.SSMS, SSMS))
+        == ""
+        == keys.format_changes(keys.parse_changes(""))
+    )
 
 
 @pytest.mark.parametrize(
@@ -262,11 +266,11 @@ def test_unchanged_keys_store_an_empty_text() -> None:
     ["{", "[]", '{"no.such": ["F5"]}', '{"time.step": "F5"}', '{"time.step": ["Ctrl+Nonsense"]}', "null"],
 )
 def test_invalid_stored_keys_are_ignored(text: str) -> None:
-    assert keys.keys_of(keys.SSMS, keys.from_text(text)) == SSMS
+    assert keys.resolve_keys(keys.SSMS, keys.parse_changes(text)) == SSMS
 
 
 def test_fixed_keys_cannot_be_changed() -> None:
-    assert keys.keys_of(keys.SSMS, {"editor.copy": ("F12",)}) == SSMS
+    assert keys.resolve_keys(keys.SSMS, {"editor.copy": ("F12",)}) == SSMS
 
 
 # --- actions ------------------------------------------------------------------------------------------------
@@ -274,7 +278,7 @@ def test_fixed_keys_cannot_be_changed() -> None:
 
 def test_actions_get_their_keys_and_scope(qtbot: Any) -> None:
     run, step = QAction(), QAction()
-    keys.bind({"query.run": run, "time.step": step}, keys.keys_of(keys.SSMS, {"time.step": ("F12",)}))
+    keys.bind({"query.run": run, "time.step": step}, keys.resolve_keys(keys.SSMS, {"time.step": ("F12",)}))
     assert [key.toString() for key in run.shortcuts()] == list(SSMS["query.run"])
     assert [key.toString() for key in step.shortcuts()] == ["F12"]
     assert run.shortcutContext() is Qt.ShortcutContext.WidgetWithChildrenShortcut
@@ -289,9 +293,9 @@ def test_commands_without_an_action_are_reported() -> None:
 
 
 def test_every_pair_of_scopes_is_classified() -> None:
-    assert all(keys.scopes_overlap(keys.WINDOW, scope) for scope in keys.SCOPES)
+    assert all(keys.is_scope_shared(keys.WINDOW, scope) for scope in keys.SCOPES)
     assert sum(
-        keys.scopes_overlap(scope, other_scope) for scope, other_scope in product(keys.SCOPES, repeat=2)
+        keys.is_scope_shared(scope, other_scope) for scope, other_scope in product(keys.SCOPES, repeat=2)
     ) > len(keys.SCOPES)
 
 

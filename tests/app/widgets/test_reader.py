@@ -8,7 +8,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QListWidget, QMenu
 from pytestqt.qtbot import QtBot
 
-from app.widgets.bars import menu_button
+from app.widgets.bars import build_menu_button
 from app.widgets.reader import close_when_chosen, follow_selection
 
 # warning of the offscreen plugin about menus
@@ -40,7 +40,7 @@ def test_a_menu_button_opens_for_a_screen_reader(qtbot: QtBot) -> None:
         menu.addAction("Do it")
         QTimer.singleShot(0, menu, close)
 
-    button = menu_button("Actions ▾", "Available actions", fill)
+    button = build_menu_button("Actions ▾", "Available actions", fill)
     qtbot.addWidget(button)
     button.show()
     QAccessible.queryAccessibleInterface(button).actionInterface().doAction("Press")
@@ -56,7 +56,7 @@ def test_a_second_press_closes_the_menu_again(qtbot: QtBot) -> None:
         QTimer.singleShot(0, menu, press)
         menu.aboutToHide.connect(lambda: visibilities.append(menu.isVisible()))
 
-    button = menu_button("Actions ▾", "Available actions", fill)
+    button = build_menu_button("Actions ▾", "Available actions", fill)
     qtbot.addWidget(button)
     button.show()
 

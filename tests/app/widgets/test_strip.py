@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.course import MERGED_LINES_MAX, RunTimeline
 from app.widgets import theme
-from app.widgets.strip import LANES, MARKERS, TimeStrip, draw_shape, nice_step
+from app.widgets.strip import LANES, MARKERS, TimeStrip, choose_step, draw_shape
 from engine.drill.judging.report import DatabaseClients
 from tests import painted
 
@@ -49,8 +49,8 @@ def strip(qtbot: QtBot, qapp: QApplication, course: RunTimeline) -> TimeStrip:
 
 def find_lanes(strip: TimeStrip, now_s: float = 100.0) -> tuple[float, float]:
     """Return top and height of the lanes: the line at the current time is 3 pixels longer at both ends."""
-    image, color = strip.grab().toImage(), theme.tokens(strip.palette()).text
-    columns = range(round(strip.x_of(now_s)) - 2, min(image.width(), round(strip.x_of(now_s)) + 3))
+    image, color = strip.grab().toImage(), theme.get_tokens(strip.palette()).text
+    columns = range(round(strip.compute_x(now_s)) - 2, min(image.width(), round(strip.compute_x(now_s)) + 3))
     rows = max(
         ([y for y in range(image.height()) if is_near(image.pixelColor(x, y), color)] for x in columns),
         key=len,
@@ -68,7 +68,7 @@ def has_color(strip: TimeStrip, t_s: float, lower: bool, color: Any) -> bool:
     image = strip.grab().toImage()
     top, height = find_lanes(strip)
     y = top + height * (0.75 if lower else 0.22)
-    x = strip.x_of(t_s)
+    x = strip.compute_x(t_s)
     return any(
         image.pixelColor(round(x + dx), round(y + dy)) == color
         for dx in range(-5, 6)
@@ -77,7 +77,7 @@ def has_color(strip: TimeStrip, t_s: float, lower: bool, color: Any) -> bool:
 
 
 def test_lanes_show_service_and_protection(strip: TimeStrip) -> None:
-    colors = theme.light()
+    colors = theme.build_light_theme()
     assert has_color(strip, 15.0, False, colors.ok)
     assert has_color(strip, 15.0, True, colors.info)
     assert has_color(strip, 45.0, False, colors.bad)
@@ -88,14 +88,14 @@ def test_lanes_show_service_and_protection(strip: TimeStrip) -> None:
 
 
 def test_a_marker_is_hit_within_its_neighborhood(qtbot: QtBot, strip: TimeStrip) -> None:
-    marker = strip.marker_near(strip.x_of(70.0) + 5)
+    marker = strip.find_marker_near(strip.compute_x(70.0) + 5)
     assert marker is not None
     assert (marker.kind, marker.text) == ("sql", "SERVER_B: SELECT 1")
     with qtbot.waitSignal(strip.moment_chosen, timeout=100) as blocker:
-        qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=QPoint(round(strip.x_of(70.0)) + 5, 30))
+        qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=QPoint(round(strip.compute_x(70.0)) + 5, 30))
     assert blocker.args == [70.0]
     with qtbot.waitSignal(strip.moment_chosen, timeout=100) as blocker:
-        qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=QPoint(round(strip.x_of(50.0)), 30))
+        qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=QPoint(round(strip.compute_x(50.0)), 30))
     assert blocker.args[0] == pytest.approx(50.0, abs=0.2)
 
 
@@ -105,8 +105,8 @@ def test_with_hidden_truth_only_own_actions_are_shown(strip: TimeStrip, course: 
     assert "transition" in kinds
     strip.show_course(course, 100.0, live=False, truth=False)
     assert [marker.kind for marker in strip.markers] == ["sql", "error", "repair"]
-    assert not has_color(strip, 45.0, False, theme.light().bad)
-    assert not has_color(strip, 15.0, False, theme.light().ok)
+    assert not has_color(strip, 45.0, False, theme.build_light_theme().bad)
+    assert not has_color(strip, 15.0, False, theme.build_light_theme().ok)
 
 
 def test_a_live_strip_grows_with_the_run(strip: TimeStrip, course: RunTimeline) -> None:
@@ -120,7 +120,7 @@ def test_a_live_strip_grows_with_the_run(strip: TimeStrip, course: RunTimeline) 
 
 def test_every_kind_of_marker_has_shape_and_text(strip: TimeStrip) -> None:
     for tone, shape in {entry[:2] for entry in MARKERS.values()}:
-        assert hasattr(theme.light(), tone)
+        assert hasattr(theme.build_light_theme(), tone)
         image = QImage(20, 20, QImage.Format.Format_ARGB32)
         image.fill(0)
         painter = QPainter(image)
@@ -134,7 +134,7 @@ def test_every_kind_of_marker_has_shape_and_text(strip: TimeStrip) -> None:
     ("span_s", "marks", "step"), [(120.0, 8, 15.0), (120.0, 3, 60.0), (7200.0, 8, 900.0)]
 )
 def test_axis_labels_are_round_times(span_s: float, marks: int, step: float) -> None:
-    assert nice_step(span_s, marks) == step
+    assert choose_step(span_s, marks) == step
 
 
 def test_a_day_of_transitions_is_drawn_as_some_thousand_marks() -> None:
@@ -185,9 +185,9 @@ def test_database_and_clients_have_their_own_lanes(qtbot: QtBot, qapp: QApplicat
     names = [text.words for text in painted.texts(strip)]
     assert [lane for lane in LANES if lane in names] == list(LANES)
     image, (top, height) = strip.grab().toImage(), find_lanes(strip)
-    ok = theme.tokens(qapp.palette()).ok
+    ok = theme.get_tokens(qapp.palette()).ok
     places = [top + height * share for share in (0.16, 0.5)]
-    working = [image.pixelColor(round(strip.x_of(45.0)), round(y)) == ok for y in places]
+    working = [image.pixelColor(round(strip.compute_x(45.0)), round(y)) == ok for y in places]
     assert working == [True, False], "the database is online while its clients are not connected"
 
 

@@ -59,11 +59,11 @@ def test_the_row_color_follows_the_theme(qtbot: Any) -> None:
     view = TableView(model, "values")
     qtbot.addWidget(view)
     model.replace([("a", 1), ("b", 20)])
-    view.setPalette(theme.palette(theme.dark()))
-    assert model.index(1, 0).data(Qt.ItemDataRole.ForegroundRole) == theme.dark().bad
+    view.setPalette(theme.build_palette(theme.build_dark_theme()))
+    assert model.index(1, 0).data(Qt.ItemDataRole.ForegroundRole) == theme.build_dark_theme().bad
     assert model.index(0, 0).data(Qt.ItemDataRole.ForegroundRole) is None
-    view.setPalette(theme.palette(theme.light()))
-    assert model.index(1, 0).data(Qt.ItemDataRole.ForegroundRole) == theme.light().bad
+    view.setPalette(theme.build_palette(theme.build_light_theme()))
+    assert model.index(1, 0).data(Qt.ItemDataRole.ForegroundRole) == theme.build_light_theme().bad
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_copied_scattered_cells_keep_their_positions(qtbot: Any) -> None:
     model = TableModel(COLUMNS)
     view = TableView(model, "values")
     qtbot.addWidget(view)
-    view.as_grid()
+    view.show_as_grid()
     model.replace([("a", 1), ("b", 2)])
     selection = view.selectionModel()
     for row, column in ((0, 0), (1, 1)):
@@ -197,7 +197,7 @@ def test_an_empty_table_shows_the_reason(qtbot: Any) -> None:
 
 def test_a_column_fits_its_longest_sample_in_the_current_language(qtbot: Any) -> None:
     samples = ("Log used", "Evict")  # in German the second title is the longer one
-    language.use(language.GERMAN)
+    language.use_language(language.GERMAN)
     try:
         view = TableView(
             TableModel([TableColumn(title="X", is_name=True, text=str, sample="\n".join(samples))]),
@@ -205,7 +205,7 @@ def test_a_column_fits_its_longest_sample_in_the_current_language(qtbot: Any) ->
         )
         longest = max((language.tr(words) for words in samples), key=view.fontMetrics().horizontalAdvance)
     finally:
-        language.use(language.ENGLISH)
+        language.use_language(language.ENGLISH)
     qtbot.addWidget(view)
     assert longest == "Aus dem Cluster entfernen"
     assert view.columnWidth(0) > view.fontMetrics().horizontalAdvance(longest)
@@ -230,7 +230,7 @@ def test_row_heights_follow_the_text_size(qtbot: Any) -> None:
 def test_keys_select_to_the_first_and_last_row(qtbot: Any, key: Qt.Key, cells: set[tuple[int, int]]) -> None:
     model = TableModel(COLUMNS)
     view = TableView(model, "values")
-    view.as_grid()
+    view.show_as_grid()
     qtbot.addWidget(view)
     model.replace([("a", 1), ("b", 2), ("c", 3)])
     view.setCurrentIndex(model.index(1, 0))

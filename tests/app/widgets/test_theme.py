@@ -18,7 +18,7 @@ from app.widgets import theme
 from app.widgets.theme import ThemeTokens
 from tests.painted import compute_contrast
 
-THEMES = [theme.light(), theme.dark(), theme.high_contrast()]
+THEMES = [theme.build_light_theme(), theme.build_dark_theme(), theme.build_high_contrast_theme()]
 GROUNDS = ("window", "surface", "raised")
 TEXTS = ("text", "muted", "ok", "warn", "bad", "info", "idle")
 SOFT = ("ok", "warn", "bad", "info", "idle")
@@ -95,8 +95,10 @@ def test_marks_stand_out_from_their_backgrounds(colors: ThemeTokens) -> None:
 
 
 def test_server_colors_stay_the_same_with_many_servers() -> None:
-    assert theme.light().server(0) == theme.light().server(len(theme.SERIES))
-    assert len({color.name() for color in theme.dark().series}) == len(theme.SERIES)
+    assert theme.build_light_theme().get_server_color(0) == theme.build_light_theme().get_server_color(
+        len(theme.SERIES)
+    )
+    assert len({color.name() for color in theme.build_dark_theme().series}) == len(theme.SERIES)
 
 
 def test_the_theme_reaches_widgets_and_is_read_from_their_palette(qtbot: QtBot, qapp: QApplication) -> None:
@@ -105,9 +107,12 @@ def test_the_theme_reaches_widgets_and_is_read_from_their_palette(qtbot: QtBot, 
     QVBoxLayout(window).addWidget(label)
     qtbot.addWidget(window)
     window.show()
-    for choice, expected in ((theme.DARK, theme.dark()), (theme.LIGHT, theme.light())):
+    for choice, expected in (
+        (theme.DARK, theme.build_dark_theme()),
+        (theme.LIGHT, theme.build_light_theme()),
+    ):
         theme.apply(qapp, choice, 1.5)
-        assert theme.tokens(label.palette()) is expected
+        assert theme.get_tokens(label.palette()) is expected
         assert label.palette().color(QPalette.ColorRole.WindowText) == expected.text
         assert label.font().pointSizeF() == pytest.approx(1.5 * theme.BASE_POINTS)
     theme.apply(qapp, theme.LIGHT, 1.0)
@@ -118,7 +123,7 @@ def test_every_icon_has_the_requested_color(qapp: QApplication) -> None:
     names = sorted(entry.name.removesuffix(".svg") for entry in (files("assets") / "icons").iterdir())
     assert "play" in names
     for name in names:
-        image = theme.pixmap(name, QColor("#ff0000"), 32).toImage()
+        image = theme.render_pixmap(name, QColor("#ff0000"), 32).toImage()
         painted = [image.pixelColor(x, y) for x in range(32) for y in range(32)]
         solid = [color for color in painted if color.alpha() > 200]
         assert len(solid) > 20, f"{name} is almost empty"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.words.announcements import SENTENCES_MAX, select_announced_kinds, sentences
+from app.words.announcements import SENTENCES_MAX, describe_events, select_announced_kinds
 from engine.drill.running.modes import TERMS, DrillMode
 from engine.events import Event
-from engine.localization import say
+from engine.localization import build_message
 from tests.events import build_event
 
 
@@ -14,13 +14,13 @@ def state(database: str, new_state: str, tick: int = 0, server: str = "S") -> Ev
 
 
 def test_a_change_is_announced_as_a_sentence() -> None:
-    assert sentences([state("Sales", "PENDING_FAILOVER")]) == "Sales on S is PENDING FAILOVER."
-    assert sentences([build_event(0, "service", "S", None, "power off")]) == "S: power off."
-    assert sentences([build_event(0, "errorlog", "S", None, "x")]) == ""
+    assert describe_events([state("Sales", "PENDING_FAILOVER")]) == "Sales on S is PENDING FAILOVER."
+    assert describe_events([build_event(0, "service", "S", None, "power off")]) == "S: power off."
+    assert describe_events([build_event(0, "errorlog", "S", None, "x")]) == ""
 
 
 def test_only_the_last_state_of_a_copy_is_announced() -> None:
-    assert sentences([state("Sales", "SYNCHRONIZING"), state("Sales", "SYNCHRONIZED", 9)]) == (
+    assert describe_events([state("Sales", "SYNCHRONIZING"), state("Sales", "SYNCHRONIZED", 9)]) == (
         "Sales on S is SYNCHRONIZED."
     )
 
@@ -28,16 +28,22 @@ def test_only_the_last_state_of_a_copy_is_announced() -> None:
 def test_changes_of_many_databases_are_one_sentence() -> None:
     events = [state(f"D{n}", "SYNCHRONIZED") for n in range(50)]
     events += [
-        build_event(0, "availability", None, f"D{n}", say("{database} accepts connections", database=f"D{n}"))
+        build_event(
+            0,
+            "availability",
+            None,
+            f"D{n}",
+            build_message("{database} accepts connections", database=f"D{n}"),
+        )
         for n in range(50)
     ]
-    assert sentences(events) == "50 databases on S: SYNCHRONIZED. 50 databases: accepts connections."
+    assert describe_events(events) == "50 databases on S: SYNCHRONIZED. 50 databases: accepts connections."
 
 
 def test_of_many_events_the_least_important_are_counted() -> None:
     events = [build_event(n, "detected", f"S{n}", None, "lost SERVER_A") for n in range(20)]
     events.append(build_event(30, "goal", None, None, "goal met: all is well"))
-    spoken = sentences(events)
+    spoken = describe_events(events)
     assert "Goal met: all is well." in spoken
     assert spoken.endswith(f"And {21 - SENTENCES_MAX} more.")
     assert spoken.count("lost SERVER_A") == SENTENCES_MAX - 1
@@ -48,15 +54,20 @@ def test_a_fault_is_not_announced_twice() -> None:
         build_event(5, "fault", "S", None, "power-off S"),
         build_event(5, "service", "S", None, "power off"),
     ]
-    assert sentences(power_off_events) == "S: power off."
-    assert sentences([build_event(5, "fault", None, None, "cut A B")]) == "Fault: cut A B."
+    assert describe_events(power_off_events) == "S: power off."
+    assert describe_events([build_event(5, "fault", None, None, "cut A B")]) == "Fault: cut A B."
 
 
 def test_an_exam_announces_nothing_about_the_world() -> None:
     exam = select_announced_kinds(TERMS[DrillMode.EXAM])
     assert (
-        sentences([state("Sales", "DISCONNECTED"), build_event(0, "goal", None, None, "goal met: x")], exam)
+        describe_events(
+            [state("Sales", "DISCONNECTED"), build_event(0, "goal", None, None, "goal met: x")], exam
+        )
         == ""
     )
-    assert sentences([build_event(0, "question", None, None, "Who serves?")], exam) == "Question: Who serves?"
+    assert (
+        describe_events([build_event(0, "question", None, None, "Who serves?")], exam)
+        == "Question: Who serves?"
+    )
     assert {"goal", "state"} <= select_announced_kinds(TERMS[DrillMode.PRACTICE])

@@ -17,7 +17,7 @@ TEXTS = [
 
 
 def find_texts(query: str) -> list[str]:
-    return [text for text, _ in fuzzy.best(query, TEXTS, str)]
+    return [text for text, _ in fuzzy.find_best_matches(query, TEXTS, str)]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_an_empty_query_matches_everything_in_order() -> None:
 
 
 def test_a_match_at_a_word_start_wins() -> None:
-    assert [text for text, _ in fuzzy.best("mir", ["admirable", "the mirror"], str)] == [
+    assert [text for text, _ in fuzzy.find_best_matches("mir", ["admirable", "the mirror"], str)] == [
         "the mirror",
         "admirable",
     ]
@@ -53,8 +53,8 @@ def test_a_match_at_a_word_start_wins() -> None:
 
 def test_scattered_letters_match_only_without_a_word_match() -> None:
     texts = ["main index row", "the mirror"]
-    assert [text for text, _ in fuzzy.best("mir", texts, str)] == ["the mirror"]
-    assert [text for text, _ in fuzzy.best("mir", texts[:1], str)] == texts[:1]
+    assert [text for text, _ in fuzzy.find_best_matches("mir", texts, str)] == ["the mirror"]
+    assert [text for text, _ in fuzzy.find_best_matches("mir", texts[:1], str)] == texts[:1]
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,8 @@ def test_positions_of_matched_letters_are_returned(query: str, text: str, matche
 
 def test_exact_words_come_first() -> None:
     searched = ["Class Start a team… Start a team…", "Class Start a class… Start a class…"]
-    assert next(text for text, _ in fuzzy.best("start a class", searched, str)) == searched[1]
-    assert next(text for text, _ in fuzzy.best("run", ["Run until…", "Run"], str)) == "Run"
+    assert next(text for text, _ in fuzzy.find_best_matches("start a class", searched, str)) == searched[1]
+    assert next(text for text, _ in fuzzy.find_best_matches("run", ["Run until…", "Run"], str)) == "Run"
 
 
 def test_a_phrase_of_scattered_letters_matches_no_fault() -> None:

@@ -15,7 +15,7 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 
 from app.words import language
-from app.words.language import mark, pseudo, tr, trn
+from app.words.language import mark, tr, translate_to_pseudo, trn
 from engine.verbs import VERBS
 from tests.engine.worlds import M, P, lab
 
@@ -27,7 +27,7 @@ METHODS = [
     ("**.tsv", "tests.collectors:table"),
     ("**.py", "python"),
 ]
-KEYWORDS = {"tr": None, "mark": None, "say": None, "trn": (1, 2)}
+KEYWORDS = {"tr": None, "mark": None, "build_message": None, "trn": (1, 2)}
 TAG = re.compile(r"<[^<>]*>|&\w+;")
 ACCESS_KEY = re.compile(r"&(?=\w)(?!\w+;)")
 
@@ -37,7 +37,7 @@ Text = str | tuple[str, ...]
 @pytest.fixture(autouse=True)
 def _english_again() -> Iterator[None]:
     yield
-    language.use(language.ENGLISH)
+    language.use_language(language.ENGLISH)
 
 
 def catalog(name: str) -> Catalog:
@@ -74,13 +74,13 @@ def test_english_is_the_text_in_the_code() -> None:
 
 
 def test_german_is_used_and_english_restored() -> None:
-    language.use("de")
+    language.use_language("de")
     assert tr("Send queue") == "Sendewarteschlange"
     assert trn("{n} row", "{n} rows", 2) == "{n} Zeilen"
     assert tr("not in any catalog") == "not in any catalog"
     assert tr("") == ""  # not the head of the catalog
-    language.use("no such language")
-    assert language.current() == "en"
+    language.use_language("no such language")
+    assert language.get_current_language() == "en"
     assert tr("Send queue") == "Send queue"
 
 
@@ -109,7 +109,7 @@ def test_environment_precedes_setting_precedes_system(
 
 @pytest.mark.parametrize("text", ["{n:,} of {all!r} rows", "&Save <b>{file}</b> &nbsp; now", "Log"])
 def test_pseudo_translation_keeps_fields_and_lengthens_text(text: str) -> None:
-    pseudo_text = pseudo(text)
+    pseudo_text = translate_to_pseudo(text)
     assert fields(pseudo_text) == fields(text)
     assert TAG.findall(pseudo_text) == TAG.findall(text)
     assert len(ACCESS_KEY.findall(pseudo_text)) == len(ACCESS_KEY.findall(text))
@@ -119,7 +119,7 @@ def test_pseudo_translation_keeps_fields_and_lengthens_text(text: str) -> None:
 
 
 def test_pseudo_translation_is_applied_once() -> None:
-    assert pseudo(pseudo("Start")) == pseudo("Start")
+    assert translate_to_pseudo(translate_to_pseudo("Start")) == translate_to_pseudo("Start")
 
 
 # --- catalogs ---------------------------------------------------------------------------------------------
@@ -230,8 +230,12 @@ def test_marked_texts_are_plain_literals() -> None:
     """A text that is composed before the lookup has no translation."""
     composed = [f"{path.name}:{call.lineno}" for path, call, _ in calls("mark")
                 if not isinstance(call.args[0], ast.Constant)]  # fmt: skip
-    composed += [f"{path.name}:{call.lineno}" for name in ("tr", "trn", "say") for path, call, _ in calls(name)
-                 if isinstance(call.args[0], (ast.JoinedStr, ast.BinOp))]  # fmt: skip
+    composed += [
+        f"{path.name}:{call.lineno}"
+        for name in ("tr", "trn", "build_message")
+        for path, call, _ in calls(name)
+        if isinstance(call.args[0], (ast.JoinedStr, ast.BinOp))
+    ]
     assert not composed
 
 

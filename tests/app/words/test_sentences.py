@@ -19,7 +19,7 @@ from app.words import language
 from app.words.localization import localize
 from engine.drill.authoring.problems import Problem
 from engine.drill.judging import agents
-from engine.drill.judging.review import review
+from engine.drill.judging.review import review_run
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
 from engine.drill.time.event_log import EventLog
@@ -29,14 +29,14 @@ from engine.inputs import InputError
 from engine.localization import (
     LocalizableMessage,
     as_json,
+    build_message,
     format_duration,
     format_quantity,
     format_run_time,
     from_json,
     join_messages,
-    say,
 )
-from engine.planning import STATEMENTS, Goals, MirroringPlan, advice
+from engine.planning import STATEMENTS, Goals, MirroringPlan, list_findings
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_script
 from tests.cases import sample_cases
@@ -48,16 +48,18 @@ ENGINE = Path(__file__).parents[3] / "engine"
 
 @pytest.fixture(autouse=True)
 def in_german() -> Iterator[None]:
-    language.use(language.GERMAN)
+    language.use_language(language.GERMAN)
     yield
-    language.use(language.ENGLISH)
+    language.use_language(language.ENGLISH)
 
 
 # --- form of a sentence -------------------------------------------------------------------------------------
 
-LOST = say("lost {server}", server="SERVER_A")
-NESTED = say(
-    "{problem}; did you mean {name}?", problem=say("there is no server {name!r}", name="X"), name="Y"
+LOST = build_message("lost {server}", server="SERVER_A")
+NESTED = build_message(
+    "{problem}; did you mean {name}?",
+    problem=build_message("there is no server {name!r}", name="X"),
+    name="Y",
 )
 
 
@@ -100,9 +102,9 @@ def test_a_log_stores_message_and_plain_text_separately() -> None:
     ("english", "german"),
     [
         (LOST, "SERVER_A verloren"),
-        (say("{state} -> no session", state="SYNCHRONIZED"), "SYNCHRONIZED -> keine Sitzung"),
+        (build_message("{state} -> no session", state="SYNCHRONIZED"), "SYNCHRONIZED -> keine Sitzung"),
         (
-            say("{input}: {why}", input="power-off SERVER_A", why=say("the server is off")),
+            build_message("{input}: {why}", input="power-off SERVER_A", why=build_message("the server is off")),
             "power-off SERVER_A: der Server ist aus",
         ),
         (
@@ -111,30 +113,30 @@ def test_a_log_stores_message_and_plain_text_separately() -> None:
                 "zwischen 0 und 1.000.000 Sekunden liegen"),
         ),
         (
-            say("-{points:g}: {loss} Better: {better}", points=2.5, loss="Some author's reason.",
-                better=say("wait for SYNCHRONIZED.")),
+            build_message("-{points:g}: {loss} Better: {better}", points=2.5, loss="Some author's reason.",
+                better=build_message("wait for SYNCHRONIZED.")),
             "-2,5: Some author's reason. Besser: warten Sie auf SYNCHRONIZED.",
         ),
         (
-            str(Problem("a.toml", 3, 1, "server[1]", say("the window is empty"), say("a number"))),
+            str(Problem("a.toml", 3, 1, "server[1]", build_message("the window is empty"), build_message("a number"))),
             "a.toml:3:1: server[1]: das Zeitfenster ist leer; erwartet: eine Zahl",
         ),
         (join_messages(" ", (format_quantity(1234.5, ",.1f", "MB"), "x")), "1.234,5 MB x"),
         (
-            say("{database} was down for {time} (full points up to {target}, none after {limit}).",
+            build_message("{database} was down for {time} (full points up to {target}, none after {limit}).",
                 database="Sales", time=format_duration(7.97), target=format_duration(120.0),
                 limit=format_duration(1099.32)),
             "Sales war 7,97 s außer Betrieb (volle Punkte bis 2 min, keine nach 18:19).",
         ),
         (
-            say("from {start} to {end}", start=format_run_time(3723.04, 1), end=format_run_time(41.25, 1)),
+            build_message("from {start} to {end}", start=format_run_time(3723.04, 1), end=format_run_time(41.25, 1)),
             "von 1:02:03,0 nach 0:41,2",
         ),
     ],
 )  # fmt: skip
 def test_messages_are_localized_with_their_arguments(english: str, german: str) -> None:
     assert localize(english) == german
-    language.use(language.ENGLISH)
+    language.use_language(language.ENGLISH)
     assert localize(english) == english
 
 
@@ -150,16 +152,20 @@ def test_other_texts_are_unchanged() -> None:
 
 
 def test_a_name_that_looks_like_a_term_is_not_translated() -> None:
-    assert localize(say("lost {server}", server="online")) == "online verloren"
-    assert localize(say("goal met: {goal}", goal="the server is off")) == "Ziel erreicht: the server is off"
+    assert localize(build_message("lost {server}", server="online")) == "online verloren"
+    assert (
+        localize(build_message("goal met: {goal}", goal="the server is off"))
+        == "Ziel erreicht: the server is off"
+    )
 
 
 # --- completeness: texts in the code ------------------------------------------------------------------------
 
 SAYING = frozenset(
     {"InputError", "BranchError", "ScenarioRecordingError", "ConditionError", "Finding", "PlanFinding",
-     "FailoverPrecondition", "emit", "_emit_event", "emit_role_event", "emit_maintenance_event", "_announce", "add",
-     "Loss", "RuleResult", "RubricItem", "Item", "PaperStatement", "Statement", "cancel", "cancel_at", "_give_up",
+     "FailoverPrecondition", "emit", "_emit_event", "emit_role_event", "emit_maintenance_event",
+     "_emit_announcement", "add", "add_problem", "Loss", "RuleResult", "RubricItem", "Item", "PaperStatement",
+     "Statement", "cancel_failover", "cancel_failover_of_copy", "_abandon_failover", "_stop_without_retry",
      "reject_server_if", "reject_computer_if", "Marker"}
 )  # fmt: skip
 """Functions whose text arguments are shown to a user."""
@@ -212,7 +218,7 @@ def _texts(node: ast.expr) -> Iterator[str]:
 
 
 def test_no_text_is_localized_without_its_template() -> None:
-    """If this fails: use `say("… {name}", name=…)`, run `make words`, and translate the text."""
+    """If this fails: use `build_message("… {name}", name=…)`, run `make words`, and translate the text."""
     plain_texts = [
         f"{path.name}:{line} {text!r}"
         for path in sorted(ENGINE.rglob("*.py"))
@@ -233,9 +239,9 @@ def _spoken(drill: Drill) -> Iterator[tuple[str, str]]:
     """Yield (origin, text) of all texts of a run and its debrief."""
     yield from ((event.kind, event.text) for event in drill.events if event.kind not in QUOTED)
     yield from (("effect", fault.effect) for fault in drill.world.faults)
-    for item in drill.score().items if drill.scenario.scored else ():
+    for item in drill.compute_score().items if drill.scenario.scored else ():
         yield from (("reason", item.reason), ("advice", item.better))
-    looked = review(drill)
+    looked = review_run(drill)
     yield "end", looked.ended
     for mistake in looked.mistakes:
         yield from (("mistake", mistake.what), ("cause", mistake.cause), ("advice", mistake.better))
@@ -357,6 +363,6 @@ def test_every_finding_of_the_planner_is_a_message() -> None:
     limits = (Goals(), Goals(rpo_kb=0.0, response_limit_s=0.1), Goals(rpo_s=5.0, response_limit_s=0.3))
     texts: list[str] = [statement.text for statement in STATEMENTS]
     for number, plan in enumerate(plans):
-        for finding in advice(plan, limits[number % len(limits)]):
+        for finding in list_findings(plan, limits[number % len(limits)]):
             texts += [finding.topic, finding.text]
     assert not [text for text in texts if any(" " in part for part in _english(text))]

@@ -7,7 +7,7 @@ import pytest
 from engine.drill.authoring import conditions
 from engine.drill.authoring.facts import ConditionNames, Facts
 from engine.model import World
-from engine.protocol.groups import has_automatic_failover, preconditions
+from engine.protocol.groups import has_automatic_failover, list_preconditions
 from tests.engine.availability.worlds import ag_lab, do, run_until
 from tests.engine.cluster.worlds import fci_lab
 from tests.events import read_field
@@ -43,7 +43,7 @@ def test_each_failed_precondition_names_where_to_check() -> None:
     assert has_automatic_failover(world, "Sales")
     do(world, "power-off NODE_2")
     run_until(world, 30)
-    failing = [p.name for p in preconditions(world, "Sales") if not p.holds and not p.about]
+    failing = [p.name for p in list_preconditions(world, "Sales") if not p.holds and not p.about]
     assert "SQL Server runs and responds on the target" in failing
     assert not has_automatic_failover(world, "Sales")
 
@@ -67,7 +67,9 @@ def _check_detection(world: World, fault: str) -> None:
     while True:
         events = run_until(world, world.t_s + 0.1)
         noticed = any(
-            condition.holds for condition in preconditions(world, "Sales") if condition.about == "beginning"
+            condition.holds
+            for condition in list_preconditions(world, "Sales")
+            if condition.about == "beginning"
         )
         reported = any(
             event.kind == "cluster" and read_field(event, "what") in ("role-failed", "node removed")

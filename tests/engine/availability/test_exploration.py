@@ -81,7 +81,7 @@ def _healthy(world: World) -> bool:
         return False
     other_servers = [server for server in ("NODE_1", "NODE_2") if server != leads[0]]
     states = [
-        world.copies[leads[0], name].availability.peer(server)
+        world.copies[leads[0], name].availability.get_peer_state(server)
         for name in ("Sales", "Orders")
         for server in other_servers
     ]
@@ -132,4 +132,4 @@ def test_known_exploration_findings_stay_fixed(first_fault: str, second_fault: s
 
 def test_repeating_the_faults_ends_in_the_same_state() -> None:
     ends = [_run(ag_lab(), "power-off NODE_1", "power-off FSW", 4) for _ in range(2)]
-    assert ends[0].state_hash() == ends[1].state_hash()
+    assert ends[0].compute_state_hash() == ends[1].compute_state_hash()

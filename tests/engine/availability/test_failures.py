@@ -91,7 +91,7 @@ def test_a_database_without_its_disk_causes_no_failover_and_moves_without_loss()
     world = ag_lab()
     assert _fail_log_disk(world, "Sales") is SyncState.NOT_SYNCHRONIZING
     assert (primaries(world), world.failovers) == (["NODE_1"], [])
-    assert world.copies["NODE_1", "Orders"].availability.peer("NODE_2") is SyncState.SYNCHRONIZED
+    assert world.copies["NODE_1", "Orders"].availability.get_peer_state("NODE_2") is SyncState.SYNCHRONIZED
     do(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
     run_until(world, 70)
     assert [failover.kind for failover in world.failovers] == ["manual", "manual"]
@@ -147,7 +147,9 @@ def test_a_lost_secondary_delays_commits_for_its_timeout_only() -> None:
     run_until(world, 60)
     assert primaries(world) == ["NODE_1"]
     assert not world.failovers
-    assert world.copies["NODE_1", "Sales"].availability.peer("NODE_2") is SyncState.NOT_SYNCHRONIZING
+    assert (
+        world.copies["NODE_1", "Sales"].availability.get_peer_state("NODE_2") is SyncState.NOT_SYNCHRONIZING
+    )
     do(world, "power-off NODE_1")
     run_until(world, 120)
     assert primaries(world) == []  # NODE_3 is no automatic failover partner, and NODE_2 is off
@@ -164,8 +166,8 @@ def test_without_quorum_no_replica_serves_until_quorum_is_forced() -> None:
     run_until(world, 70)
     assert primaries(world) == []
     with pytest.raises(SqlError, match="41125"):
-        commands.planned_failover(world, "NODE_1", "AG1")
-    commands.forced_failover(world, "NODE_1", "AG1")
+        commands.start_planned_failover(world, "NODE_1", "AG1")
+    commands.start_forced_failover(world, "NODE_1", "AG1")
     run_until(world, 90)
     assert primaries(world) == ["NODE_1"]
     assert world.copies["NODE_2", "Sales"].availability.suspended is SuspendReason.PARTNER
@@ -175,10 +177,10 @@ def test_a_planned_failover_needs_a_synchronized_target() -> None:
     world = ag_lab()
     run_until(world, 10)
     with pytest.raises(SqlError, match="41142"):
-        commands.planned_failover(world, "NODE_3", "AG1")
+        commands.start_planned_failover(world, "NODE_3", "AG1")
     with pytest.raises(SqlError, match="41122"):
-        commands.planned_failover(world, "NODE_1", "AG1")
-    commands.planned_failover(world, "NODE_2", "AG1")
+        commands.start_planned_failover(world, "NODE_1", "AG1")
+    commands.start_planned_failover(world, "NODE_2", "AG1")
     run_until(world, 40)
     assert primaries(world) == ["NODE_2"]
     assert world.copies["NODE_1", "Sales"].availability.state is SyncState.SYNCHRONIZED
@@ -188,11 +190,11 @@ def test_a_planned_failover_needs_a_synchronized_target() -> None:
 def test_after_a_forced_failover_the_old_primary_follows_only_after_resume() -> None:
     world = ag_lab()
     run_until(world, 10)
-    commands.forced_failover(world, "NODE_3", "AG1")
+    commands.start_forced_failover(world, "NODE_3", "AG1")
     run_until(world, 60)
     assert primaries(world) == ["NODE_3"]
     assert world.copies["NODE_1", "Sales"].availability.suspended is SuspendReason.PARTNER
-    commands.resume(world, "NODE_1", "Sales")
+    commands.resume_all_movement(world, "NODE_1", "Sales")
     run_until(world, 90)
     assert world.copies["NODE_1", "Sales"].availability.state is SyncState.SYNCHRONIZING
 
@@ -207,12 +209,12 @@ def test_a_secondary_without_cluster_service_counts_as_lost_until_it_returns() -
     do(world, "stop-cluster NODE_2")
     run_until(world, 35)
     lead = world.copies["NODE_1", "Sales"].availability
-    assert lead.peer("NODE_2") is SyncState.NOT_SYNCHRONIZING
+    assert lead.get_peer_state("NODE_2") is SyncState.NOT_SYNCHRONIZING
     assert world.replicas["NODE_2", lead.guid or 0].word is ReplicaWord.RESOLVING_NORMAL
     assert world.availability["Sales"].down_ticks == 0
     do(world, "start-cluster NODE_2")
     run_until(world, 60)
-    assert world.copies["NODE_1", "Sales"].availability.peer("NODE_2") is SyncState.SYNCHRONIZED
+    assert world.copies["NODE_1", "Sales"].availability.get_peer_state("NODE_2") is SyncState.SYNCHRONIZED
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
 
 
@@ -294,9 +296,9 @@ def _commits(world: World, seconds: float) -> float:
     """Return the number of transactions of Sales that commit on NODE_1 in the next *seconds*."""
     source = world.copies["NODE_1", "Sales"].source
     assert source is not None
-    before = world.flow.positions(source).transactions
+    before = world.flow.read_source_positions(source).transactions
     run_until(world, world.tick / 100 + seconds)
-    return world.flow.positions(source).transactions - before
+    return world.flow.read_source_positions(source).transactions - before
 
 
 @pytest.mark.parametrize(("level", "stays"), [(4, "NODE_1"), (5, "NODE_2")])

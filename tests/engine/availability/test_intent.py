@@ -137,20 +137,20 @@ def test_the_listener_sends_no_reader_to_a_lost_copy(lines: tuple[str, ...]) -> 
     world = ag_lab()
     modify(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3', 'NODE_1'))")
     modify(world, "NODE_1", "SECONDARY_ROLE (READ_ONLY_ROUTING_URL = 'TCP://NODE_1:1433')")
-    assert clients.arrival(world, "AGL1", "Sales", reads=True) == ("NODE_3", None)
+    assert clients.resolve_login(world, "AGL1", "Sales", reads=True) == ("NODE_3", None)
     for line in lines:
         do(world, line)
         run_until(world, world.t_s + 30)
-    assert clients.arrival(world, "AGL1", "Sales", reads=True) == ("NODE_1", None)
+    assert clients.resolve_login(world, "AGL1", "Sales", reads=True) == ("NODE_1", None)
 
 
 def test_the_primary_routes_readers_to_a_silent_secondary_until_it_loses_it() -> None:
     world = ag_lab()
     do(world, "hang NODE_3")
     run_until(world, world.t_s + 8)
-    assert clients.arrival(world, "AGL1", "Sales", reads=True) == ("NODE_3", None)
+    assert clients.resolve_login(world, "AGL1", "Sales", reads=True) == ("NODE_3", None)
     run_until(world, world.t_s + 4)
-    assert clients.arrival(world, "AGL1", "Sales", reads=True) == ("NODE_1", None)
+    assert clients.resolve_login(world, "AGL1", "Sales", reads=True) == ("NODE_1", None)
 
 
 def test_a_window_on_the_listener_follows_a_failover() -> None:
@@ -203,7 +203,7 @@ def test_a_program_with_read_intent_is_routed_by_the_listener() -> None:
         simulator.apply_input(
             world, parse_line(f"connect {window} {json.dumps(properties_sent)}", world.tick)
         )
-        return next(event for event in simulator.advance(world, world.tick) if event.kind == "session")
+        return next(event for event in simulator.advance_world(world, world.tick) if event.kind == "session")
 
     routed_client = connect_client("NODE_1#1", listener="AGL1")
     assert (read_field(routed_client, "what"), read_field(routed_client, "to")) == ("routed", "NODE_3")

@@ -57,8 +57,8 @@ def test_trying_addresses_in_turn_times_out_half_of_the_logins() -> None:
     outages = [outage_s(two_sites(seed=seed)) for seed in range(6)]
     assert {outage > 15 for outage in outages} == {True}  # the listener was offline when the login began
     world = two_sites()
-    client = names.resolve(world, world.clients["APP"], "AGL1")
-    detours_s = [names.detour_s(world, client, "AGL1") for _ in range(400)]
+    client = names.resolve_name(world, world.clients["APP"], "AGL1")
+    detours_s = [names.compute_detour_s(world, client, "AGL1") for _ in range(400)]
     assert set(detours_s) == {0.0, names.TCP_TIMEOUT_S}
     assert 150 < detours_s.count(0.0) < 250
 

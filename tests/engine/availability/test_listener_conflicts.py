@@ -24,6 +24,6 @@ def test_the_address_of_a_computer_is_refused(computer: str) -> None:
     world = ag_lab()
     run_until(world, 5)
     assert say(world, "NODE_1", AG + "REMOVE LISTENER 'AGL1'") == []
-    address = config.address(world, computer)
+    address = config.get_address(world, computer)
     assert say(world, "NODE_1", ADD.format(name="AGL1", address=address)) == [19476]
     assert say(world, "NODE_1", ADD.format(name="AGL1", address="10.0.0.78")) == []

@@ -60,7 +60,7 @@ def assert_one_primary(world: World, group: int) -> None:
         node.partition
         for (server, guid), state in world.replicas.items()
         if guid == group and state.word is ReplicaWord.PRIMARY_NORMAL and not world.instances[server].hung
-        if (node := config.node_of(world, server)) is not None and node.partition
+        if (node := config.find_node_of(world, server)) is not None and node.partition
     ]
     assert len(led) == len(set(led))
 
@@ -96,7 +96,7 @@ def test_two_partitions_do_not_affect_each_other() -> None:
     do(world, "sql NODE_1 " + AG + "REMOVE REPLICA ON 'NODE_3'")
     run_until(world, 110)
     assert (world.nodes["NODE_2"].config, world.copies["NODE_2", "Sales"].availability.state) == state_before
-    role = world.nodes["NODE_1"].config.role("AG1")
+    role = world.nodes["NODE_1"].config.find_role("AG1")
     assert role is not None
     assert [(resource.kind, resource.owners) for resource in role.resources] == [
         ("SQL Server Availability Group", ("NODE_1", "NODE_2"))

@@ -73,7 +73,7 @@ def describe_route(world: World, server: str, read_intent: bool) -> str:
     """Return the server to which a connection is routed, or the number of the refusal."""
     copy = world.copies[server, "Sales"]
     try:
-        return groups.policy(copy).route(world, copy, read_intent) or "-"
+        return groups.get_policy(copy).find_route(world, copy, read_intent) or "-"
     except SqlError as problem:
         return str(problem.number)
 
@@ -81,32 +81,32 @@ def describe_route(world: World, server: str, read_intent: bool) -> str:
 def describe(world: World, server: str) -> str:
     """Return role, states, refusals, routes and the properties that are true, of one copy."""
     copy = world.copies[server, "Sales"]
-    policy = groups.policy(copy)
-    refusals = [policy.refusal(copy, read_intent, connected) for read_intent, connected in
+    policy = groups.get_policy(copy)
+    refusals = [policy.find_refusal(copy, read_intent, connected) for read_intent, connected in
                 ((False, False), (True, False), (True, True))]  # fmt: skip
     stated = {
         "leads": policy.is_leader(copy),
         "follows": policy.is_follower(copy),
-        "waits": policy.commits_wait(world, copy),
+        "waits": policy.has_waiting_commits(world, copy),
         "writes": policy.can_write(copy),
         "synchronized": policy.has_synchronized_copy(copy),
         "serves": serving.is_serving(world, copy.key),
         "reads": policy.can_read(copy, read_intent=False),
         "reads-by-intent": policy.can_read(copy, read_intent=True),
         "log-stopped": policy.has_stopped_log(copy),
-        "backs-up-closed": policy.backs_up_closed(copy),
+        "backs-up-closed": policy.can_back_up_closed(copy),
     }
     words = [
-        policy.role(copy) or "-",
-        policy.state(copy) or "-",
-        policy.database_state(copy) or "-",
+        policy.get_role(copy) or "-",
+        policy.get_state(copy) or "-",
+        policy.get_database_state(copy) or "-",
         "+".join(sorted(policy.collect_state_names(world, copy))) or "-",
-        f"sequence={policy.role_sequence(copy)}",
-        f"partner={policy.partner(copy)}",
+        f"sequence={policy.get_role_sequence(copy)}",
+        f"partner={policy.get_partner(copy)}",
         "refusals=" + "/".join(str(refusal.number if refusal is not None else 0) for refusal in refusals),
         f"routes={describe_route(world, server, False)}/{describe_route(world, server, True)}",
-        f"snapshot={policy.gives_snapshot(copy)}",
-        f"backups={policy.backup_refusal(world, copy, False)}/{policy.backup_refusal(world, copy, True)}",
+        f"snapshot={policy.allows_snapshot(copy)}",
+        f"backups={policy.find_backup_refusal(world, copy, False)}/{policy.find_backup_refusal(world, copy, True)}",
         *(word for word, true in stated.items() if true),
     ]
     return " ".join(words)
@@ -121,6 +121,6 @@ def test_the_policy_answers_as_in_the_table(request: pytest.FixtureRequest) -> N
     rows += [
         f"{name}: {condition.name} | {condition.seen_in} | {condition.target} | {condition.holds} {condition.now}"
         for name, world in WORLDS.items()
-        for condition in groups.preconditions(world, "Sales")
+        for condition in groups.list_preconditions(world, "Sales")
     ]
     recordings.check_lines(TABLE, rows, request)

@@ -38,7 +38,7 @@ def test_the_redo_queue_grows_while_log_is_hardened() -> None:
     assert redo_queue_kb(world) > first > 1000
     sales = world.copies["NODE_3", "Sales"]
     assert sales.stream is not None
-    positions = world.flow.stream_positions(sales.stream)
+    positions = world.flow.read_stream_positions(sales.stream)
     assert positions.hardened_kb - positions.redone_kb > 1000
     assert world.copies["NODE_2", "Sales"].availability.redo_waits == ""  # without readers
 

@@ -88,7 +88,7 @@ def test_a_secondary_that_missed_a_forced_failover_follows_after_resume() -> Non
     run_until(world, world.tick / 100 + 60)
     assert world.copies["NODE_2", "Sales"].availability.suspended is None
     run_until(world, world.tick / 100 + 60)
-    ends = [streams.end_of_log_kb(world, world.copies[node, "Sales"]) for node in ("NODE_1", "NODE_2")]
+    ends = [streams.get_end_of_log_kb(world, world.copies[node, "Sales"]) for node in ("NODE_1", "NODE_2")]
     assert ends[0] - ends[1] < 10_000.0, "the secondary receives the log of the new primary"
 
 

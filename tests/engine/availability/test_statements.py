@@ -147,7 +147,7 @@ def test_a_replica_becomes_asynchronous_and_synchronized_again() -> None:
     assert say(world, "NODE_1", mode) == [35211]  # the replica has automatic failover
     assert say(world, "NODE_1", f"{AG}MODIFY REPLICA ON 'NODE_2' WITH (FAILOVER_MODE = MANUAL)") == []
     assert say(world, "NODE_1", mode) == []
-    assert world.copies["NODE_1", "Sales"].availability.peer("NODE_2") is SyncState.SYNCHRONIZING
+    assert world.copies["NODE_1", "Sales"].availability.get_peer_state("NODE_2") is SyncState.SYNCHRONIZING
     assert say(world, "NODE_2", f"{AG}FAILOVER") == [41142]
     synchronous_mode = mode.replace("ASYNCHRONOUS", "SYNCHRONOUS")
     assert say(world, "NODE_1", synchronous_mode, 5) == []
@@ -373,7 +373,7 @@ GO
 def test_a_script_of_the_wizard_runs() -> None:
     world = build_settled_world().fork()
     assert say(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 2) == []
-    tsql.submit(world, "NODE_1", WIZARD)
+    tsql.submit_text(world, "NODE_1", WIZARD)
     run_until(world, world.t_s + 60)
     assert primaries(world) == ["NODE_1"]
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
@@ -550,7 +550,7 @@ def test_a_removed_replica_leaves_the_routing_lists(routes: str) -> None:
         == []
     )
     assert say(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE REPLICA ON 'NODE_3'", 1) == []
-    replica = world.nodes["NODE_2"].config.groups[0].replica("NODE_1")
+    replica = world.nodes["NODE_2"].config.groups[0].find_replica("NODE_1")
     assert replica is not None
     assert [server for _, server in replica.routes] == ["NODE_2", "NODE_1"]
     added_replica = "'TCP://NODE_3:5022', AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL"

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from engine.flow import StreamSetup
-from engine.flow.places import group_threads, mirroring_threads
+from engine.flow.places import count_group_threads, count_mirroring_threads
 from engine.model import World
-from engine.published.clusters import group_world
+from engine.published.clusters import build_group_world
 from tests.engine.availability.worlds import ag_lab, do, run_until
 
 
 def _setup(world: World, server: str) -> StreamSetup:
     stream = world.copies[server, "Sales"].stream
     assert stream is not None
-    return world.flow.stream_setup(stream)
+    return world.flow.get_stream_setup(stream)
 
 
 def _lab(version: int, *lines: str) -> World:
@@ -59,7 +59,7 @@ def test_worker_threads_of_groups_follow_the_formula(
     version: int, databases: int, primary: int, secondary: int
 ) -> None:
     """Check documented behavior: [DOC: thread usage of groups]."""
-    world = group_world(("auto", "auto", "async"), version=version, databases=databases, cores=8)
-    threads = group_threads(world.flow.source_setups, world.flow.stream_setups)
+    world = build_group_world(("auto", "auto", "async"), version=version, databases=databases, cores=8)
+    threads = count_group_threads(world.flow.source_setups, world.flow.stream_setups)
     assert threads == {0: primary, 1: secondary, 2: secondary}
-    assert mirroring_threads(world.flow.source_setups, world.flow.stream_setups) == {}
+    assert count_mirroring_threads(world.flow.source_setups, world.flow.stream_setups) == {}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.model import World
-from engine.tsql.catalog.shapes import SHAPES, columns_in
+from engine.tsql.catalog.shapes import SHAPES, list_columns_in
 from tests.engine.availability.test_intent import run_statement, sql
 from tests.engine.availability.worlds import ag_lab, do, run_until
 from tests.engine.tsql.console import ask
@@ -253,7 +253,7 @@ def test_every_group_view_works_on_every_replica_and_version(state: str) -> None
             )
             assert answer.numbers == []
             assert answer.columns == [
-                [c.name for c in columns_in(SHAPES[name], version)] for name in available_names
+                [c.name for c in list_columns_in(SHAPES[name], version)] for name in available_names
             ]
 
 
@@ -298,7 +298,7 @@ def test_transaction_delay_is_the_wait_of_the_commits() -> None:
     source = world.copies[P1, "Sales"].source
     assert source is not None
     ms_per_write = in_ms / _grown(world.fork(), P1, writes)
-    assert ms_per_write == pytest.approx(world.flow.reading(source).commit_delay_ms, rel=0.05)
+    assert ms_per_write == pytest.approx(world.flow.read_source(source).commit_delay_ms, rel=0.05)
     assert ask(world, P3, waits, then_s=0.1).value == 0
 
 

@@ -52,7 +52,7 @@ def do(world: World, *lines: str) -> None:
 
 
 def run_until(world: World, t_s: float) -> list[Event]:
-    return simulator.advance(world, round(t_s * 100))
+    return simulator.advance_world(world, round(t_s * 100))
 
 
 def primaries(world: World) -> list[str]:

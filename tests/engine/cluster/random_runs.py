@@ -150,7 +150,7 @@ class Run:
         self.world, self.chance = LABS[self.lab](self.seed), random.Random(self.seed)
         clusters = list(self.world.clusters.values())
         if clusters and self.settled:
-            cluster, witness = clusters[0], config.current(self.world, clusters[0].name).witness
+            cluster, witness = clusters[0], config.find_current_config(self.world, clusters[0].name).witness
             kind = KINDS[witness.kind] if witness is not None else "none"
             self.oracle = Oracle(cluster.nodes, cluster.windows, kind)
 
@@ -179,7 +179,10 @@ class Run:
         for cluster in self.world.clusters:
             inputs += [f"fail-witness {cluster}", f"mend-witness {cluster}", f"stop-cluster {node}",
                       f"start-cluster {node}"]  # fmt: skip
-            inputs += [f"move-role {role.name} {node}" for role in config.current(self.world, cluster).roles]
+            inputs += [
+                f"move-role {role.name} {node}"
+                for role in config.find_current_config(self.world, cluster).roles
+            ]
         if "FSW" in self.world.computers:
             inputs += ["power-off FSW", "power-on FSW"]
         inputs += [f"fail-disk {server} Sales", f"mend-disk {server} Sales",
@@ -236,7 +239,7 @@ class Run:
             "revert-all",
         ]
         for cluster in self.world.clusters:
-            current_config = config.current(self.world, cluster)
+            current_config = config.find_current_config(self.world, cluster)
             inputs += [
                 f"set-weight {node} {chance.choice((0, 1))}",
                 f"prevent-quorum {node}",
@@ -276,7 +279,7 @@ class Run:
         """Insert a unique row on each server; secondaries and stale principals refuse it."""
         self.sent += 1
         for server in sorted({key[0] for key in self.world.copies if key[1] == "Sales"}):
-            tsql.submit(self.world, server, f"USE Sales; INSERT marker VALUES ({self.sent})")
+            tsql.submit_text(self.world, server, f"USE Sales; INSERT marker VALUES ({self.sent})")
 
     # --- what must hold -----------------------------------------------------------------------------------
 
@@ -347,7 +350,7 @@ class Run:
     def play(self) -> list[str]:
         first = self.serving()[0]
         run_until(self.world, 5)
-        tsql.submit(self.world, first, "USE Sales; CREATE TABLE marker (n int)")
+        tsql.submit_text(self.world, first, "USE Sales; CREATE TABLE marker (n int)")
         self.wait(5)
         self.ask_oracle()
         force_at = self.chance.randint(2, 7) if self.chance.random() < 0.2 else -1
@@ -391,9 +394,9 @@ class Run:
                 self.apply(f"set-weight {name} 1")
                 self.apply(f"ps {name} Resume-ClusterNode {name}")
                 owners = ",".join(self.world.clusters[cluster].nodes)
-                if "AG1" in [role.name for role in config.current(self.world, cluster).roles]:
+                if "AG1" in [role.name for role in config.find_current_config(self.world, cluster).roles]:
                     self.apply(f"ps {name} Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners {owners}")
-            for role in config.current(self.world, cluster).roles:
+            for role in config.find_current_config(self.world, cluster).roles:
                 self.apply(f"start-role {role.name}")
         for server, instance in self.world.instances.items():
             if not instance.clustered:
@@ -412,7 +415,7 @@ class Run:
             self.problems.append(f"acknowledged and lost: {sorted(lost_rows)} of {len(self.acknowledged)}")
 
     def _rows(self, server: str) -> set[int]:
-        tsql.submit(self.world, f"{server}#9", "SELECT n FROM Sales.dbo.marker WITH (NOLOCK)")
+        tsql.submit_text(self.world, f"{server}#9", "SELECT n FROM Sales.dbo.marker WITH (NOLOCK)")
         done_events = [e for e in run_until(self.world, self.world.t_s + 30) if e.kind == "sql_done"]
         grids = [
             grid["rows"]

@@ -12,9 +12,9 @@ from tests.shipped_scenarios import load_shipped_scenario
 def test_a_run_continues_after_the_owner_of_a_role_is_evicted(first_line: str) -> None:
     drill = Drill(load_shipped_scenario("ag-lab"), mode=DrillMode.LAB)
     drill.advance_to(100)
-    drill.do(first_line)
+    drill.apply_line(first_line)
     drill.advance_to(150)
     if first_line != "evict NODE_1":
-        drill.do("evict NODE_1")
+        drill.apply_line("evict NODE_1")
     drill.advance_to(6000)
     assert "NODE_1" not in drill.world.nodes

@@ -111,11 +111,11 @@ def test_a_role_that_comes_online_does_not_move_to_its_own_node() -> None:
 
 def test_a_node_keeps_its_address_when_an_instance_moves() -> None:
     world = fci_lab()
-    before = {name: config.address(world, name) for name in world.nodes}
+    before = {name: config.get_address(world, name) for name in world.nodes}
     assert len(set(before.values())) == len(before)
     do(world, "move-role SQLFCI1 NODE_2")
     run_until(world, 60)
-    assert {name: config.address(world, name) for name in world.nodes} == before
+    assert {name: config.get_address(world, name) for name in world.nodes} == before
 
 
 @pytest.mark.parametrize(("fault", "noticed_s"), [("stop-service SQLFCI1", 5), ("hang SQLFCI1", 60)])
@@ -270,10 +270,10 @@ def test_a_group_is_refused_if_one_node_could_host_two_replicas() -> None:
     ]
     group = AvailabilityGroup(name="AG1", guid=1, primary="FCI", replicas=tuple(replicas))
     with pytest.raises(SqlError) as refused:
-        configuration.check_nodes(world, group)
+        configuration.check_replica_nodes(world, group)
     assert refused.value.number == 19405
     do(world, "set-owners SQL Server (FCI) N1")
-    configuration.check_nodes(world, group)
+    configuration.check_replica_nodes(world, group)
 
 
 # --- Setup RemoveNode, new disks ----------------------------------------------------------------------------

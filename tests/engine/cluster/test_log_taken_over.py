@@ -15,10 +15,10 @@ def _hang_principal(open_transaction: bool = False) -> World:
     """Return a world in which SERVER_A responds again and still acts as principal, but SERVER_B has taken over."""
     world = mirroring_lab(383)
     run_until(world, 5)
-    tsql.submit(world, "SERVER_A", "USE Sales; CREATE TABLE marker (n int)")
+    tsql.submit_text(world, "SERVER_A", "USE Sales; CREATE TABLE marker (n int)")
     run_until(world, 10)
     if open_transaction:
-        tsql.submit(world, "SERVER_A", "BEGIN TRANSACTION; INSERT marker VALUES (1)")
+        tsql.submit_text(world, "SERVER_A", "BEGIN TRANSACTION; INSERT marker VALUES (1)")
         run_until(world, 10.5)
     do(world, "hang SERVER_A")
     run_until(world, 60)
@@ -28,7 +28,7 @@ def _hang_principal(open_transaction: bool = False) -> World:
 
 
 def _answer(world: World, text: str) -> list[str]:
-    tsql.submit(world, "SERVER_A", text)
+    tsql.submit_text(world, "SERVER_A", text)
     events = run_until(world, world.t_s + 30)
     done_events = [
         event for event in events if event.kind == "sql_done" and read_field(event, "batch") == text
@@ -61,7 +61,7 @@ def test_a_write_during_the_takeover_waits_and_ends_with_the_connection(text: st
 def test_a_commit_during_the_takeover_waits_and_ends_with_the_connection() -> None:
     world = _hang_principal(open_transaction=True)
     assert "transport-level error" in _answer(world, "COMMIT")[-1]
-    tsql.submit(world, "SERVER_B", "SELECT count(*) FROM Sales.dbo.marker")
+    tsql.submit_text(world, "SERVER_B", "SELECT count(*) FROM Sales.dbo.marker")
     (done_event,) = [event for event in run_until(world, world.t_s + 5) if event.kind == "sql_done"]
     assert read_field(done_event, "results")[0]["rows"] == [[0]]
 
@@ -92,10 +92,10 @@ def test_a_row_count_appears_when_the_commit_is_done(text: str, owner_lost: bool
     """The synchronous secondaries are away, and then the primary too, before it stops waiting for them."""
     world = ag_lab(1)
     run_until(world, 5)
-    tsql.submit(world, "NODE_1", "USE Sales; CREATE TABLE marker (n int)")
+    tsql.submit_text(world, "NODE_1", "USE Sales; CREATE TABLE marker (n int)")
     run_until(world, 10)
     do(world, "cut NODE_1 NODE_2")
-    tsql.submit(world, "NODE_1", text)
+    tsql.submit_text(world, "NODE_1", text)
     done_events = [event for event in run_until(world, 10.5) if event.kind == "sql_done"]
     assert not done_events
     messages = world.batches["NODE_1"].messages

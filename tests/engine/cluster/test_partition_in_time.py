@@ -46,7 +46,7 @@ def test_an_old_node_cannot_form_the_cluster_with_a_tag_only_witness(witness: st
 def test_an_old_node_copies_the_newer_database_from_a_disk_witness(windows: str) -> None:
     """With it the node knows that its replica is not ready for failover; the cluster alone does not bring it online."""
     world = _newer_on_n1("disk", windows)
-    newest = config.current(world, "CLU1").epoch
+    newest = config.find_current_config(world, "CLU1").epoch
     do(world, "power-on N2")
     run_until(world, 400)
     assert primaries(world) == []

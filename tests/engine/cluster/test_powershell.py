@@ -69,7 +69,7 @@ def test_action_cmdlets_change_the_cluster() -> None:
     ask(world, "(Get-ClusterNode NODE_4).NodeWeight = 0")
     assert ask(world, "(Get-ClusterNode NODE_4).NodeWeight") == "0"
     ask(world, 'Get-ClusterResource "SQL Server (SQLFCI1)" | Set-ClusterOwnerNode -Owners NODE_2')
-    assert require(role(world, "SQLFCI1").resource("SQL Server (SQLFCI1)")).owners == ("NODE_2",)
+    assert require(role(world, "SQLFCI1").find_resource("SQL Server (SQLFCI1)")).owners == ("NODE_2",)
     assert "Paused" in ask(world, "Suspend-ClusterNode NODE_3 -Drain")
     run_until(world, 60)
     assert role(world, "SQLFCI2").owner == "NODE_4"
@@ -575,7 +575,7 @@ def test_an_evicted_node_that_is_down_owns_nothing_anymore() -> None:
     run_until(world, 30)
     ask(world, "Remove-ClusterNode NODE_2 -Force")
     assert "{NODE_1}" in ask(world, "Get-ClusterResource 'SQL Server (SQLFCI1)' | Get-ClusterOwnerNode")
-    assert "NODE_2" not in dict(config.current(world, "CLU1").weights)
+    assert "NODE_2" not in dict(config.find_current_config(world, "CLU1").weights)
 
 
 @pytest.mark.parametrize("line", ["Start-ClusterNode NODE_2", "Stop-ClusterNode NODE_2"])

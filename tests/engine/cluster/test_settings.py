@@ -15,11 +15,11 @@ from tests.engine.cluster.worlds import do, fci_lab, pair, run_until
 
 def test_a_new_witness_replaces_a_lost_one() -> None:
     world = fci_lab()
-    assert config.current(world, "CLU1").witness_counts
+    assert config.find_current_config(world, "CLU1").witness_counts
     do(world, "fail-witness CLU1")
     run_until(world, 30)
-    assert not config.current(world, "CLU1").witness_counts
-    assert len(config.current(world, "CLU1").counted) == 3
+    assert not config.find_current_config(world, "CLU1").witness_counts
+    assert len(config.find_current_config(world, "CLU1").counted) == 3
     assert "disk 'Cluster Disk 9' does not exist" in ask(
         world, "Set-ClusterQuorum -DiskWitness 'Cluster Disk 9'"
     )
@@ -28,10 +28,10 @@ def test_a_new_witness_replaces_a_lost_one() -> None:
     assert lines(text)[2] == ["CLU1", "Cluster", "Disk", "3", "NodeAndDiskMajority"]
     moved = ask(world, "Move-ClusterResource 'Cluster Disk 3' -Group SQLFCI1")
     assert "is only shown" in moved, "the witness has left Available Storage"
-    assert config.current(world, "CLU1").witness_counts
-    assert len(config.current(world, "CLU1").counted) == 4
+    assert config.find_current_config(world, "CLU1").witness_counts
+    assert len(config.find_current_config(world, "CLU1").counted) == 4
     ask(world, "Set-ClusterQuorum -NoWitness")
-    assert config.current(world, "CLU1").witness is None
+    assert config.find_current_config(world, "CLU1").witness is None
 
 
 def test_an_unreachable_share_is_refused_as_witness() -> None:
@@ -43,7 +43,7 @@ def test_an_unreachable_share_is_refused_as_witness() -> None:
     assert "NamedParameterNotFound" in refused, "cloud witnesses came with Windows Server 2016"
     do(world, "power-on FSW")
     ask(world, r"Set-ClusterQuorum -FileShareWitness \\FSW\Other")
-    current_config = config.current(world, "CLU1")
+    current_config = config.find_current_config(world, "CLU1")
     assert current_config.witness is not None
     assert current_config.witness.name == "FSW"
 
@@ -67,9 +67,9 @@ def build_world_of_2016() -> World:
 )
 def test_a_witness_is_checked(line: str, answer: str) -> None:
     world = build_world_of_2016()
-    before = config.current(world, "CLU1").witness
+    before = config.find_current_config(world, "CLU1").witness
     assert answer in ask(world, line.replace("\\\\", "\\"))
-    assert (config.current(world, "CLU1").witness == before) is (answer != "Cloud Witness")
+    assert (config.find_current_config(world, "CLU1").witness == before) is (answer != "Cloud Witness")
 
 
 VALUES = [
@@ -128,10 +128,10 @@ def test_the_vote_of_the_node_with_the_lower_priority_is_removed_first() -> None
     run_until(world, 5)
     assert ask(world, "(Get-Cluster).LowerQuorumPriorityNodeID = 1", "N1") == ""
     assert ask(world, "(Get-Cluster).LowerQuorumPriorityNodeID", "N2") == "1"
-    assert config.current(world, "CLU1").counted == ("N2",)
+    assert config.find_current_config(world, "CLU1").counted == ("N2",)
     assert "no node with the ID 7" in ask(world, "(Get-Cluster).LowerQuorumPriorityNodeID = 7", "N1")
     ask(world, "(Get-Cluster).DynamicQuorum = 0", "N1")
-    assert config.current(world, "CLU1").counted == ("N1", "N2")
+    assert config.find_current_config(world, "CLU1").counted == ("N1", "N2")
 
 
 RESTARTS = [

@@ -145,7 +145,7 @@ def describe_node(world: World, name: str) -> str:
     stated = {
         "runs": config.is_running(world, node),
         "member": bool(node.partition),
-        "writes": bool(node.partition) and config.may_write(world, name),
+        "writes": bool(node.partition) and config.can_write(world, name),
         "quarantined": quarantine.is_quarantined(world, name),
         "forced": known_config.forced,
         "prevented": node.prevented,
@@ -167,8 +167,8 @@ def describe_roles(world: World) -> list[str]:
     for node, role in roles.iterate_roles(world):
         words = [role.name, f"on {role.owner}", f"as {node.name} knows", config.read_role_state(role)]
         words.append(f"owner={config.read_owner(world, node.name, role)}")
-        words.append("used=" + "/".join(map(str, roles.failures_used(world, role.name))))
-        words.append(f"restarts={roles.restarts_used(world, role)}")
+        words.append("used=" + "/".join(map(str, roles.count_failures(world, role.name))))
+        words.append(f"restarts={roles.count_restarts(world, role)}")
         words.append(
             "can=" + "+".join(name for name in world.nodes if roles.can_come_online(world, node, role, name))
         )
@@ -181,14 +181,14 @@ def describe_roles(world: World) -> list[str]:
         words = [
             server,
             f"at {instance.computer}",
-            f"nodes={'+'.join(instances.possible_nodes(world, server))}",
+            f"nodes={'+'.join(instances.list_possible_nodes(world, server))}",
         ]
         rows.append(" ".join([*words, f"quorum={config.has_quorum(world, server)}", instance.service.name]))
     for database in world.availability:
         serving_key = serving.find_serving_key(world, database)
         unmet = [
             f"{condition.name}@{condition.target}"
-            for condition in groups.preconditions(world, database)
+            for condition in groups.list_preconditions(world, database)
             if not condition.holds
         ]
         rows.append(f"{database} served={serving_key and serving_key[0]} unmet: " + "; ".join(unmet))

@@ -66,7 +66,7 @@ def build_cluster_world(*, instance: str = "", windows: str = "2012 R2") -> Worl
 def role(world: World, name: str) -> ClusterRole:
     """Return the role from the newest copy of the cluster database."""
     configs = sorted((node.config for node in world.nodes.values()), key=lambda config: config.epoch)
-    role = configs[-1].role(name)
+    role = configs[-1].find_role(name)
     assert role is not None
     return role
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.drill.authoring.lint import lint
+from engine.drill.authoring.lint import list_warnings
 from engine.drill.authoring.problems import Problem, ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from tests.engine.drill.texts import SMALL, change_text
@@ -13,7 +13,7 @@ from tests.engine.drill.texts import SMALL, change_text
 def check_text(text: str) -> list[Problem]:
     """Return the problems that `check` reports for a file."""
     try:
-        return lint(load_scenario(text, "small.toml"), "small.toml")
+        return list_warnings(load_scenario(text, "small.toml"), "small.toml")
     except ScenarioError as problems:
         return list(problems.problems)
 

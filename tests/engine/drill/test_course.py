@@ -17,7 +17,7 @@ WITNESS_OFF = "sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF"
 
 
 def items(drill: Drill) -> dict[str, RubricItem]:
-    return {item.name: item for item in drill.score().items}
+    return {item.name: item for item in drill.compute_score().items}
 
 
 def finish_run(drill: Drill) -> Drill:
@@ -33,16 +33,16 @@ def premise(text: str) -> tuple[str, str]:
 
 def test_the_premise_of_a_question_must_be_true() -> None:
     drill_run = run(asking(None, premise("Sales serves on SERVER_B")), 51)
-    assert "role" in [question.name for question in drill_run.open_questions()]
+    assert "role" in [question.name for question in drill_run.list_open_questions()]
     untold = run(asking(None, premise("Sales serves on SERVER_A")), 51)
-    assert "role" not in [question.name for question in untold.open_questions()]
+    assert "role" not in [question.name for question in untold.list_open_questions()]
 
 
 def test_an_unasked_question_is_not_counted() -> None:
     drill_run = run(asking(None, premise("Sales serves on SERVER_A")), 24)
-    drill_run.do("answer next 1")
-    drill_run.do("answer cause 2")
-    run(drill_run, 30).do("power-on SERVER_A")
+    drill_run.apply_line("answer next 1")
+    drill_run.apply_line("answer cause 2")
+    run(drill_run, 30).apply_line("power-on SERVER_A")
     finish_run(drill_run)
     assert items(drill_run)["Diagnosis"].points == 20.0, "the question that was asked bears all the points"
     assert not items(drill_run)["Diagnosis"].losses
@@ -51,7 +51,7 @@ def test_an_unasked_question_is_not_counted() -> None:
 def test_without_questions_the_points_follow_the_rest() -> None:
     never_condition = ('when = "not Sales serves"', 'when = "SERVER_W is OFF"')
     drill_run = run(asking(None, premise("Sales serves on SERVER_A"), never_condition), 22)
-    run(drill_run, 60).do("power-on SERVER_A")
+    run(drill_run, 60).apply_line("power-on SERVER_A")
     finish_run(drill_run)
     diagnosis = items(drill_run)["Diagnosis"]
     other_items = [item for item in items(drill_run).values() if item is not diagnosis]
@@ -65,10 +65,10 @@ def test_without_questions_the_points_follow_the_rest() -> None:
 
 def test_ending_the_drill_before_a_question_earns_no_points() -> None:
     drill_run = run(asking(), 24)
-    drill_run.do("answer next 1")
-    drill_run.do("answer cause 2")
-    drill_run.do("power-on SERVER_A")
-    drill_run.finish()
+    drill_run.apply_line("answer next 1")
+    drill_run.apply_line("answer cause 2")
+    drill_run.apply_line("power-on SERVER_A")
+    drill_run.end_now()
     assert [loss.reason for loss in items(drill_run)["Diagnosis"].losses] == [
         "Who leads now? Not asked: the drill ended first."
     ]
@@ -78,16 +78,16 @@ def test_a_question_waits_until_its_premise_is_true() -> None:
     """The question is about a failure; a cable that is pulled for a moment is not one yet."""
     later_condition = ('when = "not Sales serves"', 'when = "not Sales serves"\npremise = "SERVER_A is OFF"')
     drill_run = run(asking(None, later_condition), 5)
-    drill_run.do("stop-service SERVER_W")
-    run(drill_run, 8).do("pull-cable SERVER_A")
-    run(drill_run, 13).do("plug-cable SERVER_A")
-    assert "cause" not in [question.name for question in run(drill_run, 19).open_questions()]
-    assert "cause" in [question.name for question in run(drill_run, 26).open_questions()]
+    drill_run.apply_line("stop-service SERVER_W")
+    run(drill_run, 8).apply_line("pull-cable SERVER_A")
+    run(drill_run, 13).apply_line("plug-cable SERVER_A")
+    assert "cause" not in [question.name for question in run(drill_run, 19).list_open_questions()]
+    assert "cause" in [question.name for question in run(drill_run, 26).list_open_questions()]
 
 
 def test_a_question_whose_time_has_passed_is_not_asked() -> None:
     drill_run = run(asking(None, ('after = "2s"', 'after = "20s"')), 60)
-    assert "cause" not in [question.name for question in drill_run.open_questions()], (
+    assert "cause" not in [question.name for question in drill_run.list_open_questions()], (
         "by then Sales serves again"
     )
 
@@ -97,11 +97,11 @@ def test_a_prediction_without_any_outcome_is_not_counted() -> None:
         (f'when = "automatic_failovers(Sales) {sign} 0"', 'when = "SERVER_W is OFF"') for sign in (">", "==")
     ]
     drill_run = run(asking(None, *never_conditions), 22)
-    drill_run.do("answer next 1")
-    run(drill_run, 60).do("power-on SERVER_A")
+    drill_run.apply_line("answer next 1")
+    run(drill_run, 60).apply_line("power-on SERVER_A")
     assert not items(finish_run(drill_run))["Prediction"].counted
     silent = run(asking(None, *never_conditions), 60)
-    silent.do("power-on SERVER_A")
+    silent.apply_line("power-on SERVER_A")
     assert items(finish_run(silent))["Prediction"].counted, "who said nothing has earned nothing"
 
 
@@ -120,10 +120,10 @@ INSTEAD = (
 def test_the_right_answer_follows_the_run(sabotage: bool, right_choices: list[int], reason: str) -> None:
     drill_run = run(asking(None, INSTEAD), 2)
     if sabotage:
-        drill_run.do(WITNESS_OFF)
-    run(drill_run, 60).do("answer role 1")
+        drill_run.apply_line(WITNESS_OFF)
+    run(drill_run, 60).apply_line("answer role 1")
     run(drill_run, 300)
-    (role,) = [question for question in drill_run.report()["questions"] if question["name"] == "role"]
+    (role,) = [question for question in drill_run.build_report()["questions"] if question["name"] == "role"]
     assert (role["right"], role["why"], role["correct"]) == (right_choices, reason, sabotage)
     assert reason in items(drill_run)["Diagnosis"].reason
 
@@ -155,12 +155,12 @@ def test_a_premise_is_checked() -> None:
 )
 def test_a_price_is_charged_only_if_its_reason_is_true(premise: str, taken_points: float) -> None:
     drill_run = run(drill(("price = 20", f'premise = "{premise}"\nprice = 20')), 40)
-    drill_run.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
-    run(drill_run, 45).do("power-on SERVER_A")
+    drill_run.apply_line("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
+    run(drill_run, 45).apply_line("power-on SERVER_A")
     finish_run(drill_run)
     assert 30.0 - items(drill_run)["Conduct"].points - sum(
         loss.points for loss in items(drill_run)["Conduct"].losses if "removed" not in loss.reason
-    ) == pytest.approx(taken_points if drill_run.score().finished else 30.0)
+    ) == pytest.approx(taken_points if drill_run.compute_score().finished else 30.0)
     rule_texts = [
         event.text for event in drill_run.events if event.kind == "score" and read_field(event, "rule")
     ]
@@ -177,17 +177,17 @@ def sabotage(mode: DrillMode | None = None) -> Drill:
         (195, "sql SERVER_B ALTER DATABASE Sales SET WITNESS = 'TCP://SERVER_W:5022'"),
     ):
         run(drill_run, at_s)
-        drill_run.do(line)
+        drill_run.apply_line(line)
         if at_s == 100:
-            drill_run.do("answer whose-word 4")
+            drill_run.apply_line("answer whose-word 4")
     run(drill_run, 900)
     return drill_run
 
 
 def test_sabotage_earns_nothing_and_reports_are_true() -> None:
     sabotaged = sabotage()
-    assert sabotaged.score().finished
-    assert sabotaged.score().total < 60.0
+    assert sabotaged.compute_score().finished
+    assert sabotaged.compute_score().total < 60.0
     assert items(sabotaged)["Automatic failover disabled"].points == -30.0
     assert items(sabotaged)["Diagnosis"].points == 10.0, "who forced knows whose word it was"
     assert "about to" not in items(sabotaged)["Conduct"].reason
@@ -213,12 +213,18 @@ def test_giving_up_automatic_failover_costs_points(
 ) -> None:
     """The cost applies once; not if the server refused, the author set a price, or no witness was planned."""
     drill_run = run(drill(*changes), 2)
-    drill_run.do(line)
-    drill_run.do("sql SERVER_A ALTER DATABASE Sales SET WITNESS = 'TCP://SERVER_W:5022'")
-    drill_run.do("sql SERVER_A ALTER DATABASE Sales SET SAFETY FULL")
+    drill_run.apply_line(line)
+    drill_run.apply_line("sql SERVER_A ALTER DATABASE Sales SET WITNESS = 'TCP://SERVER_W:5022'")
+    drill_run.apply_line("sql SERVER_A ALTER DATABASE Sales SET SAFETY FULL")
     assert (
-        sum(item.points for item in drill_run.score().items if item.name == "Automatic failover disabled")
+        sum(
+            item.points
+            for item in drill_run.compute_score().items
+            if item.name == "Automatic failover disabled"
+        )
         <= 0.0
     )
-    items_found = [item for item in drill_run.score().items if item.name == "Automatic failover disabled"]
+    items_found = [
+        item for item in drill_run.compute_score().items if item.name == "Automatic failover disabled"
+    ]
     assert bool(items_found) == (cost < 0.0)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.drill.judging import report
-from engine.drill.judging.review import review
+from engine.drill.judging.review import review_run
 from engine.drill.running.drill import Drill
 from engine.inputs import InputError
 from engine.mirroring import preconditions
@@ -60,7 +60,7 @@ def acts(draw: st.DrawFn) -> str:
 
 
 def assert_nothing_is_lost(drill: Drill) -> None:
-    run_report = drill.report()
+    run_report = drill.build_report()
     assert "failed_parts" not in run_report, run_report.get("failed_parts")
     json.dumps(run_report, allow_nan=False)
     assert set(run_report["availability"]["databases"]) == set(drill.world.availability)
@@ -70,9 +70,9 @@ def assert_nothing_is_lost(drill: Drill) -> None:
         for array_group in arrays.values()
         for array in array_group.values()
     )
-    review(drill).as_json()
+    review_run(drill).as_json()
     for database in [*drill.world.availability, "Sales"]:
-        preconditions.preconditions(drill.world, database)
+        preconditions.list_preconditions(drill.world, database)
 
 
 @given(st.lists(st.tuples(acts(), st.sampled_from((0.5, 4.0, 30.0))), max_size=14))
@@ -81,7 +81,7 @@ def test_no_input_loses_the_report(script: list[tuple[str, float]]) -> None:
     drill_run = run(drill(text=FREE), 5)
     for line, wait_s in script:
         try:
-            drill_run.do(line)
+            drill_run.apply_line(line)
         except InputError:
             continue
         run(drill_run, drill_run.world.t_s + wait_s)
@@ -101,10 +101,10 @@ def test_no_input_loses_the_report(script: list[tuple[str, float]]) -> None:
 )
 def test_databases_of_a_partial_report_are_included(statements: tuple[str, ...]) -> None:
     drill_run = drill(text=FREE)
-    drill_run.do("stop-app APP")
+    drill_run.apply_line("stop-app APP")
     for statement in statements:
         run(drill_run, drill_run.world.t_s + 20.0)
-        drill_run.do(f"sql SERVER_A {statement}")
+        drill_run.apply_line(f"sql SERVER_A {statement}")
     assert_nothing_is_lost(run(drill_run, drill_run.world.t_s + 1500.0))
 
 
@@ -112,10 +112,10 @@ def test_a_failed_part_of_the_report_is_named_and_affects_no_other(monkeypatch: 
     def broken(_: Drill) -> None:
         raise KeyError("NewDb")
 
-    monkeypatch.setattr(report, "readings", broken)
+    monkeypatch.setattr(report, "build_readings", broken)
     drill_run = run(drill(text=FREE), 10)
-    drill_run.do("power-off SERVER_A")
-    report_made = run(drill_run, 60).report()
+    drill_run.apply_line("power-off SERVER_A")
+    report_made = run(drill_run, 60).build_report()
     assert report_made["failed_parts"] == [{"part": "readings", "error": "KeyError: 'NewDb'"}]
     assert report_made["readings"]["t_s"] == []
     assert len(report_made["failovers"]) == 1

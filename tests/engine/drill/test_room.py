@@ -10,7 +10,7 @@ from engine.drill.running import drill as drill_module
 from engine.drill.running.drill import Drill
 from engine.drill.time import history as module
 from engine.drill.time.history import History
-from engine.model import ticks
+from engine.model import to_ticks
 from engine.protocol import jobs
 from tests.hostile import soak
 from tests.room import room
@@ -29,8 +29,8 @@ def play_until(history: History, until_s: float) -> History:
     for act in cycle(ACTS):
         if history.drill.world.t_s >= until_s:
             return history
-        history.do(act)
-        history.advance_to(history.drill.tick + ticks(ACT_EACH_S))
+        history.apply_line(act)
+        history.advance_to(history.drill.tick + to_ticks(ACT_EACH_S))
     raise AssertionError("a cycle has no end")
 
 
@@ -49,7 +49,7 @@ def history(monkeypatch: pytest.MonkeyPatch) -> History:
     world = history.drill.world
     for key in world.copies:
         world.update_copy(key, log_backup_every_s=BACKUP_EACH_S)
-        jobs.arm_log_backup(world, key)
+        jobs.start_log_backup_timer(world, key)
     return history
 
 
@@ -74,7 +74,7 @@ def test_snapshots_are_as_dense_as_their_age_requires(
     """Snapshots are evenly spaced in a short run; in a long run the spacing grows with their age, within a limit."""
     monkeypatch.setattr(module, "RECENT", recent)
     play_until(history, 3_600.0)
-    costs = [module._cost_of(moment) for moment in history._snapshots]
+    costs = [module._compute_snapshot_cost(moment) for moment in history._snapshots]
     last_cost, count = costs[-1], len(costs)
     assert KEPT / 2 <= count <= KEPT
     gaps = [second_cost - before for before, second_cost in pairwise(costs)]

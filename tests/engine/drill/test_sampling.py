@@ -24,7 +24,7 @@ def test_samples_are_thinned_and_keep_their_context() -> None:
     assert ticks[:30] == list(range(100, 3_100, 100))
     assert {b - a for a, b in pairwise(ticks[30:45])} == {1_000}
     assert drill.samples.count == len(drill.logs) == len(drill.standings) < 80
-    assert drill.report()["readings"]["t_s"] == [tick / 100 for tick in ticks]
+    assert drill.build_report()["readings"]["t_s"] == [tick / 100 for tick in ticks]
 
 
 def test_many_databases_count_as_many_samples(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,4 +40,4 @@ def test_a_run_restored_before_the_sampling_change_repeats_its_samples() -> None
     past_drill = history.seek(1_600)
     past_drill.advance_to(20_000)
     assert past_drill.samples.ticks.tolist() == history.drill.samples.ticks.tolist()
-    assert past_drill.state_hash() == history.drill.state_hash()
+    assert past_drill.compute_state_hash() == history.drill.compute_state_hash()

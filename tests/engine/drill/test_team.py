@@ -13,7 +13,7 @@ from engine.drill.running.solution import play_reference
 from engine.drill.team.calls import describe_fault
 from engine.drill.team.rights import find_role
 from engine.drill.team.stand_ins import find_due_line
-from engine.drill.team.view import view
+from engine.drill.team.view import build_observation
 from engine.inputs import InputError
 from engine.verbs.lines import parse_script
 from tests.events import read_field
@@ -32,13 +32,13 @@ def test_four_team_drills_are_shipped() -> None:
 def test_a_role_acts_within_its_rights_and_the_journal_names_it() -> None:
     drill = Drill(CABLE)
     with pytest.raises(InputError, match="DBA may not do this: power-off PAY1"):
-        drill.do("@dba power-off PAY1")
+        drill.apply_line("@dba power-off PAY1")
     with pytest.raises(InputError, match="Computer room may not do this: sql PAY2"):
-        drill.do("@room sql PAY2 SELECT 1")
+        drill.apply_line("@room sql PAY2 SELECT 1")
     with pytest.raises(InputError, match="this team has no role 'cook'; its roles are dba, room, manager"):
-        drill.do("@cook power-off PAY1")
+        drill.apply_line("@cook power-off PAY1")
     assert not drill.journal
-    drill.do("@room power-off pay2")
+    drill.apply_line("@room power-off pay2")
     assert drill.journal[0].line == "0 @room power-off PAY2"
     (event,) = [event for event in drill.events if event.kind == "fault"]
     assert (event.text, read_field(event, "by")) == ("Computer room: power-off PAY2", "room")
@@ -46,35 +46,35 @@ def test_a_role_acts_within_its_rights_and_the_journal_names_it() -> None:
 
 def test_rights_match_their_patterns() -> None:
     drill = Drill(TWO_SITES)
-    drill.do("@east sql EAST1#2 SELECT 1")
+    drill.apply_line("@east sql EAST1#2 SELECT 1")
     with pytest.raises(InputError, match="DBA east may not do this"):
-        drill.do("@east sql WEST1 SELECT 1")
+        drill.apply_line("@east sql WEST1 SELECT 1")
 
 
 def test_one_person_can_play_every_role() -> None:
     drill = Drill(CABLE)
-    assert drill.do("power-off PAY2").by == "room"
-    assert drill.do("sql PAY1 SELECT 1").by == "dba"
-    assert drill.do("note nothing").by == ""
+    assert drill.apply_line("power-off PAY2").by == "room"
+    assert drill.apply_line("sql PAY1 SELECT 1").by == "dba"
+    assert drill.apply_line("note nothing").by == ""
     with pytest.raises(InputError, match="no role of this team may do this"):
-        drill.do("stop-service PAY1")
-    drill.do("call room plug in the cable of PAY1")
-    assert drill.do("read-back dba plug in the cable of PAY1").by == "room"
-    assert drill.do("confirm room").by == "dba"
+        drill.apply_line("stop-service PAY1")
+    drill.apply_line("call room plug in the cable of PAY1")
+    assert drill.apply_line("read-back dba plug in the cable of PAY1").by == "room"
+    assert drill.apply_line("confirm room").by == "dba"
 
 
 def test_a_single_player_drill_has_no_team() -> None:
     drill = Drill(load_shipped_scenario("cable-pulled"))
     for line in ("@dba power-off BANK1", "call room plug it in"):
         with pytest.raises(InputError, match="this drill has no team roles"):
-            drill.do(line)
+            drill.apply_line(line)
 
 
 def play_lines(*lines: str) -> Drill:
     drill = Drill(CABLE)
     for line in lines:
         drill.advance_to(drill.tick + 100)
-        drill.do(line)
+        drill.apply_line(line)
     return drill
 
 
@@ -131,33 +131,35 @@ def test_a_status_call_must_be_true() -> None:
         "PAY1 is RUNNING or PAY1 is OFF",
     ):
         with pytest.raises(InputError):
-            drill.do(f"@dba status manager {line}")
-    drill.do("@dba status manager PAY1 is RUNNING")  # the status is about another fact than the question
+            drill.apply_line(f"@dba status manager {line}")
+    drill.apply_line(
+        "@dba status manager PAY1 is RUNNING"
+    )  # the status is about another fact than the question
     assert drill.calls[0].waits
-    drill.do("@dba status manager Payments serves on PAY2")
+    drill.apply_line("@dba status manager Payments serves on PAY2")
     assert drill.calls[0].true is False
-    assert "true" not in drill.report()["team"][0]
-    drill.do("finish")
-    assert drill.report()["team"][0]["true"] is False
+    assert "true" not in drill.build_report()["team"][0]
+    drill.apply_line("finish")
+    assert drill.build_report()["team"][0]["true"] is False
 
 
 def test_a_role_sees_only_what_it_may_see() -> None:
     drill = play_reference(CABLE)
-    dba, room = (view(drill, find_role(CABLE.team, key)) for key in ("dba", "room"))
+    dba, room = (build_observation(drill, find_role(CABLE.team, key)) for key in ("dba", "room"))
     assert dba["databases"]
     assert not dba["computers"]
     assert [row["server"] for row in room["computers"]] == ["PAY1", "PAY2", "PAYW"]
     assert not any(room[part] for part in ("databases", "clients", "goals"))
     assert {row["kind"] for row in room["news"]} == {"call", "read-back", "confirm", "fault"}
     assert any(row.get("results") for row in dba["news"])
-    manager = view(drill, find_role(CABLE.team, "manager"))
+    manager = build_observation(drill, find_role(CABLE.team, "manager"))
     assert {row["text"] for row in manager["calls"]} == {"Can the tills take money? TILLS"}
 
 
 def test_an_unresponsive_server_shows_no_state() -> None:
     drill = Drill(CABLE)
-    drill.do("@room power-off PAY1")
-    rows = view(drill, find_role(CABLE.team, "dba"))["databases"]
+    drill.apply_line("@room power-off PAY1")
+    rows = build_observation(drill, find_role(CABLE.team, "dba"))["databases"]
     assert [row["state"] for row in rows if row["server"] == "PAY1"] == [None]
 
 
@@ -167,21 +169,21 @@ def test_a_team_run_replays_to_the_same_hash(scenario: Scenario) -> None:
     replayed = replay(
         drill.scenario, drill.seed, drill.mode, [item.line for item in drill.journal], drill.tick
     )
-    assert replayed.state_hash() == drill.state_hash()
+    assert replayed.compute_state_hash() == drill.compute_state_hash()
     assert replayed.calls == drill.calls
-    assert replayed.score() == drill.score()
+    assert replayed.compute_score() == drill.compute_score()
 
 
 def test_calls_do_not_change_the_world() -> None:
     silent, loud = Drill(CABLE, mode=DrillMode.PRACTICE), play_lines(ORDER)
     silent.advance_to(loud.tick)
-    assert silent.state_hash() == loud.state_hash()
+    assert silent.compute_state_hash() == loud.compute_state_hash()
 
 
 def test_a_branch_keeps_its_calls() -> None:
     drill = play_lines(ORDER)
     twin = drill.fork()
-    twin.do("@room read-back dba plug in the cable of PAY1")
+    twin.apply_line("@room read-back dba plug in the cable of PAY1")
     assert not drill.calls[0].read_back
     assert twin.calls[0].read_back
 
@@ -219,9 +221,9 @@ def play_alone(name: str, roles: set[str], *lines: str, until_s: float = 0.0) ->
     while drill.tick < until_s * TICKS_PER_S and not drill.finished:
         drill.advance_to(drill.tick + TICKS_PER_S)
         while (line := find_due_line(drill, roles)) is not None:
-            drill.do(line)
+            drill.apply_line(line)
         while script and script[0].tick <= drill.tick:
-            drill.do(script.pop(0).line_without_time)
+            drill.apply_line(script.pop(0).line_without_time)
     return drill
 
 

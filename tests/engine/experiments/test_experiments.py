@@ -110,7 +110,7 @@ def build_settled_world(description: str) -> World:
                 world.update_instance(server, version=int(detail))
             elif detail != "busy":
                 world.update_instance(server, edition=detail)
-    simulator.advance(world, world.tick)
+    simulator.advance_world(world, world.tick)
     return world
 
 
@@ -126,7 +126,7 @@ class Trial:
         """Let time pass, at most until window *answer_of* has its answer."""
         end = self.world.tick + round(seconds * TICKS_PER_S)
         while True:
-            new = simulator.advance(self.world, end, to_event=bool(answer_of))
+            new = simulator.advance_world(self.world, end, to_event=bool(answer_of))
             self.events += new
             if self.world.tick >= end or any(is_answer(event, answer_of) for event in new):
                 return

@@ -9,8 +9,8 @@ from msgspec.structs import asdict
 
 from engine.flow import Flow, Pair, SafetyMode, Workload, add_pair, warm_start
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
-from engine.published.measure import Means, run_s, setup_of
-from engine.published.measure import means as means_of
+from engine.published.measure import Means, build_setup, run_s
+from engine.published.measure import measure_means as means_of
 
 W1, W2 = WORKLOAD1, WORKLOAD2
 
@@ -31,14 +31,14 @@ __all__ = [
 
 def setup(workload: Workload = WORKLOAD1, mode: SafetyMode = SafetyMode.FULL, **changes: Any) -> Pair:
     """Return a pair; its mirror is connected unless *mode* is NONE."""
-    return setup_of(workload, mode, changes.pop("site", NEC), **changes)
+    return build_setup(workload, mode, changes.pop("site", NEC), **changes)
 
 
 def build_flow(
     workload: Workload = WORKLOAD1, mode: SafetyMode = SafetyMode.FULL, warm: bool = True, **changes: Any
 ) -> Flow:
     """Return a flow with one pair (source 0), in steady state just after a checkpoint."""
-    flow = Flow.empty()
+    flow = Flow.create_empty()
     add_pair(flow, setup(workload, mode, **changes))
     if warm:
         warm_start(flow, 0, 0.0)
@@ -48,7 +48,7 @@ def build_flow(
 def change(flow: Flow, pair: Pair, source: int = 0) -> None:
     """Change the inputs of *source*'s pair; without a stream in *pair* the stream stays unchanged."""
     flow.update_setups(
-        {source: pair.source}, {n: pair.stream for n in flow.streams_of(source) if pair.stream}
+        {source: pair.source}, {n: pair.stream for n in flow.list_streams_of(source) if pair.stream}
     )
 
 
@@ -62,30 +62,30 @@ def _as_dict(row: Any) -> dict[str, Any]:
 
 def positions(flow: Flow, source: int = 0) -> Any:
     """Return the positions of the source and its first stream."""
-    streams = [_as_dict(flow.stream_positions(n)) for n in flow.streams_of(source)]
-    return _merge_rows(_as_dict(flow.positions(source)), streams)
+    streams = [_as_dict(flow.read_stream_positions(n)) for n in flow.list_streams_of(source)]
+    return _merge_rows(_as_dict(flow.read_source_positions(source)), streams)
 
 
 def reading(flow: Flow, source: int = 0) -> Any:
     """Return the counters of the source and its first stream."""
     return _merge_rows(
-        asdict(flow.reading(source)), [asdict(flow.stream_reading(n)) for n in flow.streams_of(source)]
+        asdict(flow.read_source(source)), [asdict(flow.read_stream(n)) for n in flow.list_streams_of(source)]
     )
 
 
 def totals(flow: Flow, source: int = 0) -> Any:
     """Return the totals of the source and its first stream, with the mirror's core time as *mirror_core_s*."""
-    streams = [asdict(flow.stream_totals(n)) for n in flow.streams_of(source)][:1]
+    streams = [asdict(flow.read_stream_totals(n)) for n in flow.list_streams_of(source)][:1]
     renamed = {"core_s": "mirror_core_s", "pages_written": "mirror_pages_written"}
     stream_counters = {renamed.get(name, name): value for stream in streams for name, value in stream.items()}
-    return SimpleNamespace(**asdict(flow.totals(source)), **stream_counters)
+    return SimpleNamespace(**asdict(flow.read_source_totals(source)), **stream_counters)
 
 
 def set_positions(flow: Flow, source: int = 0, **kb: float) -> None:
     """Set positions of the source and its first stream by name."""
     source_kb = {name: kb.pop(name) for name in ("generated_kb", "flushed_kb", "committed_kb") if name in kb}
     flow.set_positions(source, **source_kb)
-    flow.set_stream_positions(flow.streams_of(source)[0], **kb)
+    flow.set_stream_positions(flow.list_streams_of(source)[0], **kb)
 
 
 def _merge_rows(source: dict[str, Any], streams: list[dict[str, Any]]) -> Any:

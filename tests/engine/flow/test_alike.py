@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.flow import CrossingKind, Flow, Pair, SafetyMode, Samples, add_pair, run
+from engine.flow import CrossingKind, Flow, Pair, SafetyMode, Samples, add_pair, run_flow
 from engine.flow import kernel as k
-from engine.flow.advance import arrays
+from engine.flow.advance import get_arrays
 from tests.engine.flow.pairs import W1, W2, setup
 from tests.engine.flow.test_invariants import setups
 
@@ -19,7 +19,7 @@ NO_CROSSING = 16
 
 def build_groups(groups: list[tuple[Pair, int]]) -> Flow:
     """Return *groups* sources of each kind in turn, with different checkpoint times and log file sizes."""
-    flow = Flow.empty()
+    flow = Flow.create_empty()
     for place in range(max(count for _, count in groups)):
         for pair, count in groups:
             if place < count:
@@ -40,7 +40,7 @@ def separate_sources(flow: Flow) -> Flow:
 
 def worked_out(flow: Flow) -> int:
     """Return the number of sources that the latest step computed."""
-    source_places = arrays(flow).source_places
+    source_places = get_arrays(flow).source_places
     return int(source_places[k.GROUPS, -1])
 
 
@@ -61,33 +61,35 @@ def test_equal_sources_match_separate_computation(
     shared_flow = build_groups(groups)
     for ticks, backed_up, reuse_kb in stages:
         source = backed_up % len(shared_flow.source_setups)
-        shared_flow.set_log_reuse_kb(source, min(reuse_kb, shared_flow.positions(source).generated_kb))
+        shared_flow.set_log_reuse_kb(
+            source, min(reuse_kb, shared_flow.read_source_positions(source).generated_kb)
+        )
         separate_flow = separate_sources(shared_flow)
-        assert run(shared_flow, ticks) == run(separate_flow, ticks)
+        assert run_flow(shared_flow, ticks) == run_flow(separate_flow, ticks)
         assert_same(shared_flow, separate_flow)
 
 
 def test_a_hundred_equal_databases_are_computed_once_until_one_differs() -> None:
     flow = build_groups([(setup(W1, SafetyMode.FULL), 100)])
-    run(flow, 50)
+    run_flow(flow, 50)
     assert worked_out(flow) == 1
     flow.add_log_kb(42, 1.0)
-    run(flow, 50)
+    run_flow(flow, 50)
     assert worked_out(flow) == 2
     separate_flow = separate_sources(flow)
-    run(flow, 500)
-    run(separate_flow, 500)
+    run_flow(flow, 500)
+    run_flow(separate_flow, 500)
     assert worked_out(separate_flow) == 100
     assert_same(flow, separate_flow)
 
 
 def test_jitter_separates_streams_and_an_extra_stream_separates_its_source() -> None:
     jitter = build_groups([(setup(W1, SafetyMode.FULL, jitter_ms=3.0), 3)])
-    run(jitter, 5)
+    run_flow(jitter, 5)
     assert worked_out(jitter) == 3
     flow = build_groups([(setup(W1, SafetyMode.FULL), 3)])
-    flow.add_stream(1, flow.stream_setup(0))
-    run(flow, 5)
+    flow.add_stream(1, flow.get_stream_setup(0))
+    run_flow(flow, 5)
     assert worked_out(flow) == 2
 
 
@@ -95,31 +97,34 @@ def test_jitter_separates_streams_and_an_extra_stream_separates_its_source() -> 
 def test_a_full_log_blocks_only_its_own_database(backed_up: int) -> None:
     flow = build_groups([(setup(W2, SafetyMode.FULL, log_max_kb=1e5), 3)])
     for source in range(3):
-        flow.watch(source, CrossingKind.LOG_FULL)
-    run(flow, 100)
+        flow.watch_source(source, CrossingKind.LOG_FULL)
+    run_flow(flow, 100)
     assert worked_out(flow) == 1
-    flow.set_log_reuse_kb(backed_up, flow.positions(backed_up).generated_kb)
+    flow.set_log_reuse_kb(backed_up, flow.read_source_positions(backed_up).generated_kb)
     other_sources = [source for source in range(3) if source != backed_up]
     separate_flow = separate_sources(flow)
-    ran, source_crossings, _ = run(flow, 10_000)
-    assert (ran, source_crossings) == run(separate_flow, 10_000)[:2]
+    ran, source_crossings, _ = run_flow(flow, 10_000)
+    assert (ran, source_crossings) == run_flow(separate_flow, 10_000)[:2]
     assert [source for source, _ in source_crossings] == other_sources
     for variant in (flow, separate_flow):
         for source in range(3):
-            variant.watch(source, CrossingKind(0))
+            variant.watch_source(source, CrossingKind(0))
     separate_flow = separate_sources(flow)
-    run(flow, 1_000)
-    run(separate_flow, 1_000)
+    run_flow(flow, 1_000)
+    run_flow(separate_flow, 1_000)
     assert_same(flow, separate_flow)
-    assert flow.positions(backed_up).generated_kb > flow.positions(other_sources[0]).generated_kb + 1e3
+    assert (
+        flow.read_source_positions(backed_up).generated_kb
+        > flow.read_source_positions(other_sources[0]).generated_kb + 1e3
+    )
 
 
 def test_samples_belong_to_each_database() -> None:
     flow = build_groups([(setup(W1, SafetyMode.FULL), 3), (setup(W2, SafetyMode.OFF), 2)])
     separate_flow = separate_sources(flow)
     shared_samples, separate_samples = Samples(10), Samples(10)
-    run(flow, 3_000, shared_samples)
-    run(separate_flow, 3_000, separate_samples)
+    run_flow(flow, 3_000, shared_samples)
+    run_flow(separate_flow, 3_000, separate_samples)
     np.testing.assert_array_equal(shared_samples.sources.values, separate_samples.sources.values)
     np.testing.assert_array_equal(shared_samples.streams.values, separate_samples.streams.values)
-    assert len(np.unique(shared_samples.column(0, "principal_dirty_pages"))) > 1
+    assert len(np.unique(shared_samples.read_column(0, "principal_dirty_pages"))) > 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.flow import CrossingKind, SafetyMode, run, total_commit_delay_ms
+from engine.flow import CrossingKind, SafetyMode, compute_total_commit_delay_ms, run_flow
 from tests.engine.flow.pairs import (
     W1,
     W2,
@@ -44,7 +44,7 @@ def test_the_delay_of_stalled_commits_is_the_age_of_the_oldest() -> None:
         assert reading_now.commit_delay_ms == pytest.approx(1000.0 * reading_now.response_s)
         assert age_s.committed_kb < age_s.generated_kb
     assert reading_now.response_s == pytest.approx(600, abs=0.5)
-    waiting = total_commit_delay_ms(
+    waiting = compute_total_commit_delay_ms(
         reading_now.commit_delay_ms, reading_now.transactions_per_s, reading_now.in_flight_transactions
     )
     assert waiting == pytest.approx(1000.0 * W1.connections, rel=0.001)
@@ -83,11 +83,11 @@ def test_a_full_log_halts_the_database_until_space_is_free() -> None:
     flow = build_flow(W1, SafetyMode.NONE)
     limit = positions(flow).generated_kb + 7200.0
     change(flow, setup(W1, SafetyMode.NONE, log_size_kb=100.0, log_max_kb=limit))
-    flow.watch(0, CrossingKind.LOG_FULL)
-    ran, source_crossings, _ = run(flow, 10_000)
+    flow.watch_source(0, CrossingKind.LOG_FULL)
+    ran, source_crossings, _ = run_flow(flow, 10_000)
     assert source_crossings == [(0, CrossingKind.LOG_FULL)]
     assert ran == pytest.approx(1000, rel=0.01), "720 KB/s fill 7,200 KB in 10 s"
-    flow.watch(0, CrossingKind(0))
+    flow.watch_source(0, CrossingKind(0))
     before = totals(flow).transactions
     run_s(flow, 10)
     assert totals(flow).transactions - before < 5
@@ -121,7 +121,7 @@ def test_a_dead_principal_stands_still_while_its_mirror_finishes_redo() -> None:
     before = positions(flow)
     assert before.hardened_kb - before.redone_kb > 10_000
     flow.watch_stream(0, CrossingKind.REDO_DONE)
-    ran, _, stream_crossings = run(flow, 10_000)
+    ran, _, stream_crossings = run_flow(flow, 10_000)
     positions_after = positions(flow)
     assert stream_crossings == [(0, CrossingKind.REDO_DONE)]
     queue = before.hardened_kb - before.redone_kb
@@ -153,7 +153,7 @@ def test_delayed_durability_confirms_early_and_writes_full_blocks() -> None:
     flow = build_flow(W1, SafetyMode.FULL, warm=False, version=2014, delayed_durability=True, scale=0.02)
     max_unflushed_kb = 0.0
     for _ in range(3000):
-        run(flow, 1)
+        run_flow(flow, 1)
         log_positions = positions(flow)
         assert log_positions.committed_kb == log_positions.generated_kb
         max_unflushed_kb = max(max_unflushed_kb, log_positions.generated_kb - log_positions.flushed_kb)
@@ -162,7 +162,7 @@ def test_delayed_durability_confirms_early_and_writes_full_blocks() -> None:
     assert reading(flow).commit_delay_ms > 1000, "half of the 4 s in which 14 KB/s fill a block"
     older = build_flow(W1, SafetyMode.FULL, version=2012, delayed_durability=True)
     run_s(older, 5)
-    assert older.positions(0).committed_kb < older.positions(0).generated_kb
+    assert older.read_source_positions(0).committed_kb < older.read_source_positions(0).generated_kb
 
 
 def test_delayed_commits_cannot_outrun_a_distant_mirror() -> None:

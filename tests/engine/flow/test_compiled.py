@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from engine.flow import CrossingKind, Flow, SafetyMode, add_pair, compiled, kernel
-from engine.flow.advance import arrays
+from engine.flow.advance import get_arrays
 from engine.flow.compiled import ENTRIES, loader
-from engine.flow.compiled.library import LibraryError, fingerprint, library_name
+from engine.flow.compiled.library import LibraryError, compute_fingerprint, get_library_name
 from engine.flow.compiled.translate import TranslationError, translate
 from tests.cases import sample_cases
 from tests.engine.flow.pairs import W1, W2, setup
@@ -34,7 +34,7 @@ Functions = dict[str, Callable[..., Any]]
 
 @cache
 def text() -> str:
-    return translate(loader.source(), vars(kernel))
+    return translate(loader.read_source(), vars(kernel))
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def flows() -> Iterator[Flow]:
     """Yield flows that cover all special cases of the step."""
     for seed in range(4):
         chance = random.Random(seed)
-        flow = Flow.empty()
+        flow = Flow.create_empty()
         for number in range(chance.randint(1, 4)):
             link: dict[str, Any] = {"rtt_ms": chance.choice((0.2, 15.0, 80.0))}
             if chance.random() < 0.5:
@@ -60,9 +60,9 @@ def flows() -> Iterator[Flow]:
             mode = chance.choice(list(SafetyMode)) if number else SafetyMode.FULL
             add_pair(flow, setup(chance.choice((W1, W2)), mode, **link))
             if chance.random() < 0.5:
-                flow.watch(number, CrossingKind.LOG_FULL)
+                flow.watch_source(number, CrossingKind.LOG_FULL)
         yield flow
-    flow = Flow.empty()
+    flow = Flow.create_empty()
     for _ in range(3):
         add_pair(flow, setup())
     yield flow
@@ -73,7 +73,7 @@ def step(functions: Functions, flow: Flow) -> list[bytes]:
     flow.unshare_arrays()
     room = np.zeros((4, len(flow.sources), len(kernel.SOURCE_COUNTERS)))
     room_of_streams = np.zeros((4, len(flow.streams), len(kernel.STREAM_COUNTERS)))
-    worked_on = arrays(flow)
+    worked_on = get_arrays(flow)
     ran = functions["advance"](*worked_on, room, room_of_streams, flow.clock, 30, 10, flow.step_s)
     crossing_rows = np.zeros((2, 40), dtype=np.int64)
     params = flow.source_params, flow.streams, flow.stream_params
@@ -104,7 +104,7 @@ def assert_same_bits(functions: Functions) -> None:
 
 
 def test_the_library_in_use_matches_plain_python_bit_for_bit() -> None:
-    assert_same_bits(compiled.kernel().functions)
+    assert_same_bits(compiled.load_kernel().functions)
 
 
 @needs_compiler
@@ -112,18 +112,18 @@ def test_the_library_in_use_matches_plain_python_bit_for_bit() -> None:
 def test_every_compiler_matches_plain_python_bit_for_bit(
     build: tuple[str, str], wide: bool, built: Callable[..., Path]
 ) -> None:
-    assert_same_bits(loader.functions(built(text(), *build), loader.source(), PLAIN, wide))
+    assert_same_bits(loader.load_library_functions(built(text(), *build), loader.read_source(), PLAIN, wide))
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="vectors of one processor")
 def test_the_prebuilt_library_has_entries_for_every_processor_and_for_wide_vectors(tmp_path: Path) -> None:
-    path = loader.LIBRARIES / library_name(platform.system(), platform.machine())
+    path = loader.LIBRARIES / get_library_name(platform.system(), platform.machine())
     if not path.exists():
         pytest.skip("no library for this system")
     for wide in (False, True):
         copy = tmp_path / f"{wide}-{path.name}"  # loading the same library twice gives the same object
         copy.write_bytes(path.read_bytes())
-        assert_same_bits(loader.functions(copy, loader.source(), PLAIN, wide))
+        assert_same_bits(loader.load_library_functions(copy, loader.read_source(), PLAIN, wide))
         run_wide = ctypes.c_bool.in_dll(ctypes.PyDLL(str(copy)), "wide_entries_run").value
         processor = Path("/proc/cpuinfo")
         if processor.exists():
@@ -134,15 +134,15 @@ def test_the_prebuilt_library_has_entries_for_every_processor_and_for_wide_vecto
 def test_the_prebuilt_library_of_every_system_fits_kernel_py(target: tuple[str, str]) -> None:
     """If this fails after a change of kernel.py or of the translator: run `make kernel`."""
     stamps = text().splitlines()[-2:]
-    library = (loader.LIBRARIES / library_name(*target)).read_bytes()
+    library = (loader.LIBRARIES / get_library_name(*target)).read_bytes()
     for stamp in stamps:
         assert stamp.split('"')[1].encode() in library, "run `make kernel`"
 
 
 @needs_compiler
 def test_no_index_is_outside_its_array(built: Callable[..., Path]) -> None:
-    path = built(translate(loader.source(), vars(kernel), lines=True), COMPILERS[0], "-O1", "-DCHECKED")
-    functions = loader.functions(path, loader.source(), PLAIN)
+    path = built(translate(loader.read_source(), vars(kernel), lines=True), COMPILERS[0], "-O1", "-DCHECKED")
+    functions = loader.load_library_functions(path, loader.read_source(), PLAIN)
     line_outside = ctypes.PyDLL(str(path)).take_line_outside
     assert_same_bits(functions)
     assert line_outside() == 0
@@ -153,7 +153,7 @@ def test_no_index_is_outside_its_array(built: Callable[..., Path]) -> None:
     functions["read_source"](
         misplaced_flow.sources, misplaced_flow.source_params, 0, misplaced_flow.hosts, 0, short
     )
-    source_line = loader.source().splitlines()[line_outside() - 1]
+    source_line = loader.read_source().splitlines()[line_outside() - 1]
     assert source_line.strip().startswith("output[3] =")
 
 
@@ -165,15 +165,15 @@ def test_a_library_with_fused_multiply_add_is_refused(built: Callable[..., Path]
         pytest.skip("a processor without these instructions")
     for wide in (True, False):
         with pytest.raises(LibraryError, match="joins products and sums"):
-            loader.functions(path, loader.source(), PLAIN, wide)
+            loader.load_library_functions(path, loader.read_source(), PLAIN, wide)
 
 
 def test_a_library_of_another_kernel_is_refused() -> None:
-    path = loader.LIBRARIES / library_name(platform.system(), platform.machine())
+    path = loader.LIBRARIES / get_library_name(platform.system(), platform.machine())
     if not path.exists():
         pytest.skip("no library for this system")
     with pytest.raises(LibraryError, match=r"another kernel\.py"):
-        loader.functions(path, loader.source() + "\nx = 1\n", PLAIN)
+        loader.load_library_functions(path, loader.read_source() + "\nx = 1\n", PLAIN)
 
 
 @pytest.fixture
@@ -185,18 +185,18 @@ def without_libraries(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @needs_compiler
 def test_a_compiler_builds_the_library_if_none_fits(without_libraries: Path) -> None:
-    loaded = loader.load(ENTRIES)
+    loaded = loader.load_functions(ENTRIES)
     assert (loaded.origin, loaded.reason) == ("compiled here", "")
     assert_same_bits(loaded.functions)
     assert len(list(without_libraries.iterdir())) == 1
-    reloaded = loader.load(ENTRIES)
+    reloaded = loader.load_functions(ENTRIES)
     assert reloaded.origin == "compiled here"
 
 
 @pytest.mark.usefixtures("without_libraries")
 def test_plain_python_runs_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    loaded = loader.load(ENTRIES)
+    loaded = loader.load_functions(ENTRIES)
     assert loaded.functions == PLAIN
     assert "no library is made for" in loaded.reason
     assert "no C compiler" in loaded.reason
@@ -205,8 +205,8 @@ def test_plain_python_runs_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(compiled, "report_fallback", reports.append)
     before: Functions = {name: vars(compiled)[name] for name in ENTRIES if name in vars(compiled)}
     try:
-        assert compiled.kernel().functions == PLAIN
-        assert compiled.kernel().reason == loaded.reason
+        assert compiled.load_kernel().functions == PLAIN
+        assert compiled.load_kernel().reason == loaded.reason
     finally:
         vars(compiled).update(before)
     assert reports == [loaded.reason]
@@ -214,16 +214,16 @@ def test_plain_python_runs_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -
 
 def test_the_selected_backend_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(loader.CHOICE, "python")
-    assert loader.load(ENTRIES) == loader.Kernel(PLAIN, "plain Python")
+    assert loader.load_functions(ENTRIES) == loader.Kernel(PLAIN, "plain Python")
     monkeypatch.setenv(loader.CHOICE, "c")
     monkeypatch.setattr(loader, "LIBRARIES", Path("nowhere"))
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(LibraryError):
-        loader.load(ENTRIES)
+        loader.load_functions(ENTRIES)
 
 
 def test_wrong_arguments_are_refused() -> None:
-    if compiled.kernel().origin == "plain Python":
+    if compiled.load_kernel().origin == "plain Python":
         pytest.skip("plain Python")
     flow = next(flows())
     valid_arguments = [flow.sources, flow.source_params, 0, flow.hosts, 0, np.zeros(11)]
@@ -241,10 +241,12 @@ def test_wrong_arguments_are_refused() -> None:
 
 def test_comments_and_docstrings_require_no_new_library() -> None:
     function_source = "def f(x):\n    return x\n"
-    assert fingerprint('def f(x):\n    """Text."""\n\n    # note\n    return x  # note\n') == fingerprint(
+    assert compute_fingerprint(
+        'def f(x):\n    """Text."""\n\n    # note\n    return x  # note\n'
+    ) == compute_fingerprint(function_source)
+    assert compute_fingerprint(function_source.replace("    return", "  return")) != compute_fingerprint(
         function_source
     )
-    assert fingerprint(function_source.replace("    return", "  return")) != fingerprint(function_source)
 
 
 HEAD = "class Arrays:\n    sources: Table\n    clock: Numbers\n\n"
@@ -338,7 +340,7 @@ def test_every_construct_behaves_in_c_as_in_python(built: Callable[..., Path]) -
     code = f"from __future__ import annotations\n{ODDS}"
     exec(code, names)
     path = built(translate(f"{HEAD}{ODDS}", names), COMPILERS[0], "-O1")
-    in_c = loader.functions(path, f"{HEAD}{ODDS}", {"odds": names["odds"]})["odds"]
+    in_c = loader.load_library_functions(path, f"{HEAD}{ODDS}", {"odds": names["odds"]})["odds"]
     chance = np.random.default_rng(1)
     for i in (-9, -7, 0, 1, 3, 4, 5, 12345678901):
         for x in (0.0, -0.0, 1.5, -7.25, 1e-300, 1e9):

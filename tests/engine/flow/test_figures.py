@@ -16,8 +16,8 @@ import pytest
 from msgspec.structs import asdict, replace
 
 from engine.chance import Chance
-from engine.flow import Flow, Operation, SafetyMode, run, sites, warm_start
-from engine.flow.recovery import Cause, failover_times
+from engine.flow import Flow, Operation, SafetyMode, run_flow, sites, warm_start
+from engine.flow.recovery import Cause, draw_failover_times
 from tests import recordings
 from tests.engine.flow.pairs import (
     W1,
@@ -98,9 +98,9 @@ CHANGED: Final[dict[str, dict[str, Any]]] = {
 def figures(flow: Flow, source: int = 0) -> Iterator[tuple[str, float]]:
     for values in (positions(flow, source), reading(flow, source), totals(flow, source)):
         yield from vars(values).items()
-    yield "waited_for_workers_s", flow.waited_for_workers_s(source)
-    for stream in flow.streams_of(source):
-        yield f"caught_up {stream}", float(flow.caught_up(stream))
+    yield "waited_for_workers_s", flow.measure_worker_wait_s(source)
+    for stream in flow.list_streams_of(source):
+        yield f"caught_up {stream}", float(flow.is_caught_up(stream))
 
 
 def run_changed_flow(changes: dict[str, Any]) -> Flow:
@@ -114,7 +114,7 @@ def build_shared_link_flow() -> Flow:
     """Return six databases of two servers over a narrow link: a fast one, an idle one, one with a full log,
     one far behind.
     """
-    flow = Flow.empty()
+    flow = Flow.create_empty()
     for number, load in enumerate((W1, W2, sites.IDLE, W2, QUICK, W2)):
         own_setup = setup(
             load, FULL if number % 2 else OFF, site=sites.THREE_PAR, version=2008, bandwidth_mbps=60.0
@@ -124,7 +124,7 @@ def build_shared_link_flow() -> Flow:
         source = flow.add_source(replace(own_setup.source, log_size_kb=1_000.0, log_max_kb=log_max_kb))
         flow.add_stream(source, own_setup.stream)
         run_s(flow, 0.5)
-    flow.add_stream(0, replace(flow.stream_setup(0), target_host=2, rtt_ms=700.0, awaited=True))
+    flow.add_stream(0, replace(flow.get_stream_setup(0), target_host=2, rtt_ms=700.0, awaited=True))
     set_positions(flow, 5, generated_kb=90_000.0, flushed_kb=90_000.0, received_kb=500.0, hardened_kb=400.0)
     flow.add_log_kb(2, 77.0)
     flow.set_log_reuse_kb(1, 300.0)
@@ -138,7 +138,7 @@ def phases() -> Iterator[tuple[str, float]]:
         warm_start(flow, 0, 0.25)
         run_s(flow, 1)
         for cause in Cause:
-            for phase, value in asdict(failover_times(flow, 0, cause, Chance.from_seed(7))).items():
+            for phase, value in asdict(draw_failover_times(flow, 0, cause, Chance.from_seed(7))).items():
                 yield f"{name} {cause} {phase}", value
 
 
@@ -158,11 +158,11 @@ def table() -> Iterator[str]:
         run_s(flow, 3)
         yield from format_figures(f"{case}, and back", figures(flow))
     flow = build_shared_link_flow()
-    run(flow, 700)
+    run_flow(flow, 700)
     for source in range(6):
         yield from format_figures(f"together {source}", figures(flow, source))
     flow.remove_source(3)
-    run(flow, 300)
+    run_flow(flow, 300)
     yield from format_figures("together 0, one gone", figures(flow))
     yield from format_figures("failover", phases())
 

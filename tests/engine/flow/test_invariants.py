@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.flow import Flow, Pair, SafetyMode, add_pair, run
+from engine.flow import Flow, Pair, SafetyMode, add_pair, run_flow
 from engine.flow import kernel as k
-from engine.flow.setup import bulk_load, index_build
+from engine.flow.setup import build_bulk_load, build_index_operation
 from engine.flow.sites import IDLE, WORKLOAD1, WORKLOAD2
 from tests.engine.flow.pairs import change, positions, reading, setup
 
@@ -40,7 +40,7 @@ setups = st.builds(
     log_disk_factor=st.sampled_from([1.0, 50.0]),
     target_data_disk_factor=st.sampled_from([1.0, 50.0]),
     cpu_factor=st.sampled_from([1.0, 20.0]),
-    operation=st.sampled_from([None, index_build(0.01), bulk_load(1e5, 100)]),
+    operation=st.sampled_from([None, build_index_operation(0.01), build_bulk_load(1e5, 100)]),
 )
 
 
@@ -73,23 +73,23 @@ def check(flow: Flow, previous: Any, row: int, pair: Pair) -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(setups, st.integers(1, 400)), min_size=1, max_size=6), setups)
 def test_balances_hold_under_any_sequence_of_changes(stages: list[tuple[Pair, int]], neighbor: Pair) -> None:
-    flow = Flow.empty()
+    flow = Flow.create_empty()
     row = add_pair(flow, stages[0][0])
     add_pair(flow, neighbor)  # shares both instances and the link
     for pair, ticks in stages:
         change(flow, pair, row)
         before = positions(flow, row)
-        run(flow, ticks)
+        run_flow(flow, ticks)
         check(flow, before, row, pair)
 
 
 @settings(max_examples=30, deadline=None)
 @given(setups, st.integers(1, 300))
 def test_every_transaction_is_in_the_log_exactly_once(pair: Pair, ticks: int) -> None:
-    pair = pair.changed(operation=None, workload=WORKLOAD1, serving=True, alive=True)
-    flow = Flow.empty()
+    pair = pair.with_changes(operation=None, workload=WORKLOAD1, serving=True, alive=True)
+    flow = Flow.create_empty()
     add_pair(flow, pair)
-    run(flow, ticks)
+    run_flow(flow, ticks)
     s = flow.sources[0]
     written_kb = (s[k.TRANSACTIONS] + s[k.WAITING]) * pair.source.workload.log_kb_per_transaction
     assert abs(written_kb - s[k.GENERATED]) <= 1e-6 * (1.0 + written_kb)
@@ -98,10 +98,10 @@ def test_every_transaction_is_in_the_log_exactly_once(pair: Pair, ticks: int) ->
 @settings(max_examples=30, deadline=None)
 @given(setups, st.lists(st.integers(1, 60), min_size=1, max_size=8))
 def test_a_run_in_slices_equals_the_run(pair: Pair, slices: list[int]) -> None:
-    whole_flow, cut = Flow.empty(), Flow.empty()
+    whole_flow, cut = Flow.create_empty(), Flow.create_empty()
     add_pair(whole_flow, pair)
     add_pair(cut, pair)
-    run(whole_flow, sum(slices))
+    run_flow(whole_flow, sum(slices))
     for ticks in slices:
-        run(cut, ticks)
-    assert whole_flow.digest() == cut.digest()
+        run_flow(cut, ticks)
+    assert whole_flow.compute_digest() == cut.compute_digest()

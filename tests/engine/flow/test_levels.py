@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.conditions import OPERATORS
-from engine.flow import Flow, Level, SafetyMode, run
+from engine.flow import Flow, Level, SafetyMode, run_flow
 from engine.flow import kernel as k
 from tests.engine.flow.pairs import W1, build_flow
 
@@ -24,12 +24,12 @@ def run_thin_link(remembers: bool) -> Flow:
     flow = build_flow(W1, SafetyMode.OFF, bandwidth_mbps=3.0, log_max_kb=400_000.0)
     if remembers:
         flow.enable_run_cache()
-    run(flow, EARLY_TICKS)
+    run_flow(flow, EARLY_TICKS)
     return flow
 
 
 def value(flow: Flow, level: Level) -> float:
-    counters = flow.stream_reading(0) if hasattr(flow.stream_reading(0), level.counter) else flow.reading(0)
+    counters = flow.read_stream(0) if hasattr(flow.read_stream(0), level.counter) else flow.read_source(0)
     number = float(getattr(counters, level.counter))
     return 100.0 * number / level.whole if level.whole else number
 
@@ -49,7 +49,7 @@ def test_the_flow_stops_where_a_check_each_second_would_change(
     looked, level = run_thin_link(False), Level(0, counter, threshold, sign, 0.0, False)
     values = []
     for _ in range(SECONDS):
-        run(looked, TICKS_PER_S - int(looked.clock[k.TICKS]) % TICKS_PER_S)
+        run_flow(looked, TICKS_PER_S - int(looked.clock[k.TICKS]) % TICKS_PER_S)
         values.append(value(looked, level))
     for limit in (values[5], (values[20] + values[21]) / 2.0, values[-1] + 1.0):
         flow = run_thin_link(True)
@@ -59,7 +59,7 @@ def test_the_flow_stops_where_a_check_each_second_would_change(
         flow.watch_levels([level])
         change_s = next((second for second, answer in enumerate(answers, 1) if answer != level.held), None)
         for fork in (flow.fork(), flow.fork()):  # the second fork uses the cache that the first one filled
-            ran, sources, streams = run(fork, SECONDS * TICKS_PER_S - EARLY_TICKS)
+            ran, sources, streams = run_flow(fork, SECONDS * TICKS_PER_S - EARLY_TICKS)
             assert (sources, streams) == ([], [])
             assert fork.passed == (change_s is not None)
             assert (ran + EARLY_TICKS) / TICKS_PER_S == (change_s or SECONDS)
@@ -67,19 +67,19 @@ def test_the_flow_stops_where_a_check_each_second_would_change(
 
 def test_an_unwatched_level_stops_nothing() -> None:
     flow = run_thin_link(True)
-    queue_kb = flow.stream_reading(0).send_queue_kb
+    queue_kb = flow.read_stream(0).send_queue_kb
     flow.watch_levels([Level(0, "send_queue_kb", 0.0, ">", queue_kb + 1.0, False)])
     fork = flow.fork()
-    run(flow, 5 * TICKS_PER_S)
+    run_flow(flow, 5 * TICKS_PER_S)
     assert flow.passed
     fork.watch_levels([])
-    assert run(fork, 5 * TICKS_PER_S)[0] == 5 * TICKS_PER_S
+    assert run_flow(fork, 5 * TICKS_PER_S)[0] == 5 * TICKS_PER_S
     assert not fork.passed
 
 
 def test_watching_does_not_change_the_flow() -> None:
     watched, plain_run = run_thin_link(True), run_thin_link(False)
     watched.watch_levels([Level(0, "send_queue_kb", 0.0, ">", 1e9, False)])
-    assert run(watched, 1000)[0] == run(plain_run, 1000)[0] == 1000
-    assert watched.digest() == plain_run.digest()
-    assert watched.state_key() == plain_run.state_key()
+    assert run_flow(watched, 1000)[0] == run_flow(plain_run, 1000)[0] == 1000
+    assert watched.compute_digest() == plain_run.compute_digest()
+    assert watched.get_state_key() == plain_run.get_state_key()

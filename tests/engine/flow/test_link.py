@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from engine.flow import SafetyMode, run
-from engine.flow.setup import tries_compression, wire_ratio
+from engine.flow import SafetyMode, run_flow
+from engine.flow.setup import attempts_compression, compute_wire_ratio
 from engine.flow.sites import NEC
 from tests.engine.flow.pairs import W1, W2, build_flow, change, means, positions, run_s, setup
 
@@ -16,11 +16,11 @@ from tests.engine.flow.pairs import W1, W2, build_flow, change, means, positions
     [(0.27, 2008, 0.27), (0.875, 2008, 0.875), (0.88, 2008, 1.0), (0.27, 2005, 1.0), (1.0, 2014, 1.0)],
 )
 def test_savings_below_an_eighth_are_not_used(ratio: float, version: int, on_the_wire: float) -> None:
-    assert wire_ratio(ratio, version) == on_the_wire
+    assert compute_wire_ratio(ratio, version) == on_the_wire
 
 
 def test_trying_to_compress_costs_cpu_even_without_savings() -> None:
-    assert tries_compression(0.95, 2008)
+    assert attempts_compression(0.95, 2008)
     raw, tried = (
         means(build_flow(W2, SafetyMode.FULL, version=2008, compression_ratio=r)) for r in (1.0, 0.95)
     )
@@ -44,8 +44,8 @@ def test_jitter_keeps_the_mean_and_varies_the_counters() -> None:
     )
     responses_s = set()
     for _ in range(30):
-        run(restless, 100)
-        responses_s.add(round(restless.reading(0).response_s, 6))
+        run_flow(restless, 100)
+        responses_s.add(round(restless.read_source(0).response_s, 6))
     assert len(responses_s) > 20
     assert means(restless, 120).transactions_per_s == pytest.approx(
         means(calm, 120).transactions_per_s, rel=0.01

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from engine.flow import CrossingKind, Flow, SafetyMode, StreamSetup, Workload, run, warm_start
+from engine.flow import CrossingKind, Flow, SafetyMode, StreamSetup, Workload, run_flow, warm_start
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
-from engine.published.measure import means, run_s
+from engine.published.measure import measure_means, run_s
 from tests.engine.flow.pairs import build_flow, setup
 from tests.simpy_models import StreamLink, simpy_model
 
@@ -18,7 +18,7 @@ FAR = StreamLink(rtt_ms=30.0, bandwidth_mbps=100.0, awaited=False)
 
 def source_with(links: tuple[StreamLink, ...], workload: Workload = WORKLOAD1) -> Flow:
     """Return a source on instance 0 with a stream over each of *links* to separate instances."""
-    flow = Flow.empty()
+    flow = Flow.create_empty()
     source = flow.add_source(setup(workload, SafetyMode.NONE).source)
     for number, link in enumerate(links):
         flow.add_stream(
@@ -47,72 +47,79 @@ def test_three_streams_agree_with_the_event_by_event_model(workload: Workload) -
     play(20.0)
     expected = play(60.0)
     flow = source_with(links, workload)
-    hardened = [flow.stream_positions(stream).hardened_kb for stream in range(3)]
-    rates = means(flow, 60.0)
+    hardened = [flow.read_stream_positions(stream).hardened_kb for stream in range(3)]
+    rates = measure_means(flow, 60.0)
     assert rates.transactions_per_s == pytest.approx(expected.transactions_per_s, rel=0.03)
     assert rates.response_s == pytest.approx(expected.response_s, rel=0.03)
     for stream, hardened_before in enumerate(hardened):
-        rate = (flow.stream_positions(stream).hardened_kb - hardened_before) / 60.0
+        rate = (flow.read_stream_positions(stream).hardened_kb - hardened_before) / 60.0
         assert rate == pytest.approx(expected.hardened_kb_per_s[stream], rel=0.03)
 
 
 def test_a_single_stream_equals_the_pair() -> None:
     single_source, three = build_flow(WORKLOAD1), source_with((NEAR, replace(NEAR, awaited=False), FAR))
-    assert means(three).transactions_per_s == pytest.approx(means(single_source).transactions_per_s, rel=1e-4)
+    assert measure_means(three).transactions_per_s == pytest.approx(
+        measure_means(single_source).transactions_per_s, rel=1e-4
+    )
 
 
 def test_commits_wait_only_for_the_slowest_awaited_stream() -> None:
     near_rates, both_rates, neither = (
-        means(source_with(links, WORKLOAD2))
+        measure_means(source_with(links, WORKLOAD2))
         for links in ((NEAR, FAR), (NEAR, MIDDLE, FAR), (replace(NEAR, awaited=False), FAR))
     )
     assert neither.response_s < near_rates.response_s < both_rates.response_s
-    single_rates = means(source_with((MIDDLE,), WORKLOAD2))
+    single_rates = measure_means(source_with((MIDDLE,), WORKLOAD2))
     assert both_rates.transactions_per_s == pytest.approx(single_rates.transactions_per_s, rel=0.02)
 
 
 def test_a_stalled_awaited_stream_blocks_commits_until_the_timeout() -> None:
     flow = source_with((NEAR, MIDDLE, FAR))
-    stopped_setup = replace(flow.stream_setup(1), carrying=False)
+    stopped_setup = replace(flow.get_stream_setup(1), carrying=False)
     flow.update_setups(streams={1: stopped_setup})
     run_s(flow, 2)
-    committed, hardened = flow.positions(0).committed_kb, flow.stream_positions(0).hardened_kb
+    committed, hardened = (
+        flow.read_source_positions(0).committed_kb,
+        flow.read_stream_positions(0).hardened_kb,
+    )
     run_s(flow, 5)
-    assert flow.positions(0).committed_kb == committed
-    assert flow.stream_positions(0).hardened_kb == pytest.approx(hardened, abs=500.0), (
+    assert flow.read_source_positions(0).committed_kb == committed
+    assert flow.read_stream_positions(0).hardened_kb == pytest.approx(hardened, abs=500.0), (
         "the 2005 limit of log under way"
     )
     flow.update_setups(streams={1: replace(stopped_setup, connected=False)})
     run_s(flow, 20)
-    assert flow.reading(0).transactions_per_s == pytest.approx(238.6, rel=0.02)
-    assert flow.stream_reading(1).send_queue_kb > 10_000
-    assert flow.stream_reading(0).send_queue_kb < 500
+    assert flow.read_source(0).transactions_per_s == pytest.approx(238.6, rel=0.02)
+    assert flow.read_stream(1).send_queue_kb > 10_000
+    assert flow.read_stream(0).send_queue_kb < 500
 
 
 def test_each_stream_stops_the_run_and_is_removed_independently() -> None:
     flow = source_with((NEAR, MIDDLE, FAR))
-    flow.update_setups(streams={2: replace(flow.stream_setup(2), sending=False)})
+    flow.update_setups(streams={2: replace(flow.get_stream_setup(2), sending=False)})
     run_s(flow, 20)
-    flow.update_setups(streams={2: replace(flow.stream_setup(2), sending=True)})
+    flow.update_setups(streams={2: replace(flow.get_stream_setup(2), sending=True)})
     flow.watch_stream(2, CrossingKind.SEND_DONE)
-    ran, _, stream_crossings = run(flow, 10_000)
+    ran, _, stream_crossings = run_flow(flow, 10_000)
     assert stream_crossings == [(2, CrossingKind.SEND_DONE)]
     assert ran < 10_000
     flow.remove_stream(1)
-    assert flow.streams_of(0) == (0, 2)
+    assert flow.list_streams_of(0) == (0, 2)
     assert len(flow.links) == 2, "what it took of links and threads is free again"
     run_s(flow, 5)
-    assert flow.reading(0).transactions_per_s == pytest.approx(238.6, rel=0.02)
+    assert flow.read_source(0).transactions_per_s == pytest.approx(238.6, rel=0.02)
     with pytest.raises(KeyError):
-        flow.stream_positions(1)
-    assert flow.add_stream(0, flow.stream_setup(0)) == 1
+        flow.read_stream_positions(1)
+    assert flow.add_stream(0, flow.get_stream_setup(0)) == 1
 
 
 def test_links_of_one_source_to_one_target_site_are_separate() -> None:
     thin = StreamLink(bandwidth_mbps=2.0, awaited=False)
     flow = source_with((thin, thin))
     run_s(flow, 10)
-    before = [flow.stream_totals(stream).sent_kb for stream in range(2)]
+    before = [flow.read_stream_totals(stream).sent_kb for stream in range(2)]
     run_s(flow, 20)
-    rates = [(flow.stream_totals(n).sent_kb - sent_kb_before) / 20 for n, sent_kb_before in enumerate(before)]
+    rates = [
+        (flow.read_stream_totals(n).sent_kb - sent_kb_before) / 20 for n, sent_kb_before in enumerate(before)
+    ]
     assert rates == pytest.approx([2 * 122.07 * 0.949] * 2, rel=0.01)

@@ -31,38 +31,43 @@ def test_a_fork_reuses_cached_steps_in_any_slices(steps: list[int]) -> None:
     lean.enable_run_cache()
     twin = lean.fork()
     for flow in (plain_flow, lean):
-        advance.run(flow, 300)
+        advance.run_flow(flow, 300)
     del steps[:]
-    advance.run(twin, 120)
-    advance.run(twin, 180)
+    advance.run_flow(twin, 120)
+    advance.run_flow(twin, 180)
     assert steps == [120], "the second slice ends where the fork has been"
-    assert plain_flow.digest() == lean.digest() == twin.digest()
+    assert plain_flow.compute_digest() == lean.compute_digest() == twin.compute_digest()
 
 
 def test_a_change_separates_forks(steps: list[int]) -> None:
     plain_flow, lean = _flow(), _flow()
     lean.enable_run_cache()
     twin, third = lean.fork(), lean.fork()
-    advance.run(lean, 300)
+    advance.run_flow(lean, 300)
     for flow in (plain_flow, twin, third):
         flow.add_log_kb(0, 64.0)
-    advance.run(plain_flow, 300)
+    advance.run_flow(plain_flow, 300)
     del steps[:]
-    advance.run(twin, 300)
-    advance.run(third, 300)
+    advance.run_flow(twin, 300)
+    advance.run_flow(third, 300)
     assert steps == [300], "the same deed is the same state"
-    assert plain_flow.digest() == twin.digest() == third.digest() != lean.digest()
+    assert (
+        plain_flow.compute_digest()
+        == twin.compute_digest()
+        == third.compute_digest()
+        != lean.compute_digest()
+    )
 
 
 def test_a_cached_run_stops_at_the_same_tick() -> None:
     lean = build_flow(W1, SafetyMode.OFF)
     lean.enable_run_cache()
     change(lean, setup(W1, SafetyMode.OFF, sending=False))
-    advance.run(lean, 500)
+    advance.run_flow(lean, 500)
     change(lean, setup(W1, SafetyMode.OFF))
     lean.watch_stream(0, CrossingKind.SEND_DONE)
     twin = lean.fork()
-    first = advance.run(lean, 2_000)
+    first = advance.run_flow(lean, 2_000)
     assert 0 < first[0] < 2_000
-    assert advance.run(twin, 1_500) == first
-    assert twin.digest() == lean.digest()
+    assert advance.run_flow(twin, 1_500) == first
+    assert twin.compute_digest() == lean.compute_digest()

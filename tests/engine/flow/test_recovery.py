@@ -10,8 +10,15 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.flow import SafetyMode, Workload, warm_start
-from engine.flow.recovery import Cause, FailoverTimes, closing_s, failover_times, open_log_kb, undo_s
-from engine.flow.setup import index_build
+from engine.flow.recovery import (
+    Cause,
+    FailoverTimes,
+    compute_open_log_kb,
+    compute_undo_s,
+    draw_closing_s,
+    draw_failover_times,
+)
+from engine.flow.setup import build_index_operation
 from engine.flow.sites import IDLE
 from tests.engine.flow.pairs import W1, W2, build_flow, change, run_s, setup
 
@@ -35,11 +42,11 @@ def times(cause: Cause, workload: Workload, seeds: int = 200, **changes: Any) ->
     for seed in range(seeds):
         chance = Chance.from_seed(seed)
         change(flow, setup(workload, SafetyMode.FULL, **changes))
-        warm_start(flow, 0, chance.uniform())
+        warm_start(flow, 0, chance.draw_uniform())
         if cause in NOTICED_S:
             change(flow, setup(workload, SafetyMode.FULL, alive=False, carrying=False, **changes))
             run_s(flow, NOTICED_S[cause])
-        runs.append(failover_times(flow, 0, cause, chance))
+        runs.append(draw_failover_times(flow, 0, cause, chance))
     return runs
 
 
@@ -78,25 +85,28 @@ def test_phases_depend_on_their_inputs() -> None:
 
 def test_the_flow_is_not_changed() -> None:
     flow = build_flow()
-    before = flow.digest()
-    failover_times(flow, 0, Cause.MANUAL, Chance.from_seed(1))
-    assert flow.digest() == before
+    before = flow.compute_digest()
+    draw_failover_times(flow, 0, Cause.MANUAL, Chance.from_seed(1))
+    assert flow.compute_digest() == before
 
 
 def test_undo_grows_with_open_log() -> None:
     flow = build_flow(W1, SafetyMode.FULL)
-    small = open_log_kb(flow, 0)
+    small = compute_open_log_kb(flow, 0)
     assert 0 < small < 200
-    flow = build_flow(W1, SafetyMode.FULL, operation=index_build(0.05))
+    flow = build_flow(W1, SafetyMode.FULL, operation=build_index_operation(0.05))
     flow.start_operation(0)
     run_s(flow, 30)
-    large = open_log_kb(flow, 0)
+    large = compute_open_log_kb(flow, 0)
     assert large > 100_000
-    assert undo_s(flow, 0, large) == pytest.approx(1.5 * large / 9265, rel=0.01)
+    assert compute_undo_s(flow, 0, large) == pytest.approx(1.5 * large / 9265, rel=0.01)
 
 
 @pytest.mark.parametrize("cause", Cause)
 def test_closing_alone_uses_the_same_random_numbers_as_a_failover(cause: Cause) -> None:
     flow, block_draws, single_draws = build_flow(W1), Chance.from_seed(3), Chance.from_seed(3)
-    assert closing_s(flow, 0, cause, single_draws) == failover_times(flow, 0, cause, block_draws).close_s
+    assert (
+        draw_closing_s(flow, 0, cause, single_draws)
+        == draw_failover_times(flow, 0, cause, block_draws).close_s
+    )
     assert single_draws == block_draws

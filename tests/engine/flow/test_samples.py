@@ -43,12 +43,12 @@ def test_entries_are_read_by_row_and_as_a_whole(exact: bool, step: int) -> None:
         stream_part[rows > 0], samples.streams.values[np.arange(5, entries), rows - 1][rows > 0]
     )
     assert read_rows[:, 2] == pytest.approx(np.arange(5, entries) + rows / 100 + 0.0002, rel=1e-6)
-    assert np.array_equal(samples.column(WIDTH - 1, COUNTERS[3]), source_values[:, WIDTH - 1, 3])
+    assert np.array_equal(samples.read_column(WIDTH - 1, COUNTERS[3]), source_values[:, WIDTH - 1, 3])
 
 
 def test_a_later_row_was_zero_before() -> None:
     samples = fill_samples(fill_samples(Samples(exact=False), 2 * BLOCK + 9, width=1), 2 * BLOCK)
-    late_values = samples.column(WIDTH - 1, COUNTERS[0])
+    late_values = samples.read_column(WIDTH - 1, COUNTERS[0])
     assert not late_values[: 2 * BLOCK + 9].any()
     assert late_values[2 * BLOCK + 9 :].all()
     assert samples.sources.values.shape == (4 * BLOCK + 9, WIDTH, len(SOURCE_COUNTERS))

@@ -7,15 +7,24 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from engine.flow import Flow, SafetyMode, Workload, add_pair, redo_threads, run, warm_start, worker_threads
+from engine.flow import (
+    Flow,
+    SafetyMode,
+    Workload,
+    add_pair,
+    compute_redo_threads,
+    compute_worker_threads,
+    run_flow,
+    warm_start,
+)
 from engine.flow import kernel as k
-from engine.flow.places import group_threads, mirroring_threads
+from engine.flow.places import count_group_threads, count_mirroring_threads
 from engine.flow.sites import NEC
 from tests.engine.flow.pairs import W1, W2, change, means, reading, run_s, setup, totals
 
 
 def build_equal_sources(count: int, workload: Workload, mode: SafetyMode, **changes: Any) -> Flow:
-    flow = Flow.empty()
+    flow = Flow.create_empty()
     for _ in range(count):
         add_pair(flow, setup(workload, mode, **changes))
     run_s(flow, 20)
@@ -37,12 +46,12 @@ def total_tps(flow: Flow, seconds: float = 20.0) -> float:
 
 def test_threads_are_counted_as_documented() -> None:
     twenty = build_equal_sources(20, W1, SafetyMode.FULL)
-    assert mirroring_threads(twenty.source_setups, twenty.stream_setups) == {0: 41, 1: 101}
-    assert group_threads(twenty.source_setups, twenty.stream_setups) == {}
-    assert redo_threads(8) == 2
-    assert redo_threads(8, enterprise=False) == 1
-    assert worker_threads(8) == 576
-    assert worker_threads(2) == 512
+    assert count_mirroring_threads(twenty.source_setups, twenty.stream_setups) == {0: 41, 1: 101}
+    assert count_group_threads(twenty.source_setups, twenty.stream_setups) == {}
+    assert compute_redo_threads(8) == 2
+    assert compute_redo_threads(8, enterprise=False) == 1
+    assert compute_worker_threads(8) == 576
+    assert compute_worker_threads(2) == 512
 
 
 def test_databases_of_an_instance_share_its_cores() -> None:
@@ -61,7 +70,7 @@ def test_worker_threads_limit_concurrent_requests() -> None:
 
 
 def test_a_link_is_shared_fairly_and_small_senders_are_satisfied() -> None:
-    flow = Flow.empty()
+    flow = Flow.create_empty()
     small = add_pair(flow, setup(W1, SafetyMode.OFF, bandwidth_mbps=50.0))
     big = [add_pair(flow, setup(W2, SafetyMode.OFF, bandwidth_mbps=50.0)) for _ in range(2)]
     run_s(flow, 20)
@@ -76,7 +85,7 @@ def test_a_link_is_shared_fairly_and_small_senders_are_satisfied() -> None:
 
 
 def test_links_to_different_mirrors_are_independent() -> None:
-    flow = Flow.empty()
+    flow = Flow.create_empty()
     for mirror_host in (1, 2):
         add_pair(flow, setup(W2, SafetyMode.OFF, bandwidth_mbps=50.0, target_host=mirror_host))
     run_s(flow, 10)
@@ -108,8 +117,8 @@ def test_one_communications_thread_shares_wake_ups_and_rotates() -> None:
         build_equal_sources(10, W1, SafetyMode.FULL),
         build_equal_sources(10, W1, SafetyMode.FULL, site=site),
     )
-    run(plain_sources, 1)
-    run(shared, 1)
+    run_flow(plain_sources, 1)
+    run_flow(shared, 1)
     assert shared.streams[0, k.TARGET_CPU] < 0.95 * plain_sources.streams[0, k.TARGET_CPU]
     slower = reading(shared).response_s - reading(plain_sources).response_s
     assert slower == pytest.approx(2 * 10 * 100e-6, rel=0.2), "ten sessions, both ways"

@@ -16,7 +16,7 @@ from engine.flow import (
     SafetyMode,
     Samples,
     add_pair,
-    run,
+    run_flow,
     warm_start,
 )
 from engine.flow import kernel as k
@@ -36,14 +36,14 @@ from tests.engine.flow.pairs import (
 def test_a_fork_continues_identically_and_independently() -> None:
     flow = build_flow(jitter_ms=3.0)
     fork = flow.fork()
-    assert fork.digest() == flow.digest()
+    assert fork.compute_digest() == flow.compute_digest()
     run_s(flow, 3)
-    assert fork.digest() != flow.digest()
+    assert fork.compute_digest() != flow.compute_digest()
     run_s(fork, 3)
-    assert fork.digest() == flow.digest()
+    assert fork.compute_digest() == flow.compute_digest()
     change(fork, setup(W2))
-    assert flow.source_setup(0).workload is W1
-    assert fork.digest() != flow.digest()
+    assert flow.get_source_setup(0).workload is W1
+    assert fork.compute_digest() != flow.compute_digest()
 
 
 DEEDS: Final[tuple[Callable[[Flow], object], ...]] = (
@@ -51,12 +51,12 @@ DEEDS: Final[tuple[Callable[[Flow], object], ...]] = (
     lambda flow: flow.set_log_reuse_kb(0, 1.0),
     lambda flow: flow.set_positions(0, generated_kb=1e6),
     lambda flow: flow.set_stream_positions(0, hardened_kb=1.0),
-    lambda flow: flow.watch(0, CrossingKind.LOG_FULL),
+    lambda flow: flow.watch_source(0, CrossingKind.LOG_FULL),
     lambda flow: flow.watch_stream(0, CrossingKind.REDO_DONE),
     lambda flow: flow.start_operation(0),
     lambda flow: change(flow, setup(bandwidth_mbps=999.0)),
     lambda flow: change(flow, setup(W1, host=2)),
-    lambda flow: run(flow, 1),
+    lambda flow: run_flow(flow, 1),
 )
 
 
@@ -70,10 +70,10 @@ def _busy() -> Flow:
 @pytest.mark.parametrize("deed", DEEDS)
 def test_digest_and_hash_cover_everything_relevant_to_the_future(deed: Callable[[Flow], object]) -> None:
     flow = _busy()
-    before, state_key = flow.digest(), flow.state_key()
+    before, state_key = flow.compute_digest(), flow.get_state_key()
     deed(flow)
-    assert flow.digest() != before
-    assert flow.state_key() != state_key
+    assert flow.compute_digest() != before
+    assert flow.get_state_key() != state_key
 
 
 @pytest.mark.parametrize("first_change", DEEDS)
@@ -82,17 +82,17 @@ def test_changing_a_fork_does_not_change_the_flow(
     first_change: Callable[[Flow], object], second_change: Callable[[Flow], object]
 ) -> None:
     flow = _busy()
-    before, fork = flow.digest(), flow.fork()
+    before, fork = flow.compute_digest(), flow.fork()
     first_change(fork)
     second_change(fork)
-    assert flow.digest() == before
-    digest_after = fork.digest()
+    assert flow.compute_digest() == before
+    digest_after = fork.compute_digest()
     second_change(fork.fork())
-    assert fork.digest() == digest_after
+    assert fork.compute_digest() == digest_after
 
 
 def test_a_removed_row_is_reused_without_affecting_others() -> None:
-    flow, single_flow = Flow.empty(), Flow.empty()
+    flow, single_flow = Flow.create_empty(), Flow.create_empty()
     first = add_pair(flow, setup(W1))
     second = add_pair(flow, setup(W2, host=2, target_host=3))
     add_pair(single_flow, setup(W2, host=2, target_host=3))
@@ -111,7 +111,7 @@ def test_positions_can_be_set_with_their_history() -> None:
     run_s(flow, 5)
     end = positions(flow).hardened_kb
     set_positions(flow, sent_kb=end, received_kb=end, hardened_kb=end, acknowledged_kb=end, redone_kb=end)
-    run(flow, 5)
+    run_flow(flow, 5)
     log_positions = positions(flow)
     assert log_positions.sent_kb > end
     assert log_positions.received_kb == log_positions.hardened_kb == pytest.approx(end), (
@@ -124,12 +124,12 @@ def test_positions_can_be_set_with_their_history() -> None:
 def test_a_jump_of_positions_is_no_rate() -> None:
     flow = build_flow()
     set_positions(flow, sent_kb=0.0, received_kb=0.0, hardened_kb=0.0, redone_kb=0.0, acknowledged_kb=0.0)
-    run(flow, 10)
+    run_flow(flow, 10)
     assert 0.0 <= reading(flow).log_send_kb_per_s < 3000
 
 
 def test_warm_start_is_the_steady_state_and_keeps_positions() -> None:
-    flow = Flow.empty()
+    flow = Flow.create_empty()
     add_pair(flow, setup(W1))
     steady: dict[str, Any] = dict.fromkeys(
         ("generated_kb", "flushed_kb", "sent_kb", "received_kb", "hardened_kb"), 5000.0
@@ -154,46 +154,46 @@ def test_run_stops_only_at_an_armed_crossing() -> None:
     change(flow, setup(W1, SafetyMode.OFF, sending=False))
     run_s(flow, 60)
     change(flow, setup(W1, SafetyMode.OFF))
-    assert not flow.caught_up(0)
-    assert run(flow, 10) == (10, [], [])
+    assert not flow.is_caught_up(0)
+    assert run_flow(flow, 10) == (10, [], [])
     flow.watch_stream(0, CrossingKind.SEND_DONE)
-    ran, _, stream_crossings = run(flow, 100_000)
+    ran, _, stream_crossings = run_flow(flow, 100_000)
     assert ran < 1000
     assert stream_crossings == [(0, CrossingKind.SEND_DONE)]
-    assert flow.caught_up(0)
+    assert flow.is_caught_up(0)
     flow.watch_stream(0, CrossingKind.REDO_DONE)
-    ran, _, stream_crossings = run(flow, 100_000)
+    ran, _, stream_crossings = run_flow(flow, 100_000)
     assert stream_crossings == [(0, CrossingKind.REDO_DONE)]
     assert reading(flow).redo_queue_kb <= k.SMALL_KB
     flow.watch_stream(0, CrossingKind(0))
-    assert run(flow, 50) == (50, [], [])
+    assert run_flow(flow, 50) == (50, [], [])
 
 
 def test_samples_equal_the_readings_of_their_ticks() -> None:
     flow, twin = build_flow(), build_flow()
     samples = Samples(every=25)
-    run(flow, 60, samples)
-    run(flow, 15, samples)
-    run(flow, 100, samples)
+    run_flow(flow, 60, samples)
+    run_flow(flow, 15, samples)
+    run_flow(flow, 100, samples)
     assert samples.ticks.tolist() == [25, 50, 75, 100, 125, 150, 175]
-    run(twin, 75)
+    run_flow(twin, 75)
     expected = reading(twin)
     tick_buffer, place_buffer = np.zeros(7, dtype=np.int64), np.zeros(7, dtype=np.int64)
     assert samples.read_entries(0, tick_buffer, place_buffer)[2].tolist() == list(vars(expected).values())
-    assert samples.column(0, "transactions_per_s")[2] == expected.transactions_per_s
-    assert samples.column(0, "send_queue_kb")[2] == expected.send_queue_kb
+    assert samples.read_column(0, "transactions_per_s")[2] == expected.transactions_per_s
+    assert samples.read_column(0, "send_queue_kb")[2] == expected.send_queue_kb
     assert tuple(vars(expected)) == COUNTERS
 
 
 def test_sampling_changes_nothing() -> None:
     flow, twin = build_flow(), build_flow()
     samples = Samples(every=1)
-    run(flow, 500, samples)
-    run(twin, 500)
+    run_flow(flow, 500, samples)
+    run_flow(twin, 500)
     assert samples.count == 500
-    assert flow.digest() == twin.digest()
+    assert flow.compute_digest() == twin.compute_digest()
     add_pair(flow, setup(W2))
-    run(flow, 3, samples)
+    run_flow(flow, 3, samples)
     assert samples.sources.values.shape[:2] == samples.streams.values.shape[:2] == (503, 2)
     assert not samples.sources.values[:500, 1].any()
 
@@ -203,11 +203,11 @@ def test_sampling_changes_nothing() -> None:
 )
 def test_invalid_links_are_refused(invalid_link: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="no such link"):
-        add_pair(Flow.empty(), setup(**invalid_link))
+        add_pair(Flow.create_empty(), setup(**invalid_link))
 
 
 def test_inconsistent_balances_are_detected() -> None:
     flow = build_flow()
     flow.sources[0, k.THINKING] += 5.0
     with pytest.raises(AssertionError, match="does not balance"):
-        run(flow, 10)
+        run_flow(flow, 10)

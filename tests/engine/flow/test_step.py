@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from engine.flow import Flow, SafetyMode, Workload, add_pair, run, warm_start
+from engine.flow import Flow, SafetyMode, Workload, add_pair, run_flow, warm_start
 from tests.engine.flow.pairs import W1, W2, change, means, positions, reading, setup
 
 CASES = [
@@ -32,7 +32,7 @@ def test_halving_the_step_changes_nothing(
 ) -> None:
     figures = []
     for steps_per_tick in (1, 2):
-        flow = Flow.empty(steps_per_tick)
+        flow = Flow.create_empty(steps_per_tick)
         add_pair(flow, setup(workload, mode, **changes))
         warm_start(flow, 0, 0.0)
         figures.append(means(flow, 120))
@@ -44,15 +44,15 @@ def test_halving_the_step_changes_nothing(
 def test_a_disturbance_decays_equally_at_half_the_step() -> None:
     queues = []
     for steps_per_tick in (1, 2):
-        flow = Flow.empty(steps_per_tick)
+        flow = Flow.create_empty(steps_per_tick)
         add_pair(flow, setup(W2, SafetyMode.OFF))
         warm_start(flow, 0, 0.0)
         change(flow, setup(W2, SafetyMode.OFF, sending=False))
-        run(flow, 3000)
+        run_flow(flow, 3000)
         change(flow, setup(W2, SafetyMode.OFF))
         queue = [reading(flow).send_queue_kb]
         for _ in range(5):
-            run(flow, 500)
+            run_flow(flow, 500)
             queue.append(reading(flow).send_queue_kb)
         queues.append(queue)
     assert queues[0] == pytest.approx(queues[1], rel=0.001)
@@ -61,25 +61,25 @@ def test_a_disturbance_decays_equally_at_half_the_step() -> None:
 
 def test_a_fast_workload_gets_a_shorter_step_at_any_time() -> None:
     quick = replace(W2, name="quick", cpu_ms=0.1, other_delay_ms=4.0, log_kb_per_transaction=0.5)
-    flow = Flow.empty()
+    flow = Flow.create_empty()
     add_pair(flow, setup(W1, rtt_ms=60.0))
-    run(flow, 500)
+    run_flow(flow, 500)
     twin = flow.fork()
     row = add_pair(flow, setup(quick, SafetyMode.NONE, version=2014, delayed_durability=True))
     assert flow.steps_per_tick == 4
     assert means(flow, 20, row).transactions_per_s == pytest.approx(20 / 0.0041, rel=0.01)
-    run(twin, 2000)
+    run_flow(twin, 2000)
     assert positions(flow).hardened_kb == pytest.approx(positions(twin).hardened_kb, rel=1e-4)
 
 
 TWIN = """
-from engine.flow import Flow, add_pair, run
+from engine.flow import Flow, add_pair, run_flow
 from tests.engine.flow.pairs import W2, setup
-flow = Flow.empty()
+flow = Flow.create_empty()
 add_pair(flow, setup(rtt_ms=30.0, jitter_ms=3.0, loss=0.001))
 add_pair(flow, setup(W2))
-run(flow, 150)
-print(flow.digest().hex())
+run_flow(flow, 150)
+print(flow.compute_digest().hex())
 """
 
 

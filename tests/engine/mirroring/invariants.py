@@ -42,17 +42,17 @@ def _check_log(world: World, source: int) -> int:
     """Assert that log is conserved: a receiver's missing log is in the send queue or in transit, and no queue
     is negative.
     """
-    owner, log = world.sources[source], world.flow.positions(source)
+    owner, log = world.sources[source], world.flow.read_source_positions(source)
     assert log.generated_kb >= log.flushed_kb - ROUNDING_KB
     assert log.flushed_kb >= 0.0
     assert world.copies[owner].source == source
     assert world.copies[owner].stream is None
     checked = 4
-    for stream in world.flow.streams_of(source):
+    for stream in world.flow.list_streams_of(source):
         receiver = world.streams[stream]
         if receiver is None:
             continue
-        log_positions, reading = world.flow.stream_positions(stream), world.flow.stream_reading(stream)
+        log_positions, reading = world.flow.read_stream_positions(stream), world.flow.read_stream(stream)
         assert world.copies[receiver].stream == stream
         assert log_positions.sent_kb >= log_positions.received_kb - ROUNDING_KB
         assert log_positions.received_kb >= log_positions.hardened_kb - ROUNDING_KB, (
@@ -63,7 +63,7 @@ def _check_log(world: World, source: int) -> int:
         )
         assert reading.send_queue_kb >= -ROUNDING_KB
         assert reading.redo_queue_kb >= -ROUNDING_KB
-        if quorum.sees_partner(world, world.copies[owner]):
+        if quorum.is_connected_to_partner(world, world.copies[owner]):
             assert log.generated_kb - log_positions.hardened_kb >= -ROUNDING_KB, (
                 "the mirror has log that nobody has generated"
             )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.model import Safety
-from engine.protocol.groups import has_automatic_failover, preconditions
+from engine.protocol.groups import has_automatic_failover, list_preconditions
 from tests.engine.worlds import DB, M, P, W, do, lab
 
 
@@ -17,7 +17,7 @@ def missing(*lines: str, before_s: float = 20.0, **kind: Any) -> list[str]:
     if lines:
         do(world, *lines, then_s=before_s)
     do(world, f"power-off {P}", then_s=1.3)
-    return [p.name for p in preconditions(world, DB) if not p.holds]
+    return [p.name for p in list_preconditions(world, DB) if not p.holds]
 
 
 def test_all_preconditions_are_met_at_the_failover() -> None:
@@ -72,6 +72,6 @@ def test_nothing_is_armed_without_mirroring() -> None:
 def test_a_missing_witness_has_no_preconditions() -> None:
     world = lab(witness=False)
     do(world, f"power-off {P}", then_s=20.0)
-    conditions = preconditions(world, DB)
+    conditions = list_preconditions(world, DB)
     assert [p.name for p in conditions if "witness" in f"{p.name} {p.seen_in}"] == ["a witness is configured"]
     assert not has_automatic_failover(world, DB)

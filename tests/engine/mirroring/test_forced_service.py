@@ -100,7 +100,7 @@ def test_resume_discards_the_old_principals_extra_log() -> None:
         world.copies[PRINCIPAL].end_of_log_kb,
         world.availability[DB].lost_transactions,
     )
-    assert streams.end_of_log_kb(world, world.copies[PRINCIPAL]) == kept_kb
+    assert streams.get_end_of_log_kb(world, world.copies[PRINCIPAL]) == kept_kb
     do(world, f"sql {M} {SET} RESUME", then_s=60.0)
     assert stands(world)[0][1] is MirrorState.SYNCHRONIZED
     assert world.availability[DB].lost_transactions > lost_before_count + 10_000

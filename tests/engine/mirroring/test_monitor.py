@@ -28,10 +28,10 @@ def test_the_monitor_job_writes_a_row_per_minute_on_each_partner() -> None:
     world = build_monitored_world()
     wait(world, 300.5)
     for key, role in ((PRINCIPAL, Role.PRINCIPAL), (MIRROR, Role.MIRROR)):
-        rows = monitor.rows_of(world, key)
+        rows = monitor.get_rows(world, key)
         assert [row.tick for row in rows] == [6000, 12000, 18000, 24000, 30000]
         assert {row.role for row in rows} == {role}
-    principal_row, theirs = monitor.rows_of(world, PRINCIPAL)[-1], monitor.rows_of(world, MIRROR)[-1]
+    principal_row, theirs = monitor.get_rows(world, PRINCIPAL)[-1], monitor.get_rows(world, MIRROR)[-1]
     assert principal_row.log_rate_kb_per_s == pytest.approx(713, rel=0.02)
     assert principal_row.average_delay_ms == pytest.approx(46, rel=0.1)
     assert principal_row.transaction_delay_ms == pytest.approx(
@@ -47,33 +47,33 @@ def test_rows_are_stale_while_the_agent_is_stopped_and_an_update_refreshes_them(
     world = build_monitored_world()
     wait(world, 61.0)
     do(world, f"stop-agent {P}", then_s=300.0)
-    commands.partner_suspend(world, P, DB)
-    (stale,) = monitor.results(world, P, DB)
+    commands.suspend_session(world, P, DB)
+    (stale,) = monitor.list_results(world, P, DB)
     assert (stale.tick, stale.state) == (6000, MirrorState.SYNCHRONIZED)
-    monitor.update(world, P)
-    assert monitor.results(world, P, DB)[0].state is MirrorState.SUSPENDED
+    monitor.update_monitor(world, P)
+    assert monitor.list_results(world, P, DB)[0].state is MirrorState.SUSPENDED
     do(world, f"start-agent {P}", then_s=61.0)
-    assert len(monitor.rows_of(world, PRINCIPAL)) == 3
+    assert len(monitor.get_rows(world, PRINCIPAL)) == 3
 
 
 def test_an_update_on_read_happens_at_most_every_15_s() -> None:
     world = build_monitored_world()
     wait(world, 61.0)
-    assert monitor.results(world, P, DB, 0, update_table=True)[0].tick == 6000
+    assert monitor.list_results(world, P, DB, 0, update_table=True)[0].tick == 6000
     wait(world, 15.0)
-    assert monitor.results(world, P, DB, 0, update_table=True)[0].tick == world.tick
+    assert monitor.list_results(world, P, DB, 0, update_table=True)[0].tick == world.tick
 
 
 @pytest.mark.parametrize(("mode", "hours"), [(1, 2), (2, 4), (3, 8), (4, 24), (5, 48)])
 def test_a_mode_shows_the_rows_of_its_hours(mode: int, hours: int) -> None:
     world = build_monitored_world()
     wait(world, 60.5)
-    row, rows = monitor.rows_of(world, PRINCIPAL)[-1], MonitorRows()
+    row, rows = monitor.get_rows(world, PRINCIPAL)[-1], MonitorRows()
     for age_min in range(60 * 60 - 30, 0, -60):  # at half past each of the last 60 hours
         tick = world.tick - age_min * 60 * 100
         rows = rows.with_row(replace(row, tick=tick), tick - 10**9)
     world.monitor[PRINCIPAL] = rows
-    assert len(monitor.results(world, P, DB, mode)) == hours
+    assert len(monitor.list_results(world, P, DB, mode)) == hours
 
 
 def test_every_mode_returns_its_rows() -> None:
@@ -81,29 +81,29 @@ def test_every_mode_returns_its_rows() -> None:
     for server in (P,):
         monitor.change_monitoring(world, server, 1, 10)
     wait(world, 3 * 3600.0)
-    count = {mode: len(monitor.results(world, P, DB, mode)) for mode in (0, 1, 2, 6, 9)}
+    count = {mode: len(monitor.list_results(world, P, DB, mode)) for mode in (0, 1, 2, 6, 9)}
     assert count == {0: 1, 1: 13, 2: 18, 6: 18, 9: 18}
-    newest = monitor.results(world, P, DB, 1)
+    newest = monitor.list_results(world, P, DB, 1)
     assert newest[0].tick > newest[-1].tick
-    assert refusal(monitor.results, world, P, DB, 10) == 32036
+    assert refusal(monitor.list_results, world, P, DB, 10) == 32036
 
 
 def test_old_rows_are_deleted_after_the_retention_period() -> None:
     world = build_monitored_world()
     monitor.change_alert(world, P, DB, monitor.RETENTION, 1)
     wait(world, 2 * 3600.0)
-    rows = monitor.rows_of(world, PRINCIPAL)
+    rows = monitor.get_rows(world, PRINCIPAL)
     assert world.tick - rows[0].tick <= 3600 * 100
     assert len(rows) == 61
-    assert len(monitor.rows_of(world, MIRROR)) == 120
+    assert len(monitor.get_rows(world, MIRROR)) == 120
 
 
 def test_time_behind_is_the_age_of_the_oldest_unsent_log() -> None:
     world = build_monitored_world()
     wait(world, 150.0)
-    commands.partner_suspend(world, P, DB)
+    commands.suspend_session(world, P, DB)
     wait(world, 600.0)
-    row = monitor.record(world, world.copies[PRINCIPAL])
+    row = monitor.record_row(world, world.copies[PRINCIPAL])
     assert row.unsent_kb == pytest.approx(600 * 720, rel=0.02)
     assert row.time_behind_tick / 100 == pytest.approx(150.0, abs=2.0)
 
@@ -118,7 +118,7 @@ def test_thresholds_raise_events_on_their_server() -> None:
         monitor.change_alert(world, server, DB, 2, 50_000)
         monitor.change_alert(world, server, DB, 3, 10)
         monitor.change_alert(world, server, DB, 4, 20)
-    commands.partner_suspend(world, P, DB)
+    commands.suspend_session(world, P, DB)
     events = wait(world, 240.0)
     alerts = [(e.t_s, e.server, read_field(e, "number")) for e in events if e.kind == "alert"]
     # while suspended, commits do not wait for the mirror; 50,000 KB are reached after 70 s, the second alert
@@ -146,7 +146,7 @@ def test_commit_overhead_is_measured_under_safety_full_only() -> None:
     world = build_monitored_world()
     monitor.change_alert(world, P, DB, 4, 20)
     assert 32044 in [read_field(e, "number") for e in wait(world, 61.0) if e.kind == "alert"]
-    commands.partner_safety(world, P, DB, "OFF")
+    commands.set_safety(world, P, DB, "OFF")
     assert world.copies[PRINCIPAL].mirroring.safety is Safety.OFF
     assert not [e for e in wait(world, 61.0) if e.kind == "alert"]
 
@@ -159,7 +159,7 @@ def test_a_failover_silences_thresholds_set_on_one_server() -> None:
     do(world, f"power-off {P}", then_s=30.0)
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     assert not [e for e in wait(world, 300.0) if e.kind == "alert"]
-    assert monitor.rows_of(world, MIRROR)[-1].unsent_kb > 100_000
+    assert monitor.get_rows(world, MIRROR)[-1].unsent_kb > 100_000
     monitor.change_alert(world, M, DB, 2, 1000)
     assert [e for e in wait(world, 61.0) if e.kind == "alert"]
 
@@ -168,14 +168,14 @@ def test_thresholds_are_changed_listed_and_dropped() -> None:
     world = lab()
     for alert_id, value in ((2, 10.0), (1, 30.0), (2, 20.0)):
         monitor.change_alert(world, P, DB, alert_id, value)
-    assert [(a.alert_id, a.threshold) for a in monitor.help_alert(world, P, DB)] == [(1, 30.0), (2, 20.0)]
+    assert [(a.alert_id, a.threshold) for a in monitor.list_alerts(world, P, DB)] == [(1, 30.0), (2, 20.0)]
     monitor.change_alert(world, P, DB, 2, 20.0, enabled=False)
-    assert [a.enabled for a in monitor.help_alert(world, P, DB, 2)] == [False]
+    assert [a.enabled for a in monitor.list_alerts(world, P, DB, 2)] == [False]
     monitor.drop_alert(world, P, DB, 1)
-    assert [a.alert_id for a in monitor.help_alert(world, P, DB)] == [2]
+    assert [a.alert_id for a in monitor.list_alerts(world, P, DB)] == [2]
     monitor.drop_alert(world, P, DB)
-    assert monitor.help_alert(world, P, DB) == []
-    assert monitor.help_alert(world, M, DB) == []
+    assert monitor.list_alerts(world, P, DB) == []
+    assert monitor.list_alerts(world, M, DB) == []
 
 
 # --- the job and refusals --------------------------------------------------------------------------
@@ -183,18 +183,18 @@ def test_thresholds_are_changed_listed_and_dropped() -> None:
 
 def test_the_monitor_job_is_an_agent_job() -> None:
     world = build_monitored_world()
-    assert monitor.help_monitoring(world, P) == 1
+    assert monitor.get_period(world, P) == 1
     wait(world, 61.0)
     do(world, f"disable-jobs {P} Database Mirroring Monitor Job", then_s=300.0)
-    assert len(monitor.rows_of(world, PRINCIPAL)) == 1
+    assert len(monitor.get_rows(world, PRINCIPAL)) == 1
     do(world, f"enable-jobs {P}", then_s=61.0)
-    assert len(monitor.rows_of(world, PRINCIPAL)) == 2
+    assert len(monitor.get_rows(world, PRINCIPAL)) == 2
     monitor.drop_monitoring(world, P)
     wait(world, 300.0)
-    assert len(monitor.rows_of(world, PRINCIPAL)) == 2
+    assert len(monitor.get_rows(world, PRINCIPAL)) == 2
     monitor.add_monitoring(world, P, 2)
     wait(world, 241.0)
-    assert len(monitor.rows_of(world, PRINCIPAL)) == 4, "one timer, not two"
+    assert len(monitor.get_rows(world, PRINCIPAL)) == 4, "one timer, not two"
 
 
 def test_a_world_can_start_with_the_monitor_job() -> None:
@@ -203,7 +203,7 @@ def test_a_world_can_start_with_the_monitor_job() -> None:
     world.update_instance(P, jobs=(job,))
     simulator.start_timers(world)
     wait(world, 61.0)
-    assert len(monitor.rows_of(world, PRINCIPAL)) == 1
+    assert len(monitor.get_rows(world, PRINCIPAL)) == 1
 
 
 REFUSED = [
@@ -214,10 +214,10 @@ REFUSED = [
     (monitor.change_monitoring, (P, 1, 121), 32032),
     (monitor.change_monitoring, (W, 1, 5), 32049),
     (monitor.drop_monitoring, (W,), 32049),
-    (monitor.help_monitoring, (W,), 32049),
-    (monitor.update, (P, "Nothing"), 32039),
-    (monitor.update, (P, "msdb"), 32050),
-    (monitor.results, (P, DB), 32041),
+    (monitor.get_period, (W,), 32049),
+    (monitor.update_monitor, (P, "Nothing"), 32039),
+    (monitor.update_monitor, (P, "msdb"), 32050),
+    (monitor.list_results, (P, DB), 32041),
     (monitor.change_alert, (P, DB, 6, 1.0), 32036),
     (monitor.change_alert, (P, DB, 1, -1.0), 32036),
     (monitor.change_alert, (P, "Nothing", 1, 1.0), 32039),
@@ -235,10 +235,10 @@ def test_invalid_calls_are_refused(
 
 def test_an_unmirrored_database_has_no_rows() -> None:
     world = build_monitored_world()
-    commands.partner_off(world, P, DB)
-    assert refusal(monitor.results, world, P, DB) == 32039
+    commands.remove_session(world, P, DB)
+    assert refusal(monitor.list_results, world, P, DB) == 32039
     wait(world, 61.0)
-    assert not monitor.rows_of(world, PRINCIPAL)
+    assert not monitor.get_rows(world, PRINCIPAL)
 
 
 def test_rows_belong_to_the_fork() -> None:
@@ -246,7 +246,7 @@ def test_rows_belong_to_the_fork() -> None:
     wait(world, 61.0)
     fork = world.fork()
     wait(fork, 60.0)
-    assert len(monitor.rows_of(world, PRINCIPAL)) == 1
+    assert len(monitor.get_rows(world, PRINCIPAL)) == 1
     assert replace(world.settings) == fork.settings
 
 
@@ -260,4 +260,4 @@ def test_the_time_behind_is_never_longer_than_the_run() -> None:
         unsent_kb=5.0,
         log_rate_kb_per_s=1e-300,
     )
-    assert monitor._time_behind(row, MonitorRows()) == row.tick
+    assert monitor._find_oldest_unsent_time(row, MonitorRows()) == row.tick

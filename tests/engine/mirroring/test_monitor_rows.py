@@ -33,7 +33,7 @@ def test_rows_are_read_back_unchanged(count: int) -> None:
     rows = build_rows(count)
     assert list(rows) == wanted
     assert rows[-5:] == wanted[-5:]
-    assert rows.rows_since(count - 3) == wanted[max(0, count - 3) :]
+    assert rows.list_rows_since(count - 3) == wanted[max(0, count - 3) :]
     if count:
         assert (rows[0], rows[-1]) == (wanted[0], wanted[-1])
         assert isinstance(rows[-1].state, MirrorState)

@@ -56,7 +56,7 @@ CASES: Final = [
 
 def follows(world: World, copy: DatabaseCopy) -> bool:
     """Return whether another server has taken over as principal, as a partner or the witness knows."""
-    sequences = [other_copy.mirroring.role_sequence for other_copy in world.copies_of(DB)]
+    sequences = [other_copy.mirroring.role_sequence for other_copy in world.list_copies_of(DB)]
     sequences += [record.role_sequence for record in world.witnesses.values()]
     return max(sequences) > copy.mirroring.role_sequence
 
@@ -75,13 +75,13 @@ def test_forced_service_follows_every_order_of_losses(
     assert forced is (role_before is Role.MIRROR and alive)
     for server in returned:
         do(world, f"power-on {server}", then_s=120.0)
-        assert len(availability.serving_copies(world, DB)) <= 1
-        for copy in world.copies_of(DB):
+        assert len(availability.list_serving_copies(world, DB)) <= 1
+        for copy in world.list_copies_of(DB):
             if copy.mirroring.role is Role.PRINCIPAL and world.instances[copy.server].answering:
                 may_serve = quorum.has_quorum(world, copy) and not follows(world, copy)
                 assert serving.is_serving(world, (copy.server, DB)) is may_serve
     assert all(f.why or f.online_tick is not None for f in world.failovers)
-    (lead,) = [copy for copy in world.copies_of(DB) if copy.mirroring.role is Role.PRINCIPAL]
+    (lead,) = [copy for copy in world.list_copies_of(DB) if copy.mirroring.role is Role.PRINCIPAL]
     assert (lead.mirroring.state is MirrorState.SUSPENDED) is (forced or state == "SUSPENDED")
     do(world, f"degrade {P} {M} bandwidth_mbps=1000", f"sql {lead.server} {SET} RESUME", then_s=200.0)
-    assert {copy.mirroring.state for copy in world.copies_of(DB)} == {MirrorState.SYNCHRONIZED}
+    assert {copy.mirroring.state for copy in world.list_copies_of(DB)} == {MirrorState.SYNCHRONIZED}

@@ -39,31 +39,31 @@ WORLDS: Final[dict[str, World]] = {
 def describe(world: World, server: str) -> str:
     """Return role, state, refusal, safety, witness, timeout and the properties that are true, of one copy."""
     copy = world.copies[server, DB]
-    policy = groups.policy(copy)
-    refusal = policy.refusal(copy)
+    policy = groups.get_policy(copy)
+    refusal = policy.find_refusal(copy)
     stated = {
         "leads": policy.is_leader(copy),
         "follows": policy.is_follower(copy),
-        "waits": policy.commits_wait(world, copy),
+        "waits": policy.has_waiting_commits(world, copy),
         "writes": policy.can_write(copy),
         "synchronized": policy.has_synchronized_copy(copy),
         "serves": serving.is_serving(world, copy.key),
         "reads": policy.can_read(copy, read_intent=True),
         "log-stopped": policy.has_stopped_log(copy),
-        "backs-up-closed": policy.backs_up_closed(copy),
+        "backs-up-closed": policy.can_back_up_closed(copy),
     }
     words = [
-        policy.role(copy) or "-",
-        policy.state(copy) or "-",
+        policy.get_role(copy) or "-",
+        policy.get_state(copy) or "-",
         str(refusal.number if refusal is not None else 0),
-        prerequisites.safety_word(copy) or "-",
-        prerequisites.witness_word(copy) or "-",
-        str(prerequisites.timeout_s(copy)),
-        f"{prerequisites.partner_address(copy)}",
-        f"sequence={policy.role_sequence(copy)}",
-        f"partner={policy.partner(copy)}",
-        f"snapshot={policy.gives_snapshot(copy)}",
-        f"backups={policy.backup_refusal(world, copy, False)}/{policy.backup_refusal(world, copy, True)}",
+        prerequisites.get_safety_word(copy) or "-",
+        prerequisites.get_witness_state_word(copy) or "-",
+        str(prerequisites.get_timeout_s(copy)),
+        f"{prerequisites.get_partner_address(copy)}",
+        f"sequence={policy.get_role_sequence(copy)}",
+        f"partner={policy.get_partner(copy)}",
+        f"snapshot={policy.allows_snapshot(copy)}",
+        f"backups={policy.find_backup_refusal(world, copy, False)}/{policy.find_backup_refusal(world, copy, True)}",
         *(word for word, true in stated.items() if true),
     ]
     return " ".join(words)
@@ -101,7 +101,7 @@ def test_the_policy_answers_as_in_the_table(request: pytest.FixtureRequest) -> N
     ],
 )
 def test_preconditions_by_situation(situation: str, unmet: set[str] | None) -> None:
-    conditions = groups.preconditions(WORLDS[situation], DB)
+    conditions = groups.list_preconditions(WORLDS[situation], DB)
     assert (
         {str(condition.name) for condition in conditions if not condition.holds} if conditions else None
     ) == unmet

@@ -39,10 +39,10 @@ def test_a_file_on_a_missing_mirror_drive_suspends_the_session() -> None:
              for server in (P, M)}  # fmt: skip
     assert lines == {P: [1453, 1442], M: [5123, 1454, 1442]}
     assert [read_field(e, "state") for e in events if e.kind == "trace" and e.server == M] == [9]
-    assert refusal(commands.partner_resume, world, P, DB) == 1462
+    assert refusal(commands.resume_session, world, P, DB) == 1462
     do(world, f"power-off {P}", then_s=30.0)
     assert world.copies[MIRROR].mirroring.role is Role.MIRROR, "no failover to a copy that could not redo"
-    assert refusal(commands.partner_force, world, M, DB) == 1406
+    assert refusal(commands.force_service, world, M, DB) == 1406
 
 
 def test_resume_continues_after_the_drive_is_added() -> None:
@@ -50,7 +50,7 @@ def test_resume_continues_after_the_drive_is_added() -> None:
     add_file_on_new_drive(world)
     wait(world, 10.0)
     do(world, f"add-drive {M} e size_gb=10")
-    commands.partner_resume(world, P, DB)
+    commands.resume_session(world, P, DB)
     wait(world, 20.0)
     assert state(world) == (SYNCHRONIZED, SYNCHRONIZED)
     assert [file.name for file in world.copies[MIRROR].extra_files] == ["more"]
@@ -65,9 +65,9 @@ def test_a_mirror_without_space_for_log_growth_suspends_the_session() -> None:
     database_files.modify_file(world, P, DB, "Sales_log", size_kb=8.0 * 1024**2)
     assert 5149 in numbers(world, M, 10.0)
     assert state(world) == (SUSPENDED, SUSPENDED)
-    assert refusal(commands.partner_resume, world, P, DB) == 1462
+    assert refusal(commands.resume_session, world, P, DB) == 1462
     do(world, f"grow-volume {M} L size_gb=20")
-    assert refusal(commands.partner_resume, world, P, DB) == 0
+    assert refusal(commands.resume_session, world, P, DB) == 0
 
 
 def test_a_file_added_during_the_mirrors_absence_stops_redo_later() -> None:
@@ -118,10 +118,10 @@ def test_the_mirror_suspends_during_page_repair_and_continues() -> None:
 
 def test_a_page_that_could_not_be_repaired_while_suspended_is_repaired_at_the_next_read() -> None:
     world = modern()
-    commands.partner_suspend(world, P, DB)
+    commands.suspend_session(world, P, DB)
     do(world, f"corrupt-page {P} {DB} page=77", then_s=90.0)
     assert (world.copies[PRINCIPAL].bad_pages, statuses(world, PRINCIPAL)) == ((77,), [])
-    commands.partner_resume(world, P, DB)
+    commands.resume_session(world, P, DB)
     wait(world, 70.0)
     assert (world.copies[PRINCIPAL].bad_pages, statuses(world, PRINCIPAL)) == ((), [(77, 5)])
 
@@ -161,12 +161,12 @@ def test_a_damaged_page_on_a_2005_mirror_stops_redo_until_repaired() -> None:
     do(world, f"corrupt-page {M} {DB} page=77", then_s=10.0)
     assert state(world) == (SUSPENDED, SUSPENDED)
     assert world.faults[0].effect == "the page was read"
-    assert refusal(commands.partner_resume, world, P, DB) == 1462
+    assert refusal(commands.resume_session, world, P, DB) == 1462
     do(world, f"mend-page {M} {DB}")
-    commands.partner_resume(world, P, DB)
+    commands.resume_session(world, P, DB)
     wait(world, 20.0)
     assert state(world) == (SYNCHRONIZED, SYNCHRONIZED)
 
 
 def test_checkdb_is_refused_on_mirrors() -> None:
-    assert refusal(pages.check, lab(), M, DB) == 954
+    assert refusal(pages.start_check, lab(), M, DB) == 954

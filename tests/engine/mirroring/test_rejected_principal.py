@@ -53,7 +53,7 @@ def _play(script: str, witness: str = 'witness = "W"') -> Drill:
     for line in script.splitlines():
         time_text, _, text = line.partition(" ")
         drill.advance_to(round(float(time_text) * 100))
-        drill.do(text)
+        drill.apply_line(text)
     drill.advance_to(drill.world.tick + 2_000)
     return drill
 
@@ -78,18 +78,18 @@ def test_a_rejected_principal_stays_in_recovery_until_its_next_start(return_kind
     numbers = _numbers(drill)
     assert {1438, 1445} <= {*numbers}
     assert 1443 not in numbers
-    drill.do("sql A USE Sales")
+    drill.apply_line("sql A USE Sales")
     drill.advance_to(drill.world.tick + 100)
-    assert [message["number"] for message in drill.report()["sql"][-1]["messages"]] == [955]
+    assert [message["number"] for message in drill.build_report()["sql"][-1]["messages"]] == [955]
     fork = drill.fork()
     for _ in range(2):  # after the restart, the session no longer exists
-        fork.do("stop-service A")
+        fork.apply_line("stop-service A")
         fork.advance_to(fork.world.tick + 1_000)
-        fork.do("start-service A")
+        fork.apply_line("start-service A")
         fork.advance_to(fork.world.tick + 3_000)
         copy = fork.world.copies["A", "Sales"]
         assert (copy.db_state, copy.mirroring.guid) == (DbState.ONLINE, None)
-    drill.do("sql A ALTER DATABASE Sales SET PARTNER OFF")
+    drill.apply_line("sql A ALTER DATABASE Sales SET PARTNER OFF")
     drill.advance_to(drill.world.tick + 1_000)
     assert drill.world.copies["A", "Sales"].db_state is DbState.ONLINE
 

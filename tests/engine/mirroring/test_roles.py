@@ -8,7 +8,7 @@ import pytest
 
 from engine import simulator
 from engine.mirroring import roles
-from engine.model import MirrorState, ticks
+from engine.model import MirrorState, to_ticks
 from engine.verbs.lines import parse_line
 from tests.engine.worlds import PRINCIPAL, lab
 
@@ -46,7 +46,7 @@ def test_a_transition_outside_the_table_is_an_error() -> None:
     world = lab()
     before = world.copies[PRINCIPAL]
     with pytest.raises(KeyError):
-        roles.move(world, PRINCIPAL, roles.StateChangeCause.RESUME)
+        roles.apply_state_change(world, PRINCIPAL, roles.StateChangeCause.RESUME)
     assert world.copies[PRINCIPAL] is before
 
 
@@ -118,7 +118,7 @@ def test_every_row_of_the_table_occurs(monkeypatch: pytest.MonkeyPatch) -> None:
     for course in COURSES.values():
         world = lab()
         for at_s, line in course:
-            simulator.advance(world, ticks(at_s))
+            simulator.advance_world(world, to_ticks(at_s))
             simulator.apply_input(world, parse_line(line, world.tick))
-        simulator.advance(world, world.tick + ticks(60.0))
+        simulator.advance_world(world, world.tick + to_ticks(60.0))
     assert set(table) - table.played == set()

@@ -17,7 +17,7 @@ def test_an_idle_mirror_has_nothing_unrestored() -> None:
     world = lab()
     copy = replace(world.copies[MIRROR], stream=None)
     world.copies[MIRROR] = replace(copy, redone_kb=copy.end_of_log_kb)
-    assert monitor.record(world, world.copies[MIRROR]).unrestored_kb == 0.0
+    assert monitor.record_row(world, world.copies[MIRROR]).unrestored_kb == 0.0
 
 
 def test_alert_thresholds_do_not_change_the_retention_period() -> None:
@@ -25,21 +25,21 @@ def test_alert_thresholds_do_not_change_the_retention_period() -> None:
     monitor.add_monitoring(world, P)
     monitor.change_alert(world, P, DB, 1, 0)
     do(world, then_s=150.0)
-    assert len(monitor.rows_of(world, PRINCIPAL)) > 1
+    assert len(monitor.get_rows(world, PRINCIPAL)) > 1
 
 
 def test_the_loss_of_the_principal_is_a_precondition_with_two_parts() -> None:
     world = lab()
-    topics = [condition.about for condition in preconditions.preconditions(world, DB)]
+    topics = [condition.about for condition in preconditions.list_preconditions(world, DB)]
     assert topics[-2:] == ["beginning", "loss"]
 
 
 def test_raising_safety_of_a_synchronized_pair_keeps_it_synchronized() -> None:
     world = lab(witness=False, workload="none")
-    commands.partner_safety(world, P, DB, "OFF")
+    commands.set_safety(world, P, DB, "OFF")
     do(world, then_s=1.0)
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
-    commands.partner_safety(world, P, DB, "FULL")
+    commands.set_safety(world, P, DB, "FULL")
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
 
 
@@ -70,20 +70,20 @@ def test_a_newer_witness_is_accepted() -> None:
     for version in (2005, 2008, 2012):
         world.update_instance(W, version=version)
         world.update_instance(P, version=2008)
-        fit_answers.append(quorum.witness_fits(world, copy))
+        fit_answers.append(quorum.is_witness_version_sufficient(world, copy))
     assert fit_answers == [False, True, True]
 
 
 def test_removing_the_witness_on_the_mirror_raises_1470() -> None:
     world = lab()
     world.settings = replace(world.settings, witness_off_on_mirror=False)
-    assert refusal(commands.witness_off, world, M, DB) == 1470
-    assert refusal(commands.witness_off, world, P, DB) == 0
+    assert refusal(commands.remove_witness, world, M, DB) == 1470
+    assert refusal(commands.remove_witness, world, P, DB) == 0
 
 
 def test_a_copy_that_left_its_session_keeps_no_session_data() -> None:
     world = lab()
-    commands.partner_off(world, P, DB)
+    commands.remove_session(world, P, DB)
     do(world, then_s=1.0)
     for key in (PRINCIPAL, MIRROR):
         left = world.copies[key].mirroring
@@ -110,20 +110,20 @@ def test_reconsidering_an_agreed_failover_changes_nothing() -> None:
     world, failing = agree_on_failover()
     timers = len(world.timers)
     do(world, then_s=0.02)
-    failover.consider(world, failing.guid)
+    failover.recheck_failover(world, failing.guid)
     assert (world.failovers[-1], len(world.timers)) == (failing, timers)
 
 
 def test_a_failover_is_decided_once_by_its_own_timer() -> None:
     world, failing = agree_on_failover()
-    failover.decide(world, failing.guid, failing.detected_tick - 1)
+    failover.decide_failover(world, failing.guid, failing.detected_tick - 1)
     assert world.failovers[-1] == failing
-    failover.decide(world, failing.guid, failing.detected_tick)
+    failover.decide_failover(world, failing.guid, failing.detected_tick)
     decided, timers = world.failovers[-1], len(world.timers)
     assert decided.decided_tick == world.tick
-    failover.decide(world, failing.guid, failing.detected_tick)
+    failover.decide_failover(world, failing.guid, failing.detected_tick)
     world.update_mirroring(MIRROR, armed=False)  # the change comes too late to stop the failover
-    failover.consider(world, failing.guid)
+    failover.recheck_failover(world, failing.guid)
     assert (world.failovers[-1], len(world.timers)) == (decided, timers)
 
 
@@ -153,19 +153,19 @@ def test_a_lost_partners_last_state_is_shown_after_a_failover() -> None:
     there_kb = world.copies[PRINCIPAL].end_of_log_kb
     for known_kb, told_kb in ((there_kb - 5.0, there_kb), (there_kb + 5.0, there_kb + 5.0)):
         world.update_mirroring(MIRROR, failover_lsn_kb=known_kb)
-        assert monitor.record(world, world.copies[MIRROR]).failover_lsn_kb == told_kb
+        assert monitor.record_row(world, world.copies[MIRROR]).failover_lsn_kb == told_kb
 
 
 def test_the_witness_learns_of_a_suspension_at_the_mirror() -> None:
     world = lab()
-    commands.partner_suspend(world, M, DB)
+    commands.suspend_session(world, M, DB)
     (record,) = world.witnesses.values()
     assert (record.principal, record.mirror, record.suspended) == (P, M, True)
 
 
 def test_preconditions_name_the_witness_to_check() -> None:
     world = lab()
-    sources = [str(condition.seen_in) for condition in preconditions.preconditions(world, DB)]
+    sources = [str(condition.seen_in) for condition in preconditions.list_preconditions(world, DB)]
     assert sources[5] == f"sys.database_mirroring_witnesses on {W}"
     assert sources[7] == f"ERRORLOG of {W}: 1474 or 1479"
 
@@ -175,8 +175,8 @@ def test_a_session_needs_threads_on_both_servers(server: str, threads: int) -> N
     """One shared thread, 2 for each principal, and 3 plus the redo threads (8 cores: 2) for each mirror. Facts 0.2."""
     for allowed, number in ((threads, 0), (threads - 1, 1450)):
         world = lab(databases=2, witness=False, workload="none")
-        commands.partner_off(world, P, "Sales001")
+        commands.remove_session(world, P, "Sales001")
         for partner in (P, M):
             world.update_instance(partner, max_worker_threads=allowed if partner == server else 1000)
-        assert refusal(commands.partner_set, world, M, "Sales001", f"TCP://{P}:5022") == 0
-        assert refusal(commands.partner_set, world, P, "Sales001", f"TCP://{M}:5022") == number
+        assert refusal(commands.set_partner, world, M, "Sales001", f"TCP://{P}:5022") == 0
+        assert refusal(commands.set_partner, world, P, "Sales001", f"TCP://{M}:5022") == number

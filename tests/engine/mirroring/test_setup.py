@@ -47,7 +47,7 @@ def test_a_session_is_set_up_from_backup_to_witness() -> None:
     mirror(world)
     assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
     assert world.copies[MIRROR].mirroring.role is Role.MIRROR
-    commands.witness_set(world, P, DB, address(W))
+    commands.set_witness(world, P, DB, address(W))
     assert world.copies[MIRROR].mirroring.witness == W
     do(world, f"power-off {P}")
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL, "the witness makes it fail over by itself"
@@ -58,8 +58,8 @@ def restore_and_set_partners(world: World, *paths: str) -> int:
     for path in paths:
         carry(world, path)
         restore_full(world, path) if path == FULL else restore_log(world, path)
-    commands.partner_set(world, M, DB, address(P))
-    return refusal(commands.partner_set, world, P, DB, address(M))
+    commands.set_partner(world, M, DB, address(P))
+    return refusal(commands.set_partner, world, P, DB, address(M))
 
 
 def test_a_full_backup_alone_does_not_include_later_log() -> None:
@@ -70,7 +70,7 @@ def test_a_full_backup_alone_does_not_include_later_log() -> None:
     take_log_backup(world)
     carry(world, TRN)
     restore_log(world)
-    assert refusal(commands.partner_set, world, P, DB, address(M)) == 0
+    assert refusal(commands.set_partner, world, P, DB, address(M)) == 0
 
 
 def test_a_copy_only_log_backup_counts_as_log() -> None:
@@ -116,9 +116,9 @@ def test_switching_to_simple_breaks_the_chain_of_a_prepared_mirror() -> None:
     recovery(world, "SIMPLE")
     wait(world, 10.0)
     recovery(world, "FULL")
-    assert refusal(backup.backup_log, world, P, DB, "D:\\no.trn") == 4214
-    commands.partner_set(world, M, DB, address(P))
-    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1412
+    assert refusal(backup.back_up_log, world, P, DB, "D:\\no.trn") == 4214
+    commands.set_partner(world, M, DB, address(P))
+    assert refusal(commands.set_partner, world, P, DB, address(M)) == 1412
 
 
 def test_in_simple_a_full_backup_starts_no_chain_but_a_later_differential_does() -> None:
@@ -126,9 +126,9 @@ def test_in_simple_a_full_backup_starts_no_chain_but_a_later_differential_does()
     recovery(world, "SIMPLE")
     take_full_backup(world)
     recovery(world, "FULL")
-    assert refusal(backup.backup_log, world, P, DB, "D:\\no.trn") == 4214
+    assert refusal(backup.back_up_log, world, P, DB, "D:\\no.trn") == 4214
     take_full_backup(world, path="D:\\diff.bak", differential=True)
-    assert refusal(backup.backup_log, world, P, DB, "D:\\now.trn") == 0
+    assert refusal(backup.back_up_log, world, P, DB, "D:\\now.trn") == 0
 
 
 def test_message_1478_has_its_full_text() -> None:
@@ -143,27 +143,27 @@ def test_an_unrestored_log_backup_is_missing() -> None:
     take_log_backup(world)
     carry(world, FULL)
     restore_full(world)
-    commands.partner_set(world, M, DB, address(P))
+    commands.set_partner(world, M, DB, address(P))
     with pytest.raises(SqlError) as problem:
-        commands.partner_set(world, P, DB, address(M))
+        commands.set_partner(world, P, DB, address(M))
     assert (problem.value.number, problem.value.state) == (1412, 0)
     carry(world, TRN)
     restore_log(world)
-    assert refusal(commands.partner_set, world, P, DB, address(M)) == 0
+    assert refusal(commands.set_partner, world, P, DB, address(M)) == 0
 
 
 def test_after_partner_off_a_log_backup_must_be_restored_before_mirroring_restarts() -> None:
     world = prepare_mirror()
     mirror(world)
-    commands.partner_off(world, P, DB)
+    commands.remove_session(world, P, DB)
     assert world.copies[MIRROR].db_state is DbState.RESTORING
     wait(world, 30.0)
     take_log_backup(world, path="D:\\later.trn")
-    commands.partner_set(world, M, DB, address(P))
-    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1478
+    commands.set_partner(world, M, DB, address(P))
+    assert refusal(commands.set_partner, world, P, DB, address(M)) == 1478
     carry(world, "D:\\later.trn")
     restore_log(world, "D:\\later.trn")
-    commands.partner_set(world, P, DB, address(M))
+    commands.set_partner(world, P, DB, address(M))
     wait(world, 20.0)
     assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
 
@@ -171,7 +171,7 @@ def test_after_partner_off_a_log_backup_must_be_restored_before_mirroring_restar
 def test_after_partner_off_without_a_log_backup_mirroring_restarts_at_once() -> None:
     world = prepare_mirror()
     mirror(world)
-    commands.partner_off(world, P, DB)
+    commands.remove_session(world, P, DB)
     wait(world, 30.0)
     mirror(world)
     assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
@@ -180,7 +180,7 @@ def test_after_partner_off_without_a_log_backup_mirroring_restarts_at_once() -> 
 def test_a_diverged_copy_cannot_become_the_mirror() -> None:
     world = prepare_mirror()
     mirror(world)
-    commands.partner_off(world, P, DB)
+    commands.remove_session(world, P, DB)
     finish_open = statements.restore_with_recovery(world, M, DB)
     assert isinstance(finish_open, statements.PendingStatement)
     wait(world, 2.0)
@@ -188,16 +188,16 @@ def test_a_diverged_copy_cannot_become_the_mirror() -> None:
     wait(world, 5.0)
     take_log_backup(world, M, "D:\\tail.trn", norecovery=True)
     assert world.copies[MIRROR].db_state is DbState.RESTORING
-    commands.partner_set(world, M, DB, address(P))
-    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1412
+    commands.set_partner(world, M, DB, address(P))
+    assert refusal(commands.set_partner, world, P, DB, address(M)) == 1412
 
 
 def test_the_future_mirror_remembers_its_principal_until_off() -> None:
     world = prepare_mirror()
-    commands.partner_set(world, M, DB, address(W))
-    assert refusal(commands.partner_set, world, M, DB, address(P)) == 1405
-    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418, "it calls back elsewhere"
-    commands.partner_off(world, M, DB)
+    commands.set_partner(world, M, DB, address(W))
+    assert refusal(commands.set_partner, world, M, DB, address(P)) == 1405
+    assert refusal(commands.set_partner, world, P, DB, address(M)) == 1418, "it calls back elsewhere"
+    commands.remove_session(world, M, DB)
     mirror(world)
     assert state(world)[0] is MirrorState.SYNCHRONIZED
 
@@ -211,27 +211,32 @@ WRONG: dict[str, tuple[Breaking, int, str, str]] = {
     "no address": (lambda w: None, 1449, P, "SERVER_B:5022"),
     "another port": (lambda w: None, 1418, P, "TCP://SERVER_B:5023"),
     "no such host": (lambda w: None, 1418, P, "TCP://SERVER_X:5022"),
-    "endpoint stopped": (lambda w: endpoints.alter(w, M, "Mirroring", state="STOPPED"), 1418, P, address(M)),
-    "no endpoint here": (lambda w: endpoints.drop(w, P, "Mirroring"), 1418, P, address(M)),
-    "endpoint of a witness": (lambda w: endpoints.alter(w, M, "Mirroring", role="WITNESS"), 1418, P, address(M)),
-    "encryption": (lambda w: endpoints.alter(w, M, "Mirroring", encryption="DISABLED"), 1418, P, address(M)),
+    "endpoint stopped": (lambda w: endpoints.alter_endpoint(w, M, "Mirroring", state="STOPPED"), 1418, P, address(M)),
+    "no endpoint here": (lambda w: endpoints.drop_endpoint(w, P, "Mirroring"), 1418, P, address(M)),
+    "endpoint of a witness": (
+        lambda w: endpoints.alter_endpoint(w, M, "Mirroring", role="WITNESS"),
+        1418,
+        P,
+        address(M),
+    ),
+    "encryption": (lambda w: endpoints.alter_endpoint(w, M, "Mirroring", encryption="DISABLED"), 1418, P, address(M)),
     "firewall": (lambda w: do(w, f"close-firewall {M} 5022"), 1418, P, address(M)),
     "server off": (lambda w: do(w, f"power-off {M}"), 1418, P, address(M)),
     "simple recovery": (
         lambda w: w.update_copy(PRINCIPAL, recovery_model=RecoveryModel.SIMPLE), 1465, P, address(M)),
     "mirror of other lineage": (
-        lambda w: (w.update_copy(MIRROR, family=99), commands.partner_set(w, M, DB, address(P))),
+        lambda w: (w.update_copy(MIRROR, family=99), commands.set_partner(w, M, DB, address(P))),
         1436, P, address(M)),
     "mirror online": (
         lambda w: (w.update_copy(MIRROR, db_state=DbState.ONLINE), w.update_mirroring(MIRROR, partner=P)),
         1464, P, address(M)),
     "mirror missing": (lambda w: w.copies.pop(MIRROR), 1448, P, address(M)),
     "other edition": (
-        lambda w: (commands.partner_set(w, M, DB, address(P)), w.update_instance(M, edition="Standard")),
+        lambda w: (commands.set_partner(w, M, DB, address(P)), w.update_instance(M, edition="Standard")),
         1463, P, address(M)),
     "express": (lambda w: w.update_instance(P, edition="Express"), 1463, P, address(M)),
     "older mirror": (
-        lambda w: (commands.partner_set(w, M, DB, address(P)), w.update_instance(P, version=2008)),
+        lambda w: (commands.set_partner(w, M, DB, address(P)), w.update_instance(P, version=2008)),
         1415, P, address(M)),
 }  # fmt: skip
 
@@ -241,7 +246,7 @@ def test_invalid_set_partner_statements_are_refused_by_number(case: str) -> None
     world = READY.fork()
     spoil, number, server, endpoint = WRONG[case]
     spoil(world)
-    assert refusal(commands.partner_set, world, server, DB, endpoint) == number
+    assert refusal(commands.set_partner, world, server, DB, endpoint) == number
     assert world.copies[PRINCIPAL].mirroring.guid is None
 
 
@@ -250,25 +255,25 @@ READY = prepare_mirror()
 
 def test_the_partner_must_be_able_to_connect_back() -> None:
     world = READY.fork()
-    commands.partner_set(world, M, DB, address(P))
+    commands.set_partner(world, M, DB, address(P))
     do(world, f"close-firewall {P} 5022")
-    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418
+    assert refusal(commands.set_partner, world, P, DB, address(M)) == 1418
 
 
 def test_set_witness_needs_all_three_connected_and_an_endpoint() -> None:
     world = lab(witness=False)
-    endpoints.alter(world, W, "Mirroring", state="STOPPED")
-    assert refusal(commands.witness_set, world, P, DB, address(W)) == 1456
-    endpoints.alter(world, W, "Mirroring", state="STARTED", role="PARTNER")
-    assert refusal(commands.witness_set, world, P, DB, address(W)) == 1427
-    endpoints.alter(world, W, "Mirroring", role="WITNESS")
+    endpoints.alter_endpoint(world, W, "Mirroring", state="STOPPED")
+    assert refusal(commands.set_witness, world, P, DB, address(W)) == 1456
+    endpoints.alter_endpoint(world, W, "Mirroring", state="STARTED", role="PARTNER")
+    assert refusal(commands.set_witness, world, P, DB, address(W)) == 1427
+    endpoints.alter_endpoint(world, W, "Mirroring", role="WITNESS")
     do(world, f"cut {M} {W}")
-    assert refusal(commands.witness_set, world, P, DB, address(W)) == 1426
+    assert refusal(commands.set_witness, world, P, DB, address(W)) == 1426
     do(world, f"mend {M} {W}")
-    assert refusal(commands.witness_set, world, P, DB, address(M)) == 1429
-    assert refusal(commands.witness_set, world, M, DB, address(W)) == 1470
-    commands.witness_set(world, P, DB, address(W))
-    assert refusal(commands.witness_set, world, P, DB, address(W)) == 1446
+    assert refusal(commands.set_witness, world, P, DB, address(M)) == 1429
+    assert refusal(commands.set_witness, world, M, DB, address(W)) == 1470
+    commands.set_witness(world, P, DB, address(W))
+    assert refusal(commands.set_witness, world, P, DB, address(W)) == 1446
 
 
 def with_certificates(world: World, *, grant: bool = True) -> None:
@@ -276,8 +281,8 @@ def with_certificates(world: World, *, grant: bool = True) -> None:
     for me in (P, M, W):
         accounts.create_master_key(world, me)
         accounts.create_certificate(world, me, f"{me}_cert", subject=me)
-        accounts.backup_certificate(world, me, f"{me}_cert", f"D:\\{me}.cer")
-        endpoints.alter(
+        accounts.back_up_certificate(world, me, f"{me}_cert", f"D:\\{me}.cer")
+        endpoints.alter_endpoint(
             world,
             me,
             "Mirroring",
@@ -295,7 +300,7 @@ def with_certificates(world: World, *, grant: bool = True) -> None:
                     world, me, f"{peer}_cert", owner=f"{peer}_user", file=f"D:\\{peer}.cer"
                 )
                 if grant:
-                    endpoints.permit(world, me, "Mirroring", "GRANT", (f"{peer}_login",))
+                    endpoints.change_permission(world, me, "Mirroring", "GRANT", (f"{peer}_login",))
 
 
 def test_a_session_with_certificates_between_untrusted_domains_works() -> None:
@@ -303,12 +308,12 @@ def test_a_session_with_certificates_between_untrusted_domains_works() -> None:
     for number, name in enumerate((P, M, W)):
         world.update_computer(name, domain=f"DOMAIN{number}")
         world.update_instance(name, service_account=f"DOMAIN{number}\\sql")
-    commands.partner_set(world, M, DB, address(P))
-    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418
+    commands.set_partner(world, M, DB, address(P))
+    assert refusal(commands.set_partner, world, P, DB, address(M)) == 1418
     with_certificates(world)
-    commands.partner_set(world, P, DB, address(M))
+    commands.set_partner(world, P, DB, address(M))
     wait(world, 20.0)
-    commands.witness_set(world, P, DB, address(W))
+    commands.set_witness(world, P, DB, address(W))
     assert world.copies[PRINCIPAL].mirroring.witness == W
     assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
 
@@ -316,8 +321,8 @@ def test_a_session_with_certificates_between_untrusted_domains_works() -> None:
 def test_a_missing_grant_is_logged_by_the_acceptor() -> None:
     world = prepare_mirror()
     with_certificates(world, grant=False)
-    commands.partner_set(world, M, DB, address(P))
-    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418
+    commands.set_partner(world, M, DB, address(P))
+    assert refusal(commands.set_partner, world, P, DB, address(M)) == 1418
     log_events = [e for e in wait(world, 1.0) if e.kind == "errorlog" and e.server == M]
     assert [read_field(e, "number") for e in log_events] == [28048]
     assert (
@@ -334,7 +339,7 @@ def test_changing_encryption_in_two_steps_keeps_the_session() -> None:
         world.update_instance(name, endpoint=replace(server.endpoint, encryption="DISABLED"))
     for level in ("SUPPORTED", "REQUIRED"):
         for name in (W, M, P):
-            endpoints.alter(world, name, "Mirroring", encryption=level)
+            endpoints.alter_endpoint(world, name, "Mirroring", encryption=level)
             wait(world, 10.0)
             assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED), (name, level)
     assert world.copies[PRINCIPAL].mirroring.role is Role.PRINCIPAL, (
@@ -348,26 +353,26 @@ def test_changing_encryption_in_one_step_breaks_the_session() -> None:
     for name, server in world.instances.items():
         assert server.endpoint is not None
         world.update_instance(name, endpoint=replace(server.endpoint, encryption="DISABLED"))
-    endpoints.alter(world, M, "Mirroring", encryption="REQUIRED")
+    endpoints.alter_endpoint(world, M, "Mirroring", encryption="REQUIRED")
     events = wait(world, 60.0)
     assert state(world) == (MirrorState.DISCONNECTED, MirrorState.DISCONNECTED)
     refused = [e.server for e in events if e.kind == "errorlog" and read_field(e, "number") in (28047, 28048)]
     assert sorted(str(server) for server in refused) == [P, M], "once for each acceptor, not each second"
-    endpoints.alter(world, P, "Mirroring", encryption="SUPPORTED")
+    endpoints.alter_endpoint(world, P, "Mirroring", encryption="SUPPORTED")
     wait(world, 20.0)
     assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
 
 
 def test_stopping_the_mirrors_endpoint_disconnects_cleanly() -> None:
     world = lab()
-    endpoints.alter(world, M, "Mirroring", state="STOPPED")
+    endpoints.alter_endpoint(world, M, "Mirroring", state="STOPPED")
     wait(world, 5.0)
     assert state(world) == (MirrorState.DISCONNECTED, MirrorState.DISCONNECTED)
     assert world.clients["APP"].connected_to == P, "clients go on"
     end = world.instances[M].endpoint
     assert end is not None
     assert end.state is EndpointState.STOPPED
-    endpoints.alter(world, M, "Mirroring", state="STARTED")
+    endpoints.alter_endpoint(world, M, "Mirroring", state="STARTED")
     wait(world, 10.0)
     assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
 
@@ -378,17 +383,17 @@ def test_stopping_the_mirrors_endpoint_disconnects_cleanly() -> None:
 def test_a_wrong_address_on_the_mirror_matters(wrong_address: str) -> None:
     """The mirror calls a wrong address: error 1418 at the principal, 1474 in the ERRORLOG of the mirror, no session."""
     world = READY.fork()
-    commands.partner_set(world, M, DB, wrong_address)
-    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418
+    commands.set_partner(world, M, DB, wrong_address)
+    assert refusal(commands.set_partner, world, P, DB, address(M)) == 1418
     assert any(line[1] == 1474 and wrong_address in line[4] for line in world.errorlog[M])
     assert world.copies[PRINCIPAL].mirroring.guid is None
 
 
 def test_an_endpoint_with_an_ip_address_is_reachable_by_that_address() -> None:
     world = READY.fork()
-    endpoints.alter(world, M, "Mirroring", ip="10.0.0.12")
-    commands.partner_set(world, M, DB, address(P))
-    assert refusal(commands.partner_set, world, P, DB, "TCP://10.0.0.12:5022") == 0
+    endpoints.alter_endpoint(world, M, "Mirroring", ip="10.0.0.12")
+    commands.set_partner(world, M, DB, address(P))
+    assert refusal(commands.set_partner, world, P, DB, "TCP://10.0.0.12:5022") == 0
     wait(world, 10.0)
     assert world.copies[MIRROR].mirroring.state is MirrorState.SYNCHRONIZED
 
@@ -396,20 +401,20 @@ def test_an_endpoint_with_an_ip_address_is_reachable_by_that_address() -> None:
 @pytest.mark.parametrize("ip", ["10.0.0.99", "127.0.0.1"])
 def test_an_endpoint_with_a_foreign_ip_address_is_unreachable(ip: str) -> None:
     world = READY.fork()
-    endpoints.alter(world, M, "Mirroring", ip=ip)
-    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418
+    endpoints.alter_endpoint(world, M, "Mirroring", ip=ip)
+    assert refusal(commands.set_partner, world, P, DB, address(M)) == 1418
 
 
 def test_new_ports_on_both_sides_separate_the_partners_until_one_is_reverted() -> None:
     """One correct address is enough for a connection; without any the partners never connect."""
     world = lab(witness=False)
-    endpoints.alter(world, M, "Mirroring", port=7022)
+    endpoints.alter_endpoint(world, M, "Mirroring", port=7022)
     wait(world, 5.0)
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
-    endpoints.alter(world, P, "Mirroring", port=7022)
+    endpoints.alter_endpoint(world, P, "Mirroring", port=7022)
     wait(world, 60.0)
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.DISCONNECTED
     assert any(line[1] == 1474 and "10061" in line[4] for line in world.errorlog[P])
-    endpoints.alter(world, P, "Mirroring", port=5022)
+    endpoints.alter_endpoint(world, P, "Mirroring", port=5022)
     wait(world, 5.0)
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED

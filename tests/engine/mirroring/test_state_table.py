@@ -125,14 +125,14 @@ def describe_state(world: World, server: str) -> str:
         f"armed={session.armed}",
         f"lost={copy.written_off_kb:.0f}",
     ]
-    words.append(f"unsent={monitor.send_queue_kb(world, copy):.0f}")
+    words.append(f"unsent={monitor.compute_send_queue_kb(world, copy):.0f}")
     words.append(f"redo_failed={session.redo_failed} bad_pages={len(copy.bad_pages)}")
     if session.guid is not None:
         stated = {
             "quorum": quorum.has_quorum(world, copy),
-            "sees-partner": quorum.sees_partner(world, copy),
-            "sees-witness": quorum.sees_witness(world, copy),
-            "awaits-consent": quorum.awaits_consent(world, copy),
+            "sees-partner": quorum.is_connected_to_partner(world, copy),
+            "sees-witness": quorum.is_connected_to_witness(world, copy),
+            "awaits-consent": quorum.is_awaiting_consent(world, copy),
         }
         words += [word for word, true in stated.items() if true]
     return " ".join(words)

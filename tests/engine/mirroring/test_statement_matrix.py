@@ -73,17 +73,17 @@ PARTNER     1405/1405 1405/1405 1405/1405 1405/1405 1405/1405 1405/1405  1405/14
 
 Statement = Callable[[World, str, str], object]
 STATEMENTS: Final[dict[str, Statement]] = {
-    "FAILOVER": commands.partner_failover,
-    "FORCE": commands.partner_force,
-    "OFF": commands.partner_off,
-    "SUSPEND": commands.partner_suspend,
-    "RESUME": commands.partner_resume,
-    "SAFETY_FULL": lambda world, server, name: commands.partner_safety(world, server, name, "FULL"),
-    "SAFETY_OFF": lambda world, server, name: commands.partner_safety(world, server, name, "OFF"),
-    "TIMEOUT": lambda world, server, name: commands.partner_timeout(world, server, name, 20),
-    "WITNESS": lambda world, server, name: commands.witness_set(world, server, name, ADDRESS.format(W)),
-    "WITNESS_OFF": commands.witness_off,
-    "PARTNER": lambda world, server, name: commands.partner_set(
+    "FAILOVER": commands.fail_over,
+    "FORCE": commands.force_service,
+    "OFF": commands.remove_session,
+    "SUSPEND": commands.suspend_session,
+    "RESUME": commands.resume_session,
+    "SAFETY_FULL": lambda world, server, name: commands.set_safety(world, server, name, "FULL"),
+    "SAFETY_OFF": lambda world, server, name: commands.set_safety(world, server, name, "OFF"),
+    "TIMEOUT": lambda world, server, name: commands.set_timeout(world, server, name, 20),
+    "WITNESS": lambda world, server, name: commands.set_witness(world, server, name, ADDRESS.format(W)),
+    "WITNESS_OFF": commands.remove_witness,
+    "PARTNER": lambda world, server, name: commands.set_partner(
         world, server, name, ADDRESS.format(M if server == P else P)
     ),
 }
@@ -111,10 +111,10 @@ def outcome_of(world: World, statement: str, server: str, database: str = DB) ->
 @pytest.mark.parametrize(("statement", "situation", "server", "outcome"), rows_of(TABLE))
 def test_statements_follow_the_matrix(statement: str, situation: str, server: str, outcome: str) -> None:
     world = SITUATIONS[situation].fork()
-    before = world.state_hash()
+    before = world.compute_state_hash()
     assert outcome_of(world, statement, server) == outcome
     if outcome != "ok":
-        assert world.state_hash() == before, "a refused statement changes nothing"
+        assert world.compute_state_hash() == before, "a refused statement changes nothing"
 
 
 @pytest.mark.parametrize("database", ["master", "msdb", "model", "tempdb", "MASTER"])

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
-from engine.flow import CrossingKind, Flow, SafetyMode, add_pair, run, warm_start
+from engine.flow import CrossingKind, Flow, SafetyMode, add_pair, run_flow, warm_start
 from engine.flow.recovery import Cause
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.planning import (
@@ -17,19 +17,19 @@ from engine.planning import (
     PlanFinding,
     PlanResource,
     Tone,
-    advice,
-    assess,
+    assess_plan,
     build_custom_workload,
+    list_findings,
 )
 from engine.planning.advice import format_duration, format_figure, format_percent, format_size
-from engine.planning.plan import pair_of
+from engine.planning.plan import build_plan_pair
 
 FULL, OFF = SafetyMode.FULL, SafetyMode.OFF
 W1, W2 = WORKLOAD1, WORKLOAD2
 
 
 def find_topic(topic: str, plan: MirroringPlan, goals: Goals | None = None) -> PlanFinding:
-    (topic_advice,) = [item for item in advice(plan, goals or Goals()) if item.topic == topic]
+    (topic_advice,) = [item for item in list_findings(plan, goals or Goals()) if item.topic == topic]
     return topic_advice
 
 
@@ -65,8 +65,8 @@ def test_a_distant_mirror_supports_neither_and_a_sufficient_round_trip_is_named(
     limit_match = re.search(r"FULL would meet the goals with a round trip of (\d+) ms\.", advice_item.text)
     assert limit_match
     fits_ms = float(limit_match[1])
-    assert assess(plan.with_changes(rtt_ms=0.99 * fits_ms)).is_full_suitable
-    assert not assess(plan.with_changes(rtt_ms=1.1 * fits_ms)).is_full_suitable
+    assert assess_plan(plan.with_changes(rtt_ms=0.99 * fits_ms)).is_full_suitable
+    assert not assess_plan(plan.with_changes(rtt_ms=1.1 * fits_ms)).is_full_suitable
 
 
 def test_a_response_limit_decides_too() -> None:
@@ -96,7 +96,7 @@ def test_a_response_limit_decides_too() -> None:
     ],
 )
 def test_the_binding_limit_is_the_most_helpful_change(plan: MirroringPlan, resource: PlanResource) -> None:
-    binding = assess(plan).binding
+    binding = assess_plan(plan).binding
     assert binding.resource is resource
     assert (binding.gain > 0.0) is (resource is not PlanResource.CLIENTS)
     assert find_topic("Bottleneck", plan).text
@@ -137,11 +137,11 @@ QUICK = replace(MirroringPlan().site, window_handling_ms=2.0)
     "plan", [MirroringPlan(safety=OFF), MirroringPlan(rtt_ms=30.0), MirroringPlan(workload=W2, site=QUICK)]
 )
 def test_a_backlog_is_cleared_in_the_predicted_time(plan: MirroringPlan) -> None:
-    backlog = assess(plan, Goals(suspended_s=120.0)).backlog
-    flow = Flow.empty()
-    source = add_pair(flow, pair_of(plan, OFF))
+    backlog = assess_plan(plan, Goals(suspended_s=120.0)).backlog
+    flow = Flow.create_empty()
+    source = add_pair(flow, build_plan_pair(plan, OFF))
     warm_start(flow, source)
-    log_positions = flow.positions(source)
+    log_positions = flow.read_source_positions(source)
     flow.set_positions(
         source,
         generated_kb=log_positions.generated_kb + backlog.kb,
@@ -149,55 +149,55 @@ def test_a_backlog_is_cleared_in_the_predicted_time(plan: MirroringPlan) -> None
         committed_kb=log_positions.committed_kb + backlog.kb,
     )
     flow.watch_stream(0, CrossingKind.SEND_DONE)
-    ticks_run, _, _ = run(flow, 3600 * TICKS_PER_S)
+    ticks_run, _, _ = run_flow(flow, 3600 * TICKS_PER_S)
     assert ticks_run / TICKS_PER_S == pytest.approx(backlog.send_s, rel=0.03)
     done_ticks = 0
     # the log of one or two commits remains in the steady state
-    while flow.stream_reading(0).redo_queue_kb > 100.0:
-        done_ticks += run(flow, TICKS_PER_S)[0]
+    while flow.read_stream(0).redo_queue_kb > 100.0:
+        done_ticks += run_flow(flow, TICKS_PER_S)[0]
     assert (ticks_run + done_ticks) / TICKS_PER_S == pytest.approx(backlog.redo_s, rel=0.03, abs=1.0)
 
 
 def test_a_saturated_session_never_catches_up() -> None:
-    assert assess(MirroringPlan(rtt_ms=100.0)).backlog.send_s == float("inf")
+    assert assess_plan(MirroringPlan(rtt_ms=100.0)).backlog.send_s == float("inf")
     assert find_topic("Catching up", MirroringPlan(rtt_ms=100.0)).tone is Tone.BAD
 
 
 def test_bulk_loads_fill_the_whitepapers_40_gb_in_slightly_over_two_hours() -> None:
     """The session is suspended, the log disk has 40 GB, and bulk loads write 5.6 MB/s."""
     loads = build_custom_workload(1, 0.0, 57.0, 100.0)
-    seconds = assess(MirroringPlan(workload=loads)).volume_full_s
+    seconds = assess_plan(MirroringPlan(workload=loads)).volume_full_s
     assert 2.0 < seconds / 3600.0 < 2.2
     assert find_topic("Log volume", MirroringPlan(workload=loads)).tone is Tone.WARN
     assert find_topic("Log volume", MirroringPlan()).tone is Tone.INFO
 
 
 def test_without_a_mirror_sessions_are_not_mentioned() -> None:
-    topics = {item.topic for item in advice(MirroringPlan(safety=SafetyMode.NONE))}
+    topics = {item.topic for item in list_findings(MirroringPlan(safety=SafetyMode.NONE))}
     assert not topics & {"Log volume", "Catching up", "Downtime"}
     assert topics & {"Safety FULL", "Safety OFF"}
 
 
 def test_failovers_take_the_time_of_table_6_plus_a_second_to_detect() -> None:
-    failovers = {failover.cause: failover for failover in assess(MirroringPlan()).failovers}
+    failovers = {failover.cause: failover for failover in assess_plan(MirroringPlan()).failovers}
     manual, dead, hung = failovers[Cause.MANUAL], failovers[Cause.POWER_OFF], failovers[Cause.TIMEOUT]
     assert manual.low_s < 32.2 < manual.high_s
     assert dead.low_s < 2.6 + 0.85 < dead.high_s
     assert hung.median_s == pytest.approx(dead.median_s + 10.0, abs=1.0)
-    assert [failover.cause for failover in assess(MirroringPlan(safety=OFF)).failovers] == [Cause.FORCED]
-    assert assess(MirroringPlan(safety=SafetyMode.NONE)).failovers == ()
+    assert [failover.cause for failover in assess_plan(MirroringPlan(safety=OFF)).failovers] == [Cause.FORCED]
+    assert assess_plan(MirroringPlan(safety=SafetyMode.NONE)).failovers == ()
 
 
 def test_slow_redo_is_reported() -> None:
     heavy = replace(W1, page_touches=200.0)
     advice_item = find_topic("Redo", MirroringPlan(workload=heavy))
     assert advice_item.tone is Tone.BAD
-    assert [item for item in advice(MirroringPlan()) if item.topic == "Redo"] == []
+    assert [item for item in list_findings(MirroringPlan()) if item.topic == "Redo"] == []
 
 
 def test_compression_is_suggested_for_a_limiting_link_and_a_capable_version() -> None:
     def topics(plan: MirroringPlan) -> dict[str, str]:
-        return {item.topic: item.text for item in advice(plan)}
+        return {item.topic: item.text for item in list_findings(plan)}
 
     assert "Compression" not in topics(MirroringPlan())
     assert "2008" in topics(MirroringPlan(bandwidth_mbps=2.0))["Compression"]
@@ -209,7 +209,7 @@ def test_compression_is_suggested_for_a_limiting_link_and_a_capable_version() ->
 
 def test_an_invalid_link_is_refused() -> None:
     with pytest.raises(ValueError, match="no such link"):
-        advice(MirroringPlan(bandwidth_mbps=0.0))
+        list_findings(MirroringPlan(bandwidth_mbps=0.0))
 
 
 def test_findings_are_formatted() -> None:

@@ -15,14 +15,14 @@ from engine.planning import (
     MirroringPlan,
     Sweep,
     build_custom_workload,
-    network_of,
-    statements_about,
-    sweep,
+    classify_network,
+    find_statements,
     sweep_bandwidth,
     sweep_rtt,
+    sweep_values,
 )
-from engine.planning.plan import pair_of
-from engine.planning.steady import steady
+from engine.planning.plan import build_plan_pair
+from engine.planning.steady import compute_steady_states
 from engine.planning.sweep import find_last_acceptable
 from tests.engine.flow.pairs import build_flow, means, positions
 
@@ -50,7 +50,7 @@ def test_a_point_equals_a_single_run_of_the_flow_model(workload: Workload, mode:
 
 
 def column(curve: Sweep, name: str) -> list[float]:
-    return [float(value) for value in curve.column(name)]
+    return [float(value) for value in curve.read_column(name)]
 
 
 def test_workload1_in_full_tolerates_20_ms_and_slows_beyond() -> None:
@@ -65,7 +65,7 @@ def test_workload1_in_full_tolerates_20_ms_and_slows_beyond() -> None:
 def test_workload2_in_full_slows_with_every_millisecond() -> None:
     curve = sweep_rtt(MirroringPlan(workload=W2, safety=FULL), (0.2, 2.0, 10.0, 50.0, 100.0))
     for name in ("transactions_per_s", "principal_cpu_percent"):
-        assert np.all(np.diff(curve.column(name)) < 0.0)
+        assert np.all(np.diff(curve.read_column(name)) < 0.0)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_with_off_no_commit_waits_but_the_send_queue_grows(
     growth = column(curve, "send_queue_growth_kb_per_s")
     assert growth[: len(good_ms)] == [0.0] * len(good_ms)
     assert all(value > 50.0 for value in growth[len(good_ms) :])
-    assert np.ptp(curve.column("transactions_per_s")) < 0.01
+    assert np.ptp(curve.read_column("transactions_per_s")) < 0.01
 
 
 def test_workload1_needs_more_bandwidth_than_it_writes_log() -> None:
@@ -89,8 +89,8 @@ def test_workload1_needs_more_bandwidth_than_it_writes_log() -> None:
     assert tps[3] < 0.2 * tps[0]
     assert full_sweep.points[3].link_use_percent == pytest.approx(100.0, abs=0.5)
     off_sweep = sweep_bandwidth(MirroringPlan(safety=OFF), (1000.0, 10.0, 1.0, 0.056))
-    assert np.ptp(off_sweep.column("transactions_per_s")) < 0.05
-    assert off_sweep.column("send_queue_growth_kb_per_s")[2] == pytest.approx(604, rel=0.01)
+    assert np.ptp(off_sweep.read_column("transactions_per_s")) < 0.05
+    assert off_sweep.read_column("send_queue_growth_kb_per_s")[2] == pytest.approx(604, rel=0.01)
 
 
 def test_compression_carries_more_over_a_thin_link_from_2008_on() -> None:
@@ -106,8 +106,8 @@ def test_compression_carries_more_over_a_thin_link_from_2008_on() -> None:
 
 
 def test_a_lossy_link_carries_less() -> None:
-    losses = sweep(MirroringPlan(workload=W2, safety=OFF, rtt_ms=20.0), "loss", (0.0, 0.001, 0.01))
-    assert np.all(np.diff(losses.column("sent_kb_per_s")) < 0.0)
+    losses = sweep_values(MirroringPlan(workload=W2, safety=OFF, rtt_ms=20.0), "loss", (0.0, 0.001, 0.01))
+    assert np.all(np.diff(losses.read_column("sent_kb_per_s")) < 0.0)
 
 
 def test_without_mirroring_every_link_gives_the_same() -> None:
@@ -126,11 +126,11 @@ def test_twenty_points_take_far_less_than_a_second() -> None:
 
 
 def test_rows_are_independent_and_repeatable() -> None:
-    setups = tuple(pair_of(MirroringPlan(workload=W2, rtt_ms=rtt)) for rtt in (0.2, 3.0, 150.0))
-    first_rates, second_rates = steady(setups), steady(setups)
+    setups = tuple(build_plan_pair(MirroringPlan(workload=W2, rtt_ms=rtt)) for rtt in (0.2, 3.0, 150.0))
+    first_rates, second_rates = compute_steady_states(setups), compute_steady_states(setups)
     assert first_rates is second_rates
     for setup, rates in zip(setups, first_rates, strict=True):
-        (single_rates,) = steady((setup,))
+        (single_rates,) = compute_steady_states((setup,))
         assert [getattr(rates, name) for name in COLUMNS] == pytest.approx(
             [getattr(single_rates, name) for name in COLUMNS], rel=3e-3, abs=0.1
         )
@@ -160,13 +160,13 @@ def test_the_limit_of_full_is_located_precisely() -> None:
     ("rtt_ms", "kind"), [(0.0, "LAN"), (1.9, "LAN"), (2.0, "MAN"), (20.0, "WAN"), (900, "WAN")]
 )
 def test_kinds_of_network_are_named(rtt_ms: float, kind: str) -> None:
-    assert network_of(rtt_ms) == kind
+    assert classify_network(rtt_ms) == kind
 
 
 def test_statements_belong_to_one_curve() -> None:
-    assert [statement.figure for statement in statements_about(W1, FULL, "rtt_ms")] == ["Figure 8"]
+    assert [statement.figure for statement in find_statements(W1, FULL, "rtt_ms")] == ["Figure 8"]
     custom_workload = build_custom_workload(10, 0.0, 1.0, 20.0)
-    assert statements_about(custom_workload, FULL, "rtt_ms") == []
+    assert find_statements(custom_workload, FULL, "rtt_ms") == []
     assert {statement.workload for statement in STATEMENTS} == {W1.name, W2.name}
 
 
@@ -178,7 +178,7 @@ def test_custom_figures_give_the_requested_rate(
     connections: float, think_s: float, log_kb: float, tps: float
 ) -> None:
     workload = build_custom_workload(connections, think_s, log_kb, tps)
-    (rates,) = steady((pair_of(MirroringPlan(workload=workload), NONE),))
+    (rates,) = compute_steady_states((build_plan_pair(MirroringPlan(workload=workload), NONE),))
     assert rates.transactions_per_s == pytest.approx(tps, rel=2e-3)
     assert rates.log_kb_per_s == pytest.approx(tps * log_kb, rel=2e-3)
 

@@ -25,14 +25,14 @@ def address(server: str) -> str:
 def build_unmirrored_world(workload: str = "Workload1", **changes: object) -> World:
     """Return a world in which SERVER_A serves Sales alone; SERVER_B and SERVER_W are empty."""
     world = lab(witness=False, workload=workload)
-    commands.partner_off(world, P, DB)
+    commands.remove_session(world, P, DB)
     for key in [*world.contacts]:
-        world.drop_contact(key)
+        world.remove_contact(key)
     del world.copies[MIRROR]
     # a small database keeps backups short; without the job no log backup runs between the steps of a test
     world.update_copy(PRINCIPAL, size_kb=1024.0 * 1024, log_backup_every_s=0.0, **changes)
     world.clients["APP"] = replace(world.clients["APP"], failover_partner=None)
-    network.reassess(world)
+    network.schedule_detections(world)
     wait(world, 0.1)
     return world
 
@@ -51,11 +51,11 @@ def finish(world: World, server: str, outcome: statements.Outcome) -> list[Messa
 
 
 def take_full_backup(world: World, server: str = P, path: str = FULL, **options: Any) -> list[Message]:
-    return finish(world, server, backup.backup_database(world, server, DB, path, **options))
+    return finish(world, server, backup.back_up_database(world, server, DB, path, **options))
 
 
 def take_log_backup(world: World, server: str = P, path: str = TRN, **options: Any) -> list[Message]:
-    return finish(world, server, backup.backup_log(world, server, DB, path, **options))
+    return finish(world, server, backup.back_up_log(world, server, DB, path, **options))
 
 
 def carry(world: World, path: str, a: str = P, b: str = M) -> None:
@@ -88,8 +88,8 @@ def prepare_mirror(**changes: Any) -> World:
 
 def mirror(world: World) -> None:
     """Apply SET PARTNER on the mirror, then on the principal, and wait for SYNCHRONIZED."""
-    commands.partner_set(world, M, DB, address(P))
-    commands.partner_set(world, P, DB, address(M))
+    commands.set_partner(world, M, DB, address(P))
+    commands.set_partner(world, P, DB, address(M))
     wait(world, 20.0)
 
 

@@ -31,19 +31,19 @@ def fail_over(world: World) -> None:
 def test_users_reach_the_mirror_through_the_log_but_logins_do_not() -> None:
     world = lab()
     app_with_login(world)
-    assert [user.name for user in commits.users_of(world, M, DB)] == ["app"]
+    assert [user.name for user in commits.list_users_of(world, M, DB)] == ["app"]
     assert world.instances[M].find_login("app") is None
-    assert [user.name for user in accounts.orphans(world, M, DB)] == ["app"]
-    assert accounts.orphans(world, P, DB) == ()
+    assert [user.name for user in accounts.list_orphans(world, M, DB)] == ["app"]
+    assert accounts.list_orphans(world, P, DB) == ()
 
 
 def test_a_user_is_lost_with_its_unsent_log() -> None:
     world = lab(witness=False)
     do(world, f"sql {P} ALTER DATABASE Sales SET PARTNER SUSPEND")
     app_with_login(world)
-    assert commits.users_of(world, M, DB) == ()
+    assert commits.list_users_of(world, M, DB) == ()
     do(world, f"sql {P} ALTER DATABASE Sales SET PARTNER RESUME")
-    assert [user.name for user in commits.users_of(world, M, DB)] == ["app"]
+    assert [user.name for user in commits.list_users_of(world, M, DB)] == ["app"]
 
 
 def test_an_application_without_its_login_is_refused_until_the_sid_matches() -> None:
@@ -80,7 +80,7 @@ def test_transfer_logins_skips_a_login_with_another_sid() -> None:
     accounts.create_login(world, M, "app")
     events = do(world, f"transfer-logins {P} {M}")
     assert any("not changed because the SID differs: app" in e.text for e in events if e.kind == "chore")
-    assert accounts.orphans(world, M, DB)
+    assert accounts.list_orphans(world, M, DB)
 
 
 def test_a_windows_login_has_the_same_sid_everywhere() -> None:
@@ -104,7 +104,7 @@ def test_account_statements_are_refused() -> None:
     assert refusal(accounts.alter_user, world, P, DB, "nobody", login="app") == 15151
     assert refusal(accounts.drop_user, world, P, DB, "nobody") == 15151
     accounts.drop_user(world, P, DB, "app")
-    assert commits.users_of(world, P, DB) == ()
+    assert commits.list_users_of(world, P, DB) == ()
 
 
 def test_master_keys_and_certificates_are_created() -> None:
@@ -115,22 +115,22 @@ def test_master_keys_and_certificates_are_created() -> None:
     accounts.create_certificate(world, P, "c", subject="s")
     assert refusal(accounts.create_certificate, world, P, "C", subject="s") == 15232
     assert refusal(accounts.drop_master_key, world, P) == 15580
-    accounts.backup_certificate(world, P, "c", "D:\\c.cer", "D:\\c.pvk")
-    assert refusal(accounts.backup_certificate, world, P, "c", "D:\\C.CER") == 15240, (
+    accounts.back_up_certificate(world, P, "c", "D:\\c.cer", "D:\\c.pvk")
+    assert refusal(accounts.back_up_certificate, world, P, "c", "D:\\C.CER") == 15240, (
         "the file is there already"
     )
-    assert refusal(accounts.backup_certificate, world, P, "c", "Q:\\c.cer") == 15240, "no such drive"
+    assert refusal(accounts.back_up_certificate, world, P, "c", "Q:\\c.cer") == 15240, "no such drive"
     assert refusal(accounts.create_certificate, world, M, "c", file="D:\\c.cer") == 15208
     do(world, f"copy-file {P} {M} d:\\c.cer", f"copy-file {P} {M} D:\\c.pvk")
     assert refusal(accounts.create_certificate, world, M, "c", file="D:\\c.cer", owner="nobody") == 15151
     accounts.create_certificate(world, M, "theirs", file="D:\\c.cer")
-    imported = security.certificate_of(world.instances[M], "theirs")
+    imported = security.find_certificate(world.instances[M], "theirs")
     assert imported is not None
     assert not imported.has_private_key
     assert refusal(accounts.create_certificate, world, M, "again", file="D:\\c.cer") == 15232
     accounts.drop_certificate(world, M, "theirs")
     accounts.create_certificate(world, M, "whole", file="D:\\c.cer", private_key_file="D:\\c.pvk")
-    certificate = security.certificate_of(world.instances[M], "whole")
+    certificate = security.find_certificate(world.instances[M], "whole")
     assert certificate is not None
     assert certificate.has_private_key
 
@@ -147,7 +147,7 @@ def test_certificate_dates_are_checked(dates: dict[str, str], days: tuple[float,
     world = lab()
     accounts.create_master_key(world, P)
     accounts.create_certificate(world, P, "c", **dates)
-    certificate = security.certificate_of(world.instances[P], "c")
+    certificate = security.find_certificate(world.instances[P], "c")
     assert certificate is not None
     assert (certificate.valid_from_tick / 8_640_000, certificate.expires_tick / 8_640_000) == days
     assert refusal(accounts.create_certificate, world, P, "d", expiry_date="soon") == 241

@@ -48,14 +48,14 @@ def sets(world: World, path: str, server: str = P) -> tuple[backup.BackupSet, ..
 
 def test_a_backup_takes_time_and_reports_its_result() -> None:
     world = build_unmirrored_world()
-    outcome = backup.backup_database(world, P, DB, FULL)
+    outcome = backup.back_up_database(world, P, DB, FULL)
     assert isinstance(outcome, statements.PendingStatement)
     assert (outcome.tick - world.tick) / 100 == pytest.approx(10.24, abs=0.02), "1 GB at 100 MB/s"
     lines = finish(world, P, outcome)
     assert [line.number for line in lines] == [4035, 4035, 3014]
     assert lines[-1].text.startswith("BACKUP DATABASE successfully processed 13")
     do(world, f"slow-disk {P} data factor=3")
-    slower = backup.backup_database(world, P, DB, FULL)
+    slower = backup.back_up_database(world, P, DB, FULL)
     assert isinstance(slower, statements.PendingStatement)
     assert (slower.tick - world.tick) / 100 == pytest.approx(30.72, abs=0.02)
 
@@ -109,7 +109,7 @@ def test_log_backups_are_restored_in_sequence() -> None:
 
 def test_a_differential_backup_requires_its_full_backup() -> None:
     world = build_unmirrored_world()
-    assert refusal(backup.backup_database, world, P, DB, "D:\\d.bak", differential=True) == 3035
+    assert refusal(backup.back_up_database, world, P, DB, "D:\\d.bak", differential=True) == 3035
     take_full_backup(world)
     wait(world, 30.0)
     take_full_backup(world, path="D:\\diff.bak", differential=True)
@@ -142,7 +142,7 @@ def test_a_tail_log_backup_closes_the_database_and_loses_nothing() -> None:
     take_full_backup(world)
     wait(world, 20.0)
     world.clients["APP"] = replace(world.clients["APP"], connected_to=None, epoch=999)
-    committed = streams.committed_kb(world, world.copies[PRINCIPAL])
+    committed = streams.get_committed_kb(world, world.copies[PRINCIPAL])
     take_log_backup(world, norecovery=True)
     assert world.copies[PRINCIPAL].db_state is DbState.RESTORING
     for path in (FULL, TRN):
@@ -153,13 +153,17 @@ def test_a_tail_log_backup_closes_the_database_and_loses_nothing() -> None:
 
 def test_log_is_retained_during_a_full_backup_and_released_on_abort() -> None:
     world = build_unmirrored_world()
-    pending = backup.backup_database(world, P, DB, FULL)
+    pending = backup.back_up_database(world, P, DB, FULL)
     assert isinstance(pending, statements.PendingStatement)
     row = world.copies[PRINCIPAL].source
-    assert "ACTIVE_BACKUP_OR_RESTORE" in dict(streams.log_holds(world, world.copies[PRINCIPAL], row or 0))
-    assert refusal(backup.backup_database, world, P, DB, "D:\\second.bak") == 3023
-    statements.abandon(world, P, pending.handler, pending.args)
-    assert "ACTIVE_BACKUP_OR_RESTORE" not in dict(streams.log_holds(world, world.copies[PRINCIPAL], row or 0))
+    assert "ACTIVE_BACKUP_OR_RESTORE" in dict(
+        streams.list_log_holds(world, world.copies[PRINCIPAL], row or 0)
+    )
+    assert refusal(backup.back_up_database, world, P, DB, "D:\\second.bak") == 3023
+    statements.abandon_statement(world, P, pending.handler, pending.args)
+    assert "ACTIVE_BACKUP_OR_RESTORE" not in dict(
+        streams.list_log_holds(world, world.copies[PRINCIPAL], row or 0)
+    )
     assert (P, FULL) not in world.files
 
 
@@ -188,7 +192,7 @@ def test_a_network_share_is_a_folder_of_the_other_server() -> None:
     restore_full(world, "D:\\Backup\\Sales.bak")
     do(world, f"cut {P} {M}")
     with pytest.raises(SqlError) as problem:
-        backup.backup_log(world, P, DB, share_path("Sales.trn"))
+        backup.back_up_log(world, P, DB, share_path("Sales.trn"))
     assert (problem.value.number, problem.value.title) == (3201, "BACKUP LOG")
     assert problem.value.parameters[1] == files.NO_NETWORK_PATH
 
@@ -213,7 +217,7 @@ def test_users_come_with_the_backup_but_logins_do_not() -> None:
     take_full_backup(world)
     carry(world, FULL)
     restore_full(world)
-    assert [user.name for user in accounts.orphans(world, M, DB)] == ["app"]
+    assert [user.name for user in accounts.list_orphans(world, M, DB)] == ["app"]
 
 
 # --- refusals as a table ---------------------------------------------------------------------------
@@ -224,7 +228,7 @@ Case = tuple[Callable[[World], object], Callable[[World], object], int]
 def take(
     kind: str, server: str = P, database: str = DB, path: str = FULL, **options: Any
 ) -> Callable[[World], object]:
-    function = backup.backup_database if kind == "DATABASE" else backup.backup_log
+    function = backup.back_up_database if kind == "DATABASE" else backup.back_up_log
     return lambda world: function(world, server, database, path, **options)
 
 
@@ -252,7 +256,7 @@ REFUSED: dict[str, Case] = {
         lambda w: w.update_copy(PRINCIPAL, recovery_model=RecoveryModel.SIMPLE), take("LOG"), 4208),
     "no full backup": (lambda w: w.update_copy(PRINCIPAL, full_backup=False), take("LOG"), 4214),
     "tail in a session": (do_nothing, take("LOG", norecovery=True), 1468),
-    "truncate only in a session": (do_nothing, lambda w: logspace.truncate(w, P, DB), 3048),
+    "truncate only in a session": (do_nothing, lambda w: logspace.truncate_log(w, P, DB), 3048),
     "no quorum": (
         lambda w: do(w, "power-off SERVER_B", "power-off SERVER_W"), take("DATABASE"), 955),
     "damaged volume": (lambda w: w.update_copy(PRINCIPAL, disk_failed=True), take("LOG"), 945),
@@ -330,9 +334,9 @@ def test_the_log_chain_restarts_after_simple_recovery() -> None:
     take_full_backup(world)
     for model in ("SIMPLE", "FULL"):
         options.set_option(world, P, DB, "RECOVERY", model)
-    assert refusal(backup.backup_log, world, P, DB, TRN) == 4214
+    assert refusal(backup.back_up_log, world, P, DB, TRN) == 4214
     take_full_backup(world)
-    assert refusal(backup.backup_log, world, P, DB, TRN) == 0
+    assert refusal(backup.back_up_log, world, P, DB, TRN) == 0
 
 
 def test_no_truncate_saves_the_log_of_a_damaged_database() -> None:
@@ -340,21 +344,21 @@ def test_no_truncate_saves_the_log_of_a_damaged_database() -> None:
     take_full_backup(world)
     wait(world, 10.0)
     do(world, f"fail-volume {P} D", f"restart-service {P}", then_s=40.0)
-    assert refusal(backup.backup_log, world, P, DB, "L:\\x.trn") == 945
+    assert refusal(backup.back_up_log, world, P, DB, "L:\\x.trn") == 945
     do(world, f"fail-volume {P} L", then_s=1.0)
     assert (
-        refusal(backup.backup_log, world, P, DB, "E:\\x.trn", no_truncate=True) == 945
+        refusal(backup.back_up_log, world, P, DB, "E:\\x.trn", no_truncate=True) == 945
     )  # the log is missing as well
     do(world, f"mend-volume {P} L", then_s=1.0)
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
-    end = streams.end_of_log_kb(world, world.copies[PRINCIPAL])
+    end = streams.get_end_of_log_kb(world, world.copies[PRINCIPAL])
     do(world, f"sql {P} BACKUP LOG {DB} TO DISK = 'L:\\tail.trn' WITH NO_TRUNCATE", then_s=30.0)
     assert sets(world, "L:\\tail.trn")[0].last_kb == end
 
 
 def test_a_stopped_server_forgets_its_running_backup() -> None:
     world = build_unmirrored_world()
-    backup.backup_database(world, P, DB, FULL)
+    backup.back_up_database(world, P, DB, FULL)
     do(world, f"restart-service {P}", then_s=30.0)
     copy = world.copies[PRINCIPAL]
     assert (copy.db_state, copy.backup_from_kb) == (DbState.ONLINE, None)
@@ -384,22 +388,22 @@ def test_the_mirror_knows_the_last_log_backup_after_the_takeover() -> None:
 )
 @settings(max_examples=60, deadline=None)
 def test_two_logs_agree_up_to_the_first_fork(trunk: list[float], a: list[float], b: list[float]) -> None:
-    world = World(seed=1, chance=Chance.from_seed(1), flow=Flow.empty())
+    world = World(seed=1, chance=Chance.from_seed(1), flow=Flow.create_empty())
     path: lineage.Lineage = ((0, 0.0),)
     end = 0.0
     for step in trunk:
         end += step
-        path = lineage.branch(world, path, end)
+        path = lineage.build_branch(world, path, end)
     fork = end + 50.0
 
     def grow(steps: list[float]) -> lineage.Lineage:
         branch_path, point = path, fork
         for step in steps:
-            branch_path = lineage.branch(world, branch_path, point)
+            branch_path = lineage.build_branch(world, branch_path, point)
             point += step
         return branch_path
 
     branched_path, theirs = grow(a), grow(b)
-    common = lineage.common_kb(branched_path, theirs)
-    assert common == lineage.common_kb(theirs, branched_path)
+    common = lineage.find_common_kb(branched_path, theirs)
+    assert common == lineage.find_common_kb(theirs, branched_path)
     assert common == (fork if a or b else float("inf"))

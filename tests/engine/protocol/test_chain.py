@@ -47,13 +47,13 @@ def act(world: World, action: str) -> None:
 
 def _apply_action(world: World, server: str, action: str) -> None:
     if action in ("log", "full"):
-        function = backup.backup_log if action == "log" else backup.backup_database
+        function = backup.back_up_log if action == "log" else backup.back_up_database
         finish(world, server, function(world, server, DB, f"D:\\{action}.bak"))
     elif action == "fill":
         do(world, f"fill-log {DB}", then_s=5.0)
-        finish(world, server, backup.backup_log(world, server, DB, "D:\\log.bak"))
+        finish(world, server, backup.back_up_log(world, server, DB, "D:\\log.bak"))
     elif action == "shrink":
-        logspace.shrink(world, server, DB, 1.0)
+        logspace.shrink_log(world, server, DB, 1.0)
     elif action != "wait":
         word = {"failover": "FAILOVER", "suspend": "SUSPEND", "resume": "RESUME"}[action]
         do(world, f"sql {server} ALTER DATABASE {DB} SET PARTNER {word}", then_s=60.0)
@@ -63,11 +63,11 @@ def check(world: World) -> None:
     for server in (P, M):
         copy = world.copies[server, DB]
         assert copy.log_size_kb <= LOG_MAX_KB + 1.0
-        used = logspace.used_kb(world, copy)
-        assert -1e-6 <= used <= volumes.log_room_kb(copy) + 1.0, (server, used)
+        used = logspace.compute_used_kb(world, copy)
+        assert -1e-6 <= used <= volumes.compute_log_room_kb(copy) + 1.0, (server, used)
         if copy.source is not None:
-            assert copy.last_log_backup_kb <= streams.end_of_log_kb(world, copy) + 1e-6
-        assert copy.log_start_kb <= streams.end_of_log_kb(world, copy) + 1e-6
+            assert copy.last_log_backup_kb <= streams.get_end_of_log_kb(world, copy) + 1e-6
+        assert copy.log_start_kb <= streams.get_end_of_log_kb(world, copy) + 1e-6
     chain = sorted(
         (
             item
@@ -100,20 +100,20 @@ def test_log_chain_and_log_size_stay_consistent(actions: list[str], witness: boo
     fork = world.fork()
     wait(world, 30.0)
     wait(fork, 30.0)
-    assert world.state_hash() == fork.state_hash()
+    assert world.compute_state_hash() == fork.compute_state_hash()
 
 
 def test_all_backups_of_two_servers_restore_a_database_in_sequence() -> None:
     world = lab()
     for server in (P, M):
         world.update_copy((server, DB), size_kb=1e5, log_backup_every_s=0.0)
-    finish(world, P, backup.backup_database(world, P, DB, "D:\\full.bak"))
+    finish(world, P, backup.back_up_database(world, P, DB, "D:\\full.bak"))
     for action in ("log", "failover", "log", "wait", "log", "power", "log"):
         act(world, action)
     server_now = server_that_serves(world)
     assert server_now is not None
     do(world, *(f"copy-file {a} {b} D:\\log.bak" for a, b in ((P, "SERVER_W"),)), then_s=10.0)
-    finish(world, P, commands.partner_off(world, server_now, DB))
+    finish(world, P, commands.remove_session(world, server_now, DB))
     wait(world, 5.0)
     target = "SERVER_W"
     do(world, f"copy-file {P} {target} D:\\full.bak", then_s=10.0)

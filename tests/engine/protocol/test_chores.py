@@ -111,9 +111,9 @@ def test_an_impossible_chore_is_reported_and_changes_nothing(
 ) -> None:
     world = READY.fork()
     do(world, *prepare, then_s=0.0)
-    before = world.state_hash()
+    before = world.compute_state_hash()
     assert message in get_refusal(world, line)
-    assert world.state_hash() == before
+    assert world.compute_state_hash() == before
 
 
 def ready() -> World:
@@ -130,7 +130,7 @@ READY = ready()
 
 def test_copied_jobs_are_disabled_until_enabled() -> None:
     world = lab()
-    world.update_instance(P, jobs=jobs.standard_jobs(DB))
+    world.update_instance(P, jobs=jobs.build_standard_jobs(DB))
     do(world, f"copy-jobs {P} {M}")
     assert [(job.name, job.enabled) for job in world.instances[M].jobs] == [
         (f"{DB} log backup", False),
@@ -225,7 +225,7 @@ def test_a_new_service_account_needs_its_permission() -> None:
     do(world, f"set-service-account {M} CORP\\new", then_s=60.0)
     assert world.instances[M].service is Service.RUNNING
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.DISCONNECTED
-    refusal_here = security.handshake(world, M, P)
+    refusal_here = security.check_handshake(world, M, P)
     assert refusal_here is not None
     assert refusal_here.user == "CORP\\new"
     accounts.create_login(world, P, "CORP\\new", windows=True)
@@ -236,24 +236,24 @@ def test_a_new_service_account_needs_its_permission() -> None:
 def test_a_rolling_upgrade_succeeds() -> None:
     # Facts 10: witness off, upgrade the mirror, fail over, upgrade the other, RESUME, witness back.
     world = lab()
-    commands.witness_off(world, P, DB)
+    commands.remove_witness(world, P, DB)
     do(world, f"upgrade {M} 2008", then_s=1000.0)
     assert world.instances[M].version == 2008
     assert world.copies[PRINCIPAL].mirroring.state is SYNCHRONIZED, "log goes from the older to the newer"
-    commands.partner_failover(world, P, DB)
+    commands.fail_over(world, P, DB)
     wait(world, 90.0)
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     assert world.copies[PRINCIPAL].mirroring.state is SUSPENDED, "never from the newer to the older"
     # accepted without effect: the older instance cannot redo the newer log
-    commands.partner_resume(world, M, DB)
+    commands.resume_session(world, M, DB)
     wait(world, 10.0)
     assert world.copies[PRINCIPAL].mirroring.state is SUSPENDED
     do(world, f"upgrade {P} 2008", then_s=1000.0)
     assert world.copies[PRINCIPAL].mirroring.state is SUSPENDED
-    commands.partner_resume(world, M, DB)
+    commands.resume_session(world, M, DB)
     wait(world, 300.0)
     assert world.copies[PRINCIPAL].mirroring.state is SYNCHRONIZED
-    commands.witness_set(world, M, DB, address(W))
+    commands.set_witness(world, M, DB, address(W))
     assert not world.failovers[0].lost_transactions
 
 
@@ -280,15 +280,15 @@ def test_standard_edition_keeps_safety_full() -> None:
     world = lab(witness=False)
     for name in (P, M):
         world.update_instance(name, edition="Standard")
-    assert refusal(commands.partner_safety, world, P, DB, "OFF") == 1473
+    assert refusal(commands.set_safety, world, P, DB, "OFF") == 1473
 
 
 def test_an_added_drive_can_hold_backups() -> None:
     world = lab()
-    assert refusal(backup.backup_log, world, P, DB, "E:\\x.trn") == 3201
+    assert refusal(backup.back_up_log, world, P, DB, "E:\\x.trn") == 3201
     do(world, f"add-drive {P} e: size_gb=20")
     assert world.computers[P].volumes == (Volume(letter="E", size_kb=20 * 1024.0**2),)
-    assert refusal(backup.backup_log, world, P, DB, "E:\\x.trn") == 0
+    assert refusal(backup.back_up_log, world, P, DB, "E:\\x.trn") == 0
 
 
 def test_the_application_can_use_a_restored_copy() -> None:

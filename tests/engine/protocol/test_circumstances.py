@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.drill.authoring.facts import Facts, safety_is
+from engine.drill.authoring.facts import Facts, is_safety_level
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.model import World
@@ -92,8 +92,8 @@ def test_fill_log_takes_effect_and_ends_with_free_space() -> None:
 def test_without_a_session_safety_is_none() -> None:
     world = lab()
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=5.0)
-    assert safety_is(Facts(world, []), DB, "NONE")
-    assert not safety_is(Facts(world, []), DB, "FULL")
+    assert is_safety_level(Facts(world, []), DB, "NONE")
+    assert not is_safety_level(Facts(world, []), DB, "FULL")
 
 
 def test_session_ids_of_applications_end_at_the_documented_maximum() -> None:
@@ -102,7 +102,7 @@ def test_session_ids_of_applications_end_at_the_documented_maximum() -> None:
         ('workload = "Workload1"', 'workload = "Workload1"\nscale = 1000.0'), text=texts.FREE
     )
     world = build_world(load_scenario(busy, "busy.toml"), 1)
-    assert connections.count(world, P) > 32_767
+    assert connections.count_connections(world, P) > 32_767
     assert max(connection.spid for connection in connections.list_connections(world, P)) == 32_767
-    assert not connections.kill(world, P, 32_768)
-    assert connections.kill(world, P, 32_767)
+    assert not connections.kill_connection(world, P, 32_768)
+    assert connections.kill_connection(world, P, 32_767)

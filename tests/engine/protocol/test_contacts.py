@@ -53,17 +53,17 @@ def test_contacts_stay_consistent_after_random_actions(kind: str, seed: int) -> 
     chance, lines = Chance.from_seed(seed), ACTS[kind]
     for _ in range(10):
         try:
-            do(world, lines[chance.integer(0, len(lines) - 1)], then_s=chance.uniform(0.0, 15.0))
+            do(world, lines[chance.draw_integer(0, len(lines) - 1)], then_s=chance.draw_uniform(0.0, 15.0))
         except InputError:
             continue
         contacts_found = {
-            key: contact for guid in world.contact_keys for key, contact in world.contacts_of(guid)
+            key: contact for guid in world.contact_keys for key, contact in world.list_contacts(guid)
         }
         assert contacts_found == world.contacts
         for guid in world.groups:
             contact_keys = [key for key in world.contacts if key[0] == guid]
-            assert [key for key, _ in world.contacts_of(guid)] == contact_keys
-        network.reassess(world)
+            assert [key for key, _ in world.list_contacts(guid)] == contact_keys
+        network.schedule_detections(world)
         for (guid, me, peer), contact in world.contacts.items():
             if world.instances[me].answering:
                 assert contact.pending == _find_expected_wait(world, guid, me, peer), (me, peer)

@@ -114,11 +114,11 @@ def test_a_log_file_grows_by_its_increment_or_not_at_all() -> None:
     world = lab()
     assert modify(world, "Sales_log, FILEGROWTH = 0", P, DB) == []
     copy = world.copies[P, DB]
-    assert volumes.next_log_size_kb(world, copy) == copy.log_size_kb
+    assert volumes.compute_next_log_size_kb(world, copy) == copy.log_size_kb
     assert modify(world, "Sales_log, FILEGROWTH = 1GB", P, DB) == []
-    assert volumes.next_log_size_kb(world, world.copies[P, DB]) == copy.log_size_kb + 1024**2
+    assert volumes.compute_next_log_size_kb(world, world.copies[P, DB]) == copy.log_size_kb + 1024**2
     assert modify(world, "Sales_log, FILEGROWTH = 50%", P, DB) == []
-    assert volumes.next_log_size_kb(world, world.copies[P, DB]) == copy.log_size_kb * 1.5
+    assert volumes.compute_next_log_size_kb(world, world.copies[P, DB]) == copy.log_size_kb * 1.5
 
 
 def test_the_mirror_has_its_own_path_and_the_principals_names() -> None:

@@ -13,27 +13,27 @@ from tests.engine.worlds import do, lab
 
 def test_a_new_database_can_be_mirrored() -> None:
     world = lab()
-    databases.create(world, P, "Archive")
-    assert refusal(backup.backup_log, world, P, "Archive", "D:\\a.trn") == 4214
-    finish(world, P, backup.backup_database(world, P, "Archive", "D:\\a.bak"))
-    finish(world, P, backup.backup_log(world, P, "Archive", "D:\\a.trn"))
+    databases.create_database(world, P, "Archive")
+    assert refusal(backup.back_up_log, world, P, "Archive", "D:\\a.trn") == 4214
+    finish(world, P, backup.back_up_database(world, P, "Archive", "D:\\a.bak"))
+    finish(world, P, backup.back_up_log(world, P, "Archive", "D:\\a.trn"))
     do(world, f"copy-file {P} {M} D:\\a.bak", f"copy-file {P} {M} D:\\a.trn")
     finish(world, M, restore.restore_database(world, M, "Archive", "D:\\a.bak", recovery=False))
     finish(world, M, restore.restore_log(world, M, "Archive", "D:\\a.trn", recovery=False))
-    commands.partner_set(world, M, "Archive", address(P))
-    commands.partner_set(world, P, "Archive", address(M))
+    commands.set_partner(world, M, "Archive", address(P))
+    commands.set_partner(world, P, "Archive", address(M))
     wait(world, 10.0)
     assert world.copies[P, "Archive"].mirroring.state is MirrorState.SYNCHRONIZED
     assert world.copies[P, "Archive"].database_id == world.copies[P, DB].database_id + 1
 
 
 def drop_database(world: World, name: str = DB) -> int:
-    return refusal(databases.drop, world, P, name)
+    return refusal(databases.drop_database, world, P, name)
 
 
 def test_databases_are_dropped() -> None:
     world = lab()
-    commands.partner_off(world, P, DB)
+    commands.remove_session(world, P, DB)
     do(world, "stop-app APP")
     assert drop_database(world, "sales") == 0
     assert (P, DB) not in world.copies
@@ -44,7 +44,7 @@ def test_databases_are_dropped() -> None:
 
 @pytest.mark.parametrize("name", ["sales", "master"])
 def test_a_database_name_must_be_unique(name: str) -> None:
-    assert refusal(databases.create, lab(), P, name) == 1801
+    assert refusal(databases.create_database, lab(), P, name) == 1801
 
 
 def test_databases_are_created_by_statement() -> None:
@@ -59,7 +59,7 @@ def test_databases_are_created_by_statement() -> None:
 
 def test_a_database_with_snapshots_is_not_dropped() -> None:
     world = lab()
-    commands.partner_off(world, P, DB)
+    commands.remove_session(world, P, DB)
     do(world, "stop-app APP")
     do(world, f"sql {P} CREATE DATABASE Picture ON (NAME = {DB}, FILENAME = 'D:\\p.ss') AS SNAPSHOT OF {DB}")
     assert drop_database(world) == 3709

@@ -12,7 +12,7 @@ from engine import simulator
 from engine.drill.authoring.quantities import QUANTITIES
 from engine.inputs import InputError
 from engine.model import World
-from engine.protocol.drivers import DRIVERS, LINUX_TCP_S, command_timeout_s
+from engine.protocol.drivers import DRIVERS, LINUX_TCP_S, get_command_timeout_s
 from engine.verbs.lines import parse_line
 from tests.engine.worlds import M, P, do, lab
 from tests.events import read_field
@@ -158,8 +158,8 @@ def test_settings_of_an_application_are_changed_by_keyword() -> None:
 def test_conditions_evaluate_errors_of_an_application() -> None:
     world = world_of("tedious")
     app = world.clients["APP"]
-    assert command_timeout_s(app) == 15.0
-    assert command_timeout_s(replace(app, command_timeout_s=0.0)) == 0.0
+    assert get_command_timeout_s(app) == 15.0
+    assert get_command_timeout_s(replace(app, command_timeout_s=0.0)) == 0.0
     facts: Any = SimpleNamespace(world=world)
     quantities = {name: QUANTITIES[name].read(facts, "APP") for name in ("command_timeout_s", "by_listener")}
     assert quantities == {"command_timeout_s": 15.0, "by_listener": 0.0}

@@ -97,14 +97,14 @@ def test_a_restoring_database_does_not_serve_and_accepts_log_backups() -> None:
 
 def test_a_backup_of_a_database_that_disappears_ends_with_3049() -> None:
     world = build_unmirrored_world()
-    outcome = backup.backup_database(world, P, DB, FULL)
+    outcome = backup.back_up_database(world, P, DB, FULL)
     do(world, f"power-off {P}", then_s=1.0)
     assert refusal(finish, world, P, outcome) == 3049
 
 
 def test_a_backup_of_a_system_database_is_not_simulated() -> None:
     reply = finish(
-        build_unmirrored_world(), P, backup.backup_database(build_unmirrored_world(), P, "master", FULL)
+        build_unmirrored_world(), P, backup.back_up_database(build_unmirrored_world(), P, "master", FULL)
     )
     assert reply == [Message(0, 0, 0, 0, "Not simulated: a backup of master is accepted and writes no file.")]
 
@@ -127,7 +127,7 @@ def test_restoring_a_missing_database_with_recovery_is_3118() -> None:
 
 
 def test_a_backup_file_cannot_be_attached() -> None:
-    assert refusal(databases.attach, with_backup(), P, "New", FULL) == 5120
+    assert refusal(databases.attach_database, with_backup(), P, "New", FULL) == 5120
 
 
 def test_simple_recovery_ends_the_chain_at_once() -> None:
@@ -146,14 +146,14 @@ def set_recovery(world: World, model: RecoveryModel) -> None:
 
 def test_a_new_database_has_a_log_of_1_mb() -> None:
     world = lab()
-    databases.create(world, P, "New")
+    databases.create_database(world, P, "New")
     assert world.copies[P, "New"].log_size_kb == 1024.0
 
 
 def test_a_database_with_lost_files_is_not_backed_up() -> None:
     world = build_unmirrored_world()
     world.update_copy(PRINCIPAL, disk_failed=True)
-    assert refusal(backup.backup_database, world, P, DB, FULL) == 945
+    assert refusal(backup.back_up_database, world, P, DB, FULL) == 945
 
 
 def test_remote_files_are_reachable_only_over_the_network() -> None:
@@ -172,7 +172,7 @@ def test_remote_files_are_reachable_only_over_the_network() -> None:
 def test_only_the_named_log_is_filled() -> None:
     world = lab(databases=2)
     before = {key: copy.log_size_kb for key, copy in world.copies.items()}
-    logspace.fill(world, "Sales001")
+    logspace.fill_log(world, "Sales001")
     grown = {key for key, copy in world.copies.items() if copy.log_size_kb != before[key]}
     assert grown == {(P, "Sales001")}
 
@@ -209,22 +209,22 @@ def test_a_certificate_without_a_subject_uses_its_name() -> None:
     for name, subject in (("plain", None), ("named", "mirroring")):
         accounts.create_certificate(world, P, name, subject=subject)
     instance = world.instances[P]
-    subjects = [require(security.certificate_of(instance, name)).subject for name in ("plain", "named")]
+    subjects = [require(security.find_certificate(instance, name)).subject for name in ("plain", "named")]
     assert subjects == ["plain", "mirroring"]
 
 
 def test_an_application_uses_its_login_or_service_account() -> None:
     world = lab()
     app = world.clients["APP"]
-    domain = world.computer_of(P).domain
-    assert connections.login_of(world, replace(app, login="web"), P) == "web"
-    assert connections.login_of(world, replace(app, login=""), P) == f"{domain}\\svc-app"
+    domain = world.get_computer_of(P).domain
+    assert connections.get_login_of(world, replace(app, login="web"), P) == "web"
+    assert connections.get_login_of(world, replace(app, login=""), P) == f"{domain}\\svc-app"
 
 
 def test_a_job_name_is_case_insensitive() -> None:
     world = lab()
-    jobs.add(world, P, Job(name="Nightly run"))
-    assert jobs.find(world, P, "NIGHTLY RUN").name == "Nightly run"
+    jobs.add_job(world, P, Job(name="Nightly run"))
+    assert jobs.find_job(world, P, "NIGHTLY RUN").name == "Nightly run"
 
 
 def test_the_connection_list_does_not_depend_on_the_order_of_applications() -> None:
@@ -236,9 +236,9 @@ def test_the_connection_list_does_not_depend_on_the_order_of_applications() -> N
 def test_only_its_own_clients_determine_whether_a_database_is_reachable() -> None:
     world = lab()
     world.clients["OTHER"] = Client(name="OTHER", databases=("Orders",), data_source=P)
-    assert availability.serving_copies(world, DB)
+    assert availability.list_serving_copies(world, DB)
     do(world, f"cut APP {P}", then_s=1.0)
-    assert not availability.serving_copies(world, DB)
+    assert not availability.list_serving_copies(world, DB)
 
 
 def test_a_lost_data_volume_is_823_state_2() -> None:
@@ -251,9 +251,9 @@ def test_a_lost_data_volume_is_823_state_2() -> None:
 
 def test_the_clock_moves_forward_and_is_read_as_shown() -> None:
     world = lab()
-    time_later = clock.time_at(world, 90 * TICKS_PER_S)
-    assert (time_later - clock.time_at(world, 0)).total_seconds() == 90.0
-    assert clock.tick_of(world, f"{time_later:%Y-%m-%d %H:%M:%S}") == 90 * TICKS_PER_S
+    time_later = clock.get_time_at(world, 90 * TICKS_PER_S)
+    assert (time_later - clock.get_time_at(world, 0)).total_seconds() == 90.0
+    assert clock.parse_tick(world, f"{time_later:%Y-%m-%d %H:%M:%S}") == 90 * TICKS_PER_S
 
 
 def test_another_cut_link_does_not_explain_a_loss() -> None:
@@ -267,7 +267,7 @@ def test_another_cut_link_does_not_explain_a_loss() -> None:
 
 def test_one_connection_is_load() -> None:
     copy = lab().copies[PRINCIPAL]
-    connection_share = 1.0 / streams.workload_of(copy).connections
+    connection_share = 1.0 / streams.compute_workload(copy).connections
     assert streams.is_under_load(replace(copy, scale=connection_share))
     assert not streams.is_under_load(replace(copy, scale=0.9 * connection_share))
 
@@ -279,8 +279,8 @@ def test_an_endpoint_listens_on_its_own_and_loopback_addresses() -> None:
     lines = {}
     for ip in ("ALL", "127.0.0.1", "203.0.113.9"):
         world = lab(witness=False)
-        endpoints.drop(world, P, "Mirroring")
-        endpoints.create(world, P, "Mirroring", port=5022, role="PARTNER", state="STARTED", ip=ip)
+        endpoints.drop_endpoint(world, P, "Mirroring")
+        endpoints.create_endpoint(world, P, "Mirroring", port=5022, role="PARTNER", state="STARTED", ip=ip)
         lines[ip] = world.errorlog[P][-1][1]
     assert lines == {"ALL": 9690, "127.0.0.1": 9690, "203.0.113.9": 26024}
 
@@ -323,7 +323,7 @@ def test_a_mirror_is_not_backed_up() -> None:
     numbers = {}
     for version in (2008, 2012, 2014):
         world.update_instance(M, version=version)
-        numbers[version] = refusal(backup.backup_database, world, M, DB, FULL)
+        numbers[version] = refusal(backup.back_up_database, world, M, DB, FULL)
     assert numbers == {2008: 954, 2012: 3059, 2014: 3059}
 
 
@@ -354,7 +354,7 @@ def test_a_log_backup_job_without_interval_or_database_does_not_repeat() -> None
 def test_a_database_in_standby_is_not_backed_up() -> None:
     world = with_backup()
     finish(world, M, restore.restore_database(world, M, DB, FULL, ending=RestoreState(False, standby=True)))
-    assert refusal(backup.backup_database, world, M, DB, "D:\\Backup\\New.bak") == 3036
+    assert refusal(backup.back_up_database, world, M, DB, "D:\\Backup\\New.bak") == 3036
 
 
 # --- numbers and sizes ---------------------------------------------------------------------------------------
@@ -362,21 +362,21 @@ def test_a_database_in_standby_is_not_backed_up() -> None:
 
 def test_each_refusal_has_its_own_number() -> None:
     with pytest.raises(SqlError) as problem:
-        endpoints.permit(lab(), P, "Mirroring", "GRANT", ("CORP\\stranger",))
+        endpoints.change_permission(lab(), P, "Mirroring", "GRANT", ("CORP\\stranger",))
     assert (problem.value.number, problem.value.parameters) == (15151, ("find", "login", "CORP\\stranger"))
 
 
 def test_a_restore_needs_space_on_each_drive_of_its_files() -> None:
     world = with_backup()
     (backup_set,) = restore.list_backup_sets(world, M, FULL)
-    sizes_kb = {file.drive: file.size_kb for file in volumes.files_of(require(backup_set.image))}
+    sizes_kb = {file.drive: file.size_kb for file in volumes.list_files_of(require(backup_set.image))}
     assert len(sizes_kb) == 2
     for drive, size_kb in sizes_kb.items():
-        used_kb = volumes.used_kb(world, M, drive)
+        used_kb = volumes.compute_used_kb(world, M, drive)
         for spare_kb, number in ((-1.0, 3257), (1.0, 0)):
             trial = world.fork()
             volume = Volume(letter=drive, size_kb=used_kb + size_kb + spare_kb)
-            trial.update_computer(world.computer_of(M).name, volumes=(volume,))
+            trial.update_computer(world.get_computer_of(M).name, volumes=(volume,))
             ending = RestoreState(recovery=False)
             assert refusal(restore.restore_database, trial, M, DB, FULL, ending=ending) == number, drive
 
@@ -386,13 +386,15 @@ def test_a_processor_at_normal_speed_never_delays_pings() -> None:
     guid = require(world.copies[P, "Sales001"].mirroring.guid)
     speeds = {1.0: False, 1.01: False, 1000.0: True}
     for factor, delayed in speeds.items():
-        world.update_computer(world.computer_of(P).name, cpu_factor=factor)
+        world.update_computer(world.get_computer_of(P).name, cpu_factor=factor)
         assert network.is_overloaded(world, guid, P) is delayed
 
 
 def test_lost_transactions_are_counted_as_integers() -> None:
     world = lab()
     copy = world.copies[PRINCIPAL]
-    each_kb = streams.workload_of(copy).log_kb_per_transaction
-    counts = [commits.count(world, copy, 0.0, share * each_kb) for share in (0.0, 0.4, 0.6, 1.4, 1.6)]
+    each_kb = streams.compute_workload(copy).log_kb_per_transaction
+    counts = [
+        commits.count_transactions(world, copy, 0.0, share * each_kb) for share in (0.0, 0.4, 0.6, 1.4, 1.6)
+    ]
     assert counts == [0, 0, 1, 1, 2]

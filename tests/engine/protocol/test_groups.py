@@ -9,32 +9,32 @@ from tests.engine.worlds import DB, PRINCIPAL, P, do, lab
 
 def test_a_database_without_group_serves_alone() -> None:
     world = lab(witness=False)
-    commands.partner_off(world, P, DB)
+    commands.remove_session(world, P, DB)
     do(world, then_s=1.0)
     copy = world.copies[PRINCIPAL]
-    policy = groups.policy(copy)
-    assert (policy.role(copy), policy.state(copy), policy.partner(copy)) == ("", "", None)
+    policy = groups.get_policy(copy)
+    assert (policy.get_role(copy), policy.get_state(copy), policy.get_partner(copy)) == ("", "", None)
     assert (policy.is_leader(copy), policy.is_follower(copy), policy.can_write(copy)) == (True, False, True)
-    assert not policy.commits_wait(world, copy)
+    assert not policy.has_waiting_commits(world, copy)
     assert not policy.has_synchronized_copy(copy)
     assert not policy.has_stopped_log(copy)
-    assert not policy.backs_up_closed(copy)
+    assert not policy.can_back_up_closed(copy)
     assert policy.can_read(copy, read_intent=True)
     assert policy.can_read(copy, read_intent=False)
-    assert policy.gives_snapshot(copy) is None
-    assert policy.log_hold(world, copy, []) is None
-    assert [policy.backup_refusal(world, copy, log) for log in (True, False)] == [0, 0]
-    assert policy.refusal(copy) is None
-    assert (groups.preconditions(world, DB), groups.has_automatic_failover(world, DB)) == ([], False)
+    assert policy.allows_snapshot(copy) is None
+    assert policy.find_log_hold(world, copy, []) is None
+    assert [policy.find_backup_refusal(world, copy, log) for log in (True, False)] == [0, 0]
+    assert policy.find_refusal(copy) is None
+    assert (groups.list_preconditions(world, DB), groups.has_automatic_failover(world, DB)) == ([], False)
     assert serving.is_serving(world, PRINCIPAL)
 
 
 def test_a_failed_volume_refuses_connections_with_945() -> None:
     world = lab(witness=False)
-    commands.partner_off(world, P, DB)
+    commands.remove_session(world, P, DB)
     do(world, f"fail-disk {P} {DB}", then_s=1.0)
     copy = world.copies[PRINCIPAL]
-    refusal = groups.policy(copy).refusal(copy)
+    refusal = groups.get_policy(copy).find_refusal(copy)
     assert refusal is not None
     assert refusal.number == 945
     assert not serving.is_serving(world, PRINCIPAL)

@@ -13,13 +13,13 @@ def test_an_undamaged_link_is_unchanged() -> None:
     world = lab()
     world.links[P, M] = world.links[M, P] = THIN
     do(world, f"mend {P} {M}")
-    assert network.link(world, P, M) == network.link(world, M, P) == THIN
+    assert network.get_link(world, P, M) == network.get_link(world, M, P) == THIN
 
 
 def test_a_link_gets_its_original_values_back() -> None:
     world = lab()
     world.links[P, M] = world.links[M, P] = THIN
     do(world, f"degrade {P} {M} rtt_ms=200", f"cut {M} {P}", then_s=1.0)
-    assert not network.link(world, P, M).up
+    assert not network.get_link(world, P, M).up
     do(world, f"mend {P} {M}")
-    assert network.link(world, P, M) == network.link(world, M, P) == THIN
+    assert network.get_link(world, P, M) == network.get_link(world, M, P) == THIN

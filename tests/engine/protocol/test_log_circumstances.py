@@ -21,20 +21,25 @@ TROUBLE = (
 
 
 def check(world: World) -> None:
-    world.all_dirty()
-    streams.refresh(world)
+    world.mark_all_logs_changed()
+    streams.update_flow(world)
     shared_setups = FlowSetups(world)
     for source, owner in world.sources.items():
-        single_setup = FlowSetups(world).source_setup(world.copies[owner])
+        single_setup = FlowSetups(world).get_source_setup(world.copies[owner])
         assert (
-            shared_setups.source_setup(world.copies[owner]) == single_setup == world.flow.source_setup(source)
+            shared_setups.get_source_setup(world.copies[owner])
+            == single_setup
+            == world.flow.get_source_setup(source)
         )
-        for stream in world.flow.streams_of(source):
-            single_stream_setup = FlowSetups(world).stream_setup(world.copies[owner], world.streams[stream])
-            assert (
-                shared_setups.stream_setup(world.copies[owner], world.streams[stream]) == single_stream_setup
+        for stream in world.flow.list_streams_of(source):
+            single_stream_setup = FlowSetups(world).get_stream_setup(
+                world.copies[owner], world.streams[stream]
             )
-            assert world.flow.stream_setup(stream) == single_stream_setup
+            assert (
+                shared_setups.get_stream_setup(world.copies[owner], world.streams[stream])
+                == single_stream_setup
+            )
+            assert world.flow.get_stream_setup(stream) == single_stream_setup
 
 
 @pytest.mark.parametrize("line", TROUBLE)
@@ -53,9 +58,9 @@ def test_one_log_has_streams_to_several_servers() -> None:
 def test_equal_circumstances_share_one_object() -> None:
     world = lab(databases=2)
     first, second = (world.copies[P, f"Sales00{number}"].source or 0 for number in range(2))
-    before = world.flow.source_setup(first)
+    before = world.flow.get_source_setup(first)
     world.update_instance(M, hung=True)
     world.update_instance(M, hung=False)
-    streams.refresh(world)
-    assert world.flow.source_setup(first) is before is world.flow.source_setup(second)
-    assert FlowSetups(world).source_setup(world.copies[P, "Sales000"]) is before
+    streams.update_flow(world)
+    assert world.flow.get_source_setup(first) is before is world.flow.get_source_setup(second)
+    assert FlowSetups(world).get_source_setup(world.copies[P, "Sales000"]) is before

@@ -29,7 +29,7 @@ def of_kind(events: list[Event], kind: str) -> list[Event]:
 
 
 def suspend(world: World) -> None:
-    commands.partner_suspend(world, P, DB)
+    commands.suspend_session(world, P, DB)
 
 
 def run_until_full(world: World) -> list[Event]:
@@ -51,11 +51,12 @@ def test_the_log_file_grows_by_tenths_to_its_limit_then_the_database_halts() -> 
         read_field(e, "number") for e in events if e.kind == "errorlog" and e.tick == full_event.tick
     ] == [9002]
     assert not serving.is_serving(world, PRINCIPAL)
-    log_positions = world.flow.positions(world.copies[PRINCIPAL].source or 0)
-    assert logspace.used_kb(world, world.copies[PRINCIPAL]) <= 200.0 * 1024 + 1.0
+    log_positions = world.flow.read_source_positions(world.copies[PRINCIPAL].source or 0)
+    assert logspace.compute_used_kb(world, world.copies[PRINCIPAL]) <= 200.0 * 1024 + 1.0
     wait(world, 60.0)
     assert (
-        world.flow.positions(world.copies[PRINCIPAL].source or 0).generated_kb == log_positions.generated_kb
+        world.flow.read_source_positions(world.copies[PRINCIPAL].source or 0).generated_kb
+        == log_positions.generated_kb
     )
 
 
@@ -79,15 +80,15 @@ def test_a_full_drive_limits_growth_before_the_file_limit() -> None:
 
 
 def job(world: World) -> None:
-    finish(world, P, backup.backup_log(world, P, DB, "D:\\Backup\\x.trn"))
+    finish(world, P, backup.back_up_log(world, P, DB, "D:\\Backup\\x.trn"))
 
 
 FREES = {
     # action -> whether it makes room while the session is suspended
     "log backup": (job, False),
-    "shrink": (lambda w: logspace.shrink(w, P, DB, 1024.0), False),
-    "resume": (lambda w: commands.partner_resume(w, P, DB), None),  # after a log backup
-    "mirroring removed": (lambda w: commands.partner_off(w, P, DB), None),
+    "shrink": (lambda w: logspace.shrink_log(w, P, DB, 1024.0), False),
+    "resume": (lambda w: commands.resume_session(w, P, DB), None),  # after a log backup
+    "mirroring removed": (lambda w: commands.remove_session(w, P, DB), None),
     "log file added": (
         lambda w: logspace.add_file(w, P, DB, "log2", "D:\\Log\\log2.ldf", 50.0 * 1024, log=True), True),
     "limit raised": (lambda w: database_files.modify_file(w, P, DB, "Sales_log", max_kb=400.0 * 1024), True),
@@ -115,7 +116,7 @@ def test_the_mirrors_return_and_a_log_backup_free_log() -> None:
     do(world, f"power-off {M}", then_s=1.0)
     assert read_field(of_kind(run_until_full(world), "full")[0], "reuse_wait") == "DATABASE_MIRRORING"
     do(world, f"power-on {M}", then_s=120.0)
-    assert logspace.reuse_wait(world, world.copies[PRINCIPAL].source) == "LOG_BACKUP"
+    assert logspace.find_reuse_wait(world, world.copies[PRINCIPAL].source) == "LOG_BACKUP"
     assert world.copies[PRINCIPAL].log_full
     job(world)
     wait(world, 1.0)
@@ -125,10 +126,10 @@ def test_the_mirrors_return_and_a_log_backup_free_log() -> None:
 def test_log_backups_keep_the_log_small_while_the_mirror_keeps_up() -> None:
     world = small(log_backup_every_s=60.0)
     row = world.copies[PRINCIPAL].source or 0
-    jobs.arm_log_backup(world, PRINCIPAL)
+    jobs.start_log_backup_timer(world, PRINCIPAL)
     events = wait(world, 900.0)
     assert not of_kind(events, "grows"), "no growth, though far more was written than the file holds"
-    assert world.flow.positions(row).generated_kb - 1e6 > 200.0 * 1024
+    assert world.flow.read_source_positions(row).generated_kb - 1e6 > 200.0 * 1024
     assert sum(path.endswith(".trn") for _, path in world.files) == 15
 
 
@@ -139,7 +140,7 @@ REASONS = {
     "transaction left open": (
         lambda w: (logspace.hold_transaction(w, P, DB), wait(w, 5.0), job(w)), "ACTIVE_TRANSACTION"),
     "backup under way": (
-        lambda w: (backup.backup_database(w, P, DB, "D:\\x.bak"), wait(w, 5.0), job(w)),
+        lambda w: (backup.back_up_database(w, P, DB, "D:\\x.bak"), wait(w, 5.0), job(w)),
         "ACTIVE_BACKUP_OR_RESTORE"),
 }  # fmt: skip
 
@@ -149,7 +150,7 @@ def test_log_reuse_wait_desc_names_the_reason(case: str) -> None:
     world = lab(witness=False)
     prepare, expected = REASONS[case]
     prepare(world)
-    assert logspace.reuse_wait(world, world.copies[PRINCIPAL].source) == expected
+    assert logspace.find_reuse_wait(world, world.copies[PRINCIPAL].source) == expected
 
 
 def test_an_open_transaction_releases_log_at_its_end() -> None:
@@ -157,26 +158,26 @@ def test_an_open_transaction_releases_log_at_its_end() -> None:
     logspace.hold_transaction(world, P, DB)
     wait(world, 10.0)
     job(world)
-    held_kb = logspace.used_kb(world, world.copies[PRINCIPAL])
+    held_kb = logspace.compute_used_kb(world, world.copies[PRINCIPAL])
     logspace.release_transaction(world, P, DB)
     assert held_kb > 10.0 * 700
-    assert logspace.used_kb(world, world.copies[PRINCIPAL]) < held_kb / 2
+    assert logspace.compute_used_kb(world, world.copies[PRINCIPAL]) < held_kb / 2
 
 
 def test_without_a_full_backup_no_log_backup_is_needed() -> None:
     world = small()
-    commands.partner_off(world, P, DB)
+    commands.remove_session(world, P, DB)
     world.update_copy(PRINCIPAL, recovery_model=RecoveryModel.SIMPLE)
     events = wait(world, 600.0)
     assert not of_kind(events, "grows")
-    assert logspace.reuse_wait(world, world.copies[PRINCIPAL].source) == "NOTHING"
+    assert logspace.find_reuse_wait(world, world.copies[PRINCIPAL].source) == "NOTHING"
 
 
 def test_shrinking_stops_at_the_used_part() -> None:
     world = small()
     wait(world, 20.0)
-    used = logspace.used_kb(world, world.copies[PRINCIPAL])
-    logspace.shrink(world, P, DB, 1.0)
+    used = logspace.compute_used_kb(world, world.copies[PRINCIPAL])
+    logspace.shrink_log(world, P, DB, 1.0)
     assert world.copies[PRINCIPAL].log_size_kb == pytest.approx(used)
     wait(world, 10.0)
     assert world.copies[MIRROR].log_size_kb == world.copies[PRINCIPAL].log_size_kb, (
@@ -198,7 +199,7 @@ def test_an_index_rebuild_is_one_transaction_and_ends() -> None:
     world = lab(witness=False, workload="none")
     do(world, "rebuild-index Sales offline size=0.05", then_s=5.0)
     job(world)
-    assert logspace.reuse_wait(world, world.copies[PRINCIPAL].source) == "ACTIVE_TRANSACTION"
+    assert logspace.find_reuse_wait(world, world.copies[PRINCIPAL].source) == "ACTIVE_TRANSACTION"
     events = do(world, "rebuild-index Sales", then_s=200.0)
     assert any(read_field(event, "refused") for event in events), "one after the other"
     assert world.copies[PRINCIPAL].operation is None
@@ -248,21 +249,21 @@ def test_files_are_removed_and_modified() -> None:
 
 def test_truncate_only_ends_the_chain_of_an_unmirrored_database() -> None:
     world = lab()
-    commands.partner_off(world, P, DB)
-    logspace.truncate(world, P, DB)
-    assert refusal(backup.backup_log, world, P, DB, "D:\\x.trn") == 4214
+    commands.remove_session(world, P, DB)
+    logspace.truncate_log(world, P, DB)
+    assert refusal(backup.back_up_log, world, P, DB, "D:\\x.trn") == 4214
 
 
 def test_free_drive_space_accounts_for_all_files() -> None:
     world = lab()
     world.update_computer(P, volumes=(Volume(letter="D", size_kb=100 * GB),))
-    assert volumes.free_kb(world, P, "D") == pytest.approx(60 * GB), "Sales has 40 GB of data"
-    finish(world, P, backup.backup_database(world, P, DB, "D:\\Backup\\x.bak"))
-    assert volumes.free_kb(world, P, "d") == pytest.approx(20 * GB, rel=0.05)
+    assert volumes.compute_free_kb(world, P, "D") == pytest.approx(60 * GB), "Sales has 40 GB of data"
+    finish(world, P, backup.back_up_database(world, P, DB, "D:\\Backup\\x.bak"))
+    assert volumes.compute_free_kb(world, P, "d") == pytest.approx(20 * GB, rel=0.05)
     do(world, f"delete-file {P} D:\\Backup\\x.bak")
-    assert volumes.free_kb(world, P, "D") == pytest.approx(60 * GB)
-    assert volumes.free_kb(world, P, "C") == float("inf")
-    assert volumes.free_kb(world, P, "Z") == 0.0
+    assert volumes.compute_free_kb(world, P, "D") == pytest.approx(60 * GB)
+    assert volumes.compute_free_kb(world, P, "C") == float("inf")
+    assert volumes.compute_free_kb(world, P, "Z") == 0.0
 
 
 def test_a_new_principal_retains_log_only_from_its_partners_position() -> None:
@@ -270,5 +271,5 @@ def test_a_new_principal_retains_log_only_from_its_partners_position() -> None:
     do(world, f"power-off {P}", then_s=30.0)
     copy = world.copies[MIRROR]
     assert copy.mirroring.state is MirrorState.DISCONNECTED
-    holds = dict(streams.log_holds(world, copy, copy.source or 0))
+    holds = dict(streams.list_log_holds(world, copy, copy.source or 0))
     assert holds["DATABASE_MIRRORING"] == pytest.approx(world.copies[PRINCIPAL].end_of_log_kb)

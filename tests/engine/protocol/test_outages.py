@@ -12,7 +12,7 @@ def test_unwritten_log_is_lost_with_the_power() -> None:
     do(world, f"black-hole {P} {M}", then_s=1.0)
     do(world, f"power-off {P}", then_s=1.0)
     principal = world.copies[PRINCIPAL]
-    assert streams.redone_kb(world, principal) == streams.end_of_log_kb(world, principal)
+    assert streams.get_redone_kb(world, principal) == streams.get_end_of_log_kb(world, principal)
 
 
 def test_a_client_waits_for_a_hung_server_before_giving_up() -> None:
@@ -31,7 +31,7 @@ def test_a_server_powers_off_soon_after_its_service_stopped() -> None:
 def test_servers_running_from_the_start_know_their_copies() -> None:
     world = lab(witness=False)
     startup.log_clean_startups(world)
-    numbers = {server: {line[1] for line in errorlog.logs(world, server)[0]} for server in (P, M)}
+    numbers = {server: {line[1] for line in errorlog.list_logs(world, server)[0]} for server in (P, M)}
     assert numbers[P] & {1440, 1441, 1444} == {1440}
     assert numbers[M] & {1440, 1441, 1444} == {1441, 1444}
 
@@ -42,7 +42,7 @@ def test_a_server_that_loses_power_during_boot_boots_again() -> None:
     do(world, f"power-on {P}", then_s=10.0)
     do(world, f"power-off {P}", then_s=40.0)
     do(world, f"power-on {P}", then_s=59.0)
-    service.start(world, P)
+    service.start_service(world, P)
     assert world.instances[P].service is Service.STOPPED, "nobody can start it before"
     do(world, then_s=10.0)
     assert world.instances[P].service is Service.RUNNING

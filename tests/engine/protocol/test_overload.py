@@ -38,7 +38,7 @@ def test_removing_a_session_lets_the_other_pings_arrive_in_time() -> None:
     do(world, f"slow-cpu {P} factor=300", then_s=2.0)
     baseline = world.fork()
     lost_databases = {e.database for e in do(baseline, then_s=43.0) if read_field(e, "how") == "silent"}
-    assert lost_databases == set(world.databases())
+    assert lost_databases == set(world.list_databases())
     events = do(world, f"sql {P} ALTER DATABASE [Sales000] SET PARTNER OFF", then_s=43.0)
     assert not [event for event in events if read_field(event, "how") == "silent"]
 

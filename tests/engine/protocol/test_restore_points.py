@@ -61,8 +61,8 @@ def test_stopat_within_a_log_backup_stops_there_and_opens() -> None:
     middle = (last.from_tick + last.started_tick) // 2
     copy = roll(world, LATER, RestoreState(stop_tick=middle))
     assert copy.db_state is DbState.ONLINE
-    assert before + 0.4 * (last.last_kb - before) < streams.end_of_log_kb(world, copy) - 8.0
-    assert streams.end_of_log_kb(world, copy) < before + 0.6 * (last.last_kb - before)
+    assert before + 0.4 * (last.last_kb - before) < streams.get_end_of_log_kb(world, copy) - 8.0
+    assert streams.get_end_of_log_kb(world, copy) < before + 0.6 * (last.last_kb - before)
 
 
 def test_stopat_beyond_the_backup_leaves_it_restoring() -> None:
@@ -83,14 +83,14 @@ def test_a_standby_database_is_readable_and_accepts_log_but_no_partner() -> None
     world = READY.fork()
     copy = roll(world, TRN, RestoreState(recovery=False, standby=True))
     assert statements.use_database(world, M, DB) == []
-    assert refusal(commands.partner_set, world, M, DB, address(P)) == 1466
+    assert refusal(commands.set_partner, world, M, DB, address(P)) == 1466
     with pytest.raises(SqlError) as caught:
-        backup.backup_database(world, M, DB, "D:\\x.bak")
+        backup.back_up_database(world, M, DB, "D:\\x.bak")
     assert caught.value.number == 3036
     copy = roll(world, LATER, RestoreState(recovery=False))
     assert not copy.standby
     assert refusal(statements.use_database, world, M, DB) == 927
-    assert refusal(commands.partner_set, world, M, DB, address(P)) == 0
+    assert refusal(commands.set_partner, world, M, DB, address(P)) == 0
 
 
 def test_bulk_logged_changes_must_be_backed_up_before_mirroring() -> None:
@@ -98,8 +98,8 @@ def test_bulk_logged_changes_must_be_backed_up_before_mirroring() -> None:
     world.update_copy(PRINCIPAL, recovery_model=RecoveryModel.BULK_LOGGED)
     do(world, f"bulk-load {DB} rows=1000", then_s=30.0)
     world.update_copy(PRINCIPAL, recovery_model=RecoveryModel.FULL)
-    commands.partner_set(world, M, DB, address(P))
-    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1475
+    commands.set_partner(world, M, DB, address(P))
+    assert refusal(commands.set_partner, world, P, DB, address(M)) == 1475
     take_log_backup(world, path=LATER)
     assert not world.copies[PRINCIPAL].bulk_changes
 
@@ -107,22 +107,22 @@ def test_bulk_logged_changes_must_be_backed_up_before_mirroring() -> None:
 def test_a_mirror_without_spare_worker_threads_is_refused() -> None:
     world = prepare_mirror()
     world.update_instance(M, max_worker_threads=5)
-    commands.partner_set(world, M, DB, address(P))
-    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1450
+    commands.set_partner(world, M, DB, address(P))
+    assert refusal(commands.set_partner, world, P, DB, address(M)) == 1450
 
 
 def test_copying_a_file_temporarily_takes_bandwidth_from_mirroring() -> None:
     world = prepare_mirror()
-    commands.partner_set(world, M, DB, address(P))
-    commands.partner_set(world, P, DB, address(M))
+    commands.set_partner(world, M, DB, address(P))
+    commands.set_partner(world, P, DB, address(M))
     do(world, f"degrade {P} {M} bandwidth_mbps=10", then_s=5.0)
     stream = world.copies[MIRROR].stream
     assert stream is not None
-    healthy = world.flow.stream_setup(stream).bandwidth_mbps
+    healthy = world.flow.get_stream_setup(stream).bandwidth_mbps
     do(world, f"copy-file {M} {P} {TRN}", then_s=0.1)
     assert world.transfers
-    assert world.flow.stream_setup(stream).bandwidth_mbps == healthy, "the way back is another way"
+    assert world.flow.get_stream_setup(stream).bandwidth_mbps == healthy, "the way back is another way"
     do(world, f"copy-file {P} {M} {FULL}", then_s=5.0)
-    assert world.flow.stream_setup(stream).bandwidth_mbps == pytest.approx(healthy / 2)
+    assert world.flow.get_stream_setup(stream).bandwidth_mbps == pytest.approx(healthy / 2)
     do(world, then_s=3_000.0)
-    assert world.flow.stream_setup(stream).bandwidth_mbps == healthy
+    assert world.flow.get_stream_setup(stream).bandwidth_mbps == healthy

@@ -25,7 +25,7 @@ def set_endpoint(world: World, server: str, **changes: Any) -> None:
 
 def reason(world: World, caller: str = P, acceptor: str = M) -> str:
     """Return the reason why *acceptor* refuses; empty if it does not."""
-    result = security.handshake(world, caller, acceptor)
+    result = security.check_handshake(world, caller, acceptor)
     return "" if result is None else result.reason
 
 
@@ -58,7 +58,7 @@ def test_endpoints_need_a_common_algorithm(
     set_endpoint(world, P, algorithms=local)
     set_endpoint(world, M, algorithms=remote)
     assert reason(world) == ("" if used else security.NO_ALGORITHM)
-    assert security.algorithm(world, P, M) == (used or "NONE")
+    assert security.choose_algorithm(world, P, M) == (used or "NONE")
     set_endpoint(world, M, encryption="DISABLED")
     set_endpoint(world, P, encryption="SUPPORTED")
     assert reason(world) == "", "in clear no algorithm is needed"
@@ -75,7 +75,7 @@ def account(name: str, domain: str = "CORP") -> Callable[[World], object]:
 def grant_login(name: str) -> Callable[[World], object]:
     def do_it(world: World) -> None:
         accounts.create_login(world, M, name, windows=True)
-        endpoints.permit(world, M, "Mirroring", "GRANT", (name,))
+        endpoints.change_permission(world, M, "Mirroring", "GRANT", (name,))
 
     return do_it
 
@@ -97,12 +97,12 @@ WINDOWS: dict[str, tuple[list[Callable[[World], object]], str]] = {
     "untrusted domain": ([account("ELSEWHERE\\sql", domain="ELSEWHERE")], "The logon attempt failed"),
     "public": (
         [account("CORP\\other"), lambda w: accounts.create_login(w, M, "CORP\\other", windows=True),
-         lambda w: endpoints.permit(w, M, "Mirroring", "GRANT", ("public",))],
+         lambda w: endpoints.change_permission(w, M, "Mirroring", "GRANT", ("public",))],
         "",
     ),
     "revoked": (
         [account("CORP\\other"), grant_login("CORP\\other"),
-         lambda w: endpoints.permit(w, M, "Mirroring", "REVOKE", ("CORP\\other",))],
+         lambda w: endpoints.change_permission(w, M, "Mirroring", "REVOKE", ("CORP\\other",))],
         NO_CONNECT,
     ),
     "owner changed": (
@@ -178,7 +178,7 @@ CERTIFICATES: dict[str, tuple[Callable[[World], object], str]] = {
                 "Certificate expired"),
     "the acceptor's own expired": (lambda w: do(w, f"expire-certificate {M}"), "Certificate expired. State 85."),
     "no login": (lambda w: w.update_instance(M, logins=()), NO_CONNECT),
-    "not granted": (lambda w: endpoints.permit(w, M, "Mirroring", "DENY", ("peer_login",)), NO_CONNECT),
+    "not granted": (lambda w: endpoints.change_permission(w, M, "Mirroring", "DENY", ("peer_login",)), NO_CONNECT),
 }  # fmt: skip
 
 
@@ -198,7 +198,7 @@ def test_a_certificate_that_is_not_yet_valid_is_refused() -> None:
     exchange(world)
     later_certificates = tuple(replace(c, valid_from_tick=50_000) for c in world.instances[P].certificates)
     world.update_instance(P, certificates=later_certificates)
-    result = security.handshake(world, P, M)
+    result = security.check_handshake(world, P, M)
     assert result is not None
     assert result.first == (28024, 1)
 
@@ -240,7 +240,7 @@ def test_a_tcp_change_applies_from_the_next_start() -> None:
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
     do(world, f"restart-service {M}", then_s=60.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
-    assert not security.listens(world.instances[M])
+    assert not security.is_listening(world.instances[M])
     assert world.faults[0].effect
     do(world, f"enable-tcp {M}", f"restart-service {M}", then_s=60.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
@@ -257,14 +257,14 @@ def build_world_without_endpoint() -> World:
 
 def test_an_endpoint_is_created_stopped_with_the_documented_defaults() -> None:
     world = build_world_without_endpoint()
-    endpoints.create(world, W, "ep", port=5022, role="witness")
+    endpoints.create_endpoint(world, W, "ep", port=5022, role="witness")
     assert world.instances[W].endpoint == Endpoint(
         name="ep", port=5022, role="WITNESS", state=require(world.instances[W].endpoint).state, encryption="REQUIRED",
         algorithms=("RC4",), authentication="WINDOWS NEGOTIATE", owner="sa",
     )  # fmt: skip
-    assert not security.listens(world.instances[W])
-    endpoints.alter(world, W, "ep", state="started")
-    assert security.listens(world.instances[W])
+    assert not security.is_listening(world.instances[W])
+    endpoints.alter_endpoint(world, W, "ep", state="started")
+    assert security.is_listening(world.instances[W])
     numbers = [read_field(e, "number") for e in wait(world, 0.1) if e.kind == "errorlog" and e.server == W]
     assert numbers == [9690]
 
@@ -289,41 +289,41 @@ def test_invalid_create_endpoint_statements_are_refused(
     world.update_computer(W, **on_computer)
     world.update_instance(W, **{name: value for name, value in prepare.items() if name not in on_computer})
     settings = {"port": 5022, "role": "ALL", **options}
-    assert refusal(endpoints.create, world, W, "ep", **settings) == number
+    assert refusal(endpoints.create_endpoint, world, W, "ep", **settings) == number
 
 
 def test_a_foreign_certificate_cannot_authenticate_an_endpoint() -> None:
     world = build_world_without_endpoint()
     exchange(world)
-    assert refusal(endpoints.alter, world, P, "Mirroring", certificate="SERVER_B_cert") == 28055
+    assert refusal(endpoints.alter_endpoint, world, P, "Mirroring", certificate="SERVER_B_cert") == 28055
 
 
 def test_altering_an_endpoint_reconnects_under_the_new_settings() -> None:
     world = lab(witness=False)
-    endpoints.alter(world, P, "Mirroring", algorithms=("RC4", "AES"))
+    endpoints.alter_endpoint(world, P, "Mirroring", algorithms=("RC4", "AES"))
     assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
     wait(world, 10.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
-    endpoints.alter(world, P, "Mirroring", state="STARTED")
+    endpoints.alter_endpoint(world, P, "Mirroring", state="STARTED")
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED, "it was started already"
 
 
 def test_an_endpoint_of_a_partner_is_dropped_and_recreated() -> None:
     world = lab(witness=False)
-    endpoints.drop(world, M, "mirroring")
+    endpoints.drop_endpoint(world, M, "mirroring")
     wait(world, 5.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
-    assert refusal(endpoints.drop, world, M, "Mirroring") == 15151
-    endpoints.create(world, M, "Mirroring", port=5022, role="PARTNER", state="STARTED")
+    assert refusal(endpoints.drop_endpoint, world, M, "Mirroring") == 15151
+    endpoints.create_endpoint(world, M, "Mirroring", port=5022, role="PARTNER", state="STARTED")
     wait(world, 10.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 def test_an_endpoint_with_the_wrong_role_gets_no_connection() -> None:
     world = lab(witness=False)
-    endpoints.alter(world, M, "Mirroring", role="WITNESS")
+    endpoints.alter_endpoint(world, M, "Mirroring", role="WITNESS")
     wait(world, 20.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
-    endpoints.alter(world, M, "Mirroring", role="PARTNER")
+    endpoints.alter_endpoint(world, M, "Mirroring", role="PARTNER")
     wait(world, 10.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED

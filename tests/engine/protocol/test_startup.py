@@ -88,7 +88,7 @@ def test_version_and_edition_change_the_startup_lines(
     world.instances[P] = replace(world.instances[P], version=version, edition=edition)
     world.errorlog = {}
     startup.log_clean_startups(world)
-    texts = [line[4] for line in errorlog.logs(world, P)[0]]
+    texts = [line[4] for line in errorlog.list_logs(world, P)[0]]
     assert any(present_text in text for text in texts)
     assert not any(absent_text in text for text in texts)
 
@@ -97,7 +97,7 @@ def test_a_disabled_protocol_is_not_reported_as_listening() -> None:
     world = lab()
     do(world, f"disable-tcp {P}", f"sql {P} ALTER ENDPOINT Mirroring STATE = STOPPED", f"restart-service {P}",
        then_s=40.0)  # fmt: skip
-    texts = [line[4] for line in errorlog.logs(world, P)[0]]
+    texts = [line[4] for line in errorlog.list_logs(world, P)[0]]
     assert not any("1433" in text or "5022" in text for text in texts)
     assert "Database Mirroring Transport is disabled in the endpoint configuration." in texts
 
@@ -114,7 +114,7 @@ def test_a_cycled_log_becomes_archive_1(sql: str) -> None:
     assert run_sql(world, "EXEC xp_readerrorlog 2") == [22004]
     for _ in range(8):
         do(world, f"sql {P} {sql}", then_s=0.1)
-    assert len(errorlog.logs(world, P)) == 1 + 6
+    assert len(errorlog.list_logs(world, P)) == 1 + 6
     log_rows = read_field(do(world, f"sql {P} EXEC sp_enumerrorlogs", then_s=0.1)[-1], "results")[0]["rows"]
     assert [row[0] for row in log_rows] == list(range(7))
 
@@ -140,11 +140,11 @@ def test_only_event_logged_errors_appear_in_the_log() -> None:
         f"sql {P} SELECT * FROM nosuch",
         then_s=1.0,
     )
-    numbers = [line[1] for line in errorlog.logs(world, P)[0] if line[2] > 10]
+    numbers = [line[1] for line in errorlog.list_logs(world, P)[0] if line[2] > 10]
     assert numbers == [823, 823]  # one at the failure of the volume, one from the statement
     assert run_sql(world, "EXEC sp_altermessage 208, 'WITH_LOG', 'true'") == [0]
     do(world, f"sql {P} SELECT * FROM nosuch", then_s=1.0)
-    assert [line[1] for line in errorlog.logs(world, P)[0]][-1] == 208
+    assert [line[1] for line in errorlog.list_logs(world, P)[0]][-1] == 208
 
 
 def test_endless_errors_fill_the_log_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +154,7 @@ def test_endless_errors_fill_the_log_up_to_a_limit(monkeypatch: pytest.MonkeyPat
     loop = "DECLARE @i int SET @i = 0 WHILE @i < 30 BEGIN EXEC ('SELECT * FROM nosuch') SET @i = @i + 1 END SELECT @i"
     done_events = [event for event in do(world, f"sql {P} {loop}", then_s=60.0) if event.kind == "sql_done"]
     assert read_field(done_events[0], "results")[-1]["rows"] == [[30]]
-    assert len([line for line in errorlog.logs(world, P)[0] if line[1] == 208]) == 10
+    assert len([line for line in errorlog.list_logs(world, P)[0] if line[1] == 208]) == 10
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_endless_errors_fill_the_log_up_to_a_limit(monkeypatch: pytest.MonkeyPat
 def test_a_failed_backup_logs_3041(sql: str, numbers: list[int]) -> None:
     world = lab()
     do(world, f"add-drive {P} E size_gb=1", f"sql {P} {sql}", then_s=1.0)
-    error_lines = [line for line in errorlog.logs(world, P)[0] if line[2] > 10]
+    error_lines = [line for line in errorlog.list_logs(world, P)[0] if line[2] > 10]
     assert [line[1] for line in error_lines] == numbers
     assert error_lines[-1][4].startswith(
         f"BACKUP failed to complete the command {' '.join(sql.split()[:3])}. "
@@ -184,7 +184,7 @@ def test_the_log_backup_job_reports_its_missing_drive() -> None:
         f"fail-volume {P} D",
         then_s=1_000.0,
     )
-    backup_lines = [line for line in errorlog.logs(world, P)[0] if line[1] == 3041]
+    backup_lines = [line for line in errorlog.list_logs(world, P)[0] if line[1] == 3041]
     assert [line[4].split(".")[0] for line in backup_lines] == [
         f"BACKUP failed to complete the command BACKUP LOG {DB}"
     ]

@@ -11,8 +11,8 @@ import pytest
 
 from engine.cluster import quorum
 from engine.published import cluster_rules, whitepaper_failover
-from engine.published.fidelity import EXCEPTIONS, SECTIONS, fidelity_rows, render, summary
-from engine.published.rows import FigureClass, FigureRow, build_number_row, explain, statement
+from engine.published.fidelity import EXCEPTIONS, SECTIONS, build_fidelity_rows, render, summarize_rows
+from engine.published.rows import FigureClass, FigureRow, annotate_row, build_number_row, build_statement_row
 from engine.published.whitepaper_failover import FAILOVER_S, SEEDS
 
 EXCEPTIONS_MAX = 8
@@ -30,9 +30,9 @@ def rows(request: pytest.FixtureRequest) -> Iterator[list[FigureRow]]:
     """Return all rows; those of Table 6 come from this number of runs of each failure."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(whitepaper_failover, "SEEDS", request.param)
-        whitepaper_failover.failovers.cache_clear()
-        yield fidelity_rows()
-        whitepaper_failover.failovers.cache_clear()
+        whitepaper_failover.simulate_failovers.cache_clear()
+        yield build_fidelity_rows()
+        whitepaper_failover.simulate_failovers.cache_clear()
 
 
 def list_failed_rows(rows: list[FigureRow]) -> set[str]:
@@ -94,7 +94,7 @@ def test_every_cell_of_the_load_tables_is_compared(rows: list[FigureRow]) -> Non
 
 def test_the_text_shows_rows_reasons_and_the_count(rows: list[FigureRow]) -> None:
     text = render(rows)
-    counts = summary(rows)
+    counts = summarize_rows(rows)
     assert f"{counts['rows']} rows: {counts['pass']} pass" in text
     assert text.count("\nFAIL ") == counts["fail"]
     assert counts["fail"] - counts["unexplained"] == len(EXCEPTIONS)
@@ -130,9 +130,14 @@ def test_a_value_outside_the_tolerance_fails() -> None:
 
 
 def test_a_listed_reason_of_a_passing_row_is_reported() -> None:
-    assert explain(statement("T5.trace", True, ""), "s", {"T5.trace": "because"}).reason is None
-    assert explain(statement("T5.trace", False, ""), "s", {}).reason is None
-    assert explain(statement("T5.trace", False, ""), "s", {"T5.trace": "because"}).reason == "because"
+    assert (
+        annotate_row(build_statement_row("T5.trace", True, ""), "s", {"T5.trace": "because"}).reason is None
+    )
+    assert annotate_row(build_statement_row("T5.trace", False, ""), "s", {}).reason is None
+    assert (
+        annotate_row(build_statement_row("T5.trace", False, ""), "s", {"T5.trace": "because"}).reason
+        == "because"
+    )
 
 
 def _clear_caches(module: ModuleType) -> None:
@@ -148,7 +153,7 @@ def test_cluster_rules_are_simulated_not_copied(monkeypatch: pytest.MonkeyPatch)
         quorum, "has_majority", lambda config, members, with_witness: len(members) * 2 >= len(config.weights)
     )
     _clear_caches(cluster_rules)
-    failed = {row.id for row in cluster_rules.rows() if row.verdict == "fail"}
+    failed = {row.id for row in cluster_rules.build_rows() if row.verdict == "fail"}
     _clear_caches(cluster_rules)
     assert {"CLU.heartbeat.2016.same", "CLU.heartbeat.2022.same", "CLU.half", "CLU.4.both"} <= failed
     assert "CLU.heartbeat.2012R2.same" not in failed

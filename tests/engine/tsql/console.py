@@ -53,12 +53,12 @@ def format_message(message: dict[str, Any]) -> str:
 
 
 def run_on(world: World, seconds: float) -> list[Event]:
-    return simulator.advance(world, world.tick + round(seconds * TICKS_PER_S))
+    return simulator.advance_world(world, world.tick + round(seconds * TICKS_PER_S))
 
 
 def answers(world: World, window: str, text: str, then_s: float = 0.0) -> list[Answer]:
     """Return all submissions of all windows that end within *then_s* after *text* is sent."""
-    tsql.submit(world, window, text)
+    tsql.submit_text(world, window, text)
     return [Answer(event) for event in run_on(world, then_s) if event.kind == "sql_done"]
 
 

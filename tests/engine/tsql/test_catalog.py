@@ -52,7 +52,9 @@ def test_every_view_returns_its_columns(busy: World, names: list[str]) -> None:
                 continue
             assert answer.numbers == [], (server, answer.texts)
             columns = [
-                column.name for column in VIEWS[name].columns_in(VERSIONS[-1]) if column.name != HIDDEN_COLUMN
+                column.name
+                for column in VIEWS[name].list_columns_in(VERSIONS[-1])
+                if column.name != HIDDEN_COLUMN
             ]
             assert answer.columns == [columns]
 
@@ -60,7 +62,7 @@ def test_every_view_returns_its_columns(busy: World, names: list[str]) -> None:
 def test_rows_contain_only_documented_columns(busy: World) -> None:
     context = Context(busy, SqlSession(server=P, spid=51, login="x"))
     for name, view in VIEWS.items():
-        columns = {column.name for version in VERSIONS for column in view.columns_in(version)}
+        columns = {column.name for version in VERSIONS for column in view.list_columns_in(version)}
         for row in view.rows(context) if view.rows is not None else ():
             assert set(row) - columns <= HIDDEN, name
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from engine.model import World
-from engine.tsql.catalog.shapes import SHAPES, columns_in, reasons
+from engine.tsql.catalog.shapes import SHAPES, list_columns_in, list_reasons
 from tests.cases import sample_cases
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.tsql.console import ask, run_on
@@ -20,12 +20,12 @@ def test_every_constant_has_a_reason_and_a_view() -> None:
         name: {
             column.name
             for v in (2005, 2008, 2012, 2014, 2016, 2017, 2019, 2022)
-            for column in columns_in(shape, v)
+            for column in list_columns_in(shape, v)
         }
         for name, shape in SHAPES.items()
     }
     all_columns = set().union(*columns.values())
-    for reason, views, pairs in reasons():
+    for reason, views, pairs in list_reasons():
         assert len(reason) > 10
         for view in views.split():
             known_columns = all_columns if view == "*" else columns[view]
@@ -41,7 +41,7 @@ def test_every_literal_in_a_row_has_a_reason() -> None:
         assert len(reason) > 10
         listed[function] = set(columns.split(", "))
     code = "".join(path.read_text(encoding="utf-8") for path in CATALOG.glob("*.py"))
-    read = {function for function in listed if f'literals("{function}")' in code}
+    read = {function for function in listed if f'find_literal_columns("{function}")' in code}
     assert {function: columns for function, columns in listed.items() if function not in read} == {
         f"{module}.{function}": columns for (module, function), columns in literal_columns().items()
     }
@@ -95,7 +95,7 @@ STATEMENTS = (
 def contradictions(world: World, queries: tuple[str, ...]) -> list[str]:
     misses = []
     for server, instance in world.instances.items():
-        if instance.running and not instance.hung and world.computer_of(server).powered:
+        if instance.running and not instance.hung and world.get_computer_of(server).powered:
             for query in queries:
                 answer = ask(world, f"{server}#9", query, then_s=1)
                 if answer.grids and answer.value:

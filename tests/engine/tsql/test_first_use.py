@@ -23,5 +23,5 @@ def test_importing_the_package_loads_no_parser() -> None:
 
 
 def test_each_parser_loads_with_its_first_text() -> None:
-    assert loaded_after("from engine.tsql import parse_only; parse_only('USE Sales')") == {"lark"}
-    assert loaded_after("from engine.tsql import parse_only; parse_only('SELECT 1')") == {"sqlglot"}
+    assert loaded_after("from engine.tsql import check_syntax; check_syntax('USE Sales')") == {"lark"}
+    assert loaded_after("from engine.tsql import check_syntax; check_syntax('SELECT 1')") == {"sqlglot"}

@@ -32,16 +32,16 @@ def test_any_text_is_parsed_or_refused(text: str) -> None:
     world = lab(workload="none")
     for answer in answers(world, "SERVER_A", text, then_s=2):
         assert read_field(answer.event, "messages")
-    tsql.cancel(world, "SERVER_A")
+    tsql.cancel_batches(world, "SERVER_A")
     run_on(world, 0)
     assert "SERVER_A" not in world.batches
-    assert tsql.parse_only(text)
-    tsql.complete(world, "SERVER_A", text, len(text))
+    assert tsql.check_syntax(text)
+    tsql.list_candidates(world, "SERVER_A", text, len(text))
 
 
 @settings(max_examples=100, deadline=None)
 @given(token_soup, st.integers(0, 200))
 def test_completion_never_fails(text: str, position: int) -> None:
     world = lab(workload="none")
-    for word in tsql.complete(world, "SERVER_A", text, min(position, len(text))):
+    for word in tsql.list_candidates(world, "SERVER_A", text, min(position, len(text))):
         assert word

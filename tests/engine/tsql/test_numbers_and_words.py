@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from engine.model import World
-from engine.tsql.catalog.shapes import SHAPES, columns_in
+from engine.tsql.catalog.shapes import SHAPES, list_columns_in
 from engine.tsql.catalog.view import VIEWS
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.tsql.console import ask
@@ -151,7 +151,7 @@ def pairs_of(world: World, server: str) -> set[tuple[str, str, str, str]]:
             or not name.startswith("sys.")
         ):
             continue
-        columns = {column.name for column in columns_in(SHAPES[name], version)}
+        columns = {column.name for column in list_columns_in(SHAPES[name], version)}
         pairs = sorted(column for column in columns if f"{column}_desc" in columns)
         if pairs:
             wanted = ", ".join(f"[{column}], [{column}_desc]" for column in pairs)
@@ -170,7 +170,7 @@ def known_pairs(text: str) -> set[tuple[str, str]]:
 def check(world: World) -> None:
     wrong_values, unlisted = [], set()
     for server, instance in world.instances.items():
-        if not instance.running or not world.computer_of(server).powered:
+        if not instance.running or not world.get_computer_of(server).powered:
             continue
         for view, column, number, word in sorted(pairs_of(world, server)):
             documented = BY_VIEW.get((view, column)) or DOCUMENTED.get(column, "")

@@ -18,7 +18,7 @@ def start_batch(text: str, then_s: float = 1.0) -> World:
     """Return a world in which *text* has been running in another window for *then_s*."""
     world = lab(workload="none")
     ask(world, P, "SELECT 1")
-    tsql.submit(world, OTHER, text)
+    tsql.submit_text(world, OTHER, text)
     run_on(world, then_s)
     return world
 
@@ -49,7 +49,7 @@ def test_a_restore_shows_its_command() -> None:
     ask(world, P, "CREATE DATABASE small", then_s=30)
     ask(world, P, r"BACKUP DATABASE Sales TO DISK = 'D:\a.bak'", then_s=7200)
     move = r"MOVE 'Sales' TO 'D:\n.mdf', MOVE 'Sales_log' TO 'D:\n.ldf'"
-    tsql.submit(world, OTHER, rf"RESTORE DATABASE New FROM DISK = 'D:\a.bak' WITH {move}")
+    tsql.submit_text(world, OTHER, rf"RESTORE DATABASE New FROM DISK = 'D:\a.bak' WITH {move}")
     run_on(world, 10)
     ((command, status, wait, percent, _),) = ask(world, P, REQUEST).grids[0]
     assert (command, status, wait) == ("RESTORE DATABASE", "suspended", "BACKUPTHREAD")
@@ -60,8 +60,8 @@ def test_a_blocked_statement_and_a_wait_show_their_commands() -> None:
     world = lab(workload="none")
     ask(world, P, "CREATE TABLE t (a int); INSERT t VALUES (1)")
     ask(world, P, "BEGIN TRAN; UPDATE t SET a = 2")
-    tsql.submit(world, OTHER, "DELETE t")
-    tsql.submit(world, f"{P}#3", "WAITFOR DELAY '00:01'")
+    tsql.submit_text(world, OTHER, "DELETE t")
+    tsql.submit_text(world, f"{P}#3", "WAITFOR DELAY '00:01'")
     run_on(world, 1)
     rows = ask(world, P, REQUEST.replace("command,", "command AS c,")).grids[0]
     assert sorted(row[0] for row in rows) == ["DELETE", "WAITFOR"]
@@ -107,7 +107,7 @@ def test_a_request_shows_its_duration_and_its_database_user() -> None:
     world = lab(workload="none")
     ask(world, P, "USE Sales; CREATE LOGIN ann WITH PASSWORD = 'Pa55word!'; CREATE USER ann FOR LOGIN ann")
     user_id = ask(world, P, "USE Sales; SELECT USER_ID('ann')").value
-    tsql.submit(world, OTHER, "USE Sales; EXECUTE AS USER = 'ann'; WAITFOR DELAY '00:01'")
+    tsql.submit_text(world, OTHER, "USE Sales; EXECUTE AS USER = 'ann'; WAITFOR DELAY '00:01'")
     run_on(world, 2.5)
     query = "SELECT user_id, total_elapsed_time FROM sys.dm_exec_requests WHERE command = 'WAITFOR'"
     ((found_id, first_ms),) = ask(world, P, query).grids[0]

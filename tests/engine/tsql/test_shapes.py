@@ -6,7 +6,7 @@ import pytest
 
 from engine.constants import COMPATIBILITY, INTERNAL_VERSION, VERSIONS
 from engine.messages import fill_message
-from engine.tsql.catalog.shapes import SHAPES, columns_in
+from engine.tsql.catalog.shapes import SHAPES, list_columns_in
 from tests.engine.tsql.console import ask
 from tests.engine.worlds import P, lab
 
@@ -29,14 +29,14 @@ SELECT *; 0: no such view.
 @pytest.mark.parametrize("name", COUNTS)
 def test_a_version_has_the_documented_columns(name: str) -> None:
     shape = SHAPES[name]
-    counts = [len(columns_in(shape, v)) if shape.since <= v else 0 for v in VERSIONS]
+    counts = [len(list_columns_in(shape, v)) if shape.since <= v else 0 for v in VERSIONS]
     assert counts == list(COUNTS[name])
 
 
 def test_no_shape_names_a_column_twice() -> None:
     for name, shape in SHAPES.items():
         for version in VERSIONS:
-            columns = [column.name.lower() for column in columns_in(shape, version)]
+            columns = [column.name.lower() for column in list_columns_in(shape, version)]
             assert len(columns) == len(set(columns)), name
 
 

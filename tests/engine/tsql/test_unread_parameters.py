@@ -9,7 +9,7 @@ import pytest
 
 import engine.tsql
 from engine.tsql.procedures import PROCEDURES
-from engine.tsql.procedures.call import unread_parameters
+from engine.tsql.procedures.call import read_unused_parameters
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.tsql.console import ask
 
@@ -31,8 +31,8 @@ def test_each_parameter_is_read_or_listed() -> None:
         for parameter in procedure.parameters
         if parameter not in read
     }
-    assert unread - unread_parameters().keys() == set()
-    assert {name for name, _ in unread_parameters()} <= PROCEDURES.keys()
+    assert unread - read_unused_parameters().keys() == set()
+    assert {name for name, _ in read_unused_parameters()} <= PROCEDURES.keys()
 
 
 JOB = "EXEC msdb.dbo.sp_add_job 'J'; EXEC msdb.dbo.sp_add_jobserver @job_name = 'J', "

@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from app.view_models.offers import ActionTarget, list_offers
-from app.view_models.preview import preview
+from app.view_models.preview import preview_impact
 from app.views import input_line
 from app.views.editor.input_completion import complete_input
 from app.words import language
 from engine import simulator
 from engine.drill.judging import reverted_actions
-from engine.drill.judging.replay_timeline import marker_of
+from engine.drill.judging.replay_timeline import find_marker
 from engine.inputs import InputError
-from engine.model import World, ticks
+from engine.model import World, to_ticks
 from engine.protocol import causes, network
 from engine.verbs import VERBS
-from engine.verbs.lines import parse_line, reverse_of, usage
+from engine.verbs.lines import find_reverse, format_usage, parse_line
 from tests.engine.drill.texts import drill
 from tests.engine.worlds import M, P, do, lab
 
@@ -65,7 +65,7 @@ def test_flapping_ends_when_the_link_is_repaired(line: str) -> None:
     do(world, FLAP, then_s=10.5)
     do(world, line, then_s=5.0)
     assert world.faults[0].reverted_tick is not None
-    assert all(world.links[pair] == before.get(pair, network.link(lab(), *pair)) for pair in world.links)
+    assert all(world.links[pair] == before.get(pair, network.get_link(lab(), *pair)) for pair in world.links)
     assert all(ups(world, 10.0, 0.5))
 
 
@@ -95,9 +95,9 @@ def test_periods_are_limited(period: str) -> None:
 
 @pytest.fixture
 def german() -> Iterator[None]:
-    language.use(language.GERMAN)
+    language.use_language(language.GERMAN)
     yield
-    language.use(language.ENGLISH)
+    language.use_language(language.ENGLISH)
 
 
 def test_menus_offer_the_fault_and_its_repair() -> None:
@@ -110,24 +110,24 @@ def test_menus_offer_the_fault_and_its_repair() -> None:
 
 
 def test_the_preview_shows_the_affected_objects() -> None:
-    assert LINK in preview(lab(), FLAP).targets
+    assert LINK in preview_impact(lab(), FLAP).targets
 
 
 def test_typing_is_completed_and_explained_at_the_desk_and_in_the_editor() -> None:
-    assert input_line.completions(lab(), "flap") == ["flap-link"]
-    assert input_line.completions(lab(), f"{FLAP} ") == [f"{FLAP} period_s="]
+    assert input_line.list_completions(lab(), "flap") == ["flap-link"]
+    assert input_line.list_completions(lab(), f"{FLAP} ") == [f"{FLAP} period_s="]
     assert "flap-link" in complete_input("flap", lambda _: [])
     assert complete_input(f"10 {FLAP} ", lambda _: []) == ["period_s="]
-    assert input_line.hint(FLAP) == f"{usage(VERBS['flap-link'])}: {VERBS['flap-link'].help}"
+    assert input_line.get_hint(FLAP) == f"{format_usage(VERBS['flap-link'])}: {VERBS['flap-link'].help}"
 
 
 def test_the_fault_list_names_its_repair_and_the_timeline_marks_it() -> None:
     world = lab()
     event = next(event for event in do(world, FLAP) if event.kind == "fault")
-    marker = marker_of(event)
+    marker = find_marker(event)
     assert marker is not None
     assert marker.kind == "fault"
-    reverted = reverse_of(world.faults[0])
+    reverted = find_reverse(world.faults[0])
     assert reverted is not None
     simulator.apply_input(world, reverted)
     assert world.faults[0].reverted_tick == world.tick
@@ -136,8 +136,8 @@ def test_the_fault_list_names_its_repair_and_the_timeline_marks_it() -> None:
 def test_flapping_without_need_costs_points() -> None:
     base_drill = drill()
     for at_s, line in ((2.0, "flap-link SERVER_B SERVER_W"), (3.0, "mend SERVER_W SERVER_B")):
-        base_drill.advance_to(ticks(at_s))
-        base_drill.do(line)
+        base_drill.advance_to(to_ticks(at_s))
+        base_drill.apply_line(line)
     assert [
         pointless_action.action
         for pointless_action in reverted_actions.find_pointless_actions(

@@ -9,7 +9,7 @@ from engine.drill.par import continuations
 from engine.drill.par.candidate_actions import list_candidates
 from engine.drill.par.search_drill import SearchDrill
 from engine.model import World
-from engine.verbs.lines import reverse_of
+from engine.verbs.lines import find_reverse
 from tests.engine.cluster.worlds import do, fci_lab, run_until
 
 
@@ -26,7 +26,7 @@ def test_a_computer_is_repaired_after_the_instance_has_moved(breaks: str, mends:
     do(world, "pull-cable NODE_2")
     do(world, "plug-cable SQLFCI1")
     assert active(world) == [breaks], "that was another computer"
-    reverted = reverse_of(world.faults[0])
+    reverted = find_reverse(world.faults[0])
     assert reverted is not None
     assert reverted.line_without_time == f"{mends} NODE_1"
     do(world, reverted.line_without_time)
@@ -58,14 +58,14 @@ def test_a_lost_instance_reveals_the_fault_of_its_node() -> None:
 
 def test_faults_of_a_run_are_reverted_at_their_place() -> None:
     run = SearchDrill(scenario_files.find("fci-lab").load())
-    run.do("slow-cpu SQLFCI2 factor=3")
-    run.do("pull-cable SQLFCI1")
+    run.apply_line("slow-cpu SQLFCI2 factor=3")
+    run.apply_line("pull-cable SQLFCI1")
     run.advance_to(6000)
     assert continuations.list_own_fault_reversals(run) == ["plug-cable NODE_1", "slow-cpu NODE_3 factor=1"]
 
 
 def test_nodes_without_an_instance_are_offered() -> None:
     run = SearchDrill(scenario_files.find("fci-lab").load())
-    run.do("power-off NODE_2")
-    run.do("pull-cable NODE_4")
+    run.apply_line("power-off NODE_2")
+    run.apply_line("pull-cable NODE_4")
     assert {"power-on NODE_2", "plug-cable NODE_4"} <= set(list_candidates(run, ()))

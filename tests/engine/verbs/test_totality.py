@@ -65,7 +65,7 @@ def _build_drill(scenario: str, state: str) -> Drill:
     drill = Drill(load_scenario(text, scenario), 1)
     for line in STATES[scenario, state]:
         drill.advance_to(drill.world.tick + 2_000)
-        drill.do(line)
+        drill.apply_line(line)
     drill.advance_to(drill.world.tick + 3_000)
     return drill
 
@@ -106,11 +106,11 @@ def _list_offered_words(values: Values, world: World) -> list[str]:
 def check(drill: Drill, line: str) -> None:
     """Apply *line* to a copy; if it is refused, nothing may have changed."""
     tried = drill.fork()
-    before, journal = tried.state_hash(), list(tried.journal)
+    before, journal = tried.compute_state_hash(), list(tried.journal)
     try:
-        tried.do(line)
+        tried.apply_line(line)
     except InputError:
-        assert tried.state_hash() == before
+        assert tried.compute_state_hash() == before
         assert tried.journal == journal
     else:
         tried.advance_to(tried.world.tick + 100)
@@ -154,38 +154,38 @@ def test_a_line_without_a_verb_or_with_a_wrong_object_is_refused(scenario: str, 
     drill = _build_drill(scenario, "calm")
     check(drill, line)
     with pytest.raises(InputError):
-        drill.fork().do(line)
+        drill.fork().apply_line(line)
 
 
 @pytest.mark.parametrize("argument", ["Sales", "1e308", "nan", "-1"])
 def test_a_rewind_starts_at_a_second_of_a_run(argument: str) -> None:
     with pytest.raises(InputError):
-        _build_drill("lab", "calm").fork().do(f"rewind {argument}")
+        _build_drill("lab", "calm").fork().apply_line(f"rewind {argument}")
 
 
 @pytest.mark.parametrize("value", ["²", "9" * 5_000, "0", "3601", ""])
 def test_a_timeout_of_a_connection_string_is_a_number_of_seconds(value: str) -> None:
     with pytest.raises(InputError):
-        _build_drill("lab", "calm").fork().do(f"connect-string APP Connect Timeout={value}")
+        _build_drill("lab", "calm").fork().apply_line(f"connect-string APP Connect Timeout={value}")
 
 
 def test_revert_all_changes_nothing_if_a_later_step_is_refused() -> None:
     """After the repair of the witness, no copy remains from which the damaged page could be repaired."""
     drill = _build_drill("ag-lab", "without a copy")
     steps = drill.fork()
-    steps.do("mend-witness CLU1")
+    steps.apply_line("mend-witness CLU1")
     with pytest.raises(InputError):
-        steps.do("mend-page NODE_2 Sales")
+        steps.apply_line("mend-page NODE_2 Sales")
     tried = drill.fork()
-    before = tried.state_hash()
+    before = tried.compute_state_hash()
     with pytest.raises(InputError):
-        tried.do("revert-all")
-    assert tried.state_hash() == before
+        tried.apply_line("revert-all")
+    assert tried.compute_state_hash() == before
     assert tried.journal == drill.journal
 
 
 def test_revert_all_opens_the_firewall_of_the_node_where_it_was_closed() -> None:
     drill = _build_drill("fci-lab", "moved").fork()
     assert 3 in drill.world.computers["NODE_1"].blocked_ports
-    drill.do("revert-all")
+    drill.apply_line("revert-all")
     assert not drill.world.computers["NODE_1"].blocked_ports

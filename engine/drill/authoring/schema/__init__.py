@@ -33,7 +33,7 @@ from engine.drill.authoring.schema.story import (
     SolutionStep,
     StatusRule,
     StoryRole,
-    schema,
+    build_schema,
 )
 from engine.drill.authoring.schema.world import (
     BLANK_LETTERS,
@@ -75,5 +75,5 @@ __all__ = [
     "LockedAction", "LostRule", "Name", "Points", "Pools", "Port", "PredictedOutcome", "Prediction",
     "PredictionRule", "Preparation", "Price", "Publication", "Question", "ReplicaSpec", "Rule", "Scenario",
     "ScenarioTable", "ServerSpec", "SessionSpec", "SettingsSpec", "Sight", "SizeMb", "Slug", "SolutionStep",
-    "StatusRule", "StoryRole", "Text", "TraceFlag", "Words", "schema",
+    "StatusRule", "StoryRole", "Text", "TraceFlag", "Words", "build_schema",
 ]  # fmt: skip

@@ -480,11 +480,11 @@ class Scenario(ScenarioTable):
 JsonSchema = JsonSchemaValue
 
 
-def schema() -> JsonSchema:
+def build_schema() -> JsonSchema:
     """Return the JSON Schema of a scenario file, for editors; `name` is optional there."""
     json_schema = Scenario.model_json_schema(by_alias=True)
     required = [key for key in json_schema["required"] if key != "name"]
-    allowed = {key: _or_variant(part) for key, part in json_schema.items()}
+    allowed = {key: _allow_variant(part) for key, part in json_schema.items()}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **allowed, "required": required}
 
 
@@ -492,17 +492,17 @@ _VARIANT: Final = {"type": "string", "pattern": r"\{[a-z][a-z0-9_]{0,29}\}"}
 """Schema of a value that the seed picks from [variants]."""
 
 
-def _or_variant(part: object) -> object:
+def _allow_variant(part: object) -> object:
     """Allow a `{variant}` in place of a number, a choice or a name in *part* of a JSON Schema."""
     if isinstance(part, list):
-        return [_or_variant(item) for item in part]
+        return [_allow_variant(item) for item in part]
     if not isinstance(part, dict):
         return part
     is_plain_value = part.get("type") in ("integer", "number", "boolean") or (
         part.get("type") == "string" and bool({"pattern", "enum"} & part.keys())
     )
     if not is_plain_value:
-        return {key: _or_variant(item) for key, item in part.items()}
+        return {key: _allow_variant(item) for key, item in part.items()}
     description = {key: part[key] for key in ("title", "description", "default") if key in part}
     rule = {key: item for key, item in part.items() if key not in description}
     return {**description, "anyOf": [rule, _VARIANT]}

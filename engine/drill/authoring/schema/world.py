@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from engine.constants import ENDPOINT_PORT, PARTNER_TIMEOUT_S
-from engine.localization import say
+from engine.localization import build_message
 
 # --- types of values in a scenario file -------------------------------------------------------------------
 # Durations, names, texts, conditions, sizes.
@@ -31,25 +31,25 @@ PACE_MIN_S: Final = 10.0
 """Minimum interval of a job, as in schedules of SQL Server Agent. Documented (sp_add_jobschedule)."""
 
 
-def _seconds(value: object) -> object:
+def _parse_seconds(value: object) -> object:
     if isinstance(value, str):
         match = _DURATION.match(value)
         if match is None:
-            raise ValueError(say('seconds (30) or a number with s, min or h ("2min")'))
+            raise ValueError(build_message('seconds (30) or a number with s, min or h ("2min")'))
         value = float(match[1]) * _UNIT_S[match[2]]
     if isinstance(value, (int, float)) and not isinstance(value, bool) and not 0.0 <= value <= DURATION_MAX_S:
-        raise ValueError(say("a time from 0 to 24 h"))
+        raise ValueError(build_message("a time from 0 to 24 h"))
     return value
 
 
-def _pace(seconds: float) -> float:
+def _check_pace(seconds: float) -> float:
     """Reject an interval so short that the job would restart forever without any time passing."""
     if 0.0 < seconds < PACE_MIN_S:
-        raise ValueError(say("0 (never) or at least {t_s:g} s", t_s=PACE_MIN_S))
+        raise ValueError(build_message("0 (never) or at least {t_s:g} s", t_s=PACE_MIN_S))
     return seconds
 
 
-def _readable(text: str) -> str:
+def _check_readable(text: str) -> str:
     """Reject invisible characters that change the meaning of a text (controls, text direction, zero width)."""
     if text.replace("\n", "").isprintable() and not any(sign in text for sign in BLANK_LETTERS):
         return text  # a quick test that covers nearly all texts
@@ -58,7 +58,7 @@ def _readable(text: str) -> str:
             unicodedata.category(sign) in _UNSEEN or sign in BLANK_LETTERS
         ):
             raise ValueError(
-                say(
+                build_message(
                     "no invisible character like character {n} ({word})",
                     n=index + 1,
                     word=f"U+{ord(sign):04X}",
@@ -75,20 +75,20 @@ pattern without dots.
 """
 
 
-def _moment(text: str) -> str:
+def _check_start_time(text: str) -> str:
     """Reject invalid times, and years that are too near the limits of a calendar for the times of a drill."""
     try:
         year = datetime.fromisoformat(text).year
     except ValueError:
-        raise ValueError(say("a valid date and time")) from None
+        raise ValueError(build_message("a valid date and time")) from None
     if not 1990 <= year <= 2100:
-        raise ValueError(say("a year from 1990 to 2100"))
+        raise ValueError(build_message("a year from 1990 to 2100"))
     return text
 
 
 Duration = Annotated[
     float,
-    BeforeValidator(_seconds),
+    BeforeValidator(_parse_seconds),
     WithJsonSchema(
         {
             "anyOf": [
@@ -102,16 +102,22 @@ Duration = Annotated[
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_$-]{0,29}$")]
 Line = Annotated[
-    str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True), AfterValidator(_readable)
+    str,
+    StringConstraints(min_length=1, max_length=200, strip_whitespace=True),
+    AfterValidator(_check_readable),
 ]
 Text = Annotated[
-    str, StringConstraints(min_length=1, max_length=8000, strip_whitespace=True), AfterValidator(_readable)
+    str,
+    StringConstraints(min_length=1, max_length=8000, strip_whitespace=True),
+    AfterValidator(_check_readable),
 ]
 Words = Annotated[
-    str, StringConstraints(min_length=1, max_length=4000, strip_whitespace=True), AfterValidator(_readable)
+    str,
+    StringConstraints(min_length=1, max_length=4000, strip_whitespace=True),
+    AfterValidator(_check_readable),
 ]
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(?:[-_][a-z0-9]+)*$", max_length=60)]
-Condition = Annotated[str, StringConstraints(min_length=1), AfterValidator(_readable)]
+Condition = Annotated[str, StringConstraints(min_length=1), AfterValidator(_check_readable)]
 Points = Annotated[float, Field(ge=0, le=100)]
 Port = Annotated[int, Field(ge=1, le=65_535)]
 TraceFlag = Annotated[int, Field(ge=1, le=99_999)]
@@ -250,7 +256,7 @@ class DatabaseSpec(ScenarioTable):
     """Compressed size of the log stream as a share: 0.27 is 27%."""
     delayed_durability: Literal["DISABLED", "ALLOWED", "FORCED"] = "DISABLED"
     """Delayed durability: whether a commit waits for the log write (SQL Server 2014)."""
-    log_backup_every: Annotated[Duration, AfterValidator(_pace)] = 900.0
+    log_backup_every: Annotated[Duration, AfterValidator(_check_pace)] = 900.0
     """Interval of log backups. 0: no log backup job."""
 
     @property
@@ -318,7 +324,7 @@ class ClientSpec(ScenarioTable):
     """Command timeout. 0: no timeout, so TCP decides. None: the default of the driver."""
     reconnects: bool = True
     """True if the application reconnects after it loses its connections."""
-    login: Annotated[str, StringConstraints(max_length=60), AfterValidator(_readable)] = ""
+    login: Annotated[str, StringConstraints(max_length=60), AfterValidator(_check_readable)] = ""
     """SQL login of the application. Empty: a login that exists on every server."""
 
 
@@ -347,7 +353,9 @@ class SettingsSpec(ScenarioTable):
     """Start time of the service."""
     start_time: (
         Annotated[
-            str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$"), AfterValidator(_moment)
+            str,
+            StringConstraints(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$"),
+            AfterValidator(_check_start_time),
         ]
         | None
     ) = None

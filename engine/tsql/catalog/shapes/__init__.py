@@ -44,13 +44,13 @@ class Shape(Struct, frozen=True):
 
 
 @lru_cache(maxsize=2048)
-def columns_in(shape: Shape, version: int) -> tuple[ColumnShape, ...]:
+def list_columns_in(shape: Shape, version: int) -> tuple[ColumnShape, ...]:
     """Return the columns in *version*, in the order of SELECT *."""
-    return tuple(column for column in _columns(shape) if column.since <= version <= column.until)
+    return tuple(column for column in _list_columns(shape) if column.since <= version <= column.until)
 
 
 @lru_cache(maxsize=1024)
-def _columns(shape: Shape) -> tuple[ColumnShape, ...]:
+def _list_columns(shape: Shape) -> tuple[ColumnShape, ...]:
     columns = []
     for part in shape.text.split(", "):
         name, kind, *versions = part.split()
@@ -59,7 +59,7 @@ def _columns(shape: Shape) -> tuple[ColumnShape, ...]:
     return tuple(columns)
 
 
-def _read() -> dict[str, Shape]:
+def _read_shapes() -> dict[str, Shape]:
     shapes_by_view = {}
     for file in sorted(resources.files(__name__).iterdir(), key=lambda file: file.name):
         if file.name.endswith(".txt"):
@@ -72,7 +72,7 @@ def _read() -> dict[str, Shape]:
     return shapes_by_view
 
 
-SHAPES: Final = _read()
+SHAPES: Final = _read_shapes()
 """Shapes by full lowercase name."""
 
 TABLE_FUNCTIONS: Final = frozenset(name[4:-2] for name in SHAPES if name.endswith("()"))
@@ -85,27 +85,27 @@ TABLE_FUNCTIONS: Final = frozenset(name[4:-2] for name in SHAPES if name.endswit
 
 
 @cache
-def _entries() -> dict[str, dict[str, Scalar]]:
+def _read_constant_columns() -> dict[str, dict[str, Scalar]]:
     entries: dict[str, dict[str, Scalar]] = {}
-    for _, views, pairs in reasons():
+    for _, views, pairs in list_reasons():
         for view in views.split():
             entries.setdefault(view, {}).update(pairs)
     return entries
 
 
 @cache
-def reasons() -> tuple[tuple[str, str, dict[str, Scalar]], ...]:
+def list_reasons() -> tuple[tuple[str, str, dict[str, Scalar]], ...]:
     """Return (reason, views, values by column) of each entry."""
     rows = read_table("engine.tsql.catalog.shapes", "constants.tsv")
-    return tuple((row["reason"], row["views"], _pairs(row["columns"])) for row in rows)
+    return tuple((row["reason"], row["views"], _parse_pairs(row["columns"])) for row in rows)
 
 
-def _pairs(columns: str) -> dict[str, Scalar]:
+def _parse_pairs(columns: str) -> dict[str, Scalar]:
     pairs = (pair_text.partition(" ") for pair_text in columns.split(", "))
-    return {name: _value(value) for name, _, value in pairs}
+    return {name: _parse_value(value) for name, _, value in pairs}
 
 
-def _value(text: str) -> Scalar:
+def _parse_value(text: str) -> Scalar:
     if text == "NULL":
         return None
     if text.startswith("0x"):
@@ -116,13 +116,13 @@ def _value(text: str) -> Scalar:
 @cache
 def find_constant_columns(view: str) -> dict[str, Scalar]:
     """Return the columns of a view that have the same value in all rows."""
-    columns = {column.name for version in VERSIONS for column in columns_in(SHAPES[view], version)}
-    all_entries = {**_entries()["*"], **_entries().get(view, {})}
+    columns = {column.name for version in VERSIONS for column in list_columns_in(SHAPES[view], version)}
+    all_entries = {**_read_constant_columns()["*"], **_read_constant_columns().get(view, {})}
     return {name: value for name, value in all_entries.items() if name in columns}
 
 
 @cache
-def literals(function: str) -> dict[str, Scalar]:
+def find_literal_columns(function: str) -> dict[str, Scalar]:
     """Return the columns of a function that have a literal in all rows (shapes/literals.tsv)."""
     rows = read_table("engine.tsql.catalog.shapes", "literals.tsv")
     columns = next(row["columns"] for row in rows if row["function"] == function)

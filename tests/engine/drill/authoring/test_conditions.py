@@ -9,7 +9,7 @@ from engine.drill.authoring import conditions
 from engine.drill.authoring.conditions import ConditionError
 from engine.drill.authoring.facts import ConditionNames, Facts, SentBatch
 from engine.model import Program, World
-from engine.simulator import advance
+from engine.simulator import advance_world
 from tests.assertions import require
 from tests.engine.worlds import DB, P, W, do, lab
 
@@ -74,7 +74,7 @@ def test_a_database_without_a_session_is_none_despite_the_mirrors_belief() -> No
     do(world, "power-off SERVER_B", then_s=5.0)
     from engine.mirroring import commands
 
-    commands.partner_off(world, "SERVER_A", DB)
+    commands.remove_session(world, "SERVER_A", DB)
     assert holds("Sales is NONE and Sales serves", world)
 
 
@@ -212,7 +212,7 @@ def test_armed_is_evaluated_from_the_mirror_too(healthy: World) -> None:
 )
 def test_a_result_is_valid_until_a_known_second(text: str, second: int | None) -> None:
     world = lab()
-    advance(world, 500)
+    advance_world(world, 500)
     condition, facts = conditions.parse(text, NAMES), Facts(world, ())
     answer = (
         conditions.ConditionResult(condition.test(facts))

@@ -6,13 +6,13 @@ from importlib.resources import files
 
 import pytest
 
-from engine.drill.authoring.lint import lint
+from engine.drill.authoring.lint import list_warnings
 from engine.drill.authoring.scenario import load_scenario
 from tests.engine.drill.texts import SMALL, small
 
 
 def test_the_small_scenario_has_no_problem() -> None:
-    assert lint(small(), "small.toml") == []
+    assert list_warnings(small(), "small.toml") == []
 
 
 FIRST_HINT = SMALL[SMALL.index("[[hint]]") : SMALL.rindex("[[hint]]")]
@@ -63,14 +63,14 @@ SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
     ],
 )
 def test_problems_are_found(old_text: str, new_text: str, message: str) -> None:
-    findings = lint(small((old_text, new_text)), "small.toml")
+    findings = list_warnings(small((old_text, new_text)), "small.toml")
     assert any(message in problem.text for problem in findings), findings
     assert all(problem.line >= 1 for problem in findings)
 
 
 def test_an_unknown_skill_is_located_with_the_nearest_name() -> None:
     scenario = small(('["read-state"]', '["read-state", "automatic-failovr"]'))
-    (problem,) = lint(scenario, "small.toml")
+    (problem,) = list_warnings(scenario, "small.toml")
     assert scenario.text.splitlines()[problem.line - 1][problem.column - 1 :].startswith("automatic-failovr")
     assert problem.expected == "automatic-failover?"
 
@@ -91,7 +91,7 @@ def test_a_fault_moved_behind_a_goal_is_reported_at_the_goal() -> None:
     text = (files("assets") / "new_scenario.toml").read_text("utf-8").replace("[[session]]", SECOND)
 
     def list_problem_positions(text: str) -> list[str]:
-        problems = lint(load_scenario(text, "x.toml"), "x.toml")
+        problems = list_warnings(load_scenario(text, "x.toml"), "x.toml")
         return [problem.where for problem in problems if "before anything happens" in problem.text]
 
     assert list_problem_positions(text) == []
@@ -102,5 +102,7 @@ def test_names_with_hyphens_are_known_in_a_hint() -> None:
     text = SMALL.replace("SERVER_A", "SQL-EU-1").replace("SERVER_B", "SQL-EU-2")
     scenario = load_scenario(text, "small.toml")
     assert not [
-        finding for finding in lint(scenario, "small.toml") if "is not in this scenario" in finding.text
+        finding
+        for finding in list_warnings(scenario, "small.toml")
+        if "is not in this scenario" in finding.text
     ]

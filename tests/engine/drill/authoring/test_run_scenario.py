@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.files import scenario_files
-from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN, lint
+from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN, list_warnings
 from engine.drill.authoring.run_scenario import (
     TO_WRITE,
     ScenarioRecordingError,
+    build_scenario_text,
     find_prompts,
     format_toml,
-    scenario_from_drill,
 )
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.running.drill import Drill
@@ -27,13 +27,13 @@ def play_lines(lines: list[tuple[float, str]], end_s: float, name: str = "lab") 
     drill = Drill(scenario_files.find(name).load())
     for t_s, line in lines:
         drill.advance_to(round(t_s * 100))
-        drill.do(line)
+        drill.apply_line(line)
     drill.advance_to(round(end_s * 100))
     return drill
 
 
 def save_scenario(drill: Drill) -> Scenario:
-    return load_scenario(scenario_from_drill(drill, "my-drill"), "my-drill.toml")
+    return load_scenario(build_scenario_text(drill, "my-drill"), "my-drill.toml")
 
 
 FAILURE = [
@@ -68,18 +68,18 @@ def test_several_inputs_of_one_moment_keep_their_order() -> None:
     assert [step.do for step in saved.solution] == ["60 plug-cable SERVER_B", "60 mend SERVER_A SERVER_W"]
     replayed = play_reference(saved)
     assert any(event.kind == "state" and event.tick > 3000 for event in replayed.events)
-    assert replayed.score().total >= SOLUTION_POINTS_MIN
+    assert replayed.compute_score().total >= SOLUTION_POINTS_MIN
 
 
 def test_the_solution_solves_the_drill_and_doing_nothing_does_not() -> None:
     saved = save_scenario(play_lines(FAILURE, 300.0))
-    assert play_reference(saved).score().total >= SOLUTION_POINTS_MIN
-    assert play_idle(saved).score().total < NOTHING_POINTS_MAX
+    assert play_reference(saved).compute_score().total >= SOLUTION_POINTS_MIN
+    assert play_idle(saved).compute_score().total < NOTHING_POINTS_MAX
 
 
 def test_check_reports_only_the_prompts() -> None:
     saved = save_scenario(play_lines(FAILURE, 300.0))
-    findings = lint(saved, "my-drill.toml")
+    findings = list_warnings(saved, "my-drill.toml")
     prompts = list(find_prompts(tomllib.loads(saved.text)))
     assert len(findings) == len(prompts) > 10
     assert all("placeholder text" in problem.text for problem in findings)
@@ -87,9 +87,9 @@ def test_check_reports_only_the_prompts() -> None:
 
 
 def test_the_written_drill_needs_no_more_text() -> None:
-    text = scenario_from_drill(play_lines(FAILURE, 300.0), "my-drill")
+    text = build_scenario_text(play_lines(FAILURE, 300.0), "my-drill")
     written_text = text.replace(TO_WRITE, "Now it says ").replace('"to-write"', '"automatic-failover"')
-    assert lint(load_scenario(written_text, "my-drill.toml"), "my-drill.toml") == []
+    assert list_warnings(load_scenario(written_text, "my-drill.toml"), "my-drill.toml") == []
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_run_without_a_drill_is_refused_with_a_message(
     lines: list[tuple[float, str]], message: str
 ) -> None:
     with pytest.raises(ScenarioRecordingError, match=message):
-        scenario_from_drill(play_lines(lines, 120.0), "my-drill")
+        build_scenario_text(play_lines(lines, 120.0), "my-drill")
 
 
 def test_a_variant_becomes_a_drill_without_variants() -> None:
@@ -114,7 +114,7 @@ def test_a_variant_becomes_a_drill_without_variants() -> None:
     saved = save_scenario(drill)
     assert saved.variants == {}
     assert saved.seed == 4711
-    assert play_reference(saved).score().total >= SOLUTION_POINTS_MIN
+    assert play_reference(saved).compute_score().total >= SOLUTION_POINTS_MIN
 
 
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=20)

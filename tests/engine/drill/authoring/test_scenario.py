@@ -146,7 +146,7 @@ def test_settings_match_the_model() -> None:
 
 
 def test_the_editor_schema_covers_every_table() -> None:
-    document_schema = schema.schema()
+    document_schema = schema.build_schema()
     assert "name" not in document_schema["required"]
     assert {"server", "session", "timeline", "goal", "rubric", "locked"} <= set(document_schema["properties"])
     assert document_schema["additionalProperties"] is False
@@ -168,7 +168,7 @@ def test_numbered_databases_need_room_for_their_numbers() -> None:
 
 def test_the_json_schema_accepts_a_variant_for_a_number_or_name() -> None:
     """Text editors with the schema must not mark `scale = "{load}"` as an error."""
-    parts = schema.schema()["$defs"]
+    parts = schema.build_schema()["$defs"]
     for table, key in (("DatabaseSpec", "scale"), ("ServerSpec", "name"), ("Question", "right")):
         stands = parts[table]["properties"][key]
         item_schema = stands.get("items", stands)

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from engine.drill.authoring.lint import lint
+from engine.drill.authoring.lint import list_warnings
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario, select_variant
-from engine.drill.authoring.variants import combinations, pick_values
+from engine.drill.authoring.variants import iterate_combinations, pick_values
 from engine.drill.running.drill import Drill, replay
 from engine.drill.running.solution import play_reference
 from tests.engine.drill.texts import change_text
@@ -65,13 +65,13 @@ def test_every_text_follows_the_variant() -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_the_solution_solves_each_variant_and_replays_identically(seed: int) -> None:
     drill = play_reference(load().scenario, seed)
-    assert drill.score().total == 100.0
+    assert drill.compute_score().total == 100.0
     replayed = replay(load().scenario, seed, drill.mode, [item.line for item in drill.journal], drill.tick)
-    assert replayed.report() == drill.report()
+    assert replayed.build_report() == drill.build_report()
     of_the_variant = replay(
         drill.scenario, seed, drill.mode, [item.line for item in drill.journal], drill.tick
     )
-    assert of_the_variant.report() == drill.report(), "a variant is varied to itself"
+    assert of_the_variant.build_report() == drill.build_report(), "a variant is varied to itself"
 
 
 def test_a_placeholder_takes_the_type_of_its_value() -> None:
@@ -118,21 +118,22 @@ def test_problems_of_variants_are_reported(old_text: str, new_text: str, message
 
 
 def test_check_tries_every_combination() -> None:
-    assert lint(load_scenario(TEXT, "small.toml"), "small.toml") == []
+    assert list_warnings(load_scenario(TEXT, "small.toml"), "small.toml") == []
     unused = change_text(("at_s = [18, 20, 22]", 'at_s = [18, 20, 22]\nnever = ["a", "b"]'), text=TEXT)
-    (problem,) = lint(load_scenario(unused, "small.toml"), "small.toml")
+    (problem,) = list_warnings(load_scenario(unused, "small.toml"), "small.toml")
     assert "uses the variant 'never'" in problem.text
     clash = change_text(('principal = ["SERVER_A", "BERN"]', 'principal = ["SERVER_A", "BASEL"]'), text=TEXT)
     seed = next(s for s in range(99) if pick_values(load().scenario.variants, s)["principal"] == "SERVER_A")
     scenario = load_scenario(clash.replace("seed = 3", f"seed = {seed}"), "small.toml")
     assert any(
-        "BASEL" in problem.text and "twice" in problem.text for problem in lint(scenario, "small.toml")
+        "BASEL" in problem.text and "twice" in problem.text
+        for problem in list_warnings(scenario, "small.toml")
     )
 
 
 def test_with_many_combinations_every_value_is_tried() -> None:
     pools = {f"pool_{n}": list(range(5)) for n in range(6)}
-    tried = list(combinations(pools))
+    tried = list(iterate_combinations(pools))
     assert len(tried) == 5
     assert all({picks[name] for picks in tried} == set(range(5)) for name in pools)
     assert json.dumps(tried)

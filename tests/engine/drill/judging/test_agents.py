@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from app.files import scenario_files
-from engine.drill.judging.agents import AGENTS, AgentResult, Ranking, find_ranking_errors, rank, table
+from engine.drill.judging.agents import (
+    AGENTS,
+    AgentResult,
+    Ranking,
+    find_ranking_errors,
+    format_table,
+    rank_agents,
+)
 from tests import recordings
 from tests.cases import sample_cases
 from tests.engine.drill.running.test_questions import CHANGES
@@ -19,27 +26,29 @@ TWINS = {agent.name: agent.twin for agent in AGENTS if agent.twin is not None}
 
 @pytest.fixture(scope="module")
 def ranking() -> Ranking:
-    return rank(small())
+    return rank_agents(small())
 
 
 def test_agents_are_ordered_in_the_small_scenario(ranking: Ranking) -> None:
     assert ranking.violations == ()
     assert ranking.standings[0].agent == "reference"
-    assert ranking.result_of("reference").total == 100.0
-    assert ranking.result_of("reference").finished
-    assert ranking.result_of("nothing") == AgentResult("nothing", 10.0, finished=False)
-    assert ranking.result_of("revert-all") == AgentResult("revert-all", 10.0, finished=False), "it is refused"
-    assert ranking.result_of("worst").total == 0.0
+    assert ranking.find_result("reference").total == 100.0
+    assert ranking.find_result("reference").finished
+    assert ranking.find_result("nothing") == AgentResult("nothing", 10.0, finished=False)
+    assert ranking.find_result("revert-all") == AgentResult("revert-all", 10.0, finished=False), (
+        "it is refused"
+    )
+    assert ranking.find_result("worst").total == 0.0
 
 
 def test_each_trick_gains_nothing(ranking: Ranking) -> None:
-    farming = ranking.result_of("hint farming")
+    farming = ranking.find_result("hint farming")
     assert farming.hints_cost > 0.0
     assert farming.total == 100.0 - farming.hints_cost - 2.0, "each hint, and one way back"
-    assert ranking.result_of("wrong first, then back").total == 98.0, "one way back"
-    assert ranking.result_of("no-op and undo").total == 98.0, "one cable pulled for nothing"
-    assert ranking.result_of("stalling").total <= 100.0
-    left = ranking.result_of("leaving at once")
+    assert ranking.find_result("wrong first, then back").total == 98.0, "one way back"
+    assert ranking.find_result("no-op and undo").total == 98.0, "one cable pulled for nothing"
+    assert ranking.find_result("stalling").total <= 100.0
+    left = ranking.find_result("leaving at once")
     assert (left.total, left.finished) == (0.0, False)
 
 
@@ -50,14 +59,14 @@ def test_the_games_of_the_agents_are_reproduced(ranking: Ranking, request: pytes
     for agent in AGENTS:
         lines.append(f"{agent.name}:")
         lines += [f"    {item.line}" for item in agent.play(small(), 3).journal]
-    lines += [line.rstrip() for line in table([ranking]).splitlines()]
+    lines += [line.rstrip() for line in format_table([ranking]).splitlines()]
     recordings.check_lines(Path(__file__).parent / "agents.txt", lines, request)
 
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_ranking(ranking: Ranking) -> None:
-    assert rank(small()) == ranking
-    assert any(rank(small(), seed).standings != ranking.standings for seed in (11, 12, 13))
+    assert rank_agents(small()) == ranking
+    assert any(rank_agents(small(), seed).standings != ranking.standings for seed in (11, 12, 13))
 
 
 @pytest.mark.slow
@@ -71,23 +80,23 @@ def test_questions_do_not_change_the_order() -> None:
     scenario = small(
         *CHANGES, steps, ('"So it is."\nwhy = "It joins as the mirror by itself."', '"It joins."')
     )
-    results = rank(scenario)
+    results = rank_agents(scenario)
     assert results.violations == ()
-    assert results.result_of("stalling").total < 100.0, "its answers come too late"
+    assert results.find_result("stalling").total < 100.0, "its answers come too late"
 
 
 def test_an_unplayable_reference_is_reported() -> None:
-    results = rank(small(("+5 power-on SERVER_A", "+5 workload Sales Nothing")))
+    results = rank_agents(small(("+5 power-on SERVER_A", "+5 workload Sales Nothing")))
     assert results.standings == ()
     assert "cannot be played" in results.violations[0]
-    assert "cannot be played" in table([results])
+    assert "cannot be played" in format_table([results])
 
 
 @pytest.mark.parametrize(
     "name", sample_cases(4, ("automatic-failover", "split-brain", "wrong-port", "forced-service"))
 )
 def test_shipped_drills_are_in_order(name: str) -> None:
-    results = rank(scenario_files.find(name).load())
+    results = rank_agents(scenario_files.find(name).load())
     assert results.violations == ()
 
 
@@ -119,12 +128,12 @@ def test_tricks_must_rank_below_the_reference(trick_result: AgentResult) -> None
 
 @pytest.mark.slow
 def test_early_action_is_no_trick_if_nothing_follows() -> None:
-    results = rank(load_shipped_scenario("wrong-port"))
+    results = rank_agents(load_shipped_scenario("wrong-port"))
     assert "before the failure" in dict(results.allowed)
     assert results.violations == ()
-    story = rank(load_shipped_scenario("no-witness"))
+    story = rank_agents(load_shipped_scenario("no-witness"))
     assert "before the failure" not in dict(story.allowed)
-    assert story.result_of("before the failure").total < 90.0
+    assert story.find_result("before the failure").total < 90.0
 
 
 def test_a_fair_order_is_accepted() -> None:
@@ -154,9 +163,9 @@ def test_wrong_orders_are_reported(standing: AgentResult, message: str) -> None:
 
 
 def test_the_ranking_table_is_printed(ranking: Ranking) -> None:
-    lines = table([ranking]).splitlines()
+    lines = format_table([ranking]).splitlines()
     assert lines[0].split()[:3] == ["reference", "nothing", "worst"]
     assert lines[1].split()[:4] == ["small", "100", "(10)", "(0)"]
     assert lines[-1] == "Scenarios: 1, all in order"
     bad = Ranking("small", 3, ranking.standings, ("stalling earns 101, the reference 100",))
-    assert table([bad]).endswith("small: stalling earns 101, the reference 100\nProblems: 1")
+    assert format_table([bad]).endswith("small: stalling earns 101, the reference 100\nProblems: 1")

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from app.view_models.course import CLIENTS_IDLE, DOWN, SERVING, RunTimeline
-from engine.drill.judging.report import DatabaseClients, client_downtime_s, clients_at_start, report
+from engine.drill.judging.report import (
+    DatabaseClients,
+    build_report,
+    compute_client_downtime_s,
+    group_clients_by_database,
+)
 from engine.drill.running.drill import Drill
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -15,19 +20,19 @@ def recovered_without_partner() -> Drill:
     drill = Drill(load_shipped_scenario("forced-service"), 1)
     database = drill.scenario.databases[0].name
     drill.advance_to(10_500)
-    drill.do(f"sql SERVER_B ALTER DATABASE {database} SET PARTNER OFF")
-    drill.do(f"sql SERVER_B RESTORE DATABASE {database} WITH RECOVERY")
+    drill.apply_line(f"sql SERVER_B ALTER DATABASE {database} SET PARTNER OFF")
+    drill.apply_line(f"sql SERVER_B RESTORE DATABASE {database} WITH RECOVERY")
     drill.advance_to(15_000)
     return drill
 
 
 def test_clients_without_a_server_do_not_count_as_served() -> None:
     drill = recovered_without_partner()
-    course = RunTimeline(drill.world.availability, (), (), clients_at_start(drill.scenario))
+    course = RunTimeline(drill.world.availability, (), (), group_clients_by_database(drill.scenario))
     course.add(event.as_json() for event in drill.events)
-    spans = course.service(drill.world.t_s)
+    spans = course.list_service_spans(drill.world.t_s)
     assert [span.state for span in spans] == [SERVING, DOWN, CLIENTS_IDLE]
-    client_report = report(drill)
+    client_report = build_report(drill)
     down_s = client_report["availability"]["downtime_s"]
     assert client_report["clients"]["downtime_s"] > down_s + 30.0
     assert client_report["clients"]["databases"][drill.scenario.databases[0].name]["downtime_s"] == round(
@@ -36,7 +41,7 @@ def test_clients_without_a_server_do_not_count_as_served() -> None:
 
 
 def test_a_client_on_the_wrong_server_does_not_count_as_served() -> None:
-    clients = clients_at_start(load_shipped_scenario("forced-service"))
+    clients = group_clients_by_database(load_shipped_scenario("forced-service"))
     events = [
         {"t_s": 1.0, "kind": "availability", "database": "Sales", "server": None, "serving": False},
         {
@@ -50,7 +55,7 @@ def test_a_client_on_the_wrong_server_does_not_count_as_served() -> None:
         {"t_s": 9.0, "kind": "client", "client": "APP", "server": "SERVER_A", "what": "cut"},
         {"t_s": 10.0, "kind": "client", "client": "APP", "server": "SERVER_B", "what": "connected"},
     ]
-    assert client_downtime_s(events, clients, 60.0) == {"Sales": 9.0}
+    assert compute_client_downtime_s(events, clients, 60.0) == {"Sales": 9.0}
 
 
 def test_clients_of_a_second_principal_count_as_served() -> None:
@@ -68,4 +73,4 @@ def test_clients_of_a_second_principal_count_as_served() -> None:
         },
         {"kind": "client", "t_s": 30.0, "client": "CLERKS", "what": "connected", "server": "B"},
     ]
-    assert client_downtime_s(events, clients, 100.0) == {"Sales": 20.0}
+    assert compute_client_downtime_s(events, clients, 100.0) == {"Sales": 20.0}

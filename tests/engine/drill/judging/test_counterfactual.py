@@ -8,13 +8,8 @@ from functools import cache
 import pytest
 
 from engine.drill.judging import counterfactual
-from engine.drill.judging.counterfactual import (
-    DEEDS_MAX,
-    ActionImpact,
-    evaluating_actions,
-    is_inspection,
-)
-from engine.drill.judging.review import Review, review
+from engine.drill.judging.counterfactual import DEEDS_MAX, ActionImpact, is_inspection, measure_action_impacts
+from engine.drill.judging.review import Review, review_run
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
 from engine.generators import run_to_completion
@@ -26,13 +21,13 @@ PARTNER_OFF = "sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"
 
 
 def evaluate_actions(drill: Drill, indices: Sequence[int] | None = None) -> tuple[ActionImpact, ...]:
-    return run_to_completion(evaluating_actions(drill, indices))
+    return run_to_completion(measure_action_impacts(drill, indices))
 
 
 @cache
 def play_sabotage() -> tuple[Drill, Review]:
     sabotaged = sabotage()
-    return sabotaged, review(sabotaged)
+    return sabotaged, review_run(sabotaged)
 
 
 def figures(deed: ActionImpact) -> dict[str, tuple[float, float]]:
@@ -47,15 +42,15 @@ def test_the_most_costly_blunder_comes_first() -> None:
     assert first.without.points > 30.0
     first_figure, second_figure = figures(first.without)["downtime_s"]
     assert second_figure < 10.0 < first_figure, "the mirror takes over by itself, and nobody forces anything"
-    assert figures(first.without)["score"][1] == sabotaged.score().total + first.without.points
+    assert figures(first.without)["score"][1] == sabotaged.compute_score().total + first.without.points
 
 
 def test_an_outage_names_the_cause_of_the_disabled_failover() -> None:
     """After SET WITNESS OFF, the usual advice to leave the failover to the witness would be wrong."""
     sabotaged = Drill(play_sabotage()[0].scenario)
-    run(sabotaged, 2).do("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
+    run(sabotaged, 2).apply_line("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
     run(sabotaged, 900)
-    (outage,) = [m for m in review(sabotaged).mistakes if m.rule == "Downtime"]
+    (outage,) = [m for m in review_run(sabotaged).mistakes if m.rule == "Downtime"]
     assert outage.cause.startswith("ALTER DATABASE Sales SET WITNESS OFF on SERVER_A")
     assert outage.better.startswith("keep the witness, safety FULL")
     assert outage.retry_tick == 0
@@ -66,17 +61,17 @@ def test_the_counterfactual_score_equals_that_of_the_played_run() -> None:
     (deed,) = evaluate_actions(play_sabotage()[0], [0])
     second_run = Drill(play_sabotage()[0].scenario)
     for at_s, line in ((100.0, "power-on SERVER_A"), (100.0, "answer whose-word 2")):
-        run(second_run, at_s).do(line)
+        run(second_run, at_s).apply_line(line)
     run(second_run, 900)
-    assert figures(deed)["downtime_s"][1] == second_run.report()["availability"]["downtime_s"]
-    assert figures(deed)["score"][1] == second_run.score().total
+    assert figures(deed)["downtime_s"][1] == second_run.build_report()["availability"]["downtime_s"]
+    assert figures(deed)["score"][1] == second_run.compute_score().total
 
 
 def test_the_original_run_is_unchanged() -> None:
     sabotaged, _ = play_sabotage()
-    before = (sabotaged.state_hash(), len(sabotaged.journal), sabotaged.score())
+    before = (sabotaged.compute_state_hash(), len(sabotaged.journal), sabotaged.compute_score())
     assert evaluate_actions(sabotaged) == evaluate_actions(sabotaged)
-    assert (sabotaged.state_hash(), len(sabotaged.journal), sabotaged.score()) == before
+    assert (sabotaged.compute_state_hash(), len(sabotaged.journal), sabotaged.compute_score()) == before
 
 
 def test_a_retry_starts_before_its_cause() -> None:
@@ -94,7 +89,7 @@ def test_a_retry_starts_before_its_cause() -> None:
     )
     retried = History(sabotaged).fork(forced.retry_tick, before_inputs=True).drill
     assert not any("FORCE" in item.line for item in retried.journal)
-    assert not retried.holds("Sales on SERVER_B is PRINCIPAL")
+    assert not retried.is_condition_met("Sales on SERVER_B is PRINCIPAL")
 
 
 def test_lost_transactions_are_attributed_to_their_statement() -> None:
@@ -106,10 +101,10 @@ def test_lost_transactions_are_attributed_to_their_statement() -> None:
     )
     safety_change = ('witness = "SERVER_W"\n', 'safety = "OFF"\n')
     drill_run = run(drill(points_change, rule, safety_change), 10)
-    drill_run.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
-    run(drill_run, 50).do(FORCE)
+    drill_run.apply_line("sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
+    run(drill_run, 50).apply_line(FORCE)
     run(drill_run, 300)
-    (loss,) = [m for m in review(drill_run).mistakes if m.rule == "Lost"]
+    (loss,) = [m for m in review_run(drill_run).mistakes if m.rule == "Lost"]
     assert (loss.cause_tick, "FORCE_SERVICE" in loss.cause) == (5000, True)
     assert loss.retry_tick == counterfactual.find_retry_tick(5000, drill_run.journal[-1], ()) < 3000
     assert loss.without is not None
@@ -122,9 +117,9 @@ def test_an_action_without_a_rule_is_listed_as_costly() -> None:
         "when = 'ran \"SET PARTNER OFF\" on SERVER_W'\nprice = 20",
     )
     drill_run = run(drill(unpriced), 5)
-    drill_run.do("stop-service SERVER_B")
+    drill_run.apply_line("stop-service SERVER_B")
     run(drill_run, 300)
-    (first, *_) = review(drill_run).mistakes
+    (first, *_) = review_run(drill_run).mistakes
     assert first.without is not None
     assert first.without.what == "SERVER_B ▸ Stop SQL Server"
     assert (first.cause_tick, first.retry_tick) == (500, 0)
@@ -133,9 +128,9 @@ def test_an_action_without_a_rule_is_listed_as_costly() -> None:
 def test_consequences_are_removed_with_their_cause() -> None:
     """Without the command that ended the session, the commands that set it up again have no effect."""
     drill_run = run(drill(), 5)
-    drill_run.do("pull-cable SERVER_W")
-    run(drill_run, 10).do("plug-cable SERVER_W")
-    run(drill_run, 40).do("power-on SERVER_A")
+    drill_run.apply_line("pull-cable SERVER_W")
+    run(drill_run, 10).apply_line("plug-cable SERVER_W")
+    run(drill_run, 40).apply_line("power-on SERVER_A")
     run(drill_run, 300)
     (deed,) = evaluate_actions(drill_run, [0])
     assert deed.points == 2.0, "the needless fault is gone, and mending it as well"
@@ -144,10 +139,10 @@ def test_consequences_are_removed_with_their_cause() -> None:
 def test_the_analysis_is_limited_and_can_be_canceled() -> None:
     drill_run = drill()
     for n in range(2 * DEEDS_MAX):
-        run(drill_run, 2 + n / 2).do(f"workload Sales Workload1 scale={1 + n / 100}")
+        run(drill_run, 2 + n / 2).apply_line(f"workload Sales Workload1 scale={1 + n / 100}")
     run(drill_run, 300)
     shares = []
-    slices = evaluating_actions(drill_run)
+    slices = measure_action_impacts(drill_run)
     for share in slices:
         shares.append(share)
         if len(shares) > 5:
@@ -160,7 +155,7 @@ def test_the_analysis_is_limited_and_can_be_canceled() -> None:
 @pytest.mark.parametrize("line", ["note nothing", "sql SERVER_A SELECT 1"])
 def test_actions_without_effect_are_not_tried(line: str) -> None:
     drill_run = run(drill(), 5)
-    drill_run.do(line)
+    drill_run.apply_line(line)
     assert evaluate_actions(run(drill_run, 300)) == ()
     assert small().solution
 

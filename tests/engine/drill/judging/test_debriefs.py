@@ -14,7 +14,7 @@ from typing import Final
 import pytest
 
 from engine.drill.judging import difference
-from engine.drill.judging.review import review
+from engine.drill.judging.review import review_run
 from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.solution import play_reference
 from engine.inputs import InputError
@@ -60,7 +60,7 @@ def format_lines(value: object, path: str = "") -> Iterator[str]:
 
 def list_report(drill: Drill) -> list[str]:
     return list(
-        format_lines({key: part for key, part in drill.report().items() if key not in LARGE}, "report")
+        format_lines({key: part for key, part in drill.build_report().items() if key not in LARGE}, "report")
     )
 
 
@@ -78,7 +78,7 @@ def play(text: str) -> tuple[Drill, list[str]]:
         rows += [f"before {line}", *(f"  {row}" for row in report if row not in previous)]
         previous = set(report)
         try:
-            drill_played.do(typed)
+            drill_played.apply_line(typed)
         except InputError as problem:
             rows.append(f"refused: {typed}: {problem}")
     if drill_played.ended_by is None:
@@ -90,7 +90,7 @@ def record(text: str) -> str:
     """Return the debrief of the current code."""
     request_text = text.split("\n----")[0]
     drill_played, lines = play(request_text)
-    lines += format_lines(review(drill_played).as_json(), "review")
+    lines += format_lines(review_run(drill_played).as_json(), "review")
     lines += list_report(drill_played)
     reference = play_reference(drill_played.scenario, drill_played.seed)
     parted = difference.find_first_difference(drill_played, reference)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from engine.drill.judging.sweep import CAUSES, failover_times, scenario_of
+from engine.drill.judging.sweep import CAUSES, build_failover_scenario, simulate_failovers
 from engine.flow import SafetyMode
 from engine.generators import run_to_completion
 from engine.planning import MirroringPlan
@@ -13,9 +13,9 @@ from engine.planning import MirroringPlan
 
 @pytest.mark.parametrize("cause", CAUSES)
 def test_every_cause_ends_in_a_failover(cause: str) -> None:
-    scenario = scenario_of(MirroringPlan(), cause)
+    scenario = build_failover_scenario(MirroringPlan(), cause)
     assert scenario is not None
-    (times_found,) = run_to_completion(failover_times(scenario, 1))
+    (times_found,) = run_to_completion(simulate_failovers(scenario, 1))
     assert not times_found.problem
     assert times_found.failover_s is not None
     assert times_found.downtime_s is not None
@@ -25,7 +25,7 @@ def test_every_cause_ends_in_a_failover(cause: str) -> None:
 
 
 def test_the_plans_link_equals_that_of_the_world() -> None:
-    scenario = scenario_of(
+    scenario = build_failover_scenario(
         MirroringPlan(rtt_ms=60.0, bandwidth_mbps=50.0, loss=0.01, version=2012), CAUSES[0]
     )
     assert scenario is not None
@@ -36,6 +36,6 @@ def test_the_plans_link_equals_that_of_the_world() -> None:
 
 def test_without_safety_full_no_automatic_failover_occurs() -> None:
     plan = MirroringPlan()
-    assert scenario_of(replace(plan, safety=SafetyMode.OFF), CAUSES[0]) is None
+    assert build_failover_scenario(replace(plan, safety=SafetyMode.OFF), CAUSES[0]) is None
     own_workload = replace(plan.workload, name="own")
-    assert scenario_of(replace(plan, workload=own_workload), CAUSES[0]) is None
+    assert build_failover_scenario(replace(plan, workload=own_workload), CAUSES[0]) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.drill.judging.mistakes import Mistake
-from engine.drill.judging.review import review
+from engine.drill.judging.review import review_run
 from engine.drill.running.drill import Drill
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -15,9 +15,9 @@ def conduct(*lines: str) -> tuple[Drill, tuple[Mistake, ...]]:
     drill = Drill(load_shipped_scenario("automatic-failover"))
     drill.advance_to(10_000)
     for line in lines:
-        drill.do(line)
+        drill.apply_line(line)
     drill.advance_to(drill.end_tick or 60_000)
-    return drill, tuple(m for m in review(drill).mistakes if m.rule == "Conduct")
+    return drill, tuple(m for m in review_run(drill).mistakes if m.rule == "Conduct")
 
 
 OFF = "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"
@@ -33,9 +33,9 @@ def test_the_causing_statement_is_quoted(lines: tuple[str, ...]) -> None:
 def test_an_omitted_action_is_retried_before_the_harm() -> None:
     drill = Drill(load_shipped_scenario("automatic-failover"))
     drill.advance_to(10_000)
-    drill.do(OFF)
+    drill.apply_line(OFF)
     drill.advance_to(drill.end_tick or 60_000)
-    mistakes = review(drill).mistakes
+    mistakes = review_run(drill).mistakes
     assert [m for m in mistakes if m.omission]
     assert all(m.retry_tick < 10_000 for m in mistakes)
 
@@ -44,7 +44,7 @@ def test_advice_considers_a_lost_principal() -> None:
     drill = Drill(load_shipped_scenario("forced-service"), 1)
     drill.advance_to(10_500)
     name = drill.scenario.databases[0].name
-    drill.do(f"sql SERVER_B ALTER DATABASE {name} SET PARTNER FAILOVER")
+    drill.apply_line(f"sql SERVER_B ALTER DATABASE {name} SET PARTNER FAILOVER")
     drill.advance_to(drill.end_tick or 60_000)
-    refused = [m for m in review(drill).mistakes if "FAILOVER" in m.cause and m.rule == "Conduct"]
+    refused = [m for m in review_run(drill).mistakes if "FAILOVER" in m.cause and m.rule == "Conduct"]
     assert "the principal, which is lost" in refused[0].better

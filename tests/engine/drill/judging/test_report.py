@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from engine.drill.judging.report import calibration
-from engine.drill.judging.skills import load_skills_by_key, skills, title_of
+from engine.drill.judging.report import compute_calibration
+from engine.drill.judging.skills import get_skill_title, load_skills, load_skills_by_key
 from engine.drill.running.solution import play_reference
 from engine.flow import COUNTERS
 from tests.engine.drill.texts import FREE, drill, run, small
@@ -20,12 +20,12 @@ def report(*lines: str, until_s: float = 80.0, changes: tuple[tuple[str, str], .
     """Return the report of a run without a timeline in which *lines* are applied at 30 s."""
     drill_run = run(drill(*changes, text=FREE), 30)
     for line in lines:
-        drill_run.do(line)
-    return run(drill_run, until_s).report()
+        drill_run.apply_line(line)
+    return run(drill_run, until_s).build_report()
 
 
 def test_the_report_has_the_fixed_fields_as_json() -> None:
-    reference_report = play_reference(small()).report()
+    reference_report = play_reference(small()).build_report()
     assert json.loads(json.dumps(reference_report, allow_nan=False)) == reference_report
     assert set(reference_report) >= {
         "scenario", "seed", "version", "ended_at_s", "state_hash", "events", "failovers", "availability", "sql",
@@ -171,8 +171,8 @@ def test_stated_confidence_is_calibrated() -> None:
         {"sure_percent": None, "correct": True, "right": [1]},
         {"sure_percent": 10, "correct": True, "right": []},
     ]
-    assert calibration(ignored) is None
-    calibrated = calibration([*rows, *ignored])
+    assert compute_calibration(ignored) is None
+    calibrated = compute_calibration([*rows, *ignored])
     assert calibrated is not None
     assert calibrated["answers"] == 4
     assert calibrated["brier"] == pytest.approx((0.01 + 0.81 + 0.25 + 0.0) / 4)
@@ -186,8 +186,8 @@ def test_stated_confidence_is_calibrated() -> None:
 
 
 def test_skills_have_titles() -> None:
-    assert {skill.key: skill.title for skill in skills()} == {
-        key: title_of(key) for key in load_skills_by_key()
+    assert {skill.key: skill.title for skill in load_skills()} == {
+        key: get_skill_title(key) for key in load_skills_by_key()
     }
-    assert all(skill.title and skill.text for skill in skills())
-    assert title_of("an-unknown-skill") == "an unknown skill"
+    assert all(skill.title and skill.text for skill in load_skills())
+    assert get_skill_title("an-unknown-skill") == "an unknown skill"

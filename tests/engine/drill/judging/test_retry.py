@@ -6,14 +6,14 @@ import pytest
 
 from engine.drill.judging.counterfactual import LEAD_S_MAX, LOOK_S, find_retry_tick
 from engine.inputs import Input
-from engine.model import ticks
+from engine.model import to_ticks
 
-AT = ticks(200.0)
+AT = to_ticks(200.0)
 SHORT = Input(AT, "sql", ("SERVER_A", "SELECT 1"))
 
 
 def make_earlier_input(at_s: float, verb: str = "power-on", *args: str) -> Input:
-    return Input(AT - ticks(at_s), verb, args or ("SERVER_A",))
+    return Input(AT - to_ticks(at_s), verb, args or ("SERVER_A",))
 
 
 def test_longer_texts_start_earlier_up_to_a_limit() -> None:
@@ -21,10 +21,10 @@ def test_longer_texts_start_earlier_up_to_a_limit() -> None:
     endless = Input(AT, "sql", ("SERVER_A", "SELECT 1 " * 1000))
     retry_ticks = [find_retry_tick(AT, act, ()) for act in (None, SHORT, longer, endless)]
     assert retry_ticks == sorted(retry_ticks, reverse=True)
-    assert AT - retry_ticks[0] > ticks(LOOK_S)
-    assert AT - retry_ticks[1] == ticks(5.0 + 1.35 + 8 * 0.28)
-    assert AT - retry_ticks[2] > ticks(20.0)
-    assert AT - retry_ticks[3] == ticks(LEAD_S_MAX)
+    assert AT - retry_ticks[0] > to_ticks(LOOK_S)
+    assert AT - retry_ticks[1] == to_ticks(5.0 + 1.35 + 8 * 0.28)
+    assert AT - retry_ticks[2] > to_ticks(20.0)
+    assert AT - retry_ticks[3] == to_ticks(LEAD_S_MAX)
 
 
 def test_the_start_of_the_run_is_the_earliest_retry() -> None:

@@ -16,13 +16,13 @@ def play_lines(*lines: tuple[float, str], changes: tuple[tuple[str, str], ...] =
     drill_run = drill(*changes)
     for at_s, line in sorted([*lines, (80.0, "power-on SERVER_A")]):
         drill_run.advance_to(round(at_s * 100))
-        drill_run.do(line)
+        drill_run.apply_line(line)
     drill_run.advance_to(drill_run.end_tick or 0)
     return drill_run
 
 
 def price(drill: Drill) -> float:
-    return sum(item.points for item in drill.score().items if item.name == "Unnecessary faults")
+    return sum(item.points for item in drill.compute_score().items if item.name == "Unnecessary faults")
 
 
 def test_the_reference_costs_nothing() -> None:
@@ -36,7 +36,7 @@ def test_the_reference_costs_nothing() -> None:
 def test_undone_actions_cost_points(fault: str, repair: str) -> None:
     drill_run = play_lines((2, fault), (3, repair))
     assert price(drill_run) == -2.0
-    (item,) = [item for item in drill_run.score().items if item.name == "Unnecessary faults"]
+    (item,) = [item for item in drill_run.compute_score().items if item.name == "Unnecessary faults"]
     assert item.at_s == (2.0,)
     assert fault in item.reason
     assert item.losses[0].better
@@ -85,9 +85,9 @@ def test_powering_off_a_hung_server_is_a_repair() -> None:
     changes = (('do = "power-off SERVER_A"', 'do = "hang SERVER_A"'),)
     drill_run = drill(*changes)
     drill_run.advance_to(2500)
-    drill_run.do("power-off SERVER_A")
+    drill_run.apply_line("power-off SERVER_A")
     drill_run.advance_to(2600)
-    drill_run.do("power-on SERVER_A")
+    drill_run.apply_line("power-on SERVER_A")
     drill_run.advance_to(drill_run.end_tick or 0)
     assert price(drill_run) == 0.0
 
@@ -101,9 +101,9 @@ def test_keeping_a_lost_server_away_has_a_reason() -> None:
         (70.0, "start-service SERVER_A"),
     ):
         drill_run.advance_to(round(at_s * 100))
-        drill_run.do(line)
+        drill_run.apply_line(line)
     drill_run.advance_to(drill_run.end_tick or 0)
-    assert drill_run.score().finished
+    assert drill_run.compute_score().finished
     assert price(drill_run) == 0.0
 
 

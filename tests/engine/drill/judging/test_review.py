@@ -8,7 +8,7 @@ import pytest
 
 from app.files import scenario_files
 from engine.drill.judging import counterfactual, difference
-from engine.drill.judging.review import Review, is_same_action, review
+from engine.drill.judging.review import Review, is_same_action, review_run
 from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.solution import play_idle, play_reference, play_solution
 from engine.drill.time.history import History
@@ -24,13 +24,13 @@ def play_and_review(name: str, *steps: tuple[float, str]) -> tuple[Drill, Review
     drill_run = Drill(scenario_files.find(name).load())
     for at_s, line in steps:
         run(drill_run, at_s)
-        drill_run.do(line)
+        drill_run.apply_line(line)
     drill_run.advance_to(drill_run.end_tick or 0)
-    return drill_run, review(drill_run)
+    return drill_run, review_run(drill_run)
 
 
 def test_a_flawless_run_has_no_mistakes() -> None:
-    run_review = review(play_reference(small()))
+    run_review = review_run(play_reference(small()))
     assert (run_review.total, run_review.mistakes) == (100.0, ())
     assert run_review.planned == ("SERVER_B serves", "SERVER_A is the mirror again")
     assert run_review.ended == "all goals met"
@@ -51,7 +51,7 @@ def test_a_flawless_run_has_no_mistakes() -> None:
 
 
 def test_a_failover_is_compared_with_the_published_row() -> None:
-    (failover,) = review(play_reference(small())).failovers
+    (failover,) = review_run(play_reference(small())).failovers
     assert (failover.kind, failover.from_server, failover.to_server) == ("automatic", "SERVER_A", "SERVER_B")
     assert [phase.name for phase in failover.phases] == [
         "detection",
@@ -67,7 +67,7 @@ def test_a_failover_is_compared_with_the_published_row() -> None:
 
 
 def test_an_incomparable_failover_is_not_compared() -> None:
-    (failover,) = review(play_reference(small(("timeout", "timeout"), text=OTHER))).failovers
+    (failover,) = review_run(play_reference(small(("timeout", "timeout"), text=OTHER))).failovers
     assert failover.published_s is None
     assert "1,000 connections" in failover.unlike
 
@@ -76,7 +76,7 @@ OTHER = small().text.replace('workload = "Workload1"', 'workload = "Workload1"\n
 
 
 def test_an_outage_that_ended_on_its_own_is_described() -> None:
-    (outage,) = review(play_reference(small())).outages
+    (outage,) = review_run(play_reference(small())).outages
     assert (outage.server, outage.failed_over, outage.against) == ("SERVER_A", True, ())
     assert outage.verdict == "SERVER_B took over automatically."
 
@@ -94,7 +94,7 @@ def test_an_outage_that_ended_on_its_own_is_described() -> None:
     ],
 )
 def test_the_reason_for_no_failover_is_given(name: str, expected: str) -> None:
-    run_review = review(play_idle(scenario_files.find(name).load()))
+    run_review = review_run(play_idle(scenario_files.find(name).load()))
     outage = run_review.outages[0]
     assert not outage.failed_over
     assert expected in [guard.name for guard, _ in outage.against]
@@ -103,12 +103,12 @@ def test_the_reason_for_no_failover_is_given(name: str, expected: str) -> None:
 
 
 def test_only_the_witness_is_named_if_it_is_the_only_cause() -> None:
-    run_review = review(play_idle(load_shipped_scenario("why-no-failover-witness")))
+    run_review = review_run(play_idle(load_shipped_scenario("why-no-failover-witness")))
     assert [guard.name for guard, _ in run_review.outages[0].against] == ["mirror and witness are connected"]
 
 
 def test_lost_transactions_are_reported() -> None:
-    run_review = review(play_reference(load_shipped_scenario("forced-service")))
+    run_review = review_run(play_reference(load_shipped_scenario("forced-service")))
     (loss,) = run_review.lost
     assert (loss.database, loss.server) == ("Sales", "SERVER_B")
     assert loss.transactions > 1000
@@ -134,7 +134,7 @@ def test_each_mistake_has_a_cause_and_a_retry_time() -> None:
     history = History(drill_run)
     before = history.fork(removed.retry_tick, before_inputs=True).drill
     assert before.journal[-1].line.startswith(f"{removed.retry_tick / 100:g} rewind 900")
-    assert before.holds('not ran "SET PARTNER OFF"'), "tried again before the mistake"
+    assert before.is_condition_met('not ran "SET PARTNER OFF"'), "tried again before the mistake"
 
 
 def test_lost_time_is_retried_from_before_it_began() -> None:
@@ -164,7 +164,7 @@ def test_mistakes_add_up_to_the_missing_points() -> None:
         ((300, "power-on SERVER_A"),),
     ):
         drill_run, run_review = play_and_review("automatic-failover", *steps)
-        score = drill_run.score()
+        score = drill_run.compute_score()
         missing = sum(item.max - item.points for item in score.items if item.name in ("End state", "Conduct"))
         total = sum(m.points for m in run_review.mistakes if m.rule in ("End state", "Conduct"))
         if score.finished:
@@ -175,13 +175,13 @@ def test_mistakes_add_up_to_the_missing_points() -> None:
 
 def test_a_wrong_answer_is_a_mistake() -> None:
     drill_run = run(asking(), 21)
-    drill_run.do("answer next 2")
+    drill_run.apply_line("answer next 2")
     run(drill_run, 60)
-    drill_run.do("answer cause 2")
-    drill_run.do("answer role 2")
-    drill_run.do("power-on SERVER_A")
+    drill_run.apply_line("answer cause 2")
+    drill_run.apply_line("answer role 2")
+    drill_run.apply_line("power-on SERVER_A")
     run(drill_run, 300)
-    (mistake,) = review(drill_run).mistakes
+    (mistake,) = review_run(drill_run).mistakes
     assert (mistake.rule, mistake.points, mistake.tick) == ("Prediction", 10.0, 2100)
     assert "The mirror was in step" in mistake.what
 
@@ -191,10 +191,10 @@ def test_a_wrong_answer_is_a_mistake() -> None:
 
 def test_differences_from_the_reference_are_listed() -> None:
     drill_run = run(drill(), 100)
-    drill_run.do("sql SERVER_B select 1 as looked")
-    drill_run.do("power-on SERVER_A")
+    drill_run.apply_line("sql SERVER_B select 1 as looked")
+    drill_run.apply_line("power-on SERVER_A")
     run(drill_run, 300)
-    reference = review(drill_run).reference
+    reference = review_run(drill_run).reference
     assert reference is not None
     assert [(step.line, step.done_tick) for step in reference.steps] == [("power-on SERVER_A", 10_000)]
     assert [item.line_without_time for item in reference.besides] == ["sql SERVER_B select 1 as looked"]
@@ -227,10 +227,10 @@ def test_equal_actions_are_recognized(first_line: str, second_line: str, expecte
 
 def test_free_play_is_reviewed_without_points() -> None:
     drill_run = run(drill(text=FREE), 20)
-    drill_run.do("power-off SERVER_A")
+    drill_run.apply_line("power-off SERVER_A")
     run(drill_run, 60)
-    drill_run.finish()
-    run_review = review(drill_run)
+    drill_run.end_now()
+    run_review = review_run(drill_run)
     assert (run_review.total, run_review.mistakes, run_review.reference) == (None, (), None)
     assert run_review.outages[0].failed_over
 
@@ -238,7 +238,7 @@ def test_free_play_is_reviewed_without_points() -> None:
 def test_the_review_is_plain_data() -> None:
     drill_run = drill(mode=DrillMode.GUIDED)
     play_solution(drill_run)
-    document = json.loads(json.dumps(review(drill_run).as_json()))
+    document = json.loads(json.dumps(review_run(drill_run).as_json()))
     assert document["lanes"]["Sales"]["service"][0]["what"] == "in service"
 
 
@@ -248,16 +248,16 @@ def test_a_goal_does_not_require_a_query() -> None:
     scenario = small(("[[solution]]\n", f"[[solution]]\n{look}[[solution]]\n"))
     drill_run = Drill(scenario, scenario.seed)
     drill_run.advance_to(9_000)
-    drill_run.do("power-on SERVER_A")
-    drill_run.finish()
-    causes = [mistake.cause for mistake in review(drill_run).mistakes if mistake.rule == "End state"]
+    drill_run.apply_line("power-on SERVER_A")
+    drill_run.end_now()
+    causes = [mistake.cause for mistake in review_run(drill_run).mistakes if mistake.rule == "End state"]
     assert causes
     assert not any("xp_readerrorlog" in cause for cause in causes)
 
 
 def test_a_manually_started_instance_is_no_automatic_failover() -> None:
     """The role had moved but stayed offline, and a person brought it online."""
-    run_review = review(play_reference(load_shipped_scenario("fci-tempdb-path")))
+    run_review = review_run(play_reference(load_shipped_scenario("fci-tempdb-path")))
     assert [outage.summary for outage in run_review.outages] == [
         "NODE_2 took over after a command brought the role online."
     ]
@@ -269,10 +269,10 @@ def test_a_manually_started_instance_is_no_automatic_failover() -> None:
 def test_an_unasked_question_is_no_mistake() -> None:
     drill = Drill(load_shipped_scenario("forced-service"))
     drill.advance_to(8720)
-    drill.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
+    drill.apply_line("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
     drill.advance_to(12000)
-    drill.do("finish")
-    run_review = review(drill)
+    drill.apply_line("finish")
+    run_review = review_run(drill)
     assert any(mistake.rule == "Conduct" for mistake in run_review.mistakes)
     assert not [mistake for mistake in run_review.mistakes if mistake.rule == "Diagnosis"]
 
@@ -281,10 +281,10 @@ def test_a_rewind_is_no_difference_between_runs() -> None:
     """The rewound run repeats its note and its hints, and is otherwise equal."""
     plain_run = run(drill(), 60)
     drill_run = run(drill(), 40)
-    drill_run.hint(2)
+    drill_run.open_next_hint(2)
     rewound = run(rewind_drill(run(drill_run, 50), 30), 60)
     assert difference.find_first_difference(plain_run, rewound) is None
-    rewound.do("power-on SERVER_A")
+    rewound.apply_line("power-on SERVER_A")
     parted = difference.find_first_difference(run(plain_run, 70), run(rewound, 70))
     assert parted is not None
     assert parted.tick == 6000

@@ -30,9 +30,9 @@ def item(items: tuple[RubricItem, ...], name: str) -> RubricItem:
 
 def test_a_finished_run_gets_all_points() -> None:
     drill_run = run(drill(), 40)
-    drill_run.do(PROTECT)
+    drill_run.apply_line(PROTECT)
     run(drill_run, 300)
-    score = drill_run.score()
+    score = drill_run.compute_score()
     assert score.finished
     assert score.total == 100.0
     assert item(score.items, "End state").at_s, "goals without their moments"
@@ -43,7 +43,7 @@ def test_a_finished_run_gets_all_points() -> None:
 
 def test_an_unfinished_run_gets_only_goal_points() -> None:
     drill_run = run(drill(), 300)
-    score = drill_run.score()
+    score = drill_run.compute_score()
     assert drill_run.finished
     assert not score.finished
     assert score.total == 10.0  # one goal of weight 1 out of a total weight of 4
@@ -63,23 +63,23 @@ def test_the_total_equals_that_of_the_score() -> None:
     ):
         run(drill_run, drill_run.tick / 100 + 10)
         with suppress(InputError):
-            drill_run.do(line)
-        assert drill_run.total() == drill_run.score().total
-        causes.add(drill_run.total())
+            drill_run.apply_line(line)
+        assert drill_run.compute_total() == drill_run.compute_score().total
+        causes.add(drill_run.compute_total())
     assert len(causes) > 1
     drill_run = run(drill(), 40)
-    drill_run.do(PROTECT)
+    drill_run.apply_line(PROTECT)
     run(drill_run, 300)
-    assert drill_run.total() == drill_run.score().total == 100.0
+    assert drill_run.compute_total() == drill_run.compute_score().total == 100.0
 
 
 def test_refused_commands_and_prices_reduce_conduct_points() -> None:
     drill_run = run(drill(), 5)
-    drill_run.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
+    drill_run.apply_line("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
     run(drill_run, 40)
-    drill_run.do(PROTECT)
+    drill_run.apply_line(PROTECT)
     run(drill_run, 300)
-    conduct = item(drill_run.score().items, "Conduct")
+    conduct = item(drill_run.compute_score().items, "Conduct")
     assert conduct.points == 26.0
     assert "1470" in conduct.reason
     assert conduct.at_s == (5.0,)
@@ -87,7 +87,7 @@ def test_refused_commands_and_prices_reduce_conduct_points() -> None:
 
 def test_a_price_is_charged_once() -> None:
     drill_run = run(drill(), 5)
-    drill_run.do(OFF)
+    drill_run.apply_line(OFF)
     run(drill_run, 7)
     assert [e.text for e in drill_run.events if e.kind == "score"] == ["The session was removed."]
     run(drill_run, 9)
@@ -96,41 +96,41 @@ def test_a_price_is_charged_once() -> None:
 
 def test_queries_and_typing_errors_cost_nothing() -> None:
     drill_run = run(drill(), 5)
-    drill_run.do("sql SERVER_B USE Sales")
-    drill_run.do("sql SERVER_B SELEC 1")
+    drill_run.apply_line("sql SERVER_B USE Sales")
+    drill_run.apply_line("sql SERVER_B SELEC 1")
     run(drill_run, 40)
-    drill_run.do(PROTECT)
+    drill_run.apply_line(PROTECT)
     run(drill_run, 300)
-    assert item(drill_run.score().items, "Conduct").points == 30.0
+    assert item(drill_run.compute_score().items, "Conduct").points == 30.0
 
 
 @pytest.mark.parametrize(("mode", "cost"), [(DrillMode.PRACTICE, 3.0), (DrillMode.GUIDED, 0.0)])
 def test_hints_cost_points_in_practice(mode: DrillMode, cost: float) -> None:
     drill_run = run(drill(mode=mode), 40)
-    assert drill_run.hint_cost(2) == (2.0 if cost else 0.0)
-    assert drill_run.hint(1) == "Look at SERVER_A."
-    assert drill_run.hint(2) == "It is off."
-    assert drill_run.hint(2) == "It is off."
-    assert drill_run.hint_cost(2) == 0.0
-    drill_run.do(PROTECT)
+    assert drill_run.get_hint_cost(2) == (2.0 if cost else 0.0)
+    assert drill_run.open_next_hint(1) == "Look at SERVER_A."
+    assert drill_run.open_next_hint(2) == "It is off."
+    assert drill_run.open_next_hint(2) == "It is off."
+    assert drill_run.get_hint_cost(2) == 0.0
+    drill_run.apply_line(PROTECT)
     run(drill_run, 300)
-    assert drill_run.score().total == 100.0 - cost
+    assert drill_run.compute_score().total == 100.0 - cost
 
 
 def test_hints_cost_at_most_the_points_beyond_the_goals() -> None:
     drill_run = run(drill(("cost = [1, 2, 30]", "cost = [50, 50, 50]")), 40)
     for layer in (1, 2, 3):
-        drill_run.hint(layer)
-    drill_run.do(PROTECT)
+        drill_run.open_next_hint(layer)
+    drill_run.apply_line(PROTECT)
     run(drill_run, 300)
-    assert drill_run.score().total == 40.0, "who finishes keeps the points for the goals"
+    assert drill_run.compute_score().total == 40.0, "who finishes keeps the points for the goals"
 
 
 def test_a_score_is_reported_as_events() -> None:
     drill_run = run(drill(), 300)
     score_events = [e for e in drill_run.events if e.kind == "score"]
     assert [read_field(e, "name") for e in score_events] == ["End state", "Downtime", "Conduct"]
-    assert sum(read_field(e, "points") for e in score_events) == drill_run.score().total
+    assert sum(read_field(e, "points") for e in score_events) == drill_run.compute_score().total
 
 
 OFF_WITNESS = "sql {server} ALTER DATABASE Sales SET WITNESS OFF"
@@ -139,11 +139,11 @@ OFF_WITNESS = "sql {server} ALTER DATABASE Sales SET WITNESS OFF"
 def test_a_refused_command_does_not_disable_automatic_failover() -> None:
     """SERVER_W does not have the database and refuses the command."""
     drill_run = run(drill(), 5)
-    drill_run.do(OFF_WITNESS.format(server="SERVER_W"))
+    drill_run.apply_line(OFF_WITNESS.format(server="SERVER_W"))
     run(drill_run, 40)
-    drill_run.do(PROTECT)
+    drill_run.apply_line(PROTECT)
     run(drill_run, 300)
-    score = drill_run.score()
+    score = drill_run.compute_score()
     assert score.finished
     assert "Automatic failover disabled" not in [item.name for item in score.items]
     assert score.total == 96.0, "a refused command costs four points of conduct"
@@ -153,11 +153,11 @@ def test_rewinds_cost_at_most_the_points_beyond_the_goals() -> None:
     """The hints leave only the points of the goals, so the rewind costs nothing and the items add up to the total."""
     drill_run = run(drill(("cost = [1, 2, 30]", "cost = [50, 50, 50]")), 40)
     for layer in (1, 2, 3):
-        drill_run.hint(layer)
+        drill_run.open_next_hint(layer)
     rewound = rewind_drill(run(drill_run, 100), 30)
-    rewound.do(PROTECT)
+    rewound.apply_line(PROTECT)
     run(rewound, 300)
-    score = rewound.score()
+    score = rewound.compute_score()
     assert item(score.items, "Rewinds").points == 0.0
     assert score.total == sum(item.points for item in score.items) == 40.0
 
@@ -168,11 +168,13 @@ def test_an_unanswered_question_about_the_state_counts_when_its_time_is_over(
 ) -> None:
     drill_run = Drill(load_shipped_scenario("team-cable"))
     run(drill_run, 5)
-    drill_run.do("@manager ask-status dba Payments?")
+    drill_run.apply_line("@manager ask-status dba Payments?")
     run(drill_run, 5 + wait_s)
-    drill_run.do("finish")
+    drill_run.apply_line("finish")
     losses = [
-        loss.reason for loss in item(drill_run.score().items, "Status").losses if "no answer" in loss.reason
+        loss.reason
+        for loss in item(drill_run.compute_score().items, "Status").losses
+        if "no answer" in loss.reason
     ]
     assert len(losses) == counted
 
@@ -193,10 +195,10 @@ def test_only_questions_count_as_status_questions(lines: list[str], why: str) ->
     drill_run = Drill(scenario, scenario.seed, DrillMode.PRACTICE)
     drill_run.advance_to(1000)
     for line in lines:
-        drill_run.do(line)
+        drill_run.apply_line(line)
     drill_run.advance_to(12_000)
-    drill_run.do("finish")
-    assert item(drill_run.score().items, "Status").reason.startswith(why)
+    drill_run.apply_line("finish")
+    assert item(drill_run.compute_score().items, "Status").reason.startswith(why)
 
 
 @pytest.mark.parametrize("batch", ["", "sql SERVER_B ALTER DATABASE Sales SET PARTNER SUSPEND"])
@@ -211,11 +213,11 @@ def test_points_for_a_forbidden_state_are_lost_when_it_is_reached(batch: str) ->
         ("points = 40", "points = 30"),
     )
     drill_run.advance_to(8000)
-    drill_run.do("power-on SERVER_A")
+    drill_run.apply_line("power-on SERVER_A")
     drill_run.advance_to(15_000)
     if batch:
-        drill_run.do(batch)
+        drill_run.apply_line(batch)
         drill_run.advance_to(15_200)
-        drill_run.do(batch.replace("SUSPEND", "RESUME"))
+        drill_run.apply_line(batch.replace("SUSPEND", "RESUME"))
     drill_run.advance_to(drill_run.end_tick or 0)
-    assert (item(drill_run.score().items, "Session").points == 10.0) is (not batch)
+    assert (item(drill_run.compute_score().items, "Session").points == 10.0) is (not batch)

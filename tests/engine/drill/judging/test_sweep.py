@@ -6,14 +6,14 @@ import pytest
 
 from engine.drill.judging.sweep import (
     RunOutcome,
-    as_json,
+    build_sweep_json,
     check_limit,
     compute_confidence_interval,
+    compute_percentile,
     format_limit_results,
-    percentile,
+    format_table,
     play_outcome,
-    summaries,
-    table,
+    summarize_outcomes,
 )
 from tests.engine.drill import texts
 
@@ -36,30 +36,30 @@ def test_a_run_scores_the_points_of_its_player() -> None:
 def test_free_play_has_no_points_and_no_failures() -> None:
     outcome = play_outcome(texts.small(text=texts.FREE), "idle", 3)
     assert (outcome.points, outcome.finished, outcome.failover_s) == (None, True, None)
-    assert summaries([outcome])[0]["points"] is None
+    assert summarize_outcomes([outcome])[0]["points"] is None
 
 
 def test_an_unplayable_run_is_a_reported_failure() -> None:
     outcome = play_outcome(texts.small(("+5 power-on SERVER_A", "+5 workload Sales Nothing")), "reference", 3)
-    assert summaries([outcome])[0]["failures"] == 1
-    assert table([outcome]).splitlines()[-1].startswith("small, reference, seed 3: ")
+    assert summarize_outcomes([outcome])[0]["failures"] == 1
+    assert format_table([outcome]).splitlines()[-1].startswith("small, reference, seed 3: ")
 
 
 def test_mean_percentiles_and_failures_are_computed() -> None:
-    (row,) = summaries(RUNS)
+    (row,) = summarize_outcomes(RUNS)
     assert (row["runs"], row["failures"], row["failover_s"]) == (5, 2, None)
     assert row["points"] == {"mean": 3.0, "p5": 1.0, "p50": 3.0, "p95": 5.0}
-    assert table(RUNS).splitlines()[1].split() == [
+    assert format_table(RUNS).splitlines()[1].split() == [
         "small", "reference", "5", "2", "3.0", "(1", "3", "5)", "4.0", "(4", "4", "4)", "-", "0.0", "(0", "0", "0)",
     ]  # fmt: skip
-    assert as_json(RUNS)["rows"] == [row]
+    assert build_sweep_json(RUNS)["rows"] == [row]
 
 
 @pytest.mark.parametrize(
     ("percent", "expected"), [(1, 1.0), (50, 2.0), (51, 3.0), (75, 3.0), (76, 4.0), (100, 4.0)]
 )
 def test_percentiles_use_the_nearest_rank(percent: int, expected: float) -> None:
-    assert percentile([1.0, 2.0, 3.0, 4.0], percent) == expected
+    assert compute_percentile([1.0, 2.0, 3.0, 4.0], percent) == expected
 
 
 def test_the_share_within_a_limit_has_a_confidence_interval() -> None:
@@ -78,7 +78,7 @@ def test_results_of_limits_are_listed_by_scenario_and_player() -> None:
         "small, reference: points at most 3 in 3 of 5 runs that have it (60.0%; 95% sure: 23.1% to 88.2%)",
         "small, reference: failover_s at most 2 in 0 of 0 runs that have it",
     ]
-    assert [(row["measure"], row["within"]) for row in as_json(RUNS, limits)["within"]] == [  # type: ignore[attr-defined]
+    assert [(row["measure"], row["within"]) for row in build_sweep_json(RUNS, limits)["within"]] == [  # type: ignore[attr-defined]
         ("points", 3),
         ("failover_s", 0),
     ]

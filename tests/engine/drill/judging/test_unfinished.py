@@ -19,9 +19,9 @@ def _drill(name: str) -> Drill:
 
 def test_unfinished_batches_are_listed() -> None:
     drill = _drill("lab")
-    drill.do("sql SERVER_A WAITFOR DELAY '01:00:00'")
-    drill.do("sql SERVER_A SELECT 1")
-    rows = [(row["server"], row["batch"], row["state"]) for row in drill.report()["unfinished"]]
+    drill.apply_line("sql SERVER_A WAITFOR DELAY '01:00:00'")
+    drill.apply_line("sql SERVER_A SELECT 1")
+    rows = [(row["server"], row["batch"], row["state"]) for row in drill.build_report()["unfinished"]]
     assert rows == [
         ("SERVER_A", "WAITFOR DELAY '01:00:00'", "running"),
         ("SERVER_A", "SELECT 1", "waiting"),
@@ -30,4 +30,4 @@ def test_unfinished_batches_are_listed() -> None:
 
 def test_an_instance_is_no_computer_that_setup_could_add() -> None:
     with pytest.raises(InputError):
-        _drill("fci-lab").do("add-node SQLFCI1 SQLFCI1")
+        _drill("fci-lab").apply_line("add-node SQLFCI1 SQLFCI1")

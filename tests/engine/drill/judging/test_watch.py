@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from engine.drill.authoring.quantities import settle_account
+from engine.drill.authoring.quantities import get_current_account
 from engine.drill.judging.agents import build_random_player, play_worst
 from engine.drill.judging.replay_timeline import (
     DOWN,
@@ -16,7 +16,7 @@ from engine.drill.judging.replay_timeline import (
     Lanes,
     PreconditionHistory,
     StateSpan,
-    recording_lanes,
+    record_all_lanes,
 )
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference
@@ -26,7 +26,7 @@ from tests.engine.drill.texts import drill, run, small
 
 
 def record_lanes(drill: Drill) -> dict[str, Lanes]:
-    return run_to_completion(recording_lanes(drill))
+    return run_to_completion(record_all_lanes(drill))
 
 
 def total(spans: tuple[StateSpan, ...], state: str) -> int:
@@ -44,7 +44,7 @@ def guard(lanes: Lanes, text: str) -> PreconditionHistory:
 def test_lanes_add_up_to_the_accounts(play) -> None:
     drill_run: Drill = play(small(), 3)
     lanes = record_lanes(drill_run)["Sales"]
-    account = settle_account(drill_run.world, "Sales")
+    account = get_current_account(drill_run.world, "Sales")
     assert (total(lanes.service, DOWN), total(lanes.protection, EXPOSED)) == (
         account.down_ticks,
         account.exposed_ticks,
@@ -64,13 +64,13 @@ def test_serving_copies_and_states_are_recorded() -> None:
 
 def test_an_unmet_precondition_has_its_start_time() -> None:
     drill_run = run(drill(), 7)
-    drill_run.do("cut SERVER_B SERVER_W")
+    drill_run.apply_line("cut SERVER_B SERVER_W")
     run(drill_run, 40)
     lanes = record_lanes(drill_run)["Sales"]
     witness = guard(lanes, "mirror and witness are connected")
     assert [span.what for span in witness.spans] == [HOLDS, FAILS]
     assert 700 < witness.spans[1].from_tick < 900
-    assert witness.span_at(0) == witness.spans[0]
+    assert witness.find_span(0) == witness.spans[0]
     in_step = guard(lanes, WAS_IN_STEP)
     assert [span.what for span in in_step.spans] == [HOLDS], "it was, whatever else kept it from being armed"
     loss_guard = guard(lanes, MIRROR_HAS_LOST)
@@ -80,20 +80,20 @@ def test_an_unmet_precondition_has_its_start_time() -> None:
 
 def test_without_a_mirror_there_are_no_preconditions() -> None:
     drill_run = run(drill(), 5)
-    drill_run.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
+    drill_run.apply_line("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
     run(drill_run, 15)
     lanes = record_lanes(drill_run)["Sales"]
     assert max(span.to_tick for precondition in lanes.preconditions for span in precondition.spans) == 500
-    assert guard(lanes, "safety is FULL").span_at(400) is not None
+    assert guard(lanes, "safety is FULL").find_span(400) is not None
 
 
 def test_a_loss_is_noticed_even_if_the_session_ends_in_the_same_tick() -> None:
     drill_run = run(drill(), 7)
-    drill_run.do("power-off SERVER_A")
+    drill_run.apply_line("power-off SERVER_A")
     while not any(e.kind == "detected" and e.server == "SERVER_B" for e in drill_run.events):
         drill_run.advance_to(drill_run.tick + 1)
     noticed = drill_run.tick
-    drill_run.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
+    drill_run.apply_line("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
     run(drill_run, 30)
     loss_guard = guard(record_lanes(drill_run)["Sales"], MIRROR_HAS_LOST)
     assert [(span.from_tick, span.what) for span in loss_guard.spans][:2] == [(0, FAILS), (noticed, HOLDS)]

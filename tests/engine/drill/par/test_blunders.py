@@ -22,11 +22,11 @@ def small() -> Scenario:
 
 
 def measure_blunders(scenario: Scenario, *lines: str, known_plan: Sequence[Input] = ()) -> Blunders:
-    search = ParSearch(scenario, scenario.seed, offered=lines).run(3, [known_plan])
+    search = ParSearch(scenario, scenario.seed, offered=lines).run_nodes(3, [known_plan])
     assert search.best is not None
     assert search.best.score == 100.0
-    blunders = search.blunders()
-    run_to_completion(blunders.steps())
+    blunders = search.build_blunder_test()
+    run_to_completion(blunders.run_steps())
     return blunders
 
 
@@ -38,12 +38,12 @@ def measure_blunders(scenario: Scenario, *lines: str, known_plan: Sequence[Input
     ],
 )
 def test_a_repairable_mistake_is_no_blunder(small: Scenario, line: str, is_blunder: bool) -> None:
-    fields = measure_blunders(small, line).certificate_fields
+    fields = measure_blunders(small, line).build_certificate_fields
     assert fields == {"blunder_share": 1.0 if is_blunder else 0.0, "acts_tried": 1, "choices": 1}
 
 
 def test_a_query_or_note_is_no_choice(small: Scenario) -> None:
-    fields = measure_blunders(small, "sql SERVER_B SELECT 1", "note so far").certificate_fields
+    fields = measure_blunders(small, "sql SERVER_B SELECT 1", "note so far").build_certificate_fields
     assert fields == {"blunder_share": None, "acts_tried": 0, "choices": 1}
 
 
@@ -73,12 +73,15 @@ def test_blunders_do_not_depend_on_the_search() -> None:
     early_plan = (Input(2_600, "answer", ("who", "2")), Input(4_000, "power-on", ("SERVER_A",)))
     blunders = measure_blunders(asking_scenario, *lines, known_plan=early_plan)
     assert len(blunders.plan.actions) == 3, "the reference, with a note"
-    assert blunders.certificate_fields == measure_blunders(asking_scenario, *lines).certificate_fields
+    assert (
+        blunders.build_certificate_fields
+        == measure_blunders(asking_scenario, *lines).build_certificate_fields
+    )
     # Before power-on: a wrong answer, OFF, and the right answer. Before the answer: OFF once more.
-    assert blunders.certificate_fields == {"blunder_share": 0.75, "acts_tried": 4, "choices": 2}
+    assert blunders.build_certificate_fields == {"blunder_share": 0.75, "acts_tried": 4, "choices": 2}
 
 
 def test_without_a_reference_the_best_plan_is_followed(small: Scenario) -> None:
     known_plan = (Input(3_000, "power-on", ("SERVER_A",)),)
-    search = ParSearch(small.model_copy(update={"solution": ()}), small.seed).run(3, [known_plan])
-    assert search.blunders().plan == search.best
+    search = ParSearch(small.model_copy(update={"solution": ()}), small.seed).run_nodes(3, [known_plan])
+    assert search.build_blunder_test().plan == search.best

@@ -9,7 +9,7 @@ import pytest
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.par.trials import Decision, Rules, Trial, Trials
-from engine.drill.running.solution import default_end
+from engine.drill.running.solution import find_default_end
 from engine.inputs import InputError
 from engine.model import Tick
 from tests.engine.drill import texts
@@ -75,7 +75,7 @@ def test_the_search_equals_exhaustive_trials(name: str) -> None:
     points, changes, lines = DRILLS[name]
     scenario = texts.small(('at = "20s"', 'at = "0.5s"'), ('length = "5min"', 'length = "2min"'), *changes)
     search = ParSearch(scenario, scenario.seed, fair=False, actions_max=2, points_max=points, offered=lines)
-    for _ in search.steps():
+    for _ in search.run_steps():
         pass
     assert search.complete
     assert search.best is not None
@@ -112,7 +112,7 @@ def test_trials_in_other_processes_give_the_same_search() -> None:
         for runner in (None, run_trials_in_copy)
     )
     for search in (local_search, spread):
-        for _ in search.steps():
+        for _ in search.run_steps():
             pass
     assert local_search.complete
     assert local_search.plans == spread.plans
@@ -124,8 +124,8 @@ def _scores(
 ) -> list[float]:
     """Return the totals of all plans with at most *actions_left* further actions."""
     end = run.fork()
-    end.advance_to(default_end(end, end.tick))
-    scores = [end.score().total]
+    end.advance_to(find_default_end(end, end.tick))
+    scores = [end.compute_score().total]
     for moment in moments if actions_left else ():
         if moment < run.tick:
             continue
@@ -134,7 +134,7 @@ def _scores(
         for line in lines:
             twin = run.fork()
             try:
-                twin.do(line)
+                twin.apply_line(line)
             except InputError:
                 continue
             scores += _scores(twin, moments, lines, actions_left - 1)

@@ -30,4 +30,4 @@ def test_the_value_never_rises_with_known_information(number: int) -> None:
     account = run_to_completion(build_account(drill))
     assert account.risen <= RISE_MAX
     assert par_curves.rise(account) == 0.0
-    assert account.curve[-1][1] == drill.score().total
+    assert account.curve[-1][1] == drill.compute_score().total

@@ -12,9 +12,9 @@ from engine.drill.authoring import facts
 from engine.drill.par.hidden_causes import HiddenCauses
 from engine.drill.par.observability import find_announced_ticks, needs_no_evidence
 from engine.drill.running.drill import Drill, play_inputs
-from engine.drill.running.solution import default_end, play_reference
+from engine.drill.running.solution import find_default_end, play_reference
 from engine.events import Event
-from engine.model import ticks
+from engine.model import to_ticks
 from engine.verbs.lines import parse_script
 from tests.events import read_field
 from tests.shipped_scenarios import load_shipped_scenario
@@ -36,7 +36,7 @@ SEATS_OWN = {
 
 Listed independently of the engine.
 """
-MONITOR = ticks(60.0)
+MONITOR = to_ticks(60.0)
 """Delay of the monitor, which finally shows every change."""
 
 
@@ -60,7 +60,7 @@ def test_no_action_of_a_fair_plan_precedes_its_symptom(file: Path) -> None:
     assert not problems
     drill = Drill(scenario, certificate["seed"])
     play_inputs(drill, plan)
-    drill.advance_to(default_end(drill))
+    drill.advance_to(find_default_end(drill))
     known_ticks = find_announced_ticks(drill.scenario)
     hidden = [tick for tick in drill.story_ticks if tick not in known_ticks]
     for act in (item for item in plan if not needs_no_evidence(item)):

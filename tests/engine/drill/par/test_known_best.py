@@ -7,7 +7,7 @@ import pytest
 from engine.drill.par.regret import build_account
 from engine.drill.par.search import ParSearch
 from engine.drill.running.drill import replay
-from engine.drill.running.solution import default_end
+from engine.drill.running.solution import find_default_end
 from engine.generators import run_to_completion
 from tests import par_drills
 
@@ -21,12 +21,12 @@ KNOWN = par_drills.build_known_drills()
 def test_the_search_finds_the_known_best_plan_or_a_better_one(name: str) -> None:
     best, scenario = KNOWN[name]
     offered = tuple(line.partition(" ")[2] for line in best)
-    search = ParSearch(scenario, scenario.seed, offered=offered, actions_max=len(best)).run(100)
+    search = ParSearch(scenario, scenario.seed, offered=offered, actions_max=len(best)).run_nodes(100)
     assert search.best is not None
     assert search.reference is not None
     drill = replay(scenario, scenario.seed, "practice", best)
-    drill.advance_to(default_end(drill))
-    assert search.best.score >= drill.score().total > search.reference.score + 3.0
+    drill.advance_to(find_default_end(drill))
+    assert search.best.score >= drill.compute_score().total > search.reference.score + 3.0
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_the_value_after_several_actions_is_known(
     """No known plan has these actions in sequence: link, session, witness, power; or a cable and forced service."""
     scenario = KNOWN[name][1]
     drill = replay(scenario, scenario.seed, "practice", lines)
-    drill.advance_to(default_end(drill))
+    drill.advance_to(find_default_end(drill))
     account = run_to_completion(build_account(drill, doubting=False))
     (move,) = [move for move in account.moves if move.line and move.tick == round(after_s * 100)]
     assert move.after >= minimum

@@ -20,10 +20,10 @@ from engine.drill.judging.agents import list_candidate_lines
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running import drill as drills
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import default_end, play_solution
+from engine.drill.running.solution import find_default_end, play_solution
 from engine.inputs import InputError
-from engine.model import World, ticks
-from engine.model.world import FieldUse, parts
+from engine.model import World, to_ticks
+from engine.model.world import FieldUse, list_parts
 from tests.engine.drill import texts
 from tests.events import read_field
 
@@ -65,15 +65,22 @@ def _play_drill(kind: type[Drill], scenario: Scenario, seed: int) -> Drill:
             line for line in list_candidate_lines(drill.scenario) if not line.startswith(("revert", "hint"))
         ]
         for _ in range(8):
-            drill.advance_to(drill.tick + ticks(chance.uniform(0.1, 30.0)))
+            drill.advance_to(drill.tick + to_ticks(chance.draw_uniform(0.1, 30.0)))
             with suppress(InputError):
-                drill.do(lines[int(chance.uniform(0, len(lines) - 0.01))])
-    drill.advance_to(default_end(drill, drill.tick))
+                drill.apply_line(lines[int(chance.draw_uniform(0, len(lines) - 0.01))])
+    drill.advance_to(find_default_end(drill, drill.tick))
     return drill
 
 
 def _list_results(drill: Drill) -> Iterator[object]:
-    yield from (drill.score(), drill.state_hash(), drill.tick, drill.goals, drill.first_held, drill.answers)
+    yield from (
+        drill.compute_score(),
+        drill.compute_state_hash(),
+        drill.tick,
+        drill.goals,
+        drill.first_held,
+        drill.answers,
+    )
     yield [
         (event.tick, event.kind, event.text)
         for event in drill.events
@@ -127,9 +134,9 @@ def test_samples_are_thinned_at_the_same_time(max_samples: int, monkeypatch: pyt
     small = texts.small()
     polling_run, whole_run = (kind(small, small.seed, "lab") for kind in (AlwaysPollingDrill, Drill))
     for drill in (polling_run, whole_run):
-        drill.advance_to(ticks(95.5))
-        drill.do("restart-service SERVER_B")
-        drill.advance_to(ticks(3000.0))
+        drill.advance_to(to_ticks(95.5))
+        drill.apply_line("restart-service SERVER_B")
+        drill.advance_to(to_ticks(3000.0))
     assert list(_list_recorded_data(polling_run)) == list(_list_recorded_data(whole_run))
     assert len(set(np.diff(whole_run.samples.ticks))) > 1
 
@@ -141,10 +148,10 @@ def test_seconds_without_events_are_skipped(kind: type[Drill], monkeypatch: pyte
     monkeypatch.setattr(kind, "_poll_conditions", lambda self: (looks.append(self.tick), look(self)))
     small = texts.small()
     drill = kind(small, small.seed)
-    drill.advance_to(ticks(15.0))
+    drill.advance_to(to_ticks(15.0))
     assert len(looks) < 5, "the failure comes at 20 s"
-    drill.advance_to(ticks(25.0))
-    assert ticks(21.0) in looks
+    drill.advance_to(to_ticks(25.0))
+    assert to_ticks(21.0) in looks
 
 
 @pytest.mark.parametrize("name", ["link-between-partners-cut", "choose-safety-man", "standard-edition"])
@@ -156,7 +163,7 @@ def test_steadily_changing_numbers_are_not_checked_each_second(
     look = SearchDrill._poll_conditions
     monkeypatch.setattr(SearchDrill, "_poll_conditions", lambda self: (looks.append(self.tick), look(self)))
     scenario = load_scenario(Path(f"scenarios/{name}.toml").read_text(encoding="utf-8"), name)
-    SearchDrill(scenario, scenario.seed).advance_to(ticks(600.0))
+    SearchDrill(scenario, scenario.seed).advance_to(to_ticks(600.0))
     assert len(looks) < 60
 
 
@@ -164,15 +171,15 @@ def test_an_event_at_a_full_second_can_only_lower_a_number(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def reuse(world: World) -> None:
-        world.flow.set_log_reuse_kb(0, world.flow.positions(0).generated_kb)
+        world.flow.set_log_reuse_kb(0, world.flow.read_source_positions(0).generated_kb)
 
     monkeypatch.setitem(simulator.HANDLERS, "redo.replay", reuse)
     small = texts.small(('"Sales serves on SERVER_B"', '"log_used_kb(Sales) < 1"'))
     news = []
     for kind in (AlwaysPollingDrill, SearchDrill):
         drill = kind(small, small.seed)
-        drill.world.call_at(ticks(5.0), "redo.replay")
-        drill.advance_to(ticks(8.0))
+        drill.world.call_at(to_ticks(5.0), "redo.replay")
+        drill.advance_to(to_ticks(8.0))
         news.append(
             [(event.t_s, read_field(event, "news")) for event in drill.events if event.kind == "goal"]
         )
@@ -182,7 +189,7 @@ def test_an_event_at_a_full_second_can_only_lower_a_number(
 def test_the_facts_of_a_world_are_compared_before_evaluation() -> None:
     sources = inspect.getsource(facts) + inspect.getsource(quantities)
     read = set(re.findall(r"world\.(\w+)", sources)) & {field.name for field in fields(World)}
-    assert read - {*parts(FieldUse.ASK)} == {"clients", "tick"}
+    assert read - {*list_parts(FieldUse.ASK)} == {"clients", "tick"}
 
 
 def test_an_action_without_an_effect_on_conditions_is_detected() -> None:
@@ -196,13 +203,13 @@ def test_an_action_without_an_effect_on_conditions_is_detected() -> None:
     ends = []
     for kind in (Drill, SearchDrill):
         drill = kind(asking)
-        drill.advance_to(ticks(40.0))
-        drill.do("power-on SERVER_A")
-        drill.advance_to(ticks(250.0))
+        drill.advance_to(to_ticks(40.0))
+        drill.apply_line("power-on SERVER_A")
+        drill.advance_to(to_ticks(250.0))
         assert all(state.is_reached for state in drill.goals.values())
         assert not drill.finished
-        drill.advance_to(ticks(250.5))
-        drill.do("answer q 1")
-        drill.advance_to(ticks(260.0))
+        drill.advance_to(to_ticks(250.5))
+        drill.apply_line("answer q 1")
+        drill.advance_to(to_ticks(260.0))
         ends.append(drill.tick)
-    assert ends == [ticks(251.0)] * 2
+    assert ends == [to_ticks(251.0)] * 2

@@ -7,21 +7,21 @@ from msgspec.structs import replace
 from app.files import certificates
 from engine.drill.par.account import WAITING, Account, LastChance, RunSegment
 from engine.drill.par.lessons import (
-    biggest_lesson,
     blame_command,
     choose_steps,
     closes_goals,
+    convert_reference_steps,
+    find_biggest_lesson,
     find_lessons,
     is_good_answer,
     judge_action,
     judge_wait,
-    pace_plan,
-    reference_inputs,
+    use_reference_times,
 )
 from engine.drill.par.regret import build_account
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
-from engine.drill.time.cooperative_tasks import playing
+from engine.drill.time.cooperative_tasks import play_in_slices
 from engine.generators import run_to_completion
 from engine.verbs.lines import parse_line
 from tests.shipped_scenarios import load_shipped_scenario
@@ -54,7 +54,7 @@ def test_waits_between_two_actions_are_one_lesson() -> None:
     idle, acted = find_lessons(Account(moves, 50.0, None))
     assert (idle.tick, idle.until, idle.regret, idle.line) == (1000, 3000, 7.0, WAITING)
     assert (acted.tick, acted.line, acted.regret) == (3000, ACTION, 33.0)
-    assert biggest_lesson((idle, acted)) is acted
+    assert find_biggest_lesson((idle, acted)) is acted
 
 
 def test_ending_the_drill_can_be_a_mistake_and_small_losses_are_ignored() -> None:
@@ -78,8 +78,8 @@ def test_the_command_is_the_mistake_if_its_harm_shows_in_the_wait_after_it() -> 
     drill = Drill(scenario, 31)
     force = "sql GRID2 ALTER DATABASE Meters SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
     inputs = [parse_line(force, 61_660), parse_line("finish", 73_560)]
-    run_to_completion(playing(drill, inputs, 73_560))
-    account = run_to_completion(build_account(drill, list(certificates.plans(drill))))
+    run_to_completion(play_in_slices(drill, inputs, 73_560))
+    account = run_to_completion(build_account(drill, list(certificates.load_plans(drill))))
     early_lesson, late_lesson = find_lessons(account)
     assert late_lesson.line == WAITING
 
@@ -111,7 +111,7 @@ HASTY = tuple(
     parse_line(line, tick)
     for tick, line in ((8800, FORCE), (9400, "answer what-it-costs 2"), (42600, RESUME))
 )
-REFERENCE = reference_inputs([(13300, FORCE), (13900, "answer what-it-costs 2"), (43900, RESUME)])
+REFERENCE = convert_reference_steps([(13300, FORCE), (13900, "answer what-it-costs 2"), (43900, RESUME)])
 
 
 def lesson(value_before: float) -> RunSegment:
@@ -124,13 +124,14 @@ def lean() -> SearchDrill:
 
 
 def test_a_plan_at_human_pace_replaces_an_equal_one() -> None:
-    assert run_to_completion(pace_plan(lean(), lesson(95.0), REFERENCE)).best == REFERENCE
-    assert run_to_completion(pace_plan(lean(), lesson(101.0), REFERENCE)).best == HASTY, (
+    assert run_to_completion(use_reference_times(lean(), lesson(95.0), REFERENCE)).best == REFERENCE
+    assert run_to_completion(use_reference_times(lean(), lesson(101.0), REFERENCE)).best == HASTY, (
         "worth less than was possible"
     )
-    assert run_to_completion(pace_plan(lean(), replace(lesson(95.0), tick=14000), REFERENCE)).best == HASTY, (
-        "too late for it"
-    )
+    assert (
+        run_to_completion(use_reference_times(lean(), replace(lesson(95.0), tick=14000), REFERENCE)).best
+        == HASTY
+    ), "too late for it"
 
 
 def at_the_mistake(*lines: str) -> Drill:
@@ -138,7 +139,7 @@ def at_the_mistake(*lines: str) -> Drill:
     drill = Drill(scenario, scenario.seed)
     drill.advance_to(8720)
     for line in lines:
-        drill.do(line)
+        drill.apply_line(line)
     return drill
 
 

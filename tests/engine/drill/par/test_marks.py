@@ -17,7 +17,7 @@ from engine.drill.par.search_drill import (
     encode_timers,
 )
 from engine.inputs import InputError
-from engine.model import Job, Login, TimerName, ticks
+from engine.model import Job, Login, TimerName, to_ticks
 from engine.model.world import Timer
 from tests.engine.drill import texts
 
@@ -70,11 +70,11 @@ def test_incremental_and_full_hashes_agree() -> None:
     )
     run = SearchDrill(small, small.seed)
     for _ in range(12):
-        run.advance_to(run.tick + ticks(chance.uniform(0.1, 20.0)))
+        run.advance_to(run.tick + to_ticks(chance.draw_uniform(0.1, 20.0)))
         twin = run.fork()
         for drill in (twin, run):
             with suppress(InputError):
-                drill.do(lines[chance.integer(0, len(lines) - 1)])
+                drill.apply_line(lines[chance.draw_integer(0, len(lines) - 1)])
             fork = drill.fork()
             fork.marks = IncrementalHash()
             assert compute_transposition_key(drill) == compute_transposition_key(fork)

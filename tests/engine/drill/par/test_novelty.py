@@ -51,7 +51,7 @@ def all_or_nothing(goal: str, *faults: str, text: str = texts.SMALL) -> Scenario
 def finds_full_score(scenario: Scenario, *lines: str) -> bool:
     """Return whether few search nodes are enough to find the full score."""
     search = ParSearch(scenario, scenario.seed, points_max=9, offered=lines)
-    for _ in search.steps():
+    for _ in search.run_steps():
         if search.nodes >= NODES or (search.best is not None and search.best.score == TOTAL_MAX):
             break
     return search.best is not None and search.best.score == TOTAL_MAX

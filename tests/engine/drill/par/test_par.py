@@ -17,11 +17,11 @@ from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill, compute_transposition_key
 from engine.drill.par.shapes import ParCertificate, PlanScore, WaitingFields
 from engine.drill.running.drill import Drill, play_inputs, replay
-from engine.drill.running.solution import default_end
+from engine.drill.running.solution import find_default_end
 from engine.events import ClusterData, Event, FaultData
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
-from engine.model import ticks
+from engine.model import to_ticks
 from tests.assertions import require
 from tests.engine.drill import texts
 from tests.shipped_scenarios import load_shipped_scenario
@@ -42,7 +42,7 @@ def small() -> Scenario:
 
 @pytest.fixture(scope="module")
 def fair_search(small: Scenario) -> ParSearch:
-    return ParSearch(small, small.seed).run(NODES)
+    return ParSearch(small, small.seed).run_nodes(NODES)
 
 
 def test_a_search_drill_has_the_score_of_the_full_drill(small: Scenario) -> None:
@@ -50,34 +50,34 @@ def test_a_search_drill_has_the_score_of_the_full_drill(small: Scenario) -> None
     whole_drill, lean = Drill(small), SearchDrill(small)
     for number, line in enumerate(lines[::3]):
         for drill in (whole_drill, lean):
-            drill.advance_to(ticks(5.0 + 7 * number))
+            drill.advance_to(to_ticks(5.0 + 7 * number))
             with suppress(InputError):
-                drill.do(line)
-            assert drill.total() == drill.score().total
+                drill.apply_line(line)
+            assert drill.compute_total() == drill.compute_score().total
     for drill in (whole_drill, lean):
-        drill.advance_to(default_end(drill))
-        assert drill.total() == drill.score().total
+        drill.advance_to(find_default_end(drill))
+        assert drill.compute_total() == drill.compute_score().total
     assert whole_drill.journal == lean.journal
     assert len(whole_drill.journal) > 5
-    assert whole_drill.score() == lean.score()
-    assert whole_drill.state_hash() == lean.state_hash()
+    assert whole_drill.compute_score() == lean.compute_score()
+    assert whole_drill.compute_state_hash() == lean.compute_state_hash()
 
 
 def test_equal_states_are_merged_and_others_are_not(small: Scenario) -> None:
     drill = SearchDrill(small)
-    drill.advance_to(ticks(30.0))
+    drill.advance_to(to_ticks(30.0))
     twin = drill.fork()
     assert compute_transposition_key(drill) == compute_transposition_key(twin)
-    twin.do("power-on SERVER_A")
+    twin.apply_line("power-on SERVER_A")
     assert compute_transposition_key(drill) != compute_transposition_key(twin)
 
 
 def test_par_is_at_least_the_reference_and_replays(small: Scenario) -> None:
     work = CertificateBuilder(small, small.seed)
-    for _ in work.steps():
+    for _ in work.run_steps():
         if max(work.fair.nodes % NODES, work.clairvoyant.nodes) >= NODES - 1:
             work.end_search()
-    certificate = work.certificate()
+    certificate = work.build_certificate()
     assert certificate["reference"]["fair"]
     assert (
         certificate["clairvoyant"]["score"]
@@ -86,23 +86,23 @@ def test_par_is_at_least_the_reference_and_replays(small: Scenario) -> None:
         > 0
     )
     drill = replay(small, small.seed, "practice", certificate["par"]["plan"])
-    drill.advance_to(default_end(drill, drill.tick))
-    assert drill.score().total == certificate["par"]["score"]
+    drill.advance_to(find_default_end(drill, drill.tick))
+    assert drill.compute_score().total == certificate["par"]["score"]
     assert 0.0 < require(certificate["safest"])["least"] <= certificate["par"]["score"]
-    assert drill.state_hash() == certificate["hashes"]["par"]
+    assert drill.compute_state_hash() == certificate["hashes"]["par"]
 
 
 def test_a_certificate_lists_traps_and_the_plan_that_tolerates_delay(small: Scenario) -> None:
-    off_input = Input(ticks(40.0), "sql", ("SERVER_B", "ALTER DATABASE Sales SET PARTNER OFF"))
-    late_input = Input(ticks(205.0), "power-on", ("SERVER_A",))
+    off_input = Input(to_ticks(40.0), "sql", ("SERVER_B", "ALTER DATABASE Sales SET PARTNER OFF"))
+    late_input = Input(to_ticks(205.0), "power-on", ("SERVER_A",))
     work = CertificateBuilder(small, small.seed)
-    work.fair = ParSearch(small, small.seed, offered=()).run(4, [[off_input], [late_input]])
-    work.clairvoyant = ParSearch(small, small.seed, fair=False).run(2)
-    certificate = work.certificate()
+    work.fair = ParSearch(small, small.seed, offered=()).run_nodes(4, [[off_input], [late_input]])
+    work.clairvoyant = ParSearch(small, small.seed, fair=False).run_nodes(2)
+    certificate = work.build_certificate()
     plans = {plan.actions: plan for plan in work.fair.plans}
     assert plans[(late_input,)].score == certificate["par"]["score"], "still in time, but no second to spare"
     assert (
-        work._score_delayed(plans[(late_input,)], ticks(30.0))
+        work._score_delayed(plans[(late_input,)], to_ticks(30.0))
         < require(certificate["safest"])["least"]
         == certificate["par"]["score"]
     )
@@ -116,19 +116,19 @@ def test_no_fair_plan_acts_before_the_first_symptom(small: Scenario, fair_search
     for plan in fair_search.plans:
         drill = Drill(small)
         play_inputs(drill, plan.actions)
-        drill.advance_to(default_end(drill))
+        drill.advance_to(find_default_end(drill))
         first = next(e.tick for e in drill.events if e.kind in ("errorlog", "detected", "client"))
         assert all(item.tick > first or item.verb == "answer" for item in plan.actions)
 
 
 def test_an_action_between_fault_and_symptom_is_premature(small: Scenario) -> None:
     drill = Drill(small)
-    drill.advance_to(ticks(20.0))
-    item = drill.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
-    drill.advance_to(ticks(40.0))
+    drill.advance_to(to_ticks(20.0))
+    item = drill.apply_line("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
+    drill.advance_to(to_ticks(40.0))
     assert find_premature_inputs(small, drill.story_ticks, drill.events, drill.journal) == [item]
-    assert lacks_evidence(small, [], [], ticks(5.0)), "before anything has happened"
-    assert not lacks_evidence(small, drill.story_ticks, drill.events, ticks(40.0))
+    assert lacks_evidence(small, [], [], to_ticks(5.0)), "before anything has happened"
+    assert not lacks_evidence(small, drill.story_ticks, drill.events, to_ticks(40.0))
 
 
 LOAD = '[[timeline]]\nat = "10s"\ndo = "bulk-load Sales rows=2000 batch_rows=100"\n'
@@ -151,8 +151,8 @@ def test_facts_of_the_brief_are_known_and_a_fault_is_hidden(
 ) -> None:
     scenario = texts.small((FAULT, timeline), ("seed = 3\n", begin + "seed = 3\n"))
     drill = Drill(scenario)
-    drill.advance_to(ticks(25.0))
-    moments = (ticks(5.0), ticks(10.5), ticks(20.5))
+    drill.advance_to(to_ticks(25.0))
+    moments = (to_ticks(5.0), to_ticks(10.5), to_ticks(20.5))
     assert [lacks_evidence(scenario, drill.story_ticks, (), moment) for moment in moments] == is_blind
 
 
@@ -170,8 +170,8 @@ def test_what_follows_a_fault_in_its_tick_is_a_symptom(
     small: Scenario, order: tuple[str, ...], is_blind: bool
 ) -> None:
     data = {"fault": FaultData(verb="power-off", args=["SERVER_A"]), "cluster": ClusterData(what="left")}
-    events = [Event(ticks(20.0), data[kind], kind) for kind in order]
-    assert lacks_evidence(small, [ticks(20.0)], events, ticks(21.0)) is is_blind
+    events = [Event(to_ticks(20.0), data[kind], kind) for kind in order]
+    assert lacks_evidence(small, [to_ticks(20.0)], events, to_ticks(21.0)) is is_blind
 
 
 def _waiting(search: ParSearch) -> WaitingCost:
@@ -184,8 +184,8 @@ def _waiting(search: ParSearch) -> WaitingCost:
 def test_the_value_of_waiting_never_rises_and_ends_at_total_loss(fair_search: ParSearch) -> None:
     assert fair_search.best is not None
     work = _waiting(fair_search)
-    run_to_completion(work.steps())
-    fields = work.certificate_fields()
+    run_to_completion(work.run_steps())
+    fields = work.build_certificate_fields()
     best, lost_s = fields["curve"]["best"], require(fields["point_of_no_return_s"])
     assert best == sorted(best, reverse=True)
     assert best[0] == fair_search.best.score
@@ -193,18 +193,18 @@ def test_the_value_of_waiting_never_rises_and_ends_at_total_loss(fair_search: Pa
     assert lost_s > 20.0, "after the failure it can still be mended"
     for late_s, reaches in ((0.0, True), (2.0, False)):
         run = Drill(fair_search.scenario, fair_search.seed)
-        run.advance_to(ticks(lost_s + late_s))
-        run.do("power-on SERVER_A")
-        run.advance_to(default_end(run, run.tick))
-        assert run.score().finished == reaches
+        run.advance_to(to_ticks(lost_s + late_s))
+        run.apply_line("power-on SERVER_A")
+        run.advance_to(find_default_end(run, run.tick))
+        assert run.compute_score().finished == reaches
 
 
 def test_the_last_chance_plan_begins_at_the_point_of_no_return(fair_search: ParSearch) -> None:
     work = _waiting(fair_search)
     all_fields: list[WaitingFields] = []
-    for _ in work.steps():  # the search may end after any step
-        if not all_fields or all_fields[-1] != work.certificate_fields():
-            all_fields.append(work.certificate_fields())
+    for _ in work.run_steps():  # the search may end after any step
+        if not all_fields or all_fields[-1] != work.build_certificate_fields():
+            all_fields.append(work.build_certificate_fields())
     assert len(all_fields) > 3
     assert fair_search.best is not None
     assert all_fields[0]["point_of_no_return_s"] == fair_search.best.actions[0].tick / TICKS_PER_S
@@ -212,9 +212,9 @@ def test_the_last_chance_plan_begins_at_the_point_of_no_return(fair_search: ParS
     assert lost_s == sorted(lost_s)
     for fields in all_fields[:: len(all_fields) - 1]:
         run = replay(fair_search.scenario, fair_search.seed, "practice", require(fields["last_chance"]))
-        run.advance_to(default_end(run, run.tick))
-        assert run.score().finished
-        assert run.journal[0].tick == ticks(require(fields["point_of_no_return_s"]))
+        run.advance_to(find_default_end(run, run.tick))
+        assert run.compute_score().finished
+        assert run.journal[0].tick == to_ticks(require(fields["point_of_no_return_s"]))
 
 
 def test_after_the_known_last_chance_another_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,14 +222,14 @@ def test_after_the_known_last_chance_another_is_searched(monkeypatch: pytest.Mon
     stop = '[[timeline]]\nat = "20s"\ndo = "stop-service SERVER_A"\n'
     unplug = '\n[[timeline]]\nwhen = "time_s() > 60 and SERVER_A is STOPPED"\ndo = "power-off SERVER_A"\n'
     scenario = texts.small((FAULT, stop + unplug), ("+5 power-on", "+5 start-service"))
-    start = Input(ticks(30.0), "start-service", ("SERVER_A",))
-    search = ParSearch(scenario, scenario.seed).run(2, [[start]])
+    start = Input(to_ticks(30.0), "start-service", ("SERVER_A",))
+    search = ParSearch(scenario, scenario.seed).run_nodes(2, [[start]])
     assert search.best is not None
     assert search.best.reached
     monkeypatch.setattr("engine.drill.par.cost_of_waiting.LATE_PLANS_MIN", 80)
     work = _waiting(search)
-    run_to_completion(work.steps())
-    fields = work.certificate_fields()
+    run_to_completion(work.run_steps())
+    fields = work.build_certificate_fields()
     no_return_s = require(fields["point_of_no_return_s"])
     assert no_return_s > 100.0
     assert any("power-on SERVER_A" in line for line in require(fields["last_chance"]))
@@ -244,16 +244,16 @@ def search_without_time(
     """Return builder and certificate of a search without time."""
     work = CertificateBuilder(scenario, scenario.seed, before=previous)
     work.end_search()
-    for _ in work.steps():
+    for _ in work.run_steps():
         work.end_search()
-    return work, work.certificate(lambda _: True)
+    return work, work.build_certificate(lambda _: True)
 
 
 def test_a_search_continued_from_a_certificate_proves_as_much() -> None:
     """This holds even if the last chance passes just after a hidden event, so that the plan is not fair."""
     hidden = '[[timeline]]\nat = "204.5s"\ndo = "slow-cpu SERVER_W factor=2"\n\n[[goal]]\nname = "served"'
     small = texts.small(('[[goal]]\nname = "served"', hidden))
-    late_input = Input(ticks(205.0), "power-on", ("SERVER_A",))
+    late_input = Input(to_ticks(205.0), "power-on", ("SERVER_A",))
     _, new = search_without_time(small, None)
     known_certificate: ParCertificate = {
         "par": {"plan": ["40 power-on SERVER_A"], "score": new["par"]["score"]},
@@ -303,13 +303,13 @@ def test_proofs_with_other_bounds_do_not_count(small: Scenario) -> None:
 
 def test_a_search_from_a_moment_plans_only_later_actions(small: Scenario) -> None:
     run = SearchDrill(small)
-    run.advance_to(ticks(30.0))
-    run.do("note so far")
-    search = ParSearch(small, small.seed, start=run, offered=("power-on SERVER_A",)).run(6)
+    run.advance_to(to_ticks(30.0))
+    run.apply_line("note so far")
+    search = ParSearch(small, small.seed, start=run, offered=("power-on SERVER_A",)).run_nodes(6)
     assert search.best is not None
     (act,) = search.best.actions
     assert (act.line_without_time, act.tick) == ("power-on SERVER_A", run.tick)
-    assert search.best.score > ParSearch(small, small.seed, start=run, offered=()).run(1).plans[0].score
+    assert search.best.score > ParSearch(small, small.seed, start=run, offered=()).run_nodes(1).plans[0].score
 
 
 def test_statements_about_a_group_are_candidates() -> None:
@@ -318,7 +318,7 @@ def test_statements_about_a_group_are_candidates() -> None:
     moves = {line.split()[1] for line in lines if line.endswith("FAILOVER")}
     primary = {server for server, _ in drill.world.replicas} - moves
     assert len(primary) == 1
-    assert drill.holds(f"{drill.world.databases()[0]} on {primary.pop()} is PRIMARY")
+    assert drill.is_condition_met(f"{drill.world.list_databases()[0]} on {primary.pop()} is PRIMARY")
     assert any("SET HADR SUSPEND" in line for line in lines)
     assert any(line.startswith("move-role ") for line in lines)
 
@@ -326,8 +326,8 @@ def test_statements_about_a_group_are_candidates() -> None:
 def test_a_removed_vote_can_be_restored() -> None:
     drill = SearchDrill(load_shipped_scenario("wsfc-site-votes"))
     assert not any(line.startswith("set-weight") for line in list_candidates(drill, ()))
-    drill.do("ps LION (Get-ClusterNode LION).NodeWeight = 0")
-    drill.advance_to(ticks(5.0))
+    drill.apply_line("ps LION (Get-ClusterNode LION).NodeWeight = 0")
+    drill.advance_to(to_ticks(5.0))
     assert "set-weight LION 1" in list_candidates(drill, ())
 
 

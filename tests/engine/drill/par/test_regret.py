@@ -21,10 +21,10 @@ from engine.drill.par.regret import (
 )
 from engine.drill.par.search_drill import RetryingRun, SearchDrill
 from engine.drill.running.drill import Drill, play_inputs, replay
-from engine.drill.running.solution import default_end, play_idle, play_reference
+from engine.drill.running.solution import find_default_end, play_idle, play_reference
 from engine.generators import run_to_completion
 from engine.inputs import Input
-from engine.model import ticks
+from engine.model import to_ticks
 from tests import par_drills
 from tests.engine.drill import texts
 
@@ -43,13 +43,13 @@ def test_the_reference_loses_nothing(small: Scenario) -> None:
     account = compute_account(drill)
     assert {move.label for move in account.moves} == {"best"}
     assert (account.accuracy, account.point_of_no_return, account.worst) == (100.0, None, None)
-    assert account.curve[-1][1] == drill.score().total
+    assert account.curve[-1][1] == drill.compute_score().total
 
 
 def test_a_run_interrupted_by_others_is_not_abandoned(small: Scenario) -> None:
     drill = Drill(small)
-    drill.advance_to(ticks(10.0))
-    drill.finish()
+    drill.advance_to(to_ticks(10.0))
+    drill.end_now()
     account = compute_account(drill)
     assert account.moves[-1].line == "finish"
     assert account.accuracy < 50.0
@@ -64,9 +64,9 @@ def test_doing_nothing_loses_points_by_waiting(small: Scenario) -> None:
     account = compute_account(drill)
     assert {move.line for move in account.moves} == {WAITING}
     assert len(account.moves) > 1, "it is split where something could be seen"
-    assert account.moves[0].until > ticks(20.0), "nothing could be seen before the failure"
-    assert account.curve[0][1] == play_reference(small).score().total
-    assert account.curve[-1][1] == drill.score().total
+    assert account.moves[0].until > to_ticks(20.0), "nothing could be seen before the failure"
+    assert account.curve[0][1] == play_reference(small).compute_score().total
+    assert account.curve[-1][1] == drill.compute_score().total
     worst = account.worst
     assert worst is not None
     assert worst.label == "blunder"
@@ -74,12 +74,12 @@ def test_doing_nothing_loses_points_by_waiting(small: Scenario) -> None:
     assert account.point_of_no_return is not None
     assert 0 < account.point_of_no_return < drill.tick
     first_run, later_drill = (Drill(small) for _ in range(2))
-    for run, wait_ticks in ((first_run, 0), (later_drill, ticks(2.0))):
+    for run, wait_ticks in ((first_run, 0), (later_drill, to_ticks(2.0))):
         run.advance_to(account.point_of_no_return + wait_ticks)
-        run.do("power-on SERVER_A")
+        run.apply_line("power-on SERVER_A")
         run.advance_to(drill.tick)
-    assert first_run.score().finished
-    assert not later_drill.score().finished
+    assert first_run.compute_score().finished
+    assert not later_drill.compute_score().finished
     chance = account.last_chance
     assert chance is not None
     assert (chance.tick, chance.line, chance.done) == (account.point_of_no_return, WAITING, 0)
@@ -87,19 +87,19 @@ def test_doing_nothing_loses_points_by_waiting(small: Scenario) -> None:
     second_run = Drill(small)
     play_inputs(second_run, chance.plan)
     second_run.advance_to(drill.tick)
-    assert second_run.score().finished, "it is the proof"
+    assert second_run.compute_score().finished, "it is the proof"
     assert chance.missed == (("SERVER_A is the mirror again", drill.tick),)
 
 
 def test_an_action_that_ends_the_last_chance_is_named(small: Scenario) -> None:
     drill = Drill(small)
-    drill.advance_to(ticks(5.0))
-    drill.do("sql SERVER_A SELECT 1")
-    drill.advance_to(ticks(40.0))
-    drill.do("finish")
+    drill.advance_to(to_ticks(5.0))
+    drill.apply_line("sql SERVER_A SELECT 1")
+    drill.advance_to(to_ticks(40.0))
+    drill.apply_line("finish")
     chance = compute_account(drill).last_chance
     assert chance is not None
-    assert (chance.tick, chance.line, chance.done) == (ticks(40.0), "finish", 1)
+    assert (chance.tick, chance.line, chance.done) == (to_ticks(40.0), "finish", 1)
     assert all(item.tick >= chance.tick for item in chance.remaining_actions)
 
 
@@ -117,8 +117,8 @@ def test_a_retry_begins_in_time_for_its_first_action(small: Scenario) -> None:
 
 def test_a_harmful_action_is_named_with_a_better_one(small: Scenario) -> None:
     drill = Drill(small)
-    drill.advance_to(ticks(25.0))
-    drill.do("power-off SERVER_B")
+    drill.advance_to(to_ticks(25.0))
+    drill.apply_line("power-off SERVER_B")
     drill.advance_to(drill.end_tick or 0)
     account = compute_account(drill)
     worst = max(account.moves, key=lambda move: move.regret)
@@ -130,8 +130,8 @@ def test_a_harmful_action_is_named_with_a_better_one(small: Scenario) -> None:
 
 def test_a_removed_session_can_be_set_up_again(small: Scenario) -> None:
     drill = Drill(small)
-    drill.advance_to(ticks(5.0))
-    drill.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
+    drill.advance_to(to_ticks(5.0))
+    drill.apply_line("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
     drill.advance_to(drill.end_tick or 0)
     account = compute_account(drill)
     removed = next(move for move in account.moves if move.line)
@@ -139,7 +139,7 @@ def test_a_removed_session_can_be_set_up_again(small: Scenario) -> None:
     waited = next(move for move in account.moves if move.tick > removed.tick and move.regret)
     options = [item.line_without_time.partition(" SET ")[2].split(" = ")[0] for item in waited.best[:3]]
     assert options == ["PARTNER", "PARTNER", "WITNESS"]
-    assert waited.until < ticks(20.0), "before the failure"
+    assert waited.until < to_ticks(20.0), "before the failure"
 
 
 def test_undoing_ones_own_damage_is_not_brilliant(small: Scenario) -> None:
@@ -148,7 +148,7 @@ def test_undoing_ones_own_damage_is_not_brilliant(small: Scenario) -> None:
     lines = [f"5 {suspend} SUSPEND", f"12 {suspend} RESUME", f"30 pull-{cable}", f"60 plug-{cable}"]
     lines.append("70 power-on SERVER_A")
     drill = replay(small, small.seed, "practice", lines)
-    drill.advance_to(default_end(drill))
+    drill.advance_to(find_default_end(drill))
     account = run_to_completion(build_account(drill, doubting=False))
     assert account.risen <= RISE_MAX
     assert [move.line for move in account.moves if move.label == "brilliant"] == []
@@ -156,19 +156,22 @@ def test_undoing_ones_own_damage_is_not_brilliant(small: Scenario) -> None:
 
 def test_giving_up_loses_the_reachable_points(small: Scenario) -> None:
     drill = Drill(small)
-    drill.advance_to(ticks(1.0))
-    drill.do("finish")
+    drill.advance_to(to_ticks(1.0))
+    drill.apply_line("finish")
     account = compute_account(drill)
     last = account.moves[-1]
     assert (last.line, last.label, last.tick) == ("finish", "blunder", drill.tick)
-    assert (last.before, last.after) == (play_reference(small).score().total, drill.score().total)
+    assert (last.before, last.after) == (
+        play_reference(small).compute_score().total,
+        drill.compute_score().total,
+    )
     assert last.best
     assert account.point_of_no_return == drill.tick
 
 
 def test_a_drill_without_a_solution_is_searched(small: Scenario) -> None:
     account = compute_account(play_idle(small.model_copy(update={"solution": ()})))
-    assert account.curve[0][1] == play_reference(small).score().total
+    assert account.curve[0][1] == play_reference(small).compute_score().total
     assert account.point_of_no_return is not None
 
 
@@ -178,16 +181,16 @@ def test_queries_leave_time_for_actions_and_all_actions_run(
     monkeypatch.setattr("engine.drill.par.regret.MOVES_MAX", 1)
     drill = Drill(small)
     for number in range(3):
-        drill.advance_to(ticks(5.0 + number))
-        drill.do("sql SERVER_A SELECT 1")
-    drill.advance_to(ticks(25.0))
-    drill.do("power-off SERVER_B")
-    drill.advance_to(ticks(26.0))
-    drill.do("power-off SERVER_W")
+        drill.advance_to(to_ticks(5.0 + number))
+        drill.apply_line("sql SERVER_A SELECT 1")
+    drill.advance_to(to_ticks(25.0))
+    drill.apply_line("power-off SERVER_B")
+    drill.advance_to(to_ticks(26.0))
+    drill.apply_line("power-off SERVER_W")
     drill.advance_to(drill.end_tick or 0)
     account = compute_account(drill)
     assert [move.line for move in account.moves if move.line] == ["power-off SERVER_B"]
-    assert account.curve[-1][1] == drill.score().total
+    assert account.curve[-1][1] == drill.compute_score().total
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -196,7 +199,7 @@ def test_the_curve_never_rises_and_ends_with_the_score(small: Scenario, seed: in
     account = compute_account(drill)
     values = [value for _, value in account.curve]
     assert values == sorted(values, reverse=True)
-    assert values[-1] == drill.score().total
+    assert values[-1] == drill.compute_score().total
     assert account.curve[0][0] == 0
 
 
@@ -215,8 +218,8 @@ def test_accuracy_follows_the_published_formula() -> None:
 def test_without_a_known_plan_a_search_finds_the_players_actions(small: Scenario) -> None:
     unsolved = texts.small((texts.COURSE[texts.COURSE.index("[[solution]]") :].split("[[rubric]]")[0], ""))
     drill = Drill(unsolved)
-    drill.advance_to(ticks(40.0))
-    drill.do("power-on SERVER_A")
+    drill.advance_to(to_ticks(40.0))
+    drill.apply_line("power-on SERVER_A")
     drill.advance_to(drill.end_tick or 0)
     credulous, doubting = (
         run_to_completion(build_account(drill, doubting=doubts)) for doubts in (False, True)
@@ -230,11 +233,11 @@ def test_without_a_known_plan_a_search_finds_the_players_actions(small: Scenario
 def test_a_refused_action_waits_until_it_is_accepted() -> None:
     lonely = texts.small(('witness = "SERVER_W"\n', ""))
     run = SearchDrill(lonely)
-    run.advance_to(ticks(15.0))
-    forced = RetryingRun(run).do(
+    run.advance_to(to_ticks(15.0))
+    forced = RetryingRun(run).apply_line(
         "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
     )
-    assert ticks(20.0) < forced.tick < ticks(60.0), "once the principal is lost"
+    assert to_ticks(20.0) < forced.tick < to_ticks(60.0), "once the principal is lost"
 
 
 def test_a_run_with_several_mistakes_can_recover() -> None:
@@ -242,7 +245,7 @@ def test_a_run_with_several_mistakes_can_recover() -> None:
     scenario = next(scenario for scenario in par_drills.scenarios() if scenario.name == "set-up")
     lines = ["1 pull-cable B1", "4 stop-service A1", "6 sql B1 ALTER ENDPOINT Mirroring STATE = STARTED"]
     drill = replay(scenario, scenario.seed, "practice", [*lines, "90 power-off B1"])
-    drill.advance_to(default_end(drill))
+    drill.advance_to(find_default_end(drill))
     first: list[Account] = []
     account = run_to_completion(build_account(drill, on_progress=first.append))
     assert account.risen <= RISE_MAX
@@ -281,8 +284,8 @@ def test_a_low_value_after_actions_starts_a_search(small: Scenario, monkeypatch:
     monkeypatch.setattr(continuations, "list_bridged_continuations", lambda *_: iter(()))
     drill = Drill(small)
     for at_s, line in ((40.0, "stop-service SERVER_B"), (41.0, "stop-service SERVER_W")):
-        drill.advance_to(ticks(at_s))
-        drill.do(line)
+        drill.advance_to(to_ticks(at_s))
+        drill.apply_line(line)
     drill.advance_to(drill.end_tick or 0)
     account = compute_account(drill)
     stop_move = next(move for move in account.moves if move.line == "stop-service SERVER_W")
@@ -297,8 +300,8 @@ def test_possible_improvements_are_reported(small: Scenario) -> None:
     assert compute_account(play_reference(small)).doubt is None
     assert compute_account(play_idle(small)).doubt is None, "all that was lost was lost for good"
     drill = Drill(small)
-    drill.advance_to(ticks(30.0))
-    drill.do("stop-service SERVER_B")
+    drill.advance_to(to_ticks(30.0))
+    drill.apply_line("stop-service SERVER_B")
     drill.advance_to(drill.end_tick or 0)
     doubt = compute_account(drill).doubt
     assert doubt is not None

@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from app.files.certificates import LUCK_MAX, warnings
+from app.files.certificates import LUCK_MAX, list_warnings
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.certificate import SEEDS, CertificateBuilder
@@ -18,7 +18,7 @@ from engine.drill.par.search_drill import SearchDrill
 from engine.drill.par.shapes import ParCertificate
 from engine.drill.par.trials import SearchPlan
 from engine.inputs import Input
-from engine.model import Tick, ticks
+from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
 from tests.assertions import require
 from tests.engine.drill import texts
@@ -48,12 +48,12 @@ costs points.
 
 def build_certificate(search: ParSearch, nodes: int) -> ParCertificate:
     work = CertificateBuilder(search.scenario, search.seed)
-    work.fair = search.run(nodes)
+    work.fair = search.run_nodes(nodes)
     work.end_search()
-    for _ in work.clairvoyant.steps(narrower_search=search):
+    for _ in work.clairvoyant.run_steps(narrower_search=search):
         if work.clairvoyant.begun_with_all:
             break
-    return work.certificate()
+    return work.build_certificate()
 
 
 def test_a_plan_found_by_luck_scores_less_over_several_seeds() -> None:
@@ -76,9 +76,11 @@ def test_actions_of_a_plan_follow_their_symptom_with_every_seed() -> None:
 def test_check_reports_a_best_plan_found_by_luck() -> None:
     certificate = build_certificate(ParSearch(texts.small(*BACK_BY_CHANCE), 23, offered=()), 2)
     assert require(certificate["robust"])["least"] < certificate["par"]["score"] - LUCK_MAX
-    assert any("with another seed" in problem.text for problem in warnings(certificate, "small.toml"))
+    assert any("with another seed" in problem.text for problem in list_warnings(certificate, "small.toml"))
     require(certificate["robust"])["least"] = certificate["par"]["score"]
-    assert not any("with another seed" in problem.text for problem in warnings(certificate, "small.toml"))
+    assert not any(
+        "with another seed" in problem.text for problem in list_warnings(certificate, "small.toml")
+    )
 
 
 DRAWN = ('at = "20s"\ndo', 'between = ["20s", "60s"]\ndo')
@@ -131,7 +133,7 @@ def play_as_reactions(scenario: Scenario, script: str, seed: int) -> SearchDrill
 def find_failure_s(scenario: Scenario, seed: int) -> float:
     """Return the time of the first event of the timeline."""
     run = SearchDrill(scenario, seed)
-    run.advance_to(ticks(100.0))
+    run.advance_to(to_ticks(100.0))
     return run.story_ticks[0] / TICKS_PER_S
 
 
@@ -142,7 +144,7 @@ def with_seeds(scenario: Scenario, low_s: float, high_s: float) -> Iterator[int]
 
 @pytest.mark.parametrize("changes", [(), (DRAWN,), (LOCKED,), (DRAWN, *ASKED)], ids=str)
 def test_with_its_own_seed_a_plan_is_played_unchanged(changes: tuple[tuple[str, str], ...]) -> None:
-    search = ParSearch(texts.small(*changes), 3).run(8)
+    search = ParSearch(texts.small(*changes), 3).run_nodes(8)
     for plan in search.plans:
         run = SearchDrill(search.scenario, 3)
         assert play_reactions(run, build_reactions(search.scenario, 3, plan.actions)) == plan.score
@@ -153,13 +155,13 @@ def test_an_action_waits_for_the_events_before_it_in_the_plan() -> None:
     """The delay between the failure and the failover differs for each seed."""
     drill = texts.small(DRAWN)
     own_search = SearchDrill(drill)
-    own_search.advance_to(ticks(100.0))
+    own_search.advance_to(to_ticks(100.0))
     failover_s = max(event.tick for event in own_search.events if event.kind == "failover") / TICKS_PER_S
     delays = set()
     for seed in range(4, 10):
         run = play_as_reactions(drill, f"{failover_s + 0.5} power-on SERVER_A", seed)
         (act,) = run.journal
-        assert act.tick - ticks(0.5) == max(e.tick for e in run.events if e.kind == "failover")
+        assert act.tick - to_ticks(0.5) == max(e.tick for e in run.events if e.kind == "failover")
         delays.add(act.tick - run.story_ticks[-1])
     assert len(delays) > 1
 
@@ -201,7 +203,7 @@ def test_an_action_refused_in_the_plan_does_not_wait() -> None:
 def test_no_reaction_precedes_its_symptom() -> None:
     drill = texts.small(DRAWN)
     own_search = SearchDrill(drill)
-    own_search.advance_to(ticks(100.0))
+    own_search.advance_to(to_ticks(100.0))
     for seed in range(4, 10):
         run = play_as_reactions(drill, f"{first_symptom(own_search) / TICKS_PER_S} power-on SERVER_A", seed)
         assert [item.tick for item in run.journal] == [first_symptom(run)]
@@ -221,11 +223,11 @@ def first_symptom(run: SearchDrill) -> Tick:
 
 def test_the_middle_plan_of_each_kind_is_tried_too() -> None:
     def plan(second: int, server: str, score: float) -> SearchPlan:
-        return SearchPlan((Input(ticks(second), "power-on", (server,)),), score, True, True, happened=(1,))
+        return SearchPlan((Input(to_ticks(second), "power-on", (server,)),), score, True, True, happened=(1,))
 
     plans = [plan(second, "A", 100.0) for second in (9, 5, 7, 8, 6)]
     other_plan = plan(5, "B", 40.0)
     archive = select_archive([*plans, other_plan, plan(1, "A", 50.0)])
     assert [(plan_kept.actions[0].tick, plan_kept.score) for plan_kept in archive] == [
-        (ticks(5), 100.0), (ticks(5), 40.0), (ticks(7), 100.0),
+        (to_ticks(5), 100.0), (to_ticks(5), 40.0), (to_ticks(7), 100.0),
     ]  # fmt: skip

@@ -12,7 +12,7 @@ from engine.drill.par.noop_actions import is_noop
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.par.trials import Rules, Trials, try_input
 from engine.inputs import Input
-from engine.model import ticks
+from engine.model import to_ticks
 from tests.engine.drill import texts
 
 FEW = ("witness-lost",)
@@ -73,7 +73,7 @@ def test_a_noop_does_not_raise_the_value(name: str) -> None:
 def test_noop_actions_are_detected(line: str, goal: str, expected: bool) -> None:
     """SERVER_A is the principal of a healthy session."""
     run = SearchDrill(texts.small(('when = "Sales serves on SERVER_B"', f"when = '{goal}'")), 1)
-    run.advance_to(ticks(5.0))
+    run.advance_to(to_ticks(5.0))
     drill = _try_line(run, line)
     assert drill is not None
     assert is_noop(run, drill) is expected

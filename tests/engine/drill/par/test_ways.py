@@ -12,11 +12,11 @@ from engine.drill.judging.agents import list_candidate_lines
 from engine.drill.par import continuations
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import default_end, play_reference
+from engine.drill.running.solution import find_default_end, play_reference
 from engine.drill.time.cooperative_tasks import Slices
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
-from engine.model import ticks
+from engine.model import to_ticks
 from tests.engine.drill import texts
 
 
@@ -27,7 +27,7 @@ def small() -> Scenario:
 
 def start_run_at(scenario: Scenario, t_s: float) -> SearchDrill:
     run = SearchDrill(scenario)
-    run.advance_to(ticks(t_s))
+    run.advance_to(to_ticks(t_s))
     return run
 
 
@@ -38,10 +38,10 @@ def test_lost_points_stay_lost(small: Scenario) -> None:
         while not run.finished:
             scores.append(run.compute_upper_bound())
             with suppress(InputError):
-                run.do(chance.choice(lines))
-            run.advance_to(run.tick + ticks(25.0))
+                run.apply_line(chance.choice(lines))
+            run.advance_to(run.tick + to_ticks(25.0))
         assert scores == sorted(scores, reverse=True)
-        assert run.total() <= scores[-1]
+        assert run.compute_total() <= scores[-1]
         last.append(scores[-1])
     assert min(last) < 70.0 < 100.0 == scores[0]
 
@@ -63,7 +63,7 @@ def test_a_continuation_with_a_later_wait_is_played_once(
 
     monkeypatch.setattr(continuations, "finish_rollout", count_rollout)
     early_value, late_value = (
-        run_to_completion(baseline.evaluate(start_run_at(small, t_s), late_continuation))
+        run_to_completion(baseline.evaluate_continuation(start_run_at(small, t_s), late_continuation))
         for t_s in (1.0, 15.0)
     )
     assert isinstance(early_value, continuations.Rollout)
@@ -74,13 +74,15 @@ def test_a_continuation_with_a_later_wait_is_played_once(
 
 def test_a_continuation_is_cut_where_its_bound_is_too_low(small: Scenario) -> None:
     run = start_run_at(small, 1.0)
-    run.do("power-off SERVER_B")
+    run.apply_line("power-off SERVER_B")
     baseline = continuations.BaselineRun(run)
-    cut = run_to_completion(baseline.evaluate(run, continuations.build_idle_continuation(), score_floor=90.0))
+    cut = run_to_completion(
+        baseline.evaluate_continuation(run, continuations.build_idle_continuation(), score_floor=90.0)
+    )
     assert isinstance(cut, continuations.PrunedRollout)
     assert cut.upper_bound < 90.0
     whole_value = run_to_completion(
-        baseline.evaluate(run, continuations.build_idle_continuation(), score_floor=1.0)
+        baseline.evaluate_continuation(run, continuations.build_idle_continuation(), score_floor=1.0)
     )
     assert isinstance(whole_value, continuations.Rollout), "it is asked for more closely now"
     assert whole_value.score <= cut.upper_bound
@@ -97,40 +99,43 @@ def test_actions_after_a_noop_keep_their_time() -> None:
             continuations.BaselineRun(run), run, continuations.list_continuations(run, ())
         )
     )
-    assert best_rollout.score == play_reference(scenario).score().total > 90.0
+    assert best_rollout.score == play_reference(scenario).compute_score().total > 90.0
     assert [(item.verb, item.tick) for item in best_rollout.actions] == [
-        ("sql", ticks(50.0)),
-        ("power-on", ticks(55.0)),
+        ("sql", to_ticks(50.0)),
+        ("power-on", to_ticks(55.0)),
     ]
 
 
 def test_a_noop_of_a_plan_is_omitted(small: Scenario) -> None:
-    plan = [Input(ticks(40.0), "plug-cable", ("SERVER_A",)), Input(ticks(50.0), "power-on", ("SERVER_A",))]
+    plan = [
+        Input(to_ticks(40.0), "plug-cable", ("SERVER_A",)),
+        Input(to_ticks(50.0), "power-on", ("SERVER_A",)),
+    ]
     run = start_run_at(small, 45.0)
     rollout = run_to_completion(
-        continuations.BaselineRun(run).evaluate(run, continuations.build_plan_continuation(plan))
+        continuations.BaselineRun(run).evaluate_continuation(run, continuations.build_plan_continuation(plan))
     )
     assert isinstance(rollout, continuations.Rollout)
-    assert [(item.verb, item.tick) for item in rollout.actions] == [("power-on", ticks(55.0))]
+    assert [(item.verb, item.tick) for item in rollout.actions] == [("power-on", to_ticks(55.0))]
     second_drill = Drill(small)
-    second_drill.advance_to(ticks(55.0))
-    second_drill.do("power-on SERVER_A")
-    second_drill.advance_to(default_end(second_drill))
-    assert rollout.score == second_drill.score().total
+    second_drill.advance_to(to_ticks(55.0))
+    second_drill.apply_line("power-on SERVER_A")
+    second_drill.advance_to(find_default_end(second_drill))
+    assert rollout.score == second_drill.compute_score().total
 
 
 def test_recovering_a_restoring_copy_is_a_candidate(small: Scenario) -> None:
     run = start_run_at(small, 5.0)
     assert continuations.list_recoveries(run.world) == []
-    run.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
-    run.advance_to(ticks(8.0))
+    run.apply_line("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
+    run.advance_to(to_ticks(8.0))
     assert continuations.list_recoveries(run.world) == ["sql SERVER_B RESTORE DATABASE [Sales] WITH RECOVERY"]
 
 
 def test_every_repairable_fault_is_a_candidate(small: Scenario) -> None:
     run = start_run_at(small, 25.0)
-    run.do("pull-cable SERVER_W")
-    run.advance_to(ticks(40.0))
+    run.apply_line("pull-cable SERVER_W")
+    run.advance_to(to_ticks(40.0))
     assert [item.line_without_time for item in continuations.list_repair_inputs(run)] == [
         "plug-cable SERVER_W",
         "power-on SERVER_A",

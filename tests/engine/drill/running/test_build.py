@@ -22,9 +22,9 @@ def test_the_start_world_is_healthy_and_quiet() -> None:
     assert (principal.mirroring.role, mirror.mirroring.role) == (Role.PRINCIPAL, Role.MIRROR)
     assert principal.mirroring.state is mirror.mirroring.state is MirrorState.SYNCHRONIZED
     assert principal.mirroring.guid == mirror.mirroring.guid
-    assert quorum.sees_partner(built_world, principal)
-    assert quorum.sees_witness(built_world, mirror)
-    assert quorum.witness_sees(built_world, principal, "SERVER_A")
+    assert quorum.is_connected_to_partner(built_world, principal)
+    assert quorum.is_connected_to_witness(built_world, mirror)
+    assert quorum.is_connected_from_witness(built_world, principal, "SERVER_A")
     assert built_world.clients["APP"].connected_to == "SERVER_A"
     assert built_world.tick == 0
 
@@ -32,7 +32,7 @@ def test_the_start_world_is_healthy_and_quiet() -> None:
 def test_nothing_happens_without_an_input() -> None:
     drill_run = run(drill(text=FREE), 600)
     assert drill_run.events == []
-    reading = drill_run.report()["readings"]
+    reading = drill_run.build_report()["readings"]
     assert max(reading["transactions_per_s"]) < 245.0
     assert min(reading["transactions_per_s"]) > 230.0, "clients work from the first second on"
 
@@ -107,7 +107,7 @@ def test_equal_databases_are_numbered_consecutively() -> None:
 def test_few_worker_threads_slow_the_clients_down() -> None:
     few_threads = ('name = "SERVER_A"', 'name = "SERVER_A"\nmax_worker_threads = 20')
     drill_run = run(drill(few_threads, text=FREE), 60)
-    assert drill_run.holds("transactions_per_s(Sales) < 120 and worker_threads(SERVER_A) == 20")
-    drill_run.do("""sql SERVER_A EXEC sp_configure 'show advanced options', 1; RECONFIGURE;
+    assert drill_run.is_condition_met("transactions_per_s(Sales) < 120 and worker_threads(SERVER_A) == 20")
+    drill_run.apply_line("""sql SERVER_A EXEC sp_configure 'show advanced options', 1; RECONFIGURE;
     EXEC sp_configure 'max worker threads', 0; RECONFIGURE""")
-    assert run(drill_run, 120).holds("transactions_per_s(Sales) > 230")
+    assert run(drill_run, 120).is_condition_met("transactions_per_s(Sales) > 230")

@@ -45,7 +45,7 @@ def take(deeds: list[tuple[int, str]], cuts: list[int], text: str = SMALL) -> Dr
         drill_run.advance_to(tick)
         if line and not drill_run.finished:
             try:
-                drill_run.do(line)
+                drill_run.apply_line(line)
             except InputError:
                 assert line.startswith("hint"), line
     drill_run.advance_to(7000)
@@ -61,9 +61,9 @@ def test_slices_and_journal_give_the_same_run(deeds: list[tuple[int, str]], cuts
         whole_run.scenario, whole_run.seed, whole_run.mode, [item.line for item in whole_run.journal], 7000
     )
     for other_run in (sliced, replayed):
-        assert other_run.state_hash() == whole_run.state_hash()
+        assert other_run.compute_state_hash() == whole_run.compute_state_hash()
         assert other_run.events == whole_run.events
-        assert other_run.report() == whole_run.report()
+        assert other_run.build_report() == whole_run.build_report()
 
 
 @given(text=st.text(alphabet="aB \t\n\r#'=;+1\x0b\x0c\x85\u2028", max_size=16))
@@ -77,37 +77,40 @@ def test_any_text_is_read_back_from_the_journal(text: str) -> None:
 
 
 def test_another_seed_gives_another_run() -> None:
-    assert play_reference(small(), seed=4).state_hash() != play_reference(small(), seed=5).state_hash()
+    assert (
+        play_reference(small(), seed=4).compute_state_hash()
+        != play_reference(small(), seed=5).compute_state_hash()
+    )
 
 
 def test_a_fork_runs_independently() -> None:
     drill_run = run(drill(), 30)
     fork = drill_run.fork()
-    fork.do("power-on SERVER_A")
+    fork.apply_line("power-on SERVER_A")
     run(fork, 60)
     assert drill_run.tick == 3000
     assert not drill_run.journal
     assert drill_run.samples.count == 30
     run(drill_run, 60)
-    assert drill_run.state_hash() == run(drill(), 60).state_hash()
-    assert fork.state_hash() != drill_run.state_hash()
+    assert drill_run.compute_state_hash() == run(drill(), 60).compute_state_hash()
+    assert fork.compute_state_hash() != drill_run.compute_state_hash()
     assert len(fork.events) != len(drill_run.events)
 
 
 def test_names_are_spelled_as_in_the_world() -> None:
     drill_run = run(drill(), 1)
-    assert drill_run.do("stop-service server_w").line_without_time == "stop-service SERVER_W"
+    assert drill_run.apply_line("stop-service server_w").line_without_time == "stop-service SERVER_W"
     assert drill_run.journal[0].line == "1 stop-service SERVER_W"
 
 
 @pytest.mark.parametrize("line", ["dance SERVER_A", "power-off SERVER_Z", "workload Sales Nothing", "hint 4"])
 def test_a_refused_input_changes_nothing(line: str) -> None:
     drill_run = run(drill(), 1)
-    before, events = drill_run.state_hash(), len(drill_run.events)
+    before, events = drill_run.compute_state_hash(), len(drill_run.events)
     with pytest.raises(InputError):
-        drill_run.do(line)
+        drill_run.apply_line(line)
     assert not drill_run.journal
-    assert (drill_run.state_hash(), len(drill_run.events)) == (before, events)
+    assert (drill_run.compute_state_hash(), len(drill_run.events)) == (before, events)
 
 
 # --- its end ------------------------------------------------------------------------------------------------
@@ -120,7 +123,7 @@ def test_a_drill_ends_when_all_goals_are_reached() -> None:
     run(drill_run, 300)
     assert drill_run.tick == tick_before
     with pytest.raises(InputError, match="ended"):
-        drill_run.do("note more")
+        drill_run.apply_line("note more")
 
 
 def test_a_drill_ends_at_its_time_limit() -> None:
@@ -130,7 +133,7 @@ def test_a_drill_ends_at_its_time_limit() -> None:
 
 def test_a_drill_ends_on_request_and_in_its_replay() -> None:
     drill_run = run(drill(), 3.5)
-    drill_run.finish()
+    drill_run.end_now()
     assert (drill_run.ended_by, drill_run.tick) == (DrillEnd.ASKED, 350)
     replayed = replay(
         drill_run.scenario, drill_run.seed, drill_run.mode, [item.line for item in drill_run.journal], 9000
@@ -161,18 +164,18 @@ def test_free_play_has_no_end_and_no_score() -> None:
     drill_run = run(drill(text=FREE), 700)
     assert drill_run.mode is DrillMode.LAB
     assert not drill_run.finished
-    assert not drill_run.score().scored
+    assert not drill_run.compute_score().scored
 
 
 def test_a_drill_can_be_played_as_free_play() -> None:
     lock = '[[locked]]\ndo = "power-on SERVER_A"\nwhy = "no spare part"\n'
     drill_run = run(drill(("[[solution]]", lock + "[[solution]]"), mode=DrillMode.LAB), 40)
-    drill_run.do("power-on SERVER_A")
+    drill_run.apply_line("power-on SERVER_A")
     run(drill_run, 400)
     assert drill_run.tick == 40_000
     assert not drill_run.finished
-    assert not drill_run.score().scored
-    drill_run.finish()
+    assert not drill_run.compute_score().scored
+    drill_run.end_now()
     assert drill_run.finished
 
 
@@ -200,18 +203,18 @@ def test_an_input_locked_by_the_story_is_refused_until_its_time() -> None:
     lock = '[[locked]]\ndo = "power-on SERVER_A"\nuntil = "50s"\nwhy = "no spare part"\n'
     drill_run = run(drill(("[[solution]]", lock + "[[solution]]")), 40)
     with pytest.raises(InputError, match="no spare part"):
-        drill_run.do("power-on server_a")
-    drill_run.do("note the lock is for SERVER_A alone")
+        drill_run.apply_line("power-on server_a")
+    drill_run.apply_line("note the lock is for SERVER_A alone")
     run(drill_run, 50)
-    drill_run.do("power-on SERVER_A")
+    drill_run.apply_line("power-on SERVER_A")
 
 
 def test_revert_all_is_refused_in_scored_drills() -> None:
     with pytest.raises(InputError, match="not available in scored drills"):
-        run(drill(), 40).do("revert-all")
-    run(drill(mode=DrillMode.LAB), 40).do("revert-all")
+        run(drill(), 40).apply_line("revert-all")
+    run(drill(mode=DrillMode.LAB), 40).apply_line("revert-all")
     allowed = ("seed = 3", "seed = 3\nallow_revert_all = true")
-    run(drill(allowed), 40).do("revert-all")
+    run(drill(allowed), 40).apply_line("revert-all")
 
 
 def test_a_lock_overrides_the_allowed_inputs() -> None:
@@ -220,19 +223,19 @@ def test_a_lock_overrides_the_allowed_inputs() -> None:
         drill(("seed = 3", "seed = 3\nallow_revert_all = true"), ("[[solution]]", lock + "[[solution]]")), 40
     )
     with pytest.raises(InputError, match="no spare part"):
-        drill_run.do("revert-all")
+        drill_run.apply_line("revert-all")
 
 
 def test_an_exam_has_no_hints() -> None:
     drill_run = run(drill(mode=DrillMode.EXAM), 40)
-    assert drill_run.next_hint() is None
+    assert drill_run.find_next_hint() is None
     with pytest.raises(InputError, match="exam"):
-        drill_run.do("hint 1")
+        drill_run.apply_line("hint 1")
 
 
 def test_a_hint_is_an_event_with_text_and_cost() -> None:
     drill_run = run(drill(), 40)
-    drill_run.hint(2)
+    drill_run.open_next_hint(2)
     (event,) = [e for e in drill_run.events if e.kind == "hint"]
     assert (event.text, read_field(event, "layer"), read_field(event, "cost")) == ("It is off.", 2, 2.0)
 
@@ -248,18 +251,18 @@ def test_refused_inputs_are_returned() -> None:
 
 def test_long_operations_count_on_completion() -> None:
     drill_run = run(drill(text=FREE), 20)
-    drill_run.do("bulk-load Sales rows=1000000 batch_rows=10000")
+    drill_run.apply_line("bulk-load Sales rows=1000000 batch_rows=10000")
     run(drill_run, 30)
-    assert drill_run.holds("operations_kb(Sales) == 0"), "the load is under way"
+    assert drill_run.is_condition_met("operations_kb(Sales) == 0"), "the load is under way"
     twin = run(drill_run.fork(), 80)
-    assert twin.holds("operations_kb(Sales) == 200000")
-    assert drill_run.holds("operations_kb(Sales) == 0")
+    assert twin.is_condition_met("operations_kb(Sales) == 200000")
+    assert drill_run.is_condition_met("operations_kb(Sales) == 0")
 
 
 def test_each_sample_stores_log_owner_and_server_states() -> None:
     drill_run = drill()
     drill_run.advance_to(500)
-    drill_run.do("pull-cable SERVER_B")
+    drill_run.apply_line("pull-cable SERVER_B")
     drill_run.advance_to(900)
     assert len(drill_run.standings) == len(drill_run.logs) == drill_run.samples.count
     nic_states = [standing.computers["SERVER_B"].nic_up for standing in drill_run.standings]

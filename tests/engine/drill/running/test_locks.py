@@ -29,7 +29,7 @@ from tests.engine.worlds import lab
     ],
 )
 def test_a_lock_refuses_matching_inputs(lock: str, line: str, is_covered: bool) -> None:
-    assert modes.covers(modes.parse_lock(lock, lab()), parse_line(line)) is is_covered
+    assert modes.is_blocked_by(modes.parse_lock(lock, lab()), parse_line(line)) is is_covered
 
 
 @pytest.mark.parametrize("lock", ["swich-on SERVER_A", "power-on SERVER_Z", "cut SERVER_A", "finish now"])
@@ -45,4 +45,4 @@ def test_the_reason_of_a_lock_is_shown() -> None:
         drill(("[[client]]", '[[locked]]\ndo = "workload"\nwhy = "they have to work"\n\n[[client]]')), 5
     )
     with pytest.raises(InputError, match="they have to work"):
-        drill_run.do("workload Sales none")
+        drill_run.apply_line("workload Sales none")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from engine.drill.authoring.problems import ScenarioError
-from engine.drill.judging.report import calibration
+from engine.drill.judging.report import compute_calibration
 from engine.drill.running.drill import Drill, DrillMode, replay
 from engine.inputs import InputError
 from tests.engine.drill.texts import drill, run, small
@@ -82,8 +82,8 @@ def kinds(drill: Drill, kind: str) -> list[tuple[float, str]]:
 def test_each_question_is_asked_at_its_time() -> None:
     drill_run = run(asking(), 60)
     assert kinds(drill_run, "question") == [(21.0, "next"), (23.0, "cause"), (50.0, "role")]
-    assert [open_question.name for open_question in drill_run.open_questions()] == ["cause", "role"]
-    question = drill_run.open_questions()[0]
+    assert [open_question.name for open_question in drill_run.list_open_questions()] == ["cause", "role"]
+    question = drill_run.list_open_questions()[0]
     assert (question.choices[1], question.prediction, question.until_tick) == (
         "The power of SERVER_A.",
         False,
@@ -93,15 +93,15 @@ def test_each_question_is_asked_at_its_time() -> None:
 
 def test_right_answers_score_at_the_end_of_the_drill() -> None:
     drill_run = run(asking(), 21)
-    drill_run.do("answer next 1")
+    drill_run.apply_line("answer next 1")
     run(drill_run, 60)
-    drill_run.do("answer cause 2")
-    drill_run.do("answer role 1")
-    drill_run.do("power-on SERVER_A")
-    before = {item.name: item.points for item in drill_run.score().items}
+    drill_run.apply_line("answer cause 2")
+    drill_run.apply_line("answer role 1")
+    drill_run.apply_line("power-on SERVER_A")
+    before = {item.name: item.points for item in drill_run.compute_score().items}
     assert (before["Diagnosis"], before["Prediction"]) == (0.0, 0.0)
     run(drill_run, 300)
-    items = {item.name: item for item in drill_run.score().items}
+    items = {item.name: item for item in drill_run.compute_score().items}
     assert (items["Diagnosis"].points, items["Prediction"].points) == (15.0, 10.0)
     (loss,) = items["Diagnosis"].losses
     assert (loss.points, loss.tick) == (5.0, 6000)
@@ -111,17 +111,19 @@ def test_right_answers_score_at_the_end_of_the_drill() -> None:
 
 def test_confidence_is_reported_next_to_correctness() -> None:
     drill_run = run(asking(), 21)
-    drill_run.do("answer next 1 sure_percent=90")
+    drill_run.apply_line("answer next 1 sure_percent=90")
     run(drill_run, 60)
-    drill_run.do("answer cause 2")
+    drill_run.apply_line("answer cause 2")
     with pytest.raises(InputError, match="sure_percent"):
-        drill_run.do("answer role 1 sure_percent=101")
-    drill_run.do("answer role 1 sure_percent=60")
-    assert calibration(drill_run.report()["questions"]) is None  # the result is hidden until the end
-    drill_run.do("power-on SERVER_A")
+        drill_run.apply_line("answer role 1 sure_percent=101")
+    drill_run.apply_line("answer role 1 sure_percent=60")
+    assert (
+        compute_calibration(drill_run.build_report()["questions"]) is None
+    )  # the result is hidden until the end
+    drill_run.apply_line("power-on SERVER_A")
     run(drill_run, 300)
     assert drill_run.finished
-    calibrated = calibration(drill_run.report()["questions"])
+    calibrated = compute_calibration(drill_run.build_report()["questions"])
     assert calibrated is not None
     assert calibrated["answers"] == 2  # the answer to "cause" had no confidence
     assert calibrated["brier"] == pytest.approx((0.1**2 + 0.6**2) / 2)
@@ -136,16 +138,16 @@ def test_confidence_is_reported_next_to_correctness() -> None:
         [item.line for item in drill_run.journal],
         drill_run.tick,
     )
-    assert calibration(replayed.report()["questions"]) == calibrated
+    assert compute_calibration(replayed.build_report()["questions"]) == calibrated
 
 
 def test_a_missing_answer_scores_no_points() -> None:
     drill_run = run(asking(), 60)
-    drill_run.do("power-on SERVER_A")
+    drill_run.apply_line("power-on SERVER_A")
     run(drill_run, 300)
-    assert {item.points for item in drill_run.score().items if item.name in ("Diagnosis", "Prediction")} == {
-        0.0
-    }
+    assert {
+        item.points for item in drill_run.compute_score().items if item.name in ("Diagnosis", "Prediction")
+    } == {0.0}
 
 
 @pytest.mark.parametrize(
@@ -162,45 +164,47 @@ def test_a_missing_answer_scores_no_points() -> None:
 def test_invalid_answers_are_refused(at_s: float, line: str, message: str) -> None:
     drill_run = run(asking(), at_s)
     with pytest.raises(InputError, match=message):
-        drill_run.do(line)
+        drill_run.apply_line(line)
     assert not drill_run.journal
 
 
 def test_the_first_answer_counts() -> None:
     drill_run = run(asking(), 21)
-    drill_run.do("answer next 2")
+    drill_run.apply_line("answer next 2")
     with pytest.raises(InputError, match="already"):
-        drill_run.do("answer next 1")
+        drill_run.apply_line("answer next 1")
 
 
 @pytest.mark.parametrize("mode", [DrillMode.PRACTICE, DrillMode.EXAM])
 def test_no_event_reveals_the_right_answer_before_the_end(mode: DrillMode) -> None:
     drill_run = run(asking(mode), 21)
-    drill_run.do("answer next 1")
+    drill_run.apply_line("answer next 1")
     run(drill_run, 60)
-    drill_run.do("answer cause 2")
+    drill_run.apply_line("answer cause 2")
     run(drill_run, 70)
     run_text = json.dumps([event.as_json() for event in drill_run.events]) + json.dumps(
-        drill_run.report()["questions"]
+        drill_run.build_report()["questions"]
     )
-    run_text += json.dumps(drill_run.report()["score"])
+    run_text += json.dumps(drill_run.build_report()["score"])
     for secret in ("in step and sees the witness", "the others see each other", '"right"', '"correct"'):
         assert secret not in run_text
     wrong_run = run(asking(mode), 21)
-    wrong_run.do("answer next 2")
+    wrong_run.apply_line("answer next 2")
     run(wrong_run, 60)
-    wrong_run.do("answer cause 1")
+    wrong_run.apply_line("answer cause 1")
     run(wrong_run, 70)
-    assert wrong_run.score().total == drill_run.score().total, "the running score gives it away"
+    assert wrong_run.compute_score().total == drill_run.compute_score().total, (
+        "the running score gives it away"
+    )
 
 
 def test_guided_mode_reveals_the_right_answer_at_once() -> None:
     drill_run = run(asking(DrillMode.GUIDED), 60)
-    drill_run.do("answer cause 1")
+    drill_run.apply_line("answer cause 1")
     event = drill_run.events[-1]
     assert (event.kind, read_field(event, "right")) == ("answer", False)
     assert "the others see each other" in event.text
-    assert "Who leads now? Right" not in str(drill_run.report()["score"]), "an open one is not told"
+    assert "Who leads now? Right" not in str(drill_run.build_report()["score"]), "an open one is not told"
 
 
 def test_free_play_has_no_questions() -> None:
@@ -209,12 +213,12 @@ def test_free_play_has_no_questions() -> None:
 
 def test_the_drill_waits_for_open_questions() -> None:
     drill_run = run(asking(), 51)
-    drill_run.do("answer cause 2")
-    drill_run.do("power-on SERVER_A")
+    drill_run.apply_line("answer cause 2")
+    drill_run.apply_line("power-on SERVER_A")
     run(drill_run, 200)
     assert all(state.is_reached for state in drill_run.goals.values())
     assert not drill_run.finished
-    drill_run.do("answer role 2")
+    drill_run.apply_line("answer role 2")
     run(drill_run, 202)
     assert drill_run.finished
 

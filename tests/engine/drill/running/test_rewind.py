@@ -15,60 +15,60 @@ def rewind_drill(live: Drill, to_s: float) -> Drill:
     """Return a drill at *to_s* with the knowledge of *live*."""
     early_lines = [item.line for item in live.journal if item.tick < to_s * 100]
     rewound = replay(live.scenario, live.seed, live.mode, early_lines, round(to_s * 100))
-    rewound.do(rewind.format_rewind_line(live, rewound))
+    rewound.apply_line(rewind.format_rewind_line(live, rewound))
     return rewound
 
 
 def test_opened_hints_stay_opened_and_charged() -> None:
     drill_run = run(drill(), 40)
-    drill_run.hint(2)
+    drill_run.open_next_hint(2)
     run(drill_run, 100)
     rewound = rewind_drill(drill_run, 30)
     assert rewound.journal[-1].line == "30 rewind 100 hint:protected:2"
     assert [(o.goal, o.layer, o.cost) for o in rewound.hints] == [("protected", 2, 2.0)]
     assert [e.text for e in rewound.events if e.kind == "hint"] == ["It is off."]
-    rewound.do("power-on SERVER_A")
+    rewound.apply_line("power-on SERVER_A")
     run(rewound, 300)
-    assert rewound.score().total == 96.0, "a hint and a way back"
-    (item,) = [item for item in rewound.score().items if item.name == "Rewinds"]
+    assert rewound.compute_score().total == 96.0, "a hint and a way back"
+    (item,) = [item for item in rewound.compute_score().items if item.name == "Rewinds"]
     assert "from 1:40.0 to 0:30.0" in item.reason
     assert item.points == -2.0
-    assert rewound.report()["rewinds"] == [{"from_s": 100.0, "to_s": 30.0}]
+    assert rewound.build_report()["rewinds"] == [{"from_s": 100.0, "to_s": 30.0}]
 
 
 def test_given_answers_stay_and_missed_ones_stay_missed() -> None:
     drill_run = run(asking(), 24)
-    drill_run.do("answer cause 1")
+    drill_run.apply_line("answer cause 1")
     run(drill_run, 60)
     rewound = rewind_drill(drill_run, 10)
     assert rewound.journal[-1].line == "10 rewind 60 answer:cause:1 missed:next"
     run(rewound, 55)
-    assert [question.name for question in rewound.open_questions()] == ["role"]
+    assert [question.name for question in rewound.list_open_questions()] == ["role"]
     with pytest.raises(InputError, match="already"):
-        rewound.do("answer cause 2")
+        rewound.apply_line("answer cause 2")
     rewound_twice = rewind_drill(run(rewound, 60), 5)
     assert rewound_twice.journal[-1].line == "5 rewind 60 answer:cause:1 missed:next", "known for ever"
 
 
 def test_a_run_with_a_rewind_replays() -> None:
     drill_run = run(asking(), 24)
-    drill_run.do("answer cause 1")
+    drill_run.apply_line("answer cause 1")
     rewound = run(rewind_drill(drill_run, 10), 70)
     lines = [item.line for item in rewound.journal]
     replayed = replay(small(*CHANGES), rewound.seed, rewound.mode, lines, 7000)
-    assert replayed.report() == rewound.report()
+    assert replayed.build_report() == rewound.build_report()
 
 
 def test_the_state_hash_ignores_rewinds() -> None:
     drill_run = run(drill(), 40)
     rewound = run(rewind_drill(drill_run, 30), 40)
-    assert rewound.state_hash() == drill_run.state_hash()
+    assert rewound.compute_state_hash() == drill_run.compute_state_hash()
 
 
 def test_an_exam_cannot_be_rewound() -> None:
     drill_run = run(drill(mode=DrillMode.EXAM), 30)
     with pytest.raises(InputError, match="cannot be rewound"):
-        drill_run.do("rewind 40")
+        drill_run.apply_line("rewind 40")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_an_exam_cannot_be_rewound() -> None:
 def test_the_target_of_a_rewind_is_validated(argument: str) -> None:
     drill_run = run(drill(), 30)
     with pytest.raises(InputError, match="known"):
-        drill_run.do(f"rewind 40 {argument}")
+        drill_run.apply_line(f"rewind 40 {argument}")
     assert not drill_run.journal
 
 
@@ -89,28 +89,28 @@ def test_the_target_of_a_rewind_is_validated(argument: str) -> None:
 )
 def test_progress_is_reported_if_the_mode_allows_it(mode: DrillMode, shows_progress: bool) -> None:
     drill_run = drill(mode=mode)
-    assert (drill_run.progress() is not None) is shows_progress
+    assert (drill_run.compute_progress() is not None) is shows_progress
 
 
 def test_progress_follows_weight_and_hold_time() -> None:
     drill_run = drill(mode=DrillMode.GUIDED)
-    assert drill_run.progress() == pytest.approx(75.0 * 0.0)
+    assert drill_run.compute_progress() == pytest.approx(75.0 * 0.0)
     run(drill_run, 40)
-    assert drill_run.progress() == 25.0
-    drill_run.do("power-on SERVER_A")
+    assert drill_run.compute_progress() == 25.0
+    drill_run.apply_line("power-on SERVER_A")
     progress_seen = []
     while not drill_run.finished:
         run(drill_run, drill_run.tick / 100 + 1)
-        progress_seen.append(drill_run.progress())
+        progress_seen.append(drill_run.compute_progress())
     assert progress_seen[-3:] == [pytest.approx(50.0), pytest.approx(75.0), 100.0]
 
 
 def test_leaving_before_the_last_event_is_not_finishing() -> None:
     later_fault = '[[timeline]]\nat = "200s"\ndo = "power-off SERVER_W"\n\n[[goal]]'
     drill_run = run(drill(('\n[[goal]]\nname = "served"', f'\n{later_fault}\nname = "served"')), 40)
-    drill_run.do("power-on SERVER_A")
+    drill_run.apply_line("power-on SERVER_A")
     run(drill_run, 150)
     assert all(state.is_reached for state in drill_run.goals.values())
-    drill_run.finish()
-    assert not drill_run.score().finished
-    assert drill_run.score().total == 40.0
+    drill_run.end_now()
+    assert not drill_run.compute_score().finished
+    assert drill_run.compute_score().total == 40.0

@@ -26,7 +26,7 @@ def answers(drill: Drill, line: str) -> str:
     """Return all text that an input line shows to its author."""
     event_count = len(drill.events)
     try:
-        line_done = drill.do(line).line_without_time
+        line_done = drill.apply_line(line).line_without_time
     except InputError as problem:
         return str(problem)
     return json.dumps([line_done, *[event.as_json() for event in drill.events[event_count:]]])
@@ -51,12 +51,12 @@ def test_the_truth_is_hidden_until_the_exam_ends() -> None:
     drill_run = drill(mode=DrillMode.EXAM)
     with pytest.raises(InputError, match="information only from the servers"):
         rewind.require_visible_truth(drill_run)
-    drill_run.finish()
+    drill_run.end_now()
     rewind.require_visible_truth(drill_run)
     rewind.require_visible_truth(drill(mode=DrillMode.PRACTICE))
 
 
 def test_hidden_faults_of_an_exam_still_take_effect() -> None:
     _, broken = worlds()
-    broken.do("open-firewall SERVER_W 5022")
+    broken.apply_line("open-firewall SERVER_W 5022")
     assert not any(fault.reverted_tick is None for fault in broken.world.faults)

@@ -16,33 +16,33 @@ def tree(mode: DrillMode | None = None) -> Branches:
     """Return a tree in which main waits until 90 s, `early` repairs at 30 s and `late` at 70 s."""
     branches = Branches(History(drill(mode=mode)))
     branches.history.advance_to(4000)
-    branches.history.do("note waiting")
+    branches.history.apply_line("note waiting")
     branches.history.advance_to(9000)
     branches.fork(3000, "early")
-    branches.history.do("power-on SERVER_A")
+    branches.history.apply_line("power-on SERVER_A")
     branches.history.advance_to(15_000)
     branches.switch("main")
     branches.fork(7000, "late")
-    branches.history.do("power-on SERVER_A")
+    branches.history.apply_line("power-on SERVER_A")
     branches.history.advance_to(16_000)
     return branches
 
 
 def test_branches_share_only_the_past() -> None:
     branches = tree()
-    assert branches.names() == ["main", "early", "late"]
+    assert branches.list_names() == ["main", "early", "late"]
     assert branches.current == "late"
-    assert [item.line for item in branches.history_of("late").drill.journal] == [
+    assert [item.line for item in branches.get_history("late").drill.journal] == [
         "40 note waiting",
         "70 rewind 90",
         "70 power-on SERVER_A",
     ]
-    assert branches.history_of("main").drill.tick == 9000
-    assert not branches.history_of("main").drill.finished
+    assert branches.get_history("main").drill.tick == 9000
+    assert not branches.get_history("main").drill.finished
 
 
 def test_only_differences_are_stored() -> None:
-    stored = {branch.name: branch for branch in tree().stored()}
+    stored = {branch.name: branch for branch in tree().list_stored_branches()}
     assert stored["early"].lines == ("30 rewind 90", "30 power-on SERVER_A")
     assert (stored["late"].root.parent, stored["late"].root.tick, stored["late"].root.inputs) == (
         "main",
@@ -55,34 +55,36 @@ def test_a_moment_before_the_branch_belongs_to_its_parent() -> None:
     branches = tree()
     branches.switch("early")
     branches.fork(1000, "first")
-    assert branches.root("first").parent == "main"
+    assert branches.get_root("first").parent == "main"
     branches.switch("early")
     branches.fork(5000, "second")
-    assert branches.root("second").parent == "early"
-    assert branches.root("second").inputs == 2
+    assert branches.get_root("second").parent == "early"
+    assert branches.get_root("second").inputs == 2
 
 
 @pytest.mark.parametrize("mode", [DrillMode.PRACTICE, DrillMode.LAB])
 def test_a_stored_tree_is_restored(mode: DrillMode) -> None:
     branches = tree(mode)
     branches.fork(7500, "deeper")
-    branches.history.do("power-off SERVER_W")
+    branches.history.apply_line("power-off SERVER_W")
     branches.history.advance_to(9000)
     branches.rename("main", "waiting")
-    restored = restore_branches(small(), 3, branches.stored())
-    assert restored.names() == branches.names() == ["waiting", "early", "late", "deeper"]
-    assert restored.stored() == branches.stored()
-    for name in branches.names():
-        assert restored.history_of(name).drill.report() == branches.history_of(name).drill.report()
+    restored = restore_branches(small(), 3, branches.list_stored_branches())
+    assert restored.list_names() == branches.list_names() == ["waiting", "early", "late", "deeper"]
+    assert restored.list_stored_branches() == branches.list_stored_branches()
+    for name in branches.list_names():
+        assert (
+            restored.get_history(name).drill.build_report() == branches.get_history(name).drill.build_report()
+        )
 
 
 def test_branch_names_are_unique() -> None:
     branches = tree()
     branches.rename("late", "  too   late ")
-    assert (branches.current, branches.names()) == ("too late", ["main", "early", "too late"])
+    assert (branches.current, branches.list_names()) == ("too late", ["main", "early", "too late"])
     branches.fork(7500)
     assert branches.current == "branch 1"
-    assert branches.root("branch 1").parent == "too late"
+    assert branches.get_root("branch 1").parent == "too late"
     for name in ("early", "", "x" * 61):
         with pytest.raises(BranchError):
             branches.rename("main", name)
@@ -103,23 +105,26 @@ def test_removing_a_branch_removes_its_descendants() -> None:
             branches.prune(name)
     branches.switch("early")
     branches.prune("late")
-    assert branches.names() == ["main", "early"]
+    assert branches.list_names() == ["main", "early"]
 
 
 def test_results_of_one_branch_are_known_in_all() -> None:
     branches = Branches(History(asking()))
     branches.history.advance_to(2400)
-    branches.history.do("answer cause 1")
+    branches.history.apply_line("answer cause 1")
     branches.history.advance_to(4000)
     branches.fork(1000, "again")
     branches.switch("main")
-    branches.history.do("hint 2")
+    branches.history.apply_line("hint 2")
     branches.switch("again")
     branches.fork(500, "third")
     assert (
         branches.history.drill.journal[-1].line == "5 rewind 10 answer:cause:1 missed:next hint:protected:2"
     )
-    assert restore_branches(small(*CHANGES), 3, branches.stored()).stored() == branches.stored()
+    assert (
+        restore_branches(small(*CHANGES), 3, branches.list_stored_branches()).list_stored_branches()
+        == branches.list_stored_branches()
+    )
 
 
 # --- two of them side by side -------------------------------------------------------------------------------
@@ -127,7 +132,7 @@ def test_results_of_one_branch_are_known_in_all() -> None:
 
 def test_the_divergence_of_two_branches_is_found() -> None:
     branches = tree()
-    early_drill, late_drill = branches.history_of("early").drill, branches.history_of("late").drill
+    early_drill, late_drill = branches.get_history("early").drill, branches.get_history("late").drill
     first_difference = difference.find_first_difference(early_drill, late_drill)
     assert first_difference is not None
     assert (first_difference.tick, first_difference.left and first_difference.left.text) == (
@@ -136,16 +141,16 @@ def test_the_divergence_of_two_branches_is_found() -> None:
     )
     assert first_difference.right is not None
     assert first_difference.right.tick == 4000
-    assert difference.find_first_difference(early_drill, branches.history_of("early").seek(9000)) is None
-    main = branches.history_of("main").drill
-    assert difference.find_first_difference(main, branches.history_of("late").seek(6900)) is None, (
+    assert difference.find_first_difference(early_drill, branches.get_history("early").seek(9000)) is None
+    main = branches.get_history("main").drill
+    assert difference.find_first_difference(main, branches.get_history("late").seek(6900)) is None, (
         "a rewind is no difference"
     )
 
 
 def test_states_curves_and_results_are_compared() -> None:
     branches = tree()
-    early_history, late_history = branches.history_of("early"), branches.history_of("late")
+    early_history, late_history = branches.get_history("early"), branches.get_history("late")
     rows = {
         row.what: row for row in difference.compare_states(early_history.seek(6000), late_history.seek(6000))
     }

@@ -52,7 +52,7 @@ def test_events_are_filtered_by_kind_and_server() -> None:
     assert log.find_indices(("state", "log"), "SERVER_B").tolist() == [5]
     assert log.find_indices(start=4).tolist() == [4, 5]
     wanted_rows = [(e.tick, read_field(e, "log_size_kb"), read_field(e, "new"), e.text) for e in SOME[:4]]
-    assert repr(list(log.rows(log.find_indices(stop=4), ("log_size_kb", "new")))) == repr(wanted_rows)
+    assert repr(list(log.iterate_rows(log.find_indices(stop=4), ("log_size_kb", "new")))) == repr(wanted_rows)
 
 
 def test_a_fork_knows_its_common_length() -> None:
@@ -84,7 +84,7 @@ def test_a_moment_agrees_with_its_run() -> None:
 
 def test_large_result_sets_are_compressed_and_read_back() -> None:
     drill_run = run(drill(), 5)
-    drill_run.do("sql SERVER_A SELECT a.name, b.name FROM sys.databases a, sys.databases b")
+    drill_run.apply_line("sql SERVER_A SELECT a.name, b.name FROM sys.databases a, sys.databases b")
     run(drill_run, 8)
     *_, done_event = drill_run.events.select("sql_done")
     results = read_field(done_event, "results")
@@ -96,12 +96,12 @@ def test_large_result_sets_are_compressed_and_read_back() -> None:
     assert len(cast(dict[str, list[object]], result)["rows"]) > ROWS_AS_THEY_ARE
     assert packed < 0.6 * len(repr(results))
     assert to_json_types(results) == [to_json_types(result)]
-    assert drill_run.report()["sql"][-1]["results"] == [to_json_types(result)]
+    assert drill_run.build_report()["sql"][-1]["results"] == [to_json_types(result)]
 
 
 def test_replaying_a_batch_takes_no_more_memory() -> None:
     history = History(drill())
-    history.do("sql SERVER_A SELECT a.name, b.name FROM sys.databases a, sys.databases b")
+    history.apply_line("sql SERVER_A SELECT a.name, b.name FROM sys.databases a, sys.databases b")
     history.advance_to(3_000)
     bytes_used = room([history.drill.events])
     for tick in (0, 500, 1_000, 0, 2_900):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.drill.judging.replay_timeline import markers
+from engine.drill.judging.replay_timeline import list_markers
 from engine.drill.running.drill import Drill, DrillMode, replay
 from engine.drill.running.solution import play_solution
 from engine.drill.time import history as module
@@ -23,7 +23,7 @@ def play_deeds(deeds: list[tuple[int, str]], end_tick: int = 8000) -> History:
     for tick, line in sorted(deeds):
         history.advance_to(tick)
         try:
-            history.do(line)
+            history.apply_line(line)
         except InputError:
             assert line.startswith("hint")
     history.advance_to(end_tick)
@@ -42,12 +42,12 @@ def test_a_restored_moment_equals_the_original(
     deeds: list[tuple[int, str]], tick: int, exclude_tick: bool
 ) -> None:
     history = play_deeds(deeds)
-    end = history.drill.state_hash()
+    end = history.drill.compute_state_hash()
     for sought in (tick, *(time_s for time_s, _ in deeds)):
         sought_drill = history.seek(sought, exclude_tick)
         wanted = replay_exactly(history, min(max(0, sought), 8000), exclude_tick)
-        assert sought_drill.report() == wanted.report()
-    assert history.drill.state_hash() == end
+        assert sought_drill.build_report() == wanted.build_report()
+    assert history.drill.compute_state_hash() == end
 
 
 @settings(max_examples=30, deadline=None)
@@ -58,26 +58,26 @@ def test_stepping_through_events_gives_the_same_run(deeds: list[tuple[int, str]]
         new = stops.advance_to(whole_run.drill.tick, to_event=True)
         assert {event.tick for event in new} <= {stops.drill.tick}
         assert new or stops.drill.tick == whole_run.drill.tick
-    assert stops.drill.report() == whole_run.drill.report()
+    assert stops.drill.build_report() == whole_run.drill.build_report()
 
 
 def test_a_distant_moment_is_restored_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "KEPT_MAX", 2)
     history = play_deeds([(3000, "power-off SERVER_A")], end_tick=100_000)
-    tick = max(range(10_000, 100_000, 10_000), key=lambda tick: len(list(history.seeking(tick))))
-    shares = list(history.seeking(tick))
+    tick = max(range(10_000, 100_000, 10_000), key=lambda tick: len(list(history.seek_in_slices(tick))))
+    shares = list(history.seek_in_slices(tick))
     assert len(shares) > 5
     assert shares == sorted(shares)
-    assert history.seek(tick).report() == replay_exactly(history, tick, False).report()
+    assert history.seek(tick).build_report() == replay_exactly(history, tick, False).build_report()
 
 
 def test_a_restored_moment_runs_independently() -> None:
     history = play_deeds([(3000, "power-off SERVER_A")])
     sought_drill = history.seek(2000)
-    sought_drill.do("stop-service SERVER_W")
+    sought_drill.apply_line("stop-service SERVER_W")
     sought_drill.advance_to(8000)
-    assert sought_drill.state_hash() != history.drill.state_hash()
-    assert history.drill.state_hash() == replay_exactly(history, 8000, False).state_hash()
+    assert sought_drill.compute_state_hash() != history.drill.compute_state_hash()
+    assert history.drill.compute_state_hash() == replay_exactly(history, 8000, False).compute_state_hash()
 
 
 def test_snapshots_are_thinned_without_losing_moments(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +85,7 @@ def test_snapshots_are_thinned_without_losing_moments(monkeypatch: pytest.Monkey
     history = play_deeds([(time_s, f"note {time_s}") for time_s in range(0, 30_000, 700)], end_tick=40_000)
     assert len(history._snapshots) <= 8
     for tick in (0, 1, 699, 700, 20_000, 40_000):
-        assert history.seek(tick).report() == replay_exactly(history, tick, False).report()
+        assert history.seek(tick).build_report() == replay_exactly(history, tick, False).build_report()
 
 
 def test_the_history_of_a_loaded_drill_is_complete() -> None:
@@ -93,7 +93,7 @@ def test_the_history_of_a_loaded_drill_is_complete() -> None:
     history = History(before.drill)
     history.advance_to(9000)
     for tick in (500, 2000, 4000, 7000):
-        assert history.seek(tick).report() == replay_exactly(history, tick, False).report()
+        assert history.seek(tick).build_report() == replay_exactly(history, tick, False).build_report()
 
 
 def test_an_exam_can_be_viewed_only_after_its_end() -> None:
@@ -102,28 +102,28 @@ def test_an_exam_can_be_viewed_only_after_its_end() -> None:
     for method in (history.seek, history.fork):
         with pytest.raises(InputError, match="exam"):
             method(2000)
-    history.do("finish")
+    history.apply_line("finish")
     assert history.seek(2000).tick == 2000
     retry = history.fork(2000)
     assert retry.drill.mode is DrillMode.PRACTICE
     assert retry.drill.journal[-1].line == "20 rewind 40"
-    retry.do("hint 1")
+    retry.apply_line("hint 1")
 
 
 def test_a_fork_knows_its_past_and_records_its_origin() -> None:
     history = History(drill())
     history.advance_to(4000)
-    history.do("hint 2")
+    history.apply_line("hint 2")
     history.advance_to(9000)
     fork = history.fork(3000)
     assert [item.line for item in fork.drill.journal] == ["30 rewind 90 hint:protected:2"]
     fork.advance_to(5000)
-    fork.do("power-on SERVER_A")
+    fork.apply_line("power-on SERVER_A")
     fork.advance_to(12_000)
     lines = [item.line for item in fork.drill.journal]
-    assert fork.drill.report() == replay(small(), 3, DrillMode.PRACTICE, lines, 12_000).report()
+    assert fork.drill.build_report() == replay(small(), 3, DrillMode.PRACTICE, lines, 12_000).build_report()
     for tick in (2000, 3000, 5500):
-        assert fork.seek(tick).report() == replay_exactly(fork, tick, False).report()
+        assert fork.seek(tick).build_report() == replay_exactly(fork, tick, False).build_report()
 
 
 def test_marks_exist_for_every_kind() -> None:
@@ -132,11 +132,11 @@ def test_marks_exist_for_every_kind() -> None:
     second_drill = drill()
     second_drill.advance_to(100)
     for line in ("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER", "hint 1", "note here", "rewind 2"):
-        second_drill.do(line)
-    second_drill.do("sql SERVER_A SELECT 1 AS one")
-    second_drill.finish()
-    kinds = {mark.kind for mark in (*markers(drill_run.events), *markers(second_drill.events))}
+        second_drill.apply_line(line)
+    second_drill.apply_line("sql SERVER_A SELECT 1 AS one")
+    second_drill.end_now()
+    kinds = {mark.kind for mark in (*list_markers(drill_run.events), *list_markers(second_drill.events))}
     assert kinds >= {"fault", "repair", "detection", "transition", "command", "refusal", "hint", "goal"}
     assert kinds >= {"note", "rewind", "end"}
-    (failed,) = [mark for mark in markers(drill_run.events) if mark.kind == "fault"]
+    (failed,) = [mark for mark in list_markers(drill_run.events) if mark.kind == "fault"]
     assert (failed.tick, failed.text) == (2000, "SERVER_A ▸ Power off")

@@ -25,23 +25,27 @@ def test_a_snapshot_does_not_contain_the_past() -> None:
 
 def test_a_snapshot_can_be_restored_repeatedly() -> None:
     drill_run = run(drill(), 40)
-    snapshot, digest, event_count = take_snapshot(drill_run), drill_run.state_hash(), len(drill_run.events)
-    drill_run.do("power-on SERVER_A")
+    snapshot, digest, event_count = (
+        take_snapshot(drill_run),
+        drill_run.compute_state_hash(),
+        len(drill_run.events),
+    )
+    drill_run.apply_line("power-on SERVER_A")
     run(drill_run, 140)
     first, second = snapshot.restore(drill_run), snapshot.restore(drill_run)
     run(first, 60)
-    assert second.state_hash() == digest
+    assert second.compute_state_hash() == digest
     assert second.events == drill_run.events[:event_count]
     assert (snapshot.tick, snapshot.inputs, len(second.journal)) == (4000, 0, 0)
-    second.do("power-on SERVER_A")
+    second.apply_line("power-on SERVER_A")
     run(second, 140)
-    assert second.report() == drill_run.report()
+    assert second.build_report() == drill_run.build_report()
 
 
 def test_hashes_are_taken_at_start_each_minute_and_after_each_input() -> None:
     drill_run = run(drill(), 61)
     for line in ("note one", "note two", "power-on SERVER_A"):
-        drill_run.do(line)
+        drill_run.apply_line(line)
     places = [(state_hash.tick, state_hash.inputs) for state_hash in drill_run.hashes]
     assert places == [(0, 0), (HASH_EVERY, 0), (6100, 1), (6100, 2), (6100, 3)]
     first_digest, two, three = (state_hash.digest for state_hash in drill_run.hashes[2:])
@@ -50,7 +54,7 @@ def test_hashes_are_taken_at_start_each_minute_and_after_each_input() -> None:
 
 def test_a_replay_produces_the_same_hashes() -> None:
     drill_run = run(drill(), 45)
-    drill_run.do("power-on SERVER_A")
+    drill_run.apply_line("power-on SERVER_A")
     run(drill_run, 130)
     replayed: Drill = replay(
         drill_run.scenario, drill_run.seed, drill_run.mode, [item.line for item in drill_run.journal], 13_000
@@ -66,12 +70,12 @@ def test_unchanged_parts_are_shared_by_all_snapshots() -> None:
     second = take_snapshot(drill_run, first)
     assert second.parts[OF_THE_WORLD.index("computers")] is first.parts[OF_THE_WORLD.index("computers")]
     assert second.parts[OF_THE_WORLD.index("copies")] is first.parts[OF_THE_WORLD.index("copies")]
-    digest = drill_run.state_hash()
-    assert second.restore(drill_run).state_hash() == digest
-    drill_run.do("power-off SERVER_B")
+    digest = drill_run.compute_state_hash()
+    assert second.restore(drill_run).compute_state_hash() == digest
+    drill_run.apply_line("power-off SERVER_B")
     third = take_snapshot(drill_run, second)
     assert third.parts[OF_THE_WORLD.index("computers")] is not second.parts[OF_THE_WORLD.index("computers")]
-    assert second.restore(drill_run).state_hash() == digest, "a kept world never changes"
+    assert second.restore(drill_run).compute_state_hash() == digest, "a kept world never changes"
 
 
 def test_samples_of_a_snapshot_equal_those_of_the_run() -> None:
@@ -99,7 +103,7 @@ def test_errorlog_lines_are_restored_from_the_events(monkeypatch: pytest.MonkeyP
     lengths = set()
     for end_s in (40, 45, 60):
         run(drill_run, end_s)
-        drill_run.do("stop-service SERVER_B" if end_s == 45 else "plug-cable SERVER_A")
+        drill_run.apply_line("stop-service SERVER_B" if end_s == 45 else "plug-cable SERVER_A")
         assert take_snapshot(drill_run).restore(drill_run).world.errorlog == drill_run.world.errorlog
         lengths.add(sum(map(len, drill_run.world.errorlog.values())))
     assert len(lengths) > 1, "lines were written"
@@ -107,7 +111,7 @@ def test_errorlog_lines_are_restored_from_the_events(monkeypatch: pytest.MonkeyP
 
 def test_conditions_find_a_batch_by_its_text_and_errors() -> None:
     drill_run = run(drill(), 5)
-    drill_run.do("sql SERVER_A SELECT * FROM sys.databases PRINT 'x' SELECT * FROM nowhere")
+    drill_run.apply_line("sql SERVER_A SELECT * FROM sys.databases PRINT 'x' SELECT * FROM nowhere")
     run(drill_run, 8)
     (batch,) = drill_run._batches
     assert batch.errors == [208]

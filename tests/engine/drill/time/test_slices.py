@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.drill.judging.review import review, reviewing
+from engine.drill.judging.review import build_review, review_run
 from engine.drill.running.drill import Drill, DrillMode
-from engine.drill.running.solution import play_solution, solving
+from engine.drill.running.solution import play_solution, play_solution_in_slices
 from engine.drill.time.branches import Branches, restore_branches
 from engine.drill.time.cooperative_tasks import SLICE_ROWS, Slices, replay_inputs, scale_progress
 from engine.drill.time.history import History
@@ -25,7 +25,7 @@ def play_history() -> History:
     history = History(drill())
     for tick, line in LINES:
         history.advance_to(tick)
-        history.do(line)
+        history.apply_line(line)
     history.advance_to(END)
     return history
 
@@ -41,12 +41,12 @@ def test_a_run_in_slices_equals_the_run() -> None:
         assert 0.0 <= share <= 1.0
         longest, before = max(longest, history.drill.tick - before), history.drill.tick
     assert longest <= SLICE_ROWS
-    assert history.drill.report() == whole_run.drill.report()
-    assert history.seek(2000).state_hash() == whole_run.seek(2000).state_hash()
+    assert history.drill.build_report() == whole_run.drill.build_report()
+    assert history.seek(2000).compute_state_hash() == whole_run.seek(2000).compute_state_hash()
 
 
 def test_a_deviating_state_is_refused() -> None:
-    right = play_history().seek(2000).state_hash()
+    right = play_history().seek(2000).compute_state_hash()
     run_to_completion(replay_inputs(History(drill()), JOURNAL, END, [(2000, right)]))
     with pytest.raises(InputError, match=r"the state differs from the recorded one at 0:20\.00"):
         run_to_completion(replay_inputs(History(drill()), JOURNAL, END, [(2000, "0" * 32)]))
@@ -62,49 +62,56 @@ def test_an_input_after_the_end_is_refused_and_does_not_block() -> None:
 def test_a_debrief_in_slices_gives_the_same_result() -> None:
     ended_drill = drill()
     play_solution(ended_drill)
-    slices = reviewing(ended_drill)
+    slices = build_review(ended_drill)
     assert next(slices) < 1.0
-    assert run_to_completion(reviewing(ended_drill)) == review(ended_drill)
-    shares = shares_of(reviewing(ended_drill))
+    assert run_to_completion(build_review(ended_drill)) == review_run(ended_drill)
+    shares = shares_of(build_review(ended_drill))
     assert len(shares) > 10
     assert shares == sorted(shares)
 
 
 def test_a_solution_played_into_a_history_can_be_viewed() -> None:
     history, whole_drill = History(drill()), drill()
-    run_to_completion(solving(history))
+    run_to_completion(play_solution_in_slices(history))
     play_solution(whole_drill)
-    assert history.drill.state_hash() == whole_drill.state_hash()
+    assert history.drill.compute_state_hash() == whole_drill.compute_state_hash()
     assert history.seek(0).tick == 0
 
 
 def test_a_tree_is_unchanged_until_the_last_slice_of_a_fork() -> None:
     tree = Branches(play_history())
     tree.fork(2000, "early")
-    stored = restore_branches(tree.history.drill.scenario, tree.history.drill.seed, tree.stored())
-    abandoned = stored.forking(1500)
+    stored = restore_branches(
+        tree.history.drill.scenario, tree.history.drill.seed, tree.list_stored_branches()
+    )
+    abandoned = stored.fork_in_slices(1500)
     next(abandoned)
     abandoned.close()
-    assert (stored.names(), stored.current) == (["main", "early"], "main")
-    forked = run_to_completion(stored.forking(1500))
-    assert stored.names() == ["main", "early", "branch 1"]
-    assert forked.drill.state_hash() == stored.history.drill.state_hash()
+    assert (stored.list_names(), stored.current) == (["main", "early"], "main")
+    forked = run_to_completion(stored.fork_in_slices(1500))
+    assert stored.list_names() == ["main", "early", "branch 1"]
+    assert forked.drill.compute_state_hash() == stored.history.drill.compute_state_hash()
 
 
 def test_stored_branches_are_loaded_in_slices() -> None:
     tree = Branches(play_history())
     tree.fork(2000, "early").advance_to(30_000)
-    stored = restore_branches(tree.history.drill.scenario, tree.history.drill.seed, tree.stored())
-    assert shares_of(stored.recalling())
-    assert shares_of(stored.recalling()) == []  # the snapshots exist already
-    assert stored.history_of("early").drill.state_hash() == tree.history_of("early").drill.state_hash()
+    stored = restore_branches(
+        tree.history.drill.scenario, tree.history.drill.seed, tree.list_stored_branches()
+    )
+    assert shares_of(stored.replay_stored_branches())
+    assert shares_of(stored.replay_stored_branches()) == []  # the snapshots exist already
+    assert (
+        stored.get_history("early").drill.compute_state_hash()
+        == tree.get_history("early").drill.compute_state_hash()
+    )
 
 
 def test_an_exam_branches_as_practice_in_slices() -> None:
     history = History(drill(mode=DrillMode.EXAM))
     history.advance_to(4000)
-    history.do("finish")
-    assert shares_of(history.forking(2000))
+    history.apply_line("finish")
+    assert shares_of(history.fork_in_slices(2000))
     retry = history.fork(2000)
     assert retry.drill.mode is DrillMode.PRACTICE
     assert retry.seek(500).tick == 500
@@ -114,15 +121,15 @@ def test_an_unrecorded_branch_is_undone() -> None:
     history, other_history = History(drill()), History(drill())
     for run in (history, other_history):
         run.advance_to(1000)
-        run.do("power-off SERVER_A")
+        run.apply_line("power-off SERVER_A")
         run.advance_to(2000)
-    history.do("power-on SERVER_A")
+    history.apply_line("power-on SERVER_A")
     history.undo_last_input()
-    assert history.drill.report() == other_history.drill.report()
+    assert history.drill.build_report() == other_history.drill.build_report()
     for run in (history, other_history):
         run.advance_to(2500)
-    assert history.drill.report() == other_history.drill.report()
-    assert history.seek(1500).state_hash() == other_history.seek(1500).state_hash()
+    assert history.drill.build_report() == other_history.drill.build_report()
+    assert history.seek(1500).compute_state_hash() == other_history.seek(1500).compute_state_hash()
 
 
 def test_a_subtask_reports_its_share_of_the_whole() -> None:

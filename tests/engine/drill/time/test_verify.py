@@ -11,7 +11,7 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 from engine.drill.running.state import StateHash
-from engine.drill.time.verify import Divergence, divergence, verify, verify_report
+from engine.drill.time.verify import Divergence, find_divergence, verify_journal, verify_report
 from engine.inputs import InputError
 from tests.engine.drill.texts import drill, small
 
@@ -27,12 +27,12 @@ def check(
     drill: Drill, *changes: tuple[str, str], hashes: list[StateHash] | None = None
 ) -> Divergence | None:
     lines = [item.line for item in drill.journal]
-    return verify(small(*changes), drill.seed, drill.mode, lines, hashes or drill.hashes, drill.tick)
+    return verify_journal(small(*changes), drill.seed, drill.mode, lines, hashes or drill.hashes, drill.tick)
 
 
 def test_an_equal_run_is_verified(solved_drill: Drill) -> None:
     assert check(solved_drill) is None
-    assert verify_report(small(), json.loads(json.dumps(solved_drill.report()))) is None
+    assert verify_report(small(), json.loads(json.dumps(solved_drill.build_report()))) is None
 
 
 def test_a_changed_scenario_diverges_where_the_change_takes_effect(solved_drill: Drill) -> None:
@@ -47,7 +47,7 @@ def test_a_changed_scenario_diverges_where_the_change_takes_effect(solved_drill:
 
 def test_a_report_names_the_first_different_event(solved_drill: Drill) -> None:
     result = verify_report(
-        small(('at = "20s"', 'at = "20.5s"')), json.loads(json.dumps(solved_drill.report()))
+        small(('at = "20s"', 'at = "20.5s"')), json.loads(json.dumps(solved_drill.build_report()))
     )
     assert "recorded fault at 0:20.00 (power-off SERVER_A), now fault at 0:20.50 (power-off SERVER_A)" in str(
         result
@@ -59,13 +59,13 @@ def test_a_run_with_a_program_is_verified_and_a_changed_answer_named() -> None:
     login_fields = '{"login": "sa", "password": "right", "program": "desk"}'
     served = drill()
     for line in (f"connect SERVER_A#tds1 {login_fields}", 'batch SERVER_A#tds1 "SELECT 1"'):
-        served.do(line)
+        served.apply_line(line)
     served.advance_to(100)
-    report = json.loads(json.dumps(served.report()))
-    assert divergence(served, report) is None
+    report = json.loads(json.dumps(served.build_report()))
+    assert find_divergence(served, report) is None
     (done_event,) = (event for event in report["events"] if event["kind"] == "sql_done")
     done_event["results"][0]["rows"] = 2
-    text_found = str(divergence(served, report))
+    text_found = str(find_divergence(served, report))
     assert text_found.startswith(
         "the states match, but the recorded data about them differs. First differing"
     )
@@ -90,7 +90,7 @@ def test_a_longer_record_is_another_run(solved_drill: Drill) -> None:
 @pytest.mark.parametrize(("key", "value"), [("state_hash", "0" * 32), ("ended_at_s", 1.0)])
 def test_a_different_end_is_found(solved_drill: Drill, key: str, value: object) -> None:
     """All intermediate hashes are correct; only the recorded result is changed."""
-    report = json.loads(json.dumps(solved_drill.report()))
+    report = json.loads(json.dumps(solved_drill.build_report()))
     assert verify_report(solved_drill.scenario, report) is None
     result = verify_report(solved_drill.scenario, report | {key: value})
     assert result is not None
@@ -100,14 +100,14 @@ def test_a_different_end_is_found(solved_drill: Drill, key: str, value: object) 
 @pytest.mark.parametrize("name", ["mode", "scenario"])
 def test_a_report_replayed_as_another_kind_is_found(solved_drill: Drill, name: str) -> None:
     """A replay reads mode and scenario from the file, so only their digest reveals a change."""
-    report = json.loads(json.dumps(solved_drill.report())) | {name: "exam"}
+    report = json.loads(json.dumps(solved_drill.build_report())) | {name: "exam"}
     scenario = load_scenario(solved_drill.scenario.text, f"{report['scenario']}.toml")
     assert "origin is recorded as" in str(verify_report(scenario, report))
 
 
 def test_invalid_lines_are_refused(solved_drill: Drill) -> None:
     with pytest.raises(InputError, match="dance"):
-        verify(small(), 3, "practice", ["1 dance"], [], 100)
+        verify_journal(small(), 3, "practice", ["1 dance"], [], 100)
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,8 @@ def test_invalid_lines_are_refused(solved_drill: Drill) -> None:
 def test_a_false_claim_of_a_report_is_found(
     solved_drill: Drill, name: str, value: object, message: str
 ) -> None:
-    report = json.loads(json.dumps(solved_drill.report()))
+    report = json.loads(json.dumps(solved_drill.build_report()))
     report[name] = report[name] | value if isinstance(value, dict) else value
-    difference = divergence(solved_drill, report)
+    difference = find_divergence(solved_drill, report)
     assert difference is not None
     assert message in str(difference)

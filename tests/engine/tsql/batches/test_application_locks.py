@@ -66,7 +66,7 @@ def test_a_deadlock_victim_gets_a_code_and_keeps_its_transaction() -> None:
 
 def test_the_end_of_the_connection_releases_the_lock() -> None:
     world = hold("Exclusive")
-    tsql.submit(world, B, "KILL 51")
+    tsql.submit_text(world, B, "KILL 51")
     run_on(world, 1)
     assert ask(world, B, acquire("x", arguments=", 0"), 1).value == 0
 

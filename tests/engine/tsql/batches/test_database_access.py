@@ -61,12 +61,12 @@ def test_an_application_reads_but_cannot_write() -> None:
     assert [connection.database for connection in connections.list_connections(world, P)]
     copy = world.copies[P, "Sales"]
     assert copy.source is not None
-    committed_kb = world.flow.positions(copy.source).committed_kb
+    committed_kb = world.flow.read_source_positions(copy.source).committed_kb
     run_on(world, 30)
-    assert world.flow.positions(copy.source).committed_kb == committed_kb
+    assert world.flow.read_source_positions(copy.source).committed_kb == committed_kb
     ask(world, B, "ALTER DATABASE Sales SET READ_WRITE WITH ROLLBACK IMMEDIATE", 5)
     run_on(world, 30)
-    assert world.flow.positions(copy.source).committed_kb > committed_kb
+    assert world.flow.read_source_positions(copy.source).committed_kb > committed_kb
 
 
 def test_both_options_survive_a_restart() -> None:

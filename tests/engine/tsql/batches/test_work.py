@@ -19,7 +19,7 @@ LONG = "DECLARE @i int SET @i = 0\n" + "SET @i = @i + 1\n" * 400 + "SELECT @i"
 
 
 def _list_ended_batches(world: World, ticks: int = 2_000) -> list[tuple[int, str]]:
-    events = simulator.advance(world, world.tick + ticks)
+    events = simulator.advance_world(world, world.tick + ticks)
     return [(event.tick, str(read_field(event, "results"))) for event in events if event.kind == "sql_done"]
 
 
@@ -32,11 +32,11 @@ def _forget() -> None:
 def test_a_long_batch_takes_the_same_ticks_with_and_without_a_cache() -> None:
     straight, interrupted = lab(), lab()
     _forget()
-    tsql.submit(straight, P, LONG)
+    tsql.submit_text(straight, P, LONG)
     expected = _list_ended_batches(straight)
     assert expected[0][0] > 50
     assert "400" in expected[0][1]
-    tsql.submit(interrupted, P, LONG)  # everything is cached by now
+    tsql.submit_text(interrupted, P, LONG)  # everything is cached by now
     for _ in range(expected[0][0] - 1):
         _forget()
         assert not _list_ended_batches(interrupted, 1)
@@ -45,12 +45,12 @@ def test_a_long_batch_takes_the_same_ticks_with_and_without_a_cache() -> None:
     assert _list_ended_batches(interrupted) == expected
     _forget()
     assert _list_ended_batches(fork) == expected
-    assert fork.state_hash() == interrupted.state_hash()
+    assert fork.compute_state_hash() == interrupted.compute_state_hash()
 
 
 def test_a_syntax_error_at_the_end_of_a_long_batch_prevents_its_run() -> None:
     world = lab()
-    tsql.submit(world, P, "CREATE TABLE t (a int)\n" + "PRINT 1\n" * 5_000 + "SELECT FROM")
+    tsql.submit_text(world, P, "CREATE TABLE t (a int)\n" + "PRINT 1\n" * 5_000 + "SELECT FROM")
     (done_event,) = (e for e in run_on(world, 60) if e.kind == "sql_done")
     assert [message["number"] for message in read_field(done_event, "messages")] == [156]
     assert ask(world, P, "SELECT OBJECT_ID('t')", then_s=5).value is None
@@ -58,9 +58,9 @@ def test_a_syntax_error_at_the_end_of_a_long_batch_prevents_its_run() -> None:
 
 def test_a_canceled_compilation_ends() -> None:
     world = lab()
-    tsql.submit(world, P, LONG * 20)
+    tsql.submit_text(world, P, LONG * 20)
     run_on(world, 0.1)
-    tsql.cancel(world, P)
+    tsql.cancel_batches(world, P)
     assert P not in world.batches
     assert ask(world, P, "SELECT 1", then_s=1).value == 1
 
@@ -69,7 +69,7 @@ def test_endless_loops_take_turns_and_leave_room_for_a_query() -> None:
     world = lab()
     windows = [f"{P}#{number}" for number in range(2, 22)]
     for window in windows:
-        tsql.submit(world, window, "DECLARE @i int SET @i = 0 WHILE 1 = 1 SET @i = @i + 1")
+        tsql.submit_text(world, window, "DECLARE @i int SET @i = 0 WHILE 1 = 1 SET @i = @i + 1")
     run_on(world, 5)
     spent = [world.batches[window].spent for window in windows]
     assert max(spent) < 2 * min(spent)
@@ -81,7 +81,7 @@ def test_endless_loops_take_turns_and_leave_room_for_a_query() -> None:
 def test_work_per_tick_is_limited() -> None:
     world = lab()
     for number in range(100):
-        tsql.submit(world, f"{P}#{number}", "SELECT name FROM sys.databases " * 20)
+        tsql.submit_text(world, f"{P}#{number}", "SELECT name FROM sys.databases " * 20)
     assert world.batches
     assert world.sql_work < work.BACKLOG_MAX + 100 * work.TURN + 2 * work.BURST
     run_on(world, 30)
@@ -99,18 +99,18 @@ def _steps(costs: list[int], fails: bool = False) -> Generator[int, None, str]:
 def test_the_cost_of_a_result_does_not_depend_on_the_time_of_request(stops: list[int]) -> None:
     stepwise = work.ResumableComputation(_steps([1, 2, 3]))
     for stop in stops:
-        assert stepwise.reached(stop) == (stop >= 6)
-    assert not stepwise.reached(5)
-    assert stepwise.result() == "done"
+        assert stepwise.continue_to(stop) == (stop >= 6)
+    assert not stepwise.continue_to(5)
+    assert stepwise.get_result() == "done"
 
 
 def test_a_failure_is_cached_too() -> None:
     stepwise = work.ResumableComputation(_steps([4], fails=True))
-    assert not stepwise.reached(3)
-    assert stepwise.reached(4)
+    assert not stepwise.continue_to(3)
+    assert stepwise.continue_to(4)
     for _ in range(2):
         with pytest.raises(SqlError):
-            stepwise.result()
+            stepwise.get_result()
 
 
 def test_the_cache_is_limited() -> None:
@@ -135,19 +135,19 @@ def test_the_cache_is_limited() -> None:
 )
 def test_an_endless_batch_is_reported_once(text: str) -> None:
     world = lab(workload="none")
-    tsql.submit(world, P, text)
+    tsql.submit_text(world, P, text)
     note_events = [event for event in run_on(world, 29) if event.kind in ("note", "sql_done")]
     assert note_events == []
     note_events = [event for event in run_on(world, 10) if event.kind in ("note", "sql_done")]
     assert [event.text for event in note_events] == [f"the batch in {P} has been executing for 30 s"]
-    tsql.cancel(world, P)
+    tsql.cancel_batches(world, P)
     (done_event,) = [event for event in run_on(world, 1) if event.kind == "sql_done"]
     assert sum("has been executing" in message["text"] for message in read_field(done_event, "messages")) == 1
 
 
 def test_a_waiting_batch_is_not_reported() -> None:
     world = lab(workload="none")
-    tsql.submit(world, P, "WHILE 1 = 1 WAITFOR DELAY '00:00:05'")
+    tsql.submit_text(world, P, "WHILE 1 = 1 WAITFOR DELAY '00:00:05'")
     assert [event.kind for event in run_on(world, 120) if event.kind in ("note", "sql_done")] == []
 
 
@@ -160,7 +160,7 @@ def test_a_large_text_search_is_charged(call: str) -> None:
     for times in (3, 3_500):
         world = lab(workload="none")
         values = f"REPLICATE('ab', 4000) AS t, REPLICATE('ab', {times}) AS p"
-        tsql.submit(world, P, f"SELECT COUNT({call}) FROM (SELECT TOP 400 {values} FROM sys.messages) x")
+        tsql.submit_text(world, P, f"SELECT COUNT({call}) FROM (SELECT TOP 400 {values} FROM sys.messages) x")
         end_ticks.append(_list_ended_batches(world)[0][0])
     assert end_ticks[0] == 0
     assert end_ticks[1] > 5

@@ -93,7 +93,7 @@ def test_a_fork_reacts_like_its_world() -> None:
     fork = world.fork()
     for variant in (world, fork):
         do(variant, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
-    assert world.state_hash() == fork.state_hash()
+    assert world.compute_state_hash() == fork.compute_state_hash()
 
 
 def test_missing_names_are_14262_and_existing_ones_14261() -> None:

@@ -18,7 +18,7 @@ def list_answers(events: list[Event]) -> list[Answer]:
 
 def test_a_submission_reports_its_begin_and_end() -> None:
     world = lab()
-    tsql.submit(world, "server_a#2", "WAITFOR DELAY '00:00:02' SELECT 1")
+    tsql.submit_text(world, "server_a#2", "WAITFOR DELAY '00:00:02' SELECT 1")
     begin_event, end_event = [event for event in run_on(world, 5) if event.kind in ("sql", "sql_done")]
     assert (begin_event.tick, begin_event.text, begin_event.server) == (
         0,
@@ -42,7 +42,7 @@ def test_a_submission_reports_its_begin_and_end() -> None:
 
 def test_an_unknown_server_is_an_error_of_the_caller() -> None:
     with pytest.raises(KeyError):
-        tsql.submit(lab(), "NOWHERE", "SELECT 1")
+        tsql.submit_text(lab(), "NOWHERE", "SELECT 1")
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_new_batch_on_a_dead_server_gets_the_connection_error(fault: str, numb
 )
 def test_a_running_batch_ends_when_its_server_is_lost(fault: str, number: int) -> None:
     world = lab()
-    tsql.submit(world, P, "PRINT 'before' WAITFOR DELAY '01:00:00' PRINT 'after'")
+    tsql.submit_text(world, P, "PRINT 'before' WAITFOR DELAY '01:00:00' PRINT 'after'")
     (answer,) = list_answers(do(world, fault))
     assert answer.texts[0] == "before"
     assert answer.numbers == [number]
@@ -106,7 +106,7 @@ def test_a_login_to_a_hung_server_times_out() -> None:
 
 def test_a_delay_that_ends_during_a_hang_continues_afterwards() -> None:
     world = lab()
-    tsql.submit(world, P, "WAITFOR DELAY '00:00:05' SELECT 3")
+    tsql.submit_text(world, P, "WAITFOR DELAY '00:00:05' SELECT 3")
     do(world, "hang SERVER_A", then_s=20)
     (answer,) = list_answers(do(world, "unhang SERVER_A", then_s=1))
     assert answer.value == 3
@@ -114,8 +114,8 @@ def test_a_delay_that_ends_during_a_hang_continues_afterwards() -> None:
 
 def test_a_failover_breaks_connections_in_the_database() -> None:
     world = lab()
-    tsql.submit(world, "SERVER_A#2", "USE Sales WAITFOR DELAY '01:00:00'")
-    tsql.submit(world, "SERVER_A#3", "WAITFOR DELAY '00:00:50' SELECT DB_NAME()")
+    tsql.submit_text(world, "SERVER_A#2", "USE Sales WAITFOR DELAY '01:00:00'")
+    tsql.submit_text(world, "SERVER_A#3", "WAITFOR DELAY '00:00:50' SELECT DB_NAME()")
     end_answers = list_answers(do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60))
     by_window = {read_field(answer.event, "window"): answer for answer in end_answers}
     assert by_window["SERVER_A#2"].numbers == [10054]
@@ -125,10 +125,10 @@ def test_a_failover_breaks_connections_in_the_database() -> None:
 
 def test_cancel_stops_the_batch_and_those_queued_behind_it() -> None:
     world = lab()
-    tsql.submit(world, P, "WHILE 1 = 1 PRINT 'x'")
-    tsql.submit(world, P, "PRINT 'queued'")
+    tsql.submit_text(world, P, "WHILE 1 = 1 PRINT 'x'")
+    tsql.submit_text(world, P, "PRINT 'queued'")
     run_on(world, 3)
-    tsql.cancel(world, P)
+    tsql.cancel_batches(world, P)
     (answer,) = list_answers(run_on(world, 1))
     assert answer.texts[-1].endswith("Query was cancelled by user.")
     assert ask(world, P, "SELECT 1").value == 1
@@ -164,8 +164,8 @@ def test_a_refused_row_ends_only_its_statement() -> None:
 
 def test_a_second_submission_waits_for_the_first() -> None:
     world = lab()
-    tsql.submit(world, P, "WAITFOR DELAY '00:00:02' SELECT 1")
-    tsql.submit(world, P, "SELECT 2")
+    tsql.submit_text(world, P, "WAITFOR DELAY '00:00:02' SELECT 1")
+    tsql.submit_text(world, P, "SELECT 2")
     first, second = list_answers(run_on(world, 5))
     assert (first.value, first.event.tick) == (1, 200)
     assert (second.value, second.event.tick, read_field(second.event, "started_tick")) == (2, 200, 200)
@@ -173,7 +173,7 @@ def test_a_second_submission_waits_for_the_first() -> None:
 
 def test_an_endless_loop_does_not_block_the_clock() -> None:
     world = lab()
-    tsql.submit(world, P, "DECLARE @i int SET @i = 0 WHILE 1 = 1 SET @i = @i + 1")
+    tsql.submit_text(world, P, "DECLARE @i int SET @i = 0 WHILE 1 = 1 SET @i = @i + 1")
     before = world.batches[P].spent
     run_on(world, 2)
     assert world.tick == 200
@@ -182,7 +182,7 @@ def test_an_endless_loop_does_not_block_the_clock() -> None:
 
 def test_a_waiting_batch_is_forked_and_hashed_with_its_world() -> None:
     world = lab()
-    tsql.submit(
+    tsql.submit_text(
         world,
         P,
         "CREATE TABLE #t (a int) DECLARE @v int SET @v = 0 WHILE @v < 3 BEGIN WAITFOR DELAY '00:00:01' "
@@ -190,19 +190,19 @@ def test_a_waiting_batch_is_forked_and_hashed_with_its_world() -> None:
     )
     run_on(world, 1.5)
     fork = world.fork()
-    assert fork.state_hash() == world.state_hash()
+    assert fork.compute_state_hash() == world.compute_state_hash()
     first_answers, second_answers = (
         list_answers(run_on(world, 5)),
-        list_answers(simulator.advance(fork, fork.tick + 500)),
+        list_answers(simulator.advance_world(fork, fork.tick + 500)),
     )
     assert first_answers[0].value == second_answers[0].value == 6
-    assert fork.state_hash() == world.state_hash()
+    assert fork.compute_state_hash() == world.compute_state_hash()
 
 
 def test_a_pending_statement_ends_when_its_work_is_done() -> None:
     world = lab()
     do(world, "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF", then_s=1)
-    tsql.submit(
+    tsql.submit_text(
         world,
         M,
         "RESTORE DATABASE Sales WITH RECOVERY SELECT state_desc FROM sys.databases WHERE name = 'Sales'",

@@ -9,7 +9,7 @@ import pytest
 from engine import simulator
 from engine.events import Event
 from engine.inputs import InputError
-from engine.model import Program, World, ticks
+from engine.model import Program, World, to_ticks
 from engine.verbs.lines import parse_line
 from tests.engine.tsql.console import ask
 from tests.engine.worlds import DB, M, P, lab
@@ -24,7 +24,7 @@ FATAL = json.dumps("RAISERROR('gone', 20, 1) WITH LOG")
 def act(world: World, line: str, then_s: float = 0.0) -> list[Event]:
     """Apply *line* and run for *then_s*. Raises InputError."""
     simulator.apply_input(world, parse_line(line, world.tick))
-    return simulator.advance(world, world.tick + ticks(then_s))
+    return simulator.advance_world(world, world.tick + to_ticks(then_s))
 
 
 def connect(world: World, server: str = P, **properties: str) -> Event:
@@ -132,10 +132,10 @@ def test_impossible_program_requests_change_nothing(line: str) -> None:
     world = lab()
     if not line.startswith("connect"):
         connect(world)
-    before = world.state_hash()
+    before = world.compute_state_hash()
     with pytest.raises(InputError):
         act(world, line)
-    assert world.state_hash() == before
+    assert world.compute_state_hash() == before
 
 
 @pytest.mark.parametrize("fault", ["power-off SERVER_A", "stop-service SERVER_A", "pull-cable SERVER_A"])
@@ -252,7 +252,7 @@ def test_cached_text_changes_neither_result_nor_world() -> None:
         field_values = [
             [read_field(batch(world, text), part) for part in ("messages", "results")] for text in batches * 2
         ]
-        outcomes.append((field_values, world.state_hash()))
+        outcomes.append((field_values, world.compute_state_hash()))
     assert outcomes[0] == outcomes[1]
     (field_values, _), _ = outcomes
     assert field_values[:4] == field_values[4:]

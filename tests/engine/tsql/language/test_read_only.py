@@ -10,7 +10,7 @@ from engine.drill.time import history as history_module
 from engine.drill.time.history import History
 from engine.drill.time.snapshots import RunSnapshot, take_snapshot
 from engine.inputs import Input
-from engine.tsql.language.lexer import only_reads
+from engine.tsql.language.lexer import is_read_only_input
 from engine.verbs.lines import parse_line
 from tests.engine.drill.texts import drill
 
@@ -33,7 +33,7 @@ from tests.engine.drill.texts import drill
     ],
 )
 def test_only_selects_count_as_reading(text: str, reads: bool) -> None:
-    assert only_reads(parse_line(f"sql SERVER_A {text}".replace("\n", "\n    "), 0)) is reads
+    assert is_read_only_input(parse_line(f"sql SERVER_A {text}".replace("\n", "\n    "), 0)) is reads
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_only_selects_count_as_reading(text: str, reads: bool) -> None:
     ],
 )
 def test_a_program_reads_with_batches_and_with_parameters(text: str, reads: bool) -> None:
-    assert only_reads(Input(0, "batch", ("SERVER_A#tds1", json.dumps(text)))) is reads
+    assert is_read_only_input(Input(0, "batch", ("SERVER_A#tds1", json.dumps(text)))) is reads
 
 
 def test_a_monitoring_script_adds_few_snapshots_and_replays(
@@ -68,15 +68,15 @@ def test_a_monitoring_script_adds_few_snapshots_and_replays(
     hashes = len(history.drill.hashes)
     for second in range(1, 11):
         history.advance_to(100 * second)
-        history.do("sql SERVER_A SELECT mirroring_state_desc FROM sys.database_mirroring")
+        history.apply_line("sql SERVER_A SELECT mirroring_state_desc FROM sys.database_mirroring")
     assert len(history.drill.hashes) == hashes
     assert len(moments) <= 2
     restored_drill = history.seek(550)
-    history.do("power-off SERVER_A")
+    history.apply_line("power-off SERVER_A")
     assert len(history.drill.hashes) == hashes + 1
     assert len(restored_drill.journal) == 5
     twin = drill()
     for item in history.drill.journal:
         twin.advance_to(item.tick)
-        twin.do(item.line_without_time)
-    assert twin.state_hash() == history.drill.state_hash()
+        twin.apply_line(item.line_without_time)
+    assert twin.compute_state_hash() == history.drill.compute_state_hash()

@@ -39,9 +39,9 @@ def _lab() -> Drill:
 
 def _run(query: str) -> dict[str, Any]:
     drill = _lab().fork()
-    drill.do(f"sql SERVER_A {query}")
+    drill.apply_line(f"sql SERVER_A {query}")
     drill.advance_to(drill.world.tick + 300)
-    record: dict[str, Any] = dict(drill.report()["sql"][-1])
+    record: dict[str, Any] = dict(drill.build_report()["sql"][-1])
     return record
 
 
