@@ -433,7 +433,7 @@ class QueryBinder(Grouping):
             if order is not None
             else []
         )
-        used_terms: set[str] = set()
+        used_terms: set[int | str] = set()
         for ordered in order.expressions if order is not None else ():
             node = ordered.this
             self._check_order_term(node, projections, used_terms)
@@ -466,27 +466,27 @@ class QueryBinder(Grouping):
         return "" if column.source is None else f"{column.source.name}.{node.name}".lower()
 
     def _check_order_term(
-        self, node: exp.Expr, projections: list[tuple[str, str]], seen_values: set[str]
+        self, node: exp.Expr, projections: list[tuple[str, str]], seen_terms: set[int | str]
     ) -> None:
-        """Raise 169 for a duplicate in ORDER BY, 209 for a name that two different result columns have."""
+        """Raise 169 for a duplicate in ORDER BY, 209 for a name that two different result columns have.
+
+        Two result columns with the same value are different terms, as in the queries of TypeORM.
+        """
         starred = ("", "") in projections
-        term_name = ""
+        term: int | str = ""
         if isinstance(node, exp.Literal) and not node.is_string and not starred:
-            position = int(float(node.name))
-            term_name = projections[position - 1][1] if 1 <= position <= len(projections) else ""
+            term = int(float(node.name)) - 1
         elif isinstance(node, exp.Column):
-            term_name = self._column_key(node)
-            resolved = (
-                {value for name, value in projections if name == node.name.lower()}
-                if not node.table
-                else set()
-            )
-            if len(resolved) > 1:
+            alias = "" if node.table else node.name.lower()
+            named = [index for index, (name, _) in enumerate(projections) if alias and name == alias]
+            if len({projections[index][1] for index in named}) > 1:
                 self.problems.append(SqlError(209, node.name))
-            term_name = next(iter(resolved), term_name)
-        if term_name and term_name in seen_values:
+            identity = self._column_key(node)
+            equal = [index for index, (_, value) in enumerate(projections) if identity and value == identity]
+            term = next(iter(named or equal), identity)
+        if term != "" and term in seen_terms:
             self.problems.append(SqlError(169))
-        seen_values.add(term_name)
+        seen_terms.add(term)
 
     def _bind_limit(self, select: exp.Select) -> None:
         limit, offset = select.args.get("limit"), select.args.get("offset")
