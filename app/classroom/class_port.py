@@ -11,9 +11,10 @@ from app.files.folders import raise_file_limit
 from engine.overrides import override
 
 JOINING_MAX: Final = 2_000
-"""Maximum connections that have not sent a message yet, in TLS or WebSocket.
+"""Maximum connections without a first message, in TLS or WebSocket.
 
-One more replaces the oldest of the address that has most of them. Assumed: the largest class, all at once.
+A further connection replaces the oldest one of the address with the most connections. Assumed: the largest class, all
+at once.
 """
 SEATS_FILES: Final = 2_200
 """File descriptors for seats, consoles and the program itself."""

@@ -1,4 +1,4 @@
-"""Class: host one with its board next to the desk, or join one with the host's drill."""
+"""Classes of the window: host a class with its board next to the desk, or join a class with the host's drill."""
 
 import json
 import sys

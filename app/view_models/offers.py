@@ -119,7 +119,7 @@ def _list_arguments(
 ) -> Iterator[Args]:
     """Yield all arguments of the verb that name the target first."""
     if target.kind == "link":
-        if verb.of_link:
+        if verb.applies_to_link:
             yield target.names
             if verb.directed:
                 yield target.names[::-1]

@@ -346,13 +346,13 @@ class RolePanel(QWidget):
 
     def _show_calls(self, calls: Sequence[Row]) -> None:
         self.calls.table.replace(calls)
-        self.read_back.setEnabled(self._to_read_back is not None)
+        self.read_back.setEnabled(self._list_calls_to_read_back is not None)
         self.confirm.setEnabled(self._to_confirm is not None)
 
     # --- actions
 
     @property
-    def _to_read_back(self) -> Row | None:
+    def _list_calls_to_read_back(self) -> Row | None:
         return self._find_order(lambda call: call["to"] == self._role and not call["read_back"])
 
     @property
@@ -376,8 +376,8 @@ class RolePanel(QWidget):
 
     def _read_back(self) -> None:
         """Begin the read-back: the member repeats the order in their own words, as on the telephone."""
-        if self._to_read_back is not None:
-            self.line.setText(f"read-back {self._to_read_back['by']} ")
+        if self._list_calls_to_read_back is not None:
+            self.line.setText(f"read-back {self._list_calls_to_read_back['by']} ")
             self.line.setFocus()
 
     def _confirm(self) -> None:

@@ -143,7 +143,7 @@ class EventRows(Sequence[object]):
     def _filter_kinds(self, events: Iterable[Event]) -> EventLog:
         if not isinstance(events, EventLog):
             return EventLog(event for event in events if self._kinds is None or event.kind in self._kinds)
-        return events.take_first(len(events)) if self._kinds is None else events.filter_kinds(self._kinds)
+        return events.copy_first(len(events)) if self._kinds is None else events.filter_kinds(self._kinds)
 
     def _find_matches(self, start_index: int, end_index: int) -> Array:
         filters = self._wanted

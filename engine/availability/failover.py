@@ -415,7 +415,7 @@ def close_replica(world: World, server: str, guid: int, reason: str, *, pending:
     network.schedule_detections(world, guid)
 
 
-def close_frozen(world: World, server: str, group: AvailabilityGroup) -> None:
+def close_frozen_replica(world: World, server: str, group: AvailabilityGroup) -> None:
     """Take a group offline on a hung instance, which will notice that when it continues."""
     replicas.defer_role_loss(world, server, replicas.LEASE, group.guid)
     if group.listener is not None and world.listeners.get(group.listener.name) == server:

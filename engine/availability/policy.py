@@ -54,7 +54,7 @@ def _redo_threads(world: World, follow: DatabaseCopy) -> int:
     return max(1, min(world.get_computer_of(follow.server).cores // 2, 16))
 
 
-def _is_route(world: World, copy: DatabaseCopy, group: AvailabilityGroup, server: str) -> bool:
+def _is_routing_target(world: World, copy: DatabaseCopy, group: AvailabilityGroup, server: str) -> bool:
     """Return whether the primary routes readers to the replica, as the primary knows it.
 
     The replica has a routing URL. The primary itself allows the login; a secondary allows read intent, is connected,
@@ -162,7 +162,9 @@ class AvailabilityPolicy(groups.GroupPolicy):
         if group is None or own_replica is None or not self.can_write(copy):
             return None
         targets = [
-            (place, server) for place, server in own_replica.routes if _is_route(world, copy, group, server)
+            (place, server)
+            for place, server in own_replica.routes
+            if _is_routing_target(world, copy, group, server)
         ]
         first_servers = [server for place, server in targets if place == targets[0][0]]
         if first_servers:

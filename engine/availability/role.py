@@ -143,7 +143,7 @@ class GroupRole(roles.RoleKind):
         ):
             return 0.0
         if world.instances[server].hung:
-            failover.close_frozen(world, server, group)
+            failover.close_frozen_replica(world, server, group)
             return SERVICE_NOTICED_S
         lease = not planned and role.why == build_message("the lease was not renewed")
         if lease:

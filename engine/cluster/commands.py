@@ -27,7 +27,7 @@ def stop_node(world: World, name: str) -> None:
     world.mark_all_logs_changed()
 
 
-def keeps_quorum(world: World, name: str) -> bool:
+def would_keep_quorum(world: World, name: str) -> bool:
     """Return whether the other nodes have quorum after *name* leaves.
 
     Return True if *name* is in no partition with quorum.
@@ -38,7 +38,7 @@ def keeps_quorum(world: World, name: str) -> bool:
     ]
     if not trial.nodes[name].partition:
         return True
-    membership.hand_over_vote(trial, name)
+    membership.recount_votes_without(trial, name)
     trial_config = trial.nodes[name].config
     return bool(other_members) and quorum.has_majority(
         trial_config, other_members, config.has_vote(trial, trial_config, other_members)

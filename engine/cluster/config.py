@@ -54,8 +54,7 @@ When one comes online, the whole role is online. Its restart properties apply to
 Known since Failover Cluster Manager 2008: one restart. The documentation of the property still has the older value 3.
 """
 
-# --- states as cmdlets and Failover Cluster Manager show them
-# ------------------------------------------------
+# --- states as cmdlets and Failover Cluster Manager show them --------------------------------------
 
 
 def read_node_state(world: World, observer: str, name: str) -> str:

@@ -47,7 +47,7 @@ def detect_membership_changes(world: World) -> None:
             _watch_power(world, world.nodes[name])
         _record_silent_pairs(world, cluster)
         _record_witness_state(world, world.clusters[cluster.name])
-        _note_outdated(world, world.clusters[cluster.name])
+        _log_outdated_nodes(world, world.clusters[cluster.name])
         _schedule_join(world, world.clusters[cluster.name])
 
 
@@ -315,7 +315,7 @@ def change_votes(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> 
 # --- joining and forming ----------------------------------------------------------------------------------
 
 
-def hand_over_vote(world: World, name: str) -> None:
+def recount_votes_without(world: World, name: str) -> None:
     """Recount the votes without a node that leaves in an orderly way. The last node with a vote keeps it.
 
     [DOC: failover clustering quorum]
@@ -334,7 +334,7 @@ def hand_over_vote(world: World, name: str) -> None:
 
 def remove_exited_node(world: World, name: str, members: list[str]) -> None:
     """Remove the node *name* from its partition after an orderly exit; *members* are the others."""
-    hand_over_vote(world, name)
+    recount_votes_without(world, name)
     world.nodes[name] = replace(world.nodes[name], partition=0)
     roles.on_node_left(world, name)
     living = [node for node in members if config.is_running(world, world.nodes[node])]
@@ -412,7 +412,7 @@ def _list_formable_groups(world: World, cluster: Cluster) -> list[tuple[list[str
     return formable_nodes
 
 
-def _note_outdated(world: World, cluster: Cluster) -> None:
+def _log_outdated_nodes(world: World, cluster: Cluster) -> None:
     """Log that waiting nodes see at the witness that a newer cluster database exists. [DOC: manage quorum]."""
     for group in _find_separate_groups(world, cluster):
         database = config.read_database(world, _find_newest_config(world, group), group)

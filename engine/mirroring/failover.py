@@ -138,7 +138,7 @@ def _ask_witness(world: World, failover: Failover, mirror: DatabaseCopy) -> None
         _abandon_failover(world, failover, refusal)
     elif failover.redo_done_tick is None or failover.agreed_tick is not None:
         return
-    elif quorum.does_witness_agree(world, mirror):
+    elif quorum.has_witness_agreement(world, mirror):
         if not _can_exchange_with_witness(world, mirror):
             world.call_after(ASK_WITNESS_S, "failover.ask", failover.guid, failover.detected_tick)
             return
@@ -202,7 +202,7 @@ def decide_failover(world: World, guid: int, detected_tick: int) -> None:
     mirror = world.copies[failover.to_server, failover.database]
     agreed = (
         mirror.mirroring.armed
-        and quorum.does_witness_agree(world, mirror)
+        and quorum.has_witness_agreement(world, mirror)
         and _can_exchange_with_witness(world, mirror)
     )
     if not (world.instances[mirror.server].answering and agreed):

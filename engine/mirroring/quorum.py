@@ -63,7 +63,7 @@ def is_connected_from_witness(world: World, copy: DatabaseCopy, server: str | No
     )
 
 
-def does_witness_agree(world: World, mirror: DatabaseCopy) -> bool:
+def has_witness_agreement(world: World, mirror: DatabaseCopy) -> bool:
     """Return whether the witness agrees to a failover.
 
     It must see only the mirror, and must know of no exposed commit.

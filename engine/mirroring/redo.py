@@ -58,7 +58,7 @@ def replay_catalog(world: World, server: str, database: str, upto_kb: float) -> 
     if lead.mirroring.state is MirrorState.PENDING_FAILOVER or not _is_redone(world, copy.stream, upto_kb):
         world.call_after(REPLAY_LOOK_S, "redo.replay", server, database, upto_kb)
         return
-    _take_over_catalog(world, lead, copy, world.flow.read_stream_positions(copy.stream).hardened_kb)
+    _adopt_catalog(world, lead, copy, world.flow.read_stream_positions(copy.stream).hardened_kb)
     copy = world.copies[server, database]
     trouble = find_file_error(world, copy, lead)
     if trouble is not None:
@@ -89,14 +89,14 @@ def finish_redo(world: World, mirror: Key) -> None:
     assert copy.stream is not None
     lead = world.copies[world.sources[world.flow.get_source_of(copy.stream)]]
     end = world.flow.read_stream_positions(copy.stream).hardened_kb
-    _take_over_catalog(world, lead, copy, end)
+    _adopt_catalog(world, lead, copy, end)
     extra_files = tuple(file for file in lead.extra_files if file in copy.extra_files or file.added_kb <= end)
     copied_files = collect_logged_fields(lead)
     copied_files["extra_files"] = extra_files
     world.update_copy(mirror, **copied_files)
 
 
-def _take_over_catalog(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end_kb: float) -> None:
+def _adopt_catalog(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end_kb: float) -> None:
     chain = BackupChain(
         full_backup=lead.full_backup,
         full_backup_id=lead.full_backup_id,

@@ -348,7 +348,7 @@ def stop_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
     """Execute Stop-ClusterNode. It refuses to stop a node if the cluster would lose quorum. [DOC: Stop-ClusterNode]."""
     name = lookup.find_member(world, node, lookup.read_single_name(call, piped, "node", node), call).name
     lookup.require_computer(world, node, name, call)
-    if not commands.keeps_quorum(world, name):
+    if not commands.would_keep_quorum(world, name):
         text = f"The cluster would lose quorum without '{name}'. To stop the cluster, use the cmdlet Stop-Cluster."
         raise ShellError(call.name, text)
     commands.stop_node(world, name)

@@ -33,7 +33,7 @@ class Property(NamedTuple):
     """Arguments: the world, the name of the object, the node of the prompt, the value."""
 
 
-def _set_threshold(is_cross: bool) -> Callable[[World, str, str, int], None]:
+def _build_threshold_setter(is_cross: bool) -> Callable[[World, str, str, int], None]:
     return lambda world, name, node, value: commands.set_threshold(
         world, world.nodes[node].cluster, is_cross, value, node
     )
@@ -44,7 +44,7 @@ def _set_failover_threshold(world: World, name: str, node: str, value: int) -> N
     commands.set_role_property(world, name, node, failover_threshold=setting)
 
 
-def _set_restart(
+def _build_restart_setter(
     change: Callable[[Resource, int], Resource], key: str
 ) -> Callable[[World, str, str, int], None]:
     def assign(world: World, name: str, node: str, value: int) -> None:
@@ -58,8 +58,8 @@ def _set_restart(
 
 
 PROPERTIES: Final = {
-    ("get-cluster", "samesubnetthreshold"): Property(0, MAXIMUM, _set_threshold(is_cross=False)),
-    ("get-cluster", "crosssubnetthreshold"): Property(0, MAXIMUM, _set_threshold(is_cross=True)),
+    ("get-cluster", "samesubnetthreshold"): Property(0, MAXIMUM, _build_threshold_setter(is_cross=False)),
+    ("get-cluster", "crosssubnetthreshold"): Property(0, MAXIMUM, _build_threshold_setter(is_cross=True)),
     ("get-cluster", "dynamicquorum"): Property(
         0, 1, lambda world, name, node, value: commands.set_dynamic_quorum(world, node, bool(value))
     ),
@@ -78,13 +78,17 @@ PROPERTIES: Final = {
         ),
     ),
     ("get-clusterresource", "restartaction"): Property(
-        0, 2, _set_restart(lambda old, value: replace(old, restart_action=value), "RestartAction")
+        0, 2, _build_restart_setter(lambda old, value: replace(old, restart_action=value), "RestartAction")
     ),
     ("get-clusterresource", "restartthreshold"): Property(
-        0, MAXIMUM, _set_restart(lambda old, value: replace(old, restart_threshold=value), "RestartThreshold")
+        0,
+        MAXIMUM,
+        _build_restart_setter(lambda old, value: replace(old, restart_threshold=value), "RestartThreshold"),
     ),
     ("get-clusterresource", "restartperiod"): Property(
-        0, MAXIMUM, _set_restart(lambda old, value: replace(old, restart_period_ms=value), "RestartPeriod")
+        0,
+        MAXIMUM,
+        _build_restart_setter(lambda old, value: replace(old, restart_period_ms=value), "RestartPeriod"),
     ),
 }
 """(cmdlet, property) in lowercase -> what can be set. Limits documented [DOC: FailoverThreshold; FailoverPeriod;

@@ -171,7 +171,7 @@ def try_next_login(world: World, name: str, epoch: int) -> None:
         refusal = accounts.find_login_refusal(world, client, server)
     if server is not None and server_answer == "serves" and refusal is None:
         if name_used != client.data_source and _lacks_partner(world, client, server):
-            _refuse_partner(world, client, server)
+            _abort_login(world, client, server)
         else:
             count_listener_login(world, name_used, client.databases[0], client.read_only)
             _complete_connection(world, client, server)
@@ -179,7 +179,7 @@ def try_next_login(world: World, name: str, epoch: int) -> None:
     if refusal is not None and server is not None:
         server_answer = "refused"
         if client.attempt < 2:
-            _note_refused_login(world, client, server, refusal)
+            _log_refused_login(world, client, server, refusal)
     round_number = client.attempt // 2
     left_s = drivers.get_login_s(client) - (world.tick - client.login_since) / TICKS_PER_S
     slice_s = min(drivers.get_slice_s(client), left_s)
@@ -222,7 +222,7 @@ def _lacks_partner(world: World, client: Client, server: str) -> bool:
     return groups.get_policy(copy).get_partner(copy) is None
 
 
-def _refuse_partner(world: World, client: Client, server: str) -> None:
+def _abort_login(world: World, client: Client, server: str) -> None:
     """End the whole login immediately. The application shows the error and tries again."""
     if client.no_partner_at != server:
         text = build_message(
@@ -235,7 +235,7 @@ def _refuse_partner(world: World, client: Client, server: str) -> None:
     _restart_login(world, replace(client, no_partner_at=server))
 
 
-def _note_refused_login(world: World, client: Client, server: str, refusal: SqlError) -> None:
+def _log_refused_login(world: World, client: Client, server: str, refusal: SqlError) -> None:
     """Log that an available server refuses this login, for example a user without a login after a failover."""
     version = world.instances[server].version
     reason = " Reason: " + REFUSED_LOGIN[refusal.number] if version >= 2008 else ""

@@ -154,7 +154,7 @@ def restore_database(
     if backup_set.kind == DIFFERENTIAL:
         return _restore_differential(world, server, database, old_copy, path, backup_set, ending)
     if old_copy is not None and not replace_existing:
-        _protect_existing_copy(world, old_copy, backup_set, title)
+        _check_existing_copy(world, old_copy, backup_set, title)
     new_files = _place_files(
         world,
         server,
@@ -174,7 +174,7 @@ def restore_database(
     return statements.PendingStatement(world.tick + to_ticks(duration_s), "restore.done", args)
 
 
-def _protect_existing_copy(
+def _check_existing_copy(
     world: World, existing_copy: DatabaseCopy, backup_set: BackupSet, title: str
 ) -> None:
     """Refuse a restore without REPLACE over another database (3154) or over a log with an unsaved tail (3159)."""
@@ -189,7 +189,7 @@ def _protect_existing_copy(
         raise SqlError(3159, existing_copy.database, also=(3013,), title=title)
 
 
-def _protect_files(
+def _check_target_files(
     world: World, server: str, database: str, image: DatabaseCopy, moved: Mapping[str, str], title: str
 ) -> None:
     """Raise 1834 and 3156 for each target file that another database uses. Without MOVE a file keeps its path."""
@@ -227,7 +227,7 @@ def _place_files(
     for name in moves:
         if name.lower() not in known_names:
             raise SqlError(3234, name, database, also=(3013,), title=title)
-    _protect_files(world, server, database, image, places, title)
+    _check_target_files(world, server, database, image, places, title)
     db_files: list[DbFile] = []
     for item in volumes.list_files_of(image):
         drive = places.get(item.name.lower(), item.drive)

@@ -160,8 +160,7 @@ def _alter_each_replica(option: str, nodes: Sequence[str] = NODES[:3]) -> str:
     )
 
 
-# --- detection of a failure: by which check, after how long
-# --------------------------------------------------
+# --- detection of a failure: by which check, after how long ----------------------------------------
 
 
 LONG_LEASE: Final = f"1 ps NODE_1 Get-ClusterResource {GROUP} | Set-ClusterParameter LeaseTimeout 200000\n"

@@ -306,7 +306,7 @@ def _describe_choice(verb: Verb, item: Input, arguments: Mapping[str, str]) -> s
     if verb.sentence and all(name in arguments for name in fields):
         words: str = build_message(verb.sentence, **{name: arguments[name] for name in fields})
     else:
-        heads = 2 if verb.of_link else 1
+        heads = 2 if verb.applies_to_link else 1
         fields = list(arguments)[:heads]
         title = join_messages(" – ", (arguments[name] for name in fields))
         label = build_message(verb.label or verb.help)
@@ -341,7 +341,7 @@ def execute_input(world: World, item: Input) -> None:
     verb = VERBS[item.verb]
     if verb.do is None:
         revert_all(world)
-    elif verb.in_ledger:
+    elif verb.is_in_ledger:
         _enter_in_ledger(world, item, verb, verb.do)
     else:
         verb.do(world, item)
@@ -386,7 +386,9 @@ def _close_faults(world: World, item: Input, verb: Verb, own_fault_id: int | Non
                 *item.args[1:],
             )
         else:
-            is_same = argument_text == item.args or (verb.of_link and set(argument_text) == set(item.args))
+            is_same = argument_text == item.args or (
+                verb.applies_to_link and set(argument_text) == set(item.args)
+            )
         if is_same:
             world.faults[index] = replace(fault, reverted_tick=world.tick)
 
@@ -397,7 +399,7 @@ COMPUTER: Final = "computer"
 
 def _find_target_computer(world: World, item: Input, verb: Verb) -> str | None:
     """Return the computer that *item* targets; None if it targets none."""
-    return world.get_computer(item.args[0]).name if verb.of_computer else None
+    return world.get_computer(item.args[0]).name if verb.applies_to_computer else None
 
 
 def _find_affected_computer(world: World, fault: Fault) -> str:

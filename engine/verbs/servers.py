@@ -7,7 +7,7 @@ from engine.inputs import Input
 from engine.localization import build_message
 from engine.model import Service, World
 from engine.protocol import service
-from engine.verbs.verb import build_verb, reject_computer_if, reject_server_if
+from engine.verbs.verb import build_computer_objection, build_server_objection, build_verb
 
 
 def stop_service(world: World, server: str, next_action: str = "") -> None:
@@ -34,14 +34,14 @@ VERBS: Final = (
     build_verb(
         "power-off",
         lambda world, item: service.power_off(world, item.args[0]),
-        pointless=reject_computer_if(
+        pointless=build_computer_objection(
             build_message("the server is off"), lambda computer: not computer.powered
         ),
     ),
     build_verb(
         "power-on",
         lambda world, item: service.power_on(world, item.args[0]),
-        pointless=reject_computer_if(
+        pointless=build_computer_objection(
             build_message("the server is on"),
             lambda computer: computer.powered and not computer.shutting_down,
         ),
@@ -49,7 +49,7 @@ VERBS: Final = (
     build_verb(
         "shutdown-server",
         lambda world, item: service.shut_down(world, item.args[0]),
-        pointless=reject_computer_if(
+        pointless=build_computer_objection(
             build_message("the server is off"),
             lambda computer: not computer.powered or computer.shutting_down,
         ),
@@ -57,7 +57,7 @@ VERBS: Final = (
     build_verb(
         "stop-service",
         lambda world, item: stop_service(world, item.args[0]),
-        pointless=reject_server_if(
+        pointless=build_server_objection(
             build_message("the service is not running"), lambda server: not server.running
         ),
     ),
@@ -69,14 +69,14 @@ VERBS: Final = (
     build_verb(
         "restart-service",
         lambda world, item: stop_service(world, item.args[0], "restart"),
-        pointless=reject_server_if(
+        pointless=build_server_objection(
             build_message("the service is not running"), lambda server: not server.running
         ),
     ),
     build_verb(
         "hang",
         lambda world, item: service.freeze_instance(world, item.args[0]),
-        pointless=reject_server_if(
+        pointless=build_server_objection(
             build_message("the instance is not running, or already hangs"),
             lambda server: not server.running or server.hung,
         ),
@@ -84,21 +84,21 @@ VERBS: Final = (
     build_verb(
         "unhang",
         lambda world, item: service.unfreeze_instance(world, item.args[0]),
-        pointless=reject_server_if(
+        pointless=build_server_objection(
             build_message("the instance does not hang"), lambda server: not server.hung
         ),
     ),
     build_verb(
         "pull-cable",
         lambda world, item: service.set_cables(world, item.args[0], plugged=False),
-        pointless=reject_computer_if(
+        pointless=build_computer_objection(
             build_message("the cables are unplugged"), lambda computer: not computer.nic_up
         ),
     ),
     build_verb(
         "plug-cable",
         lambda world, item: service.set_cables(world, item.args[0], plugged=True),
-        pointless=reject_computer_if(
+        pointless=build_computer_objection(
             build_message("the cables are plugged in"), lambda computer: computer.nic_up
         ),
     ),

@@ -142,12 +142,12 @@ class Verb(Struct, frozen=True, kw_only=True):
         return tuple(parameter.kind for parameter in self.parameters if not parameter.optional)
 
     @property
-    def of_link(self) -> bool:
+    def applies_to_link(self) -> bool:
         """Return whether the verb applies to one link."""
         return self.kinds == ("name", "name")
 
     @property
-    def of_computer(self) -> bool:
+    def applies_to_computer(self) -> bool:
         """Return whether the verb applies to one computer."""
         return bool(self.parameters) and self.parameters[0].computer
 
@@ -157,7 +157,7 @@ class Verb(Struct, frozen=True, kw_only=True):
         return tuple(parameter.name for parameter in self.parameters[:2]) == ("from", "to")
 
     @property
-    def in_ledger(self) -> bool:
+    def is_in_ledger(self) -> bool:
         """Return whether the fault ledger lists the verb."""
         return self.do is not None and (self.group in ("fault", "repair") or self.cure)
 
@@ -250,12 +250,16 @@ def check_server(wanted: Callable[[Instance], bool]) -> Callable[[World, Args], 
     return lambda world, args: wanted(world.instances[args[0]])
 
 
-def reject_server_if(reason: str, condition: Callable[[Instance], bool]) -> Callable[[World, Input], str]:
+def build_server_objection(
+    reason: str, condition: Callable[[Instance], bool]
+) -> Callable[[World, Input], str]:
     """Build a check that returns *reason* if the server of the first argument meets the condition."""
     return lambda world, item: reason if condition(world.instances[item.args[0]]) else ""
 
 
-def reject_computer_if(reason: str, condition: Callable[[Computer], bool]) -> Callable[[World, Input], str]:
+def build_computer_objection(
+    reason: str, condition: Callable[[Computer], bool]
+) -> Callable[[World, Input], str]:
     """Build a check that returns *reason* if the computer of the first argument meets the condition."""
     return lambda world, item: reason if condition(world.get_computer(item.args[0])) else ""
 

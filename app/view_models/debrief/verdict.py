@@ -148,7 +148,7 @@ def describe_lesson(
     """Return the verdict on a run whose biggest mistake is *lesson*."""
     steps = tuple(describe_step(item, choices) for item in choose_steps(lesson.best, STEPS_MAX))
     heading = tr("Better:") if steps else tr("Better: do nothing more.")
-    if not steps and lesson.line == "finish":  # for example while a question is open
+    if not steps and lesson.line == "finish":  # no step was possible, for example while a question was open
         heading = tr("Better: do not end the drill yet.")
     return Verdict(
         tr("Biggest mistake, at {moment}").format(

@@ -313,7 +313,7 @@ class States:
 def _split_running_span(
     span: TimelineSpan, runs: list[tuple[float, bool]], until_s: float
 ) -> list[TimelineSpan]:
-    """Return *span*, reported online, split into the times when the instance ran and did not run."""
+    """Split *span*, in which the role was reported online, into times with and without a running instance."""
     if span.state != ONLINE or not runs:
         return [span]
     ends = [*(t_s for t_s, _ in runs[1:]), max(until_s, span.to_s)]

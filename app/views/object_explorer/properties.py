@@ -18,7 +18,7 @@ from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
 from engine.overrides import override
 
 WINDOW: Final = "mirroring"
-"""Name of the window for statements of a page, which separates their answers."""
+"""Name of the window for the statements of a page. Answers reach the page by this name."""
 
 _MODE: Final = {
     (Safety.FULL, True): mark("High safety with automatic failover (synchronous)"),

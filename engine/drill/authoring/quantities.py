@@ -133,7 +133,7 @@ def _count_worker_threads(facts: Facts, server: str) -> float:
     )
 
 
-def _read_from_node(read: Callable[[World, Node], float]) -> Callable[[Facts, str], float]:
+def _build_node_reader(read: Callable[[World, Node], float]) -> Callable[[Facts, str], float]:
     """Build a function that reads a value from the cluster of a server's node; 0 without a node."""
 
     def of_server(facts: Facts, server: str) -> float:
@@ -158,7 +158,7 @@ def _count_owners(facts: Facts, server: str) -> float:
     return float(len(able))
 
 
-def _read_from_group(read: Callable[[AvailabilityGroup], float]) -> Callable[[Facts, str], float]:
+def _build_group_reader(read: Callable[[AvailabilityGroup], float]) -> Callable[[Facts, str], float]:
     """Build a function that reads a value from a database's availability group; 0 without a group.
 
     It uses the newest copy of the cluster database.
@@ -187,7 +187,7 @@ def _get_name_record(facts: Facts, client: str) -> NameRecord:
     return facts.world.records.get(facts.world.clients[client].data_source, record)
 
 
-def _read_from_program(read: Callable[[Program], float]) -> Callable[[Facts, str], float]:
+def _build_program_reader(read: Callable[[Program], float]) -> Callable[[Facts, str], float]:
     return lambda facts, name: float(read(facts.world.programs[name]))
 
 
@@ -214,29 +214,29 @@ _READ: Final[Mapping[str, Callable[[Facts, str], float]]] = {
     "manual_failovers": _build_failover_counter("manual"),
     "forced_failovers": _build_failover_counter("forced"),
     "role_moves": _build_failover_counter("role-move"),
-    "node_weight": _read_from_node(
+    "node_weight": _build_node_reader(
         lambda world, node: config.find_current_config(world, node.cluster).get_weight(node.name)
     ),
-    "service_packs": _read_from_node(lambda world, node: node.level),
-    "reaches_witness": _read_from_node(_has_witness),
+    "service_packs": _build_node_reader(lambda world, node: node.level),
+    "reaches_witness": _build_node_reader(_has_witness),
     "owners": _count_owners,
-    "has_listener": _read_from_group(lambda group: group.listener is not None),
-    "required_synchronized": _read_from_group(lambda group: group.required_synchronized),
-    "health_check_timeout_ms": _read_from_group(lambda group: group.health_check_timeout_ms),
-    "failure_condition_level": _read_from_group(lambda group: group.failure_condition_level),
-    "db_failover": _read_from_group(lambda group: group.db_failover),
-    "automatic_replicas": _read_from_group(
+    "has_listener": _build_group_reader(lambda group: group.listener is not None),
+    "required_synchronized": _build_group_reader(lambda group: group.required_synchronized),
+    "health_check_timeout_ms": _build_group_reader(lambda group: group.health_check_timeout_ms),
+    "failure_condition_level": _build_group_reader(lambda group: group.failure_condition_level),
+    "db_failover": _build_group_reader(lambda group: group.db_failover),
+    "automatic_replicas": _build_group_reader(
         lambda group: len(
             [replica for replica in group.replicas if replica.failover is FailoverMode.AUTOMATIC]
         )
     ),
     "health_session": _is_health_session_running,
     "failed_logins": lambda f, c: float(f.world.clients[c].failed_logins),
-    "answers": _read_from_program(lambda p: p.answers),
-    "errors": _read_from_program(lambda p: p.errors),
-    "moves": _read_from_program(lambda p: p.moves),
-    "lost_connections": _read_from_program(lambda p: p.lost),
-    "refused_logins": _read_from_program(lambda p: p.refused),
+    "answers": _build_program_reader(lambda p: p.answers),
+    "errors": _build_program_reader(lambda p: p.errors),
+    "moves": _build_program_reader(lambda p: p.moves),
+    "lost_connections": _build_program_reader(lambda p: p.lost),
+    "refused_logins": _build_program_reader(lambda p: p.refused),
     "standstill_s": _measure_standstill_s,
     "command_timeout_s": lambda f, c: drivers.get_command_timeout_s(f.world.clients[c]),
     "by_listener": lambda f, c: float(f.world.clients[c].data_source in f.world.listeners),

@@ -98,8 +98,7 @@ def _substitute(value: object, picks: Picks) -> object:
     return _PLACEHOLDER.sub(lambda match: str(picks.get(match[1], match[0])), value)
 
 
-# --- problems of variants
-# -------------------------------------------------------------------------------------
+# --- problems of variants --------------------------------------------------------------------------
 
 
 def find_problems(data: Mapping[str, object]) -> list[VariantProblem]:

@@ -248,8 +248,7 @@ def _find_losses(events: Iterable[Event]) -> list[LostTransactions]:
     ]
 
 
-# --- reasons why there was no automatic failover
-# -------------------------------------------------------------
+# --- reasons why there was no automatic failover ---------------------------------------------------
 
 
 TAKEOVER_TEXTS: Final = {

@@ -144,7 +144,7 @@ def _list_repair_lines(world: World) -> Iterator[str]:
         ):
             continue
         # an instance may run on another computer soon
-        first = [list(world.computers)] if verb.of_computer else []
+        first = [list(world.computers)] if verb.applies_to_computer else []
         for args in product(*first, *(names[kind] for kind in verb.kinds[len(first) :])):
             is_present = verb.kinds[:2] != ("server", "database") or args[:2] in world.copies
             if is_present and len(set(args)) == len(args) and verb.sensible(world, args):

@@ -75,7 +75,7 @@ class WaitingCost:
         stops = yield from self._find_stops(end)
         if self.point_of_no_return is not None:
             drill = yield from self._idle_run.fork_at(0)
-            yield from self._seek_no_return(
+            yield from self._find_no_return(
                 end, continuations.list_suffixes(drill, [self.last_chance, *self.plans])
             )
         yield from self._draw_curve(end, stops)
@@ -87,7 +87,7 @@ class WaitingCost:
                 continuations.build_plan_continuation(inputs[first_index:])
                 for first_index in range(len(inputs))
             ]
-            yield from self._seek_no_return(end, rests)
+            yield from self._find_no_return(end, rests)
         if self._chances:
             yield from self._draw_curve(end, stops)
 
@@ -125,7 +125,7 @@ class WaitingCost:
         stops = sorted({find_next_whole_second(event.tick) for event in run.events if is_observable(event)})
         return [tick for tick in stops if tick < end][:STOPS_MAX]
 
-    def _seek_no_return(self, end: Tick, candidates: Iterable[continuations.Continuation]) -> Slices[None]:
+    def _find_no_return(self, end: Tick, candidates: Iterable[continuations.Continuation]) -> Slices[None]:
         """Find the point of no return by delaying the known *candidates*."""
         for step in continuations.find_last_chances(
             self._idle_run, self.last_chance[0].tick, end, candidates

@@ -389,7 +389,7 @@ class Drill(ConditionPoller):
             self.goals[goal.name] = state
             if news is not None:
                 self._emit_event(GoalData(goal=goal.name, news=news), format_goal_news(news, goal))
-        self._note_first_held()
+        self._record_first_held()
         if self.mode is DrillMode.LAB:
             return
         for inquiry in self.scenario.inquiries:
@@ -505,7 +505,7 @@ class Drill(ConditionPoller):
                 AnswerData(question=name, right=answer.correct), questions.format_verdict(inquiry, answer)
             )
 
-    def _note_first_held(self) -> None:
+    def _record_first_held(self) -> None:
         for name, condition, premise, text in self._watched:
             if name in self.first_held or not self.is_condition_met(condition):
                 continue

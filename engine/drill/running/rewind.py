@@ -99,7 +99,7 @@ def require_visible_truth(drill: DrillState) -> None:
 
 def hides_refusal(drill: DrillState, item: Input) -> bool:
     """Return whether refusing *item*, a repair or fault without effect, would reveal the true state."""
-    return drill.is_truth_hidden and VERBS[item.verb].in_ledger
+    return drill.is_truth_hidden and VERBS[item.verb].is_in_ledger
 
 
 def build_neutral_event(world: World, item: Input) -> Event:

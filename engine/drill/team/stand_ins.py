@@ -148,8 +148,7 @@ def _find_true_fact(drill: DrillState, call: TeamCall) -> str:
     return ""
 
 
-# --- unprompted messages and actions
-# --------------------------------------------------------------------------
+# --- unprompted messages and actions ---------------------------------------------------------------
 
 
 def _list_spontaneous_lines(drill: DrillState, role_keys: Collection[str]) -> Iterator[str]:

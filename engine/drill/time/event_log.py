@@ -93,7 +93,7 @@ class EventLog(Sequence[Event]):
         for event in events:
             self.append(event)
 
-    def take_first(self, count: int) -> EventLog:
+    def copy_first(self, count: int) -> EventLog:
         """Return an independent log of the first *count* events."""
         return self._copy_columns(self._columns[: min(count, self._count)])
 

@@ -247,7 +247,7 @@ def attach_history(drill: State, history_source: State, lengths: Lengths) -> Non
     """Give *drill* the beginning of the history of *history_source*. *drill* then extends it independently."""
     for name, length in zip(LOGS, lengths.logs, strict=True):
         setattr(drill, name, getattr(history_source, name)[:length])
-    drill.events = history_source.events.take_first(lengths.events)
+    drill.events = history_source.events.copy_first(lengths.events)
     drill.samples = history_source.samples.copy_beginning(lengths.samples)
     drill.samples.every = lengths.sampled_every
 

@@ -242,8 +242,7 @@ def check_not_in_use(context: Context, kind: str, database: str) -> None:
         )
 
 
-# --- kind of a statement, and its database
-# --------------------------------------------------------------------
+# --- kind of a statement, and its database ---------------------------------------------------------
 
 StatementTarget = tuple[str, str]
 """(kind of statement, name of the database)."""
@@ -371,8 +370,7 @@ database.
 """
 
 
-# --- checks against the instance
-# ------------------------------------------------------------------------------
+# --- checks against the instance -------------------------------------------------------------------
 
 NOT_IN_TRANSACTION: Final[dict[type[s.Statement], str]] = {
     **dict.fromkeys(

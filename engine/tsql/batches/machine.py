@@ -189,7 +189,7 @@ class SubmissionOutput:
             end = StatementCompletion(len(self.messages), len(self.results), rows, status)
             self.run = replace(self.run, ends=(*self.run.ends, end))
 
-    def hold_counts(self, begin: int) -> None:
+    def withhold_row_counts(self, begin: int) -> None:
         """Withhold the row counts among the messages from *begin* on, until `append_row_counts`."""
         counted_messages = [message for message in self.messages[begin:] if message.rows is not None]
         self.messages[begin:] = [message for message in self.messages[begin:] if message.rows is None]
@@ -445,7 +445,7 @@ class Machine(SubmissionOutput):
         )
 
     @property
-    def checks_rights(self) -> bool:
+    def checks_permissions(self) -> bool:
         """Return whether the statement needs its own permissions.
 
         It needs none in a procedure or view that dbo owns.
@@ -488,7 +488,7 @@ class Machine(SubmissionOutput):
         self.scope.variables[name] = DeclaredVariable(kind, new)
 
     @property
-    def only_columns(self) -> bool:
+    def returns_only_columns(self) -> bool:
         """Return whether SET FMTONLY is ON, so that statements only return their columns."""
         return dict(self.session.options).get("FMTONLY") == "ON"
 

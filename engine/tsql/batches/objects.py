@@ -226,8 +226,7 @@ def read_object(
     )
 
 
-# --- look-up by name
-# ------------------------------------------------------------------------------------------
+# --- look-up by name -------------------------------------------------------------------------------
 
 
 SCHEMAS: Final = {
@@ -436,7 +435,7 @@ def move_object(context: Context, old_object: StoredObject, new_object: StoredOb
     _change_object(context, (*object_place, new_object.key), None, new_object)
 
 
-def keep_in_system_database(world: World, object_key: ObjectKey, edit: object) -> None:
+def store_in_system_database(world: World, object_key: ObjectKey, edit: object) -> None:
     """Store a committed change of an object in master or another system database, whose log is not simulated."""
     _store_object(world.objects, object_key, apply_edit(world.objects.get(object_key), edit))
 

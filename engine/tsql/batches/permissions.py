@@ -215,8 +215,7 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
     return []
 
 
-# --- permissions that statements require
-# ----------------------------------------------------------------------
+# --- permissions that statements require -----------------------------------------------------------
 
 Rule = Handler["Machine", None]
 

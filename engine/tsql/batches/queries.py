@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def execute_query(machine: Machine, statement: s.QueryStatement) -> None:
     """Execute SELECT, INSERT, UPDATE, DELETE, MERGE or TRUNCATE, with an OUTPUT clause if there is one."""
     plan = machine.plan_text("statement", statement.text)
-    if machine.only_columns:
+    if machine.returns_only_columns:
         if plan.kind == "select" and plan.target is None:
             machine.add_result(machine.run_select(plan)[0], (), plan.kinds)
         return
@@ -363,7 +363,7 @@ def _execute_truncate(machine: Machine, plan: QueryPlan) -> None:
     table = sources.find_user_table(machine, plan.target)
     if table is None:
         raise SqlError(4701, plan.target.parts[-1])
-    if machine.checks_rights and not plan.target.parts[-1].startswith(("#", "@")):
+    if machine.checks_permissions and not plan.target.parts[-1].startswith(("#", "@")):
         objects.require_alter(machine.context, plan.target.parts)
     if constraints.is_referenced(machine, plan.target.parts):
         raise SqlError(4712, plan.target.parts[-1])

@@ -286,7 +286,7 @@ class Runner(Machine):
             if planned:
                 self.report_unsimulated("the plan of a statement; it is not run")
             return
-        if self.only_columns and not isinstance(action.statement, FMTONLY_RUNS):
+        if self.returns_only_columns and not isinstance(action.statement, FMTONLY_RUNS):
             return
         self._statement = action.statement
         self.perform_statement(action.statement)

@@ -75,7 +75,7 @@ def fetch_source(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
         if isinstance(user_table, objects.UserView):
             return _view_rows(machine, user_table)
     catalog_view = catalog.find_view(context, parts)
-    if machine.checks_rights and len(ref.parts) < 4:
+    if machine.checks_permissions and len(ref.parts) < 4:
         require_view_state(context, catalog_view.name)
         if catalog_view.name.startswith(METADATA):
             machine.report_partly_simulated(f"the visibility of metadata; {catalog_view.name} shows all rows")
@@ -83,7 +83,7 @@ def fetch_source(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
     if database.lower() != context.session.database.lower():
         context = Context(context.world, replace(context.session, database=database))
     columns = tuple((column.name, column.type) for column in catalog_view.list_columns_in(context.version))
-    if machine.checks_rights and catalog_view.name in OWN_ROWS and catalog_view.rows is not None:
+    if machine.checks_permissions and catalog_view.name in OWN_ROWS and catalog_view.rows is not None:
         catalog_view = _show_own_rows(context, catalog_view)
     return columns, partial(_view_records, machine, context, catalog_view)
 
@@ -359,7 +359,11 @@ def require_permission(machine: Machine, ref: TableRef, permission: str) -> None
 
     In an ownership chain no permission is needed.
     """
-    if machine.checks_rights and not ref.parts[-1].startswith(("#", "@")) and ref.key not in machine.pseudo:
+    if (
+        machine.checks_permissions
+        and not ref.parts[-1].startswith(("#", "@"))
+        and ref.key not in machine.pseudo
+    ):
         objects.require_permission(machine.context, ref.parts, permission)
 
 

@@ -196,14 +196,14 @@ def commit_statement(machine: Machine, message_index: int | None = None) -> None
         machine.change_session(writes=writes, logs=logs)
     if not machine.session.transactions and not machine.run.waiting:
         if writes:
-            _put_into_log(machine)
+            _write_commit(machine)
             if machine.run.waiting and message_index is not None:
-                machine.hold_counts(message_index)
+                machine.withhold_row_counts(message_index)
         else:
             _release_locks(machine)
 
 
-def _put_into_log(machine: Machine) -> None:
+def _write_commit(machine: Machine) -> None:
     """Commit: write the changes into the log of the database. In system databases they take effect immediately.
 
     The commit waits while another copy has taken over the log and this server does not know it yet.
@@ -219,7 +219,7 @@ def _put_into_log(machine: Machine) -> None:
         if copy is not None:
             edits.setdefault((server, copy.database), []).append((name, edit))
         else:
-            objects.keep_in_system_database(world, (server, database, name), edit)
+            objects.store_in_system_database(world, (server, database, name), edit)
     waits = tuple(
         (key, commits.append_commit(world, key, tuple(new_edit), context.logs.get(key, (0.0, 0.0))[1]))
         for key, new_edit in edits.items()

@@ -196,8 +196,7 @@ WEIGHT_LEAST: Final = 200
 """Minimum number of characters that a cached text counts as, because its result needs memory, too."""
 
 
-# --- distribution of the ticks
-# ---------------------------------------------------------------------------------
+# --- distribution of the ticks ---------------------------------------------------------------------
 
 
 def compute_allowance(world: World, *, new_submission: bool, booked: bool, remote: bool = False) -> int:

@@ -263,8 +263,7 @@ def _list_steps(context: Context) -> Iterable[Record]:
 
 register_view("msdb.dbo.sysjobsteps", _list_steps)
 
-# --- stored rows that are shown unchanged
-# --------------------------------------------------------------------
+# --- stored rows that are shown unchanged ----------------------------------------------------------
 
 _Renamed = Mapping[str, str]
 

@@ -63,7 +63,7 @@ def execute_procedure(machine: Machine, statement: s.Execute) -> None:
         if procedure_definition is None:
             called_object = objects.find_object(machine.context, tuple(parts))
             if isinstance(called_object, objects.UserProcedure):
-                if machine.checks_rights:
+                if machine.checks_permissions:
                     objects.require_permission(machine.context, tuple(parts), "EXECUTE")
                 _run_user_procedure(
                     machine, parts[-1], called_object, statement, parts[-3] if len(parts) > 2 else ""
@@ -81,7 +81,7 @@ def execute_procedure(machine: Machine, statement: s.Execute) -> None:
             machine.context.open_database(database)
         with _set_error_procedure(plain_part):
             arguments = bind_arguments(machine, plain_part, procedure_definition, statement.arguments)
-        if machine.only_columns:
+        if machine.returns_only_columns:
             raise UnsimulatedFeatureError(f"SET FMTONLY ON for the procedure {name}")
         permissions.check_procedure_permission(machine, plain_part, len(arguments))
         call = ProcedureCall(

@@ -219,7 +219,7 @@ class QueryBinder(Grouping):
             if isinstance(node, exp.Column):
                 if node.name.lower() not in known_names:
                     self.problems += [SqlError(207, node.name), SqlError(104, "UNION")]
-            elif isinstance(node, exp.Literal) and not node.is_string:
+            elif isinstance(node, exp.Literal) and node.is_int:
                 if not 1 <= int(node.name) <= len(columns):
                     self.problems.append(SqlError(108, int(node.name)))
             else:
@@ -439,9 +439,9 @@ class QueryBinder(Grouping):
             self._check_order_term(node, projections, used_terms)
             if isinstance(node, exp.Column) and not node.table and node.name.lower() in aliases:
                 continue
-            if isinstance(node, exp.Literal) and not node.is_string:
-                if columns is not None and not 1 <= int(float(node.name)) <= len(columns):
-                    self.problems.append(SqlError(108, int(float(node.name))))
+            if isinstance(node, exp.Literal) and node.is_int:
+                if columns is not None and not 1 <= int(node.name) <= len(columns):
+                    self.problems.append(SqlError(108, int(node.name)))
                 continue
             if isinstance(node, exp.Literal):
                 self.problems.append(SqlError(408, 1))
@@ -452,9 +452,11 @@ class QueryBinder(Grouping):
         if projection.is_star:
             return "", ""
         value = unalias(projection)
-        return str(projection.alias_or_name).lower(), self._column_key(value) or value.sql(dialect="tsql")
+        return str(projection.alias_or_name).lower(), self._build_column_key(value) or value.sql(
+            dialect="tsql"
+        )
 
-    def _column_key(self, node: exp.Expr) -> str:
+    def _build_column_key(self, node: exp.Expr) -> str:
         """Return the normal form of a column with its table; empty for any other node."""
         if not isinstance(node, exp.Column) or node.is_star:
             return ""
@@ -474,14 +476,14 @@ class QueryBinder(Grouping):
         """
         starred = ("", "") in projections
         term: int | str = ""
-        if isinstance(node, exp.Literal) and not node.is_string and not starred:
-            term = int(float(node.name)) - 1
+        if isinstance(node, exp.Literal) and node.is_int and not starred:
+            term = int(node.name) - 1
         elif isinstance(node, exp.Column):
             alias = "" if node.table else node.name.lower()
             named = [index for index, (name, _) in enumerate(projections) if alias and name == alias]
             if len({projections[index][1] for index in named}) > 1:
                 self.problems.append(SqlError(209, node.name))
-            identity = self._column_key(node)
+            identity = self._build_column_key(node)
             equal = [index for index, (_, value) in enumerate(projections) if identity and value == identity]
             term = next(iter(named or equal), identity)
         if term != "" and term in seen_terms:

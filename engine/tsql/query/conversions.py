@@ -169,6 +169,8 @@ def _infer_count(binder: Binder, node: exp.Expr) -> Kind:
 def _bind_argument(binder: Binder, node: exp.Expr) -> Kind:
     inner = node.this if not isinstance(node, exp.Anonymous) else (node.expressions or [None])[0]
     if isinstance(inner, exp.Distinct):
+        if not inner.expressions:
+            raise SqlError(102, ")")
         inner = inner.expressions[0]
     return binder.bind(inner) if isinstance(inner, exp.Expr) else None
 
@@ -195,8 +197,10 @@ _ORDERED: Final = frozenset(
 """Functions that require ORDER BY in OVER. Documented [DOC: OVER]."""
 
 
-_NEVER_WINDOWED: Final = frozenset({"string_agg", "grouping", "grouping_id"})
-"""Aggregates that do not accept OVER [DOC: STRING_AGG; GROUPING]."""
+_WINDOWED: Final = _ORDERED | {
+    "sum", "avg", "min", "max", "count", "count_big", "stdev", "stdevp", "var", "varp", "checksum_agg",
+}  # fmt: skip
+"""Functions that accept OVER [DOC: OVER]."""
 
 _FRAMED: Final = frozenset({"first_value", "last_value"})
 """Functions among them that accept ROWS or RANGE."""
@@ -207,11 +211,15 @@ def _check_window(node: exp.Expr) -> None:
     function, order = node.this, node.args.get("order")
     if isinstance(function, exp.WithinGroup):
         raise UnsimulatedFeatureError(f"the function {str(function.this.this).lower()}")
+    if not isinstance(function, exp.Func) or isinstance(
+        function, exp.Cast | exp.Convert | exp.Case | exp.Coalesce
+    ):
+        raise UnsimulatedFeatureError("OVER after this expression")
     anonymous = isinstance(function, exp.Anonymous)
     name = str(function.this) if anonymous else function.sql_name()
     if order is None and name.lower() in _ORDERED:
         raise SqlError(4112, name.upper())
-    if name.lower() in _NEVER_WINDOWED:
+    if name.lower() not in _WINDOWED:
         raise SqlError(4113, name.upper())
     framed = node.args.get("spec") is not None
     if framed and name.lower() in _ORDERED - _FRAMED:

@@ -8,6 +8,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from engine.messages import SqlError
 from engine.tsql.language.lexer import SqlSyntaxError, Token, check_brackets, make_near_error
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.functions import INTERNAL
@@ -19,8 +20,7 @@ RECURSIVE: Final = "recursive"
 """Metadata key of a recursive CTE: its columns."""
 
 
-# --- queries refused by their form
-# ---------------------------------------------------------------------------
+# --- queries refused by their form -----------------------------------------------------------------
 
 _VALUES: Final = (
     exp.Literal, exp.Column, exp.Parameter, exp.Null, exp.Cast, exp.Case, exp.Subquery, exp.Add, exp.Sub, exp.Mul,
@@ -439,18 +439,18 @@ def limit_by_count(select: exp.Expr, limit: exp.Expr, percent: bool, ties: bool)
         )
     if ties:
         ranked = _remove_limit(select)
-        order = ranked.args["order"].copy()
+        if (order := ranked.args.get("order")) is None:
+            raise SqlError(1062)
         ranked.set("order", None)
         for ordered in order.expressions:
             ordered.set("this", _resolve_order_term(ordered.this, ranked.expressions))
         rank = exp.Window(this=exp.Anonymous(this="RANK"), order=order)
         ranked.set("expressions", [exp.alias_(rank, "place", quoted=True)])
-        source = _wrap_as_derived(ranked)
         column = exp.column(exp.to_identifier("place", quoted=True))
         most = exp.Subquery(
             this=exp.Select(
                 expressions=[_build_count()],
-                from_=exp.From(this=source),
+                from_=exp.From(this=_wrap_as_derived(ranked)),
                 where=exp.Where(this=exp.LTE(this=column, expression=most.copy())),
             )
         )

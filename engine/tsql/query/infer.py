@@ -211,7 +211,7 @@ def _infer_comparison(binder: Binder, node: exp.Expr) -> Kind:
         as_float(left, a)
         as_float(right, b)
     if not binder.names.settings.ansi_nulls and isinstance(node, exp.EQ | exp.NEQ):
-        _compare_as_is(node, a, b)
+        _compare_nulls_as_equal(node, a, b)
     return BIT
 
 
@@ -221,7 +221,7 @@ _COMPARED: Final[dict[type[exp.Expr], str]] = {
 }  # fmt: skip
 
 
-def _compare_as_is(node: exp.Expr, a: Kind, b: Kind) -> None:
+def _compare_nulls_as_equal(node: exp.Expr, a: Kind, b: Kind) -> None:
     """Compare under ANSI_NULLS OFF: NULL equals NULL and NULL variables. Documented [DOC: SET ANSI_NULLS]."""
     sides = (node.this, node.args["expression"])
     if not any(isinstance(operand, exp.Null | exp.Parameter) for operand in sides):
@@ -444,7 +444,9 @@ def _add_variant_type(node: exp.Expr, kind: Kind) -> None:
 
 
 def _infer_parse(binder: Binder, node: exp.Expr) -> Kind:
-    """Return the type of PARSE or TRY_PARSE, which forms.py has replaced by a text."""
+    """Return the type of PARSE or TRY_PARSE, which forms.py has replaced by a text. Raise 102 if AS is missing."""
+    if len(node.expressions) < 2 or not node.expressions[1].is_string:
+        raise SqlError(102, ")")
     binder.bind(node.expressions[0])
     return parse_written_type(exp.Var(this=node.expressions[1].name))
 

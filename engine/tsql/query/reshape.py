@@ -52,8 +52,7 @@ WINDOWS_MAX: Final = 100
 """Maximum number of APPLY and OVER clauses in one query before message 8623. Assumed."""
 
 
-# --- row numbers
-# ----------------------------------------------------------------------------------------------
+# --- row numbers -----------------------------------------------------------------------------------
 
 
 def _limit_before_numbering(select: exp.Select) -> None:

@@ -5,7 +5,6 @@ from typing import Final
 
 from msgspec.structs import replace
 from sqlglot import exp
-from sqlglot.errors import UnsupportedError
 
 from engine.generators import run_to_completion
 from engine.messages import SqlError
@@ -29,7 +28,13 @@ from engine.tsql.query.plans import (
 from engine.tsql.query.reshape import convert_insert_values, is_default
 from engine.tsql.query.rewrite import rewrite_steps
 from engine.tsql.query.syntax_normalization import UnreadableTextError, read_query, restore_call_names
-from engine.tsql.query.translation_context import RewrittenQuery, build_table_ref, get_variable_name
+from engine.tsql.query.translation_context import (
+    PLANNING_ERRORS,
+    RewrittenQuery,
+    build_table_ref,
+    get_variable_name,
+    translate_errors,
+)
 
 # --- checks while the batch is compiled -----------------------------------------------------------------
 
@@ -133,9 +138,8 @@ NAME_WORK: Final = 5
 
 def plan_in_steps(text: str, names: BindingContext = NO_NAMES) -> ResumableComputation[QueryPlan]:
     """Compute the plan of a statement in steps. A repeated request returns the cached computation."""
-    refusals = (SqlError, UnsimulatedFeatureError, UnsupportedError, RecursionError)
     return _PLAN_CACHE.get(
-        (text, names), len(text), lambda: ResumableComputation(_plan_in_steps(text, names), refusals)
+        (text, names), len(text), lambda: ResumableComputation(_plan_in_steps(text, names), PLANNING_ERRORS)
     )
 
 
@@ -157,9 +161,9 @@ def plan_text(kind: str, text: str, names: BindingContext | None = None) -> Quer
     """Return the plan of a statement, expression or condition. Raises the errors of `planning`."""
     names = names or NO_NAMES
     if kind == "statement":
-        return _translate_errors(plan_in_steps(text, names).get_result)
+        return translate_errors(plan_in_steps(text, names).get_result)
     build = _plan_condition if kind == "condition" else _plan_expression
-    return _VALUES.get((kind, text, names), len(text), lambda: _translate_errors(lambda: build(text, names)))
+    return _VALUES.get((kind, text, names), len(text), lambda: translate_errors(lambda: build(text, names)))
 
 
 _VALUES: Final[ResultCache[QueryPlan]] = ResultCache(PLANS_KEPT)
@@ -213,15 +217,6 @@ def _list_own_names(tree: exp.Expr) -> set[str]:
     if isinstance(tree, exp.Update | exp.Delete):
         own_names |= {node.alias.lower() for node in tree.find_all(exp.Table, exp.Subquery)}
     return own_names
-
-
-def _translate_errors(plan: Callable[[], QueryPlan]) -> QueryPlan:
-    try:
-        return plan()
-    except UnsupportedError as problem:
-        raise UnsimulatedFeatureError(str(problem).split("\n")[0]) from None
-    except RecursionError:
-        raise SqlError(8623) from None
 
 
 def _plan_select(tree: exp.Expr, names: BindingContext) -> Planning:

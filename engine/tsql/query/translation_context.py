@@ -1,16 +1,20 @@
-"""Findings of a query's rewriting: its tables, columns and variables."""
+"""Findings of a query's rewriting: its tables, columns and variables, and the errors of planning."""
 
+from collections.abc import Callable
 from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 from sqlglot import exp
+from sqlglot.errors import UnsupportedError
 
+from engine.messages import SqlError
 from engine.tsql.query import forjson
 from engine.tsql.query.conversions import is_bare_function
 from engine.tsql.query.plans import (
     NO_QUERY,
     QueryCost,
+    QueryPlan,
     TableRef,
     UnsimulatedFeatureError,
 )
@@ -160,3 +164,20 @@ def rewrite_parameter(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
         return node
     assert isinstance(node, exp.Parameter)
     return query.get_parameter(get_variable_name(node))
+
+
+_UNFORESEEN: Final = (AttributeError, LookupError, TypeError, ValueError)
+PLANNING_ERRORS: Final = (SqlError, UnsimulatedFeatureError, UnsupportedError, RecursionError, *_UNFORESEEN)
+"""Errors with which planning ends. The unforeseen ones come from forms without a rule; they end only their batch."""
+
+
+def translate_errors(plan: Callable[[], QueryPlan]) -> QueryPlan:
+    """Return the result of *plan*. Raises UnsimulatedFeatureError, or 8623 for a query that is nested too deeply."""
+    try:
+        return plan()
+    except UnsupportedError as problem:
+        raise UnsimulatedFeatureError(str(problem).split("\n")[0]) from None
+    except RecursionError:
+        raise SqlError(8623) from None
+    except _UNFORESEEN:
+        raise UnsimulatedFeatureError("this form of the statement") from None

@@ -245,8 +245,7 @@ def _compute_ordinal(year: int, month: int, day: int) -> int:
         raise _DateRangeError from None
 
 
-# --- conversion to a type
-# ------------------------------------------------------------------------------------
+# --- conversion to a type --------------------------------------------------------------------------
 
 
 def fit_to_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:

@@ -416,7 +416,7 @@ def _build_from_parts(kind: str, numbers: list[int], scale: int) -> DateTimeValu
     return DateTimeValue(day, ticks, offset)
 
 
-def _fix_argument_count(function: Callable[..., Scalar], names: str) -> Callable[..., Scalar]:
+def _build_fixed_arity(function: Callable[..., Scalar], names: str) -> Callable[..., Scalar]:
     """Return the function with a fixed number of arguments, so that a wrong number raises 174."""
     count = len(names.split())
 
@@ -429,16 +429,16 @@ def _fix_argument_count(function: Callable[..., Scalar], names: str) -> Callable
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
-    "datefromparts": _fix_argument_count(_make_from_parts("date"), "year month day"),
-    "datetimefromparts": _fix_argument_count(
+    "datefromparts": _build_fixed_arity(_make_from_parts("date"), "year month day"),
+    "datetimefromparts": _build_fixed_arity(
         _make_from_parts("datetime"), "year month day hour minute second ms"
     ),
-    "datetime2fromparts": _fix_argument_count(
+    "datetime2fromparts": _build_fixed_arity(
         _make_from_parts("datetime2"), "y m d h mi s fraction precision"
     ),
-    "smalldatetimefromparts": _fix_argument_count(_make_from_parts("smalldatetime"), "y m d h mi"),
-    "timefromparts": _fix_argument_count(_make_from_parts("time"), "h mi s fraction precision"),
-    "datetimeoffsetfromparts": _fix_argument_count(
+    "smalldatetimefromparts": _build_fixed_arity(_make_from_parts("smalldatetime"), "y m d h mi"),
+    "timefromparts": _build_fixed_arity(_make_from_parts("time"), "h mi s fraction precision"),
+    "datetimeoffsetfromparts": _build_fixed_arity(
         _make_from_parts("datetimeoffset"), "y m d h mi s fraction hours minutes precision"
     ),
     "agent_datetime": agent_datetime,

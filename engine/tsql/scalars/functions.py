@@ -436,7 +436,7 @@ def _check_row_limit(count: Scalar) -> Scalar:
     return count
 
 
-def _find_extreme(sign: int) -> Callable[..., Scalar]:
+def _build_extreme(sign: int) -> Callable[..., Scalar]:
     """Build GREATEST (1) or LEAST (-1) for values of one type. They ignore NULL [DOC: GREATEST]."""
 
     def find(initial: Scalar, *others: Scalar) -> Scalar:
@@ -461,8 +461,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **json_values.FUNCTIONS,
     "unpacked": _unpack_value,
     "row_limit": _check_row_limit,
-    "greatest": _find_extreme(1),
-    "least": _find_extreme(-1),
+    "greatest": _build_extreme(1),
+    "least": _build_extreme(-1),
     "decimal_text": format_decimal,
     "isnull": _evaluate_isnull,
     "iif": lambda condition, yes, no: yes if condition else no,

@@ -274,8 +274,7 @@ def check_type_text(text: str, item_kind: str, name: str = "", number: int = 1) 
         raise SqlError(183, scale, name, 0, size) if item_kind == "column" else SqlError(192)
 
 
-# --- result types of two types
-# -------------------------------------------------------------------------------
+# --- result types of two types ---------------------------------------------------------------------
 
 
 def choose_higher_type(a: SqlType, b: SqlType) -> SqlType:

@@ -581,8 +581,7 @@ def compare_codes(a: str, b: str) -> int:
     return (left > right) - (left < right)
 
 
-# --- helpers for functions
-# -----------------------------------------------------------------------------------
+# --- helpers for functions -------------------------------------------------------------------------
 
 
 def propagate_null(function: Callable[..., Scalar]) -> Callable[..., Scalar]:

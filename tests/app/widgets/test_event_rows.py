@@ -87,7 +87,7 @@ def test_another_moment_keeps_shared_rows(
     rows.start(run, world)
     assert rows.scan(always)
     whole_count, count = len(rows), row_counter.count
-    rows.start(run.take_first(1_000), world)
+    rows.start(run.copy_first(1_000), world)
     assert rows.scan(always)
     assert row_counter.count == count, "the past is cut, nothing is looked at again"
     earlier_rows = EventRows(RowCounter(), kinds=("errorlog",))
@@ -105,7 +105,7 @@ def test_rows_of_a_different_branch_are_replaced(row_counter: RowCounter, world:
     rows = EventRows(row_counter)
     rows.start(run, world)
     rows.scan(always)
-    other_events = run.take_first(500)
+    other_events = run.copy_first(500)
     other_events.append(build_event(9_999, "alert", None, None, "elsewhere", number=1))
     rows.start(other_events, world)
     rows.scan(always)

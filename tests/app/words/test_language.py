@@ -164,7 +164,7 @@ def test_every_text_of_a_verb_is_marked(in_the_code: set[Text]) -> None:
         texts = {verb.help, verb.label, verb.section} - {""}
         if verb.group != "remark":  # the editor does not offer remarks
             texts |= {parameter.title or parameter.name for parameter in verb.parameters}
-        if verb.of_link:
+        if verb.applies_to_link:
             texts |= {label for label, _ in verb.variants(lab(), (P, M)) if label}
         if verb.back_label is not None:
             texts |= {verb.back_label((P, disk)) for disk in ("log", "data")}

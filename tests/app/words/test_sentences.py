@@ -166,7 +166,7 @@ SAYING = frozenset(
      "FailoverPrecondition", "emit", "_emit_event", "emit_role_event", "emit_maintenance_event",
      "_emit_announcement", "add", "add_problem", "Loss", "RuleResult", "RubricItem", "Item", "PaperStatement",
      "Statement", "cancel_failover", "cancel_failover_of_copy", "_abandon_failover", "_stop_without_retry",
-     "reject_server_if", "reject_computer_if", "Marker"}
+     "build_server_objection", "build_computer_objection", "Marker"}
 )  # fmt: skip
 """Functions whose text arguments are shown to a user."""
 

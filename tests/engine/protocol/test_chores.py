@@ -180,7 +180,7 @@ FAULTS = {
 def test_every_fault_of_this_kind_is_tested() -> None:
     tested_verbs = {line.split()[0] for pair in FAULTS.items() for line in pair}
     surroundings = (*verbs.network.VERBS, *verbs.jobs.VERBS)
-    assert {verb.name for verb in surroundings if verb.in_ledger} <= tested_verbs
+    assert {verb.name for verb in surroundings if verb.is_in_ledger} <= tested_verbs
 
 
 @pytest.mark.parametrize("line", FAULTS)

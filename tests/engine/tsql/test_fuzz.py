@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from engine import tsql
 from tests.engine.tsql.console import answers, run_on
+from tests.engine.tsql.random_queries import find_unforeseen
 from tests.engine.worlds import lab
 from tests.events import read_field
 
@@ -45,3 +46,7 @@ def test_completion_never_fails(text: str, position: int) -> None:
     world = lab(workload="none")
     for word in tsql.list_candidates(world, "SERVER_A", text, min(position, len(text))):
         assert word
+
+
+def test_random_queries_meet_no_form_without_a_rule() -> None:
+    assert find_unforeseen(count=150, seed=1) == []

@@ -35,11 +35,11 @@ def test_the_reverse_of_a_verb_accepts_the_same_arguments(verb: Verb) -> None:
 @pytest.mark.parametrize("verb", VERBS.values(), ids=lambda verb: verb.name)
 def test_a_record_has_no_unused_field(verb: Verb) -> None:
     assert verb.do is not None or verb.name == "revert-all"
-    if not verb.in_ledger:
+    if not verb.is_in_ledger:
         assert (verb.loses, verb.effect, verb.undoes, verb.ends_with_effect) == ("", None, (), False)
     assert verb.back_label is None or verb.reverse.startswith(f"{verb.name} ")
-    assert not verb.directed or verb.of_link
-    assert verb.loses != "link" or verb.of_link
+    assert not verb.directed or verb.applies_to_link
+    assert verb.loses != "link" or verb.applies_to_link
     assert all(HANDLERS[name] is timer for name, timer in verb.timers.items())
 
 

@@ -57,7 +57,7 @@ def test_events_are_filtered_by_kind_and_server() -> None:
 
 def test_a_fork_knows_its_common_length() -> None:
     log = EventLog(SOME)
-    fork = log.take_first(3)
+    fork = log.copy_first(3)
     assert (fork.count_shared(log), log.count_shared(fork)) == (3, 3)
     fork.append(SOME[4])
     log.append(SOME[0])
