@@ -41,14 +41,16 @@ def find_cursor(machine: Machine, name: str) -> tuple[str, SqlCursor]:
     raise SqlError(16916, name)
 
 
+def _get_depth(key: str) -> int:
+    """Return the depth of a local cursor; 0 for a global one, whose name may contain spaces."""
+    _, separator, depth = key.rpartition(" ")
+    return int(depth) if separator and depth.isdigit() else 0
+
+
 def remove_local_cursors(machine: Machine) -> None:
     """Remove the local cursors at the end of their batch or procedure. Documented [DOC: DECLARE CURSOR]."""
     depth = len(machine.scopes)
-    cursors = tuple(
-        cursor_entry
-        for cursor_entry in machine.session.cursors
-        if int(cursor_entry[0].partition(" ")[2] or 0) <= depth
-    )
+    cursors = tuple(entry for entry in machine.session.cursors if _get_depth(entry[0]) <= depth)
     if len(cursors) < len(machine.session.cursors):
         machine.change_session(cursors=cursors)
 

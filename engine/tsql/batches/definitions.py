@@ -491,8 +491,10 @@ def _read_names(text: str) -> tuple[str, ...]:
 def set_identity_insert(machine: Machine, name_tokens: Sequence[str], enabled: bool) -> None:
     """Execute SET IDENTITY_INSERT, which a connection can have ON for one table at a time.
 
-    Raises 1088, 8106 or 8107.
+    Raises 156 without a table, 1088, 8106 or 8107.
     """
+    if not name_tokens:
+        raise SqlError(156, "ON" if enabled else "OFF")
     ref = TableRef(tuple(word.strip('[]"') for word in name_tokens if word != "."))
     table = sources.find_user_table(machine, ref)
     if table is None:

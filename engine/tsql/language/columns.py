@@ -264,6 +264,17 @@ class _ColumnReader:
             self.read_brackets()
         return self.text[self.tokens[first].start : self.tokens[self.place - 1].end].lower()
 
+    def parse_identity(self) -> tuple[int, int]:
+        """Parse seed and increment in parentheses, which may be absent. Raises 102 for anything but two integers."""
+        if not self.token.is_op("("):
+            return 1, 1
+        texts = "".join(token.text for token in self.read_brackets()).split(",")
+        try:
+            seed, increment = map(int, texts)
+        except ValueError:
+            raise self.build_error() from None
+        return seed, increment
+
     def parse_column_constraint(self, column: ColumnDefinition) -> ColumnDefinition:
         word = self.take().upper
         if word == "NULL":
@@ -276,13 +287,7 @@ class _ColumnReader:
                 raise self.build_error()
             return replace(column, nullable=False)
         if word == "IDENTITY":
-            numbers = (
-                [int(t.text) for t in self.read_brackets() if t.kind == "number"]
-                if self.token.is_op("(")
-                else []
-            )
-            start, step = numbers if len(numbers) == 2 else (1, 1)
-            return replace(column, identity=(start, step), nullable=False)
+            return replace(column, identity=self.parse_identity(), nullable=False)
         if word == "DEFAULT":
             return replace(column, default=self.parse_expression())
         if word in ("PRIMARY", "UNIQUE", "CHECK", "REFERENCES", "FOREIGN"):

@@ -195,7 +195,7 @@ _REFERENCES: Final[ResultCache[References]] = ResultCache(TREES_KEPT)
 def _find_references(text: str) -> References:
     tables: dict[str, TableRef] = {}
     variables: dict[str, None] = {}
-    tree = parse_query(text)
+    tree = copy_tree(text, 1)
     if isinstance(tree, exp.TruncateTable):
         return References((), ())  # TRUNCATE raises 4701 where a query raises 208
     own_names = _list_own_names(tree)

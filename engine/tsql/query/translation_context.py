@@ -50,8 +50,9 @@ def _get_part(identifier: exp.Expr | None) -> str:
 
 
 def build_table_ref(table: exp.Table | None) -> TableRef:
-    """Return the reference of a table node."""
-    assert table is not None
+    """Return the reference of a table node. Raises 102 for INTO without a table."""
+    if table is None:
+        raise SqlError(102, "INTO")
     this = table.this
     database, schema = _get_part(table.args.get("catalog")), _get_part(table.args.get("db"))
     names = [database, schema] if database else [schema] if schema else []
