@@ -11,7 +11,7 @@ PAGE: Final = Path(__file__).parents[1] / "docs" / "statement-gate.md"
 
 HEAD: Final = """# Statement gate
 
-This table decides, before a statement runs, which error it gets in the present state of a database.
+This table shows which error a statement gets in each state of a database, before the statement runs.
 Source: `engine/tsql/batches/gate.py`. `python -m tests.statement_gate` writes this page.
 
 - `ok`: the statement runs.

@@ -78,7 +78,7 @@ KINDS: Final = {
     "file": "ALTER DATABASE ADD, MODIFY or REMOVE FILE",
     "rename": "ALTER DATABASE MODIFY NAME",
     "option": "ALTER DATABASE SET, options of the database",
-    "alone": "ALTER DATABASE SET, options that sessions and groups exclude: RECOVERY SIMPLE, the broker",
+    "alone": "ALTER DATABASE SET, options that mirroring and AGs forbid: RECOVERY SIMPLE, Service Broker",
     "access": "ALTER DATABASE SET READ_ONLY, READ_WRITE",
     "mode": "ALTER DATABASE SET OFFLINE, EMERGENCY, SINGLE_USER, RESTRICTED_USER",
     "state": "ALTER DATABASE SET ONLINE, MULTI_USER",
