@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.constants import ENTERPRISE
 from engine.messages import SqlError
 from engine.tsql.batches import constraints, objects, schema_binding, sources, tables
-from engine.tsql.batches.data import Table
+from engine.tsql.batches.data import DeclaredVariable, Table
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, ForeignKey, Key, parse_table
@@ -68,6 +68,21 @@ def _attach_columns(
             rule = replace(rule, columns=tuple(sorted(used)) if len(used) == 1 else rule.columns)
         table_rules.append(rule)
     return tuple(table_rules)
+
+
+def declare_variables(machine: Machine, statement: s.Declare) -> None:
+    """Declare variables, with their initial values. A table variable that a loop declares again keeps its rows."""
+    scope = machine.scope
+    for item in statement.variables:
+        if item.type != "table":
+            parse_type(item.type)
+            check_type_text(item.type, "type")
+            scope.variables.setdefault(item.name, DeclaredVariable(item.type))
+        elif item.name not in scope.tables:
+            scope.tables[item.name] = build_table(machine, TableRef((item.name,)), item.columns)
+    for item in statement.variables:  # last, so that a value that fails leaves no variable undeclared
+        if item.default:
+            machine.set_variable(item.name, *machine.evaluate_with_type(item.default))
 
 
 def build_table(machine: Machine, ref: TableRef, text: str) -> Table:

@@ -517,7 +517,7 @@ LANGUAGE: Final[dict[type[s.Statement], Handler[Machine, None]]] = {
     s.DropIndex: lambda machine, statement: definitions.drop_index(machine, statement),
     s.AlterTable: lambda machine, statement: definitions.alter_table(machine, statement),
     s.Print: _execute_print,
-    s.Declare: lambda machine, statement: machine.declare(statement),
+    s.Declare: definitions.declare_variables,
     s.Assign: _assign_variable,
     s.SetSession: _set_session_option,
     s.Return: _execute_return,

@@ -18,6 +18,7 @@ from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.batches.work import Handler
 from engine.tsql.language import group_statements as gs
 from engine.tsql.language import statements as s
+from engine.tsql.language.lexer import has_only_selects
 from engine.tsql.scalars.values import Scalar, to_text
 
 if TYPE_CHECKING:
@@ -450,3 +451,20 @@ def _check_target_state(context: Context, kind: str, database: str) -> None:
     check_database_state(context, kind, database)
     if kind in IN_USE_ERRORS:
         check_not_in_use(context, kind, database)
+
+
+INFORMATION: Final = (
+    "sp_describe", "sp_help", "sp_columns", "sp_tables", "sp_spaceused", "sp_who", "sp_lock",
+)  # fmt: skip
+"""Prefixes of procedures that change nothing. Drivers call some of them between a program's statements."""
+
+
+def is_read_only(statement: s.Statement | None) -> bool:
+    """Return whether the statement changes nothing."""
+    if isinstance(statement, s.Execute):
+        return statement.procedure.rpartition(".")[2].strip("[]").lower().startswith(INFORMATION)
+    return (
+        isinstance(statement, s.QueryStatement)
+        and has_only_selects(statement.text)
+        and "@" not in statement.text
+    )

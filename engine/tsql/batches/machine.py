@@ -387,10 +387,6 @@ class Machine(SubmissionOutput):
     def run_select(self, plan: QueryPlan) -> tuple[tuple[str, ...], list[Row]]:
         """Return column names and rows of the plan's result."""
 
-    @abstractmethod
-    def declare(self, statement: s.Declare) -> None:
-        """Declare variables, with their initial values."""
-
     def wait(self, reason: str, due_tick: int, pending: tuple[str, tuple[object, ...]] | None = None) -> None:
         """Wait until *due_tick*, then continue."""
         number = self.world.next_id()

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from engine.messages import SqlError
 from engine.tsql.batches import first_result, locks, objects, sources
 from engine.tsql.batches.data import DESCRIPTION, DeclaredVariable, Scope, Submission, Table
+from engine.tsql.batches.definitions import declare_variables
 from engine.tsql.batches.environment import CONTEXT_FUNCTIONS
 from engine.tsql.language import program
 from engine.tsql.language import statements as s
@@ -442,7 +443,7 @@ def _run_body(
     machine.meter.enter_view()
     try:
         if values is None:
-            inner.declare(next(_find_declarations(code)))
+            declare_variables(inner, next(_find_declarations(code)))
             return scope.tables[function.returned]
         value = _run_scope(inner, scope, function.returns)
         return value if function.returns else scope.tables[function.returned]

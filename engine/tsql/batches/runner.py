@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
@@ -14,7 +15,7 @@ from engine.overrides import override
 from engine.protocol import logspace, statements
 from engine.tsql.batches import (
     cursors,
-    definitions,
+    gate,
     locks,
     objects,
     queries,
@@ -27,7 +28,6 @@ from engine.tsql.batches import (
 from engine.tsql.batches.data import (
     CaughtError,
     ConnectionLostError,
-    DeclaredVariable,
     Row,
     SavedContext,
     Scope,
@@ -57,9 +57,16 @@ from engine.tsql.language.lexer import (
     tokenize,
 )
 from engine.tsql.query import planner
-from engine.tsql.query.plans import BindingContext, Columns, QueryPlan, TableRef, UnsimulatedFeatureError
+from engine.tsql.query.plans import (
+    BindingContext,
+    Columns,
+    QueryPlan,
+    TableRef,
+    UnsimulatedFeatureError,
+    report_internal_error,
+)
 from engine.tsql.query.scratch import SCRATCH_WORK, ScratchDatabase, open_scratch
-from engine.tsql.scalars.types import INT, SqlType, check_type_text, nvarchar, parse_type, varchar
+from engine.tsql.scalars.types import INT, SqlType, nvarchar, varchar
 from engine.tsql.scalars.values import Scalar
 
 INSTRUCTION_WORK: Final = 10
@@ -113,23 +120,42 @@ class Runner(Machine):
                 if self.meter.exhausted:
                     self.run = replace(self.run, waiting="busy")
                     return False
-                scope = self.scopes[-1]
-                if scope.read is not None:
-                    self._compile_frame(scope)
-                elif scope.resolved < len(scope.units):
-                    self._resolve_frame(scope)
-                elif scope.position >= len(scope.code):
-                    self._leave_frame()
-                else:
-                    self._run_instruction(scope)
-                    if not self.world.instances[self.session.server].running:
-                        raise ConnectionLostError
-                    if self.run.waiting:
-                        return False
+                if not self._run_step(self.scopes[-1]):
+                    return False
             self._end_doomed_transaction()
             return True
         finally:
             self.release_resources()
+
+    def _run_step(self, scope: Scope) -> bool:
+        """Compile, resolve, leave or continue the innermost frame. Return False if the batch waits."""
+        with self._end_batch_after_internal_error():
+            if scope.read is not None:
+                self._compile_frame(scope)
+            elif scope.resolved < len(scope.units):
+                self._resolve_frame(scope)
+            elif scope.position >= len(scope.code):
+                self._leave_frame()
+            else:
+                self._run_instruction(scope)
+                if not self.world.instances[self.session.server].running:
+                    raise ConnectionLostError
+                return not self.run.waiting
+        return True
+
+    @contextmanager
+    def _end_batch_after_internal_error(self) -> Iterator[None]:
+        """Turn an unforeseen exception into an error of the batch. An open transaction is doomed."""
+        try:
+            yield
+        except ConnectionLostError:
+            raise
+        except Exception as problem:  # any internal error: it must not end the run of the drill
+            text = f"{NOT_SIMULATED}{report_internal_error(problem)}"
+            self.append_message(text, severity=16, state=1, line=self.line)
+            is_doomed = bool(self.session.transactions)
+            self.change_session(error=NOT_SIMULATED_NUMBER, rowcount=0, doomed=is_doomed)
+            self.end_batch()
 
     @override
     def release_resources(self) -> None:
@@ -217,17 +243,18 @@ class Runner(Machine):
         """Resume after a wait, with the result of a pending statement. The caller then calls `advance`."""
         reason, pending = self.run.waiting, self.run.pending
         self.run = replace(self.run, waiting="", pending=None)
-        if reason == "commit":
-            transactions.wait_for_log(self)
-        elif reason == "log":
-            transactions.commit_statement(self)
-        elif pending is not None:
-            handler, arguments = pending
-            self._run_atomically(
-                lambda: self.report_outcome(
-                    statements.COMPLETIONS[handler](self.world, self.session.server, *arguments)
+        with self._end_batch_after_internal_error():
+            if reason == "commit":
+                transactions.wait_for_log(self)
+            elif reason == "log":
+                transactions.commit_statement(self)
+            elif pending is not None:
+                handler, arguments = pending
+                self._run_atomically(
+                    lambda: self.report_outcome(
+                        statements.COMPLETIONS[handler](self.world, self.session.server, *arguments)
+                    )
                 )
-            )
 
     def _run_with_retry(self, action: Action) -> None:
         if isinstance(action, Jump):
@@ -264,6 +291,9 @@ class Runner(Machine):
         except UnsimulatedFeatureError as problem:
             self.context.writes = before
             self.reject(str(problem))
+        except Exception:
+            self.context.writes = before
+            raise
         finally:
             transactions.commit_statement(self, message_count)
 
@@ -397,7 +427,7 @@ class Runner(Machine):
             return
         self.append_message(f"{NOT_SIMULATED}{feature}", severity=16, state=1, line=self.line)
         self.change_session(error=NOT_SIMULATED_NUMBER, rowcount=0)
-        if not _is_read_only(statement):
+        if not gate.is_read_only(statement):
             self.change_session(doomed=bool(self.session.transactions))
             self.end_batch()
 
@@ -556,44 +586,7 @@ class Runner(Machine):
             for number in sorted(scratch.warnings):
                 self.append_numbered_message(number)
 
-    @override
-    def declare(self, statement: s.Declare) -> None:
-        for item in statement.variables:
-            if item.type == "table":
-                if (
-                    item.name not in self.scope.tables
-                ):  # a table variable that a loop declares again keeps its rows
-                    self.scope.tables[item.name] = definitions.build_table(
-                        self, TableRef((item.name,)), item.columns
-                    )
-                continue
-            parse_type(item.type)
-            check_type_text(item.type, "type")
-            self.scope.variables.setdefault(item.name, DeclaredVariable(item.type))
-        for item in statement.variables:  # last, so that a value that fails leaves no variable undeclared
-            if item.default:
-                self.set_variable(item.name, *self.evaluate_with_type(item.default))
-
-    # -- commands
-
 
 def _ends_transaction(error: CaughtError) -> bool:
     """Return whether an error ends the transaction: a conversion, or CREATE TABLE with a name in use."""
     return error.number in CONVERSIONS or (error.number, error.state) == (2714, 6)
-
-
-INFORMATION: Final = (
-    "sp_describe", "sp_help", "sp_columns", "sp_tables", "sp_spaceused", "sp_who", "sp_lock",
-)  # fmt: skip
-"""Prefixes of procedures that change nothing. Drivers call some of them between a program's statements."""
-
-
-def _is_read_only(statement: s.Statement | None) -> bool:
-    """Return whether the statement changes nothing."""
-    if isinstance(statement, s.Execute):
-        return statement.procedure.rpartition(".")[2].strip("[]").lower().startswith(INFORMATION)
-    return (
-        isinstance(statement, s.QueryStatement)
-        and has_only_selects(statement.text)
-        and "@" not in statement.text
-    )

@@ -17,6 +17,7 @@ from engine.tsql.query.plans import (
     QueryPlan,
     TableRef,
     UnsimulatedFeatureError,
+    report_internal_error,
 )
 from engine.tsql.scalars.types import SqlType
 
@@ -180,5 +181,5 @@ def translate_errors(plan: Callable[[], QueryPlan]) -> QueryPlan:
         raise UnsimulatedFeatureError(str(problem).split("\n")[0]) from None
     except RecursionError:
         raise SqlError(8623) from None
-    except _UNFORESEEN:
-        raise UnsimulatedFeatureError("this form of the statement") from None
+    except _UNFORESEEN as problem:
+        raise report_internal_error(problem) from None

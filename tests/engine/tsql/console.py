@@ -9,6 +9,7 @@ from engine import simulator, tsql
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.model import World
+from engine.tsql.query.plans import INTERNAL_ERROR
 from tests.events import read_field
 
 
@@ -56,10 +57,20 @@ def run_on(world: World, seconds: float) -> list[Event]:
     return simulator.advance_world(world, world.tick + round(seconds * TICKS_PER_S))
 
 
-def answers(world: World, window: str, text: str, then_s: float = 0.0) -> list[Answer]:
-    """Return all submissions of all windows that end within *then_s* after *text* is sent."""
+def collect_answers(world: World, window: str, text: str, then_s: float = 0.0) -> list[Answer]:
+    """Return the submissions like `answers`, also those that ended with an internal error."""
     tsql.submit_text(world, window, text)
     return [Answer(event) for event in run_on(world, then_s) if event.kind == "sql_done"]
+
+
+def answers(world: World, window: str, text: str, then_s: float = 0.0) -> list[Answer]:
+    """Return all submissions of all windows that end within *then_s* after *text* is sent.
+
+    An internal error fails the test.
+    """
+    found = collect_answers(world, window, text, then_s)
+    assert not any(INTERNAL_ERROR in line for answer in found for line in answer.texts), text
+    return found
 
 
 def ask(world: World, window: str, text: str, then_s: float = 0.0) -> Answer:
