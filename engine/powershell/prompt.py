@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from engine.cluster import commands, quorum
 from engine.events import PowerShellData
 from engine.inputs import InputError
+from engine.internal_errors import describe_internal_error
 from engine.localization import build_message
 from engine.model import World
 from engine.powershell import cluster_cmdlets as cluster
@@ -44,6 +45,9 @@ def run_line(world: World, node: str, line: str) -> None:
             refused = True
         except (ShellError, CommandNotSimulatedError) as problem:
             outputs.append(str(problem))
+            refused = True
+        except Exception as problem:  # any internal error: it must not end the run of the drill
+            outputs.append(f"Not simulated: this form of the command; {describe_internal_error(problem)}")
             refused = True
     output = "\n".join(text for text in outputs if text)
     world.emit(

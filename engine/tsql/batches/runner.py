@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from engine.internal_errors import describe_internal_error
 from engine.messages import SqlError
 from engine.model import World
 from engine.overrides import override
@@ -63,7 +64,6 @@ from engine.tsql.query.plans import (
     QueryPlan,
     TableRef,
     UnsimulatedFeatureError,
-    report_internal_error,
 )
 from engine.tsql.query.scratch import SCRATCH_WORK, ScratchDatabase, open_scratch
 from engine.tsql.scalars.types import INT, SqlType, nvarchar, varchar
@@ -151,7 +151,7 @@ class Runner(Machine):
         except ConnectionLostError:
             raise
         except Exception as problem:  # any internal error: it must not end the run of the drill
-            text = f"{NOT_SIMULATED}{report_internal_error(problem)}"
+            text = f"{NOT_SIMULATED}this form of the statement; {describe_internal_error(problem)}"
             self.append_message(text, severity=16, state=1, line=self.line)
             is_doomed = bool(self.session.transactions)
             self.change_session(error=NOT_SIMULATED_NUMBER, rowcount=0, doomed=is_doomed)

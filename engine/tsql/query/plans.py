@@ -341,21 +341,6 @@ class UnsimulatedFeatureError(Exception):
     """Error for something that the product supports and the simulation does not. The text names it."""
 
 
-INTERNAL_ERROR: Final = "this form of the statement; internal error"
-"""Begin of the reason for a statement that ended with an exception that no rule foresees."""
-
-
-def report_internal_error(problem: Exception) -> UnsimulatedFeatureError:
-    """Return the error for an unforeseen exception. It names the kind of the exception and the failing function."""
-    place, step = "", problem.__traceback__
-    while step is not None:
-        module = str(step.tb_frame.f_globals.get("__name__", ""))
-        if module.startswith("engine."):
-            place = f" in {module}.{step.tb_frame.f_code.co_name}"
-        step = step.tb_next
-    return UnsimulatedFeatureError(f"{INTERNAL_ERROR} {type(problem).__name__}{place}")
-
-
 class TableRef(Struct, frozen=True):
     """Table as the query names it: up to four parts, or a table variable or temp table."""
 

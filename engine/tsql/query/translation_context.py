@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from engine.internal_errors import describe_internal_error
 from engine.messages import SqlError
 from engine.tsql.query import forjson
 from engine.tsql.query.conversions import is_bare_function
@@ -17,7 +18,6 @@ from engine.tsql.query.plans import (
     QueryPlan,
     TableRef,
     UnsimulatedFeatureError,
-    report_internal_error,
 )
 from engine.tsql.scalars.types import SqlType
 
@@ -182,4 +182,6 @@ def translate_errors(plan: Callable[[], QueryPlan]) -> QueryPlan:
     except RecursionError:
         raise SqlError(8623) from None
     except _UNFORESEEN as problem:
-        raise report_internal_error(problem) from None
+        raise UnsimulatedFeatureError(
+            f"this form of the statement; {describe_internal_error(problem)}"
+        ) from None

@@ -8,8 +8,8 @@ from typing import Any
 from engine import simulator, tsql
 from engine.constants import TICKS_PER_S
 from engine.events import Event
+from engine.internal_errors import INTERNAL_ERROR
 from engine.model import World
-from engine.tsql.query.plans import INTERNAL_ERROR
 from tests.events import read_field
 
 

@@ -9,8 +9,8 @@ import random
 import sys
 from dataclasses import dataclass, field
 
+from engine.internal_errors import INTERNAL_ERROR
 from engine.model import World
-from engine.tsql.query.plans import INTERNAL_ERROR
 from tests.engine.tsql.console import ask, collect_answers
 from tests.engine.worlds import P, lab
 
