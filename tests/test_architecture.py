@@ -22,7 +22,7 @@ LINES_MAX: Final = 600
 
 ENGINE_LAYERS = (
     ("engine.field_types", "engine.fixed_point", "engine.json_text", "engine.overrides", "engine.tables"),
-    ("engine.arithmetic", "engine.datetime_formats", "engine.localization"),
+    ("engine.arithmetic", "engine.datetime_formats", "engine.internal_errors", "engine.localization"),
     (
         "engine.constants",
         "engine.chance",

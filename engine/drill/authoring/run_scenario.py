@@ -13,7 +13,7 @@ from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts, quantities
 from engine.drill.authoring.conditions import ConditionError
-from engine.drill.authoring.scenario import load_scenario
+from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.authoring.variants import VARIANTS, pick_values, substitute_picks
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference
@@ -47,10 +47,21 @@ STORY: Final = frozenset({"fault", "load"})
 
 OMITTED_VERBS: Final = REMARKS | {"cancel", "revert-all"}
 
-COPIED_TABLES: Final = (
-    "settings", "server", "link", "database", "session", "client", "before", "role", "source", "fidelity",
+REWRITTEN_KEYS: Final = frozenset(
+    {
+        "name", "title", "summary", "level", "minutes", "skills", "author", "seed", "length", "allow_revert_all",
+        "early", "variants", "timeline", "brief", "goal", "forbidden", "question", "predict", "hint", "solution",
+        "rubric", "facilitator",
+    }
 )  # fmt: skip
-"""Tables of the recorded scenario that the new one keeps, in this order. Its story, goals and points are dropped."""
+"""Keys of a scenario that the run replaces or drops: its texts, story, goals and points."""
+
+COPIED_KEYS: Final = tuple(
+    name
+    for name in (field.alias or key for key, field in Scenario.model_fields.items())
+    if name not in REWRITTEN_KEYS
+)
+"""Keys of the recorded scenario that the new one keeps: everything that describes the start world."""
 
 ROOM_S: Final = 120.0
 """Seconds between the last recorded action and the end of the new drill. Assumed: a person is slower than the
@@ -171,7 +182,7 @@ def _build_base(drill: Drill, name: str, length_s: float) -> dict[str, object]:
     data = tomllib.loads(drill.scenario.text)
     if data.get(VARIANTS):
         data = substitute_picks(data, pick_values(data[VARIANTS], drill.seed))
-    kept_tables: dict[str, object] = {key: data[key] for key in COPIED_TABLES if key in data}
+    kept_tables: dict[str, object] = {key: data[key] for key in COPIED_KEYS if key in data}
     return {
         "title": f"{TO_WRITE}a title ({name})",
         "summary": f"{TO_WRITE}{SUMMARY}",

@@ -56,6 +56,19 @@ def test_faults_become_the_timeline_and_repairs_the_solution() -> None:
     assert {"Sales serves on SERVER_B", "Sales is SYNCHRONIZED", "SERVER_A is RUNNING"} <= whens
 
 
+def test_the_start_world_of_an_availability_group_is_kept() -> None:
+    lines = [
+        (30.0, "power-off NODE_1"),
+        (90.0, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FORCE_FAILOVER_ALLOW_DATA_LOSS"),
+        (120.0, "power-on NODE_1"),
+    ]
+    drill = play_lines(lines, 400.0, "ag-lab")
+    saved = save_scenario(drill)
+    for part in ("groups", "clusters", "instances", "databases", "clients", "programs", "locked"):
+        assert getattr(saved, part) == getattr(drill.scenario, part), part
+    assert {"Sales serves on NODE_2", "Sales is SYNCHRONIZED"} <= {goal.when for goal in saved.goals}
+
+
 def test_several_inputs_of_one_moment_keep_their_order() -> None:
     """With a paused clock, a cable pulled, plugged and pulled again ends pulled; two repairs count as two."""
     pulled, plugged = "pull-cable SERVER_B", "plug-cable SERVER_B"
