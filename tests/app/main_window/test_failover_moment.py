@@ -30,6 +30,9 @@ from tests.cases import sample_cases
 from tests.open_window import OpenWindow
 
 FRAMES_MAX = 20_000
+FRAME_MS = 50.0
+UNSEEN_FRAME_MS = 250.0
+"""Wall time of a frame on the stage, and before it."""
 STAGE_FRAMES = 5
 """Frames from one painting to the next on the stage."""
 UNSEEN_FRAMES = 100
@@ -64,7 +67,7 @@ def wait_for(window: OpenWindow, state: str) -> list[str]:
             return headings
         if number % (STAGE_FRAMES if failover_moment.state else UNSEEN_FRAMES) == 0:
             QApplication.processEvents()
-        session.on_frame(50.0)
+        session.on_frame(FRAME_MS if failover_moment.state else UNSEEN_FRAME_MS)
     raise AssertionError(f"the stage did not reach {state!r}")
 
 
