@@ -56,11 +56,12 @@ STEPS_PER_CHECK: Final = 1_000
 CHECK_WORK: Final = 9
 """Work (work.py) per call of SQLite's progress handler. Measured."""
 
-EFFORT_MAX: Final = 8 * STATEMENT_MAX
+EFFORT_MAX: Final = 4 * STATEMENT_MAX
 """Maximum work that SQLite itself counts for one statement before message 8624, so that no query is refused
 by an estimate (plans.py) alone.
 
-SQLite's steps differ between versions, so they are used for nothing else. Assumed.
+SQLite's steps differ between versions, so they are used for nothing else. Assumed: a query that needs more would
+stop all windows for over a second.
 """
 
 LONG: Final = 200
