@@ -30,6 +30,9 @@ PING_CPU_S: Final = 0.001
 PARTNER_TIMEOUT_S: Final = 10
 """Silence after which a partner counts as lost. Documented: default of SET PARTNER TIMEOUT [WP; DOC: quorum]."""
 
+SESSION_TIMEOUT_S: Final = 10
+"""Default SESSION_TIMEOUT of an availability replica. Documented [DOC: session-timeout period]."""
+
 PARTNER_TIMEOUT_S_MIN: Final = 5
 """Minimum partner timeout. Values from 0 to 4 are stored as 5. Documented [DOC: ALTER DATABASE database mirroring]."""
 

@@ -366,7 +366,8 @@ def connect_copies(world: World, primary: Key, secondary: Key) -> None:
     world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork,
                       db_state=DbState.ONLINE)  # fmt: skip
     world.update_availability(secondary, **replicas.allowed_connections(world, secondary))
-    if (lead.extra_files, lead.encryption_key) != (follower.extra_files, follower.encryption_key):
+    changed = (lead.extra_files, lead.encryption_key) != (follower.extra_files, follower.encryption_key)
+    if changed or follower.data_failed_tick is not None:
         new_kb = [file.added_kb for file in lead.extra_files if file not in follower.extra_files]
         world.call_after(0.0, "availability.replay", *secondary, min(new_kb, default=0.0))
     for server, kinds in ((primary[0], ("secondary", "primary")), (secondary[0], ("primary", "secondary"))):

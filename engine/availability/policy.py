@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from engine.availability import failover, movement, preconditions, redo, replicas, seeding
 from engine.availability.commands import databases
+from engine.constants import SESSION_TIMEOUT_S
 from engine.flow import CrossingKind
 from engine.messages import SqlError
 from engine.model import (
@@ -127,12 +128,11 @@ class AvailabilityPolicy(groups.GroupPolicy):
     def has_synchronized_copy(self, copy: DatabaseCopy) -> bool:
         return any(state is SyncState.SYNCHRONIZED for _, state in copy.availability.peers)
 
-    def can_read(self, copy: DatabaseCopy, read_intent: bool, connected: bool = False) -> bool:
+    def can_read(self, copy: DatabaseCopy, read_intent: bool) -> bool:
         """Return whether clients may read the copy, with *read_intent* or without.
 
-        While data movement is suspended, existing connections stay and new ones are refused [DOC: suspend an
-        availability database]. Since 2014, both are served even without a primary [DOC: readable
-        secondaries].
+        While data movement is suspended, only routing avoids the copy [DOC: suspend an availability database].
+        Since 2014, readers are served even without a primary [DOC: readable secondaries].
         """
         own_availability = copy.availability
         if own_availability.role is ReplicaRole.PRIMARY:
@@ -140,11 +140,11 @@ class AvailabilityPolicy(groups.GroupPolicy):
         allowed = own_availability.readers == "ALL" or (
             own_availability.readers == "READ_ONLY" and read_intent
         )
+        if own_availability.role is ReplicaRole.RESOLVING:
+            return allowed and own_availability.reads_alone
         moving = own_availability.state in replicas.MOVING
         is_state_known = own_availability.state is SyncState.NOT_SYNCHRONIZING
-        stays = connected if own_availability.suspended is not None else own_availability.reads_alone
-        if own_availability.role is ReplicaRole.RESOLVING:
-            return allowed and own_availability.reads_alone and stays
+        stays = own_availability.suspended is not None or own_availability.reads_alone
         return allowed and (moving or (is_state_known and stays))
 
     def find_route(self, world: World, copy: DatabaseCopy, read_intent: bool) -> str | None:
@@ -192,11 +192,9 @@ class AvailabilityPolicy(groups.GroupPolicy):
         return primary if lead is not None and lead.read_write_routing_url else None
 
     @override
-    def find_refusal(
-        self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False
-    ) -> SqlError | None:
+    def find_refusal(self, copy: DatabaseCopy, read_intent: bool = False) -> SqlError | None:
         own_availability = copy.availability
-        if own_availability.role is ReplicaRole.RESOLVING and not self.can_read(copy, True, connected):
+        if own_availability.role is ReplicaRole.RESOLVING and not self.can_read(copy, True):
             return SqlError(983 if own_availability.quorum else 988, copy.database)
         if copy.disk_failed:
             return groups.NO_GROUP.find_refusal(copy)
@@ -206,10 +204,10 @@ class AvailabilityPolicy(groups.GroupPolicy):
             if (
                 own_availability.readers == "READ_ONLY"
                 and not read_intent
-                and self.can_read(copy, True, connected)
+                and self.can_read(copy, True)
             ):
                 return SqlError(978, copy.database)
-            return None if self.can_read(copy, read_intent, connected) else SqlError(976, copy.database)
+            return None if self.can_read(copy, read_intent) else SqlError(976, copy.database)
         if copy.db_state is not DbState.ONLINE:
             return SqlError(922, copy.database)
         return None if self.can_read(copy, read_intent) else SqlError(979, copy.database)
@@ -319,20 +317,34 @@ class AvailabilityPolicy(groups.GroupPolicy):
             databases.resume_movement(world, *key)
 
     @override
+    def on_data_lost(self, world: World, key: Key) -> bool:
+        copy = world.copies[key]
+        if copy.availability.role is not ReplicaRole.SECONDARY or copy.stream is None:
+            return False
+        world.call_after(0.0, "availability.replay", *key, 0.0)
+        return True
+
+    @override
     def fail_redo(self, world: World, key: Key, error: int, *args: object) -> None:
         errorlog.write_message(world, key[0], error, *args)
         if world.copies[key].availability.suspended is None:
             redo.suspend_after_redo_error(world, key)
 
     def find_backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
-        """Return 0 if this copy can take the backup, else 3059. Secondaries take only log and copy-only backups.
+        """Return 0 if this copy can take the backup, else the error. Secondaries take log and copy-only backups.
 
-        [DOC: active secondaries]. A secondary of a basic group takes none [DOC: basic availability groups].
+        They must be synchronizing or synchronized [DOC: active secondaries]; the errors without a primary are derived.
+        A secondary of a basic group takes no backup [DOC: basic availability groups].
         """
+        if copy.availability.role is ReplicaRole.RESOLVING:
+            return 983 if copy.availability.quorum else 988
         if copy.availability.role is not ReplicaRole.SECONDARY:
             return 0
         group = replicas.find_group_config(world, copy.server, copy.availability.guid or 0)
-        return 0 if log_or_copy_only and not (group is not None and group.basic) else 3059
+        if not log_or_copy_only or (group is not None and group.basic):
+            return 3059
+        reverts = copy.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)
+        return 0 if reverts or self.can_back_up_closed(copy) else 976
 
     def can_back_up_closed(self, copy: DatabaseCopy) -> bool:
         """Return whether a closed copy can be backed up. Its primary must be connected.
@@ -394,6 +406,8 @@ class AvailabilityPolicy(groups.GroupPolicy):
         guid = world.copies[key].availability.guid
         assert guid is not None
         world.update_copy(key, recovering=False, db_state=DbState.ONLINE)
+        if world.copies[key].availability.suspended is not None:
+            redo.mark_suspended(world, key, SuspendReason.RESTART)
         if world.replicas[key[0], guid].word is ReplicaWord.NOT_AVAILABLE:
             replicas.set_state_word(world, key[0], guid, ReplicaWord.RESOLVING_NORMAL, replicas.STARTING)
             world.call_after(0.0, "availability.leave")
@@ -418,18 +432,12 @@ class AvailabilityPolicy(groups.GroupPolicy):
         errorlog.write_message(world, key[0], 35262, key[1], world.copies[key].database_id)
 
     @override
-    def get_timeout_s(self, world: World, group: int) -> int:
-        known_groups = (
-            replicas.find_group_config(world, server, number)
-            for server, number in world.replicas
-            if number == group
-        )
-        found_group = next((known_group for known_group in known_groups if known_group is not None), None)
-        return (
-            min(replica.session_timeout_s for replica in found_group.replicas)
-            if found_group is not None
-            else 10
-        )
+    def get_timeout_s(self, world: World, group: int, server: str, peer: str) -> int:
+        known_group = replicas.find_group_config(world, server, group)
+        if known_group is None:
+            return SESSION_TIMEOUT_S
+        secondary = known_group.find_replica(peer if known_group.primary == server else server)
+        return secondary.session_timeout_s if secondary is not None else SESSION_TIMEOUT_S
 
     @override
     def get_address(self, world: World, group: int, server: str, peer: str) -> str | None:

@@ -96,16 +96,24 @@ def _has_schema_lock(client: Client, key: Key) -> bool:
 
 def suspend_after_redo_error(world: World, key: Key) -> None:
     """Suspend data movement to this copy after an error of redo. Log 35264 with the source SUSPEND_FROM_REDO."""
-    reason, stream = SuspendReason.REDO, world.copies[key].stream
+    stream = world.copies[key].stream
     assert stream is not None, f"{key} redoes nothing"
     primary = world.sources[world.flow.get_source_of(stream)]
-    errorlog.write_message(world, key[0], 35264, key[1], "system", int(reason), f"SUSPEND_FROM_{reason.name}")
-    world.update_availability(key, suspended=reason)
+    mark_suspended(world, key, SuspendReason.REDO)
     movement.continue_without(world, primary, key[0])
     replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
     guid = world.copies[key].availability.guid
     if guid is not None:
         world.mark_session_changed(guid)
+
+
+def mark_suspended(world: World, key: Key, reason: SuspendReason) -> None:
+    """Record and log that the system suspended the copy, or that it was suspended before its restart.
+
+    [DOC: database replica states]
+    """
+    errorlog.write_message(world, key[0], 35264, key[1], "system", int(reason), f"SUSPEND_FROM_{reason.name}")
+    world.update_availability(key, suspended=reason)
 
 
 HANDLERS: Final[Handlers] = {

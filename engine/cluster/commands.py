@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.cluster import config, membership, quarantine, quorum, roles, setup
+from engine.cluster import config, instances, membership, quarantine, quorum, roles, setup
 from engine.events import ClusterData
 from engine.inputs import InputError, append_existing_names
 from engine.localization import build_message
@@ -342,7 +342,7 @@ def stop_resource(world: World, name: str, observer: str = "") -> None:
     Raises InputError for the Agent: nothing depends on it, and stopping it alone is not simulated.
     """
     node, role, resource = _require_resource(world, name, observer)
-    if resource.kind == "SQL Server Agent":
+    if resource.kind == config.AGENT:
         raise InputError(build_message("Not simulated: {name} alone", name=resource.name))
     if config.read_resource_state(world, role, resource) is ResourceState.OFFLINE:
         return
@@ -507,11 +507,13 @@ def _store_resource(world: World, node: Node, role: ClusterRole, resource: Resou
 
 
 def fail_resource(world: World, name: str) -> None:
-    """Fail a resource. The cluster restarts it with its role, or moves the role."""
+    """Fail a resource. The cluster restarts it with its role, or moves the role; it restarts an Agent alone."""
     node, role, resource = _require_resource(world, name)
-    roles.handle_failure(
-        world, node.name, role, build_message("resource {name} has failed", name=resource.name)
-    )
+    if resource.kind == config.AGENT:
+        instances.fail_agent(world, role.name, instances.RESTART_DELAY_S)
+        return
+    text = build_message("resource {name} has failed", name=resource.name)
+    roles.handle_failure(world, node.name, role, text, resource.name)
 
 
 def set_witness_failed(world: World, cluster: str, failed: bool) -> None:

@@ -46,6 +46,7 @@ def get_address(world: World, computer: str) -> str:
 
 
 DISK: Final = "Physical Disk"
+AGENT: Final = "SQL Server Agent"
 SERVERS: Final = ("SQL Server", "SQL Server Availability Group")
 """Resources that serve the databases of a role.
 
@@ -89,6 +90,8 @@ def read_resource_state(world: World, role: ClusterRole, resource: Resource) -> 
     state = ResourceState.ONLINE if resource.started else role.state
     if state is ResourceState.FAILED:
         return _read_state_in_failed_role(world, role, resource)
+    if resource.kind == AGENT and state is ResourceState.ONLINE:
+        return state if world.instances[role.name].agent_running else ResourceState.FAILED
     owner = world.nodes.get(role.owner)
     if resource.kind == "IP Address" and role.kind == "availability" and owner is not None:
         address = resource.name.rpartition("_")[2]
@@ -128,7 +131,7 @@ def _read_state_in_failed_role(world: World, role: ClusterRole, resource: Resour
     ]
     if resource.name in failed:
         return ResourceState.FAILED
-    provides = resource.kind not in (*SERVERS, "SQL Server Agent")
+    provides = resource.kind not in (*SERVERS, AGENT)
     return ResourceState.ONLINE if provides and role.kind == "instance" else ResourceState.OFFLINE
 
 

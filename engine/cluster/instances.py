@@ -188,7 +188,7 @@ def build_role(name: str, owners: tuple[str, ...], number: int) -> ClusterRole:
         (address := f"SQL IP Address 1 ({name})", "IP Address", ()),
         (network_name := f"SQL Network Name ({name})", "Network Name", (address,)),
         (f"SQL Server ({name})", "SQL Server", (disk, network_name)),
-        (f"SQL Server Agent ({name})", "SQL Server Agent", (f"SQL Server ({name})",)),
+        (f"SQL Server Agent ({name})", config.AGENT, (f"SQL Server ({name})",)),
     )
     resources = tuple(
         Resource(name=resource_name, kind=kind, owners=owners, needs=needs)
@@ -345,6 +345,24 @@ def check_started(world: World, name: str, node: str, step: int) -> None:
         roles.report_online(world, name, node)
 
 
+def fail_agent(world: World, server: str, delay_s: float = SERVICE_NOTICED_S + RESTART_DELAY_S) -> None:
+    """Stop SQL Server Agent. The cluster restarts the Agent of its instance; no other resource depends on it.
+
+    Derived from the dependencies [DOC: failover cluster instances].
+    """
+    world.update_instance(server, agent_running=False)
+    role = find_instance_role(world, server) if world.instances[server].clustered else None
+    if role is not None:
+        agent = next(resource.name for resource in role.resources if resource.kind == config.AGENT)
+        roles.write_failure_notification(world, role.owner, agent)
+        world.call_after(delay_s, "instance.agent", server)
+
+
+def restart_agent(world: World, server: str) -> None:
+    """Restart SQL Server Agent, which starts with its instance at the latest (timer)."""
+    world.update_instance(server, agent_running=True)
+
+
 TEMPDB_FOLDER: Final = r"T:\tempdb"
 TEMPDB_FILE: Final = rf"{TEMPDB_FOLDER}\tempdb.mdf"
 """Path of tempdb's data file on a local disk. Assumed."""
@@ -374,6 +392,7 @@ def _stop_without_tempdb(world: World, server: str) -> None:
 roles.KINDS["instance"] = InstanceRole()
 
 HANDLERS: Final[Handlers] = {
+    "instance.agent": restart_agent,
     "instance.stopped": continue_after_stop,
     "instance.start": start_service,
     "instance.up": check_started,

@@ -212,10 +212,11 @@ def on_problem_noticed(world: World, node: str, name: str, step: int) -> None:
     handle_failure(world, node, role, role.why)
 
 
-def handle_failure(world: World, node: str, role: ClusterRole, reason: str) -> None:
+def handle_failure(world: World, node: str, role: ClusterRole, reason: str, failed_resource: str = "") -> None:
     """Handle a role that has failed at its owner: restart it there, move it, or leave it failed."""
     kind = KINDS[role.kind]
-    _log_failure_signs(world, role, kind.find_problem(world, role).signs)
+    failed_resource = failed_resource or find_server_resource(role).name
+    _log_failure_signs(world, role, failed_resource, kind.find_problem(world, role).signs)
     emit_role_event(
         world,
         node,
@@ -268,7 +269,9 @@ def _fail_over(world: World, node: str, role: ClusterRole, reason: str, is_offli
         _take_offline(world, node, role, other_targets, "failover")
 
 
-def _log_failure_signs(world: World, role: ClusterRole, signs: tuple[tuple[str, str], ...]) -> None:
+def _log_failure_signs(
+    world: World, role: ClusterRole, resource: str, signs: tuple[tuple[str, str], ...]
+) -> None:
     """Write the lines of the resource, its host process and the resource manager at the owner of a failed role.
 
     [DOC: group health events]
@@ -276,10 +279,15 @@ def _log_failure_signs(world: World, role: ClusterRole, signs: tuple[tuple[str, 
     for level, text in signs:
         clusterlog.write_line(world, role.owner, level, "RES", text)
     if signs:
-        text = f"Resource {role.resources[-1].name} IsAlive has indicated failure."
+        text = f"Resource {resource} IsAlive has indicated failure."
         clusterlog.write_line(world, role.owner, "WARN", "RHS", text)
-    text = f"HandleMonitorReply: FAILURENOTIFICATION for '{role.name}', gen(0) result 1/0."
-    clusterlog.write_line(world, role.owner, "INFO", "RCM", text)
+    write_failure_notification(world, role.owner, resource)
+
+
+def write_failure_notification(world: World, node: str, resource: str) -> None:
+    """Write that the resource host has reported the failure of a resource. [DOC: group health events]."""
+    text = f"HandleMonitorReply: FAILURENOTIFICATION for '{resource}', gen(0) result 1/0."
+    clusterlog.write_line(world, node, "INFO", "RCM", text)
 
 
 RESTART_NOTIFY: Final = 2
@@ -461,7 +469,7 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
             )
             return
         role = _change_role(world, node, pending, owner=role.owner, tried=(*role.tried, target))
-        clusterlog.write_line(world, target, "ERR", "RHS", f"Online for resource {role.name} failed.")
+        clusterlog.write_line(world, target, "ERR", "RHS", f"Online for resource {find_server_resource(role).name} failed.")
         _decline(world, target, role, target, declined)
         if role.way == "restart":
             _fail_over(world, node, role, declined, is_offline=True)

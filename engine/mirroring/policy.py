@@ -50,9 +50,7 @@ class MirroringPolicy(groups.GroupPolicy):
         return copy.mirroring.state is MirrorState.SYNCHRONIZED
 
     @override
-    def find_refusal(
-        self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False
-    ) -> SqlError | None:
+    def find_refusal(self, copy: DatabaseCopy, read_intent: bool = False) -> SqlError | None:
         if copy.mirroring.role is Role.MIRROR:
             return SqlError(954, copy.database)
         if copy.disk_failed:
@@ -215,7 +213,7 @@ class MirroringPolicy(groups.GroupPolicy):
             errorlog.write_message(world, key[0], 1440 if role is Role.PRINCIPAL else 1441, key[1])
 
     @override
-    def get_timeout_s(self, world: World, group: int) -> int:
+    def get_timeout_s(self, world: World, group: int, server: str, peer: str) -> int:
         session_timeouts = (copy.mirroring.timeout_s for copy in world.list_session_copies(group))
         return next(session_timeouts, PARTNER_TIMEOUT_S)
 

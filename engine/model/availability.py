@@ -5,6 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from engine.constants import SESSION_TIMEOUT_S
 from engine.model.times import Tick
 
 
@@ -80,7 +81,8 @@ class Replica(Struct, frozen=True, kw_only=True, gc=False):
     endpoint_url: str
     mode: CommitMode = CommitMode.ASYNCHRONOUS_COMMIT
     failover: FailoverMode = FailoverMode.MANUAL
-    session_timeout_s: int = 10
+    session_timeout_s: int = SESSION_TIMEOUT_S
+    """Timeout of the connection between this replica as a secondary and the primary."""
     backup_priority: int = 50
     primary_connections: str = "ALL"
     """ALL or READ_WRITE."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from engine.cluster import commands, config
+from engine.cluster import commands, config, instances
 from engine.flow.recovery import Cause
 from engine.model import Service, World
 from engine.powershell import lookup
@@ -178,7 +178,10 @@ def _switch_service(
             call, f"Failed to start service '{target.label}'.", "OpenError", "StartServiceFailed", CONTROLLER
         )
     if target.agent:
-        world.update_instance(target.server, agent_running=start)
+        if start:
+            world.update_instance(target.server, agent_running=True)
+        else:
+            instances.fail_agent(world, target.server)
         stop = False
     elif stop and not start and not instance.clustered:  # the cluster restarts the Agent of its instance
         world.update_instance(target.server, agent_running=False)

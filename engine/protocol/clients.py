@@ -64,7 +64,7 @@ def get_client_address(world: World, name: str) -> str:
     return f"10.0.0.{101 + sorted(world.clients).index(name)}"
 
 
-def attempt_login(world: World, client: Client, server: str, connected: bool = False) -> Answer:
+def attempt_login(world: World, client: Client, server: str) -> Answer:
     """Return the result of a login of *client* at *server*, or of a connection that is already open there."""
     state = world.instances.get(server)
     if (
@@ -79,9 +79,7 @@ def attempt_login(world: World, client: Client, server: str, connected: bool = F
     for key in [(server, database) for database in client.databases]:
         if key not in world.copies:
             return "refused"
-        if not (
-            serving.can_read(world, key, connected) if client.read_only else serving.is_accessible(world, key)
-        ):
+        if not (serving.can_read(world, key) if client.read_only else serving.is_accessible(world, key)):
             return "refused"
     return "serves"
 
@@ -94,7 +92,7 @@ def disconnect_refused_clients(world: World) -> None:
     for client in list(world.clients.values()):
         if client.connected_to is None or client.lost_since is not None:
             continue
-        server_answer = attempt_login(world, client, client.connected_to, connected=True)
+        server_answer = attempt_login(world, client, client.connected_to)
         if server_answer == "serves":
             continue
         silent = server_answer == "silence"
@@ -112,7 +110,7 @@ def break_connections(world: World, name: str, epoch: int) -> None:
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is None:
         return
-    if attempt_login(world, client, client.connected_to, connected=True) == "serves":
+    if attempt_login(world, client, client.connected_to) == "serves":
         # the server returned before the client noticed the loss
         world.clients[name] = replace(client, lost_since=None)
         return

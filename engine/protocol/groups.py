@@ -105,7 +105,7 @@ class Policy(ABC):
     def has_synchronized_copy(self, copy: DatabaseCopy) -> bool:
         """Return whether another copy could take over from this one without loss."""
 
-    def can_read(self, copy: DatabaseCopy, read_intent: bool, connected: bool = False) -> bool:
+    def can_read(self, copy: DatabaseCopy, read_intent: bool) -> bool:
         """Return whether the role of the copy allows reads, with ApplicationIntent=ReadOnly or without.
 
         *connected*: for existing connections, else for new ones.
@@ -125,9 +125,7 @@ class Policy(ABC):
         """Count a login with read intent that `route` redirected."""
 
     @abstractmethod
-    def find_refusal(
-        self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False
-    ) -> SqlError | None:
+    def find_refusal(self, copy: DatabaseCopy, read_intent: bool = False) -> SqlError | None:
         """Return the error for a client that wants to use the database here, or None if role and files allow it."""
 
     @abstractmethod
@@ -238,8 +236,8 @@ class GroupPolicy(Policy):
     """Policy of a kind of group, including the connections between its instances."""
 
     @abstractmethod
-    def get_timeout_s(self, world: World, group: int) -> int:
-        """Return the time that an instance waits for an answer of another."""
+    def get_timeout_s(self, world: World, group: int, server: str, peer: str) -> int:
+        """Return the time that *server* waits for an answer of *peer*."""
 
     @abstractmethod
     def get_address(self, world: World, group: int, server: str, peer: str) -> str | None:
@@ -292,9 +290,7 @@ class NoGroup(Policy):
         return False
 
     @override
-    def find_refusal(
-        self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False
-    ) -> SqlError | None:
+    def find_refusal(self, copy: DatabaseCopy, read_intent: bool = False) -> SqlError | None:
         return SqlError(945, copy.database) if copy.disk_failed else None
 
     @override

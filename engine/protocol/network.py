@@ -110,7 +110,7 @@ def perceive_link_state(world: World, guid: int, server: str, peer: str, path: N
         return "closed"
     if instance.hung:
         return "silent"
-    if path.slow and (is_overloaded(world, guid, server) or is_overloaded(world, guid, peer)):
+    if path.slow and is_overloaded(world, guid, server, peer):
         return "silent"
     other_contact = world.contacts.get((guid, peer, server))
     if other_contact is None or not other_contact.connected:
@@ -127,7 +127,7 @@ def can_connect(world: World, guid: int, server: str, peer: str, path: NetworkPa
         return False
     policy = groups.get_group_policy(world, guid)
     return (
-        not (path.slow and (is_overloaded(world, guid, server) or is_overloaded(world, guid, peer)))
+        not (path.slow and is_overloaded(world, guid, server, peer))
         and all(
             security.has_endpoint_role(world.instances[name], policy.is_without_data(world, guid, name))
             for name in (server, peer)
@@ -138,17 +138,19 @@ def can_connect(world: World, guid: int, server: str, peer: str, path: NetworkPa
     )
 
 
-def is_overloaded(world: World, guid: int, server: str) -> bool:
-    """Return whether the processors of *server* delay its pings beyond the partner timeout. Facts 5 [MANY].
+def is_overloaded(world: World, guid: int, server: str, peer: str) -> bool:
+    """Return whether the processors of an end delay its pings to the other beyond the timeout. Facts 5 [MANY].
 
     A server must send and receive a ping within the timeout. At the same load, more databases mean longer
     delays.
     """
-    slower = world.get_computer_of(server).cpu_factor - 1.0
-    if slower <= 0.0:
-        return False
-    sessions = {number for number, me, _ in world.contacts if me == server}
-    return slower * (PING_WAIT_S + PING_CPU_S * len(sessions)) >= get_timeout_s(world, guid)
+    for name in (server, peer):
+        slower = world.get_computer_of(name).cpu_factor - 1.0
+        sessions = {number for number, me, _ in world.contacts if me == name} if slower > 0.0 else set()
+        delay_s = slower * (PING_WAIT_S + PING_CPU_S * len(sessions))
+        if slower > 0.0 and delay_s >= get_timeout_s(world, guid, server, peer):
+            return True
+    return False
 
 
 def _has_failed_disk(world: World, guid: int, server: str) -> bool:
@@ -239,9 +241,9 @@ def _log_refusal(
         security.log_refusal(world, caller, acceptor, refusal)
 
 
-def get_timeout_s(world: World, guid: int) -> int:
-    """Return the time that the instances of group *guid* wait for an answer: the partner timeout of a session."""
-    return groups.get_group_policy(world, guid).get_timeout_s(world, guid)
+def get_timeout_s(world: World, guid: int, server: str, peer: str) -> int:
+    """Return the time that *server* waits for an answer of *peer*: partner timeout, or timeout of the secondary."""
+    return groups.get_group_policy(world, guid).get_timeout_s(world, guid, server, peer)
 
 
 def on_sessions_changed(world: World, guid: int) -> None:
@@ -296,7 +298,7 @@ def schedule_detections(world: World, session_guid: int | None = None, awake: st
         contact = world.contacts[key] = replace(contact, pending=link_state, epoch=contact.epoch + 1)
         delays_s = delays_s or _draw_delays_s(chance)
         if link_state == "silent":
-            silence_s = get_timeout_s(world, guid) + delays_s[link_state]
+            silence_s = get_timeout_s(world, guid, server, peer) + delays_s[link_state]
             world.call_after(silence_s, "contact.lost", *key, contact.epoch, link_state)
         elif link_state == "reconnect":
             world.call_at(world.tick + to_ticks(delays_s[link_state]), "contact.made", *key, contact.epoch)

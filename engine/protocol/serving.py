@@ -33,14 +33,14 @@ def _admits_clients(world: World, copy: DatabaseCopy) -> bool:
     )
 
 
-def can_read(world: World, key: Key, connected: bool = False) -> bool:
-    """Return whether this copy accepts clients with read intent, or keeps those that are *connected* already."""
+def can_read(world: World, key: Key) -> bool:
+    """Return whether this copy accepts clients with read intent."""
     copy = world.copies[key]
     return (
         world.instances[key[0]].answering
         and copy.db_state is DbState.ONLINE
         and not copy.recovering
-        and groups.get_policy(copy).can_read(copy, True, connected)
+        and groups.get_policy(copy).can_read(copy, True)
     )
 
 

@@ -194,12 +194,10 @@ def shut_down_instance(world: World, server: str, nowait: bool, login: str) -> O
     return []
 
 
-def use_database(
-    world: World, server: str, database: str, read_intent: bool = False, connected: bool = False
-) -> Outcome:
+def use_database(world: World, server: str, database: str, read_intent: bool = False) -> Outcome:
     """Switch to a database, or log in to it. Raise an error unless this server accepts clients in it.
 
-    *read_intent*: the connection has ApplicationIntent=ReadOnly; *connected*: it uses the database already.
+    *read_intent*: the connection has ApplicationIntent=ReadOnly.
     """
     if database.lower() in ("master", "msdb", "tempdb", "model"):
         return []
@@ -211,7 +209,7 @@ def use_database(
         copy = require_copy(world, server, database)
     except SqlError:
         raise SqlError(911, database) from None
-    refused = groups.get_policy(copy).find_refusal(copy, read_intent, connected)
+    refused = groups.get_policy(copy).find_refusal(copy, read_intent)
     if refused is not None:
         raise refused
     if copy.standby and copy.db_state is DbState.RESTORING and not copy.restoring:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from engine.cluster import instances
 from engine.events import ChoreData
 from engine.inputs import Input, InputError, append_existing_names
 from engine.localization import build_message, mark
@@ -26,7 +27,10 @@ def _build_agent_switch(running: bool) -> Doing:
     def do(world: World, item: Input) -> None:
         if world.instances[item.args[0]].edition == "Express":
             raise InputError(build_message("Express edition has no SQL Server Agent"))
-        world.update_instance(item.args[0], agent_running=running)
+        if running:
+            world.update_instance(item.args[0], agent_running=True)
+        else:
+            instances.fail_agent(world, item.args[0])
 
     return do
 

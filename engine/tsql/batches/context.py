@@ -120,8 +120,7 @@ class Context:
 
         Raises 911, 954, 955 and others if the database cannot be opened.
         """
-        is_current = name.lower() == self.session.database.lower()
-        statements.use_database(self.world, self.session.server, name, self.session.read_intent, is_current)
+        statements.use_database(self.world, self.session.server, name, self.session.read_intent)
         require_database_user(self, name)
         copy = self.find_copy(name)
         if copy is not None:

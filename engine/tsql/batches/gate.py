@@ -158,8 +158,7 @@ def find_gate_state(context: Context, name: str) -> str:
         role = copy.availability.role
         if role is ReplicaRole.PRIMARY:
             return "primary"
-        is_current = copy.database.lower() == context.session.database.lower()
-        if groups.get_policy(copy).find_refusal(copy, context.session.read_intent, is_current) is None:
+        if groups.get_policy(copy).find_refusal(copy, context.session.read_intent) is None:
             return "readable"
         return "resolving" if role is ReplicaRole.RESOLVING else "secondary"
     if copy.db_state is DbState.RESTORING:

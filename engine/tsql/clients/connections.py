@@ -74,7 +74,7 @@ def find_closed(world: World, session: SqlSession) -> str | None:
     used = {session.database, *(database for (_, database), _, _ in session.logs)}
     for database in sorted(used):
         try:
-            statements.use_database(world, session.server, database, session.read_intent, connected=True)
+            statements.use_database(world, session.server, database, session.read_intent)
         except SqlError:
             return database
     return None

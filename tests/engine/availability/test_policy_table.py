@@ -82,8 +82,7 @@ def describe(world: World, server: str) -> str:
     """Return role, states, refusals, routes and the properties that are true, of one copy."""
     copy = world.copies[server, "Sales"]
     policy = groups.get_policy(copy)
-    refusals = [policy.find_refusal(copy, read_intent, connected) for read_intent, connected in
-                ((False, False), (True, False), (True, True))]  # fmt: skip
+    refusals = [policy.find_refusal(copy, read_intent) for read_intent in (False, True)]
     stated = {
         "leads": policy.is_leader(copy),
         "follows": policy.is_follower(copy),

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from engine import model
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
-from engine.model import ReplicaRole, SuspendReason
+from engine.model import ReplicaRole, SuspendReason, SyncState
 from engine.protocol import streams
 from tests.engine.availability.test_intent import modify, run_statement, sql
 from tests.engine.availability.worlds import ag_lab, do, run_until
@@ -90,6 +90,84 @@ def test_a_secondary_that_missed_a_forced_failover_follows_after_resume() -> Non
     run_until(world, world.tick / 100 + 60)
     ends = [streams.get_end_of_log_kb(world, world.copies[node, "Sales"]) for node in ("NODE_1", "NODE_2")]
     assert ends[0] - ends[1] < 10_000.0, "the secondary receives the log of the new primary"
+
+
+# --- timeouts and suspended data movement -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("timeouts", "waited_s"),
+    [
+        ({"NODE_2": 30}, (29, 32)),
+        ({"NODE_1": 30}, (9, 12)),
+        ({"NODE_3": 5}, (9, 12)),
+        ({"NODE_1": 5, "NODE_2": 15}, (14, 17)),
+    ],
+    ids=["secondary", "primary", "other", "both"],
+)
+def test_the_timeout_of_a_secondary_applies_to_its_connection_with_the_primary(
+    timeouts: dict[str, int], waited_s: tuple[int, int]
+) -> None:
+    """Check documented behavior: [DOC: session-timeout period]."""
+    world = ag_lab()
+    for server, timeout_s in timeouts.items():
+        modify(world, server, f"SESSION_TIMEOUT = {timeout_s}")
+    run_until(world, 10)
+    do(world, "hang NODE_2")
+    lost = [event for event in run_until(world, 50) if event.kind == "detected" and event.server == "NODE_1"]
+    assert waited_s[0] <= lost[0].as_json()["t_s"] - 10 <= waited_s[1]
+
+
+def test_a_restart_is_the_reason_of_a_suspension_from_before() -> None:
+    """[DOC: database replica states]; a suspension never ends by a restart."""
+    world = ag_lab()
+    assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR SUSPEND") == []
+    do(world, "restart-service NODE_2")
+    run_until(world, 60)
+    assert world.copies["NODE_2", "Sales"].availability.suspended is SuspendReason.RESTART
+    assert world.copies["NODE_2", "Orders"].availability.suspended is None
+    assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
+    run_until(world, 120)
+    assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
+
+
+def test_redo_without_the_data_volume_is_suspended_at_each_resume() -> None:
+    """A mirror reports 823 and suspends the session in the same case. Derived."""
+    world = ag_lab()
+    do(world, "fail-volume NODE_2 D")
+    resume = "ALTER DATABASE Sales SET HADR RESUME"
+    for attempt in range(2):
+        run_until(world, 10 * (attempt + 1))
+        copy = world.copies["NODE_2", "Sales"]
+        assert (copy.availability.suspended, copy.availability.state) == (
+            SuspendReason.REDO,
+            SyncState.NOT_SYNCHRONIZING,
+        )
+        assert sql(world, "NODE_2", resume) == []
+    assert [line[1] for line in world.errorlog["NODE_2"]].count(823) >= 3
+    do(world, "mend-volume NODE_2 D")
+    assert sql(world, "NODE_2", resume) == []
+    run_until(world, 60)
+    assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "sql NODE_3 ALTER DATABASE Sales SET HADR SUSPEND",
+        "cut NODE_1 NODE_3",
+        "power-off NODE_1;power-off NODE_2",
+    ],
+)
+def test_a_secondary_without_its_primary_is_read_but_not_backed_up(lines: str) -> None:
+    """Check documented behavior: [DOC: active secondaries; suspend an availability database]."""
+    world = ag_lab()
+    do(world, *lines.split(";"))
+    run_until(world, 30)
+    assert sql(world, "NODE_3", "SELECT COUNT(*) FROM Sales.sys.tables") == []
+    backup = sql(world, "NODE_3", r"BACKUP LOG Sales TO DISK = 'D:\Sales.trn'", 60)
+    assert backup[-1] == 3013
+    assert backup[0] in (976, 988)
 
 
 # --- basic groups ------------------------------------------------------------------------------------------

@@ -287,8 +287,8 @@ NEIGHBOURS = [
     ("DROP DATABASE Orders", [3752], [3752], [3752]),
     ("ALTER DATABASE Orders SET RECOVERY SIMPLE", [1468, 5069], [1468, 5069], [1468, 5069]),
     ("ALTER DATABASE Orders SET OFFLINE", [1468, 5069], [1468, 5069], [1468, 5069]),
-    ("USE Orders", [], [], [976]),
-    ("USE Orders CREATE TABLE t (a int)", [], [3906], [976]),
+    ("USE Orders", [], [], []),
+    ("USE Orders CREATE TABLE t (a int)", [], [3906], [3906]),
 ]
 
 

@@ -135,6 +135,43 @@ def test_the_service_restarts_on_its_node_before_it_moves(fault: str, noticed_s:
     assert [move[2:] for move in moves(world)] == [("NODE_1", "NODE_2")]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "fail-resource SQL Server Agent (SQLFCI1)",
+        "stop-agent SQLFCI1",
+        "ps NODE_1 Stop-Service SQLSERVERAGENT",
+        "ps NODE_1 net stop SQLSERVERAGENT",
+    ],
+)
+def test_the_cluster_restarts_a_failed_agent_without_its_instance(line: str) -> None:
+    """No resource depends on the Agent, so that the instance and its connections stay."""
+    world = fci_lab()
+    run_until(world, 10)
+    started_tick = world.instances["SQLFCI1"].started_tick
+    do(world, line)
+    agent = role(world, "SQLFCI1").resources[-1]
+    assert config.read_resource_state(world, role(world, "SQLFCI1"), agent) is ResourceState.FAILED
+    assert serves(world)
+    run_until(world, 30)
+    assert config.read_resource_state(world, role(world, "SQLFCI1"), agent) is ResourceState.ONLINE
+    assert world.instances["SQLFCI1"].started_tick == started_tick
+    assert not role(world, "SQLFCI1").restarts
+
+
+def test_the_cluster_log_names_the_failed_resource() -> None:
+    world = fci_lab()
+    run_until(world, 10)
+    do(world, "fail-resource SQL IP Address 1 (SQLFCI1)")
+    run_until(world, 60)
+    do(world, "ps NODE_1 Stop-Service MSSQLSERVER -Force")
+    run_until(world, 70)
+    lines = [line[3] for lines in world.clusterlog.values() for line in lines]
+    failed = [text.split("'")[1] for text in lines if "FAILURENOTIFICATION" in text]
+    assert failed == ["SQL IP Address 1 (SQLFCI1)", "SQL Server (SQLFCI1)"]
+    assert "Resource SQL Server (SQLFCI1) IsAlive has indicated failure." in lines
+
+
 def test_repeated_failures_exhaust_the_threshold() -> None:
     world = fci_lab()
     for number in range(1, 8):
@@ -189,7 +226,7 @@ def test_a_joined_node_becomes_possible_owner_except_of_the_disks() -> None:
     run_until(world, 200)
     assert not serves(world)
     lines = [line[3] for lines in world.clusterlog.values() for line in lines]
-    assert "Online for resource FCI failed." in lines
+    assert "Online for resource SQL Server (FCI) failed." in lines
 
 
 def test_an_added_node_can_own_the_instance() -> None:

@@ -387,7 +387,7 @@ def test_a_processor_at_normal_speed_never_delays_pings() -> None:
     speeds = {1.0: False, 1.01: False, 1000.0: True}
     for factor, delayed in speeds.items():
         world.update_computer(world.get_computer_of(P).name, cpu_factor=factor)
-        assert network.is_overloaded(world, guid, P) is delayed
+        assert network.is_overloaded(world, guid, P, W) is delayed
 
 
 def test_lost_transactions_are_counted_as_integers() -> None:
