@@ -429,7 +429,9 @@ class AvailabilityPolicy(groups.GroupPolicy):
 
     @override
     def log_startup_state(self, world: World, key: Key) -> None:
-        errorlog.write_message(world, key[0], 35262, key[1], world.copies[key].database_id)
+        guid = world.copies[key].availability.guid
+        assert guid is not None
+        errorlog.write_message(world, key[0], 35262, key[1], replicas.get_metadata_id(world, key[0], guid))
 
     @override
     def get_timeout_s(self, world: World, group: int, server: str, peer: str) -> int:

@@ -106,6 +106,15 @@ def list_replica_states(world: World, server: str) -> list[ReplicaState]:
     ]
 
 
+FIRST_METADATA_ID: Final = 65_536
+"""First number of the groups of an instance in its own metadata. Seen in public error logs."""
+
+
+def get_metadata_id(world: World, server: str, guid: int) -> int:
+    """Return the number of a group in the metadata of the instance."""
+    return FIRST_METADATA_ID + [state.guid for state in list_replica_states(world, server)].index(guid)
+
+
 def find_group(world: World, server: str, name: str) -> AvailabilityGroup | None:
     """Return the group of that name as the node of *server* knows it."""
     known_config = config.find_known_config(world, server)

@@ -339,6 +339,21 @@ METADATA: Final = (
 [DOC: metadata visibility]
 """
 
+GROUP_VIEWS: Final = "sys.availability_"
+"""Beginning of the views that show groups only with VIEW ANY DEFINITION or the right to alter them.
+
+[DOC: sys.availability_replicas]
+"""
+
+
+def shows_definitions(context: Context, view: str) -> bool:
+    """Return whether the view shows its rows to the login. Databases of groups are visible like all databases."""
+    if not view.startswith(GROUP_VIEWS) or view == "sys.availability_databases_cluster":
+        return True
+    rights = ("VIEW ANY DEFINITION", "ALTER ANY AVAILABILITY GROUP")
+    return any(has_server_permission(context, right) for right in rights)
+
+
 STATE_VIEWS: Final = ("sys.dm_", "sys.sysprocesses")
 OWN_ROWS: Final = {
     "sys.dm_exec_sessions": "session_id",

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.messages import SqlError
 from engine.tsql import catalog
 from engine.tsql.batches import constraints, locks, objects, tables
-from engine.tsql.batches.context import METADATA, OWN_ROWS, Context, has_server_permission, require_view_state
+from engine.tsql.batches.context import METADATA, OWN_ROWS, Context, has_server_permission, require_view_state, shows_definitions
 from engine.tsql.batches.data import KeyRange, ObjectKey, Row, Table
 from engine.tsql.catalog import counters, schema
 from engine.tsql.catalog.locks import WITHOUT_CLIENTS, has_running_clients
@@ -77,6 +77,8 @@ def fetch_source(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
     catalog_view = catalog.find_view(context, parts)
     if machine.checks_permissions and len(ref.parts) < 4:
         require_view_state(context, catalog_view.name)
+        if not shows_definitions(context, catalog_view.name):
+            catalog_view = replace(catalog_view, rows=lambda _context: ())
         if catalog_view.name.startswith(METADATA):
             machine.report_partly_simulated(f"the visibility of metadata; {catalog_view.name} shows all rows")
     database = catalog.find_database(context, parts) or context.session.database

@@ -96,14 +96,18 @@ def build_group_row(group: AvailabilityGroup) -> Record:
 
 
 def _list_replicas(context: Context) -> Iterable[Record]:
-    for index, (group, replica) in enumerate(_list_visible_replicas(context)):
+    """Yield the replicas with what the cluster or, without quorum, the instance knows [DOC: sys.availability_replicas]."""
+    world, server = context.world, context.session.server
+    reaches_cluster = has_quorum(context)
+    for group, replica in _list_visible_replicas(context):
+        local = replica.server == server and (server, group.guid) in world.replicas
         yield {
             "replica_id": make_replica_id(group.guid, replica.server),
             "group_id": make_group_id(group.guid),
-            "replica_metadata_id": 65536 + index if replica.server == context.session.server else None,
+            "replica_metadata_id": replicas.get_metadata_id(world, server, group.guid) if local else None,
             "replica_server_name": replica.server,
-            "owner_sid": b"\x01",
-            "endpoint_url": replica.endpoint_url,
+            "owner_sid": b"\x01" if local else None,
+            "endpoint_url": replica.endpoint_url if reaches_cluster else None,
             "availability_mode": int(replica.mode),
             "availability_mode_desc": replica.mode.name,
             "failover_mode": int(replica.failover),

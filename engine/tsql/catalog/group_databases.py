@@ -215,11 +215,15 @@ def _build_received_log_columns(context: Context, replica_database: ReplicaDatab
             if target is not None and replica_database.local
             else None
         )
-        return (
-            {"end_of_log_lsn": format_lsn(end), "last_hardened_lsn": format_lsn(end)}
-            if end is not None
-            else {}
-        )
+        if end is None or target is None:
+            return {}
+        lead_copy = world.copies.get((peer, target.database))
+        reverts = target.availability.state is SyncState.REVERTING and lead_copy is not None and lead_copy.lineage
+        return {
+            "recovery_lsn": format_lsn(lead_copy.lineage[-1][1]) if reverts else None,
+            "end_of_log_lsn": format_lsn(end),
+            "last_hardened_lsn": format_lsn(end),
+        }
     stream = target.stream
     source = world.flow.get_source_of(stream)
     if lead and replica_database.copy.source != source:

@@ -13,7 +13,7 @@ from engine.events import NoteData
 from engine.localization import build_message, mark
 from engine.messages import SqlError
 from engine.mirroring import roles
-from engine.model import Handlers, World
+from engine.model import Handlers, Service, World
 from engine.protocol import jobs
 from engine.tsql.batches import execute, ledger
 from engine.tsql.batches.context import Context
@@ -33,6 +33,9 @@ QUIT_SUCCESS, QUIT_FAILURE, GO_ON, GO_TO = 1, 2, 3, 4
 
 SUCCEEDED, FAILED, RETRIED, CANCELED = 1, 0, 2, 3
 """run_status of sysjobhistory. Documented [DOC: sysjobhistory]."""
+
+SHUTDOWN: Final = "Shutdown Sequence 0"
+"""Requester that the history names if the Agent stops. Known from public scripts that search for it."""
 
 
 # --- jobs ------------------------------------------------------------------------------------------------
@@ -103,8 +106,13 @@ def on_step_done(
     if step is None or activity is None or not ledger.is_running(world, server, job):
         return
     user = f"Executed as user: {world.instances[server].service_account}. "
+    if world.instances[server].service is not Service.RUNNING:
+        if world.instances[server].service is not Service.STOPPING or world.instances[server].clustered:
+            return  # nothing records the end [DOC: auto-restart of SQL Server Agent]
+        activity, message_text = {**activity, "stopped_by": SHUTDOWN}, ""
+        ledger.update_activity(world, server, job, stopped_by=SHUTDOWN)
     if activity["stopped_by"] is not None:
-        text = f"{user}{message_text}  The step was cancelled (stopped) as the result of a stop job request."
+        text = f"{user}{message_text}{'  ' if message_text else ''}The step was cancelled (stopped) as the result of a stop job request."
         _record_history(world, server, job, step, CANCELED, text, started_tick)
         _finish_job(world, server, job, step, CANCELED)
         return
@@ -133,6 +141,15 @@ def stop_job(world: World, server: str, job: str) -> None:
         _finish_job(
             world, server, job, ledger.find_step(world, server, job, to_text(activity["step_id"])), CANCELED
         )
+
+
+def _stop_running_jobs(world: World, server: str) -> None:
+    """Cancel the jobs that still run although the Agent was stopped."""
+    for row in ledger.list_rows(world, server, "activity"):
+        job = to_text(row["job"])
+        if row["stopped_by"] is None and ledger.is_running(world, server, job):
+            ledger.update_activity(world, server, job, stopped_by=SHUTDOWN)
+            world.call_after(0.0, "tsql.job_stop", server, job)
 
 
 def _run_next_step(world: World, server: str, job: str, step: Record, status: int) -> None:
@@ -222,10 +239,15 @@ def _build_context(world: World, server: str) -> Context:
 
 
 def run_alerts(world: World) -> None:
-    """Let alerts respond to the events since the last call. This runs after each reaction of the protocol."""
+    """Let alerts respond to the events since the last call, and stop the jobs of a stopped Agent.
+
+    This runs after each reaction of the protocol.
+    """
     if not world.objects:  # without objects there are no rows in sysalerts
         return
-    for server in world.instances:
+    for server, instance in world.instances.items():
+        if not instance.agent_running and instance.service is Service.RUNNING and not instance.hung:
+            _stop_running_jobs(world, server)
         if ledger.is_empty(world, server, "sysalerts"):
             continue
         _process_new_events(world, server)

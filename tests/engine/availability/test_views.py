@@ -415,3 +415,28 @@ def test_the_reason_of_a_lost_or_unreachable_secondary_is_shown(
     assert value == number
     assert seconds is None or abs(seconds - (ago_s or 0)) <= 1
     assert (place or 0) > 0 if number == 35206 else not place
+
+
+@pytest.mark.parametrize("state", ["healthy", "no quorum"])
+def test_a_replica_keeps_its_number_and_reads_the_rest_from_the_cluster(state: str) -> None:
+    """Check documented behavior: [DOC: sys.availability_replicas]."""
+    text = """SELECT replica_server_name, replica_metadata_id, endpoint_url, DATALENGTH(owner_sid)
+        FROM sys.availability_replicas ORDER BY 1"""
+    rows = {row[0]: row[1:] for row in _ask(state, "NODE_1", text)}
+    url = "TCP://NODE_{}:5022".format
+    if state == "no quorum":
+        assert rows == {"NODE_1": [65536, None, 1]}
+    else:
+        assert rows == {
+            "NODE_1": [65536, url(1), 1],
+            "NODE_2": [None, url(2), None],
+            "NODE_3": [None, url(3), None],
+        }
+
+
+def test_the_start_of_a_replica_names_the_number_of_its_group() -> None:
+    world = _start().fork()
+    do(world, "restart-service NODE_2")
+    run_until(world, 40)
+    skipped = [line[4] for line in world.errorlog["NODE_2"] if line[1] == 35262 and line[0] > 1000]
+    assert [text.partition("Group ID:")[2].partition(")")[0].strip() for text in skipped] == ["65536"] * 2

@@ -21,7 +21,7 @@ from engine.model import World
 from engine.protocol import serving
 from tests.engine.availability.worlds import SCENARIOS, ag_lab, do, run_until
 from tests.engine.cluster.quorum_oracle import Oracle, Settled
-from tests.engine.cluster.worlds import fci_lab, pair
+from tests.engine.cluster.worlds import SITES, fci_lab, pair, sites
 from tests.events import read_field
 
 VERSIONS = ("2008 R2", "2012", "2012 R2", "2016", "2019", "2022")
@@ -45,6 +45,7 @@ LABS: dict[str, Callable[[int], World]] = {
     "pair-share": _pair("file share"),
     "pair-cloud": _pair("cloud"),
     "pair-none": _pair("none"),
+    "sites": lambda seed: sites(VERSIONS[seed % len(VERSIONS)], seed),
 }
 REPLICA = "ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON '{target}' WITH "
 GROUP_STATEMENTS = (
@@ -67,6 +68,14 @@ GROUP_STATEMENTS = (
     "ALTER DATABASE Sales SET HADR RESUME",
     "ALTER ENDPOINT Hadr_endpoint STATE = STOPPED",
     "ALTER ENDPOINT Hadr_endpoint STATE = STARTED",
+    "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Sales",
+    "ALTER AVAILABILITY GROUP AG1 ADD DATABASE Sales",
+    "ALTER DATABASE Sales SET HADR AVAILABILITY GROUP = AG1",
+    "ALTER DATABASE Sales SET HADR OFF",
+    "ALTER AVAILABILITY GROUP AG1 REMOVE REPLICA ON '{target}'",
+    "BACKUP LOG Sales TO DISK = 'D:\\Sales.trn'",
+    "SHUTDOWN",
+    "SHUTDOWN WITH NOWAIT",
 )
 """Statements that may be refused, or that change the failover configuration; none accepts data loss."""
 
@@ -82,6 +91,9 @@ SESSION_STATEMENTS = (
     "ALTER DATABASE Sales SET WITNESS = 'TCP://SERVER_W:5022'",
     "ALTER ENDPOINT Mirroring STATE = STOPPED",
     "ALTER ENDPOINT Mirroring STATE = STARTED",
+    "BACKUP LOG Sales TO DISK = 'D:\\Sales.trn'",
+    "SHUTDOWN",
+    "SHUTDOWN WITH NOWAIT",
 )
 
 ACCOUNT, OTHER_ACCOUNT = "CORP\\sqlservice", "CORP\\other"
@@ -123,6 +135,14 @@ CMDLETS = (
     "(Get-ClusterGroup AG1).FailoverPeriod = 0",
     "net stop clussvc",
     "net start clussvc /pq",
+    "Get-ClusterResource AG1 | Set-ClusterParameter LeaseTimeout 4000",
+    "Get-ClusterResource AG1 | Set-ClusterParameter LeaseTimeout 60000",
+    "Get-ClusterResource 'SQL Server (SQLFCI1)' | Set-ClusterParameter HealthCheckTimeout 15000",
+    "Stop-ClusterResource AG1",
+    "Start-ClusterResource AG1",
+    "Stop-ClusterResource 'SQL Server (SQLFCI1)'",
+    "Start-ClusterResource 'SQL Server (SQLFCI1)'",
+    "Move-ClusterGroup 'Cluster Group' {node}",
 )
 
 KINDS = {"Physical Disk": "disk", "File Share Witness": "file share", "Cloud Witness": "cloud"}
@@ -238,6 +258,12 @@ class Run:
             f"close-firewall {node} 3343",
             "revert-all",
         ]
+        if "FSW" in self.world.computers:
+            ends = chance.choice((f"{node} FSW", f"FSW {node}"))
+            inputs += [f"{fault} {ends}" for fault in ("cut", "mend", "black-hole", "cut-one-way")]
+        if self.lab == "sites":
+            fault = chance.choice(("cut", "black-hole", "mend"))
+            inputs += [";".join(f"{fault} {near} {far}" for near in SITES[0] for far in SITES[1])] * 3
         for cluster in self.world.clusters:
             current_config = config.find_current_config(self.world, cluster)
             inputs += [
@@ -251,7 +277,12 @@ class Run:
             inputs += [f"ps {chance.choice(self.nodes)} {cmdlet.format(node=node)}" for cmdlet in CMDLETS]
         return inputs
 
-    def apply(self, line: str) -> None:
+    def apply(self, lines: str) -> None:
+        """Apply a line, or the lines of a fault between sites at the same time."""
+        for line in lines.split(";") if self.lab == "sites" and not lines.startswith("sql") else [lines]:
+            self._apply(line)
+
+    def _apply(self, line: str) -> None:
         with contextlib.suppress(InputError):
             do(self.world, line)
             if self.oracle is not None and line.startswith(("stop-cluster", "shutdown-server")):
@@ -398,7 +429,9 @@ class Run:
                     self.apply(f"ps {name} Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners {owners}")
             for role in config.find_current_config(self.world, cluster).roles:
                 self.apply(f"start-role {role.name}")
-        for server, instance in self.world.instances.items():
+        for server, instance in list(self.world.instances.items()):
+            if not instance.tcp_listening:
+                self.apply(f"restart-service {server}")
             if not instance.clustered:
                 self.apply(f"start-service {server}")
                 self.apply(f"sql {server} ALTER ENDPOINT {endpoint} STATE = STARTED")

@@ -152,3 +152,23 @@ def test_permissions_follow_the_database_to_the_other_replica() -> None:
         world, "NODE_2", "USE Sales EXECUTE AS USER = 'w' SELECT COUNT(*) FROM t INSERT t VALUES (1)", 5
     )
     assert (answer.grids, answer.numbers) == ([[[0]]], [229])
+
+
+@pytest.mark.parametrize(
+    ("grant", "groups"),
+    [
+        ("", 0),
+        ("GRANT VIEW SERVER STATE TO l", 0),
+        ("GRANT VIEW ANY DEFINITION TO l", 1),
+        ("GRANT ALTER ANY AVAILABILITY GROUP TO l", 1),
+    ],
+)
+def test_views_of_groups_need_view_any_definition(grant: str, groups: int) -> None:
+    """Check documented behavior: [DOC: sys.availability_replicas]."""
+    world = ag_lab()
+    ask(world, "NODE_1", f"CREATE LOGIN l WITH PASSWORD = 'P4ssw0rd!' {grant}")
+    views = ("groups", "groups_cluster", "group_listeners", "group_listener_ip_addresses")
+    query = "EXECUTE AS LOGIN = 'l' SELECT COUNT(*) FROM sys.availability_{} REVERT"
+    counts = [ask(world, "NODE_1", query.format(view)).value for view in views]
+    assert counts == [groups] * len(views)
+    assert ask(world, "NODE_1", query.format("databases_cluster")).value == 2

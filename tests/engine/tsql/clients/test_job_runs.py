@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.model import World
+from tests.engine.cluster.worlds import do, fci_lab
 from tests.engine.tsql.console import answers, ask, run_on
 from tests.engine.worlds import P, lab
 
@@ -152,3 +153,43 @@ def test_sp_help_jobhistory_shows_the_last_run_first() -> None:
     full_rows = ask(world, P, f"{call}, @mode = 'FULL', @oldest_first = 1, @run_status = 0")
     assert [row[3:7] for row in full_rows.grids[0]] == [[2, "s2", 8134, 16], [0, "(Job outcome)", 0, 0]]
     assert ask(world, P, f"{call}, @step_id = 1").grids[0][0][2] == 1
+
+
+HISTORY = "SELECT step_id, run_status, message FROM msdb.dbo.sysjobhistory ORDER BY instance_id"
+
+
+@pytest.mark.parametrize("line", [f"stop-service {P}", f"stop-agent {P}"])
+def test_an_orderly_stop_cancels_running_jobs(line: str) -> None:
+    world = start_job(with_job("WAITFOR DELAY ''01:00''"))
+    do(world, line)
+    run_on(world, 10)
+    do(world, f"start-service {P}")
+    run_on(world, 20)
+    rows = ask(world, P, HISTORY).grids[0]
+    assert [row[:2] for row in rows] == [[1, 3], [0, 3]]
+    assert rows[1][2].startswith("The job was stopped prior to completion by Shutdown Sequence 0.  The Job was")
+
+
+def test_a_crash_leaves_a_run_without_an_end() -> None:
+    """[DOC: auto-restart of SQL Server Agent]: the history shows no completion and no failure."""
+    world = start_job(with_job("WAITFOR DELAY ''01:00''"))
+    do(world, f"power-off {P}")
+    run_on(world, 10)
+    do(world, f"power-on {P}")
+    run_on(world, 120)
+    assert ask(world, P, HISTORY).grids == [[]]
+    help_row = help_of(world)
+    assert (help_row["current_execution_status"], help_row["last_run_outcome"]) == (4, 5)
+
+
+def test_a_move_of_a_cluster_instance_leaves_a_run_without_an_end() -> None:
+    world = fci_lab()
+    text = (
+        "EXEC msdb.dbo.sp_add_job @job_name = 'J'; EXEC msdb.dbo.sp_add_jobstep @job_name = 'J', @step_name = 's', "
+        "@command = 'WAITFOR DELAY ''01:00'''; EXEC msdb.dbo.sp_add_jobserver @job_name = 'J'; "
+        "EXEC msdb.dbo.sp_start_job 'J'"
+    )
+    ask(world, "SQLFCI1", text, 5)
+    do(world, "move-role SQLFCI1 NODE_2")
+    run_on(world, 60)
+    assert ask(world, "SQLFCI1", HISTORY).grids == [[]]
