@@ -201,11 +201,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         if own_availability.role is not ReplicaRole.PRIMARY:
             if own_availability.state in (SyncState.REVERTING, SyncState.INITIALIZING):
                 return SqlError(922, copy.database)
-            if (
-                own_availability.readers == "READ_ONLY"
-                and not read_intent
-                and self.can_read(copy, True)
-            ):
+            if own_availability.readers == "READ_ONLY" and not read_intent and self.can_read(copy, True):
                 return SqlError(978, copy.database)
             return None if self.can_read(copy, read_intent) else SqlError(976, copy.database)
         if copy.db_state is not DbState.ONLINE:

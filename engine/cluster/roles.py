@@ -212,7 +212,9 @@ def on_problem_noticed(world: World, node: str, name: str, step: int) -> None:
     handle_failure(world, node, role, role.why)
 
 
-def handle_failure(world: World, node: str, role: ClusterRole, reason: str, failed_resource: str = "") -> None:
+def handle_failure(
+    world: World, node: str, role: ClusterRole, reason: str, failed_resource: str = ""
+) -> None:
     """Handle a role that has failed at its owner: restart it there, move it, or leave it failed."""
     kind = KINDS[role.kind]
     failed_resource = failed_resource or find_server_resource(role).name
@@ -469,7 +471,9 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
             )
             return
         role = _change_role(world, node, pending, owner=role.owner, tried=(*role.tried, target))
-        clusterlog.write_line(world, target, "ERR", "RHS", f"Online for resource {find_server_resource(role).name} failed.")
+        clusterlog.write_line(
+            world, target, "ERR", "RHS", f"Online for resource {find_server_resource(role).name} failed."
+        )
         _decline(world, target, role, target, declined)
         if role.way == "restart":
             _fail_over(world, node, role, declined, is_offline=True)

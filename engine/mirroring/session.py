@@ -38,7 +38,13 @@ def on_connection_lost(world: World, guid: int, server: str, peer: str, epoch: i
     peer_address = get_peer_address(world, guid, server, peer)
     if reason == "silent":
         errorlog.write_message(
-            world, server, 1479, peer_address, database, network.get_timeout_s(world, guid, server, peer), state=2
+            world,
+            server,
+            1479,
+            peer_address,
+            database,
+            network.get_timeout_s(world, guid, server, peer),
+            state=2,
         )
     else:
         errorlog.write_message(

@@ -11,7 +11,14 @@ from msgspec.structs import replace
 from engine.messages import SqlError
 from engine.tsql import catalog
 from engine.tsql.batches import constraints, locks, objects, tables
-from engine.tsql.batches.context import METADATA, OWN_ROWS, Context, has_server_permission, require_view_state, shows_definitions
+from engine.tsql.batches.context import (
+    METADATA,
+    OWN_ROWS,
+    Context,
+    has_server_permission,
+    require_view_state,
+    shows_definitions,
+)
 from engine.tsql.batches.data import KeyRange, ObjectKey, Row, Table
 from engine.tsql.catalog import counters, schema
 from engine.tsql.catalog.locks import WITHOUT_CLIENTS, has_running_clients

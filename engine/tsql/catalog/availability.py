@@ -96,7 +96,7 @@ def build_group_row(group: AvailabilityGroup) -> Record:
 
 
 def _list_replicas(context: Context) -> Iterable[Record]:
-    """Yield the replicas with what the cluster or, without quorum, the instance knows [DOC: sys.availability_replicas]."""
+    """Yield what the cluster or, without quorum, the instance knows. [DOC: sys.availability_replicas]."""
     world, server = context.world, context.session.server
     reaches_cluster = has_quorum(context)
     for group, replica in _list_visible_replicas(context):

@@ -218,9 +218,10 @@ def _build_received_log_columns(context: Context, replica_database: ReplicaDatab
         if end is None or target is None:
             return {}
         lead_copy = world.copies.get((peer, target.database))
-        reverts = target.availability.state is SyncState.REVERTING and lead_copy is not None and lead_copy.lineage
+        lineage = lead_copy.lineage if lead_copy is not None else ()
+        reverts = lineage and target.availability.state is SyncState.REVERTING
         return {
-            "recovery_lsn": format_lsn(lead_copy.lineage[-1][1]) if reverts else None,
+            "recovery_lsn": format_lsn(lineage[-1][1]) if reverts else None,
             "end_of_log_lsn": format_lsn(end),
             "last_hardened_lsn": format_lsn(end),
         }

@@ -112,7 +112,8 @@ def on_step_done(
         activity, message_text = {**activity, "stopped_by": SHUTDOWN}, ""
         ledger.update_activity(world, server, job, stopped_by=SHUTDOWN)
     if activity["stopped_by"] is not None:
-        text = f"{user}{message_text}{'  ' if message_text else ''}The step was cancelled (stopped) as the result of a stop job request."
+        reason = "as the result of a stop job request"
+        text = f"{user}{message_text}{'  ' if message_text else ''}The step was cancelled (stopped) {reason}."
         _record_history(world, server, job, step, CANCELED, text, started_tick)
         _finish_job(world, server, job, step, CANCELED)
         return

@@ -134,7 +134,8 @@ SITES = ("N1", "N2"), ("N3", "N4")
 """Two sites: automatic replicas in the first, asynchronous ones in the second."""
 
 REMOTE_REPLICAS = "".join(
-    f'[[availability_group.replica]]\nserver = "{name}"\nmode = "ASYNCHRONOUS_COMMIT"\n\n' for name in SITES[1]
+    f'[[availability_group.replica]]\nserver = "{name}"\nmode = "ASYNCHRONOUS_COMMIT"\n\n'
+    for name in SITES[1]
 )
 
 
@@ -143,8 +144,12 @@ def sites(windows: str = "2016", seed: int = 1) -> World:
     version = 2014 if windows in ("2008 R2", "2012", "2012 R2") else 2019
     text = PAIR.format(version=version, windows=windows, witness=WITNESSES["file share"])
     servers = "".join(f'[[server]]\nname = "{name}"\nversion = {version}\n\n' for name in SITES[1])
-    text = text.replace("[[cluster]]", servers + "[[cluster]]").replace('["N1", "N2"]', '["N1", "N2", "N3", "N4"]')
-    return build_world(load_scenario(text.replace("[[client]]", REMOTE_REPLICAS + "[[client]]"), "sites"), seed)
+    text = text.replace("[[cluster]]", servers + "[[cluster]]").replace(
+        '["N1", "N2"]', '["N1", "N2", "N3", "N4"]'
+    )
+    return build_world(
+        load_scenario(text.replace("[[client]]", REMOTE_REPLICAS + "[[client]]"), "sites"), seed
+    )
 
 
 WITNESSES = {

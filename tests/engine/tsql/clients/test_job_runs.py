@@ -167,7 +167,9 @@ def test_an_orderly_stop_cancels_running_jobs(line: str) -> None:
     run_on(world, 20)
     rows = ask(world, P, HISTORY).grids[0]
     assert [row[:2] for row in rows] == [[1, 3], [0, 3]]
-    assert rows[1][2].startswith("The job was stopped prior to completion by Shutdown Sequence 0.  The Job was")
+    assert rows[1][2].startswith(
+        "The job was stopped prior to completion by Shutdown Sequence 0.  The Job was"
+    )
 
 
 def test_a_crash_leaves_a_run_without_an_end() -> None:
