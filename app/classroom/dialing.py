@@ -75,7 +75,7 @@ async def dial(addresses: Sequence[str], invitation: Invitation) -> ClientConnec
         hosts = ", ".join(address.rpartition(":")[0] for address in addresses)
         raise WrongHostError(
             tr(
-                "This code does not fit the class at {address}. Compare it with the instructor's screen; "
+                "This code does not match the class at {address}. Compare it with the instructor's screen; "
                 "a letter may be wrong"
             ).format(address=hosts)
         )

@@ -183,7 +183,9 @@ def _format_facts(review: ClassReview) -> str:
     ]
     truncated_count = sum(map(_is_truncated, review.seats))
     if truncated_count:
-        seats.append(trn("{n} was cut off", "{n} were cut off", truncated_count).format(n=truncated_count))
+        seats.append(
+            trn("{n} run was cut off", "{n} runs were cut off", truncated_count).format(n=truncated_count)
+        )
     scores = [score for seat in review.seats if (score := seat.verdict["score"]) is not None]
     if scores:
         seats.append(

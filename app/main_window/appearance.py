@@ -32,7 +32,7 @@ THEMES: Final = {
     theme.CONTRAST: mark("High contrast"),
 }
 STAGED: Final = {
-    settings.ALWAYS: mark("Always, but in exams"),
+    settings.ALWAYS: mark("Always, except in exams"),
     settings.PRESENTING: mark("When presenting"),
     settings.NEVER: mark("Never"),
 }
@@ -46,6 +46,8 @@ class Appearance(QObject):
     changed = Signal()
     """Signal: theme, text size or keys have changed."""
     motion_changed = Signal(bool)
+    message_ready = Signal(str)
+    """Signal: a text for the user about a choice."""
 
     def __init__(
         self, store: WindowSettings, desk: Desk, actions: Mapping[str, QAction], parent: QObject
@@ -68,7 +70,7 @@ class Appearance(QObject):
     def fill_menu(self, menu: QMenu) -> None:
         """Add the choices on appearance to their menu."""
         self._add_choices(menu, "theme", tr("&Theme"), THEMES, self.set_theme)
-        self._add_choices(menu, "language", tr("Lan&guage (from the next start)"), TONGUES, self.set_language)
+        self._add_choices(menu, "language", tr("Lan&guage"), TONGUES, self.set_language)
         self._add_choices(menu, "moment", tr("&Staged failovers"), STAGED, self.set_failover_moment)
         menu.addAction(self._motion)
         self._check_menu_entry("theme", self._store.get(settings.THEME))
@@ -111,9 +113,10 @@ class Appearance(QObject):
         self.apply()
 
     def set_language(self, choice: str) -> None:
-        """Store the language for the next start; shown texts stay."""
+        """Store the language for the next start, and say so; shown texts stay."""
         self._store.set(settings.LANGUAGE, choice)
         self._check_menu_entry("language", choice)
+        self.message_ready.emit(tr("The language changes at the next start of Mirrordrill."))
 
     def set_failover_moment(self, choice: str) -> None:
         """Set and store how failovers are shown."""

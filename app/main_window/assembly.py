@@ -133,6 +133,7 @@ class Assembly(QObject):
         self._connect_desk()
         self._connect_pages()
         self._appearance.changed.connect(self._show_theme)
+        self._appearance.message_ready.connect(self._notice.show_info)
         self._show_theme()
         self._appearance.restore_layout()
         yield

@@ -353,7 +353,7 @@ def format_reason(recommendation: Recommendation, current_time: datetime) -> str
     days = count_days_between(recommendation.due_time, current_time)
     if days <= 0:
         return tr("Due since today")
-    return trn("Due for {n} day", "Due for {n} days", days).format(n=days)
+    return trn("Overdue by {n} day", "Overdue by {n} days", days).format(n=days)
 
 
 class _BarDelegate(QStyledItemDelegate):

@@ -358,7 +358,7 @@ class Quarantine(QWidget):
         self._build_head(tr("File from another source"), message.format(file=file))
         self.decline.setText(tr("Do not open"))
         self.accept.setText(tr("Open hint"))
-        self.accept.setToolTip(tr("In future, this exact file opens without a question"))
+        self.accept.setToolTip(tr("This exact file will open without a question in the future"))
         self.accept.setEnabled(True)
         self.items.hide()
         self.items.controls.hide()

@@ -328,23 +328,27 @@ class TableView(QTableView):
         super().focusInEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Select the current row when an arrow key leaves the table without a selection.
+        """Select the current row when Enter or an arrow key is pressed without a selection.
 
-        Ignore Space, which would only select the current row again.
+        A click on empty space leaves a table without a selection. Ignore Space, which would only select the
+        current row again.
         """
         if event.key() == Qt.Key.Key_Space and not event.modifiers():
             event.ignore()
             return
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._select_current_row()
         if event.keyCombination() in TO_THE_END and self.currentIndex().isValid():
             self._select_to(to_end=event.key() == Qt.Key.Key_End)
             return
         super().keyPressEvent(event)
+        if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self._select_current_row()
+
+    def _select_current_row(self) -> None:
+        """Select the current row if nothing is selected."""
         current_index, selection = self.currentIndex(), self.selectionModel()
-        if (
-            event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down)
-            and current_index.isValid()
-            and not selection.hasSelection()
-        ):
+        if current_index.isValid() and not selection.hasSelection():
             selection.select(current_index, selection.SelectionFlag.Select | self._get_row_flag())
 
     def _select_to(self, to_end: bool) -> None:

@@ -91,7 +91,7 @@ class StartClass(QDialog):
         self.late = QComboBox()
         for rule, word in LATE_RULES.items():
             self.late.addItem(tr(word), rule)
-        form.addRow(tr("&Late comers begin:"), self.late)
+        form.addRow(tr("&Latecomers begin:"), self.late)
         self.earlier = QPushButton(tr("&Continue an earlier class…"))
         self.earlier.setAutoDefault(False)
         self.earlier.clicked.connect(self._ask_for_earlier)

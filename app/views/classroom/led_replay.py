@@ -221,11 +221,11 @@ class ReplayPage(QWidget):
             box.setToolTip(name)
             box.activated.connect(lambda _: self._ask_for_runs(self._tick))
         self.jumps = QComboBox()
-        self.jumps.setAccessibleName(tr("Marks, and moments at which seats made different choices"))
+        self.jumps.setAccessibleName(tr("Marks, and times at which seats made different choices"))
         self.jumps.activated.connect(self._jump_to_row)
         self.jumps.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.jumps.setMaximumWidth(self.fontMetrics().averageCharWidth() * JUMP_LETTERS)
-        self.find_divergences = _build_button(tr("F&ind where seats parted"))
+        self.find_divergences = _build_button(tr("F&ind where seats diverged"))
         self.find_divergences.clicked.connect(self._find_divergences)
         self.pair = RunPair(make_picture)
         self.pair.moment_chosen.connect(lambda t_s: self.move_to(to_ticks(t_s)))
@@ -312,7 +312,7 @@ class ReplayPage(QWidget):
         ]
         shown_seats = [self.seats[0].itemData(row) for row in rows if row is not None]
         if target.groups and not shown_seats:
-            self.time.setText(tr("The seats at this moment do not allow watching."))
+            self.time.setText(tr("The participants concerned do not allow watching."))
             return
         if shown_seats:
             for box, number in zip(self.seats, (*shown_seats, None), strict=False):

@@ -295,7 +295,7 @@ def _rank_by_need(tile: Tile) -> SortKey:
 
 
 ORDERS: Final[dict[str, Callable[[Tile], SortKey]]] = {
-    mark("by need of help"): _rank_by_need,
+    mark("by need for help"): _rank_by_need,
     mark("by seat"): lambda tile: (),
     mark("by group"): lambda tile: (tile.group.casefold(),),
     mark("by name"): lambda tile: (tile.name.casefold(),),

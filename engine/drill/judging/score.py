@@ -362,7 +362,7 @@ def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) 
 
 
 NO_OCCASION: Final = build_message(
-    "Not counted in this run: you get the same share of its points as of the other parts."
+    "Not counted in this run: you get the same percentage as in the other parts."
 )
 
 

@@ -222,7 +222,7 @@ def test_seat_tries_all_addresses_of_the_code(tmp_path: Path, monkeypatch: pytes
         assert attended.unacknowledged_count == 0
         assert time.monotonic() - began < WAIT_S / 2, "no address was waited for"
         wrong = parse_invitation(f"00000-00000-00000-00000@{address}")
-        with pytest.raises(JoinFailedError, match=r"does not fit the class at 127\.0\.0\.1"):
+        with pytest.raises(JoinFailedError, match=r"does not match the class at 127\.0\.0\.1"):
             take_part(wrong, "Ben", players.create_input_player(lines), None, lambda _: None)
 
 

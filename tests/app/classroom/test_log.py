@@ -48,8 +48,8 @@ def test_entries_sent_twice_count_once() -> None:
             "input 7 is missing; input 6 arrived instead",
         ),
         ([LogEntry(6, 600, "", "", 0), LogEntry(7, 599, "", "", 0)], "input 7 is earlier"),
-        ([LogEntry(3, 300, "note 4", "", 0)], "input 3 is not the acknowledged one"),
-        ([LogEntry(3, 301, "note 3", "", 0)], "input 3 is not the"),
+        ([LogEntry(3, 300, "note 4", "", 0)], "input 3 differs from the acknowledged one"),
+        ([LogEntry(3, 301, "note 3", "", 0)], "input 3 differs from the"),
     ],
 )
 def test_an_entry_that_does_not_continue_the_log_is_refused(acts: list[LogEntry], reason: str) -> None:

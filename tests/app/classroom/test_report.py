@@ -141,7 +141,7 @@ def test_the_report_summarizes_the_results_of_the_seats(database: Path) -> None:
     assert [row["ended_by"] for row in board] == ["goals", "asked", ""]
     page = files["class.html"].decode()
     assert "Where the class diverged" in page
-    assert "1 was cut off" in page, "the third has not ended"
+    assert "1 run was cut off" in page, "the third has not ended"
     assert "cut off at 0:20" in page
     assert re.search(r"Class of 20\d\d-\d\d-\d\d \d\d:\d\d\. Report of ", page)
     assert f"Mirrordrill {get_program_version()}." in page

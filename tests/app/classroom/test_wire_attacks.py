@@ -187,7 +187,7 @@ def test_replayed_messages_count_once_and_only_for_their_own_seat(host: HostProc
             assert cyd.asks(message, "acknowledged")["number"] == 1
         eve.asks(join(host.invited, "Dee", "d" * 32), "welcome")
         eve.asks(message, "acknowledged")  # the recorded message is now sent by Dee instead of Cyd
-        assert "is not the acknowledged one" in eve.read_refusal(acts(entry(1, 100, "note other")))
+        assert "differs from the acknowledged one" in eve.read_refusal(acts(entry(1, 100, "note other")))
     assert read_log(host, "Cyd") == read_log(host, "Dee") == [(1, 100, "note mine")]
 
 

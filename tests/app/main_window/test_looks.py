@@ -344,6 +344,11 @@ def test_a_screen_reader_hears_clock_and_speed(lab: OpenWindow) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("style_sheet")
+def test_choosing_a_language_says_when_it_changes(lab: OpenWindow) -> None:
+    lab.appearance.set_language("de")
+    assert "next start" in lab.notice.text
+
+
 def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> None:
     """The program crashed if a plot was rebuilt while Qt was applying a style."""
     choices, widgets_seen = itertools.cycle((theme.DARK, theme.LIGHT)), list[QWidget]()

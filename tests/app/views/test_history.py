@@ -5,23 +5,38 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from PySide6.QtCore import QPoint, Qt
+
 from app.views.history import TITLE, FinishedRun, RunHistoryPage
 from app.widgets.tables import TableView
 from tests.children import child
 
+RUN = FinishedRun(1, datetime(2026, 11, 21, tzinfo=UTC), "The principal loses its power", "lab", None, 0.0, 0)
 
-def test_drill_titles_are_complete_at_any_width(qtbot: Any) -> None:
+
+def show_page(qtbot: Any) -> RunHistoryPage:
     page = RunHistoryPage()
     qtbot.addWidget(page)
     page.resize(900, 500)
     page.show()
-    page.show_runs(
-        [
-            FinishedRun(
-                1, datetime(2026, 11, 21, tzinfo=UTC), "The principal loses its power", "lab", None, 0.0, 0
-            )
-        ]
-    )
+    page.show_runs([RUN])
+    return page
+
+
+def test_enter_opens_a_run_after_a_click_on_empty_space(qtbot: Any) -> None:
+    page = show_page(qtbot)
+    table = child(page, TableView)
+    viewport = table.viewport()
+    empty = QPoint(viewport.width() // 2, viewport.height() - 2)
+    qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=empty)
+    assert page.selected_runs == []
+    with qtbot.waitSignal(page.opened) as opened:
+        qtbot.keyClick(table, Qt.Key.Key_Return)
+    assert opened.args == [RUN.run_id]
+
+
+def test_drill_titles_are_complete_at_any_width(qtbot: Any) -> None:
+    page = show_page(qtbot)
     table = child(page, TableView)
     header, needed_width = table.horizontalHeader(), table.sizeHintForColumn(TITLE)
     modes = (header.ResizeMode.ResizeToContents, header.ResizeMode.Stretch)

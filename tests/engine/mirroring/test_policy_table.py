@@ -93,7 +93,7 @@ def test_the_policy_answers_as_in_the_table(request: pytest.FixtureRequest) -> N
         (
             "exposed",
             {
-                "the principal made no unprotected changes since then",
+                "the principal has not run without the mirror in the meantime",
                 "the witness has lost the principal",
             },
         ),

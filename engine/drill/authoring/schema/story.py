@@ -95,7 +95,7 @@ class AlternativeAnswer(ScenarioTable):
     """[[question.instead]]: the correct choices, with an explanation, if the run took another course."""
 
     when: Condition
-    """Condition of the other outcome, such as `forced_failovers(Sales) > 0`, checked when the question is asked."""
+    """Condition for this answer, such as `forced_failovers(Sales) > 0`, checked when the question is asked."""
     right: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(strict=False, min_length=1)]
     """Numbers of the correct choices in this case, from 1."""
     why: Text
