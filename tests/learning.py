@@ -130,7 +130,9 @@ def main() -> None:
     parser.add_argument("--learners", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    print("| Memory | Taken again by | Foreseen by | Log loss | Foreseen - seen | Went well | Days covered |")
+    print(
+        "| Memory | Repetition scheduled by | Predicted by | Log loss | Predicted - actual | Success | Days covered |"
+    )
     print("|---|---|---|---|---|---|---|")
     for kind, memory in MEMORIES.items():
         for by in ("chance", "SM-2", "FSRS"):

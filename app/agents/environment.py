@@ -75,9 +75,11 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         """
         self.scenario = scenario if isinstance(scenario, Scenario) else scenario_files.find(scenario).load()
         if not self.scenario.scored:
-            raise ValueError(f"{self.scenario.name} is not scored: nothing can be gained in it")
+            raise ValueError(f"{self.scenario.name} is not scored, so it has no rewards")
         if not 1.0 / TICKS_PER_S <= step_s <= DURATION_MAX_S:
-            raise ValueError(f"step_s {step_s:g} is not from {1.0 / TICKS_PER_S:g} to {DURATION_MAX_S:g}")
+            raise ValueError(
+                f"step_s must be from {1.0 / TICKS_PER_S:g} to {DURATION_MAX_S:g}, not {step_s:g}"
+            )
         self.render_mode = render_mode
         self._step = to_ticks(step_s)
         self._messages: list[str] = []
@@ -97,7 +99,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
     def reset(self, *, seed: int | None = None, options: Facts | None = None) -> tuple[Observation, Facts]:
         """Begin a new game. *seed* None: use the seed of the scenario. Raises ValueError."""
         if seed is not None and seed >= SEEDS:
-            raise ValueError(f"seed {seed} is not from 0 to 2**63 - 1")
+            raise ValueError(f"seed must be from 0 to 2**63 - 1, not {seed}")
         super().reset(seed=seed)
         self.drill = SearchDrill(self.scenario, seed)
         self._end, self._total = find_default_end(self.drill), 0.0
@@ -114,7 +116,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
             raise gymnasium.error.InvalidAction(f"an action is an input line, not {action!r}")
         first, refused = len(self.drill.events), ""
         if action != WAIT and (self.drill.finished or self.drill.tick >= self._end):
-            refused = "the game is over; reset begins the next one"
+            refused = "the episode is over; call reset to begin the next one"
         elif action != WAIT:
             try:
                 self.drill.apply_line(action)

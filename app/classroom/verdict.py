@@ -151,7 +151,7 @@ class LogReplay:
         try:
             words = act.line.split(maxsplit=1)
             if not words:
-                raise InputError("an empty line is no input")
+                raise InputError("an empty line is not an input")
             if words[0].lower() in NOT_IN_A_CLASS:
                 raise InputError("the class clock cannot be set back")
             self._player.apply(act.line)

@@ -79,9 +79,7 @@ def measure_figures() -> Iterator[BenchmarkFigure]:
         count = groups * group_rows
         rate = _measure_group_rate(groups, group_rows)
         name = f"engine, {count} databases in {groups} groups"
-        yield _build_figure(
-            name, rate, "simulated s/s", "the same mirrored; three replicas in groups", rate / engine[count]
-        )
+        yield _build_figure(name, rate, "simulated s/s", "as many mirrored databases", rate / engine[count])
     for count in DATABASES:
         yield _build_figure(
             f"flow alone, {count} databases",
@@ -96,7 +94,7 @@ def measure_figures() -> Iterator[BenchmarkFigure]:
             f"plain Python, {count} databases",
             python,
             "simulated s/s",
-            "flow alone is so many times faster",
+            "flow alone",
             flow[count] / python,
         )
     yield from _measure_simpy(engine)
@@ -181,9 +179,7 @@ def _measure_simpy(engine: dict[int, float]) -> Iterator[BenchmarkFigure]:
         except ImportError:
             yield BenchmarkFigure(name, NO_SIMPY, "", "the engine with protocol", None)
             continue
-        yield _build_figure(
-            name, rate, "simulated s/s", "the engine is so many times faster", engine[count] / rate
-        )
+        yield _build_figure(name, rate, "simulated s/s", "engine", engine[count] / rate)
 
 
 def _measure_simpy_rate(count: int) -> float:
@@ -199,7 +195,7 @@ def _list_growth_figures(name: str, rates: dict[int, float]) -> Iterator[Benchma
         yield _build_figure(
             f"{name}, cost of a database among {count}",
             1e6 / rates[count] / count,
-            "us a simulated s",
+            "us per simulated s",
             "cost of a database among 10",
             ratio,
         )
@@ -218,8 +214,8 @@ def _measure_copies(count: int) -> Iterator[BenchmarkFigure]:
     snapshot_s = _measure_fastest(lambda: pickle.dumps(world.fork()))
     size_kb = len(pickle.dumps(world.fork())) / 1024
     name = f"world of {count} databases"
-    yield _build_figure(f"fork, {name}", 1e6 * fork_s, "us", "copying every object of it", deep_s / fork_s)
-    yield _build_figure(f"hash, {name}", 1e6 * hash_s, "us", "copying every object of it", deep_s / hash_s)
+    yield _build_figure(f"fork, {name}", 1e6 * fork_s, "us", "copying every object", deep_s / fork_s)
+    yield _build_figure(f"hash, {name}", 1e6 * hash_s, "us", "copying every object", deep_s / hash_s)
     yield _build_figure(
         f"snapshot of {size_kb:.0f} KB, {name}",
         1e6 * snapshot_s,

@@ -111,7 +111,7 @@ def _run_team(options: argparse.Namespace) -> int:
     from app.classroom.team import world as worlds
 
     if not SPEED_MIN <= options.speed <= SPEED_MAX:
-        raise UsageError(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
+        raise UsageError(f"--speed must be from {SPEED_MIN:g} to {SPEED_MAX:g}, not {options.speed:g}")
     try:
         if "@" in options.what:
             if options.mode is not None or options.seed is not None:
@@ -200,7 +200,7 @@ def _run_join(options: argparse.Namespace) -> int:
     from app.classroom.seat_log import InvalidSeatLogError, read_handout
 
     if options.speed is not None and not SPEED_MIN <= options.speed <= SPEED_MAX:
-        raise UsageError(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
+        raise UsageError(f"--speed must be from {SPEED_MIN:g} to {SPEED_MAX:g}, not {options.speed:g}")
     output = sys.stderr if options.json == "-" else sys.stdout
     speed = options.speed if options.speed or options.inputs or options.player else 1.0
     try:

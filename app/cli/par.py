@@ -47,10 +47,10 @@ def _run_par(options: argparse.Namespace) -> int:
     scenario = load_named_scenario(options.scenario)
     check_seed(options.seed)
     if not 0.0 <= options.seconds <= SECONDS_MAX:
-        raise UsageError(f"--seconds {options.seconds:g} is not from 0 to {SECONDS_MAX:g}")
+        raise UsageError(f"--seconds must be from 0 to {SECONDS_MAX:g}, not {options.seconds:g}")
     workers_max = WORKERS_EACH * (os.cpu_count() or 1)
     if options.workers is not None and not 1 <= options.workers <= workers_max:
-        raise UsageError(f"--workers {options.workers} is not from 1 to {workers_max}")
+        raise UsageError(f"--workers must be from 1 to {workers_max}, not {options.workers}")
     if not scenario.scored:
         raise UsageError(f"{scenario.name} is not scored, so it has no best result")
     seed = scenario.seed if options.seed is None else options.seed
@@ -103,7 +103,7 @@ def _read_certificate(file: Path, seed: int, text_hash: str) -> ParCertificate:
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise UsageError(f"{file} was not written by par --json") from error
     if not of_this:
-        raise UsageError(f"{file} belongs to another text or seed of the scenario")
+        raise UsageError(f"{file} belongs to another version or seed of the scenario")
     return certificate
 
 
@@ -186,8 +186,8 @@ def _format_certainty(doubt: BoundGap | None) -> str:
     if doubt is None:
         return "a higher score was not possible at any time"
     return (
-        f"a higher score may have been possible: at {doubt.tick / TICKS_PER_S:.2f} s {doubt.known:.1f} points are "
-        f"known, and up to {doubt.most:.1f} cannot be excluded"
+        f"a higher score may have been possible: at {doubt.tick / TICKS_PER_S:.2f} s the best known score is "
+        f"{doubt.known:.1f}, and up to {doubt.most:.1f} may be possible"
     )
 
 
@@ -218,17 +218,25 @@ def _is_same_advice(chance: LastChance, worst: RunSegment) -> bool:
 
 def _format_certificate(certificate: ParCertificate) -> list[str]:
     reference, last_chance_s = certificate["reference"]["score"], certificate["point_of_no_return_s"]
-    completeness = "complete" if certificate["complete"] else f"best of {certificate['nodes']} nodes"
+    completeness = (
+        "all plans were tried" if certificate["complete"] else f"best of {certificate['nodes']} plans"
+    )
     if certificate["optimal"] and not certificate["complete"]:
-        completeness += ", and no plan can earn more"
+        completeness += ", and no plan can score higher"
     lines = [f"{certificate['scenario']}, seed {certificate['seed']}: {completeness}"]
-    lines.append(f"par {certificate['par']['score']:g}, clairvoyant {certificate['clairvoyant']['score']:g}")
-    lines.append("no reference solution" if reference is None else f"reference {reference:g}")
+    lines.append(
+        f"fair score {certificate['par']['score']:g}, clairvoyant score {certificate['clairvoyant']['score']:g}"
+    )
+    lines.append(
+        "no reference solution" if reference is None else f"score of the reference solution {reference:g}"
+    )
     if last_chance_s is not None:
-        lines.append(f"all goals can still be reached without an action before {last_chance_s:g} s")
+        lines.append(f"all goals are still reachable if the first action is before {last_chance_s:g} s")
     robust = certificate["robust"]
     if robust is not None and robust["seeds"]:
-        text = "with {seeds} more seeds a plan earns {least:g} to {most:g}, on average {mean:g}"
+        text = (
+            "with {seeds} other seeds, the most robust plan scores {least:g} to {most:g}, on average {mean:g}"
+        )
         lines.append(text.format(**robust))
     return [*lines, *(certificate["par"]["plan"] or ["no action is needed"])]
 

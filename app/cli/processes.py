@@ -21,7 +21,7 @@ def use_cluster(scheduler: str) -> AbstractContextManager[object]:
         return stack
     scheme, _, place = scheduler.partition("://")
     if scheme != "dask" or not place.rpartition(":")[2].isdecimal():
-        raise UsageError(f"--on {scheduler} is neither local nor dask://HOST:PORT")
+        raise UsageError(f"--on must be local or dask://HOST:PORT, not {scheduler}")
     try:
         from distributed import Client
     except ImportError as error:

@@ -92,7 +92,7 @@ def _run_scenario(options: argparse.Namespace) -> int:
     scenario = load_named_scenario(options.scenario)
     check_seed(options.seed)
     if options.until is not None and not 0.0 <= options.until <= TIME_MAX_S:
-        raise UsageError(f"--until {options.until:,} is not from 0 to {TIME_MAX_S:,.0f} seconds")
+        raise UsageError(f"--until must be from 0 to {TIME_MAX_S:,.0f} seconds, not {options.until:,}")
     drill = Drill(scenario, options.seed)
     if options.solution and not scenario.solution:
         raise UsageError(f"{scenario.name} has no reference solution")
@@ -125,7 +125,7 @@ def _run_scenario(options: argparse.Namespace) -> int:
 def _check_speed(options: argparse.Namespace) -> None:
     """Raise UsageError for an unreachable speed, or for inputs that a speed does not allow."""
     if not SPEED_MIN <= options.speed <= SPEED_MAX:
-        raise UsageError(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
+        raise UsageError(f"--speed must be from {SPEED_MIN:g} to {SPEED_MAX:g}, not {options.speed:g}")
     if options.solution or options.inputs is not None:
         raise UsageError(
             "--speed reads lines from standard input; it cannot be used with --solution or --inputs"
@@ -207,7 +207,7 @@ def _export_debrief(drill: Drill, options: argparse.Namespace) -> None:
         try:
             folder.mkdir(exist_ok=True)
         except OSError as error:
-            raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
+            raise UsageError(f"{folder} cannot be created: {error.strerror}") from error
         for name, content in build_sheets(source).items():
             write_file(content, folder / name)
     if options.pdf:

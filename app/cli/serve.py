@@ -31,9 +31,9 @@ def _run_serve(options: argparse.Namespace) -> int:
     drill = Drill(scenario, options.seed)
     last = 65_535 - len(drill.world.instances) - len(drill.world.listeners)
     if not (options.port_base == 0 or 1024 <= options.port_base <= last):
-        raise UsageError(f"--port-base {options.port_base} is neither 0 nor from 1024 to {last}")
+        raise UsageError(f"--port-base must be 0 or from 1024 to {last}, not {options.port_base}")
     if not SPEED_MIN <= options.speed <= SPEED_MAX:
-        raise UsageError(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
+        raise UsageError(f"--speed must be from {SPEED_MIN:g} to {SPEED_MAX:g}, not {options.speed:g}")
     record = JournalFile(drill, options.record) if options.record not in (None, "-") else None
     try:
         asyncio.run(

@@ -126,7 +126,7 @@ def _run_sweep(options: argparse.Namespace) -> int:
     players = list(dict.fromkeys(name.strip() for name in options.players.split(",")))
     for name in players:
         if name not in sweep.PLAYERS:
-            raise UsageError(f"there is no player {name!r}: {', '.join(sweep.PLAYERS)}")
+            raise UsageError(f"unknown player {name!r}; expected one of {', '.join(sweep.PLAYERS)}")
     scenarios, seeds = _load_scenarios(options.scenarios), parse_seeds(options.seeds)
     count = len(scenarios) * len(players) * (seeds.stop - seeds.start)
     if count > RUNS_MAX:
@@ -173,7 +173,7 @@ def parse_limit(text: str) -> tuple[str, float]:
     except ValueError:
         limit = math.nan
     if not math.isfinite(limit):
-        raise UsageError(f"--within {text} is not MEASURE=NUMBER, such as failover_s=10")
+        raise UsageError(f"--within must be MEASURE=NUMBER, such as failover_s=10, not {text}")
     return measure, limit
 
 
@@ -182,7 +182,7 @@ def check_measure(name: str) -> None:
     from engine.drill.judging.sweep import MEASURES
 
     if name not in MEASURES:
-        raise UsageError(f"there is no measure {name!r}: {', '.join(MEASURES)}")
+        raise UsageError(f"unknown measure {name!r}; expected one of {', '.join(MEASURES)}")
 
 
 def parse_seeds(text: str) -> range:
@@ -190,7 +190,7 @@ def parse_seeds(text: str) -> range:
     first, dash, last = text.partition("-")
     last = last if dash else first
     if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
-        raise UsageError(f"--seeds {text} is not A-B, such as 1-50")
+        raise UsageError(f"--seeds must be A-B, such as 1-50, not {text}")
     check_seed(int(last))
     return range(int(first), int(last) + 1)
 

@@ -23,7 +23,7 @@ def load_named_scenario(name_or_path: str) -> Scenario:
 def check_seed(seed: int | None) -> None:
     """Check the range of a seed. Raises UsageError."""
     if seed is not None and not 0 <= seed < 2**63:
-        raise UsageError(f"--seed {seed} is not from 0 to 2**63 - 1")
+        raise UsageError(f"--seed must be from 0 to 2**63 - 1, not {seed}")
 
 
 def print_json(value: object) -> None:

@@ -144,7 +144,7 @@ def import_bundle(
         if offer.hindrance and not offer.exists_here
     }
     if hindered & set(drill_names):
-        raise ValueError(f"cannot be taken in: {sorted(hindered & set(drill_names))}")
+        raise ValueError(f"cannot be imported: {sorted(hindered & set(drill_names))}")
     folder = scenario_files.get_bundles_folder() / opened_bundle.sha256[:KEY_LENGTH]
     files = {folder / f"{name}.toml": opened_bundle.scenarios[name].encode() for name in drill_names}
     files |= {folder / "runs" / f"{name}.json": opened_bundle.runs[name] for name in runs}

@@ -451,7 +451,7 @@ def _build_request(name: str, parameters: list[RpcParameter], prepared: Prepared
                 prepared.forget(parameters[0].typed_value.value)
                 return SqlRequest("", call=True)
             case "sp_cursor":
-                raise UnsupportedRequestError("sp_cursor: cursors of a driver only read here")
+                raise UnsupportedRequestError("sp_cursor: driver cursors are read-only here")
     except IndexError:
         raise MalformedPacketError(f"{plain_name} without its parameters") from None
     return _build_call(name, parameters)

@@ -371,7 +371,7 @@ class TdsSession:
         if (
             mars or login.new_password
         ):  # a driver whose request is refused before the login does not report the reason
-            feature = "MARS (several results at once)" if mars else "another password on the way in"
+            feature = "MARS (several results at once)" if mars else "a password change at login"
             await self._send(self._encode_failure(50000, f"Not simulated: {feature}."))
             return False
         if (users_max := self.users_max()) is not None:
@@ -563,7 +563,7 @@ class TdsSession:
             return False
         message = await self._await_message()
         if message.kind is not PacketKind.ATTENTION:
-            raise MalformedPacketError("a request before the answer to the one before")
+            raise MalformedPacketError("a request before the previous one was answered")
         await self.context.send_input(f"cancel {self.window}")
         return True
 

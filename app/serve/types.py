@@ -171,7 +171,7 @@ def _convert_to_units(value: object, scale: int) -> int:
     try:
         return int(ANY_DIGITS.scaleb(Decimal(str(value)), scale).to_integral_value())
     except InvalidOperation:
-        raise ValueError(f"{value!r} is no number") from None
+        raise ValueError(f"{value!r} is not a number") from None
 
 
 def _encode_moment(kind: SqlType, text: str) -> bytes:

@@ -107,7 +107,10 @@ def find_role(world: World, node: str, name: str, call: CmdletCall) -> ClusterRo
     """Return a role of the cluster by name. Raises ShellError."""
     cluster_role = find_node(world, node).config.find_role(name)
     if name.lower() in (CORE.lower(), STORAGE.name.lower()):
-        raise ShellError(call.name, f"The cluster group '{name}' is only shown; more of it is not simulated.")
+        raise ShellError(
+            call.name,
+            f"The cluster group '{name}' can only be listed; other operations on it are not simulated.",
+        )
     if cluster_role is None:
         raise ShellError(call.name, f"The cluster group '{name}' was not found.", "ObjectNotFound")
     return cluster_role
@@ -136,7 +139,8 @@ def find_resource(world: World, node: str, name: str, call: CmdletCall) -> tuple
         and not call.name.lower().startswith("get-")
     ):
         raise ShellError(
-            call.name, f"The cluster resource '{name}' is only shown; more of it is not simulated."
+            call.name,
+            f"The cluster resource '{name}' can only be listed; other operations on it are not simulated.",
         )
     if not matching_resources:
         raise ShellError(call.name, f"The cluster resource '{name}' was not found.", "ObjectNotFound")

@@ -72,8 +72,8 @@ def render(rows: list[FigureRow], width: int = 110) -> str:
         "",
         f"{counts['rows']} rows: {counts['pass']} pass, {counts['fail']} fail, "
         f"{counts['unexplained']} of them without a reason.",
-        "calibrated: fixed a constant | shared: several fixed fewer constants | predicted: fixed nothing | "
-        "input: taken over",
+        "calibrated: a parameter was fitted to it | shared: a parameter was fitted to several figures | "
+        "predicted: nothing was fitted to it | input: used as a parameter",
     ]
     return "\n".join(lines[1:])
 

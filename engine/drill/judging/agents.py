@@ -232,12 +232,12 @@ Allowed = Callable[[Scenario], str]
 
 def _explain_early_action(scenario: Scenario) -> str:
     if not scenario.timeline:
-        return "the faults are there from the start: waiting is of no use"
+        return "the faults exist from the start, so waiting has no use"
     return scenario.early or ""
 
 
 def _explain_early_finish(scenario: Scenario) -> str:
-    return "all goals are reached and no event is to come: the drill may be finished"
+    return "all goals are met and no event follows, so the drill may be finished"
 
 
 class Agent(Struct, frozen=True):
@@ -381,7 +381,7 @@ def find_ranking_errors(
     if idle.finished or idle.total >= NOTHING_POINTS_MAX:
         errors.append(f"doing nothing earns {idle.total:g}, not less than {NOTHING_POINTS_MAX:g}")
     if bad.finished or bad.total > idle.total:
-        errors.append(f"doing the worst earns {bad.total:g}, doing nothing {idle.total:g}")
+        errors.append(f"the worst player earns {bad.total:g}, doing nothing {idle.total:g}")
     for standing_result in by_name.values():
         if standing_result.total > best.total:
             errors.append(
@@ -394,16 +394,17 @@ def find_ranking_errors(
             )
         if twin is not None and standing_result.key <= twin.key and standing_result.agent not in allowed:
             errors.append(
-                f"{standing_result.agent} ranks level with or before the {twin.agent}, "
+                f"{standing_result.agent} ranks equal to or above {twin.agent}, "
                 f"both with {standing_result.total:g} points"
                 if standing_result.total == twin.total
-                else f"{standing_result.agent} ranks before the {twin.agent}"
+                else f"{standing_result.agent} ranks above {twin.agent}"
             )
         if standing_result.hints_cost > 0.0 and standing_result.total >= best.total:
-            errors.append(f"{standing_result.agent} has used hints and earns no less than the reference")
+            errors.append(f"{standing_result.agent} used hints and earns as much as the reference, or more")
     finishers = min((s.total for s in by_name.values() if s.finished), default=100.0)
     errors += [
-        f"{agent_result.agent} has not finished and earns {agent_result.total:g}, a finisher {finishers:g}"
+        f"{agent_result.agent} did not reach all goals but earns {agent_result.total:g}; "
+        f"a player that did earns only {finishers:g}"
         for agent_result in by_name.values()
         if not agent_result.finished and agent_result.total > finishers
     ]
@@ -411,8 +412,8 @@ def find_ranking_errors(
 
 
 LEGEND: Final = """\
-(unfinished in brackets); = as many points as the reference, ranked behind it: more help, goals reached later
-or a later last action; + level with it or before it, and allowed"""
+(in brackets: goals not met); = same points as the reference, ranked below it because of more help, later goals or a
+later last action; + ranked equal to or above the reference, which is allowed here"""
 
 
 def format_table(rankings: Iterable[Ranking]) -> str:
@@ -437,7 +438,7 @@ def format_table(rankings: Iterable[Ranking]) -> str:
         f"{ranking.scenario}: {violation}" for ranking in rankings for violation in ranking.violations
     ]
     count = len(rankings)
-    verdict = f"Problems: {len(violations)}" if violations else f"Scenarios: {count}, all in order"
+    verdict = f"Problems: {len(violations)}" if violations else f"Scenarios: {count}, no problems"
     return "\n".join([head, *rows, LEGEND, *legit, *violations, verdict])
 
 

@@ -179,11 +179,11 @@ def format_limit_results(outcomes: Sequence[RunOutcome], limits: Limits) -> list
 
 
 def _format_count(row: LimitResult) -> str:
-    count_text = f"{row.measure} at most {row.most:g} in {row.within} of {row.runs} runs that have it"
+    count_text = f"{row.measure} at most {row.most:g} in {row.within} of {row.runs} runs with this measure"
     if not row.runs:
         return count_text
     share, low, high = (f"{100.0 * value:.1f}%" for value in (row.within / row.runs, row.low, row.high))
-    return f"{count_text} ({share}; 95% sure: {low} to {high})"
+    return f"{count_text} ({share}; 95% confidence: {low} to {high})"
 
 
 def build_sweep_json(outcomes: Sequence[RunOutcome], limits: Limits = ()) -> dict[str, object]:

@@ -156,7 +156,7 @@ def start_job(
         raise SqlError(22022, _REFUSED.format("run", job, requester, is_running_already))
     steps = list_steps(world, server, job)
     if not steps:
-        raise UnsimulatedFeatureError(f"the run of job '{job}' at this moment")
+        raise UnsimulatedFeatureError(f"a run of job '{job}' at this time")
     job_row = find_row(world, server, "sysjobs", "job", job) or {}
     first = to_text(job_row.get("start_step_id") or steps[0]["step_id"])
     if step_name:

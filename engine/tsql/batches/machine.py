@@ -409,7 +409,7 @@ class Machine(SubmissionOutput):
         initial_values = variables or {}
         if len(text) + sum(len(scope.text) for scope in self.scopes) > TEXTS_MAX:
             raise UnsimulatedFeatureError(
-                f"dynamic SQL of more than {TEXTS_MAX} characters with what calls it"
+                f"dynamic SQL of more than {TEXTS_MAX} characters, including the calling batches"
             )
         tables = tuple(name for name, _ in self.session.tables)
         scope = Scope(

@@ -167,7 +167,7 @@ def _show_input_buffer(machine: Machine, arguments: Arguments) -> None:
     if session_row is None:
         raise SqlError(7955, spid)
     if session_row.is_application:
-        raise UnsimulatedFeatureError("DBCC INPUTBUFFER of a session whose statements have no text")
+        raise UnsimulatedFeatureError("DBCC INPUTBUFFER of a session without statement texts")
     kind = "Language Event" if session_row.last_text else "No Event"
     machine.add_result(
         ("EventType", "Parameters", "EventInfo"), [(kind, 0, session_row.last_text[:4000] or None)]

@@ -354,7 +354,7 @@ def _check_argument_columns(argument: list[Token], body: Sequence[Token]) -> Non
         return
     body_names = {get_name(token).lower() for token in body if token.kind in ("word", "quoted")}
     if len(argument) != 3 or not argument[1].is_op(".") or get_name(argument[0]).lower() in body_names:
-        raise UnsimulatedFeatureError("such columns as arguments of a function that reads tables")
+        raise UnsimulatedFeatureError("columns as arguments of a function that reads tables")
 
 
 def _join_tokens(tokens: Sequence[Token], values: dict[str, str] | None = None) -> str:

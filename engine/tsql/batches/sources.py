@@ -415,7 +415,7 @@ def require_changeable_table(machine: Machine, ref: TableRef) -> Table:
         raise UnsimulatedFeatureError("changes through a view")
     catalog_view = catalog.find_view(machine.context, ref.parts)
     if catalog_view.name.startswith("msdb.dbo."):  # sysadmin may change these tables directly in the product
-        raise UnsimulatedFeatureError(f"changes to {catalog_view.name} past its procedures")
+        raise UnsimulatedFeatureError(f"direct changes to {catalog_view.name}, without its procedures")
     raise SqlError(259)
 
 

@@ -194,7 +194,7 @@ def _reject_call(call: ProcedureCall) -> None:
 def _map_login(call: ProcedureCall) -> None:
     """Execute sp_addlinkedsrvlogin. Linked servers are used with the caller's own login, which is the default."""
     if call.get_text("@useself").lower() not in ("", "true", "1") or call.get_text("@locallogin"):
-        raise UnsimulatedFeatureError(f"{call.name} with another login than one's own")
+        raise UnsimulatedFeatureError(f"{call.name} with a login other than your own")
 
 
 _LINK_DEFAULTS: Final = {

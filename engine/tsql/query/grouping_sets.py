@@ -130,7 +130,7 @@ def _evaluate_grouping(node: exp.Expr, everything: set[str], grouped_columns: se
 
 def _expand_grouping_sets(select: exp.Select, sets: Sets) -> exp.Select:
     if any(node.find_ancestor(exp.Select) is select for node in select.find_all(exp.Window)):
-        raise UnsimulatedFeatureError("OVER beside GROUP BY of several groupings")
+        raise UnsimulatedFeatureError("OVER together with GROUP BY of several groupings")
     names = [_get_name(projection) for projection in select.expressions]
     values = [unalias(projection) for projection in select.expressions]
     order = select.args.get("order")

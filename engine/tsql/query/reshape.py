@@ -182,7 +182,7 @@ def _list_column_names(source: exp.Expr, verb: str) -> list[str]:
     while isinstance(first, exp.SetOperation):
         first = first.this
     if not isinstance(first, exp.Select):
-        raise UnsimulatedFeatureError(f"{verb} of anything but a derived table with named columns")
+        raise UnsimulatedFeatureError(f"{verb} of anything other than a derived table with named columns")
     if any(projection.is_star for projection in first.expressions):
         raise UnsimulatedFeatureError(f"{verb} of SELECT *")
     return [get_projection_name(projection) for projection in first.expressions]

@@ -443,7 +443,7 @@ def _rewrite_collate(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
         raise SqlError(448, node.expression.name)
     collation = CODE_POINTS if words & {"bin", "bin2"} else EXACT if "cs" in words else COLLATION
     if "ai" in words:
-        raise UnsimulatedFeatureError("collations that do not see accents")
+        raise UnsimulatedFeatureError("accent-insensitive collations")
     return exp.Collate(this=node.this, expression=exp.var(collation))
 
 

@@ -60,7 +60,7 @@ def build_table_ref(table: exp.Table | None) -> TableRef:
     if isinstance(this, exp.Anonymous) and str(this.this).lower().removeprefix("t_") == "openquery":
         # the reference of OPENQUERY(server, 'query')
         if len(this.expressions) != 2 or not this.expressions[1].is_string:
-            raise UnsimulatedFeatureError("OPENQUERY of anything but a text")
+            raise UnsimulatedFeatureError("OPENQUERY whose query is not a string literal")
         return TableRef((str(this.expressions[0].name),), query=str(this.expressions[1].name))
     if isinstance(this, exp.Anonymous):
         return TableRef((*names, str(this.this).removeprefix("t_")), call=True)

@@ -80,18 +80,18 @@ def test_rewards_sum_to_the_total_and_a_wrong_line_is_reported(env: DrillEnv) ->
     drill.advance_to(env.drill.tick)
     assert drill.compute_state_hash() == env.drill.compute_state_hash()
     *_, last_info = env.step("power-off SERVER_A")
-    assert last_info == info | {"refused": "the game is over; reset begins the next one"}
+    assert last_info == info | {"refused": "the episode is over; call reset to begin the next one"}
 
 
 def test_a_game_reports_the_seed_that_replays_it(env: DrillEnv) -> None:
     env.reset(seed=2**63 - 1)
-    with pytest.raises(ValueError, match=r"is not from 0 to 2\*\*63 - 1"):
+    with pytest.raises(ValueError, match=r"must be from 0 to 2\*\*63 - 1"):
         env.reset(seed=2**63)
 
 
 @pytest.mark.parametrize("step_s", [0.0, -1.0, 0.001, float("nan"), float("inf")])
 def test_every_step_advances_time(step_s: float) -> None:
-    with pytest.raises(ValueError, match=r"is not from 0\.01 to"):
+    with pytest.raises(ValueError, match=r"must be from 0\.01 to"):
         DrillEnv(texts.small(), step_s)
 
 

@@ -41,14 +41,14 @@ def test_two_processes_find_the_same_as_one() -> None:
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("--on", "moon"), "neither local nor dask"),
-        (("--workers", "0"), "--workers 0 is not from 1 to"),
-        (("--workers", "9"), "--workers 9 is not from 1 to 8"),
-        (("--seconds", "-1"), "--seconds -1 is not from 0 to"),
+        (("--on", "moon"), "must be local or dask"),
+        (("--workers", "0"), "--workers must be from 1 to"),
+        (("--workers", "9"), "--workers must be from 1 to 8, not 9"),
+        (("--seconds", "-1"), "--seconds must be from 0 to"),
         (("--json", "nowhere/par.json"), "there is no folder nowhere"),
         (("--from", "absent.json"), "absent.json does not exist"),
         (("--from", "small.toml"), "was not written by par --json"),
-        (("--from", "other.json"), "another text or seed"),
+        (("--from", "other.json"), "another version or seed"),
         (("--from", "cut.json"), "was not written by par --json"),
     ],
 )

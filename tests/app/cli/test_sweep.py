@@ -69,8 +69,8 @@ def test_the_share_of_quick_failovers_is_printed_and_drawn(
     options = ("--seeds", "3-5", "--within", "failover_s=10", "--plot", str(file))
     assert _call(str(small), *options) == AS_ASKED
     assert (
-        "small, reference: failover_s at most 10 in 3 of 3 runs that have it (100.0%; 95% sure: 43.9% to 100.0%)"
-        in (capsys.readouterr().out)
+        "small, reference: failover_s at most 10 in 3 of 3 runs with this measure "
+        "(100.0%; 95% confidence: 43.9% to 100.0%)" in (capsys.readouterr().out)
     )
     svg_root = ElementTree.fromstring(file.read_text())
     assert "small, reference (3)" in [
@@ -92,15 +92,15 @@ def test_invalid_seeds_are_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--players", "nobody"), "there is no player 'nobody'"),
-        (("--on", "moon"), "neither local nor dask"),
-        (("--on", "dask://moon"), "neither local nor dask"),
-        (("--within", "speed=3"), "there is no measure 'speed'"),
-        (("--within", "failover_s=soon"), "is not MEASURE=NUMBER"),
-        (("--within", "failover_s=inf"), "is not MEASURE=NUMBER"),
+        (("--players", "nobody"), "unknown player 'nobody'"),
+        (("--on", "moon"), "must be local or dask"),
+        (("--on", "dask://moon"), "must be local or dask"),
+        (("--within", "speed=3"), "unknown measure 'speed'"),
+        (("--within", "failover_s=soon"), "must be MEASURE=NUMBER"),
+        (("--within", "failover_s=inf"), "must be MEASURE=NUMBER"),
         (("--json", "nowhere/runs.json"), "there is no folder nowhere"),
         (("--plot", "."), "it is a folder"),
-        (("--measure", "speed"), "there is no measure 'speed'"),
+        (("--measure", "speed"), "unknown measure 'speed'"),
         (("--seeds", f"0-{2**63 - 1}"), "9223372036854775808 runs exceed the limit of 1000000"),
     ],
 )

@@ -147,13 +147,16 @@ def test_a_fair_order_is_accepted() -> None:
         (AgentResult("reference", 100.0, False), "the reference earns 100"),
         (AgentResult("nothing", 40.0, False), "doing nothing earns 40"),
         (AgentResult("nothing", 20.0, True), "doing nothing earns 20"),
-        (AgentResult("worst", 11.0, False), "doing the worst earns 11"),
+        (AgentResult("worst", 11.0, False), "the worst player earns 11"),
         (AgentResult("stalling", 101.0, True), "stalling earns 101, the reference 100"),
         (AgentResult("leaving at once", 30.0, False), "leaving at once earns 30, nothing 10"),
-        (AgentResult("hint farming", 100.0, True, hints_cost=5.0), "has used hints"),
-        (AgentResult("stalling", 100.0, True), "stalling ranks level with or before the reference"),
-        (AgentResult("stalling", 100.0, True, reached_s=90.0), "stalling ranks level with or before"),
-        (AgentResult("random 1", 100.0, False), "random 1 has not finished and earns 100, a finisher 50"),
+        (AgentResult("hint farming", 100.0, True, hints_cost=5.0), "used hints"),
+        (AgentResult("stalling", 100.0, True), "stalling ranks equal to or above reference"),
+        (AgentResult("stalling", 100.0, True, reached_s=90.0), "stalling ranks equal to or above"),
+        (
+            AgentResult("random 1", 100.0, False),
+            "random 1 did not reach all goals but earns 100; a player that did earns only 50",
+        ),
     ],
 )
 def test_wrong_orders_are_reported(standing: AgentResult, message: str) -> None:
@@ -166,6 +169,6 @@ def test_the_ranking_table_is_printed(ranking: Ranking) -> None:
     lines = format_table([ranking]).splitlines()
     assert lines[0].split()[:3] == ["reference", "nothing", "worst"]
     assert lines[1].split()[:4] == ["small", "100", "(10)", "(0)"]
-    assert lines[-1] == "Scenarios: 1, all in order"
+    assert lines[-1] == "Scenarios: 1, no problems"
     bad = Ranking("small", 3, ranking.standings, ("stalling earns 101, the reference 100",))
     assert format_table([bad]).endswith("small: stalling earns 101, the reference 100\nProblems: 1")

@@ -75,8 +75,8 @@ def test_the_share_within_a_limit_has_a_confidence_interval() -> None:
 def test_results_of_limits_are_listed_by_scenario_and_player() -> None:
     limits = [("points", 3.0), ("failover_s", 2.0)]
     assert format_limit_results(RUNS, limits) == [
-        "small, reference: points at most 3 in 3 of 5 runs that have it (60.0%; 95% sure: 23.1% to 88.2%)",
-        "small, reference: failover_s at most 2 in 0 of 0 runs that have it",
+        "small, reference: points at most 3 in 3 of 5 runs with this measure (60.0%; 95% confidence: 23.1% to 88.2%)",
+        "small, reference: failover_s at most 2 in 0 of 0 runs with this measure",
     ]
     assert [(row["measure"], row["within"]) for row in build_sweep_json(RUNS, limits)["within"]] == [  # type: ignore[attr-defined]
         ("points", 3),
