@@ -576,6 +576,13 @@ def unjoin(world: World, server: str, database: str, guid: int) -> None:
             if (me, guid) in world.replicas:
                 log_disconnected(world, guid, database, me, peer)
     streams.stop_log(world, world.copies[key])
-    world.update_copy(key, availability=NO_AVAILABILITY, db_state=DbState.RESTORING, recovering=False)
+    # The copy has the log of all log backups up to now, except those that end after its own log.
+    world.update_copy(
+        key,
+        availability=NO_AVAILABILITY,
+        db_state=DbState.RESTORING,
+        recovering=False,
+        last_log_backup_tick=world.tick,
+    )
     if lead is not None and lead != server and (lead, database) in world.copies:
         remove_secondary(world, (lead, database), server)

@@ -230,6 +230,7 @@ def leave_session(world: World, key: Key) -> None:
     world.update_copy(
         key,
         was_mirror=was_mirror,
+        last_log_backup_tick=world.tick if was_mirror else copy.last_log_backup_tick,
         db_state=DbState.RECOVERING if was_serving_principal else DbState.RESTORING,
         recovering=False,
     )

@@ -78,6 +78,7 @@ def create_database(
         log_backup_every_s=0.0,
         size_kb=NEW_DATA_KB,
         log_size_kb=NEW_LOG_KB,
+        log_max_kb=logspace.LOG_FILE_MAX_KB,
         owner=login,
     )
     streams.add_source(world, key, FIRST_LOG_KB)

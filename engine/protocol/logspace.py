@@ -287,7 +287,7 @@ def add_file(
 
 
 def remove_file(world: World, server: str, database: str, name: str) -> list[Message]:
-    """Remove a file that was added and is empty. Log files are empty, data files after EMPTYFILE.
+    """Remove a file that was added and is empty: log files, data files without changes since, or after EMPTYFILE.
 
     Raises 5009, 5020, 5042.
     """
@@ -298,7 +298,8 @@ def remove_file(world: World, server: str, database: str, name: str) -> list[Mes
         raise SqlError(5009)
     if file.key not in {f.name for f in copy.extra_files}:
         raise SqlError(5020)
-    if not file.log and not file.emptied:
+    is_empty = file.log or file.emptied or streams.get_redone_kb(world, copy) <= file.added_kb
+    if not is_empty:
         raise SqlError(5042, "file", name)
     world.update_copy(
         (server, copy.database),

@@ -18,6 +18,8 @@ from engine.model import (
     DatabaseCopy,
     DbFile,
     DbState,
+    FileOptions,
+    FilePath,
     Key,
     RecoveryModel,
     RestoreHistoryRow,
@@ -190,9 +192,9 @@ def _check_existing_copy(
 
 
 def _check_target_files(
-    world: World, server: str, database: str, image: DatabaseCopy, moved: Mapping[str, str], title: str
+    world: World, server: str, database: str, targets: Mapping[str, str], title: str
 ) -> None:
-    """Raise 1834 and 3156 for each target file that another database uses. Without MOVE a file keeps its path."""
+    """Raise 1834 and 3156 for each target file that another database uses. *targets* maps names to paths."""
     used = {
         volumes.get_path_of(other_copy, item).lower(): name
         for (server_name, name), other_copy in world.copies.items()
@@ -200,11 +202,10 @@ def _check_target_files(
         for item in volumes.list_files_of(other_copy)
     }
     problems: list[SqlError] = []
-    for item in volumes.list_files_of(image):
-        path = volumes.get_path_of(image, item)
-        if item.name.lower() not in moved and path.lower() in used:
+    for name, path in targets.items():
+        if path.lower() in used:
             first_error = SqlError(1834, path, used[path.lower()], also=(3119, 3013), title=title)
-            problems += [first_error, SqlError(3156, item.name, path)]
+            problems += [first_error, SqlError(3156, name, path)]
     if problems:
         problems[0].problems = tuple(problems)
         raise problems[0]
@@ -219,25 +220,29 @@ def _place_files(
     moves: Mapping[str, str],
     title: str,
 ) -> DatabaseCopy:
-    """Return the future copy with its files on drives that exist and have space. Raise 5133 or 3257."""
+    """Return the future copy with its files on drives that exist and have space. Raise 5133 or 3257.
+
+    A file keeps its logical name, and without MOVE its path. [DOC: RESTORE arguments]
+    """
     image = backup_set.image
     assert image is not None
-    places = {name.lower(): volumes.get_drive_of(path) for name, path in moves.items()}
-    known_names = [item.name.lower() for item in volumes.list_files_of(image)]
+    moved_paths = {name.lower(): path for name, path in moves.items()}
+    image_files = volumes.list_files_of(image)
     for name in moves:
-        if name.lower() not in known_names:
+        if name.lower() not in [item.name.lower() for item in image_files]:
             raise SqlError(3234, name, database, also=(3013,), title=title)
-    _check_target_files(world, server, database, image, places, title)
-    db_files: list[DbFile] = []
-    for item in volumes.list_files_of(image):
-        drive = places.get(item.name.lower(), item.drive)
-        if not volumes.has_drive(world.get_computer_of(server), drive):
-            path = volumes.get_path_of(image, replace(item, drive=drive))
+    targets = {
+        item.name: moved_paths.get(item.name.lower(), volumes.get_path_of(image, item))
+        for item in image_files
+    }
+    _check_target_files(world, server, database, targets, title)
+    for path in targets.values():
+        if not volumes.has_drive(world.get_computer_of(server), volumes.get_drive_of(path)):
             raise SqlError(5133, path, files.NO_PATH, also=(3013,), title=title)
-        db_files.append(replace(item, drive=drive))
+    db_files = [replace(item, drive=volumes.get_drive_of(targets[item.name])) for item in image_files]
     _check_space(world, server, existing_copy, db_files, title)
     data, log, *extra = db_files
-    return DatabaseCopy(
+    copy = DatabaseCopy(
         server=server,
         database=database,
         database_id=existing_copy.database_id
@@ -260,11 +265,21 @@ def _place_files(
         log_max_kb=image.log_max_kb,
         data_drive=data.drive,
         log_drive=log.drive,
-        extra_files=tuple(extra),
+        extra_files=tuple(replace(item, name=item.key, created_as="") for item in extra),
         compression_ratio=image.compression_ratio,
         delayed_durability=image.delayed_durability,
         log_backup_every_s=image.log_backup_every_s,
     )
+    file_options, file_paths = [], []
+    for image_file, file in zip(image_files, volumes.list_files_of(copy), strict=True):
+        path = targets[image_file.name]
+        name = "" if image_file.name == file.key else image_file.name
+        options = replace(volumes.get_options_of(image, image_file), file=file.key, name=name)
+        if options != FileOptions(file=file.key):
+            file_options.append(options)
+        if path != volumes.get_path_of(copy, file):
+            file_paths.append(FilePath(file=file.key, path=path, found=(path,)))
+    return replace(copy, file_options=tuple(file_options), file_paths=tuple(file_paths))
 
 
 def _check_space(

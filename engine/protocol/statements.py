@@ -99,8 +99,13 @@ SYSTEM_DATABASES: Final = ("master", "msdb", "model", "tempdb")
 # --- RESTORE, SHUTDOWN, USE, other options ---------------------------------------------------------
 
 
-def restore_with_recovery(world: World, server: str, database: str) -> Outcome:
-    """Open a RESTORING copy outside any session (RESTORE DATABASE … WITH RECOVERY without a backup)."""
+def restore_without_backup(
+    world: World, server: str, database: str, *, recovery: bool = True, standby: bool = False
+) -> Outcome:
+    """Open a RESTORING copy outside any session, or start or end its standby mode (RESTORE without FROM).
+
+    [DOC: RESTORE DATABASE]
+    """
     copy = next(
         (c for k, c in world.copies.items() if k[0] == server and k[1].lower() == database.lower()), None
     )
@@ -110,16 +115,19 @@ def restore_with_recovery(world: World, server: str, database: str) -> Outcome:
         raise SqlError(3153, also=(3013,))
     if copy.db_state is not DbState.RESTORING or copy.restoring:
         raise SqlError(3117, also=(3013,))
-    return PendingStatement(world.tick + 150, "restore.recovered", (copy.database,))
+    return PendingStatement(world.tick + 150, "restore.recovered", (copy.database, recovery, standby))
 
 
-def _complete_recovery(world: World, server: str, database: str) -> Outcome:
+def _complete_recovery(world: World, server: str, database: str, recovery: bool, standby: bool) -> Outcome:
     copy = world.copies.get((server, database))
     if copy is None:  # dropped meanwhile
         raise SqlError(3118, database, also=(3013,))
     if copy.group_kind or copy.db_state is not DbState.RESTORING:
         raise SqlError(3104, database, also=(3013,))
-    open_restored(world, (server, database))
+    if recovery:
+        open_restored(world, (server, database))
+    else:
+        world.update_copy((server, database), standby=standby)
     text = "RESTORE DATABASE successfully processed 0 pages in 1.500 seconds (0.000 MB/sec)."
     return [Message(3014, 0, 1, 0, text)]
 

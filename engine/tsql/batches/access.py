@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from engine.constants import TICKS_PER_S
 from engine.messages import Message, SqlError, fill_message
 from engine.model import World
-from engine.protocol import clients, connections
+from engine.protocol import clients, connections, statements
 from engine.tsql.batches import ledger, locks
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import SqlSession
@@ -81,6 +81,14 @@ def end_other_windows(machine: Machine, database: str, termination: str) -> list
     for name, session in other_sessions:
         context.world.call_at(context.world.tick, "tsql.kill", name, server, session.spid)
     return [Message(5060, 10, 1, 0, fill_message(5060, percent)[1]) for percent in (0, 100)]
+
+
+def wait_for_ended_sessions(world: World, messages: list[Message]) -> statements.PendingStatement:
+    """Return *messages* after the ended sessions have left, so that the batch's next statement has the database."""
+    return statements.PendingStatement(world.tick + 1, "sessions.ended", tuple(messages))
+
+
+statements.COMPLETIONS["sessions.ended"] = lambda world, server, *messages: list(messages)
 
 
 def end_other_connections(machine: Machine, database: str, termination: str) -> list[Message]:

@@ -470,7 +470,7 @@ def _drop(machine: Machine, statement: s.DropObject) -> Outcome:
     if statement.kind == "CERTIFICATE":
         return accounts.drop_certificate(world, server, name)
     if statement.kind == "LOGIN":
-        return accounts.drop_login(world, server, name)
+        return permissions.drop_login(machine, name)
     if statement.kind == "USER":
         schema_binding.check_owns_no_schema(machine, name)
         return accounts.drop_user(world, server, machine.session.database, name)

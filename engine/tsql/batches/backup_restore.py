@@ -108,7 +108,8 @@ def _check_options(machine: Machine, statement: s.Backup | s.Restore | s.Restore
         if len(ends) > 1:
             raise SqlError(3031, ends[0].lower(), ends[1].lower(), also=(3013,), title=statement.title)
     pairs = [(name, _evaluate_option(machine, name, value)) for name, value in statement.options]
-    option_table.check_options(statement.title.split()[0], pairs, machine.context.version)
+    kind = "BACKUP" if isinstance(statement, s.Backup) else "RESTORE"
+    option_table.check_options(kind, pairs, machine.context.version)
 
 
 _ALTERNATIVES: Final = (
@@ -175,6 +176,8 @@ def _execute_restore(machine: Machine, statement: s.Restore) -> Outcome:
     database = machine.resolve_text(statement.database)
     if database.lower() == "master":
         raise SqlError(3108, also=(3013,), title=statement.title)
+    if database.lower() == "tempdb":
+        raise SqlError(3147, also=(3013,), title=statement.title)
     if database.lower() in SYSTEM_DATABASES:
         raise UnsimulatedFeatureError("RESTORE of a system database")
     _check_options(machine, statement)
@@ -182,9 +185,7 @@ def _execute_restore(machine: Machine, statement: s.Restore) -> Outcome:
     standby = "STANDBY" in options
     recovery = "NORECOVERY" not in options and not standby
     if not statement.devices:
-        if not recovery:
-            raise SqlError(102, database)
-        return statements.restore_with_recovery(world, server, database)
+        return statements.restore_without_backup(world, server, database, recovery=recovery, standby=standby)
     path = _require_one_device(machine, statement.devices)
     number = int(to_number(options.get("FILE", 1)))
     stop = options.get("STOPAT")
@@ -228,6 +229,8 @@ def _show_backup_information(machine: Machine, statement: s.RestoreInfo) -> Outc
     ):  # the others read the unencrypted header
         options.require_certificate(machine.context.server, backup_set.encryption_key, statement.title)
     if statement.information == "VERIFYONLY":
+        if "CHECKSUM" in dict(statement.options) and not backup_set.details.checksum:
+            raise SqlError(3187, also=(3013,), title=statement.title)
         return [Message(3262, 0, 1, 0, fill_message(3262, number)[1])]
     if statement.information == "HEADERONLY":
         machine.report_partly_simulated(

@@ -161,7 +161,7 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
         if isinstance(outcome, statements.PendingStatement):
             return outcome
         messages += outcome
-    return messages
+    return access.wait_for_ended_sessions(machine.world, messages) if messages else messages
 
 
 def _shut_down(machine: Machine, statement: s.Shutdown) -> Outcome:
@@ -496,7 +496,7 @@ def _execute_kill(machine: Machine, statement: s.Kill) -> None:
         machine.change_session(error=0, rowcount=0)
         return
     machine.world.call_at(machine.world.tick, "tsql.kill", window, machine.session.server, spid)
-    machine.change_session(error=0, rowcount=0)
+    machine.report_outcome(access.wait_for_ended_sessions(machine.world, []))
 
 
 def _execute_checkpoint(machine: Machine, statement: s.Checkpoint) -> None:

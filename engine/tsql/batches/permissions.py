@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from msgspec.structs import replace
 
 from engine.messages import Message, SqlError
-from engine.protocol import accounts, commits, security
+from engine.protocol import accounts, commits, connections, security, statements
 from engine.protocol.accounts import SERVER, Grant
 from engine.tsql import catalog
 from engine.tsql.batches import gate, objects
@@ -129,7 +129,7 @@ def change_permissions(machine: Machine, statement: s.Permission) -> list[Messag
         raise UnsimulatedFeatureError(f"{statement.verb} ALL")
     for grantee in statement.grantees:
         if grantee.lower() in ("sa", "dbo", "sys", "information_schema"):
-            raise SqlError(4617)
+            return [statements.build_information(4624)]
     grant_rows = tuple(
         Grant(kind, name, permission, grantee.lower(), statement.verb == "DENY")
         for permission in names
@@ -163,6 +163,27 @@ def _check_object_permissions(context: Context, statement: s.Permission) -> None
 _OF_ROWS: Final = ("SELECT", "INSERT", "UPDATE", "DELETE", "VIEW CHANGE TRACKING")
 _OF_CODE: Final = ("EXECUTE", "EXEC")
 _ALIASES: Final = {"EXEC": "EXECUTE", "CREATE PROC": "CREATE PROCEDURE"}
+
+
+def drop_login(machine: Machine, name: str) -> list[Message]:
+    """Drop a login.
+
+    Raise 15434 while it is logged in, 15174 if it owns a database, 15170 if it owns jobs. [DOC: DROP LOGIN]
+    """
+    context, world, server = machine.context, machine.world, machine.session.server
+    login = context.server.find_login(name)
+    if login is not None:
+        sid = login.sid.to_bytes(16, "big")
+        logins = {session.login for _, session in context.list_sessions()}
+        logins |= {connection.login for connection in connections.list_connections(world, server)}
+        if login.name.lower() in map(str.lower, logins):
+            raise SqlError(15434, login.name)
+        if any(row["owner_sid"] == sid for row in catalog.list_view_rows(context, "sys.databases")):
+            raise SqlError(15174, login.name)
+        jobs = [r for r in catalog.list_view_rows(context, "msdb.dbo.sysjobs") if r["owner_sid"] == sid]
+        if jobs:
+            raise SqlError(15170, len(jobs))
+    return accounts.drop_login(world, server, name)
 
 
 def run_role_statement(machine: Machine, statement: s.ChangeRole) -> list[Message]:

@@ -148,7 +148,7 @@ class Definitions(TableDefinitions):
         if self.depth > 1:
             raise make_near_error(self.peek())
         if self.actions:
-            raise SqlSyntaxError(line, 111, text)
+            raise SqlSyntaxError(line, 111, "CREATE/ALTER PROCEDURE" if kind.startswith("PROC") else text)
         while not self.is_keyword(kind):
             self.take()
         self.take()

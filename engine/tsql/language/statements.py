@@ -271,8 +271,8 @@ class RestoreInfo(Statement, frozen=True):
 
     @property
     def title(self) -> str:
-        """Return the statement's name for messages."""
-        return f"RESTORE {self.information}"
+        """Return the statement's name for messages. Seen in public output."""
+        return "VERIFY DATABASE" if self.information == "VERIFYONLY" else f"RESTORE {self.information}"
 
 
 class FileSpec(Struct, frozen=True):

@@ -35,7 +35,7 @@ def _grant_login(call: ProcedureCall) -> None:
 
 
 def _drop_login(call: ProcedureCall) -> None:
-    call.append_messages(accounts.drop_login(call.world, call.server, call.get_text("@loginame")))
+    call.append_messages(permissions.drop_login(call.machine, call.get_text("@loginame")))
 
 
 def _grant_access(call: ProcedureCall) -> None:

@@ -166,6 +166,18 @@ def test_a_database_leaves_and_joins_again() -> None:
     assert primaries(world) == ["NODE_2"]
 
 
+def test_a_database_joins_again_only_before_the_next_log_backup() -> None:
+    """The copy has the log of all backups taken until it left the group. Derived from the log chain."""
+    world = build_settled_world().fork()
+    join = "ALTER DATABASE Orders SET HADR AVAILABILITY GROUP = AG1"
+    say(world, "NODE_1", "BACKUP LOG Orders TO DISK = 'NUL'", 5)
+    assert say(world, "NODE_2", "ALTER DATABASE Orders SET HADR OFF", 1) == []
+    assert say(world, "NODE_2", join, 5) == []
+    assert say(world, "NODE_2", "ALTER DATABASE Orders SET HADR OFF", 1) == []
+    say(world, "NODE_1", "BACKUP LOG Orders TO DISK = 'NUL'", 5)
+    assert say(world, "NODE_2", join, 5) == [1412]
+
+
 def test_a_replica_is_removed_and_added_again() -> None:
     world = build_settled_world().fork()
     assert say(world, "NODE_1", f"{AG}REMOVE REPLICA ON 'NODE_2'", 1) == []

@@ -181,7 +181,7 @@ def test_a_diverged_copy_cannot_become_the_mirror() -> None:
     world = prepare_mirror()
     mirror(world)
     commands.remove_session(world, P, DB)
-    finish_open = statements.restore_with_recovery(world, M, DB)
+    finish_open = statements.restore_without_backup(world, M, DB)
     assert isinstance(finish_open, statements.PendingStatement)
     wait(world, 2.0)
     statements.COMPLETIONS[finish_open.handler](world, M, *finish_open.args)

@@ -95,7 +95,7 @@ def test_the_creator_or_restorer_of_a_database_owns_it() -> None:
     sql(world, P, "ALTER AUTHORIZATION ON DATABASE::Other TO [CORP\\sqlservice]")
     assert sql(world, P, query.format("Other")).grids == [[["CORP\\sqlservice", 0]]]
     sql(world, P, "EXEC sp_detach_db 'Other'")
-    sql(world, P, "CREATE DATABASE Other ON (FILENAME = 'D:\\Data\\Other.mdf') FOR ATTACH")
+    sql(world, P, "CREATE DATABASE Other ON (FILENAME = 'D:\\o.mdf') FOR ATTACH")
     assert sql(world, P, query.format("Other")).grids == [[["CORP\\dba", 0]]]
 
 

@@ -176,7 +176,7 @@ def test_an_aborted_restore_leaves_an_unusable_database() -> None:
     restore.restore_database(world, M, DB, FULL, recovery=False)  # the test does not wait for its end
     wait(world, 60.0)
     assert refusal(restore.restore_log, world, M, DB, TRN) == 3117
-    assert refusal(statements.restore_with_recovery, world, M, DB) == 3117
+    assert refusal(statements.restore_without_backup, world, M, DB) == 3117
     restore_full(world)
     assert refusal(restore.restore_log, world, M, DB, TRN, recovery=False) == 0
 

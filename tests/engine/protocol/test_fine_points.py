@@ -123,7 +123,7 @@ def test_the_stopat_message_precedes_the_last_line() -> None:
 
 
 def test_restoring_a_missing_database_with_recovery_is_3118() -> None:
-    assert refusal(statements.restore_with_recovery, build_unmirrored_world(), P, "Nothing") == 3118
+    assert refusal(statements.restore_without_backup, build_unmirrored_world(), P, "Nothing") == 3118
 
 
 def test_a_backup_file_cannot_be_attached() -> None:

@@ -234,6 +234,7 @@ def test_files_are_removed_and_modified() -> None:
     world = lab()
     logspace.add_file(world, P, DB, "log2", "D:\\log2.ldf", 1024.0, log=True)
     logspace.add_file(world, P, DB, "data2", "D:\\data2.ndf", 1024.0)
+    wait(world, 1.0)
     for name, number in (("Sales", 5020), ("data2", 5042), ("nothing", 5009)):
         assert refusal(logspace.remove_file, world, P, DB, name) == number
     assert refusal(database_files.modify_file, world, P, DB, "data2", size_kb=1.0) == 5039

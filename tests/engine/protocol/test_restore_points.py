@@ -28,7 +28,8 @@ from tests.engine.protocol.setups import (
     take_log_backup,
     wait,
 )
-from tests.engine.worlds import do
+from tests.engine.tsql.console import ask
+from tests.engine.worlds import do, lab
 
 LATER = "D:\\Backup\\later.trn"
 
@@ -126,3 +127,55 @@ def test_copying_a_file_temporarily_takes_bandwidth_from_mirroring() -> None:
     assert world.flow.get_stream_setup(stream).bandwidth_mbps == pytest.approx(healthy / 2)
     do(world, then_s=3_000.0)
     assert world.flow.get_stream_setup(stream).bandwidth_mbps == healthy
+
+
+def test_restored_files_keep_their_names_and_options_and_move_as_asked() -> None:
+    """Check documented behavior: [DOC: RESTORE arguments], MOVE."""
+    world = lab(workload="none")
+    ask(
+        world,
+        P,
+        r"CREATE DATABASE x ON (NAME = d, FILENAME = 'C:\a\x.mdf', FILEGROWTH = 5MB), "
+        r"(NAME = e, FILENAME = 'C:\a\x.ndf') LOG ON (NAME = l, FILENAME = 'C:\a\x.ldf') "
+        r"BACKUP DATABASE x TO DISK = 'C:\x.bak'",
+        3,
+    )
+    ask(
+        world,
+        P,
+        r"RESTORE DATABASE y FROM DISK = 'C:\x.bak' WITH MOVE 'd' TO 'C:\b\y.mdf', MOVE 'e' TO 'D:\y.ndf', "
+        r"MOVE 'l' TO 'L:\y.ldf' DROP DATABASE x RESTORE DATABASE z FROM DISK = 'C:\x.bak'",
+        9,
+    )
+    for database, places in (
+        ("y", [r"C:\b\y.mdf", r"L:\y.ldf", r"D:\y.ndf"]),
+        ("z", [r"C:\a\x.mdf", r"C:\a\x.ldf", r"C:\a\x.ndf"]),
+    ):
+        ((*rows,),) = ask(
+            world, P, f"SELECT name, physical_name, growth FROM {database}.sys.database_files"
+        ).grids
+        assert [row[:2] for row in rows] == [list(pair) for pair in zip("dle", places, strict=True)]
+        assert rows[0][2] == 640
+    assert (
+        ask(world, P, r"RESTORE DATABASE w FROM DISK = 'C:\x.bak' WITH MOVE 'd' TO 'C:\b\y.mdf'").numbers[0]
+        == 1834
+    )
+
+
+def test_standby_mode_starts_and_ends_without_a_backup() -> None:
+    """Check documented behavior: FROM of RESTORE DATABASE is optional with every ending. [DOC: RESTORE DATABASE]"""
+    world = lab(workload="none")
+    ask(
+        world,
+        P,
+        r"CREATE DATABASE x BACKUP DATABASE x TO DISK = 'NUL' BACKUP LOG x TO DISK = 'NUL' WITH NORECOVERY",
+        3,
+    )
+    state = "SELECT state_desc, is_in_standby FROM sys.databases WHERE name = 'x'"
+    for ending, wanted in (
+        (r"STANDBY = 'C:\x.undo'", ["ONLINE", 1]),
+        ("NORECOVERY", ["RESTORING", 0]),
+        ("RECOVERY", ["ONLINE", 0]),
+    ):
+        assert ask(world, P, f"RESTORE DATABASE x WITH {ending}", 3).numbers == [3014]
+        assert ask(world, P, state).grids == [[wanted]]

@@ -51,6 +51,16 @@ def test_uncommitted_changes_of_other_sessions_are_rolled_back() -> None:
     assert ask(world, A, "SELECT COUNT(*) FROM d.dbo.t").value == 0
 
 
+@pytest.mark.parametrize("statement", ["ALTER DATABASE d SET SINGLE_USER WITH ROLLBACK IMMEDIATE", "KILL 52"])
+def test_the_next_statement_of_the_batch_has_the_database(statement: str) -> None:
+    world = build_used_database()
+    answer = [
+        a for a in answers(world, A, f"{statement} DROP DATABASE d", 2) if read_field(a.event, "window") == A
+    ]
+    assert [number for number in answer[0].numbers if number != 5060] == []
+    assert ask(world, A, "SELECT DB_ID('d')").value is None
+
+
 def test_an_application_reads_but_cannot_write() -> None:
     world = lab()
     ask(world, P, "ALTER DATABASE Sales SET PARTNER OFF", 5)
