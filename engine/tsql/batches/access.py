@@ -14,7 +14,7 @@ from engine.messages import Message, SqlError, fill_message
 from engine.model import World
 from engine.protocol import clients, connections, statements
 from engine.tsql.batches import ledger, locks
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import Context, find_user_in, is_member, is_sysadmin, list_roles_in
 from engine.tsql.batches.data import SqlSession
 
 if TYPE_CHECKING:
@@ -42,10 +42,15 @@ def _list_other_sessions(context: Context, database: str) -> Iterator[tuple[str,
             yield name, session
 
 
-def check_single_user(context: Context, database: str) -> None:
-    """Raise 924 for a database in single-user mode that another session already uses."""
+def check_access_mode(context: Context, database: str) -> None:
+    """Raise 924 for a database in single-user mode that another session already uses, 923 in restricted mode."""
     if has_other_user(context, database):
         raise SqlError(924, database)
+    if get_access_mode(context.world, context.session.server, database) == "RESTRICTED_USER":
+        user = find_user_in(context, database) or ""
+        may_enter = is_sysadmin(context) or user == "dbo" or is_member(context, "dbcreator")
+        if not may_enter and "db_owner" not in list_roles_in(context, database, user):
+            raise SqlError(923, context.get_spelled_name(database))
 
 
 def has_other_user(context: Context, database: str) -> bool:

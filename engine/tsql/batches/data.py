@@ -223,6 +223,8 @@ class Frame(Struct, frozen=True):
     """Names resolved so far: the variables and tables of `Scope`."""
     procedure: str = ""
     """Name of the procedure whose text this is; else empty."""
+    levels: int = 1
+    """Levels of @@NESTLEVEL: two for sp_executesql, which is a procedure that runs a text."""
 
 
 class Undo(Struct, frozen=True):
@@ -495,6 +497,7 @@ class Scope(Struct):
     held: int = 0
     """Number of characters in all variables."""
     procedure: str = ""
+    levels: int = 1
 
     @classmethod
     def from_frame(cls, frame: Frame, version: int) -> Scope:
@@ -527,6 +530,7 @@ class Scope(Struct):
             known_types=dict(frame.known[0]),
             known_tables=dict(frame.known[1]),
             procedure=frame.procedure,
+            levels=frame.levels,
             held=sum(len(d.value) for _, d in frame.variables if isinstance(d.value, str | bytes)),
         )
 
@@ -574,6 +578,7 @@ class Scope(Struct):
             quoting=self.quoting,
             known=(tuple(self.known_types.items()), tuple(self.known_tables.items())),
             procedure=self.procedure,
+            levels=self.levels,
         )
 
 

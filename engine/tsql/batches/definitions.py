@@ -380,6 +380,11 @@ def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> T
     if any(name != "COLLATE" or value.lower() != collation.lower() for name, value in new.options):
         raise UnsimulatedFeatureError("ALTER COLUMN … of more than type and NULL")
     schema_binding.check_column(machine.context, "ALTER COLUMN", ref.parts, old.name)
+    for column in table.columns:
+        if old.name.lower() in map(str.lower, _read_names(column.computed)):
+            error = SqlError(5074, "column", column.name, "column", old.name, also=(4922,))
+            error.title = "ALTER TABLE ALTER COLUMN"
+            raise error
     using = [item for item in table.constraints if new.name.lower() in map(str.lower, item.columns)]
     is_used = any(
         isinstance(item, ForeignKey) or item.kind == "PRIMARY KEY"

@@ -25,7 +25,7 @@ from engine.tsql.language.permissions import ON_OBJECT, PERMISSIONS
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.date_values import Culture
 from engine.tsql.scalars.functions import format_message
-from engine.tsql.scalars.settings import build_settings, get_context_info
+from engine.tsql.scalars.settings import build_settings, get_context_info, get_text_size
 from engine.tsql.scalars.values import Scalar, convert_value, to_integer, to_number, to_text
 
 
@@ -452,7 +452,7 @@ GLOBALS: Final[dict[str, Callable[[Context], Scalar]]] = {
     "@@options": lambda context: _compute_option_bits(context),
     "@@procid": lambda context: context.procedure,
     "@@remserver": lambda context: None,
-    "@@textsize": lambda context: 2147483647,
+    "@@textsize": lambda context: get_text_size(context.session.options),
     "@@microsoftversion": lambda context: int(PRODUCT[context.version][0].split(".")[0]) << 24,
     "@@dbts": lambda context: b"\x00\x00\x00\x00\x00\x00\x07\xd0",
     "@@cpu_busy": lambda context: context.world.tick // 4,

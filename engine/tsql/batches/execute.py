@@ -177,7 +177,7 @@ def _shut_down(machine: Machine, statement: s.Shutdown) -> Outcome:
 
 def _execute_use(machine: Machine, statement: s.UseDatabase) -> Outcome:
     database = machine.context.open_database(statement.database)
-    access.check_single_user(machine.context, database)
+    access.check_access_mode(machine.context, database)
     machine.change_session(database=database)
     return []
 
@@ -398,9 +398,11 @@ def _execute_throw(machine: Machine, statement: s.Throw) -> None:
     number = int(to_number(machine.resolve_value(statement.number)))
     if not 50000 <= number < 2**31:
         raise SqlError(35100, number, state=10)
-    state = int(to_number(machine.resolve_value(statement.state))) & 255
+    state = int(to_number(machine.resolve_value(statement.state)))
+    if state < 0:
+        raise SqlError(2756, state, 0)
     text = machine.resolve_text(statement.message)[:2047]
-    machine.handle_errors([CaughtError(number, 16, state, machine.line, text)], ends_batch=True)
+    machine.handle_errors([CaughtError(number, 16, state & 255, machine.line, text)], ends_batch=True)
 
 
 def _execute_string(machine: Machine, statement: s.ExecuteString) -> None:

@@ -35,7 +35,7 @@ from engine.tsql.language import statements as s
 from engine.tsql.language.lexer import restore_spelling
 from engine.tsql.language.script import ScriptBatch
 from engine.tsql.query.plans import BindingContext, QueryPlan, TableRef, UnsimulatedFeatureError
-from engine.tsql.scalars.settings import SessionSettings, build_settings
+from engine.tsql.scalars.settings import SessionSettings, build_settings, shorten_long_values
 from engine.tsql.scalars.types import SqlType, check_conversion, make_variant, read_type
 from engine.tsql.scalars.values import Scalar, convert_value, format_value, to_text
 
@@ -244,7 +244,7 @@ class SubmissionOutput:
         self, columns: Iterable[str], rows: Iterable[Row], kinds: Sequence[SqlType | None] = ()
     ) -> None:
         """Append a result set with the types of its columns."""
-        fixed = [tuple(row) for row in rows]
+        fixed = shorten_long_values([tuple(row) for row in rows], kinds, self.session.options)
         self.meter.count_units(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)
         shown_rows = tuple(tuple(format_value(value) for value in row) for row in fixed)
         size = sum(len(str(value)) for row in shown_rows for value in row)
@@ -401,6 +401,7 @@ class Machine(SubmissionOutput):
         returns: str = "",
         database: str = "",
         procedure: str = "",
+        levels: int = 1,
     ) -> None:
         """Run *text* (of a procedure, EXEC or sp_executesql) before the rest of this batch, in *database* if given."""
         target = self.context.open_database(database) if database else ""
@@ -420,6 +421,7 @@ class Machine(SubmissionOutput):
             outputs=outputs,
             insert_into=insert_into,
             procedure=procedure,
+            levels=levels,
         )
         scope.outside = SavedContext(
             self.session.database,

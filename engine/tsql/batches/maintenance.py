@@ -18,6 +18,7 @@ from engine.tsql.catalog.sessions import list_user_sessions
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import TableRef, UnsimulatedFeatureError
+from engine.tsql.scalars.settings import get_text_size
 from engine.tsql.scalars.types import INT_RANGES, parse_type
 from engine.tsql.scalars.values import Scalar, convert_value, to_integer, to_number, to_text
 
@@ -129,7 +130,7 @@ def _read_database_argument(machine: Machine, arguments: Arguments) -> str:
 
 def _check_database(machine: Machine, arguments: Arguments, quiet: bool = False) -> None:
     name = _read_database_argument(machine, arguments)
-    access.check_single_user(machine.context, name)
+    access.check_access_mode(machine.context, name)
     copy = machine.context.find_copy(name)
     if copy is None and machine.context.find_snapshot(name) is None:  # system databases are always intact
         world, login = machine.world, machine.session.login
@@ -300,7 +301,7 @@ def _show_user_options(machine: Machine, arguments: Arguments) -> None:
     options = dict(machine.session.options)
     level = locks.get_isolation_level(machine.session)
     rows: list[tuple[Scalar, ...]] = [
-        ("textsize", options.get("TEXTSIZE", "2147483647")),
+        ("textsize", str(get_text_size(machine.session.options))),
         ("language", culture.language.name),
         ("dateformat", culture.dateformat),
         ("datefirst", str(culture.datefirst)),

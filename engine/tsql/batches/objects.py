@@ -278,7 +278,7 @@ def resolve_object_key(context: Context, parts: tuple[str, ...]) -> ObjectKey:
     database = context.session.database
     if len(parts) == 3:
         database = context.open_database(parts[0])
-        access.check_single_user(context, database)
+        access.check_access_mode(context, database)
     return context.session.server, database.lower(), make_object_key(parts)
 
 

@@ -51,6 +51,15 @@ CHARACTER_WORK: Final = 4
 """Work (work.py) of an instruction, of binding its text, and per character of that text, as when a query runs."""
 
 
+def is_only_parsed(machine: Machine, scope: Scope) -> bool:
+    """Return whether SET PARSEONLY is ON, which takes effect when its batch is parsed [DOC: SET PARSEONLY]."""
+    if dict(machine.session.options).get("PARSEONLY") == "ON":
+        return True
+    actions = [] if scope.resolved else [instruction.action for instruction in scope.code]
+    statements = (action.statement for action in actions if isinstance(action, RunStatement))
+    return any(isinstance(item, s.SetSession) and item.words == ("PARSEONLY", "ON") for item in statements)
+
+
 def resolve_next_instruction(machine: Machine, scope: Scope) -> None:
     """Resolve the names of the next instruction. Errors are added to scope.problems."""
     instruction = scope.units[scope.resolved]

@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from engine import arithmetic
 from engine.internal_errors import describe_internal_error
 from engine.messages import SqlError
 from engine.model import World
@@ -195,7 +196,7 @@ class Runner(Machine):
 
     def _resolve_frame(self, scope: Scope) -> None:
         """Continue resolving the names in a frame."""
-        if dict(self.session.options).get("PARSEONLY") == "ON":
+        if resolution.is_only_parsed(self, scope):
             scope.resolved = len(scope.units)
             return
         resolution.resolve_next_instruction(self, scope)
@@ -493,9 +494,13 @@ class Runner(Machine):
             self._scratch = open_scratch(self.context, partial(sources.fetch_source, self), self.meter)
         self.context.session, self.context.call = self.session, partial(resolution.call_from_sqlite, self)
         if self.scopes:
-            self.context.nesting = len(self.scopes) - 1
+            self.context.nesting = self._count_levels()
             self.context.caught = next((x.caught[-1] for x in reversed(self.scopes) if x.caught), None)
         return self._scratch
+
+    def _count_levels(self) -> int:
+        """Return @@NESTLEVEL [DOC: @@NESTLEVEL]."""
+        return arithmetic.add_in_order(scope.levels for scope in self.scopes[1:])
 
     def get_variable_value(self, name: str) -> Scalar:
         """Return the value of `@name` or `@@name`. Raise 137 if there is none."""
@@ -506,7 +511,7 @@ class Runner(Machine):
                     return self.scope.variables[name].value
                 raise SqlError(137, name)
             self.context.session = self.session
-            self.context.nesting = max(0, len(self.scopes) - 1)
+            self.context.nesting = self._count_levels()
             running = next((scope.procedure for scope in reversed(self.scopes) if scope.procedure), "")
             self.context.procedure = objects.compute_object_id(running) if running else 0
             return function(self.context)

@@ -66,9 +66,11 @@ def fetch_source(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
         name = ref.parts[-1].lower().removesuffix("()")
         if name not in TABLE_FUNCTIONS and not has_view(f"sys.{name}()", machine.context.version):
             parts = (*ref.parts[:-1], name)
-            if isinstance(_find_user_object(machine, replace(ref, parts=parts)), Table | objects.UserView):
-                raise SqlError(215, ".".join(parts))
-            raise SqlError(208, ref.dotted.removesuffix("()"))
+            if not isinstance(
+                _find_user_object(machine, replace(ref, parts=parts)), Table | objects.UserView
+            ):
+                catalog.find_view(machine.context, parts)
+            raise SqlError(215, ".".join(parts))
         raise UnsimulatedFeatureError(f"the function {ref.dotted}")
     context, parts = machine.context, ref.parts
     if len(parts) == 4:
@@ -184,6 +186,8 @@ def describe_columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
             return tuple((column.name, parse_column_type(column.type)) for column in user_object.columns)
         if isinstance(user_object, objects.UserView):
             return user_object.columns
+        if isinstance(user_object, objects.UserFunction) and not user_object.returns:
+            raise SqlError(216, ref.dotted)
     catalog_view = catalog.find_view(context, parts)
     return tuple(
         (column.name, parse_column_type(column.type, 4000))

@@ -94,6 +94,7 @@ def build_option_columns(options: settings.Options) -> Record:
         "language": culture.language.name,
         "date_format": culture.dateformat,
         "date_first": culture.datefirst,
+        "text_size": settings.get_text_size(options),
         "lock_timeout": int(option_values.get("LOCK_TIMEOUT", "-1")),
         "deadlock_priority": settings.parse_deadlock_priority(
             option_values.get("DEADLOCK_PRIORITY", "NORMAL")

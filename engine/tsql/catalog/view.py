@@ -174,6 +174,9 @@ def find_view(context: Context, parts: tuple[str, ...]) -> CatalogView:
             return catalog_view
         if catalog_view is None and has_view(key, context.version):
             raise UnsimulatedFeatureError(f"the view {'.'.join(parts)}")
+    function = f"{schema}.{name}()"
+    if function in VIEWS or has_view(function, context.version):
+        raise SqlError(216, ".".join(parts))
     raise SqlError(208, ".".join(parts).removesuffix("()"))
 
 

@@ -1,11 +1,16 @@
 """Parser for CREATE, ALTER and DROP of tables and indexes."""
 
+from typing import Final
+
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import read_ordered_names
 from engine.tsql.language.lexer import SqlSyntaxError, get_name, make_near_error
 from engine.tsql.language.reader import TokenReader
 from engine.tsql.query import planner
+
+INLINE_INDEX: Final = 2014
+"""First version with INDEX in CREATE TABLE. Documented [DOC: CREATE TABLE]. Message 1018 is seen in public output."""
 
 
 class TableDefinitions(TokenReader):
@@ -20,6 +25,9 @@ class TableDefinitions(TokenReader):
             raise self.build_error()
         first = self.place
         columns = self.read_bracketed_text()
+        for token in self.tokens[first : self.place]:
+            if token.upper == "INDEX" and self.version < INLINE_INDEX:
+                raise SqlSyntaxError(token.line, 1018, token.text)
         planner.check_columns(columns, self.tokens[first].line)
         options = self.parse_storage_options()
         if self.is_keyword("WITH") and self.is_cte_start():

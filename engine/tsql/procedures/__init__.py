@@ -248,6 +248,7 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
         tuple(outputs),
         returns=statement.returns,
         database=database,
+        levels=2,
     )
 
 

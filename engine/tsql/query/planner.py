@@ -317,6 +317,11 @@ def check_version(tokens: Sequence[Token], version: int) -> None:
     for word, json in pairwise(tokens if version < JSON else ()):
         if word.upper == "FOR" and json.upper == "JSON":
             raise make_near_error(json)
+    for index, (word, kind) in enumerate(pairwise(tokens)):
+        if word.upper == "FOR" and kind.upper in ("JSON", "XML"):
+            mode = tokens[index + 2] if index + 2 < len(tokens) else kind
+            if mode.upper not in ("AUTO", "PATH", "RAW", "EXPLICIT"):
+                raise make_near_error(kind if mode.kind == "end" else mode)
     for word, zone in pairwise(tokens if version < JSON else ()):
         if word.upper == "TIME" and zone.upper == "ZONE":
             raise make_near_error(word)
@@ -348,6 +353,8 @@ def check_version(tokens: Sequence[Token], version: int) -> None:
             and open_brackets[-1] in _DATE_CALLS
         ):
             raise SqlSyntaxError(token.line, 155, token.text, open_brackets[-1].lower())
+        if version < 2008 and token.upper == "VALUES" and index and tokens[index - 1].is_op("("):
+            raise make_near_error(token)
         if version < 2008 and token.upper in TYPES and _is_type(tokens, index):
             raise SqlSyntaxError(token.line, 243, token.text)
         if before == "OFFSET" and index > 1 and token.kind in ("number", "variable"):

@@ -1,5 +1,6 @@
 """SET options of a connection that change the results of queries."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -8,6 +9,8 @@ from msgspec import Struct
 from engine.messages import SqlError
 from engine.tsql.scalars import languages
 from engine.tsql.scalars.date_values import US_CULTURE, Culture
+from engine.tsql.scalars.types import MAX, SqlType
+from engine.tsql.scalars.values import Scalar
 
 Options = tuple[tuple[str, str], ...]
 """(name, value) of the options that SET has changed."""
@@ -86,6 +89,35 @@ def parse_deadlock_priority(setting: str) -> int:
     )
 
 
+TEXT_BYTES_MAX: Final = 2**31 - 1
+
+
+def get_text_size(options: Options) -> int:
+    """Return the number of bytes of a long value that a client receives [DOC: SET TEXTSIZE]."""
+    size = int(dict(options).get("TEXTSIZE", TEXT_BYTES_MAX))
+    return {0: 4096, -1: TEXT_BYTES_MAX}.get(size, size)
+
+
+def shorten_long_values(
+    rows: list[tuple[Scalar, ...]], kinds: Sequence[SqlType | None], options: Options
+) -> list[tuple[Scalar, ...]]:
+    """Return *rows* with at most TEXTSIZE bytes of each value of an unlimited type."""
+    size = get_text_size(options)
+    if size == TEXT_BYTES_MAX or not kinds:
+        return rows
+    sizes = [_get_size_in_characters(kind, size) for kind in kinds]
+    return [
+        tuple(v[:count] if isinstance(v, str | bytes) else v for v, count in zip(row, sizes, strict=True))
+        for row in rows
+    ]
+
+
+def _get_size_in_characters(kind: SqlType | None, size: int) -> int | None:
+    if kind is None or not (kind.length == MAX or kind.name in ("text", "ntext", "image")):
+        return None
+    return size // 2 if kind.name.startswith("n") else size
+
+
 class UnsimulatedValueError(Exception):
     """Error for a value that the product supports and the simulation does not."""
 
@@ -135,7 +167,7 @@ WITHOUT_EFFECT: Final = {
     "SHOWPLAN_XML": "OFF", "ARITHIGNORE": "OFF", "CURSOR_CLOSE_ON_COMMIT": "OFF",
     "STATISTICS": "OFF", "ANSI_NULL_DFLT_OFF": "OFF", "ANSI_PADDING": "ON", "REMOTE_PROC_TRANSACTIONS": "OFF",
     "IDENTITY_INSERT": "OFF", "OFFSETS": "OFF", "FIPS_FLAGGER": "OFF",
-    "TEXTSIZE": "2147483647", "QUERY_GOVERNOR_COST_LIMIT": "0", "DISABLE_DEF_CNST_CHK": "OFF",
+    "QUERY_GOVERNOR_COST_LIMIT": "0", "DISABLE_DEF_CNST_CHK": "OFF",
 }  # fmt: skip
 """Options without an effect here -> the only value that is accepted. Any other value is "not simulated"."""
 
