@@ -43,6 +43,13 @@ def connect_secondaries(world: World, guid: int, primary: str) -> None:
     for replica in group.replicas:
         if replica.server != primary and replica.joined and (replica.server, guid) in world.replicas:
             network.open_contact(world, guid, primary, replica.server, connected=False)
+            notices = world.instances[replica.server].answering
+            follows = world.replicas[replica.server, guid].word is ReplicaWord.SECONDARY_NORMAL
+            for copy in (
+                replicas.list_group_copies(world, replica.server, guid) if notices and follows else ()
+            ):
+                if copy.availability.state in replicas.MOVING:
+                    replicas.set_state(world, copy.key, SyncState.NOT_SYNCHRONIZING)
     network.schedule_detections(world, guid)
 
 

@@ -145,7 +145,12 @@ def resolve(call: CmdletCall, is_before_2016: bool) -> CmdletCall:
                 conversions.to_number(call, parameter_name.name, value, parameter_name.mark)
                 for value in values
             )
-        elif not values and name not in SWITCHES.split() and not call.name.lower().endswith(FILTERS):
+        elif (
+            not values
+            and parameter_name.is_simulated
+            and name not in SWITCHES.split()
+            and not call.name.lower().endswith(FILTERS)
+        ):
             text = f"Missing an argument for parameter '{parameter_name.name}'. Specify a parameter of type"
             text = f"{text} 'System.{conversions.TYPES[parameter_name.mark]}' and try again."
             raise build_binding_error(call, text, "MissingArgument")

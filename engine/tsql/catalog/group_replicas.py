@@ -37,13 +37,13 @@ _OPERATIONAL: Final = ("PENDING_FAILOVER", "PENDING", "ONLINE", "OFFLINE", "FAIL
 
 def _get_operational_state(context: Context, state: ReplicaState) -> int | None:
     """Return operational_state of the instance's own replica."""
-    if state.pending or state.word is ReplicaWord.RESOLVING_PENDING_FAILOVER:
-        return 0
     if state.word is ReplicaWord.PRIMARY_PENDING:
         return 1
-    if state.role is ReplicaRole.RESOLVING:
-        return 3 if has_quorum(context) else 5
-    return 2
+    if state.role is not ReplicaRole.RESOLVING:
+        return 2
+    if state.pending or state.word is ReplicaWord.RESOLVING_PENDING_FAILOVER:
+        return 0
+    return 3 if has_quorum(context) else 5
 
 
 def compute_replica_health(context: Context, group: AvailabilityGroup, server: str) -> int:
@@ -174,10 +174,10 @@ def _list_group_states(context: Context) -> Iterable[Record]:
         own_recovery = _get_recovery_health(context, group)
         first_recovery = own_recovery if state.role is ReplicaRole.PRIMARY else None
         second = own_recovery if state.role is ReplicaRole.SECONDARY else None
-        known_primary = state.role is not ReplicaRole.RESOLVING and has_quorum(context)
+        known_primary = state.server if state.role is ReplicaRole.PRIMARY else state.primary
         yield {
             "group_id": make_group_id(group.guid),
-            "primary_replica": state.primary if known_primary else None,
+            "primary_replica": known_primary if has_quorum(context) else None,
             "primary_recovery_health": first_recovery,
             "primary_recovery_health_desc": _get_recovery_word(first_recovery),
             "secondary_recovery_health": second,

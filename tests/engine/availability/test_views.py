@@ -440,3 +440,27 @@ def test_the_start_of_a_replica_names_the_number_of_its_group() -> None:
     run_until(world, 40)
     skipped = [line[4] for line in world.errorlog["NODE_2"] if line[1] == 35262 and line[0] > 1000]
     assert [text.partition("Group ID:")[2].partition(")")[0].strip() for text in skipped] == ["65536"] * 2
+
+
+def test_the_views_agree_while_a_primary_goes_offline_and_comes_back() -> None:
+    """A pending primary is PENDING, and a secondary that has lost its connection does not synchronize.
+
+    [DOC: database replica states]
+    """
+    world = _start().fork()
+    do(world, "move-role AG1 NODE_3")  # NODE_3 is no automatic target: NODE_1 becomes primary again
+    text = """SELECT s.role_desc, s.operational_state_desc, s.connected_state, MAX(d.synchronization_state)
+        FROM sys.dm_hadr_availability_replica_states s JOIN sys.dm_hadr_database_replica_states d
+        ON d.replica_id = s.replica_id WHERE s.is_local = 1
+        GROUP BY s.role_desc, s.operational_state_desc, s.connected_state"""
+    seen: dict[str, set[tuple[object, ...]]] = {"NODE_1": set(), "NODE_2": set()}
+    for _ in range(24):
+        run_until(world, world.t_s + 0.5)
+        for server, rows in seen.items():
+            rows.update(tuple(row) for row in ask(world.fork(), server, text, then_s=0.1).grids[0])
+    assert {row[:2] for row in seen["NODE_1"]} >= {
+        ("RESOLVING", "OFFLINE"),
+        ("PRIMARY", "PENDING"),
+        ("PRIMARY", "ONLINE"),
+    }
+    assert not [row for rows in seen.values() for row in rows if not row[2] and row[3]]

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.internal_errors import INTERNAL_ERROR
-from engine.powershell.parameters import PARAMETERS
+from engine.powershell.parameters import PARAMETERS, resolve
+from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.cluster.test_powershell import ask
 
@@ -48,6 +49,16 @@ REFUSALS = (
     ("Get-ClusterNode | sort -Bogus", "A parameter cannot be found that matches parameter name 'bogus'."),
     ("Get-ClusterNode | measure -Sum", "-sum of Measure-Object is not simulated."),
 )  # fmt: skip
+
+
+def test_a_parameter_that_is_not_simulated_needs_no_argument_to_be_refused() -> None:
+    """Some are switches, such as -Wait of Suspend-ClusterNode."""
+    for cmdlet, parameters in PARAMETERS.items():
+        for word in parameters.partition("|")[2].split():
+            name = word.partition(":")[0].partition("/")[0]
+            call = CmdletCall(cmdlet, {name.lower(): ()})
+            with pytest.raises(CommandNotSimulatedError):
+                resolve(call, is_before_2016=False)
 
 
 @pytest.mark.parametrize(("line", "text"), REFUSALS, ids=[line for line, _ in REFUSALS])
