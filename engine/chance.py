@@ -13,19 +13,19 @@ _MASK = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15  # splitmix64 increment (Steele, Lea, Flood 2014)
 
 
-class Chance(Struct):
+class RandomStream(Struct):
     """A splitmix64 random stream. *state* is its complete state, so a copy continues identically."""
 
     state: int
 
     @classmethod
-    def from_seed(cls, seed: int) -> Chance:
+    def from_seed(cls, seed: int) -> RandomStream:
         """Return a generator for a seed of any size."""
         return cls(seed & _MASK)
 
-    def fork(self) -> Chance:
+    def fork(self) -> RandomStream:
         """Return a copy that continues identically and independently."""
-        return Chance(self.state)
+        return RandomStream(self.state)
 
     def next_bits(self) -> int:
         """Return the next 64 random bits."""

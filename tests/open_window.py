@@ -94,14 +94,14 @@ def _parts() -> dict[str, type[Any]]:
     from app.main_window.appearance import Appearance
     from app.main_window.bundles import BundleDialogs
     from app.main_window.commands import PaletteCommands
-    from app.main_window.confirmations import Confirmations
+    from app.main_window.confirmations import ConfirmationDialogs
     from app.main_window.debrief_page import DebriefPage
     from app.main_window.desk import Desk
     from app.main_window.desk_page import DeskConnection, DeskPage, RunFacts
     from app.main_window.diagnostics import Doctor
     from app.main_window.drill_choice import DrillChoice
     from app.main_window.failover_moment import FailoverMoment
-    from app.main_window.files import Files, Scripts
+    from app.main_window.files import FileOpener, ScriptFiles
     from app.main_window.first_run import FirstRun
     from app.main_window.learning import Learning
     from app.main_window.navigation import Navigation
@@ -135,13 +135,13 @@ def _parts() -> dict[str, type[Any]]:
         "debrief": Debrief, "debriefing": DebriefPage,
         "desk": Desk, "desk_page": DeskPage, "diagnostics": Doctor, "editing": EditorLauncher,
         "explorer": ObjectExplorer, "failover_moment": FailoverMoment,
-        "files": Files, "first_run": FirstRun, "full_screen": FullScreen, "help": Help,
+        "files": FileOpener, "first_run": FirstRun, "full_screen": FullScreen, "help": Help,
         "history": RunHistoryPage,
-        "irrevocable": Confirmations, "learning": Learning,
+        "irrevocable": ConfirmationDialogs, "learning": Learning,
         "loading": LoadingBar, "moments": TimeSelection, "navigation": Navigation,
         "palette_of_commands": Palette, "play": RunController, "presenting": PresenterMode, "progress": ProgressPages,
         "quarantine": QuarantineGate, "replay": ReplayControls, "run_facts": RunFacts, "runs": FinishedRuns,
-        "scripts": Scripts,
+        "scripts": ScriptFiles,
         "session": HostSession, "table": TopologyTable, "teller": Announcer, "timeline": Timeline, "timing": Timing,
         "tools": ToolPages, "topology": Topology, "transport": Transport,
     }  # fmt: skip

@@ -18,7 +18,7 @@ from typing import Final
 
 from app.files import certificates, scenario_files
 from app.files.generated_drills import GENERATORS
-from engine.chance import Chance
+from engine.chance import RandomStream
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.agents import list_candidate_lines
 from engine.drill.par.account import Account
@@ -43,7 +43,7 @@ Run = tuple[str, str, Drill]
 
 
 def at_random(scenario: Scenario, seed: int) -> Drill:
-    drill, chance = Drill(scenario), Chance.from_seed(seed)
+    drill, chance = Drill(scenario), RandomStream.from_seed(seed)
     lines, end = (
         [line for line in list_candidate_lines(drill.scenario) if not line.startswith("hint")],
         find_default_end(drill),
@@ -60,7 +60,7 @@ def hostile(scenario: Scenario, seed: int) -> Drill:
     """Play a drill: break something while all is well, sometimes two things in a row, then apply random or
     worse offers.
     """
-    drill, lean, chance = Drill(scenario, seed), SearchDrill(scenario, seed), Chance.from_seed(seed)
+    drill, lean, chance = Drill(scenario, seed), SearchDrill(scenario, seed), RandomStream.from_seed(seed)
     known_lines, end = list_scenario_lines(drill.scenario), find_default_end(drill)
     first = min((to_ticks(entry.at or 30.0) for entry in scenario.timeline), default=to_ticks(30.0))
     tick: Tick = chance.draw_integer(0, first)

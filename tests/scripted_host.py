@@ -14,7 +14,7 @@ from websockets.asyncio.server import ServerConnection, serve
 from app.classroom import certificate
 from app.classroom.code import Invitation, compute_fingerprint, create_secret
 from app.classroom.messages.codec import WireMessage, encode
-from app.classroom.messages.replies import Acknowledged, ToSeat
+from app.classroom.messages.replies import AcknowledgedActions, ToSeat
 from app.classroom.scenario import build_seat_text
 from app.classroom.seat_log import SeatAssignment, build_welcome
 from app.files import own_certificate
@@ -76,7 +76,7 @@ class ScriptedHost(threading.Thread):
                     await socket.send(encode(welcome))
                 case "acts":
                     self.acts = message["acts"][-1][0]
-                    await socket.send(encode(Acknowledged(self.acts)))
+                    await socket.send(encode(AcknowledgedActions(self.acts)))
                 case "at":
                     self.status = message
 

@@ -13,8 +13,8 @@ from typing import Any
 from msgspec import Struct
 
 from engine import arithmetic
-from engine.chance import Chance
-from engine.flow import Site, Workload
+from engine.chance import RandomStream
+from engine.flow import ServerHardware, Workload
 from engine.flow.derive import KB_PER_S_OF_MBPS
 from engine.flow.sites import NEC, WORKLOAD1
 
@@ -48,7 +48,7 @@ class SimPyMissingError(ImportError):
 def simpy_model(
     databases: int,
     seed: int = 1,
-    site: Site = NEC,
+    site: ServerHardware = NEC,
     workload: Workload = WORKLOAD1,
     links: tuple[StreamLink, ...] = (StreamLink(),),
 ) -> Callable[[float], DatabaseMeans]:
@@ -65,7 +65,8 @@ def simpy_model(
         ) from error
     env = simpy.Environment()
     model = [
-        _Database(simpy, env, Chance.from_seed(seed + n), site, workload, links) for n in range(databases)
+        _Database(simpy, env, RandomStream.from_seed(seed + n), site, workload, links)
+        for n in range(databases)
     ]
 
     def play(seconds: float) -> DatabaseMeans:
@@ -95,8 +96,8 @@ class _Database:
         self,
         simpy: Any,
         env: Any,
-        chance: Chance,
-        site: Site,
+        chance: RandomStream,
+        site: ServerHardware,
         workload: Workload,
         links: tuple[StreamLink, ...],
     ) -> None:

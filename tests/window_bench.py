@@ -35,7 +35,7 @@ from PySide6.QtWidgets import QApplication
 from app import settings
 from app.files.folders import FOLDER_VARIABLE
 from app.main_window import window as window_module
-from app.main_window.start import Preload, freeze_objects
+from app.main_window.start import ModulePreloader, freeze_objects
 from engine.drill.time.history import History
 from engine.model import to_ticks
 from tests.engine.availability.worlds import build_many_groups
@@ -116,7 +116,9 @@ def open_bench_window(size: tuple[int, int]) -> Iterator[OpenWindow]:
         open_screenshot_window(Path(folder), "light", size) as window,
     ):
         freeze_objects()
-        preload = Preload(window)  # as the program does; otherwise a frame loads T-SQL, which takes 0.2 s
+        preload = ModulePreloader(
+            window
+        )  # as the program does; otherwise a frame loads T-SQL, which takes 0.2 s
         preload.begin()
         while preload.busy:
             QApplication.processEvents()

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from app.agents.environment import WAIT, DrillEnv
-from engine.chance import Chance
+from engine.chance import RandomStream
 from engine.inputs import InputError
 from engine.model import to_ticks
 
@@ -26,7 +26,7 @@ Player = Callable[[DrillEnv, int], str]
 
 def choose_random_line(env: DrillEnv, seed: int) -> str:
     """Return a random line or a wait. A longer drill gets more waits."""
-    chance = Chance.from_seed(seed ^ env.drill.tick)
+    chance = RandomStream.from_seed(seed ^ env.drill.tick)
     steps = max(1, (env.drill.end_tick or to_ticks(600.0)) // to_ticks(10.0))
     if chance.draw_uniform() > ACTS / steps:
         return WAIT

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from app.classroom.messages.codec import MessageReader, ProtocolError, WireMessage, encode
-from app.classroom.messages.requests import SeatStatus, Show
+from app.classroom.messages.requests import SeatStatus, ShowRuns
 from app.words.language import tr
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class OfHost(WireMessage, frozen=True, kw_only=True):
     """Host that sends the message."""
 
 
-class Seats(OfHost, frozen=True, tag="seats"):
+class SeatChanges(OfHost, frozen=True, tag="seats"):
     """Changes at seats of a host. A message without seats means that the host is alive."""
 
     seats: tuple[SeatNews, ...] = ()
@@ -68,11 +68,11 @@ class Seats(OfHost, frozen=True, tag="seats"):
     """Seats that consoles of this host observe."""
 
 
-class Changed(OfHost, frozen=True, tag="changed"):
+class ClassChanged(OfHost, frozen=True, tag="changed"):
     """The class, its seats or its instructions have changed in the record."""
 
 
-class Hello(OfHost, frozen=True, tag="hello"):
+class StateRequest(OfHost, frozen=True, tag="hello"):
     """A new or returning host requests the state of all seats."""
 
 
@@ -85,10 +85,10 @@ class HandLoweredNews(OfHost, frozen=True, tag="lowered"):
 class RunShownNews(OfHost, frozen=True, tag="shown"):
     """The run of a seat is shown to all seats, or each seat shows its own again."""
 
-    show: Show
+    show: ShowRuns
 
 
-News = Seats | Changed | Hello | HandLoweredNews | RunShownNews
+News = SeatChanges | ClassChanged | StateRequest | HandLoweredNews | RunShownNews
 _NEWS: Final[MessageReader[News]] = MessageReader(News)
 
 
@@ -163,7 +163,9 @@ class Bus:
                     await stream.publish(self._name, encode(self._unsent[0]).encode())
                 except Exception as problem:  # any error of nats-py, a socket or a URL
                     logger.info("NATS: %s", problem)
-                    self._unsent = [message for message in self._unsent if not isinstance(message, Seats)]
+                    self._unsent = [
+                        message for message in self._unsent if not isinstance(message, SeatChanges)
+                    ]
                     return
                 del self._unsent[0]
 

@@ -17,7 +17,7 @@ from app.classroom.code import SECRET_LETTERS, Invitation, dial_target
 from app.classroom.link import take_message_chunk
 from app.classroom.messages.codec import WELCOME_BYTES_MAX, ProtocolError, encode
 from app.classroom.messages.replies import TO_INSTRUCTOR, ReplayMoments, RequestDone, RequestFailed
-from app.classroom.messages.requests import REQUESTS, HandIn, Request, Steer
+from app.classroom.messages.requests import REQUESTS, HandIn, OpenConsole, Request
 from app.classroom.models import ClassPart
 from app.files.content import UnreadableFileError, read_bytes
 from app.words.language import tr
@@ -167,7 +167,7 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
             raise HostUnavailableError(
                 tr("The program at {address} is not the class host").format(address=address)
             )
-        await socket.send(encode(Steer(the_class.secret)))
+        await socket.send(encode(OpenConsole(the_class.secret)))
         yield socket
     except (OSError, TimeoutError, WebSocketException) as error:
         raise HostUnavailableError(

@@ -8,7 +8,7 @@ from app.classroom.link import HostLink
 from app.classroom.log_entries import SENT_BACK, list_effective_entries
 from app.classroom.messages.codec import HAND_MAX, REFLECTION_MAX
 from app.classroom.messages.replies import InstructionMessage, SeatWelcome
-from app.classroom.messages.requests import Reflect
+from app.classroom.messages.requests import SubmitReflection
 from app.classroom.models import INJECT
 from app.classroom.scenario import parse_scenario
 from app.classroom.seat import MARK_TICKS
@@ -202,7 +202,7 @@ class GuiSeat:
 
     def send_reflection(self, reflection: Reflection) -> None:
         """Send the person's reflection on the run to the host."""
-        self.link.reflection = Reflect(
+        self.link.reflection = SubmitReflection(
             happened=reflection.happened[:REFLECTION_MAX],
             otherwise=reflection.otherwise[:REFLECTION_MAX],
             expected_score=reflection.expected_score,

@@ -15,7 +15,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from app.classroom import log_entries, plan
 from app.classroom.admission import Admission
-from app.classroom.bus import Bus, Changed, HandLoweredNews, Hello, News, SeatNews, Seats
+from app.classroom.bus import Bus, ClassChanged, HandLoweredNews, News, SeatChanges, SeatNews, StateRequest
 from app.classroom.conversation import (
     RequestRefusedError,
     broadcast,
@@ -30,7 +30,7 @@ from app.classroom.log_entries import LogEntry, LogMismatchError
 from app.classroom.messages import requests
 from app.classroom.messages.codec import LATER, REFUSED, ProtocolError
 from app.classroom.messages.replies import (
-    Acknowledged,
+    AcknowledgedActions,
     LogVerdict,
     RequestDone,
     RequestFailed,
@@ -175,7 +175,7 @@ class ClassHost:
 
     async def _dispatch_request(self, socket: WebSocket, request: requests.Request) -> None:
         address = socket.client.host if socket.client else ""
-        if isinstance(request, requests.Steer):
+        if isinstance(request, requests.OpenConsole):
             if not is_same_secret(request.key, self._class.secret):
                 raise RequestRefusedError(tr("wrong class key"))
             await self._serve_console(socket)
@@ -241,14 +241,14 @@ class ClassHost:
                         )
                     seat.version, seat.recording = request.version, request.recording
                     self._board.changed.add(seat.number)
-                elif isinstance(request, requests.Reflect):
+                elif isinstance(request, requests.SubmitReflection):
                     thought = Reflection(request.happened, request.otherwise, request.expected_score)
                     await self._writer.write(self._record.store_reflection, seat.number, thought)
                 elif isinstance(request, requests.AppendEntries):
                     await self._append_entries(
                         seat, [log_entries.parse_entry(entry) for entry in request.acts]
                     )
-                    await send_message(socket, Acknowledged(seat.acknowledged))
+                    await send_message(socket, AcknowledgedActions(seat.acknowledged))
         finally:
             if seat.socket is socket:
                 seat.socket = None
@@ -371,7 +371,7 @@ class ClassHost:
 
     async def _send_out(self, instructions: list[ClassInstruction]) -> None:
         self._instructions.add(await self._writer.write(self._record.store_instructions, instructions))
-        self._peers.send(Changed())
+        self._peers.send(ClassChanged())
         await self._send_to_seats(self._send_pending_instructions)
 
     async def _send_to_seats(self, tell: Callable[[SeatState], Awaitable[None]]) -> None:
@@ -396,7 +396,7 @@ class ClassHost:
             await self._start_next_part()
             return
         # sent before the state, so that seats have it when they stop
-        if isinstance(message, requests.Finish):
+        if isinstance(message, requests.FinishClass):
             await self._send_out(
                 [
                     ClassInstruction(seat_id=seat.number, kind=INJECT, text=FINISH)
@@ -419,7 +419,7 @@ class ClassHost:
                     setattr(seat, {"group_name": "group"}.get(name, name), value)
         self._board.mark_changed()
         self._board.changed |= {seat.number for seat in addressed_seats}
-        self._peers.send(Changed())
+        self._peers.send(ClassChanged())
         await self._send_to_seats(self._send_pace)
 
     async def _start_next_part(self) -> None:
@@ -430,7 +430,7 @@ class ClassHost:
             raise RequestRefusedError(tr("this part is still running. Finish it first."))
         await self._writer.write(self._record.start_next_part)
         if self._bus is not None:
-            await self._bus.send(Changed())
+            await self._bus.send(ClassChanged())
 
     async def _send_pace(self, seat: SeatState) -> None:
         """Send a seat its current limit and speed, and the instructions that are due."""
@@ -466,7 +466,7 @@ class ClassHost:
         )
         self._board.marks += await self._writer.write(self._record.store_instructions, [mark])
         self._board.mark_changed()
-        self._peers.send(Changed())
+        self._peers.send(ClassChanged())
 
     # --- board
 
@@ -494,7 +494,7 @@ class ClassHost:
             self._board.record_silence()
             if self.pace.break_is_over():
                 with suppress(RequestRefusedError):
-                    await self._change_pace(requests.Go())
+                    await self._change_pace(requests.ContinueClass())
             changed_seats = self._board.take_changed_seats()
             if changed_seats is not None:
                 self._peers.send_status(self._seats[number] for number in changed_seats)
@@ -505,18 +505,18 @@ class ClassHost:
     async def _reload_after_gap(self) -> None:
         """Reload the record after a gap in the messages, and announce this host again."""
         await self._reload_changes()
-        self._peers.send(Hello(), self._peers.build_news(self._seats.values()))
+        self._peers.send(StateRequest(), self._peers.build_news(self._seats.values()))
 
     async def _receive_news(self, message: News) -> None:
         looks = self._peers.process_news(message)
-        if isinstance(message, Seats):
+        if isinstance(message, SeatChanges):
             for seat_news in message.seats:
                 await self._merge_seat_status(message.host, seat_news)
             for number in looks:
                 await self._attention.notify_seat(self._seats[number])
-        elif isinstance(message, Changed):
+        elif isinstance(message, ClassChanged):
             await self._reload_changes()
-        elif isinstance(message, Hello):
+        elif isinstance(message, StateRequest):
             await self._reload_changes()  # announces the new address
             self._peers.send_status(self._seats.values())
         elif isinstance(message, HandLoweredNews):

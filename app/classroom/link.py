@@ -21,8 +21,15 @@ from app.classroom.code import NEEDS_ADDRESS, Invitation, format_address
 from app.classroom.dialing import WrongHostError, dial
 from app.classroom.log_entries import LogEntry
 from app.classroom.messages.codec import REFUSED, ProtocolError, WireMessage, encode
-from app.classroom.messages.replies import TO_SEAT, Acknowledged, PaceState, SeatRefusal, SeatWelcome, ToSeat
-from app.classroom.messages.requests import AppendEntries, Join, Ready, Reflect, Resume, SeatStatus
+from app.classroom.messages.replies import (
+    TO_SEAT,
+    AcknowledgedActions,
+    PaceState,
+    SeatRefusal,
+    SeatWelcome,
+    ToSeat,
+)
+from app.classroom.messages.requests import AppendEntries, Join, Ready, Resume, SeatStatus, SubmitReflection
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_welcome, draw_seat_number
 from app.words.language import mark, tr
 from engine.drill.judging.report import get_program_version
@@ -158,7 +165,7 @@ class HostLink(HostConnection[ToSeat]):
         """Status of the seat. `wake` sends it immediately."""
         self.hand: str | None = None
         """Question of the seat whose hand is raised; None: the hand is not raised."""
-        self.reflection: Reflect | None = None
+        self.reflection: SubmitReflection | None = None
         """The person's reflection on the run; None until it is known."""
         self.consent, self.held = consent, False
         """Two flags: the instructor may observe the seat; the instructor has taken over the seat."""
@@ -268,7 +275,7 @@ class HostLink(HostConnection[ToSeat]):
                         self.host_version = message.version
                         self.incoming.put(message)
                         tasks.append(asyncio.create_task(self._send(socket)))
-                    case Acknowledged():
+                    case AcknowledgedActions():
                         self.acknowledged = message.number
                         is_all = message.number >= len(log.acts)
                         self._waiting_since = None if is_all else time.monotonic()
@@ -304,7 +311,7 @@ class HostLink(HostConnection[ToSeat]):
 
     async def _send(self, socket: ClientConnection) -> None:
         """Send the entries that the host lacks, and the status of the seat."""
-        thought: Reflect | None = None
+        thought: SubmitReflection | None = None
         if self.host_version:
             ready = Ready(version=get_program_version()[:40], recording=True)
             await socket.send(encode(ready))

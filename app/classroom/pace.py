@@ -50,7 +50,7 @@ class SeatSpeed:
             self._previous = (now_s, tick)
 
 
-class Standstill:
+class PauseDetector:
     """Detection of a run that its participant has paused, from the position that the host knows."""
 
     def __init__(self) -> None:
@@ -180,11 +180,11 @@ class ClassPace:
             isinstance(message, requests.SeatTarget) and message.seat is None and message.group is None,
         )
         match message:
-            case requests.Finish():
+            case requests.FinishClass():
                 return self._build_state_columns(OVER), []
-            case requests.Break():
+            case requests.StartBreak():
                 return self._build_state_columns(FROZEN, time.time() + 60.0 * message.minutes), []
-            case requests.Clock():
+            case requests.ChangeClock():
                 tick = self.get_clock_tick()
                 start_tick = max([seat.tick for seat in seats], default=0) if tick is None else tick
                 return {
@@ -194,21 +194,21 @@ class ClassPace:
                 }, []
             case requests.AssignGroup():
                 return {}, [({"group_name": message.name}, seats)]
-            case requests.Freeze(tick=None):
+            case requests.FreezeSeats(tick=None):
                 return (
                     (self._build_state_columns(FROZEN), [])
                     if applies_to_all
                     else ({}, [({"stopped": True}, seats)])
                 )
-            case requests.Freeze():
+            case requests.FreezeSeats():
                 return (
                     ({"until": message.tick}, [({"until": None}, seats)])
                     if applies_to_all
                     else ({}, [({"until": message.tick}, seats)])
                 )
-            case requests.Go():
+            case requests.ContinueClass():
                 return self._resume_seats(seats, applies_to_all)
-            case requests.Extend():
+            case requests.ExtendLimit():
                 return self._extend_limits(seats, message.ticks, applies_to_all)
             case _:
                 raise ValueError(message.kind)

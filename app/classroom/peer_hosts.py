@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 
-from app.classroom.bus import ALIVE_S, GONE_S, Bus, News, SeatNews, Seats
+from app.classroom.bus import ALIVE_S, GONE_S, Bus, News, SeatChanges, SeatNews
 from app.classroom.seat_state import SeatState
 
 
@@ -37,9 +37,9 @@ class PeerHosts:
         if self._bus is not None:
             self.send(self.build_news(seats))
 
-    def build_news(self, seats: Iterable[SeatState] = ()) -> Seats:
+    def build_news(self, seats: Iterable[SeatState] = ()) -> SeatChanges:
         """Build the message that reports changed seats of this host to the other hosts."""
-        return Seats(
+        return SeatChanges(
             seats=tuple(
                 SeatNews(
                     number=seat.number, acknowledged=seat.acknowledged, visit=seat.visit,
@@ -59,7 +59,7 @@ class PeerHosts:
     def process_news(self, message: News) -> set[int]:
         """Process a message of another host; return the seats that it began or ceased to observe."""
         self._last_message_s[message.host] = time.monotonic()
-        if not isinstance(message, Seats):
+        if not isinstance(message, SeatChanges):
             return set()
         before, now_observed = self._observed_by_peers.get(message.host, set()), set(message.looks)
         self._observed_by_peers[message.host] = now_observed

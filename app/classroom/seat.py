@@ -11,9 +11,9 @@ from app.classroom.link import HostLink
 from app.classroom.log_entries import SENT_BACK, LogEntry, list_effective_entries
 from app.classroom.messages.codec import HAND_MAX
 from app.classroom.messages.replies import (
-    Attention,
     HandLowered,
     InstructionMessage,
+    InstructorAttention,
     LogVerdict,
     PaceState,
     RunShown,
@@ -248,7 +248,7 @@ class SeatRun:
             match message:
                 case VerdictMessage():
                     self.verdict = message.verdict
-                case Attention():
+                case InstructorAttention():
                     self._announce_attention(was_watched)
                 case HandLowered():
                     self._link.hand = None

@@ -5,13 +5,13 @@ from contextlib import suppress
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from app.classroom.bus import Changed, HandLoweredNews, RunShownNews
+from app.classroom.bus import ClassChanged, HandLoweredNews, RunShownNews
 from app.classroom.conversation import RequestRefusedError, send, send_message
 from app.classroom.led_replay import LedReplay
 from app.classroom.log_entries import LogEntry
 from app.classroom.messages import requests
 from app.classroom.messages.codec import encode
-from app.classroom.messages.replies import Attention, HandLowered
+from app.classroom.messages.replies import HandLowered, InstructorAttention
 from app.classroom.models import ClassPart
 from app.classroom.peer_hosts import PeerHosts
 from app.classroom.seat_observers import SeatObservers
@@ -53,7 +53,7 @@ class SeatAttention:
                 if seat is None
                 else self.observers.start_observation(console, seat)
             )
-        elif isinstance(request, requests.Show):
+        elif isinstance(request, requests.ShowRuns):
             await self.show_runs(request)
             self.peers.send(RunShownNews(show=request))
         elif seat is not None and isinstance(request, requests.Lower):
@@ -64,7 +64,7 @@ class SeatAttention:
         elif seat is not None:
             await self._store_takeover(seat, isinstance(request, requests.TakeOverSeat))
             await self.notify_seat(seat)
-            self.peers.send(Changed())
+            self.peers.send(ClassChanged())
 
     def _find_seat(self, number: int | None) -> SeatState | None:
         if number is not None and number not in self._seats:
@@ -88,7 +88,7 @@ class SeatAttention:
         looked_at = seat.number in self.observers.list_observed_seats() or self.peers.is_observed(seat.number)
         if seat.socket is not None:
             with suppress(WebSocketDisconnect, RuntimeError):  # the seat receives it when it returns
-                await send_message(seat.socket, Attention(looked_at, seat.taken))
+                await send_message(seat.socket, InstructorAttention(looked_at, seat.taken))
 
     async def _on_observers_changed(self, seat: SeatState) -> None:
         """Record that a console starts or stops observing the seat."""
@@ -96,7 +96,7 @@ class SeatAttention:
         self.peers.send_status()
         await self.notify_seat(seat)
 
-    async def show_runs(self, request: requests.Show) -> None:
+    async def show_runs(self, request: requests.ShowRuns) -> None:
         """Show one or two runs to all, or each seat its own again. Raises RequestRefusedError."""
         seats_shown = [seat for number in (request.seat, request.other) if (seat := self._find_seat(number))]
         for seat_shown in seats_shown:

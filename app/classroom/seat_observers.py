@@ -8,7 +8,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from app.classroom import log_entries
 from app.classroom.conversation import send_message
 from app.classroom.log_entries import LogEntry
-from app.classroom.messages.replies import ObservedRun, ObservedRunUpdate, Unseen
+from app.classroom.messages.replies import ObservationEnded, ObservedRun, ObservedRunUpdate
 from app.classroom.models import ClassPart
 from app.classroom.seat_state import SeatState
 from app.words.language import tr
@@ -82,7 +82,7 @@ class SeatObservers:
             await self.end_observations(console)
             text = tr("{name} (seat {n}) does not allow watching").format(name=seat.name, n=seat.number)
             with suppress(WebSocketDisconnect, RuntimeError):
-                await send_message(console, Unseen(seat.number, text))
+                await send_message(console, ObservationEnded(seat.number, text))
 
     async def send_updates(self, changed: Container[int]) -> None:
         """Send the new actions of observed seats. *changed*: seats with changes since the last call."""

@@ -8,10 +8,10 @@ from msgspec import Struct, field
 from starlette.websockets import WebSocket
 
 from app.classroom.conversation import RequestRefusedError
-from app.classroom.messages.replies import LogVerdict, Tile
+from app.classroom.messages.replies import LogVerdict, SeatTile
 from app.classroom.messages.requests import SeatTarget
 from app.classroom.models import ClassInstruction, Seat
-from app.classroom.pace import ClassPace, SeatSpeed, Standstill
+from app.classroom.pace import ClassPace, PauseDetector, SeatSpeed
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
@@ -58,7 +58,7 @@ class SeatState(Struct):
     socket: WebSocket | None = None
     silent: bool = False
     """True if nothing arrives over the open connection."""
-    standstill: Standstill = field(default_factory=Standstill)
+    standstill: PauseDetector = field(default_factory=PauseDetector)
     host: str = ""
     """Host to which the seat is or was last connected, as far as known here; empty: none."""
     visit: int = 0
@@ -108,7 +108,7 @@ def build_seat_state(seat: Seat, acknowledged: int | None = None) -> SeatState:
 
 def build_tile(
     seat: SeatState, pace: ClassPace, instructions: Collection[ClassInstruction], hands: list[int]
-) -> Tile:
+) -> SeatTile:
     """Build the tile of a seat: the verdict on its log and its current status.
 
     *instructions* are those to this seat. *hands* are the seats with raised hands, in their order.
@@ -119,7 +119,7 @@ def build_tile(
         if (instruction.tick is None or instruction.tick <= seat.tick)
         and instruction.number not in seat.answered
     ]
-    return Tile(
+    return SeatTile(
         seat=seat.number,
         name=seat.name,
         connected=seat.connected,

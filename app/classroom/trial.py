@@ -30,7 +30,7 @@ PEOPLE_MIN: Final = 2
 """Minimum number of people per group, so that it has a variance."""
 
 
-class Person(Struct, frozen=True):
+class PersonScores(Struct, frozen=True):
     """Scores of one person; None: the test was not taken, or has no points."""
 
     name: str
@@ -60,7 +60,7 @@ class GroupComparison(Struct, frozen=True):
     """Share of random divisions with an at least equal difference in either direction."""
 
 
-def read_people(lesson: Path, pre: Path, post: Path, retention: Path | None = None) -> list[Person]:
+def read_people(lesson: Path, pre: Path, post: Path, retention: Path | None = None) -> list[PersonScores]:
     """Return all participants with a group in *lesson*, by name, from exported classes.
 
     Raises InvalidSeatLogError, also for altered files.
@@ -75,12 +75,12 @@ def read_people(lesson: Path, pre: Path, post: Path, retention: Path | None = No
         for file in (pre, post, retention)
     ]
     return [
-        Person(name, groups[name], *(score.get(name.casefold()) for score in scores))
+        PersonScores(name, groups[name], *(score.get(name.casefold()) for score in scores))
         for name in sorted(groups)
     ]
 
 
-def read_class_people(file: Path) -> list[Person]:
+def read_class_people(file: Path) -> list[PersonScores]:
     """Return all participants of an exported class with several parts, by seat.
 
     Raises InvalidSeatLogError, also for altered files.
@@ -96,22 +96,22 @@ def read_class_people(file: Path) -> list[Person]:
         for kind in MEASURED
     ]
     return [
-        Person(seats[number].name, seats[number].group, *(score.get(str(number)) for score in scores))
+        PersonScores(seats[number].name, seats[number].group, *(score.get(str(number)) for score in scores))
         for number in sorted(seats, key=lambda number: number or 0)
     ]
 
 
-def collect_people(parts: Mapping[str, Sequence[SeatReview]]) -> list[Person]:
+def collect_people(parts: Mapping[str, Sequence[SeatReview]]) -> list[PersonScores]:
     """Return all participants of the reviewed parts. A person who missed a part has no points there."""
     seats = {seat.number: seat for reviews in parts.values() for seat in reviews}
     scores = [{seat.number: seat.verdict["score"] for seat in parts.get(kind, ())} for kind in MEASURED]
     return [
-        Person(seat.name, seat.group, *(score.get(number) for score in scores))
+        PersonScores(seat.name, seat.group, *(score.get(number) for score in scores))
         for number, seat in sorted(seats.items())
     ]
 
 
-def compare_groups(persons: Sequence[Person]) -> list[GroupComparison]:
+def compare_groups(persons: Sequence[PersonScores]) -> list[GroupComparison]:
     """Return the comparison of each measure for each pair of groups with enough people."""
     comparisons = []
     for measure in ("pre", "post", "gain", "retention"):
@@ -127,7 +127,7 @@ def compare_groups(persons: Sequence[Person]) -> list[GroupComparison]:
     return comparisons
 
 
-def format_people_csv(persons: Iterable[Person], names: bool) -> str:
+def format_people_csv(persons: Iterable[PersonScores], names: bool) -> str:
     """Format the people as CSV, with names or numbers."""
     rows = (
         (

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from app.cli.waits import ignore_interrupts
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.search import Spread
-from engine.drill.par.trials import Decision, Part, Rules, Trial, Trials, run_trials, warm_up
+from engine.drill.par.trials import Decision, Part, SearchLimits, Trial, Trials, run_trials, warm_up
 
 JOB_S: Final = 0.2
 """Approximate duration of a job: unfinished jobs are lost at the end. Assumed."""
@@ -80,7 +80,7 @@ class TrialJob(Struct, eq=False):
 class Round(Struct):
     """Decisions in order, and the jobs into which they are split as processes become free."""
 
-    rules: Rules
+    rules: SearchLimits
     known_hashes: Set[bytes]
     """Hashes of states that were already evaluated."""
     decisions: deque[Decision]
@@ -106,7 +106,7 @@ class HelperProcess(Struct):
     """True for a Dask cluster, which distributes its jobs itself."""
     starting: Future[None] | None = None
     pending: list[tuple[TrialJob, Future[list[Trial]]]] = field(default_factory=list)
-    known_counts: dict[Rules, int] = field(default_factory=dict)
+    known_counts: dict[SearchLimits, int] = field(default_factory=dict)
     """Number of the search's known states that the helper has received."""
 
     @property
@@ -139,9 +139,9 @@ class SearchProcesses:
         """Trials of this process. Helpers start after it, so that they find the compiled code of the first run."""
         self._decision_s = 0.0
         """Approximate duration of the trials of a decision."""
-        self._found_states: dict[Rules, list[bytes]] = {}
+        self._found_states: dict[SearchLimits, list[bytes]] = {}
         """States that the search has received, in order."""
-        self._rounds: deque[tuple[Rules, int]] = deque(maxlen=ROUNDS_SENT)
+        self._rounds: deque[tuple[SearchLimits, int]] = deque(maxlen=ROUNDS_SENT)
         """Number of known states at the start of each of the last rounds."""
         with ignore_interrupts():
             for helper in helpers:
@@ -149,7 +149,7 @@ class SearchProcesses:
                     helper.starting = helper.executor.submit(warm_up, self._drill)
 
     def run_round(
-        self, decisions: Sequence[Decision], rules: Rules, known_states: Set[bytes]
+        self, decisions: Sequence[Decision], rules: SearchLimits, known_states: Set[bytes]
     ) -> Iterator[Iterable[Trial | None]]:
         """Yield the trials of each decision of one round, in the order of *decisions*."""
         found_states = self._found_states.setdefault(rules, [])
@@ -236,7 +236,7 @@ class SearchProcesses:
                 )
                 helper.pending.append((next_job, trials_future))
 
-    def _select_states(self, helper: HelperProcess, rules: Rules) -> list[bytes]:
+    def _select_states(self, helper: HelperProcess, rules: SearchLimits) -> list[bytes]:
         """Return states of which *helper* may not know."""
         states = self._found_states[rules]
         if helper.cluster:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
 from app import pyside_import_hook  # noqa: F401  # before all others
 from app.main_window.appearance import apply_theme, enlarge_on_wide_screen
 from app.main_window.slot_errors import SlotErrors
-from app.main_window.start import Preload, Start, StartCanceledError, set_start_language
+from app.main_window.start import ModulePreloader, StartCanceledError, StartSequence, set_start_language
 from app.main_window.window import TITLE, MainWindow
 from app.settings import WindowSettings
 from app.widgets.interfaces import register_scroll_areas
@@ -47,9 +47,9 @@ def open_window(scenario: Scenario | None) -> int:
         at_the_end.callback(setattr, sys, "excepthook", before)
         gc.disable()  # no garbage collection until all parts are loaded, see `freeze_objects` in start.py
         at_the_end.callback(gc.enable)
-        start = Start(window, lambda: _open_profile(at_the_end, profiles))
+        start = StartSequence(window, lambda: _open_profile(at_the_end, profiles))
         at_the_end.callback(start.end)
-        preload = Preload(window)
+        preload = ModulePreloader(window)
         at_the_end.callback(preload.end)
         window.ready.connect(preload.begin)
         preload.done.connect(lambda: _show_fallback(window))

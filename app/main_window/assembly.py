@@ -22,14 +22,14 @@ from app.main_window.appearance import Appearance
 from app.main_window.bundles import BundleDialogs
 from app.main_window.close import CloseGuard, SettingsWriter
 from app.main_window.commands import FaultMenu, PaletteCommands
-from app.main_window.confirmations import Confirmations
+from app.main_window.confirmations import ConfirmationDialogs
 from app.main_window.debrief_page import DebriefPage
 from app.main_window.desk import Desk
 from app.main_window.desk_page import DeskConnection, DeskPage, RunFacts, ViewConnection
 from app.main_window.diagnostics import Doctor
 from app.main_window.drill_choice import DrillChoice
 from app.main_window.failover_moment import FailoverMoment
-from app.main_window.files import FileDropHandler, Files, RecentFiles, Scripts
+from app.main_window.files import FileDropHandler, FileOpener, RecentFiles, ScriptFiles
 from app.main_window.first_run import FirstRun
 from app.main_window.learning import Learning
 from app.main_window.library import Library
@@ -62,9 +62,9 @@ from engine.drill.running.drill import Drill
 from engine.model import to_ticks
 
 if TYPE_CHECKING:
-    from app.main_window.classes import Classes
+    from app.main_window.classes import ClassController
     from app.main_window.sql_clients import ClientPorts
-    from app.main_window.teams import Teams
+    from app.main_window.teams import TeamController
     from app.views.charts import Charts
     from app.views.fault_ledger import FaultLedger
     from app.views.object_explorer import ObjectExplorer
@@ -94,7 +94,7 @@ class Assembly(QObject):
         self._pages, self._picker, self._notice = window.pages, window.picker, window.notice
         self._session = HostSession(window, clock, use_timer)
         self._play = play = RunController(self._session, profile, window)
-        self._irrevocable = Confirmations(
+        self._irrevocable = ConfirmationDialogs(
             window,
             self._session,
             lambda: play.watching or play.introducing or play.practicing,
@@ -105,9 +105,9 @@ class Assembly(QObject):
             window, self._session, play, self._library, self._irrevocable, self._notice, self._store, profile
         )
         self._actions = Actions(window)
-        self._classes: Classes | None = None
+        self._classes: ClassController | None = None
         self._ports: ClientPorts | None = None
-        self._teams: Teams | None = None
+        self._teams: TeamController | None = None
 
     def build_parts(self) -> Iterator[None]:
         """Yield after each part, in the order in which the parts depend on each other."""
@@ -216,7 +216,7 @@ class Assembly(QObject):
         page, desk = self._desk_page, self._desk
         self._connection = DeskConnection(self._shared, page, self._input_line)
         ViewConnection(self._shared, self._desk)
-        self._scripts = Scripts(self._shared, self._console)
+        self._scripts = ScriptFiles(self._shared, self._console)
         desk.connect_when_created(self._scripts.add_table, "error_log", "trace", "events")
         self._moments = TimeSelection(self._shared)
         self._moments.connect_view(page.timeline)
@@ -241,7 +241,7 @@ class Assembly(QObject):
     def _make_files(self) -> None:
         self._saver = ScenarioSaver(self._shared, self._gate)
         self._run_as_scenario = RunAsScenario(self._shared, self._saver)
-        self._files = Files(self._shared, self._scripts, self._debriefing, self._choice, self._gate)
+        self._files = FileOpener(self._shared, self._scripts, self._debriefing, self._choice, self._gate)
         self._bundling = BundleDialogs(self._shared, self._choice, self._navigation, self._picker)
         self._editing = EditorLauncher(
             self._shared, self._navigation, self._choice, self._saver, self._gate, self._appearance
@@ -471,12 +471,12 @@ class Assembly(QObject):
     def _save_charts(self) -> None:
         save_charts(cast("Charts", self._desk.view("charts")), self._notice, self._window)
 
-    def _import_classes(self) -> Classes:
+    def _import_classes(self) -> ClassController:
         """Import classes on first use, as few starts need a network."""
         if self._classes is None:
-            from app.main_window.classes import Classes
+            from app.main_window.classes import ClassController
 
-            self._classes = Classes(
+            self._classes = ClassController(
                 self._session,
                 self._play,
                 self._library,
@@ -489,12 +489,14 @@ class Assembly(QObject):
             self._classes.help_wanted.connect(lambda: self._help.open_page("classes"))
         return self._classes
 
-    def _import_teams(self) -> Teams:
+    def _import_teams(self) -> TeamController:
         """Import teams on first use, as few starts need them."""
         if self._teams is None:
-            from app.main_window.teams import Teams
+            from app.main_window.teams import TeamController
 
-            self._teams = Teams(self._library, self._irrevocable, self._notice, self._store, self._window)
+            self._teams = TeamController(
+                self._library, self._irrevocable, self._notice, self._store, self._window
+            )
             self._teams.help_wanted.connect(lambda: self._help.open_page("classes"))
             self._window.closing.connect(self._teams.stop)
         return self._teams

@@ -24,12 +24,12 @@ from app.classroom.log_entries import list_effective_entries
 from app.classroom.messages.replies import (
     TO_INSTRUCTOR,
     DashboardUpdate,
+    ObservationEnded,
     ObservedRun,
     ObservedRunUpdate,
     ReplayMoment,
     ReplayMoments,
     RequestFailed,
-    Unseen,
 )
 from app.classroom.models import INJECT
 from app.classroom.plan import KINDS, parse_plan
@@ -44,7 +44,7 @@ from app.files import atomic_write
 from app.files.folders import get_default_folder
 from app.main_window import signature
 from app.main_window.class_offers import SeatKey, keep_seat, load_seat
-from app.main_window.confirmations import Confirmations
+from app.main_window.confirmations import ConfirmationDialogs
 from app.main_window.library import Library
 from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
@@ -74,7 +74,7 @@ END_MS: Final = 4_000
 """Time limit for the orderly end of a host process."""
 
 
-class Classes(QObject):
+class ClassController(QObject):
     """The class that this window hosts, and the class in which it has a seat."""
 
     seat_state_shown = Signal(str)
@@ -89,7 +89,7 @@ class Classes(QObject):
         session: HostSession,
         play: RunController,
         library: Library,
-        irrevocable: Confirmations,
+        irrevocable: ConfirmationDialogs,
         notice: NoticeBar,
         store: WindowSettings,
         parent: QWidget,
@@ -266,7 +266,7 @@ class Classes(QObject):
                 self.board.show_problem(text)
                 if request == "show" and self.board.replay is not None:
                     self.board.replay.stop_sharing()
-            case Unseen(text=text):
+            case ObservationEnded(text=text):
                 self.board.show_problem(text)
                 self.board.show_watched(None)
             case ObservedRun() as update:

@@ -64,7 +64,7 @@ CLASS_LINES: Final = {"finish": "finish_class", "back": "send_back", "reset": "s
 """Verbs of lines of `class console` that the board sends and that ask -> their question."""
 
 
-class Confirmations(QObject):
+class ConfirmationDialogs(QObject):
     """Confirmation questions over *parent*; during a question the run of *session* is paused."""
 
     def __init__(

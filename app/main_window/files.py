@@ -36,7 +36,7 @@ from engine.drill.authoring.scenario import escape_invisible
 from engine.overrides import override
 
 
-class Scripts(WindowPart):
+class ScriptFiles(WindowPart):
     """File operations of the SQL windows and of the lists of events."""
 
     def __init__(self, shared: SharedParts, console: Console) -> None:
@@ -147,7 +147,7 @@ TOLD_MAX: Final = 5
 """Maximum problems of a bundle in the window's notice; `mirrordrill check` lists all."""
 
 
-class Files(WindowPart):
+class FileOpener(WindowPart):
     """Opener of files: each kind goes to its own part; foreign files pass the *gate* first."""
 
     opened = Signal(str)
@@ -156,7 +156,7 @@ class Files(WindowPart):
     def __init__(
         self,
         shared: SharedParts,
-        scripts: Scripts,
+        scripts: ScriptFiles,
         debriefing: DebriefPage,
         choice: DrillChoice,
         gate: QuarantineGate,

@@ -14,7 +14,7 @@ from app.main_window.navigation import Navigation
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.storage import StorageError
 from app.views.accepted_files import AcceptedFile, AcceptedFiles
-from app.views.quarantine import BundleItem, Fact, Quarantine, list_facts
+from app.views.quarantine import BundleItem, FactRow, Quarantine, list_facts
 from app.views.scenario_picker import ScenarioPicker
 from app.words import formatting
 from app.words.language import tr, trn
@@ -77,10 +77,10 @@ class QuarantineGate(WindowPart):
         except InputError as problem:
             does = localize(str(problem))
         facts = [
-            Fact(tr("Recorded run"), tr("replayed for review")),
-            Fact(tr("Simulated time"), formatting.format_seconds(float(report["ended_at_s"]), 0)),
-            Fact(tr("Inputs"), formatting.format_number(len(lines))),
-            Fact(tr("Actions"), escape_invisible(does) or tr("none")),
+            FactRow(tr("Recorded run"), tr("replayed for review")),
+            FactRow(tr("Simulated time"), formatting.format_seconds(float(report["ended_at_s"]), 0)),
+            FactRow(tr("Inputs"), formatting.format_number(len(lines))),
+            FactRow(tr("Actions"), escape_invisible(does) or tr("none")),
             *list_facts(summarize_contents(scenario)),
         ]
         accepted_text = AcceptedText(
@@ -154,7 +154,12 @@ class QuarantineGate(WindowPart):
         return self._is_known_hash(digest) or digest in _collect_local_hashes()
 
     def _ask_user(
-        self, file: str, facts: list[Fact], text: str, candidate: AcceptedText, callback: Callable[[], None]
+        self,
+        file: str,
+        facts: list[FactRow],
+        text: str,
+        candidate: AcceptedText,
+        callback: Callable[[], None],
     ) -> None:
         page = self._show_page()
         self._pending_request, self._bundle = (candidate, callback), None
@@ -303,15 +308,15 @@ def _join_replay_text(report: Report, text: str) -> str:
     return "\n".join((text, str(report["seed"]), str(report["ended_at_s"]), *report["inputs"]))
 
 
-def _build_bundle_facts(bundle: Bundle) -> list[Fact]:
+def _build_bundle_facts(bundle: Bundle) -> list[FactRow]:
     manifest = bundle.manifest
     facts = [
-        Fact(tr("Bundle"), manifest.title),
-        Fact(tr("Made by"), manifest.author or tr("not named in the file")),
-        Fact(tr("License"), manifest.licence or tr("not named in the file")),
-        Fact(tr("SHA-256 of the bundle"), bundle.sha256),
+        FactRow(tr("Bundle"), manifest.title),
+        FactRow(tr("Made by"), manifest.author or tr("not named in the file")),
+        FactRow(tr("License"), manifest.licence or tr("not named in the file")),
+        FactRow(tr("SHA-256 of the bundle"), bundle.sha256),
     ]
-    return [Fact(fact.label, escape_invisible(fact.value).replace("\n", " ")) for fact in facts]
+    return [FactRow(fact.label, escape_invisible(fact.value).replace("\n", " ")) for fact in facts]
 
 
 def _build_items(bundle: Bundle) -> Slices[list[BundleItem]]:
@@ -328,7 +333,9 @@ def _build_items(bundle: Bundle) -> Slices[list[BundleItem]]:
 def _build_drill_item(bundle: Bundle, offer: DrillOffer) -> BundleItem:
     scenario, hindrance = offer.scenario, localize(offer.hindrance)
     if scenario is None:
-        facts = [Fact(tr("Problem"), escape_invisible(localize(str(problem)))) for problem in offer.problems]
+        facts = [
+            FactRow(tr("Problem"), escape_invisible(localize(str(problem)))) for problem in offer.problems
+        ]
         return BundleItem(
             _DRILL + offer.name, offer.name, facts, offer.text, remark=hindrance, takeable=False
         )
@@ -348,5 +355,5 @@ def _build_drill_item(bundle: Bundle, offer: DrillOffer) -> BundleItem:
 def _build_run_item(bundle: Bundle, offer: RunOffer) -> BundleItem:
     title = tr("Recorded run {name}").format(name=offer.name)
     text = bundle.runs[offer.name][:RUN_SHOWN].decode("utf-8", "replace")
-    facts = [Fact(tr("Recorded run"), escape_invisible(offer.says)), *_build_bundle_facts(bundle)]
+    facts = [FactRow(tr("Recorded run"), escape_invisible(offer.says)), *_build_bundle_facts(bundle)]
     return BundleItem(_RUN + offer.name, title, facts, text, remark=offer.says, takeable=offer.usable)

@@ -8,7 +8,7 @@ from msgspec import Struct
 from PySide6.QtCore import QObject
 
 if TYPE_CHECKING:
-    from app.main_window.confirmations import Confirmations
+    from app.main_window.confirmations import ConfirmationDialogs
     from app.main_window.library import Library
     from app.main_window.run_controller import RunController
     from app.main_window.session import HostSession
@@ -25,7 +25,7 @@ class SharedParts(Struct, frozen=True):
     session: HostSession
     play: RunController
     library: Library
-    irrevocable: Confirmations
+    irrevocable: ConfirmationDialogs
     notice: NoticeBar
     store: WindowSettings
     profile: Profile | None

@@ -45,7 +45,7 @@ class StartCanceledError(Exception):
     """The user canceled the start."""
 
 
-class Start(QObject):
+class StartSequence(QObject):
     """Start of the window in steps, between which the window processes events.
 
     Qt classes are created only in the window's thread. When another thread created them while the window
@@ -157,7 +157,7 @@ WARM_UP_MS: Final = 50
 """Interval of checks whether a warm-up thread is done; each check interrupts the thread."""
 
 
-class Preload(QObject):
+class ModulePreloader(QObject):
     """Preloader of modules, in a thread that uses no Qt."""
 
     done = Signal()

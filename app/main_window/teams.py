@@ -17,15 +17,15 @@ from app.classroom.messages.team import (
     InputFailed,
     InstructorMessage,
     MemberWelcome,
-    Roles,
     RoleView,
     TeamDrillEnded,
     TeamRefusal,
+    TeamRoles,
     ToMember,
 )
 from app.classroom.team.member import TeamMember
 from app.main_window import signature
-from app.main_window.confirmations import Confirmations
+from app.main_window.confirmations import ConfirmationDialogs
 from app.main_window.library import Library
 from app.main_window.team_desk import TeamDesk
 from app.settings import WindowSettings
@@ -40,7 +40,7 @@ END_MS: Final = 4_000
 """Time limit for the end of a team's process."""
 
 
-class Teams(QObject):
+class TeamController(QObject):
     """The team that this window hosts, and its role in a team."""
 
     help_wanted = Signal()
@@ -49,7 +49,7 @@ class Teams(QObject):
     def __init__(
         self,
         library: Library,
-        irrevocable: Confirmations,
+        irrevocable: ConfirmationDialogs,
         notice: NoticeBar,
         store: WindowSettings,
         parent: QWidget,
@@ -166,7 +166,7 @@ class Teams(QObject):
         if self._asking is not None:
             member, dialog = self._asking
             for message in _drain_messages(member):
-                if isinstance(message, Roles):
+                if isinstance(message, TeamRoles):
                     dialog.show_roles(message.roles)
                 elif isinstance(message, TeamRefusal):
                     dialog.show_problem(message.text)

@@ -14,9 +14,9 @@ from app.classroom.gui_seat import GuiSeat
 from app.classroom.led_replay import list_shown_runs
 from app.classroom.log_entries import LogEntry
 from app.classroom.messages.replies import (
-    Attention,
     HandLowered,
     InstructionMessage,
+    InstructorAttention,
     PaceState,
     RunShown,
     SeatRefusal,
@@ -283,7 +283,7 @@ class WindowSeat(QObject):
             case PaceState():
                 self._apply_state(was_frozen)
                 self._announce_break(message)
-            case Attention():
+            case InstructorAttention():
                 self._announce_attention(was_watched)
             case HandLowered():
                 self.raise_hand(None)

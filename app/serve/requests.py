@@ -41,7 +41,7 @@ WAYS: Final = 0x3FF
 """Bits of a fetch that select a `FetchDirection`; the other bits do not affect a read-only cursor."""
 
 
-class Scroll(IntFlag):
+class ScrollOptions(IntFlag):
     """Supported scroll options of a cursor: every cursor is static unless it is forward-only."""
 
     FORWARD_ONLY = 0x04
@@ -168,23 +168,23 @@ def open_cursor(
     cursor = cursors.open_cursors[number]
     status, rows = 0, cursor.size
     columns = types.encode_cursor_columns(result, tds)
-    if opening.scroll & Scroll.AUTO_FETCH:
+    if opening.scroll & ScrollOptions.AUTO_FETCH:
         cursor.fetch(FetchDirection.NEXT, 0, opening.rows or ROWS_AT_ONCE)
         columns += types.encode_cursor_rows(result, cursor.block, tds)
         rows = cursor.fetched_count
-        if opening.scroll & Scroll.AUTO_CLOSE and cursor.fetched_count == cursor.size:
+        if opening.scroll & ScrollOptions.AUTO_CLOSE and cursor.fetched_count == cursor.size:
             del cursors.open_cursors[number]
             status = CLOSED
     columns += types.encode_done(
-        types.DONE_IN_PROC, types.MORE, rows if opening.scroll & Scroll.AUTO_FETCH else 0, tds
+        types.DONE_IN_PROC, types.MORE, rows if opening.scroll & ScrollOptions.AUTO_FETCH else 0, tds
     )
     columns += types.encode_return_status(status)
     scroll = opening.scroll & 0x1F
-    forward = scroll in (Scroll.FORWARD_ONLY, Scroll.FAST_FORWARD)
+    forward = scroll in (ScrollOptions.FORWARD_ONLY, ScrollOptions.FAST_FORWARD)
     options = {
         "handle": opening.handle,
         "cursor": number if status != CLOSED else 0,
-        "scroll": scroll if forward else Scroll.STATIC,
+        "scroll": scroll if forward else ScrollOptions.STATIC,
         "concurrency": READ_ONLY,
         "rows": rows,
     }

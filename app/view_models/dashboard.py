@@ -68,7 +68,7 @@ class ReplicaRow(Struct, frozen=True):
     issues: tuple[Issue, ...]
 
 
-class Positions:
+class ReplicaPositions:
     """Rows of sys.dm_hadr_database_replica_states on a server, as a result grid shows them.
 
     Each row is computed when it is shown, because a screen shows only some of a hundred databases.
@@ -113,7 +113,7 @@ class DatabaseRow(Struct, frozen=True):
     readiness: str
     suspended: str
     issues: tuple[Issue, ...]
-    server_rows: Positions
+    server_rows: ReplicaPositions
 
     @property
     def positions(self) -> dict[str, Scalar]:
@@ -306,7 +306,7 @@ def _list_states(
 
 
 def _list_databases(world: World, group: AvailabilityGroup, state: ReplicaState) -> Iterator[DatabaseRow]:
-    positions = Positions(world, group, state.server)
+    positions = ReplicaPositions(world, group, state.server)
     for replica in group.replicas:
         if not _is_visible(state, replica):
             continue

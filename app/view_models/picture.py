@@ -22,7 +22,7 @@ from app.view_models.faces import (
 )
 from app.words import formatting
 from app.words.language import mark, tr
-from engine.drill.running.modes import Terms
+from engine.drill.running.modes import ModePermissions
 from engine.mirroring import quorum
 from engine.model import (
     Client,
@@ -56,7 +56,7 @@ class HasTerms(HasWorld, Protocol):
     """Drill or other holder of a world, with the limits of its mode."""
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> ModePermissions:
         """Return the limits of the mode."""
 
 

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets import keys, theme
-from app.widgets.keys import COMMANDS, SCHEMES, SCOPES, SSMS, Clash, Command, Keys
+from app.widgets.keys import COMMANDS, SCHEMES, SCOPES, SSMS, Command, KeyConflict, Keys
 from app.widgets.layouts import accept_buttons, lay_column, lay_row
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
@@ -213,7 +213,7 @@ class KeyEditor(QDialog):
     def _check_keys(self) -> None:
         """Show the effect of the pressed keys, and whether they can be used."""
         row, pressed = self._row, self._pressed
-        refusal, clashes = "", list[Clash]()
+        refusal, clashes = "", list[KeyConflict]()
         if row is not None and (pressed or row.command.fixed):
             refusal = keys.explain_conflict(self._keys, row.command.name, pressed)
             clashes = [] if refusal else keys.list_clashes_with(self._keys, row.command.name, pressed)

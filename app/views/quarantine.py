@@ -34,7 +34,7 @@ from engine.drill.authoring.schema import DURATION_MAX_S
 from engine.overrides import override
 
 
-class Fact(Struct, frozen=True):
+class FactRow(Struct, frozen=True):
     """Row of the table."""
 
     label: str
@@ -63,7 +63,7 @@ TABLES: Final = {
 }
 
 
-def list_facts(contents: Contents) -> list[Fact]:
+def list_facts(contents: Contents) -> list[FactRow]:
     """Return the facts about a scenario without running it.
 
     All text is plain, and invisible characters are made visible.
@@ -80,19 +80,19 @@ def list_facts(contents: Contents) -> list[Fact]:
     pictures = trn("{n} reference; not loaded", "{n} references; not loaded", contents.images)
     links = tr("{n}, shown as text only")
     facts = [
-        Fact(tr("Title"), contents.title),
-        Fact(tr("Author"), author),
-        Fact(tr("SHA-256"), contents.sha256),
-        Fact(tr("Size"), tr("{n} characters").format(n=formatting.format_number(contents.characters))),
-        *(Fact(tr(TABLES[table_name]), formatting.format_number(count)) for table_name, count in contents.counts),
-        Fact(tr("Automatic actions"), does or tr("none"), spoils=True),
-        Fact(tr("Ends"), ends),
-        Fact(tr("Characters of text"), texts),
-        Fact(tr("Pictures"), pictures.format(n=contents.images) if contents.images else tr("none")),
-        Fact(tr("Links"), links.format(n=_format_link_count(contents.links)) if contents.links else tr("none")),
-        *(Fact(tr("Link"), link) for link in contents.links[:LINKS_MAX]),
-        *(Fact(tr("Named source"), source) for source in contents.sources),
-        Fact(
+        FactRow(tr("Title"), contents.title),
+        FactRow(tr("Author"), author),
+        FactRow(tr("SHA-256"), contents.sha256),
+        FactRow(tr("Size"), tr("{n} characters").format(n=formatting.format_number(contents.characters))),
+        *(FactRow(tr(TABLES[table_name]), formatting.format_number(count)) for table_name, count in contents.counts),
+        FactRow(tr("Automatic actions"), does or tr("none"), spoils=True),
+        FactRow(tr("Ends"), ends),
+        FactRow(tr("Characters of text"), texts),
+        FactRow(tr("Pictures"), pictures.format(n=contents.images) if contents.images else tr("none")),
+        FactRow(tr("Links"), links.format(n=_format_link_count(contents.links)) if contents.links else tr("none")),
+        *(FactRow(tr("Link"), link) for link in contents.links[:LINKS_MAX]),
+        *(FactRow(tr("Named source"), source) for source in contents.sources),
+        FactRow(
             tr("Limits"),
             tr("at most {databases} databases and {hours} simulated hours; T-SQL can only access "
                 "the simulation").format(
@@ -100,7 +100,9 @@ def list_facts(contents: Contents) -> list[Fact]:
             ),
         ),
     ]  # fmt: skip
-    return [Fact(fact.label, escape_invisible(fact.value).replace("\n", " "), fact.spoils) for fact in facts]
+    return [
+        FactRow(fact.label, escape_invisible(fact.value).replace("\n", " "), fact.spoils) for fact in facts
+    ]
 
 
 def _format_link_count(links: Sequence[str]) -> str:
@@ -123,7 +125,7 @@ class BundleItem(Struct, frozen=True):
     name: str
     """Key for the caller; drills and runs have different keys."""
     title: str
-    facts: Sequence[Fact]
+    facts: Sequence[FactRow]
     text: str
     level: str = ""
     minutes: str = ""
@@ -138,7 +140,7 @@ class BundleItem(Struct, frozen=True):
         return [escape_invisible(text).replace("\n", " ") for text in texts]
 
 
-class Items(QWidget):
+class ImportList(QWidget):
     """List with check boxes; an item that cannot be imported has none and shows the reason."""
 
     shown = Signal(object)
@@ -316,12 +318,12 @@ class Quarantine(QWidget):
         splitter.addWidget(self.text)
         splitter.setSizes([660, 480])
         splitter.setChildrenCollapsible(False)
-        self._facts: Sequence[Fact] = ()
+        self._facts: Sequence[FactRow] = ()
         self._full_text = ""
         self.author = QCheckBox(tr("Open as author: show solution and answers"))
         self.author.setToolTip(tr("Not recommended if you want to play the drill"))
         self.author.toggled.connect(lambda _: self._show_again())
-        self.items = Items()
+        self.items = ImportList()
         self.items.shown.connect(self._show_item)
         self.items.chosen.connect(self._show_selected_count)
         self._all = QSplitter(Qt.Orientation.Vertical)
@@ -349,7 +351,7 @@ class Quarantine(QWidget):
         self._show_font()
         theme.call_after_events(self, theme.FONT, self._show_font)
 
-    def show_file(self, file: str, facts: Sequence[Fact], text: str) -> None:
+    def show_file(self, file: str, facts: Sequence[FactRow], text: str) -> None:
         """Show the contents of *file*: *facts* in the table, *text* next to it."""
         message = tr(
             "{file} comes from another source. No part of it has run yet. A drill contains no "
@@ -385,7 +387,7 @@ class Quarantine(QWidget):
     def _show_item(self, item: BundleItem) -> None:
         self._show_one(item.facts, item.text)
 
-    def _show_one(self, facts: Sequence[Fact], text: str) -> None:
+    def _show_one(self, facts: Sequence[FactRow], text: str) -> None:
         self._facts, self._full_text = facts, text
         self._show_again()
 

@@ -162,7 +162,7 @@ def resolve_keys(scheme: str, changes: Keys | None = None) -> dict[str, tuple[st
     return keys_by_command
 
 
-class Clash(Struct, frozen=True):
+class KeyConflict(Struct, frozen=True):
     """Two commands with the same keys, so that neither would work."""
 
     keys: str
@@ -183,21 +183,21 @@ class Clash(Struct, frozen=True):
         )
 
 
-def list_clashes(keys: Keys) -> list[Clash]:
+def list_clashes(keys: Keys) -> list[KeyConflict]:
     """Return every pair of commands with conflicting keys."""
     clash_list = []
     for first_command, second_command in combinations(COMMANDS, 2):
         if is_scope_shared(first_command.scope, second_command.scope):
             for key in keys.get(first_command.name, ()):
                 clash_list += [
-                    Clash(key, first_command.name, second_command.name)
+                    KeyConflict(key, first_command.name, second_command.name)
                     for second in keys.get(second_command.name, ())
                     if _is_prefix_clash(key, second)
                 ]
     return clash_list
 
 
-def list_clashes_with(keys: Keys, name: str, text: str) -> list[Clash]:
+def list_clashes_with(keys: Keys, name: str, text: str) -> list[KeyConflict]:
     """Return the conflicts that would arise if the command *name* had the keys *text*."""
     tried = {**keys, name: (normalize_keys(text),)}
     return [clash for clash in list_clashes(tried) if name in (clash.first, clash.second)]
@@ -236,7 +236,7 @@ def assign_key(keys: Keys, name: str, text: str, *, add: bool = False) -> dict[s
     return {**new_keys, name: (*other_keys, new)}
 
 
-def _find_other_command(clash: Clash, name: str) -> str:
+def _find_other_command(clash: KeyConflict, name: str) -> str:
     return clash.first if clash.second == name else clash.second
 
 

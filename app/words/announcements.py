@@ -5,7 +5,7 @@ from typing import Final
 
 from app.words.language import mark, tr
 from app.words.localization import localize as said_of
-from engine.drill.running.modes import Terms
+from engine.drill.running.modes import ModePermissions
 from engine.events import Event, ReplicaData, RoleData, StateData, WitnessData
 from engine.localization import LocalizableMessage
 
@@ -34,7 +34,7 @@ NAMED_MAX: Final = 3
 """Maximum names of databases with the same change; more are counted."""
 
 
-def select_announced_kinds(terms: Terms) -> frozenset[str]:
+def select_announced_kinds(terms: ModePermissions) -> frozenset[str]:
     """Return the kinds of events to announce. In an exam they reveal nothing that the trainee should find out."""
     if terms.truth:
         return frozenset(RANK) if terms.progress else frozenset(RANK) - {"goal"}

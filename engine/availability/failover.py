@@ -200,7 +200,7 @@ def _begin_database_failover(
 
 
 def on_redo_done(world: World, stream: int) -> None:
-    """Handle that the receiver of *stream* has redone all the log that it has (flow callback)."""
+    """Act when the receiver of *stream* has redone all the log that it has (flow callback)."""
     source, key = world.flow.get_source_of(stream), world.streams[stream]
     failover = find_running_failover(world, world.copies[key]) if key is not None else None
     if key is None or failover is None or failover.redo_done_tick is not None or failover.to_server != key[0]:

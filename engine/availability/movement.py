@@ -15,11 +15,11 @@ from engine.model import (
     NO_AVAILABILITY,
     AvailabilityGroup,
     CommitMode,
-    Contact,
     DatabaseCopy,
     DbState,
     Handlers,
     Key,
+    PeerContact,
     Place,
     ReplicaRole,
     ReplicaWord,
@@ -123,7 +123,7 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
 
 
 def on_connection_lost(world: World, guid: int, server: str, peer: str, epoch: int, reason: str) -> None:
-    """Handle that *server* detects the loss of its connection to *peer* (timer)."""
+    """Act when *server* detects the loss of its connection to *peer* (timer)."""
     if not network.close_end(world, guid, server, peer, epoch):
         return
     contact = world.contacts[guid, server, peer]
@@ -315,7 +315,7 @@ def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) 
     network.schedule_detections(world, guid)
 
 
-def _retry_connection(world: World, guid: int, server: str, peer: str, contact: Contact) -> None:
+def _retry_connection(world: World, guid: int, server: str, peer: str, contact: PeerContact) -> None:
     """Retry the connection as after a loss, because one of the two has not found its role yet."""
     world.contacts[guid, server, peer] = replace(contact, pending="", epoch=contact.epoch + 1)
     world.call_after(1.0, "availability.call", guid)
@@ -461,7 +461,7 @@ def must_wait_for(world: World, lead: DatabaseCopy, server: str) -> bool:
 
 
 def on_caught_up(world: World, stream: int) -> None:
-    """Handle that the receiver of *stream* has hardened all log (flow callback)."""
+    """Act when the receiver of *stream* has hardened all log (flow callback)."""
     secondary = world.streams[stream]
     primary = world.sources[world.flow.get_source_of(stream)]
     lead = world.copies[primary]

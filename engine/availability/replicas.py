@@ -206,14 +206,14 @@ def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
     world.emit(RoleData(new=role.name), text, server=key[0], database=key[1])
 
 
-class Doors(TypedDict):
+class AllowedConnections(TypedDict):
     """Allowed connections of a copy as secondary and as primary, as fields of AvailabilityMembership."""
 
     readers: str
     primary_connections: str
 
 
-def allowed_connections(world: World, key: Key) -> Doors:
+def allowed_connections(world: World, key: Key) -> AllowedConnections:
     """Return the allowed connections of the copy as secondary and as primary."""
     guid = world.copies[key].availability.guid
     replica = find_own_replica(world, key[0], guid) if guid is not None else None
@@ -268,7 +268,7 @@ def defer_role_loss(world: World, server: str, reason: str, guid: int | None = N
 
 
 def on_quorum_lost(world: World, server: str) -> None:
-    """Handle that the node of *server* has lost quorum: no replica on it may be primary or secondary."""
+    """Act when the node of *server* has lost quorum: no replica on it may be primary or secondary."""
     if world.instances[server].hung:
         defer_role_loss(world, server, NO_QUORUM)
         return
@@ -286,7 +286,7 @@ def on_quorum_lost(world: World, server: str) -> None:
 
 
 def on_quorum_regained(world: World, server: str) -> None:
-    """Handle that the node of *server* is a cluster member again."""
+    """Act when the node of *server* is a cluster member again."""
     node = config.find_node_of(world, server)
     if world.instances[server].hung:
         return

@@ -62,10 +62,10 @@ class RoleKind:
         raise NotImplementedError
 
     def on_node_left(self, world: World, node: str) -> None:
-        """Handle that the node has lost quorum, or its cluster service has stopped."""
+        """Act when the node has lost quorum, or its cluster service has stopped."""
 
     def on_node_joined(self, world: World, node: str) -> None:
-        """Handle that the node is a member again."""
+        """Act when the node is a member again."""
 
 
 KINDS: Final[dict[str, RoleKind]] = {}
@@ -199,7 +199,7 @@ def can_accept_roles(world: World, node: Node, name: str) -> bool:
 
 
 def on_problem_noticed(world: World, node: str, name: str, step: int) -> None:
-    """Handle that the cluster has noticed that a role is unhealthy (timer)."""
+    """Act when the cluster has noticed that a role is unhealthy (timer)."""
     role = _find_unchanged_role(world, node, name, step)
     if role is None:
         host = world.nodes.get(node)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from engine.constants import TICKS_PER_S
 from engine.flow import kernel as k
 from engine.flow.setup import (
-    Site,
+    ServerHardware,
     SourceSetup,
     StreamSetup,
     attempts_compression,
@@ -63,12 +63,12 @@ def can_carry(source: SourceSetup, stream: StreamSetup) -> bool:
     return should_send(stream) and reachable
 
 
-def compute_link_kb_per_s(site: Site, bandwidth_mbps: float) -> float:
+def compute_link_kb_per_s(site: ServerHardware, bandwidth_mbps: float) -> float:
     """Return the capacity of a link from an instance on *site*, in wire KB/s of log."""
     return bandwidth_mbps * KB_PER_S_OF_MBPS * site.wire_efficiency
 
 
-def compute_stream_kb_per_s(site: Site, stream: StreamSetup) -> float:
+def compute_stream_kb_per_s(site: ServerHardware, stream: StreamSetup) -> float:
     """Return the wire KB/s that a stream could send alone: one window per round trip, less under packet loss."""
     handling_s = compute_handling_ms(site, stream) / 1000.0
     window = site.send_window_kb
@@ -81,7 +81,7 @@ def compute_stream_kb_per_s(site: Site, stream: StreamSetup) -> float:
     )
 
 
-def compute_handling_ms(site: Site, stream: StreamSetup) -> float:
+def compute_handling_ms(site: ServerHardware, stream: StreamSetup) -> float:
     """Return the time in which the two ends process a full window, in ms. It is shorter without encryption."""
     saved = 0.0 if stream.encryption else 2.0 * site.send_window_kb * site.encryption_cpu_us_per_kb / 1000.0
     return site.window_handling_ms - saved

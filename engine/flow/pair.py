@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.field_types import FieldOf
 from engine.flow.flow import Flow
-from engine.flow.setup import Site, SourceSetup, StreamSetup, Workload
+from engine.flow.setup import ServerHardware, SourceSetup, StreamSetup, Workload
 
 
 class SafetyMode(IntEnum):
@@ -52,7 +52,7 @@ class Pair(Struct, frozen=True):
 
 
 def build_pair(
-    site: Site, workload: Workload, mode: SafetyMode, **changes: FieldOf[SourceSetup | StreamSetup]
+    site: ServerHardware, workload: Workload, mode: SafetyMode, **changes: FieldOf[SourceSetup | StreamSetup]
 ) -> Pair:
     """Return the database on instance 0 and, unless *mode* is NONE, its synchronized mirror on instance 1.
 

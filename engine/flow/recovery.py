@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from engine.arithmetic import add_in_order, exp, log
-from engine.chance import Chance
+from engine.chance import RandomStream
 from engine.constants import HARD_ERROR_S, PARTNER_TIMEOUT_S, PING_INTERVAL_S
 from engine.flow import kernel as k
 from engine.flow.flow import Flow
@@ -113,7 +113,7 @@ class FailoverTimes(Struct, frozen=True):
 
 
 def draw_failover_times(
-    flow: Flow, stream: int, cause: Cause, chance: Chance, timeout_s: float = PARTNER_TIMEOUT_S
+    flow: Flow, stream: int, cause: Cause, chance: RandomStream, timeout_s: float = PARTNER_TIMEOUT_S
 ) -> FailoverTimes:
     """Return the phases of a failover to the target of *stream* that begins now. The flow is not changed."""
     source, mechanism = flow.get_source_of(stream), MECHANISMS[cause]
@@ -139,7 +139,7 @@ def draw_failover_times(
     )
 
 
-def draw_closing_s(flow: Flow, stream: int, cause: Cause, chance: Chance) -> float:
+def draw_closing_s(flow: Flow, stream: int, cause: Cause, chance: RandomStream) -> float:
     """Return `close_s` of `failover_times`. The random numbers of the other phases are drawn but not used."""
     mechanism = MECHANISMS[cause]
     close_s = _draw_close_s(flow, flow.get_source_of(stream), mechanism, chance)
@@ -149,7 +149,7 @@ def draw_closing_s(flow: Flow, stream: int, cause: Cause, chance: Chance) -> flo
     return close_s
 
 
-def _draw_close_s(flow: Flow, source: int, mechanism: Mechanism, chance: Chance) -> float:
+def _draw_close_s(flow: Flow, source: int, mechanism: Mechanism, chance: RandomStream) -> float:
     setup, state = flow.get_source_setup(source), flow.sources[source]
     close_s = mechanism.close_fixed_s * chance.draw_lognormal(1.0, SPREAD_FIXED)
     if mechanism.ends_connections:
@@ -165,7 +165,7 @@ def compute_undo_s(flow: Flow, stream: int, open_kb: float) -> float:
     return UNDO_COST * open_kb / _compute_redo_kb_per_s(flow, stream)
 
 
-def _draw_detection_s(cause: Cause, timeout_s: float, chance: Chance) -> float:
+def _draw_detection_s(cause: Cause, timeout_s: float, chance: RandomStream) -> float:
     """Return the detection time: about a second for a hard error; after silence, the timeout and one more ping."""
     if cause in (Cause.MANUAL, Cause.FORCED):
         return 0.0
@@ -174,7 +174,7 @@ def _draw_detection_s(cause: Cause, timeout_s: float, chance: Chance) -> float:
     return chance.draw_uniform(*HARD_ERROR_S)
 
 
-def _draw_witness_lag_s(messages_per_s: float, chance: Chance) -> float:
+def _draw_witness_lag_s(messages_per_s: float, chance: RandomStream) -> float:
     """Return the delay of the witness's detection relative to the mirror's.
 
     The principal pings both from one timer. Without load both miss the same ping and differ only in the time
@@ -191,7 +191,7 @@ def _draw_witness_lag_s(messages_per_s: float, chance: Chance) -> float:
     return max(0.0, missed_ping_s + witness_looks_s - mirror_s)
 
 
-def _draw_page_flush_s(flow: Flow, stream: int, after_s: float, chance: Chance) -> float:
+def _draw_page_flush_s(flow: Flow, stream: int, after_s: float, chance: RandomStream) -> float:
     """Return the seconds to write all dirty pages of a mirror, which precedes going online.
 
     These are the pages that are not yet written *after_s* from now. The phase of the mirror's sweep over its

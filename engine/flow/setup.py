@@ -49,7 +49,7 @@ class Operation(Struct, frozen=True):
     batch_kb: float = 0.0  # log per committed batch; 0 = one transaction that commits at the end
 
 
-class Site(Struct, frozen=True):
+class ServerHardware(Struct, frozen=True):
     """Hardware of a server, and the cost of its SQL Server build on this hardware.
 
     Every site in `sites` states the source and the class of each figure. Undecided choices of the model are
@@ -114,7 +114,7 @@ class Level(Struct, frozen=True):
 class SourceSetup(Struct, frozen=True):
     """Setup of one writable log: the open copy of a database, its clients and its instance."""
 
-    site: Site
+    site: ServerHardware
     workload: Workload
     scale: float = 1.0  # multiplies connections; 0 = idle
     host: int = 0  # index of the server instance
@@ -133,7 +133,7 @@ class SourceSetup(Struct, frozen=True):
 class StreamSetup(Struct, frozen=True):
     """Setup of one stream of a source's log to another copy of the database."""
 
-    site: Site
+    site: ServerHardware
     """Hardware of the receiving instance."""
     target_host: int = -1
     """Index of the receiving instance. -1: there is none, and the unsent log is the send queue."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from engine.flow.setup import Site, Workload
+from engine.flow.setup import ServerHardware, Workload
 
 _DATA: Final = tomllib.loads(
     resources.files("engine.flow").joinpath("sites.toml").read_text(encoding="utf-8")
@@ -25,7 +25,7 @@ FASTER: Final = 0.4
 """Core time on x64 servers of 2007 and later, relative to the 1.5 GHz Itanium2. Assumed."""
 
 
-def _use_newer_cores(site: Site) -> Site:
+def _use_newer_cores(site: ServerHardware) -> ServerHardware:
     """Return *site* with cores that do the same work in FASTER of the time."""
     return replace(
         site,
@@ -40,7 +40,7 @@ def _use_newer_cores(site: Site) -> Site:
     )
 
 
-NEC: Final = Site(**_SITES.pop("nec"))
+NEC: Final = ServerHardware(**_SITES.pop("nec"))
 _NEWER: Final = _use_newer_cores(NEC)
 SITES: Final = {"nec": NEC} | {key: replace(_NEWER, **fields) for key, fields in _SITES.items()}
 """Hardware by the name that scenarios use."""

@@ -272,7 +272,7 @@ def start_forced(world: World, mirror: Key) -> None:
 
 
 def on_redo_done(world: World, stream: int) -> None:
-    """Handle that the receiver of *stream* has redone all the log that it has (flow callback)."""
+    """Act when the receiver of *stream* has redone all the log that it has (flow callback)."""
     source, mirror = world.flow.get_source_of(stream), world.streams[stream]
     failover = world.find_running_failover(world.copies[world.sources[source]].mirroring.guid)
     if mirror is None or failover is None or failover.redo_done_tick is not None:

@@ -301,7 +301,7 @@ def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
 
 
 def on_caught_up(world: World, stream: int) -> None:
-    """Handle that the receiver of *stream* has hardened all log (flow callback)."""
+    """Act when the receiver of *stream* has hardened all log (flow callback)."""
     source, mirror = world.flow.get_source_of(stream), world.streams[stream]
     if mirror is None:
         return

@@ -29,7 +29,7 @@ def get_peer_address(world: World, guid: int, server: str, peer: str) -> str:
 
 
 def on_connection_lost(world: World, guid: int, server: str, peer: str, epoch: int, reason: str) -> None:
-    """Handle that *server* detects the loss of its connection to *peer* (timer)."""
+    """Act when *server* detects the loss of its connection to *peer* (timer)."""
     if not network.close_end(world, guid, server, peer, epoch):
         return
     copy = world.find_copy_in_session(guid, server)

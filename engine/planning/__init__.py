@@ -1,7 +1,7 @@
 """Planner: the advice of the papers for a link, a safety level and a workload, by the flow model."""
 
-from engine.planning.advice import PlanFinding, Tone, list_findings
-from engine.planning.assess import NO_GOALS, Assessment, Goals, PlanResource, assess_plan
+from engine.planning.advice import PlanFinding, Severity, list_findings
+from engine.planning.assess import NO_GOALS, Assessment, PlanGoals, PlanResource, assess_plan
 from engine.planning.figures import (
     POINTS,
     STATEMENTS,
@@ -23,15 +23,15 @@ __all__ = [
     "RTT_MS",
     "STATEMENTS",
     "Assessment",
-    "Goals",
     "MeasuredPoint",
     "MirroringPlan",
     "PaperStatement",
     "PlanFinding",
+    "PlanGoals",
     "PlanResource",
+    "Severity",
     "SteadyState",
     "Sweep",
-    "Tone",
     "assess_plan",
     "build_custom_workload",
     "classify_network",

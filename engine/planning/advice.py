@@ -12,7 +12,7 @@ from engine.flow.derive import compute_handling_ms, compute_link_kb_per_s, compu
 from engine.flow.recovery import Cause
 from engine.flow.setup import COMPRESSION_VERSION_MIN, compute_wire_ratio
 from engine.localization import LocalizableMessage, build_message, format_quantity, join_messages, mark
-from engine.planning.assess import NO_GOALS, Assessment, Goals, PlanResource, assess_plan
+from engine.planning.assess import NO_GOALS, Assessment, PlanGoals, PlanResource, assess_plan
 from engine.planning.plan import MirroringPlan, build_plan_pair, classify_network
 from engine.planning.steady import compute_send_limit_kb_per_s, compute_steady_states
 
@@ -23,7 +23,7 @@ SHORT_VOLUME_S: Final = 4 * HOUR_S
 """Time to fill a log volume below which a warning is given: less than a night's sleep. Assumed."""
 
 
-class Tone(StrEnum):
+class Severity(StrEnum):
     """Severity of a finding; also the name of its color in the theme."""
 
     OK = "ok"
@@ -36,11 +36,11 @@ class PlanFinding(Struct, frozen=True):
     """Finding of the planner."""
 
     topic: LocalizableMessage
-    tone: Tone
+    tone: Severity
     text: LocalizableMessage
 
 
-def list_findings(plan: MirroringPlan, goals: Goals = NO_GOALS) -> list[PlanFinding]:
+def list_findings(plan: MirroringPlan, goals: PlanGoals = NO_GOALS) -> list[PlanFinding]:
     """Return all findings about *plan*, most important first. ValueError: an impossible link."""
     assessment = assess_plan(plan, goals)
     return [
@@ -74,21 +74,21 @@ def _describe_verdict(assessment: Assessment) -> PlanFinding:
                 "Use FULL; OFF does not meet the goals. FULL loses no committed transactions "
                 "and, with a witness, fails over automatically."
             )
-        return PlanFinding(topic, Tone.OK, text)
+        return PlanFinding(topic, Severity.OK, text)
     if assessment.is_off_suitable and not _requires_no_loss(assessment.goals):
         text = build_message(
             "Use OFF; FULL does not meet the goals: {why}. With OFF you can only force service, "
             "and log that the mirror has not hardened is lost.",
             why=_format_missed_goal(assessment),
         )
-        return PlanFinding(topic, Tone.WARN, text)
+        return PlanFinding(topic, Severity.WARN, text)
     if _is_queue_growing(assessment):
         template = mark("Neither level meets the goals: {why}, and OFF cannot keep up. {what}")
     else:
         template = mark("Neither level meets the goals: {why}, and OFF may lose more than allowed. {what}")
     return PlanFinding(
         topic,
-        Tone.BAD,
+        Severity.BAD,
         build_message(template, why=_format_missed_goal(assessment), what=_describe_remedy(assessment)),
     )
 
@@ -107,7 +107,7 @@ def _is_queue_growing(assessment: Assessment) -> bool:
     return assessment.off.send_queue_growth_kb_per_s > 0.0
 
 
-def _requires_no_loss(goals: Goals) -> bool:
+def _requires_no_loss(goals: PlanGoals) -> bool:
     return goals.rpo_kb == 0.0 or goals.rpo_s == 0.0
 
 
@@ -162,7 +162,7 @@ def _describe_full(assessment: Assessment) -> PlanFinding:
         text.append(build_message(template, limit=format_duration(limit_s)))
     return PlanFinding(
         build_message("Safety FULL"),
-        Tone.OK if assessment.is_full_suitable else Tone.BAD,
+        Severity.OK if assessment.is_full_suitable else Severity.BAD,
         join_messages(" ", text),
     )
 
@@ -182,7 +182,7 @@ def _describe_off(assessment: Assessment) -> PlanFinding:
             response=response,
             size=format_size(off_state.unhardened_kb),
         )
-        return PlanFinding(topic, Tone.OK if assessment.is_off_suitable else Tone.WARN, text)
+        return PlanFinding(topic, Severity.OK if assessment.is_off_suitable else Severity.WARN, text)
     text = build_message(
         "{rate} transactions/s and {response} response time. Commits do not wait, but the send "
         "queue grows without limit by {size}/s ({in_an_hour} per hour).",
@@ -191,7 +191,7 @@ def _describe_off(assessment: Assessment) -> PlanFinding:
         size=format_size(growth),
         in_an_hour=format_size(growth * HOUR_S),
     )
-    return PlanFinding(topic, Tone.BAD, text)
+    return PlanFinding(topic, Severity.BAD, text)
 
 
 # --- cost of a failure --------------------------------------------------------------------------------------
@@ -201,18 +201,20 @@ def _describe_loss(assessment: Assessment) -> Iterator[PlanFinding]:
     topic = build_message("Lost if the principal fails")
     if assessment.plan.safety is SafetyMode.NONE:
         yield PlanFinding(
-            topic, Tone.BAD, build_message("All transactions since the last log backup on another server.")
+            topic,
+            Severity.BAD,
+            build_message("All transactions since the last log backup on another server."),
         )
     elif assessment.plan.safety is SafetyMode.FULL:
         yield PlanFinding(
             topic,
-            Tone.OK,
+            Severity.OK,
             build_message(
                 "No committed transactions while SYNCHRONIZED: they are hardened on both servers first."
             ),
         )
     elif _is_queue_growing(assessment):
-        yield PlanFinding(topic, Tone.BAD, _describe_growing_loss(assessment))
+        yield PlanFinding(topic, Severity.BAD, _describe_growing_loss(assessment))
     else:
         kb = assessment.off.unhardened_kb
         transactions = format_figure(kb / assessment.plan.workload.log_kb_per_transaction, 2)
@@ -225,7 +227,7 @@ def _describe_loss(assessment: Assessment) -> Iterator[PlanFinding]:
         )
         if not has_small_loss:
             text = join_messages(" ", (text, build_message("More than the acceptable loss.")))
-        yield PlanFinding(topic, Tone.OK if has_small_loss else Tone.BAD, text)
+        yield PlanFinding(topic, Severity.OK if has_small_loss else Severity.BAD, text)
 
 
 def _describe_growing_loss(assessment: Assessment) -> LocalizableMessage:
@@ -265,7 +267,9 @@ def _describe_failovers(assessment: Assessment) -> Iterator[PlanFinding]:
     ]
     if parts:
         yield PlanFinding(
-            build_message("Downtime"), Tone.INFO, build_message("{whys}.", whys=join_messages("; ", parts))
+            build_message("Downtime"),
+            Severity.INFO,
+            build_message("{whys}.", whys=join_messages("; ", parts)),
         )
 
 
@@ -280,7 +284,7 @@ def _describe_bottleneck(assessment: Assessment) -> PlanFinding:
         if assessment.plan.safety is SafetyMode.OFF and _is_queue_growing(assessment):
             template = mark("At twice the capacity, {share} more log can be sent.")
         text = join_messages(" ", (text, build_message(template, share=format_percent(gain))))
-    return PlanFinding(build_message("Bottleneck"), Tone.INFO, text)
+    return PlanFinding(build_message("Bottleneck"), Severity.INFO, text)
 
 
 def _describe_clients(assessment: Assessment) -> LocalizableMessage:
@@ -374,7 +378,7 @@ def _describe_limits(assessment: Assessment) -> PlanFinding:
         what=_format_range(limits.full_rtt_ms, limits.full_mbps),
         why=_format_range(limits.off_rtt_ms, limits.off_mbps),
     )
-    return PlanFinding(build_message("Range of each level"), Tone.INFO, text)
+    return PlanFinding(build_message("Range of each level"), Severity.INFO, text)
 
 
 def _format_rtt(ms: float) -> LocalizableMessage:
@@ -409,10 +413,10 @@ def _describe_compression(assessment: Assessment) -> Iterator[PlanFinding]:
             size=format_size(compute_send_limit_kb_per_s(setup)),
             n=format_figure(1.0 / plan.compression_ratio, 2),
         )
-        yield PlanFinding(build_message("Compression"), Tone.INFO, text)
+        yield PlanFinding(build_message("Compression"), Severity.INFO, text)
     elif hurts and ratio < 1.0 and plan.version < COMPRESSION_VERSION_MIN:
         text = build_message("The log stream is compressed from SQL Server 2008 on.")
-        yield PlanFinding(build_message("Compression"), Tone.INFO, text)
+        yield PlanFinding(build_message("Compression"), Severity.INFO, text)
     elif hurts and compute_wire_ratio(ratio, plan.version) < 1.0:
         better = compute_steady_states(
             (build_plan_pair(plan.with_changes(compression_ratio=ratio), SafetyMode.FULL),)
@@ -424,7 +428,7 @@ def _describe_compression(assessment: Assessment) -> Iterator[PlanFinding]:
             n=format_figure(better.transactions_per_s),
             figure=format_duration(better.response_s),
         )
-        yield PlanFinding(build_message("Compression"), Tone.INFO, text)
+        yield PlanFinding(build_message("Compression"), Severity.INFO, text)
 
 
 # --- durations ----------------------------------------------------------------------------------------------
@@ -439,16 +443,16 @@ def _describe_redo(assessment: Assessment) -> Iterator[PlanFinding]:
             size=format_size(assessment.chosen_figures.redo_kb_per_s),
             other_size=format_size(growth),
         )
-        yield PlanFinding(build_message("Redo"), Tone.BAD, text)
+        yield PlanFinding(build_message("Redo"), Severity.BAD, text)
 
 
 def _describe_backlog(assessment: Assessment) -> Iterator[PlanFinding]:
     backlog, paused_s = assessment.backlog, assessment.goals.suspended_s
     if assessment.plan.safety is SafetyMode.NONE or backlog.kb <= 0.0:
         return
-    tone = Tone.WARN if backlog.redo_s > paused_s else Tone.INFO
+    tone = Severity.WARN if backlog.redo_s > paused_s else Severity.INFO
     if backlog.send_s == INFINITE_S:
-        tone = Tone.BAD
+        tone = Severity.BAD
         template = mark("A pause of {figure} leaves {size}. Under this load the mirror never catches up.")
     elif backlog.redo_s == INFINITE_S:
         template = mark(
@@ -486,7 +490,9 @@ def _describe_volume(assessment: Assessment) -> Iterator[PlanFinding]:
         gb=format_figure(assessment.plan.log_volume_gb),
         figure=format_duration(seconds),
     )
-    yield PlanFinding(build_message("Log volume"), Tone.WARN if seconds < SHORT_VOLUME_S else Tone.INFO, text)
+    yield PlanFinding(
+        build_message("Log volume"), Severity.WARN if seconds < SHORT_VOLUME_S else Severity.INFO, text
+    )
 
 
 # --- sizes, times and rates in sentences, with as many digits as a plan needs -----------------------------

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.chance import Chance
+from engine.chance import RandomStream
 from engine.flow import Flow, Pair, SafetyMode, add_pair, warm_start
 from engine.flow.recovery import Cause, draw_failover_times
 from engine.planning.plan import MirroringPlan, build_plan_pair
@@ -37,7 +37,7 @@ class PlanResource(StrEnum):
     CPU = "CPU"
 
 
-class Goals(Struct, frozen=True):
+class PlanGoals(Struct, frozen=True):
     """Goals that the plan must meet. None: no such limit."""
 
     rpo_kb: float | None = None  # committed log that may be lost
@@ -47,7 +47,7 @@ class Goals(Struct, frozen=True):
     suspended_s: float = 600.0  # duration of a suspended session for the computed backlog; assumed
 
 
-NO_GOALS: Final = Goals()
+NO_GOALS: Final = PlanGoals()
 
 
 class Bottleneck(Struct, frozen=True):
@@ -90,7 +90,7 @@ class Assessment(Struct, frozen=True):
     """All figures that `advice` turns into sentences."""
 
     plan: MirroringPlan
-    goals: Goals
+    goals: PlanGoals
     unmirrored: SteadyState
     full: SteadyState
     off: SteadyState
@@ -135,7 +135,7 @@ class Assessment(Struct, frozen=True):
         return min(bounds) / growth if bounds and growth > 0.0 else None
 
 
-def build_full_check(goals: Goals, unmirrored: SteadyState) -> Callable[[SteadyState], bool]:
+def build_full_check(goals: PlanGoals, unmirrored: SteadyState) -> Callable[[SteadyState], bool]:
     """Build a predicate: whether the figures in FULL meet the goals, compared with those without mirroring."""
     tps_min = unmirrored.transactions_per_s * (1.0 - goals.throughput_loss_max)
     longest = goals.response_limit_s
@@ -152,7 +152,7 @@ def can_off_keep_up(figures: SteadyState) -> bool:
 
 
 @lru_cache(maxsize=64)
-def assess_plan(plan: MirroringPlan, goals: Goals = NO_GOALS) -> Assessment:
+def assess_plan(plan: MirroringPlan, goals: PlanGoals = NO_GOALS) -> Assessment:
     """Run the model for *plan* at every safety level and with twice of each resource.
 
     ValueError: an impossible link.
@@ -223,7 +223,7 @@ def _find_bottleneck(plan: MirroringPlan) -> Bottleneck:
 # --- limits of each safety level ----------------------------------------------------------------------------
 
 
-def _find_limits(plan: MirroringPlan, goals: Goals, unmirrored: SteadyState) -> Limits:
+def _find_limits(plan: MirroringPlan, goals: PlanGoals, unmirrored: SteadyState) -> Limits:
     meets_goals = build_full_check(goals, unmirrored)
     # `find_last_acceptable` searches the values in between
     longer, narrower = RTT_MS[::2], BANDWIDTH_MBPS[::-2]
@@ -268,7 +268,7 @@ def _estimate_failovers(plan: MirroringPlan) -> tuple[FailoverEstimate, ...]:
         warm_start(flow, source, number / FAILOVERS)
         redo_s = _compute_duration(flow.read_stream(stream).redo_queue_kb, redo_kb_per_s)
         for cause, seconds in durations.items():
-            times = draw_failover_times(flow, stream, cause, Chance.from_seed(number))
+            times = draw_failover_times(flow, stream, cause, RandomStream.from_seed(number))
             seconds.append(times.detection_s + times.failover_s + redo_s)
     return tuple(
         FailoverEstimate(cause, *_compute_percentiles(seconds)) for cause, seconds in durations.items()

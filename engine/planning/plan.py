@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.flow import Pair, SafetyMode, Site, Workload, build_pair
+from engine.flow import Pair, SafetyMode, ServerHardware, Workload, build_pair
 from engine.flow.sites import NEC, WORKLOAD1
 from engine.localization import build_message
 from engine.planning.steady import compute_steady_states
@@ -23,7 +23,7 @@ class MirroringPlan(Struct, frozen=True):
     """Plan of one mirrored database. Users can change every figure."""
 
     workload: Workload = WORKLOAD1
-    site: Site = NEC
+    site: ServerHardware = NEC
     scale: float = 1.0  # multiplies connections
     safety: SafetyMode = SafetyMode.FULL
     rtt_ms: float = 0.2
@@ -79,7 +79,7 @@ def build_custom_workload(
     think_s: float,
     log_kb_per_transaction: float,
     transactions_per_s: float,
-    site: Site = NEC,
+    site: ServerHardware = NEC,
 ) -> Workload:
     """Build a workload of *transactions_per_s* on *site* without mirroring.
 
@@ -120,7 +120,7 @@ def build_custom_workload(
     return _fit_response_time(base_workload, site, response_s)
 
 
-def _fit_response_time(base_workload: Workload, site: Site, response_s: float) -> Workload:
+def _fit_response_time(base_workload: Workload, site: ServerHardware, response_s: float) -> Workload:
     """Add delay to *base_workload* until its transactions last *response_s*."""
     workload, other_s = base_workload, response_s
     for _ in range(TRIES):
@@ -132,5 +132,5 @@ def _fit_response_time(base_workload: Workload, site: Site, response_s: float) -
     return workload
 
 
-def _build_unmirrored_pair(workload: Workload, site: Site) -> Pair:
+def _build_unmirrored_pair(workload: Workload, site: ServerHardware) -> Pair:
     return build_pair(site, workload, SafetyMode.NONE, log_size_kb=ENDLESS_KB, log_max_kb=ENDLESS_KB)

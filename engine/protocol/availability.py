@@ -8,7 +8,7 @@ from engine.model import Availability, DatabaseCopy, FieldOf, World
 from engine.protocol import groups, network, serving
 
 
-class Reach:
+class ReachableServers:
     """Servers that the users of databases can reach over the network at one time."""
 
     def __init__(self, world: World) -> None:
@@ -37,12 +37,14 @@ class Reach:
         return passes
 
 
-def list_serving_copies(world: World, database: str, reach: Reach | None = None) -> list[DatabaseCopy]:
+def list_serving_copies(
+    world: World, database: str, reach: ReachableServers | None = None
+) -> list[DatabaseCopy]:
     """Return the copies in which clients could work now."""
     serves = [copy for copy in world.list_copies_of(database) if serving.is_copy_serving(world, copy)]
     if not serves:
         return []
-    reach = reach or Reach(world)
+    reach = reach or ReachableServers(world)
     return [copy for copy in serves if reach.can_reach(copy)]
 
 
@@ -53,7 +55,7 @@ def update_accounts(world: World) -> None:
     """
     if not world.changed:
         return
-    reach = Reach(world)
+    reach = ReachableServers(world)
     for database in sorted(world.changed):
         old_availability = world.availability.get(database)
         if old_availability is None:

@@ -360,7 +360,7 @@ def begin_operation(world: World, key: Key, operation: Operation) -> None:
 
 
 def on_operation_done(world: World, source: int) -> None:
-    """Handle that the long operation of *source* has written its last log (flow callback)."""
+    """Act when the long operation of *source* has written its last log (flow callback)."""
     key = world.sources[source]
     operation = world.copies[key].operation
     if operation is not None:

@@ -138,11 +138,11 @@ class Policy(ABC):
 
     @abstractmethod
     def on_caught_up(self, world: World, stream: int) -> None:
-        """Handle that the receiver of *stream* has hardened the whole log."""
+        """Act when the receiver of *stream* has hardened the whole log."""
 
     @abstractmethod
     def on_redo_done(self, world: World, stream: int) -> None:
-        """Handle that the receiver of *stream* has redone all its log."""
+        """Act when the receiver of *stream* has redone all its log."""
 
     @abstractmethod
     def find_log_hold(
@@ -190,7 +190,7 @@ class Policy(ABC):
 
     @abstractmethod
     def on_log_lost(self, world: World, key: Key) -> None:
-        """Handle that the copy has lost its log and is closed."""
+        """Act when the copy has lost its log and is closed."""
 
     @abstractmethod
     def on_instance_lost(self, world: World, key: Key) -> None:
@@ -221,7 +221,7 @@ class Policy(ABC):
 
     @abstractmethod
     def on_recovered(self, world: World, key: Key) -> bool:
-        """Handle that the instance started and recovered the database; return whether the group decides its state."""
+        """Act when the instance started and recovered the database; return whether the group decides its state."""
 
     @abstractmethod
     def log_startup_state(self, world: World, key: Key) -> None:
@@ -251,11 +251,11 @@ class GroupPolicy(Policy):
     def on_connection_lost(
         self, world: World, group: int, server: str, peer: str, epoch: int, reason: str
     ) -> None:
-        """Handle that *server* notices the loss of its connection to *peer*."""
+        """Act when *server* notices the loss of its connection to *peer*."""
 
     @abstractmethod
     def on_connection_made(self, world: World, group: int, server: str, peer: str, epoch: int) -> None:
-        """Handle that *server* has a connection to *peer* (again)."""
+        """Act when *server* has a connection to *peer* (again)."""
 
 
 class NoGroup(Policy):
@@ -368,12 +368,12 @@ def get_group_policy(world: World, group: int) -> GroupPolicy:
 
 
 def on_caught_up(world: World, stream: int) -> None:
-    """Handle that the receiver of *stream* has hardened the whole log (flow callback)."""
+    """Act when the receiver of *stream* has hardened the whole log (flow callback)."""
     get_policy(world.copies[world.sources[world.flow.get_source_of(stream)]]).on_caught_up(world, stream)
 
 
 def on_redo_done(world: World, stream: int) -> None:
-    """Handle that the receiver of *stream* has redone all its log (flow callback)."""
+    """Act when the receiver of *stream* has redone all its log (flow callback)."""
     get_policy(world.copies[world.sources[world.flow.get_source_of(stream)]]).on_redo_done(world, stream)
 
 

@@ -11,7 +11,7 @@ from engine import arithmetic, flow
 from engine.constants import ENTERPRISE
 from engine.flow import NOWHERE, CrossingKind, SourceSetup, StreamNumbers, StreamSetup, recovery
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
-from engine.flow.setup import Operation, Site, Workload
+from engine.flow.setup import Operation, ServerHardware, Workload
 from engine.flow.sites import SITES, WORKLOADS
 from engine.model import Computer, DatabaseCopy, Instance, Key, RecoveryModel, Service, World
 from engine.protocol import groups, lineage, network, security, serving, volumes
@@ -500,7 +500,7 @@ def _compute_bandwidth_left_mbps(world: World, a: str, b: str, bandwidth_mbps: f
 
 
 @cache
-def _build_site(name: str, cores: int, worker_threads: int) -> Site:
+def _build_site(name: str, cores: int, worker_threads: int) -> ServerHardware:
     """Return the hardware with the server's cores and workers (0: automatic), one object for equal values."""
     site = replace(SITES[name], cores=cores)
     return replace(site, worker_threads=worker_threads) if worker_threads else site

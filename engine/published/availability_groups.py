@@ -61,7 +61,7 @@ def measure_group() -> GroupMeasurement:
     )
 
 
-class Peaks(TypedDict):
+class HighestValues(TypedDict):
     """Highest values of a run."""
 
     writes_most_mb_per_s: float
@@ -70,7 +70,7 @@ class Peaks(TypedDict):
     bursts: int
 
 
-def _find_peaks(primary_rates: Sequence[float], secondary_rates: Sequence[float]) -> Peaks:
+def _find_peaks(primary_rates: Sequence[float], secondary_rates: Sequence[float]) -> HighestValues:
     """Return the peaks of data writes of primary and secondary; both series are in MB/s, one value per second."""
     high = [rate > 0.5 * max(secondary_rates) for rate in secondary_rates]
     return {

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine import simulator
 from engine.availability import failover
 from engine.availability.role import build_role
-from engine.chance import Chance
+from engine.chance import RandomStream
 from engine.cluster import config, instances, quorum
 from engine.constants import TICKS_PER_S
 from engine.events import ClientData, ClusterData, Event, SqlDoneData, select_data
@@ -77,7 +77,7 @@ def build_cluster_world(
 
     *witness* adds a witness that every node can reach, by default a disk.
     """
-    world = World(seed=seed, chance=Chance.from_seed(seed), flow=Flow.create_empty())
+    world = World(seed=seed, chance=RandomStream.from_seed(seed), flow=Flow.create_empty())
     world.availability[DATABASE] = Availability(database=DATABASE)
     threshold, cross = quorum.THRESHOLDS.get(windows, quorum.THRESHOLDS_SINCE_2016)
     cluster = world.clusters[CLUSTER] = Cluster(

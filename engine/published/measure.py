@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, fields, replace
 
 from engine import simulator
-from engine.chance import Chance
+from engine.chance import RandomStream
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.field_types import FieldOf
@@ -17,7 +17,7 @@ from engine.flow import (
     Operation,
     Pair,
     SafetyMode,
-    Site,
+    ServerHardware,
     StreamTotals,
     Workload,
     add_pair,
@@ -70,7 +70,10 @@ class Means(Struct, frozen=True):
 
 
 def build_setup(
-    workload: Workload, mode: SafetyMode, site: Site = NEC, **changes: FieldOf[SourceSetup | StreamSetup]
+    workload: Workload,
+    mode: SafetyMode,
+    site: ServerHardware = NEC,
+    **changes: FieldOf[SourceSetup | StreamSetup],
 ) -> Pair:
     """Return a single database with an unlimited log file and, unless *mode* is NONE, a mirror."""
     return build_pair(site, workload, mode, **({"log_max_kb": NO_LIMIT_KB} | changes))
@@ -193,7 +196,7 @@ def build_lab_world(
     cores: int = 8,
 ) -> World:
     """Return a lab at 0 s: SERVER_A is principal and SERVER_B mirror of each database, SYNCHRONIZED."""
-    world = World(seed=seed, chance=Chance.from_seed(seed), flow=Flow.create_empty())
+    world = World(seed=seed, chance=RandomStream.from_seed(seed), flow=Flow.create_empty())
     for host, name in enumerate((PRINCIPAL, MIRROR, WITNESS)):
         world.computers[name] = Computer(name=name, cores=cores)
         world.instances[name] = Instance(name=name, computer=name, host=host)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass, fields
 
-from engine.chance import Chance
-from engine.drill.running.state import STORAGE, Storage
+from engine.chance import RandomStream
+from engine.drill.running.state import STORAGE, StorageRule
 from engine.flow import Flow
 from engine.model import World
 from engine.model.world import FieldUse
@@ -30,7 +30,7 @@ def list_parts_without_use(world: type[World]) -> list[str]:
 
 def test_every_container_of_a_world_states_its_use() -> None:
     assert not list_parts_without_use(World)
-    world = World(seed=1, chance=Chance.from_seed(1), flow=Flow.create_empty())
+    world = World(seed=1, chance=RandomStream.from_seed(1), flow=Flow.create_empty())
     stated = {field.name for field in fields(World) if isinstance(getattr(world, field.name), CONTAINERS)}
     assert stated == {field.name for field in fields(World) if "use" in field.metadata}
 
@@ -45,7 +45,7 @@ def test_a_new_field_without_metadata_is_found() -> None:
 
 def test_a_fork_has_its_own_copies() -> None:
     world = World(
-        seed=1, chance=Chance.from_seed(1), flow=Flow.create_empty(), tick=7, counter=3, settlings=2
+        seed=1, chance=RandomStream.from_seed(1), flow=Flow.create_empty(), tick=7, counter=3, settlings=2
     )
     twin = world.fork()
     for field in fields(World):
@@ -68,7 +68,7 @@ def test_every_attribute_of_a_drill_states_its_storage() -> None:
     base_drill = drill()
     assert {*vars(base_drill)} == {*STORAGE}
     grows = {name for name, value in vars(base_drill).items() if isinstance(value, CONTAINERS)}
-    shared = {name for name, storage in STORAGE.items() if storage is Storage.SHARED}
+    shared = {name for name, storage in STORAGE.items() if storage is StorageRule.SHARED}
     assert grows & shared == {
         "errorlog_before", "states_before", "_conditions", "_watched", "_places", "_log_of", "_held", "_asked_besides",
     }, "replaced as a whole"  # fmt: skip

@@ -176,7 +176,7 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
 
     from app.classroom import discovery
     from app.classroom.seat_phase import RECORDING
-    from app.main_window.classes import Classes
+    from app.main_window.classes import ClassController
     from app.settings import WindowSettings
     from tests.open_window import build_window
 
@@ -187,7 +187,7 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
     window.session.host.at_once_s = 0.0  # a replay takes many frames, as a long one does
     (join,) = [action for action in window.menus["&Class"].actions() if action.text() == "&Join a class…"]
     join.trigger()  # creates the class controller
-    classes = window.findChild(Classes)
+    classes = window.findChild(ClassController)
     assert classes is not None
     classes.join_class(code, NAME)
     print("joined", flush=True)
@@ -208,7 +208,7 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
             return
         assert LIVE in facts_text or "recording" in facts_text
         if stop.exists() and count >= 3:
-            if seat._attendance.is_delivered:
+            if seat._attendance.link.connected and seat._attendance.is_delivered:
                 classes.stop()
                 application.exit(0)
             return

@@ -93,7 +93,7 @@ class SeatWelcome(WireMessage, frozen=True, tag="welcome"):
     """Unanswered instructions with a time up to *tick*. A seat that begins at *tick* applies each at its own time."""
 
 
-class Acknowledged(WireMessage, frozen=True, tag="acknowledged"):
+class AcknowledgedActions(WireMessage, frozen=True, tag="acknowledged"):
     """Number of the seat's actions that are on disk."""
 
     number: int
@@ -133,7 +133,7 @@ class InstructionMessage(WireMessage, frozen=True, tag="instruction"):
     text: str
 
 
-class Attention(WireMessage, frozen=True, tag="attention"):
+class InstructorAttention(WireMessage, frozen=True, tag="attention"):
     """Current attention of the instructor to this seat.
 
     It is sent again after every interruption of the connection.
@@ -188,10 +188,10 @@ class SeatRefusal(WireMessage, frozen=True, tag="refused"):
 
 ToSeat = (
     SeatWelcome
-    | Acknowledged
+    | AcknowledgedActions
     | PaceState
     | InstructionMessage
-    | Attention
+    | InstructorAttention
     | HandLowered
     | RunShown
     | ShownPosition
@@ -204,7 +204,7 @@ TO_SEAT: Final[MessageReader[ToSeat]] = MessageReader(ToSeat)
 # --- messages to the instructor -----------------------------------------------------------------------------
 
 
-class Tile(Struct, frozen=True):
+class SeatTile(Struct, frozen=True):
     """A seat as the instructor sees it."""
 
     seat: int
@@ -274,7 +274,7 @@ class DashboardUpdate(WireMessage, frozen=True, tag="board"):
     """Remaining time of the break."""
     clock_s: float | None
     """The class clock; None: each seat has its own pace."""
-    tiles: list[Tile]
+    tiles: list[SeatTile]
     marks: Sequence[ClassMark] = ()
     """Marks in their order; absent from hosts before 1.1."""
 
@@ -300,7 +300,7 @@ class ObservedRunUpdate(WireMessage, frozen=True, tag="seen_more"):
     acts: Sequence[LogEntry]
 
 
-class Unseen(WireMessage, frozen=True, tag="unseen"):
+class ObservationEnded(WireMessage, frozen=True, tag="unseen"):
     """The seat no longer allows observation."""
 
     seat: int
@@ -348,6 +348,12 @@ class RequestFailed(WireMessage, frozen=True, tag="refused"):
 
 
 ToInstructor = (
-    DashboardUpdate | ObservedRun | ObservedRunUpdate | Unseen | ReplayMoments | RequestDone | RequestFailed
+    DashboardUpdate
+    | ObservedRun
+    | ObservedRunUpdate
+    | ObservationEnded
+    | ReplayMoments
+    | RequestDone
+    | RequestFailed
 )
 TO_INSTRUCTOR: Final[MessageReader[ToInstructor]] = MessageReader(ToInstructor)

@@ -61,7 +61,7 @@ class SeatStatus(HostRequest, frozen=True, tag="at"):
     """True if the instructor has taken over the seat, so it accepts no own inputs."""
 
 
-class Reflect(HostRequest, frozen=True, tag="reflect"):
+class SubmitReflection(HostRequest, frozen=True, tag="reflect"):
     """Person's reflection on the run before its points are shown. The last message counts."""
 
     happened: Annotated[str, Meta(max_length=REFLECTION_MAX)]
@@ -84,7 +84,7 @@ class JoinProbe(HostRequest, frozen=True, tag="probe"):
     secret: Annotated[str, Meta(min_length=1, max_length=40)]
 
 
-class Steer(HostRequest, frozen=True, tag="steer"):
+class OpenConsole(HostRequest, frozen=True, tag="steer"):
     """A console's first message."""
 
     key: Key
@@ -97,18 +97,18 @@ class SeatTarget(HostRequest, frozen=True, kw_only=True):
     group: Group | None = None
 
 
-class Freeze(SeatTarget, frozen=True, kw_only=True, tag="freeze"):
+class FreezeSeats(SeatTarget, frozen=True, kw_only=True, tag="freeze"):
     """Freeze or release seats."""
 
     tick: Tick | None = None
     """Tick at which each seat stops; None: at once."""
 
 
-class Go(SeatTarget, frozen=True, kw_only=True, tag="go"):
+class ContinueClass(SeatTarget, frozen=True, kw_only=True, tag="go"):
     """Continue, even beyond a limit that was reached."""
 
 
-class Extend(SeatTarget, frozen=True, kw_only=True, tag="extend"):
+class ExtendLimit(SeatTarget, frozen=True, kw_only=True, tag="extend"):
     """Move the limit of some seats by this time."""
 
     ticks: Tick
@@ -129,19 +129,19 @@ class AssignGroup(HostRequest, frozen=True, tag="group"):
     name: Annotated[str, Meta(pattern=r"^[^\s@]{0,30}$")]
 
 
-class Break(HostRequest, frozen=True, tag="break"):
+class StartBreak(HostRequest, frozen=True, tag="break"):
     """Freeze all seats; the class continues automatically."""
 
     minutes: Annotated[float, Meta(gt=0, le=600)]
 
 
-class Clock(HostRequest, frozen=True, tag="clock"):
+class ChangeClock(HostRequest, frozen=True, tag="clock"):
     """Speed of the class clock in simulated seconds per second; None: each seat has its own pace."""
 
     speed: Annotated[float, Meta(gt=0, le=1000)] | None = None
 
 
-class Finish(HostRequest, frozen=True, tag="finish"):
+class FinishClass(HostRequest, frozen=True, tag="finish"):
     """The class is over: seats end their runs."""
 
 
@@ -175,13 +175,13 @@ class TakeOverSeat(HostRequest, frozen=True, tag="take"):
     seat: SeatNumber
 
 
-class Give(HostRequest, frozen=True, tag="give"):
+class ReturnControl(HostRequest, frozen=True, tag="give"):
     """Return control of a seat to its person."""
 
     seat: SeatNumber
 
 
-class Show(HostRequest, frozen=True, tag="show"):
+class ShowRuns(HostRequest, frozen=True, tag="show"):
     """Show the runs of one or two seats to all.
 
     Without seats each seat shows its own run again. A second request with the same seats and another tick
@@ -214,17 +214,27 @@ class HandIn(HostRequest, frozen=True, tag="hand_in"):
     acts: Annotated[list[object], Meta(max_length=500)]
 
 
-OfSeat = Lower | ObserveSeat | TakeOverSeat | Give | Show
-OfPace = Freeze | Go | Finish | StartNextPart | Extend | RewindSeats | AssignGroup | Break | Clock
+OfSeat = Lower | ObserveSeat | TakeOverSeat | ReturnControl | ShowRuns
+OfPace = (
+    FreezeSeats
+    | ContinueClass
+    | FinishClass
+    | StartNextPart
+    | ExtendLimit
+    | RewindSeats
+    | AssignGroup
+    | StartBreak
+    | ChangeClock
+)
 Request = (
     Join
     | Resume
     | JoinProbe
     | AppendEntries
     | SeatStatus
-    | Reflect
+    | SubmitReflection
     | Ready
-    | Steer
+    | OpenConsole
     | Instruct
     | HandIn
     | SetMark
@@ -234,24 +244,24 @@ Request = (
 REQUESTS: Final[MessageReader[Request]] = MessageReader(Request)
 
 PERMITTED_REQUESTS: Final[dict[str, tuple[type[WireMessage], ...]]] = {
-    "seat": (AppendEntries, SeatStatus, Reflect, Ready),
+    "seat": (AppendEntries, SeatStatus, SubmitReflection, Ready),
     "instructor": (
-        Freeze,
-        Go,
-        Finish,
+        FreezeSeats,
+        ContinueClass,
+        FinishClass,
         StartNextPart,
-        Extend,
+        ExtendLimit,
         RewindSeats,
         AssignGroup,
-        Break,
-        Clock,
+        StartBreak,
+        ChangeClock,
         Instruct,
         HandIn,
         Lower,
         ObserveSeat,
         TakeOverSeat,
-        Give,
-        Show,
+        ReturnControl,
+        ShowRuns,
         SetMark,
     ),
 }

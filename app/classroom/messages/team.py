@@ -41,7 +41,7 @@ class SubmitInput(HostRequest, frozen=True, tag="do"):
     line: Annotated[str, Meta(min_length=1, max_length=LINE_MAX)]
 
 
-class Ask(HostRequest, frozen=True, tag="ask"):
+class AskInstructor(HostRequest, frozen=True, tag="ask"):
     """Question to the instructor; None withdraws it."""
 
     question: Annotated[str, Meta(max_length=HAND_MAX)] | None
@@ -51,7 +51,7 @@ class StartTeam(HostRequest, frozen=True, tag="start"):
     """The world starts, although some roles are vacant."""
 
 
-TeamRequest = ClaimRole | SubmitInput | Ask | StartTeam
+TeamRequest = ClaimRole | SubmitInput | AskInstructor | StartTeam
 TEAM_REQUESTS: Final[MessageReader[TeamRequest]] = MessageReader(TeamRequest)
 
 
@@ -69,7 +69,7 @@ class TeamRole(Struct, frozen=True):
     """True if the member of the role is connected; otherwise the role can be taken over."""
 
 
-class Roles(WireMessage, frozen=True, tag="roles"):
+class TeamRoles(WireMessage, frozen=True, tag="roles"):
     """Roles of the team, and their members."""
 
     title: str
@@ -173,7 +173,7 @@ class TeamRefusal(WireMessage, frozen=True, tag="refused"):
 
 
 ToMember = (
-    Roles
+    TeamRoles
     | MemberWelcome
     | RoleView
     | InputDone

@@ -18,19 +18,19 @@ from app.classroom.messages.codec import encode
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.messages.team import (
     TO_MEMBER,
-    Ask,
+    AskInstructor,
     ClaimRole,
     InputDone,
     InputFailed,
     InstructorMessage,
     MemberWelcome,
-    Roles,
     RoleView,
     StartTeam,
     SubmitInput,
     TeamDrillEnded,
     TeamPoints,
     TeamRefusal,
+    TeamRoles,
     ToMember,
 )
 from app.classroom.seat_log import get_seat_folder, load_token
@@ -67,7 +67,7 @@ class TeamMember(HostConnection[ToMember]):
         self._sent_count = 0
         """Number under which the first line was sent; 0: not sent."""
         self._done_count = 0
-        self._question: Ask | StartTeam | None = None
+        self._question: AskInstructor | StartTeam | None = None
 
     def send_input(self, line: str) -> None:
         """Send an input line to the team's world."""
@@ -76,7 +76,7 @@ class TeamMember(HostConnection[ToMember]):
 
     def raise_hand(self, question: str | None) -> None:
         """Raise a hand for the team; None lowers it."""
-        self._question = Ask(question)
+        self._question = AskInstructor(question)
         self.wake()
 
     def start_team(self) -> None:
@@ -110,7 +110,7 @@ class TeamMember(HostConnection[ToMember]):
                         self._complete_request(message.number, isinstance(message, InputDone))
                     case RoleView() if not self._sent_count:
                         self._done_count = message.done
-                    case Roles() | TeamDrillEnded():
+                    case TeamRoles() | TeamDrillEnded():
                         self._has_ended = True
                 self.incoming.put(_localize(message))
                 if self._has_ended:

@@ -26,11 +26,10 @@ from app.classroom.messages.replies import SeatReport
 from app.classroom.messages.team import (
     END_LINE,
     TEAM_REQUESTS,
-    Ask,
+    AskInstructor,
     ClaimRole,
     InputDone,
     InputFailed,
-    Roles,
     StartTeam,
     SubmitInput,
     TeamDrillEnded,
@@ -38,6 +37,7 @@ from app.classroom.messages.team import (
     TeamPoints,
     TeamRequest,
     TeamResult,
+    TeamRoles,
     ToMember,
 )
 from app.classroom.rate_limit import RateLimiter
@@ -99,7 +99,7 @@ class TeamServer:
         if scenario is None:
             raise TimeoutError(tr("the drill is still starting. Try again."))
         if not request.role:
-            await connection.send_text(encode(Roles(scenario.title, self._world.list_roles())))
+            await connection.send_text(encode(TeamRoles(scenario.title, self._world.list_roles())))
             return
         self._world.build_welcome(request.role)  # the role exists
         if not request.name.isprintable() or not request.name.strip():
@@ -129,7 +129,7 @@ class TeamServer:
                 request = await _receive_request(connection)
                 if isinstance(request, SubmitInput):
                     queue_message(await self._apply_input(member.role, request))
-                elif isinstance(request, Ask):
+                elif isinstance(request, AskInstructor):
                     self._world.raise_hand(member.name, request.question)
                 elif isinstance(request, StartTeam):
                     self._world.waits = False

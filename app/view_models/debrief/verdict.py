@@ -85,7 +85,7 @@ class Step(Struct, frozen=True):
     text: str
 
 
-class Retry(Struct, frozen=True):
+class RetryPoint(Struct, frozen=True):
     """Point at which the run restarts, and the sentence shown there."""
 
     begin_tick: Tick
@@ -108,7 +108,7 @@ class Verdict(Struct, frozen=True):
     steps: tuple[Step, ...] = ()
     lines: tuple[str, ...] = ()
     """Sentences that are shown in place of steps; empty if there are steps."""
-    retry: Retry | None = None
+    retry: RetryPoint | None = None
     lesson: RunSegment | None = None
     lessons: tuple[RunSegment, ...] = field(default=())
     """All mistakes with a lesson, in order of time."""
@@ -210,7 +210,7 @@ def omit_columns(statement: str) -> str:
     return "".join(parts)
 
 
-def find_retry(lesson: RunSegment, choices: Asked) -> Retry:
+def find_retry(lesson: RunSegment, choices: Asked) -> RetryPoint:
     """Return the moment at which the run restarts, so that a person can act before the mistake.
 
     Queries of the plan do not count: the clock waits until the player presses Run.
@@ -218,12 +218,12 @@ def find_retry(lesson: RunSegment, choices: Asked) -> Retry:
     actions = tuple(item for item in lesson.best if is_action(item.line_without_time))
     begin, _ = find_retry_start(replace(lesson, plan=lesson.plan[: lesson.done] + (actions or lesson.best)))
     if lesson.line == WAITING:
-        return Retry(begin, describe_mistake(lesson, choices))
+        return RetryPoint(begin, describe_mistake(lesson, choices))
     remaining_text = formatting.format_seconds((lesson.tick - begin) / TICKS_PER_S, 0)
     notice = tr("Your mistake follows at {at} ({left} from now): {mistake}").format(
         at=format_moment(lesson.tick), left=remaining_text, mistake=describe_mistake(lesson, choices)
     )
-    return Retry(begin, notice)
+    return RetryPoint(begin, notice)
 
 
 # --- runs without a mistake ---------------------------------------------------------------------------------

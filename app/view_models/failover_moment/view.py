@@ -46,7 +46,7 @@ class Row(Struct, frozen=True):
     tone: str
 
 
-class Vessel(Struct, frozen=True):
+class RedoQueueGauge(Struct, frozen=True):
     """The redo queue on a linear scale."""
 
     kb: float
@@ -88,7 +88,7 @@ class StageView(Struct, frozen=True):
     glowing: tuple[tuple[str, str], ...]
     votes: str
     votes_tone: str
-    vessel: Vessel | None
+    vessel: RedoQueueGauge | None
     resources: tuple[tuple[str, str, str], ...]
     """(name, state, duration) of each resource that comes online on the new owner.
 
@@ -369,12 +369,12 @@ def describe_votes(facts: StageFacts, counted: bool = True) -> tuple[str, str]:
     ) if has_lost_vote or has_quorum else "muted"
 
 
-def _make_vessel(moment: Moment, facts: StageFacts, before_kb: float) -> Vessel | None:
+def _make_vessel(moment: Moment, facts: StageFacts, before_kb: float) -> RedoQueueGauge | None:
     redo = next((n for n, phase in enumerate(moment.phases) if phase.kind.end_milestone == "redo_done"), None)
     if redo is None or facts.redo_kb is None:
         return None
     highest_kb = max(before_kb, facts.redo_kb)
-    return Vessel(facts.redo_kb, formatting.compute_round_limit_kb(highest_kb), highest_kb)
+    return RedoQueueGauge(facts.redo_kb, formatting.compute_round_limit_kb(highest_kb), highest_kb)
 
 
 _RESOURCE: Final = {DONE: mark("Online"), RUNNING: mark("Coming online"), WAITING: mark("Waiting")}

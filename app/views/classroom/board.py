@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.classroom.messages.replies import DashboardUpdate, Tile
+from app.classroom.messages.replies import DashboardUpdate, SeatTile
 from app.views.classroom import roster
 from app.views.classroom.dialogs import build_seat_file_filter
 from app.views.classroom.instruction_lines import AFTER_END, ASKED
@@ -80,7 +80,7 @@ class ClassBoard(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Window)
         self.setWindowTitle(tr("Instructor station"))
-        self._tiles: dict[int, Tile] = {}
+        self._tiles: dict[int, SeatTile] = {}
         self._watched: int | None = None
         self._view: QWidget | None = None
         self._title = self._shown = ""
@@ -403,7 +403,7 @@ class ClassBoard(QDialog):
         """Return whether the class or its current part has ended."""
         return self._board is not None and self._board.state == "over"
 
-    def _has_seat_ended(self, tile: Tile | None) -> bool:
+    def _has_seat_ended(self, tile: SeatTile | None) -> bool:
         """Return whether the run of the seat has ended, alone or with the class."""
         return self._is_class_over or (tile is not None and roster.has_finished(tile))
 
@@ -471,10 +471,10 @@ class ClassBoard(QDialog):
         title = tr("Seat {n}").format(n=number)
         return title if self.nameless.isChecked() else f"{title}, {name}"
 
-    def _describe_seat(self, tile: Tile) -> str:
+    def _describe_seat(self, tile: SeatTile) -> str:
         return self.describe_seat(tile.seat, tile.name)
 
-    def _format_name(self, tile: Tile) -> str:
+    def _format_name(self, tile: SeatTile) -> str:
         return tr("Seat {n}").format(n=tile.seat) if self.nameless.isChecked() else str(tile.name)
 
     def _send_seat_line(self, command: str) -> None:

@@ -410,7 +410,7 @@ class ReplayPage(QWidget):
             )
 
     def stop_sharing(self) -> None:
-        """Handle that the host refused to show these runs."""
+        """Act when the host refused to show these runs."""
         self.share.blockSignals(True)
         self.share.setChecked(False)
         self.share.setText(tr("Show to &all"))

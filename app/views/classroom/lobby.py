@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.classroom.messages.replies import DashboardUpdate, Tile
+from app.classroom.messages.replies import DashboardUpdate, SeatTile
 from app.classroom.room_check import RoomFinding
 from app.views.classroom import roster
 from app.widgets import theme
@@ -32,7 +32,7 @@ ROOM_POINTS: Final = 1.9
 TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 
 
-def describe_arrivals(tiles: Sequence[Tile]) -> str:
+def describe_arrivals(tiles: Sequence[SeatTile]) -> str:
     """Describe how many seats have joined, and how many of them are ready."""
     ready = sum(roster.is_ready(tile) for tile in tiles)
     joined_text = trn("{n} seat has joined", "{n} seats have joined", len(tiles)).format(n=len(tiles))
@@ -117,7 +117,7 @@ class Lobby(QWidget):
             else tr("Late seats start at 0:00. The class does not wait.")
         )
 
-    def show_tiles(self, tiles: Sequence[Tile]) -> None:
+    def show_tiles(self, tiles: Sequence[SeatTile]) -> None:
         """Show the seats that have joined."""
         self.arrivals.setText(describe_arrivals(tiles) if tiles else tr("Nobody has joined yet."))
 
@@ -160,13 +160,13 @@ RESULTS: Final = (
 )
 
 
-def _format_dots(tile: Tile) -> str:
+def _format_dots(tile: SeatTile) -> str:
     goals = tile.verdict["goals"] if tile.verdict is not None else {}
     met_count = sum(met_t_s is not None for met_t_s in goals.values())
     return "●" * met_count + "○" * (len(goals) - met_count)
 
 
-def _format_final_score(tile: Tile) -> str:
+def _format_final_score(tile: SeatTile) -> str:
     return roster.format_score(tile) if tile.over else ""
 
 
@@ -231,7 +231,7 @@ class ProjectorView(QWidget):
             self.setGeometry(other_screens[0].availableGeometry())
         self.showMaximized()
 
-    def show_board(self, board: DashboardUpdate, tiles: Sequence[Tile]) -> None:
+    def show_board(self, board: DashboardUpdate, tiles: Sequence[SeatTile]) -> None:
         """Show the names in the lobby, numbers while the class runs, and both with points at the end."""
         self.title.setText("\n".join(filter(None, (self._title, roster.describe_part(board)))))
         is_over = board.state == "over"

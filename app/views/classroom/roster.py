@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHeaderView
 
-from app.classroom.messages.replies import DashboardUpdate, LogVerdict, Tile
+from app.classroom.messages.replies import DashboardUpdate, LogVerdict, SeatTile
 from app.classroom.plan import KINDS
 from app.widgets.sparkline import Sparkline
 from app.widgets.tables import TableColumn, TableModel, TableView
@@ -36,17 +36,17 @@ NEEDS_HELP: Final = ("info", "bad", "warn")
 SortKey = tuple[float | str, ...]
 
 
-def has_started(tile: Tile) -> bool:
+def has_started(tile: SeatTile) -> bool:
     """Return True if the run of the seat has begun."""
     return tile.at_s > 0.0 or tile.acknowledged > 0
 
 
-def has_finished(tile: Tile) -> bool:
+def has_finished(tile: SeatTile) -> bool:
     """Return True if the run of the seat has ended."""
     return tile.over or (tile.verdict is not None and tile.verdict["ended_by"] is not None)
 
 
-def describe_version(tile: Tile) -> str:
+def describe_version(tile: SeatTile) -> str:
     """Describe the version of the seat if it differs from that of this computer; empty otherwise."""
     version = tile.version
     if version is None or version == get_program_version():
@@ -54,7 +54,7 @@ def describe_version(tile: Tile) -> str:
     return tr("Version {version}").format(version=version) if version else tr("Older version")
 
 
-def is_ready(tile: Tile) -> bool:
+def is_ready(tile: SeatTile) -> bool:
     """Return True for a seat that is connected, records its log and has this version."""
     return tile.connected and tile.recording and not describe_version(tile)
 
@@ -70,7 +70,7 @@ class RosterState(Struct, frozen=True):
     """Name of the icon; None: no icon."""
 
 
-def find_state(tile: Tile) -> RosterState:
+def find_state(tile: SeatTile) -> RosterState:
     """Return the state of the seat: its most urgent reason for help, or that it works."""
     verdict, other_version = tile.verdict, describe_version(tile)
     # the hashes of another version differ although the run follows from its inputs
@@ -108,7 +108,7 @@ def find_state(tile: Tile) -> RosterState:
     return RosterState(tr("Active"), unverified, "ok", "check")
 
 
-def find_mistake(tile: Tile) -> tuple[float, float] | None:
+def find_mistake(tile: SeatTile) -> tuple[float, float] | None:
     """Return time in seconds and lost points of the latest blunder; None without a blunder."""
     losses = [
         (later_value[0], before[1] - later_value[1])
@@ -118,12 +118,12 @@ def find_mistake(tile: Tile) -> tuple[float, float] | None:
     return losses[-1] if losses else None
 
 
-def is_help_needed(tile: Tile) -> bool:
+def is_help_needed(tile: SeatTile) -> bool:
     """Return True for a seat that the instructor should look at."""
     return find_state(tile).tone in NEEDS_HELP
 
 
-def _format_goals(tile: Tile) -> str:
+def _format_goals(tile: SeatTile) -> str:
     verdict = tile.verdict
     goals = verdict["goals"] if verdict is not None else {}
     if verdict is None or not goals:
@@ -133,13 +133,13 @@ def _format_goals(tile: Tile) -> str:
     return f"{count} " + tr("({n} by the instructor)").format(n=helped) if helped else count
 
 
-def format_score(tile: Tile) -> str:
+def format_score(tile: SeatTile) -> str:
     """Format the points so far; empty without a score."""
     points = tile.verdict["score"] if tile.verdict is not None else None
     return "" if points is None else f"{points:.0f}"
 
 
-def format_points(tile: Tile) -> str:
+def format_points(tile: SeatTile) -> str:
     """Format the points so far, and the points that are still possible; empty if nothing is scored."""
     current_score, possible = format_score(tile), tile.reachable
     if possible is None:
@@ -147,7 +147,7 @@ def format_points(tile: Tile) -> str:
     return tr("{n} of {all} possible").format(n=current_score or "0", all=f"{possible:.0f}")
 
 
-def _format_reachable(tile: Tile) -> str:
+def _format_reachable(tile: SeatTile) -> str:
     heading = tr("Best score still possible for this seat")
     course = [f"{formatting.format_run_time(t_s)}  {points:.0f}" for t_s, points in tile.worth]
     return "\n".join([heading, *course[-TOLD_LINES:]])
@@ -159,7 +159,7 @@ def _is_last_by_instructor(verdict: LogVerdict) -> bool:
     return at_s is not None and at_s >= (verdict["last_act_t_s"] or 0.0)
 
 
-def _format_last_input(tile: Tile) -> str:
+def _format_last_input(tile: SeatTile) -> str:
     verdict = tile.verdict
     if verdict is None:
         return ""
@@ -167,7 +167,7 @@ def _format_last_input(tile: Tile) -> str:
     return describe_input(line, {}) if line else ""
 
 
-def _format_last_input_time(tile: Tile) -> str:
+def _format_last_input_time(tile: SeatTile) -> str:
     verdict = tile.verdict
     if verdict is None:
         return ""
@@ -180,12 +180,12 @@ def _format_last_input_time(tile: Tile) -> str:
     return tr("at {t}").format(t=formatting.format_run_time(verdict["last_act_t_s"]))
 
 
-def _describe_seat_place(tile: Tile) -> str:
+def _describe_seat_place(tile: SeatTile) -> str:
     """Return group and time of the seat."""
     return " · ".join(filter(None, (tile.group, formatting.format_run_time(tile.at_s))))
 
 
-def describe_seat(tile: Tile, goal_texts: Mapping[str, str]) -> str:
+def describe_seat(tile: SeatTile, goal_texts: Mapping[str, str]) -> str:
     """Describe state, goals, score and last command of a seat in lines."""
     status, verdict = find_state(tile), tile.verdict
     lines = [": ".join(filter(None, (status.text, status.detail)))]
@@ -213,7 +213,7 @@ def describe_part(board: DashboardUpdate) -> str:
     )
 
 
-def describe_class(board: DashboardUpdate, tiles: Sequence[Tile], nameless: bool) -> str:
+def describe_class(board: DashboardUpdate, tiles: Sequence[SeatTile], nameless: bool) -> str:
     """Describe seats, times and state of the class in one line."""
     connected_count = sum(bool(tile.connected) for tile in tiles)
     description = trn("{n} seat", "{n} seats", len(tiles)).format(n=len(tiles))
@@ -288,13 +288,13 @@ COLUMNS: Final = (
 )
 
 
-def _rank_by_need(tile: Tile) -> SortKey:
+def _rank_by_need(tile: SeatTile) -> SortKey:
     """Rank raised hands in their order, then seats with mistakes, then idle or lost ones, then all others."""
     tone = find_state(tile).tone
     return NEEDS_HELP.index(tone) if tone in NEEDS_HELP else len(NEEDS_HELP), tile.hand_place or 0
 
 
-ORDERS: Final[dict[str, Callable[[Tile], SortKey]]] = {
+ORDERS: Final[dict[str, Callable[[SeatTile], SortKey]]] = {
     mark("by need for help"): _rank_by_need,
     mark("by seat"): lambda tile: (),
     mark("by group"): lambda tile: (tile.group.casefold(),),
@@ -360,7 +360,10 @@ class RosterTable(TableView):
         return self.viewport().underMouse()
 
     def show_seats(
-        self, tiles: Sequence[Tile], sort_key: Callable[[Tile], SortKey], name_of: Callable[[Tile], str]
+        self,
+        tiles: Sequence[SeatTile],
+        sort_key: Callable[[SeatTile], SortKey],
+        name_of: Callable[[SeatTile], str],
     ) -> None:
         """Show *tiles* by *sort_key* with the names that *name_of* returns.
 

@@ -35,7 +35,7 @@ from engine.flow import SafetyMode, Workload
 from engine.flow.setup import COMPRESSION_VERSION_MIN
 from engine.flow.sites import LOG_ROWS, SITES, STOCK_EXCHANGE, USERS, WORKLOAD1, WORKLOAD2
 from engine.overrides import override
-from engine.planning import NETWORKS, Goals, MirroringPlan, build_custom_workload
+from engine.planning import NETWORKS, MirroringPlan, PlanGoals, build_custom_workload
 
 STEPS_PER_DECADE: Final = 60
 DIGITS: Final = 3
@@ -334,9 +334,9 @@ class Controls(QScrollArea):
             log_volume_gb=self.volume.value(),
         )
 
-    def get_goals(self) -> Goals:
+    def get_goals(self) -> PlanGoals:
         """Return the goals of the plan."""
-        return Goals(
+        return PlanGoals(
             rpo_s=self.rpo.value() or None,
             response_limit_s=self.response.value() or None,
             throughput_loss_max=self.cost.value() / 100.0,

@@ -67,7 +67,7 @@ class FailoverTimesDialog(QDialog):
         self.limit.setValue(LIMIT_S)
         self.limit.setAccessibleName(tr("Maximum downtime"))
         self.limit.valueChanged.connect(self._show)
-        self.chart = Shares()
+        self.chart = RecoveryShares()
         self._bar = QProgressBar(textVisible=False)
         self._rows = QGridLayout()
         self._lay_out(plan)
@@ -162,7 +162,7 @@ def _format_row(cause: str, times: Sequence[float], limit_s: float) -> tuple[str
     )
 
 
-class Shares(QWidget):
+class RecoveryShares(QWidget):
     """Share of runs, per cause, in which service was back by each time."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

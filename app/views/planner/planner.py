@@ -44,12 +44,12 @@ from engine.planning import (
     BANDWIDTH_MBPS,
     COLUMNS,
     RTT_MS,
-    Goals,
     MeasuredPoint,
     MirroringPlan,
     PlanFinding,
+    PlanGoals,
+    Severity,
     Sweep,
-    Tone,
     find_points,
     find_statements,
     list_findings,
@@ -80,7 +80,7 @@ def as_csv(table: list[list[str]]) -> str:
     return output.getvalue()
 
 
-SIGNS: Final = {Tone.OK: "✓", Tone.WARN: "!", Tone.BAD: "✕", Tone.INFO: "·"}
+SIGNS: Final = {Severity.OK: "✓", Severity.WARN: "!", Severity.BAD: "✕", Severity.INFO: "·"}
 """Signs of the tones, so that color is not the only sign."""
 
 
@@ -187,7 +187,7 @@ class Planner(QWidget):
         self.findings = PlannerFindings()
         self.plan: MirroringPlan | None = None
         """Plan on screen; None before the first one, and while the figures are invalid."""
-        self.goals = Goals()
+        self.goals = PlanGoals()
         self.sweeps: dict[str, Sweeps] = {}
         self.notes = [QLabel() for _ in AXES]
         self._status = QLabel()

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from engine import arithmetic, simulator
-from engine.chance import Chance
+from engine.chance import RandomStream
 from engine.constants import WITNESS_ONLY
 from engine.drill.authoring import conditions
 from engine.drill.authoring.cluster_references import add_names, check_clusters
@@ -431,7 +431,7 @@ def _check_single_trigger(
 
 def _build_named_world(scenario: Scenario) -> World:
     """Build a world that contains only the scenario's names."""
-    world = World(seed=0, chance=Chance.from_seed(0), flow=Flow.create_empty())
+    world = World(seed=0, chance=RandomStream.from_seed(0), flow=Flow.create_empty())
     for host, server in enumerate(scenario.servers):
         world.computers[server.name] = Computer(name=server.name)
         if server.sql:

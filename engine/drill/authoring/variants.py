@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from engine.chance import Chance
+from engine.chance import RandomStream
 from engine.drill.authoring.problems import Path
 from engine.localization import build_message
 
@@ -54,7 +54,7 @@ def list_pool_groups(variants: Mapping[str, object]) -> list[dict[str, list[obje
 
 def pick_values(variants: Mapping[str, object], seed: int) -> dict[str, object]:
     """Return the value that *seed* selects from each pool."""
-    chance = Chance.from_seed(seed ^ VARIANT_STREAM)
+    chance = RandomStream.from_seed(seed ^ VARIANT_STREAM)
     picks: dict[str, object] = {}
     for group in list_pool_groups(variants):
         position = chance.draw_integer(0, len(next(iter(group.values()))) - 1)

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine import arithmetic
-from engine.chance import Chance
+from engine.chance import RandomStream
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN
 from engine.drill.authoring.schema import Scenario
@@ -92,7 +92,7 @@ def build_random_player(player: int) -> Play:
 
     def play(scenario: Scenario, seed: int) -> Drill:
         drill = Drill(scenario, seed)
-        chance = Chance.from_seed(seed * RANDOM_PLAYERS + player)
+        chance = RandomStream.from_seed(seed * RANDOM_PLAYERS + player)
         lines, end = list_candidate_lines(drill.scenario), find_default_end(drill)
         for tick in sorted(chance.draw_integer(0, end) for _ in range(RANDOM_ACTS)):
             drill.advance_to(tick)

@@ -21,14 +21,23 @@ from engine.drill.par import continuations
 from engine.drill.par.observability import needs_no_evidence
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.par.shapes import BlunderFields
-from engine.drill.par.trials import POINTS_MAX, Decision, Key, Rules, SearchPlan, Trial, Trials, try_input
+from engine.drill.par.trials import (
+    POINTS_MAX,
+    Decision,
+    Key,
+    SearchLimits,
+    SearchPlan,
+    Trial,
+    Trials,
+    try_input,
+)
 from engine.drill.time.cooperative_tasks import Slices, scale_progress
 from engine.inputs import Input
 
 DEEDS_MORE: Final = 3
 """Maximum number of actions that a plan may have beyond those of the reference. Assumed."""
 
-Spread = Callable[[Sequence[Decision], Rules, Set[bytes]], Iterator[Iterable[Trial | None]]]
+Spread = Callable[[Sequence[Decision], SearchLimits, Set[bytes]], Iterator[Iterable[Trial | None]]]
 """(decisions, rules, known states) -> trials of each decision, in order.
 
 It may return trials of known states, and None where the caller should only check the time.
@@ -133,11 +142,11 @@ class ParSearch(Struct):
 
     # -- internal
 
-    def _build_rules(self) -> Rules:
-        return Rules(self.fair, self.actions_max or 0, self.points_max, self.offered)
+    def _build_rules(self) -> SearchLimits:
+        return SearchLimits(self.fair, self.actions_max or 0, self.points_max, self.offered)
 
     def _try_in_process(
-        self, decisions: Sequence[Decision], rules: Rules, known_states: Set[bytes]
+        self, decisions: Sequence[Decision], rules: SearchLimits, known_states: Set[bytes]
     ) -> Iterator[Iterable[Trial | None]]:
         assert self._trials is not None, "steps begins"
         for decision in decisions:
@@ -203,7 +212,7 @@ class Blunders(Struct):
 
     trials: Trials
     plan: SearchPlan
-    rules: Rules
+    rules: SearchLimits
     known_plans: Sequence[SearchPlan]
     """Plans whose remaining parts serve as continuations, in addition to those of the scenario."""
     tried: int = 0

@@ -22,7 +22,7 @@ from engine.drill.running import modes
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.running.solution import find_default_end
-from engine.drill.running.state import Storage, list_attributes
+from engine.drill.running.state import StorageRule, list_attributes
 from engine.events import Event
 from engine.inputs import Input, InputError
 from engine.model import Tick, Timer, World, to_ticks
@@ -30,7 +30,7 @@ from engine.model.world import FieldUse, PartKey, list_parts
 from engine.overrides import override
 from engine.verbs.lines import parse_line
 
-GROWING: Final = list_attributes(Storage.SEARCHED)
+GROWING: Final = list_attributes(StorageRule.SEARCHED)
 """Lists that a fork extends independently. The other records of the past stay empty here."""
 
 

@@ -79,7 +79,7 @@ class SearchPlan(Struct, frozen=True):
         )
 
 
-class Rules(Struct, frozen=True):
+class SearchLimits(Struct, frozen=True):
     """Limits of a search. Together with scenario and seed they determine every trial."""
 
     fair: bool = True
@@ -118,7 +118,7 @@ ALL_NEIGHBORS: Final = (0, 1)
 class DecisionState(Struct, frozen=True):
     """Run at a decision, with every neighbor of the plan."""
 
-    asked: tuple[Decision, Rules]
+    asked: tuple[Decision, SearchLimits]
     run: SearchDrill
     remaining_count: int
     """Number of the plan's remaining actions."""
@@ -159,7 +159,7 @@ class Trials:
     def try_neighbors(
         self,
         decision: Decision,
-        rules: Rules,
+        rules: SearchLimits,
         known_states: Container[bytes] = (),
         part: Part = ALL_NEIGHBORS,
     ) -> Iterator[Trial | None]:
@@ -192,11 +192,11 @@ class Trials:
                 collect_facts(self._play_idle(), drill) if has_better_plan else frozenset(),
             )
 
-    def count_neighbors(self, decision: Decision, rules: Rules) -> int:
+    def count_neighbors(self, decision: Decision, rules: SearchLimits) -> int:
         """Return the number of plans that differ from the current plan from this decision on."""
         return len(self._get_decision_state(decision, rules).neighbors)
 
-    def _get_decision_state(self, decision: Decision, rules: Rules) -> DecisionState:
+    def _get_decision_state(self, decision: Decision, rules: SearchLimits) -> DecisionState:
         if self._crossing is None or self._crossing.asked != (decision, rules):
             run, remaining_inputs = self._play_to_decision(decision)
             neighbors = () if run.finished else tuple(self.list_neighbors(run, remaining_inputs, rules))
@@ -225,7 +225,7 @@ class Trials:
         return run, remaining_inputs
 
     def list_neighbors(
-        self, run: SearchDrill, remaining_inputs: Sequence[Input], rules: Rules
+        self, run: SearchDrill, remaining_inputs: Sequence[Input], rules: SearchLimits
     ) -> Iterator[tuple[Input | None, Sequence[Input]]]:
         """Yield (action now, remaining actions) of each neighbor at this state of the run."""
         tick = run.tick
@@ -243,7 +243,7 @@ class Trials:
             for item in self.list_candidates(run, rules):
                 yield item, remaining_inputs
 
-    def list_candidates(self, run: SearchDrill, rules: Rules) -> Iterator[Input]:
+    def list_candidates(self, run: SearchDrill, rules: SearchLimits) -> Iterator[Input]:
         """Yield the inputs that the seat could try now."""
         is_blind = _lacks_evidence(run, rules)
         for line in rules.offered if rules.offered is not None else list_candidates(run, self._known_lines):
@@ -251,14 +251,14 @@ class Trials:
             if not is_blind or verb == "answer":
                 yield Input(run.tick, verb, (arguments,))
 
-    def play(self, drill: SearchDrill, actions: Sequence[Input], rules: Rules) -> SearchPlan:
+    def play(self, drill: SearchDrill, actions: Sequence[Input], rules: SearchLimits) -> SearchPlan:
         """Play *drill* to its end with *actions*. Return the plan without impossible actions."""
         for item in actions:
             drill.advance_to(item.tick)
             try_input(drill, item)
         return self.finish_plan(drill, rules)
 
-    def play_reference(self, rules: Rules) -> SearchPlan:
+    def play_reference(self, rules: SearchLimits) -> SearchPlan:
         """Return the reference solution as a plan, or a plan without actions if it is missing or impossible."""
         drill = self.start_drill.fork()
         try:
@@ -267,7 +267,7 @@ class Trials:
             return self.play(self.start_drill.fork(), (), rules)
         return self.finish_plan(drill, rules)
 
-    def finish_plan(self, drill: SearchDrill, rules: Rules) -> SearchPlan:
+    def finish_plan(self, drill: SearchDrill, rules: SearchLimits) -> SearchPlan:
         """Play *drill* to its end and return the plan of its actions."""
         end = find_default_end(drill, drill.journal[-1].tick if drill.journal else 0)
         drill.advance_to(end)
@@ -296,7 +296,7 @@ def try_input(drill: SearchDrill, item: Input) -> bool:
     return True
 
 
-def _lacks_evidence(run: SearchDrill, rules: Rules) -> bool:
+def _lacks_evidence(run: SearchDrill, rules: SearchLimits) -> bool:
     return rules.fair and lacks_evidence(run.scenario, run.story_ticks, run.events, run.tick)
 
 
@@ -375,11 +375,17 @@ Drill = tuple[str, str, int]
 def warm_up(drill: Drill) -> None:
     """Load everything that a job of the drill needs."""
     trials = _load_trials(drill)
-    trials.play(trials.start_drill.fork(), (), Rules())
+    trials.play(trials.start_drill.fork(), (), SearchLimits())
 
 
 def run_trials(
-    search: str, drill: Drill, rules: Rules, news: Sequence[bytes], decision: Decision, part: Part, keep: bool
+    search: str,
+    drill: Drill,
+    rules: SearchLimits,
+    news: Sequence[bytes],
+    decision: Decision,
+    part: Part,
+    keep: bool,
 ) -> list[Trial]:
     """Return the trials of a part of a decision, except states that were in *news* now or earlier in this *search*.
 
@@ -404,6 +410,6 @@ def _load_trials(drill: Drill) -> Trials:
 
 
 @lru_cache(maxsize=2)  # one entry for the fair and one for the clairvoyant search
-def _get_known_states(search: str, rules: Rules) -> set[bytes]:
+def _get_known_states(search: str, rules: SearchLimits) -> set[bytes]:
     """Return the set of states that this process knows from *search*. Callers may add to it."""
     return set()

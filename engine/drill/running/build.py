@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from engine import model, simulator
 from engine.availability import failover
 from engine.availability.role import build_role
-from engine.chance import Chance
+from engine.chance import RandomStream
 from engine.cluster import commands, config, instances, quorum
 from engine.constants import START_TIMES
 from engine.drill.authoring import facts
@@ -285,7 +285,7 @@ def start_world(scenario: Scenario, seed: int) -> World:
     """Build the world in its state before the [[before]] lines are applied."""
     world = World(
         seed=seed,
-        chance=Chance.from_seed(seed),
+        chance=RandomStream.from_seed(seed),
         flow=Flow.create_empty(),
         settings=model.Settings(**scenario.settings.model_dump() | {"start_time": find_start_time(scenario)}),
     )

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine import simulator
-from engine.chance import Chance
+from engine.chance import RandomStream
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import conditions, facts
 from engine.drill.authoring.conditions import ConditionError
@@ -210,7 +210,7 @@ class Drill(ConditionPoller):
 
     def _schedule_timeline(self) -> None:
         """Schedule the inputs of the timeline. Inputs with a condition wait until it is met."""
-        chance = Chance.from_seed(self.seed ^ TIMELINE_STREAM)
+        chance = RandomStream.from_seed(self.seed ^ TIMELINE_STREAM)
         for number, inject in enumerate(self.scenario.timeline):
             share = chance.draw_uniform(*(inject.between or (0.0, 1.0)))
             if inject.when is not None:

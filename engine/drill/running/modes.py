@@ -22,7 +22,7 @@ class DrillMode(StrEnum):
     """Free play: no score, no locks, no end."""
 
 
-class Terms(Struct, frozen=True, kw_only=True):
+class ModePermissions(Struct, frozen=True, kw_only=True):
     """Permissions of a mode."""
 
     hints: bool
@@ -39,11 +39,11 @@ class Terms(Struct, frozen=True, kw_only=True):
     """True if the instructor's view is available, which shows the true state without asking a server."""
 
 
-TERMS: Final[dict[DrillMode, Terms]] = {
-    DrillMode.GUIDED: Terms(
+TERMS: Final[dict[DrillMode, ModePermissions]] = {
+    DrillMode.GUIDED: ModePermissions(
         hints=True, hints_cost=False, rewind=True, progress=True, answers_at_once=True, truth=True
     ),
-    DrillMode.PRACTICE: Terms(
+    DrillMode.PRACTICE: ModePermissions(
         hints=True,
         hints_cost=True,
         rewind=True,
@@ -52,10 +52,10 @@ TERMS: Final[dict[DrillMode, Terms]] = {
         answers_at_once=False,
         truth=True,
     ),
-    DrillMode.EXAM: Terms(
+    DrillMode.EXAM: ModePermissions(
         hints=False, hints_cost=False, rewind=False, progress=False, answers_at_once=False, truth=False
     ),
-    DrillMode.LAB: Terms(
+    DrillMode.LAB: ModePermissions(
         hints=True, hints_cost=False, rewind=True, progress=False, answers_at_once=True, truth=True
     ),
 }

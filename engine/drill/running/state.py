@@ -20,7 +20,7 @@ from engine.drill.judging.score import Score
 from engine.drill.judging.scored_run import ScoredRun
 from engine.drill.running import questions
 from engine.drill.running.build import build_world
-from engine.drill.running.modes import TERMS, DrillMode, Terms
+from engine.drill.running.modes import TERMS, DrillMode, ModePermissions
 from engine.drill.running.questions import NOT_SO, GoalState, Inquiry, InquiryAnswer, OpenedHint, OpenQuestion
 from engine.drill.team.calls import Calls
 from engine.drill.time.event_log import EventLog
@@ -37,7 +37,7 @@ divergence at little cost.
 """
 
 
-class Storage(Flag):
+class StorageRule(Flag):
     """Treatment of a drill's attribute in forks and snapshots."""
 
     SHARED = 0
@@ -52,31 +52,31 @@ class Storage(Flag):
     """The attribute continues in each fork of the search. Other records of the past are empty there."""
 
 
-STORAGE: Final[Mapping[str, Storage]] = {
+STORAGE: Final[Mapping[str, StorageRule]] = {
     **dict.fromkeys(
         ("seed", "scenario", "mode", "world", "errorlog_before", "states_before", "samples", "calls", "ended_by",
          "_conditions", "_watched", "_compared", "_standing", "_places", "_log_of", "_looking", "_held", "_known",
          "_parts_asked", "_asked_besides", "_changed", "_settlings", "_watch", "_next_look", "_levels"),
-        Storage.SHARED,
+        StorageRule.SHARED,
     ),
     **dict.fromkeys(
         ("goals", "first_held", "hints", "answers", "rewinds", "story_ticks", "windows", "_waiting", "_unfired"),
-        Storage.COPIED,
+        StorageRule.COPIED,
     ),
-    **dict.fromkeys(("published", "unlike"), Storage.COPIED | Storage.BLOCKS),
-    **dict.fromkeys(("hashes", "logs", "standings"), Storage.LOG),
-    **dict.fromkeys(("journal", "_batches", "_operations"), Storage.LOG | Storage.SEARCHED),
-    "events": Storage.SEARCHED,
+    **dict.fromkeys(("published", "unlike"), StorageRule.COPIED | StorageRule.BLOCKS),
+    **dict.fromkeys(("hashes", "logs", "standings"), StorageRule.LOG),
+    **dict.fromkeys(("journal", "_batches", "_operations"), StorageRule.LOG | StorageRule.SEARCHED),
+    "events": StorageRule.SEARCHED,
 }  # fmt: skip
 """Treatment of every attribute of a drill. A test compares it with a drill."""
 
 
-def list_attributes(storage: Storage) -> tuple[str, ...]:
+def list_attributes(storage: StorageRule) -> tuple[str, ...]:
     """Return the attributes with this treatment."""
     return tuple(name for name, stored in STORAGE.items() if storage in stored)
 
 
-_COPIED: Final = list_attributes(Storage.COPIED)
+_COPIED: Final = list_attributes(StorageRule.COPIED)
 
 
 class StateHash(Struct, frozen=True):
@@ -194,7 +194,7 @@ class DrillState:
         return self.world.tick
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> ModePermissions:
         """Return the permissions of the drill's mode."""
         return TERMS[self.mode]
 

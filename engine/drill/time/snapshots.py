@@ -11,7 +11,7 @@ from typing import Final, Generic, TypeVar
 import numpy as np
 from msgspec import Struct
 
-from engine.drill.running.state import DrillState, Storage, list_attributes
+from engine.drill.running.state import DrillState, StorageRule, list_attributes
 from engine.drill.time.event_log import EventLog
 from engine.flow import Array, Samples
 from engine.model import Tick
@@ -130,13 +130,13 @@ def unpack_array(packed: bytes, template: Array) -> Array:
 
 State = TypeVar("State", bound=DrillState)
 
-LOGS: Final = list_attributes(Storage.LOG)
+LOGS: Final = list_attributes(StorageRule.LOG)
 """Append-only lists of a drill, in addition to events and samples."""
 
 OF_THE_WORLD: Final = list_parts(FieldUse.BLOCKS)
 """Parts of a world that snapshots store in blocks. Lines of ERRORLOGs are left out, because they are events, too."""
 
-OF_THE_DRILL: Final = list_attributes(Storage.BLOCKS)
+OF_THE_DRILL: Final = list_attributes(StorageRule.BLOCKS)
 """Dictionaries of the drill that grow with the run."""
 
 SETUPS: Final = ("source_setups", "stream_setups")

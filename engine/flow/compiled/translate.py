@@ -75,7 +75,7 @@ class ArrayType(Struct, frozen=True):
 Type = str | ArrayType
 
 
-class Code(NamedTuple):
+class CCode(NamedTuple):
     """C text of an expression, and its type."""
 
     text: str
@@ -363,11 +363,11 @@ class _Function:
             code = self._write_root(value)
             first.append(f"    {to_c_type(code.type)} value_{self.temporaries} = {code.text};")
             then_lines.append(
-                "    " + self._write_store(target, Code(f"value_{self.temporaries}", code.type), node)
+                "    " + self._write_store(target, CCode(f"value_{self.temporaries}", code.type), node)
             )
         return ["{", *first, *then_lines, "}"]
 
-    def _write_store(self, target: ast.expr, value: Code, node: ast.AST) -> str:
+    def _write_store(self, target: ast.expr, value: CCode, node: ast.AST) -> str:
         if isinstance(target, ast.Name):
             self._declare_variable(target.id, value.type, node)
             return f"{target.id} = {value.text};"
@@ -399,7 +399,7 @@ class _Function:
             raise TranslationError(node, f"not a comparison: {ast.unparse(node)}")
         return code.text
 
-    def _write_root(self, node: ast.expr, target: ast.expr | None = None, reads: int = 0) -> Code:
+    def _write_root(self, node: ast.expr, target: ast.expr | None = None, reads: int = 0) -> CCode:
         """Return a complete expression.
 
         *reads*: number of arrays that are read to find its *target*.
@@ -445,30 +445,30 @@ class _Function:
             ) else reads
         return calls, reads
 
-    def _write_value(self, node: ast.expr) -> Code:
+    def _write_value(self, node: ast.expr) -> CCode:
         match node:
             case ast.Constant(value=value):
                 return self._write_constant(value, node)
             case ast.Name(id=name):
                 if name in self.types:
-                    return Code(name, self.types[name])
+                    return CCode(name, self.types[name])
                 if name in self.module.constants:
                     return self._write_constant(self.module.constants[name], node)
             case ast.Attribute(value=ast.Name(id=record), attr=field) if self.types.get(record) == RECORD:
                 if field in self.module.fields:
-                    return Code(f"{record}->{field}", self.module.fields[field])
+                    return CCode(f"{record}->{field}", self.module.fields[field])
             case ast.Subscript():
                 return self._write_subscript(node)
             case ast.BinOp():
                 return self._write_binary(node)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return Code(f"!{self._convert_type(BOOL, self._write_value(operand), node)}", BOOL)
+                return CCode(f"!{self._convert_type(BOOL, self._write_value(operand), node)}", BOOL)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 code = self._write_number(operand)
-                return Code(f"(-{code.text})", code.type)
+                return CCode(f"(-{code.text})", code.type)
             case ast.BoolOp(op=op, values=values):
                 sign = " && " if isinstance(op, ast.And) else " || "
-                return Code(
+                return CCode(
                     f"({sign.join(self._convert_type(BOOL, self._write_value(term), term) for term in values)})",
                     BOOL,
                 )
@@ -478,14 +478,14 @@ class _Function:
                     raise TranslationError(
                         node, f"a comparison of {to_c_type(a.type)} and {to_c_type(b.type)}"
                     )
-                return Code(f"({a.text} {COMPARISONS[type(op)]} {b.text})", BOOL)
+                return CCode(f"({a.text} {COMPARISONS[type(op)]} {b.text})", BOOL)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 a, b = self._write_value(body), self._write_value(orelse)
                 if a.type != b.type:
                     raise TranslationError(
                         node, f"{to_c_type(a.type)} or {to_c_type(b.type)}, by a condition"
                     )
-                return Code(
+                return CCode(
                     f"({self._convert_type(BOOL, self._write_value(test), test)} ? {a.text} : {b.text})",
                     a.type,
                 )
@@ -493,29 +493,29 @@ class _Function:
                 return self._write_call(ast.unparse(func), arguments, node)
         raise TranslationError(node, f"not known: {ast.unparse(node)}")
 
-    def _write_constant(self, value: object, node: ast.AST) -> Code:
+    def _write_constant(self, value: object, node: ast.AST) -> CCode:
         if type(value) is bool:
-            return Code("true" if value else "false", BOOL)
+            return CCode("true" if value else "false", BOOL)
         if type(value) is int and abs(value) < 1 << 62:
-            return Code(f"INT64_C({value})" if value >= 0 else f"(-INT64_C({-value}))", INT)
+            return CCode(f"INT64_C({value})" if value >= 0 else f"(-INT64_C({-value}))", INT)
         if type(value) is float and abs(value) < float("inf"):
-            return Code(repr(value) if value >= 0.0 else f"({value!r})", FLOAT)
+            return CCode(repr(value) if value >= 0.0 else f"({value!r})", FLOAT)
         raise TranslationError(node, f"the constant {value!r} is not known")
 
-    def _write_number(self, node: ast.expr) -> Code:
+    def _write_number(self, node: ast.expr) -> CCode:
         code = self._write_value(node)
         if code.type not in (FLOAT, INT):
             raise TranslationError(node, f"not a number: {ast.unparse(node)}")
         return code
 
-    def _write_subscript(self, node: ast.Subscript) -> Code:
+    def _write_subscript(self, node: ast.Subscript) -> CCode:
         if _is_shape(node.value):
             assert isinstance(node.value, ast.Attribute)
             axis = node.slice.value if isinstance(node.slice, ast.Constant) else None
             array = self._write_value(node.value.value)
             if not isinstance(array.type, ArrayType) or not isinstance(axis, int) or axis >= array.type.dims:
                 raise TranslationError(node, f"not a dimension: {ast.unparse(node)}")
-            return Code(f"{array.text}.n{axis}", INT)
+            return CCode(f"{array.text}.n{axis}", INT)
         array = self._write_value(node.value)
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if not isinstance(array.type, ArrayType) or len(indices) > array.type.dims:
@@ -526,68 +526,68 @@ class _Function:
         remaining_dims = array.type.dims - len(indices)
         name = f"{array.type.dims}({array.text}, {text})"
         if remaining_dims == 0:
-            return Code(f"AT{name}", array.type.element)
+            return CCode(f"AT{name}", array.type.element)
         if remaining_dims == 1:
-            return Code(
+            return CCode(
                 f"ROW{len(indices)}({array.type.c}, {array.text}, {text})", ArrayType(array.type.element, 1)
             )
         raise TranslationError(node, "a part of an array must be one row")
 
-    def _write_binary(self, node: ast.BinOp) -> Code:
+    def _write_binary(self, node: ast.BinOp) -> CCode:
         a, b = self._write_number(node.left), self._write_number(node.right)
         kind = INT if a.type == b.type == INT else FLOAT
         op = type(node.op)
         if op in ARITHMETIC:
             kind = FLOAT if op is ast.Div else kind
-            return Code(
+            return CCode(
                 f"({self._convert_type(kind, a, node)} {ARITHMETIC[op]} {self._convert_type(kind, b, node)})",
                 kind,
             )
         if kind == INT and op in BITS:
-            return Code(f"({a.text} {BITS[op]} {b.text})", INT)
+            return CCode(f"({a.text} {BITS[op]} {b.text})", INT)
         if kind == INT and op is ast.Mod:
-            return Code(f"modulo({a.text}, {b.text})", INT)
+            return CCode(f"modulo({a.text}, {b.text})", INT)
         raise TranslationError(node, f"this operation is not known: {ast.unparse(node)}")
 
-    def _write_call(self, name: str, nodes: list[ast.expr], node: ast.Call) -> Code:
+    def _write_call(self, name: str, nodes: list[ast.expr], node: ast.Call) -> CCode:
         arguments = [self._write_value(expression) for expression in nodes]
         if name == "Arrays":
             expected = list(self.module.fields.values())
             if [argument.type for argument in arguments] != expected:
                 raise TranslationError(node, "other arrays than the record has")
-            return Code(f"&(const Arrays){{{', '.join(argument.text for argument in arguments)}}}", RECORD)
+            return CCode(f"&(const Arrays){{{', '.join(argument.text for argument in arguments)}}}", RECORD)
         if name in self.module.nodes:
             parameters = self.module.list_parameters(name)
             if len(parameters) != len(arguments):
                 raise TranslationError(node, f"{name} has {len(parameters)} parameters")
             pairs = zip(parameters, arguments, strict=True)
             text = ", ".join(self._convert_type(kind, argument, node) for (_, kind), argument in pairs)
-            return Code(f"{name}({text})", self.module.get_result_type(name))
+            return CCode(f"{name}({text})", self.module.get_result_type(name))
         kinds = {argument.type for argument in arguments}
         if name in ("min", "max") and len(arguments) > 1 and kinds in ({FLOAT}, {INT}):
             (kind,) = kinds
             text = arguments[0].text
             for argument in arguments[1:]:
                 text = f"{name}_{'float' if kind == FLOAT else 'int'}({text}, {argument.text})"
-            return Code(text, kind)
+            return CCode(text, kind)
         if len(arguments) == 1:
             text = arguments[0].text
             match name, arguments[0].type:
                 case ("int", "int64_t") | ("float", "double") | ("bool", "bool"):
                     return arguments[0]
                 case "int", "double":
-                    return Code(f"(int64_t){text}", INT)
+                    return CCode(f"(int64_t){text}", INT)
                 case "float", "int64_t":
-                    return Code(f"(double){text}", FLOAT)
+                    return CCode(f"(double){text}", FLOAT)
                 case "abs", "double":
-                    return Code(f"__builtin_fabs({text})", FLOAT)
+                    return CCode(f"__builtin_fabs({text})", FLOAT)
                 case "math.sqrt", "double":
-                    return Code(f"__builtin_sqrt({text})", FLOAT)
+                    return CCode(f"__builtin_sqrt({text})", FLOAT)
                 case "math.isfinite", "double":
-                    return Code(f"is_finite({text})", BOOL)
+                    return CCode(f"is_finite({text})", BOOL)
         raise TranslationError(node, f"this call is not known: {ast.unparse(node)}")
 
-    def _convert_type(self, kind: Type, code: Code, node: ast.AST) -> str:
+    def _convert_type(self, kind: Type, code: CCode, node: ast.AST) -> str:
         """Return *code* with Python's arithmetic conversion: an integer to a float, a truth value to an integer."""
         if code.type == kind:
             return code.text

@@ -114,7 +114,7 @@ def _build_resource(context: Context, lock: SqlLock) -> LockResource:
 # --- waits -------------------------------------------------------------------------------------------------
 
 
-class Wait(Struct, frozen=True):
+class CurrentWait(Struct, frozen=True):
     """Present wait of a connection."""
 
     type: str
@@ -136,9 +136,9 @@ _ON_ROWS: Final = {
 """Mode of a table lock -> mode that a statement requests on a row that another session has changed."""
 
 
-def find_waits(context: Context) -> dict[int, Wait]:
+def find_waits(context: Context) -> dict[int, CurrentWait]:
     """Return the waits on this server by session ID: for a WAITFOR, a lock, or the log of a commit."""
-    waits_by_spid: dict[int, Wait] = {}
+    waits_by_spid: dict[int, CurrentWait] = {}
     sessions = {session.spid: session for _, session in context.list_sessions()}
     for name, session in context.list_sessions():
         run: Submission | None = context.world.batches.get(name)
@@ -147,19 +147,21 @@ def find_waits(context: Context) -> dict[int, Wait]:
         since_tick = run.started_tick if run.since_tick is None else run.since_tick
         passed_ms = 10 * (context.world.tick - since_tick)
         if run.waiting == "delay":
-            waits_by_spid[session.spid] = Wait("WAITFOR", passed_ms)
+            waits_by_spid[session.spid] = CurrentWait("WAITFOR", passed_ms)
         elif run.waiting in ("commit", "log"):
             databases = [key[1] for key, _ in session.committing] or [session.database]
             kinds = [_get_commit_wait_type(context, database) for database in databases]
-            waits_by_spid[session.spid] = Wait(max(kinds, key=lambda kind: kind != "WRITELOG"), passed_ms)
+            waits_by_spid[session.spid] = CurrentWait(
+                max(kinds, key=lambda kind: kind != "WRITELOG"), passed_ms
+            )
         elif run.waiting == "lock":
             waits_by_spid[session.spid] = _build_lock_wait(context, run, sessions, passed_ms)
         elif run.waiting == "pending" and run.command in _DEVICE_WAITS:
             begun_ms = 10 * (context.world.tick - run.begun_tick)
-            waits_by_spid[session.spid] = Wait(_DEVICE_WAITS[run.command], begun_ms)
+            waits_by_spid[session.spid] = CurrentWait(_DEVICE_WAITS[run.command], begun_ms)
     for connection in connections.list_connections(context.world, context.session.server):
         if connection.commit_wait_ms is not None:
-            waits_by_spid[connection.spid] = Wait(
+            waits_by_spid[connection.spid] = CurrentWait(
                 _get_commit_wait_type(context, connection.database), int(connection.commit_wait_ms)
             )
     return waits_by_spid
@@ -194,7 +196,7 @@ def compute_progress(context: Context, run: Submission | None) -> tuple[float, i
 
 def _build_lock_wait(
     context: Context, run: Submission, sessions: dict[int, SqlSession], passed_ms: int
-) -> Wait:
+) -> CurrentWait:
     spids, place, wanted_mode = run.blocked
     holder = sessions.get(spids[0])
     edit = dict(holder.writes).get(place) if holder is not None else None
@@ -211,7 +213,7 @@ def _build_lock_wait(
         )
         resource = _build_object_resource(context, place)
     kind = "LCK_M_RIn_NL" if mode == locks.RANGE_INSERT else "LCK_M_" + mode.upper().replace("-", "_")
-    return Wait(
+    return CurrentWait(
         kind,
         passed_ms,
         resource.wait_resource,

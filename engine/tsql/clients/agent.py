@@ -92,7 +92,7 @@ def on_step_skipped(world: World, server: str, job: str, number: str) -> None:
 def on_step_done(
     world: World, name: str, error: str, started_tick: int, message_text: str = "", number_of: int = 0
 ) -> None:
-    """Handle that the batch of a job step has ended (timer).
+    """Act when the batch of a job step has ended (timer).
 
     *error*: its first error, or empty. *message_text*: messages for the history. *number_of*: number of the
     last error.

@@ -20,7 +20,7 @@ from engine.tsql.query.plans import (
     Column,
     Columns,
     QuerySource,
-    Space,
+    SelectScope,
     TableRef,
     resolve_column,
 )
@@ -125,7 +125,7 @@ class QueryBinder(Grouping):
     def bind_query(self, tree: exp.Expr) -> Columns | None:
         """Return the result columns of the query. Names are resolved in it first, then in the outer queries."""
         outer = self.space
-        self.space = Space(outer)
+        self.space = SelectScope(outer)
         try:
             clause = tree.args.get("with_")
             if isinstance(clause, exp.Expr):
@@ -370,7 +370,7 @@ class QueryBinder(Grouping):
             outer = self.space
             # a derived table cannot see its neighbors
             self.space = outer.outer if outer is not None else None
-            space = Space(self.space, ctes=dict(outer.ctes) if outer is not None else {})
+            space = SelectScope(self.space, ctes=dict(outer.ctes) if outer is not None else {})
             self.space = space
             try:
                 columns = self.bind_query(inner)
@@ -382,7 +382,7 @@ class QueryBinder(Grouping):
             name, self._check_derived_columns(_rename_columns(columns, named), name, bool(named))
         )
 
-    def _check_source_names(self, space: Space) -> None:
+    def _check_source_names(self, space: SelectScope) -> None:
         """Raise 1011 or 1013 for two sources with the same name."""
         sources_seen: dict[str, QuerySource] = {}
         for source in space.sources:

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query.forms import KEYS
-from engine.tsql.query.plans import BindingContext, Columns, Space, UnsimulatedFeatureError
+from engine.tsql.query.plans import BindingContext, Columns, SelectScope, UnsimulatedFeatureError
 from engine.tsql.scalars import returns
 from engine.tsql.scalars.types import (
     BIGINT,
@@ -29,7 +29,7 @@ class Binder(Protocol):
     """Interface of the binder (bind.py) for the rules."""
 
     names: BindingContext
-    space: Space | None
+    space: SelectScope | None
     variables: dict[str, Kind]
     problems: list[SqlError]
 

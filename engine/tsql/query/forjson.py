@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query.conversions import INSERTED, Binder, find_replacement, literal
-from engine.tsql.query.plans import Columns, Space, resolve_column
+from engine.tsql.query.plans import Columns, SelectScope, resolve_column
 from engine.tsql.query.syntax_normalization import JSON_FRAGMENTS, is_json
 from engine.tsql.scalars.json_values import JsonTemplate
 from engine.tsql.scalars.types import MAX, SqlType, nvarchar
@@ -37,7 +37,7 @@ _STYLES: Final = {
 _UNCONVERTED_TYPES: Final = frozenset({"bit", "xml", "sql_variant", "null"})
 
 
-def expand_stars(select: exp.Select, space: Space) -> None:
+def expand_stars(select: exp.Select, space: SelectScope) -> None:
     """Replace `*` by the columns of the sources, if they are known."""
     projections: list[exp.Expr] = []
     for projection in select.expressions:
@@ -56,7 +56,7 @@ def expand_stars(select: exp.Select, space: Space) -> None:
     select.set("expressions", projections)
 
 
-def store_column_types(select: exp.Select, columns: Columns | None, space: Space) -> Columns:
+def store_column_types(select: exp.Select, columns: Columns | None, space: SelectScope) -> Columns:
     """Store type and source of each result column, and return the only column of the JSON result."""
     for projection, (_, kind) in zip(list(select.expressions), columns or (), strict=False):
         value = projection.expression if isinstance(projection, exp.EQ) else projection.unalias()

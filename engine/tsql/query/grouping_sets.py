@@ -12,7 +12,13 @@ from sqlglot import exp
 from engine.messages import SqlError
 from engine.tsql.query import infer
 from engine.tsql.query.conversions import is_bare_function
-from engine.tsql.query.plans import UNNAMED, BindingContext, Space, UnsimulatedFeatureError, resolve_column
+from engine.tsql.query.plans import (
+    UNNAMED,
+    BindingContext,
+    SelectScope,
+    UnsimulatedFeatureError,
+    resolve_column,
+)
 
 MULTIPLE_GROUPINGS: Final = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
@@ -229,7 +235,7 @@ class Grouping:
 
     def __init__(self, names: BindingContext) -> None:
         self.names = names
-        self.space: Space | None = None
+        self.space: SelectScope | None = None
         self.problems: list[SqlError] = []
         self.grouped_kinds: set[type[exp.Expr]] = set()
 

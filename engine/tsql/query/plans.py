@@ -478,16 +478,16 @@ class QuerySource(Struct):
         return self.name if self.aliased else ".".join(self.parts)
 
 
-class Space(Struct):
+class SelectScope(Struct):
     """Sources of one SELECT, and the outer query."""
 
-    outer: Space | None = None
+    outer: SelectScope | None = None
     sources: list[QuerySource] = field(default_factory=list)
     ctes: dict[str, Columns | None] = field(default_factory=dict)
 
     def find_cte(self, name: str) -> Columns | bool | None:
         """Return the columns of a common table expression; False if there is none of that name."""
-        space: Space | None = self
+        space: SelectScope | None = self
         while space is not None:
             if name.lower() in space.ctes:
                 return space.ctes[name.lower()]
@@ -500,7 +500,7 @@ class ColumnBinding(Struct, frozen=True):
 
     kind: SqlType | None
     source: QuerySource | None
-    space: Space | None
+    space: SelectScope | None
 
 
 QUERY_NAME: Final = "written"
@@ -515,7 +515,7 @@ ROW_NUMBER: Final = "row number"
 UNKNOWN: Final = ColumnBinding(None, None, None)
 
 
-def resolve_column(space: Space | None, qualifiers: Sequence[str], name: str) -> ColumnBinding:
+def resolve_column(space: SelectScope | None, qualifiers: Sequence[str], name: str) -> ColumnBinding:
     """Return the column *name* with its *qualifiers*. Raises 207, 209 or 4104."""
     if name.lower() in ("$action", "$rowguid", "$identity"):
         return UNKNOWN
@@ -535,7 +535,7 @@ def resolve_column(space: Space | None, qualifiers: Sequence[str], name: str) ->
     raise SqlError(207, name)
 
 
-def _find_qualified_column(space: Space, qualifiers: Sequence[str], name: str) -> ColumnBinding | None:
+def _find_qualified_column(space: SelectScope, qualifiers: Sequence[str], name: str) -> ColumnBinding | None:
     qualifier_names = [part.lower() for part in qualifiers]
     for source in space.sources:
         parts = [part.lower() for part in source.parts]
@@ -563,7 +563,7 @@ def _is_suffix(parts: list[str], wanted: list[str]) -> bool:
     return parts[-len(wanted) :] == wanted or wanted[-len(parts) :] == parts or wanted[-1] == parts[-1] == ""
 
 
-def _find_unqualified_column(space: Space, name: str) -> ColumnBinding | None:
+def _find_unqualified_column(space: SelectScope, name: str) -> ColumnBinding | None:
     bindings = [
         ColumnBinding(kind, source, space)
         for source in space.sources

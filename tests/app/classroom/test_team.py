@@ -15,7 +15,7 @@ import pytest
 
 from app.classroom.code import Invitation, parse_invitation
 from app.classroom.messages.codec import ProtocolError
-from app.classroom.messages.team import TEAM_REQUESTS, Roles, TeamRole
+from app.classroom.messages.team import TEAM_REQUESTS, TeamRole, TeamRoles
 from app.classroom.team.member import TeamMember
 from app.classroom.team.world import InputRejectedError, RoleTable
 from app.words import language
@@ -34,7 +34,7 @@ def request_roles(invitation: Invitation, name: str) -> list[TeamRole]:
         message = member.incoming.get(timeout=WAIT_S)
     finally:
         member.disconnect()
-    assert isinstance(message, Roles)
+    assert isinstance(message, TeamRoles)
     return message.roles
 
 

@@ -16,7 +16,7 @@ from app.classroom.models import Seat
 from app.classroom.plan import InvalidPlanError, LessonPlan, read
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import InvalidSeatLogError
-from app.classroom.trial import Person, compare_groups, read_people
+from app.classroom.trial import PersonScores, compare_groups, read_people
 from engine.drill.running.drill import Drill
 from tests.class_process import Stranger, join, new_class, run_host
 from tests.shipped_scenarios import load_shipped_scenario
@@ -90,8 +90,8 @@ def test_seats_are_assigned_to_groups_on_joining_and_stay_there(tmp_path: Path) 
 
 
 def test_a_difference_is_reported_with_effect_size_and_probability() -> None:
-    people_far_apart = [Person(f"a{n}", "a", 50.0, 60.0 + n, None) for n in range(6)]
-    people_far_apart += [Person(f"b{n}", "b", 50.0, 80.0 + n, None) for n in range(6)]
+    people_far_apart = [PersonScores(f"a{n}", "a", 50.0, 60.0 + n, None) for n in range(6)]
+    people_far_apart += [PersonScores(f"b{n}", "b", 50.0, 80.0 + n, None) for n in range(6)]
     results_by_measure = {result.measure: result for result in compare_groups(people_far_apart)}
     assert set(results_by_measure) == {"pre", "post", "gain"}
     assert results_by_measure["post"].difference == pytest.approx(20.0)

@@ -18,7 +18,7 @@ from app.exit_codes import AS_ASKED, UNUSABLE
 from engine.drill.par.certificate import CertificateBuilder
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.par.trials import Rules, SearchPlan, Trials
+from engine.drill.par.trials import SearchLimits, SearchPlan, Trials
 from tests.assertions import require
 from tests.engine.drill import texts
 
@@ -86,7 +86,7 @@ def test_results_are_printed_at_once_when_the_time_is_over(
     plans: list[SearchPlan] = []
     finish_plan = Trials.finish_plan
 
-    def count_rollout(trials: Trials, run: SearchDrill, rules: Rules) -> SearchPlan:
+    def count_rollout(trials: Trials, run: SearchDrill, rules: SearchLimits) -> SearchPlan:
         if is_interrupted and not plans:
             signal.raise_signal(signal.SIGINT)
         plans.append(finish_plan(trials, run, rules))

@@ -12,7 +12,7 @@ import pytest
 from app.cli.trials import HelperProcess, SearchProcesses
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.search import ParSearch
-from engine.drill.par.trials import ALL_NEIGHBORS, Decision, Rules, Trials, run_trials
+from engine.drill.par.trials import ALL_NEIGHBORS, Decision, SearchLimits, Trials, run_trials
 from tests.engine.drill import texts
 
 RULES: dict[str, Any] = {"actions_max": 2, "points_max": 3}
@@ -100,7 +100,7 @@ def test_ctrl_c_reaches_only_the_searching_process(small: Scenario) -> None:
 
 
 def test_portions_of_a_decision_cover_it_completely(small: Scenario) -> None:
-    trials, rules = Trials(small, small.seed), Rules(actions_max=2)
+    trials, rules = Trials(small, small.seed), SearchLimits(actions_max=2)
     decision = Decision((), 3000)
     neighbors = list(trials.try_neighbors(decision, rules))
     assert len([trial for trial in neighbors if trial is not None]) > 7
@@ -114,7 +114,11 @@ def test_portions_of_a_decision_cover_it_completely(small: Scenario) -> None:
 
 
 def test_only_a_search_in_one_process_skips_known_states(small: Scenario) -> None:
-    drill, rules, decision = (small.name, small.text, small.seed), Rules(actions_max=2), Decision((), 3000)
+    drill, rules, decision = (
+        (small.name, small.text, small.seed),
+        SearchLimits(actions_max=2),
+        Decision((), 3000),
+    )
     first, second, third, fourth = (
         run_trials(search, drill, rules, [], decision, ALL_NEIGHBORS, search == "alone")
         for search in ("one of many", "one of many", "alone", "alone")

@@ -29,7 +29,7 @@ from app.classroom.verdict import build_failed_verdict, judge_log
 from app.learning.reflection import Reflection
 from app.main_window import class_offers
 from app.main_window.assembly import Assembly
-from app.main_window.classes import Classes
+from app.main_window.classes import ClassController
 from app.main_window.window_seat import LISTEN_MS, WindowSeat
 from app.settings import WindowSettings
 from app.storage import Profile
@@ -54,7 +54,7 @@ def _no_class_left(request: pytest.FixtureRequest) -> Iterator[None]:
     """End the processes and windows of a class, also after a failure: they would disturb later tests."""
     window = request.getfixturevalue("window") if "window" in request.fixturenames else None
     yield
-    for classes in () if window is None else window.findChildren(Classes):
+    for classes in () if window is None else window.findChildren(ClassController):
         classes.stop()
 
 
@@ -73,14 +73,14 @@ def fresh_host(tmp_path: Path) -> Iterator[HostProcess]:
         yield host
 
 
-def classes_of(window: OpenWindow) -> Classes:
+def classes_of(window: OpenWindow) -> ClassController:
     """Return the class controller of the window."""
     assembly = window.findChild(Assembly)
     assert assembly is not None
     for action in window.menus["&Class"].actions():
         if action.text() == "&Join a class…":
             action.trigger()
-    classes = window.findChild(Classes)
+    classes = window.findChild(ClassController)
     assert classes is not None
     return classes
 
@@ -89,7 +89,7 @@ def record_of(host: HostProcess) -> ClassRecord:
     return ClassRecord(str(host.database), new=False)
 
 
-def attend(hands: Hands, qtbot: QtBot, code: str, name: str = "Ann") -> Classes:
+def attend(hands: Hands, qtbot: QtBot, code: str, name: str = "Ann") -> ClassController:
     """Join the class and wait until its run is on the desk."""
     classes = classes_of(hands.window)
     classes.join_class(code, name)

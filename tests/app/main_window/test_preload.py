@@ -11,26 +11,26 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.main_window.start import LATER, Preload
+from app.main_window.start import LATER, ModulePreloader
 
 
 @pytest.fixture
-def preload(qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[Preload]:
+def preload(qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModulePreloader]:
     # objects of the tests must stay collectable
     monkeypatch.setattr("app.main_window.start.freeze_objects", lambda: None)
-    preload = Preload()
+    preload = ModulePreloader()
     yield preload
     preload.end()
 
 
-def test_preloading_reports_no_error(preload: Preload, qtbot: QtBot) -> None:
+def test_preloading_reports_no_error(preload: ModulePreloader, qtbot: QtBot) -> None:
     with qtbot.waitSignal(preload.done, timeout=60_000):
         preload.begin()
         assert preload.busy
     assert not preload.busy
 
 
-def test_preloading_ends_with_the_window(preload: Preload) -> None:
+def test_preloading_ends_with_the_window(preload: ModulePreloader) -> None:
     before = set(threading.enumerate())
     preload.begin()
     preload.end()

@@ -17,7 +17,7 @@ from shiboken6 import delete
 
 import app.main_window as start
 from app.files import scenario_files, summaries
-from app.main_window.start import BESIDE, LATER, Start
+from app.main_window.start import BESIDE, LATER, StartSequence
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
 from app.widgets.input_guard import InputGuard
@@ -43,9 +43,9 @@ def bare_window(
 
 
 @pytest.fixture
-def startup(bare_window: OpenWindow, profile: Profile) -> Iterator[Start]:
+def startup(bare_window: OpenWindow, profile: Profile) -> Iterator[StartSequence]:
     """Yield the steps that complete the window."""
-    start = Start(bare_window, lambda: profile)
+    start = StartSequence(bare_window, lambda: profile)
     yield start
     start.end()
 
@@ -72,7 +72,7 @@ def test_the_first_start_shows_that_it_reads_scenarios(
 
 
 def test_a_drill_selected_early_opens_when_everything_is_loaded(
-    bare_window: OpenWindow, startup: Start, qtbot: QtBot
+    bare_window: OpenWindow, startup: StartSequence, qtbot: QtBot
 ) -> None:
     bare_window.picker.choose_card("automatic-failover")
     qtbot.keyClick(bare_window.picker.grid, Qt.Key.Key_Return)
@@ -85,7 +85,7 @@ def test_a_drill_selected_early_opens_when_everything_is_loaded(
 
 
 @pytest.mark.slow
-def test_a_page_requested_early_opens(bare_window: OpenWindow, startup: Start, qtbot: QtBot) -> None:
+def test_a_page_requested_early_opens(bare_window: OpenWindow, startup: StartSequence, qtbot: QtBot) -> None:
     button = next(b for b in bare_window.picker.findChildren(QPushButton) if b.text() == "History")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert "still loading" in bare_window.statusBar().currentMessage()
@@ -97,7 +97,7 @@ def test_a_page_requested_early_opens(bare_window: OpenWindow, startup: Start, q
 
 @pytest.mark.slow
 def test_the_selection_survives_the_arrival_of_results(
-    bare_window: OpenWindow, startup: Start, qtbot: QtBot
+    bare_window: OpenWindow, startup: StartSequence, qtbot: QtBot
 ) -> None:
     bare_window.picker.choose_card("automatic-failover")
     with qtbot.waitSignal(bare_window.ready, timeout=READY_MS):
@@ -109,7 +109,7 @@ def test_the_selection_survives_the_arrival_of_results(
 
 
 def test_a_newcomer_finds_the_first_drill_selected(
-    bare_window: OpenWindow, startup: Start, qtbot: QtBot
+    bare_window: OpenWindow, startup: StartSequence, qtbot: QtBot
 ) -> None:
     with qtbot.waitSignal(bare_window.ready, timeout=READY_MS):
         startup.begin()
@@ -139,14 +139,14 @@ def test_enter_presses_the_buttons_of_the_first_page(
     assert wanted == ["history"]
 
 
-def test_a_menu_opened_early_is_complete(bare_window: OpenWindow, startup: Start) -> None:
+def test_a_menu_opened_early_is_complete(bare_window: OpenWindow, startup: StartSequence) -> None:
     menu = bare_window.menus["T&ools"]
     assert not menu.actions()
     menu.aboutToShow.emit()
     assert len(menu.actions()) > 3
 
 
-def test_closing_early_leaves_nothing_behind(bare_window: OpenWindow, startup: Start) -> None:
+def test_closing_early_leaves_nothing_behind(bare_window: OpenWindow, startup: StartSequence) -> None:
     startup.begin()
     bare_window.close()
     startup.end()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.chance import Chance
+from engine.chance import RandomStream
 from engine.flow import Flow
 from engine.model import Computer, Instance, Role, World
 from tests.app.views.fakes import Run, mirrored_copy
@@ -13,7 +13,7 @@ from tests.app.views.fakes import Run, mirrored_copy
 @pytest.fixture
 def world() -> World:
     """Return the lab's servers and copies at 12 s, without the flow model."""
-    new_world = World(seed=1, chance=Chance.from_seed(1), flow=Flow.create_empty(), tick=1200)
+    new_world = World(seed=1, chance=RandomStream.from_seed(1), flow=Flow.create_empty(), tick=1200)
     for host, name in enumerate(("SERVER_A", "SERVER_B", "SERVER_W")):
         new_world.computers[name] = Computer(name=name)
         new_world.instances[name] = Instance(

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.classroom.console import parse_request
-from app.classroom.messages.replies import ClassMark, DashboardUpdate, Tile
+from app.classroom.messages.replies import ClassMark, DashboardUpdate, SeatTile
 from app.classroom.room_check import RoomFinding
 from app.classroom.verdict import judge_log
 from app.views.classroom import ClassBoard, JumpTarget, ReplayPage
@@ -34,7 +34,7 @@ STATE, SCORE = 2, 3
 """Columns of the roster."""
 
 
-def tile(number: int, name: str, **fields: Any) -> Tile:
+def tile(number: int, name: str, **fields: Any) -> SeatTile:
     result: Any = {**judge_log(LAB, LAB.seed, "lab", []), **fields.pop("verdict", {})}
     defaults: Any = {
         "group": "",
@@ -56,10 +56,10 @@ def tile(number: int, name: str, **fields: Any) -> Tile:
         "reachable": None,
         "worth": [],
     }
-    return Tile(**{"seat": number, "name": name, **defaults, "verdict": result, **fields})
+    return SeatTile(**{"seat": number, "name": name, **defaults, "verdict": result, **fields})
 
 
-def board_of(*tiles: Tile, state: str = "running", not_frozen: tuple[str, ...] = ()) -> DashboardUpdate:
+def board_of(*tiles: SeatTile, state: str = "running", not_frozen: tuple[str, ...] = ()) -> DashboardUpdate:
     return DashboardUpdate(
         state=state, part="", part_number=1, parts=1, not_frozen=list(not_frozen), tiles=list(tiles),
         ends_in_s=None, break_s=None, clock_s=None,

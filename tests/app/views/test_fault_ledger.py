@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 
 from app.views.fault_ledger import FaultLedger
 from app.widgets.bars import Bar
-from engine.drill.running.modes import TERMS, DrillMode, Terms
+from engine.drill.running.modes import TERMS, DrillMode, ModePermissions
 from engine.inputs import Input
 from engine.model import World
 from engine.verbs import VERBS
@@ -23,7 +23,7 @@ from tests.engine.worlds import do, lab
 class Drill:
     world: World
     journal: list[Input] = field(default_factory=list)
-    terms: Terms = TERMS[DrillMode.LAB]
+    terms: ModePermissions = TERMS[DrillMode.LAB]
 
 
 class Ledger(FaultLedger):

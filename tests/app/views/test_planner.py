@@ -18,7 +18,7 @@ from app.widgets import theme
 from app.words import language
 from engine.drill.judging.sweep import CAUSES
 from engine.flow import SafetyMode
-from engine.planning import NETWORKS, RTT_MS, Goals, list_findings, sweep_rtt
+from engine.planning import NETWORKS, RTT_MS, PlanGoals, list_findings, sweep_rtt
 from tests import painted
 
 
@@ -119,7 +119,7 @@ def test_every_field_reaches_the_plan_or_the_goals(planner: Planner) -> None:
     controls.response.setValue(0.5)
     controls.cost.setValue(20.0)
     controls.pause.setValue(30.0)
-    assert controls.get_goals() == Goals(
+    assert controls.get_goals() == PlanGoals(
         rpo_s=5.0, response_limit_s=0.5, throughput_loss_max=0.2, suspended_s=1800.0
     )
 

@@ -32,7 +32,7 @@ from app.views.topology.view import MOVING_SPEED_MAX
 from app.widgets import theme
 from app.words import language
 from engine.drill.running.build import start_world
-from engine.drill.running.modes import TERMS, DrillMode, Terms
+from engine.drill.running.modes import TERMS, DrillMode, ModePermissions
 from engine.model import World
 from tests.cases import sample_cases
 from tests.children import child, scene_of
@@ -46,7 +46,7 @@ NO_KEYBOARD_TO_GRAB = pytest.mark.qt_log_ignore("This plugin does not support")
 @dataclass
 class Drill:
     world: World
-    terms: Terms = TERMS[DrillMode.LAB]
+    terms: ModePermissions = TERMS[DrillMode.LAB]
 
 
 @pytest.fixture

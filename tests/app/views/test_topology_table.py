@@ -15,7 +15,7 @@ from app.view_models.offers import ActionTarget
 from app.view_models.picture import build_picture
 from app.views.topology import Topology
 from app.views.topology_table import TopologyTable, get_role, list_common_offers, list_rows
-from engine.drill.running.modes import TERMS, DrillMode, Terms
+from engine.drill.running.modes import TERMS, DrillMode, ModePermissions
 from engine.events import Event
 from engine.model import World
 from tests.engine.worlds import do, lab
@@ -27,7 +27,7 @@ Key = Qt.Key
 class Drill:
     world: World
     events: list[Event] = field(default_factory=list)
-    terms: Terms = TERMS[DrillMode.LAB]
+    terms: ModePermissions = TERMS[DrillMode.LAB]
 
 
 class Table(TopologyTable):

@@ -36,7 +36,7 @@ from engine.localization import (
     from_json,
     join_messages,
 )
-from engine.planning import STATEMENTS, Goals, MirroringPlan, list_findings
+from engine.planning import STATEMENTS, MirroringPlan, PlanGoals, list_findings
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_script
 from tests.cases import sample_cases
@@ -360,7 +360,11 @@ def test_every_finding_of_the_planner_is_a_message() -> None:
         )
     ]
     plans += [replace(plan, version=2008, compression_ratio=0.3) for plan in plans[1::4]]
-    limits = (Goals(), Goals(rpo_kb=0.0, response_limit_s=0.1), Goals(rpo_s=5.0, response_limit_s=0.3))
+    limits = (
+        PlanGoals(),
+        PlanGoals(rpo_kb=0.0, response_limit_s=0.1),
+        PlanGoals(rpo_s=5.0, response_limit_s=0.3),
+    )
     texts: list[str] = [statement.text for statement in STATEMENTS]
     for number, plan in enumerate(plans):
         for finding in list_findings(plan, limits[number % len(limits)]):

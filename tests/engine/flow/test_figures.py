@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 from msgspec.structs import asdict, replace
 
-from engine.chance import Chance
+from engine.chance import RandomStream
 from engine.flow import Flow, Operation, SafetyMode, run_flow, sites, warm_start
 from engine.flow.recovery import Cause, draw_failover_times
 from tests import recordings
@@ -138,7 +138,9 @@ def phases() -> Iterator[tuple[str, float]]:
         warm_start(flow, 0, 0.25)
         run_s(flow, 1)
         for cause in Cause:
-            for phase, value in asdict(draw_failover_times(flow, 0, cause, Chance.from_seed(7))).items():
+            for phase, value in asdict(
+                draw_failover_times(flow, 0, cause, RandomStream.from_seed(7))
+            ).items():
                 yield f"{name} {cause} {phase}", value
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from engine.chance import Chance
+from engine.chance import RandomStream
 from engine.flow import SafetyMode, Workload, warm_start
 from engine.flow.recovery import (
     Cause,
@@ -40,7 +40,7 @@ def times(cause: Cause, workload: Workload, seeds: int = 200, **changes: Any) ->
     flow = build_flow(workload, SafetyMode.FULL, **changes)
     runs = []
     for seed in range(seeds):
-        chance = Chance.from_seed(seed)
+        chance = RandomStream.from_seed(seed)
         change(flow, setup(workload, SafetyMode.FULL, **changes))
         warm_start(flow, 0, chance.draw_uniform())
         if cause in NOTICED_S:
@@ -86,7 +86,7 @@ def test_phases_depend_on_their_inputs() -> None:
 def test_the_flow_is_not_changed() -> None:
     flow = build_flow()
     before = flow.compute_digest()
-    draw_failover_times(flow, 0, Cause.MANUAL, Chance.from_seed(1))
+    draw_failover_times(flow, 0, Cause.MANUAL, RandomStream.from_seed(1))
     assert flow.compute_digest() == before
 
 
@@ -104,7 +104,7 @@ def test_undo_grows_with_open_log() -> None:
 
 @pytest.mark.parametrize("cause", Cause)
 def test_closing_alone_uses_the_same_random_numbers_as_a_failover(cause: Cause) -> None:
-    flow, block_draws, single_draws = build_flow(W1), Chance.from_seed(3), Chance.from_seed(3)
+    flow, block_draws, single_draws = build_flow(W1), RandomStream.from_seed(3), RandomStream.from_seed(3)
     assert (
         draw_closing_s(flow, 0, cause, single_draws)
         == draw_failover_times(flow, 0, cause, block_draws).close_s

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from engine.chance import Chance
+from engine.chance import RandomStream
 from engine.flow import Flow
 from engine.messages import SqlError
 from engine.model import Certificate, DbState, RecoveryModel, Volume, World
@@ -388,7 +388,7 @@ def test_the_mirror_knows_the_last_log_backup_after_the_takeover() -> None:
 )
 @settings(max_examples=60, deadline=None)
 def test_two_logs_agree_up_to_the_first_fork(trunk: list[float], a: list[float], b: list[float]) -> None:
-    world = World(seed=1, chance=Chance.from_seed(1), flow=Flow.create_empty())
+    world = World(seed=1, chance=RandomStream.from_seed(1), flow=Flow.create_empty())
     path: lineage.Lineage = ((0, 0.0),)
     end = 0.0
     for step in trunk:

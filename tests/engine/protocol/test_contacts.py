@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.chance import Chance
+from engine.chance import RandomStream
 from engine.inputs import InputError
 from engine.model import World
 from engine.protocol import network
@@ -50,7 +50,7 @@ def _find_expected_wait(world: World, guid: int, me: str, peer: str) -> str:
 @pytest.mark.parametrize(("kind", "seed"), [(kind, seed) for kind in ACTS for seed in range(4)])
 def test_contacts_stay_consistent_after_random_actions(kind: str, seed: int) -> None:
     world = lab(databases=3) if kind == "mirroring" else ag_lab()
-    chance, lines = Chance.from_seed(seed), ACTS[kind]
+    chance, lines = RandomStream.from_seed(seed), ACTS[kind]
     for _ in range(10):
         try:
             do(world, lines[chance.draw_integer(0, len(lines) - 1)], then_s=chance.draw_uniform(0.0, 15.0))

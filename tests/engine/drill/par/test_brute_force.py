@@ -8,7 +8,7 @@ import pytest
 
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.par.trials import Decision, Rules, Trial, Trials
+from engine.drill.par.trials import Decision, SearchLimits, Trial, Trials
 from engine.drill.running.solution import find_default_end
 from engine.inputs import InputError
 from engine.model import Tick
@@ -94,7 +94,7 @@ def test_trials_in_other_processes_give_the_same_search() -> None:
     scenario = texts.small(('at = "20s"', 'at = "0.5s"'), ('length = "5min"', 'length = "2min"'), *changes)
 
     def run_trials_in_copy(
-        decisions: Sequence[Decision], rules: Rules, known_hashes: Set[bytes]
+        decisions: Sequence[Decision], rules: SearchLimits, known_hashes: Set[bytes]
     ) -> Iterator[Iterable[Trial | None]]:
         trials = Trials(scenario, scenario.seed)
         yield from [list(trials.try_neighbors(decision, rules)) for decision in decisions]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from engine import simulator
-from engine.chance import Chance
+from engine.chance import RandomStream
 from engine.drill.authoring import facts, quantities
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.agents import list_candidate_lines
@@ -60,7 +60,7 @@ def _play_drill(kind: type[Drill], scenario: Scenario, seed: int) -> Drill:
         with suppress(InputError):
             play_solution(drill)
     else:
-        chance = Chance.from_seed(seed)
+        chance = RandomStream.from_seed(seed)
         lines = [
             line for line in list_candidate_lines(drill.scenario) if not line.startswith(("revert", "hint"))
         ]

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from engine.chance import Chance
+from engine.chance import RandomStream
 from engine.drill.judging.agents import list_candidate_lines
 from engine.drill.par.search_drill import (
     MATTERS,
@@ -65,7 +65,7 @@ def test_incremental_and_full_hashes_agree() -> None:
     small = texts.small()
     read: dict[str, bytes] = {}
     chance, lines = (
-        Chance.from_seed(7),
+        RandomStream.from_seed(7),
         [line for line in list_candidate_lines(small) if not line.startswith("revert")],
     )
     run = SearchDrill(small, small.seed)
