@@ -97,12 +97,16 @@ class Assembler:
         while len(self._waiting) >= HEADER.size:
             kind, status, length, *_ = HEADER.unpack_from(self._waiting)
             if kind not in PacketKind.__members__.values() or kind == PacketKind.RESPONSE:
-                raise MalformedPacketError(f"a packet of type {kind:#04x}")
+                raise MalformedPacketError(f"invalid packet type {kind:#04x}")
             if length < HEADER.size or self._kind not in (None, kind):
-                raise MalformedPacketError(f"a packet of {length} bytes and type {kind:#04x}")
+                raise MalformedPacketError(
+                    f"invalid length of {length} bytes in a packet of type {kind:#04x}"
+                )
             if len(self._body) + length > self.most:
                 if self.most < MESSAGE_MAX:
-                    raise MalformedPacketError(f"a message of more than {self.most} bytes before the login")
+                    raise MalformedPacketError(
+                        f"the message before the login has more than {self.most} bytes"
+                    )
                 self._passed_over += len(self._body)
                 self._body.clear()
             if len(self._waiting) < length:
@@ -112,7 +116,7 @@ class Assembler:
             if self._passed_over:
                 self._passed_over += length
                 if self._passed_over > BATCH_PACKETS * SIZE_MAX:
-                    raise MalformedPacketError("a message that does not end")
+                    raise MalformedPacketError("the message has no end")
             else:
                 self._body += self._waiting[HEADER.size : length]
             del self._waiting[:length]
@@ -138,7 +142,7 @@ class PacketReader:
     def read_bytes(self, count: int) -> bytes:
         """Return the next *count* bytes. Raises MalformedPacketError if there are fewer."""
         if count < 0 or count > self.remaining_bytes:
-            raise MalformedPacketError(f"{count} bytes expected at {self.at} of {len(self.data)}")
+            raise MalformedPacketError(f"expected {count} bytes at position {self.at} of {len(self.data)}")
         self.at += count
         return self.data[self.at - count : self.at]
 
@@ -273,7 +277,7 @@ def read_login(body: bytes) -> LoginPacket:
     reader = PacketReader(body)
     length, tds, size = reader.read_number("I"), reader.read_number("I"), reader.read_number("I")
     if length != len(body) or length < 86:
-        raise MalformedPacketError(f"a login of {length} bytes in {len(body)}")
+        raise MalformedPacketError(f"the login gives a length of {length} bytes, but has {len(body)}")
     windows, kind, flags = body[25:28]
     texts: dict[str, str] = {}
     for index, name in enumerate(_LENGTHS):
@@ -281,7 +285,7 @@ def read_login(body: bytes) -> LoginPacket:
         if name == "extension" or not count:
             continue
         if count > NAME_MAX:
-            raise MalformedPacketError(f"{count} characters of {name} in a login")
+            raise MalformedPacketError(f"{name} of a login has {count} characters")
         raw = PacketReader(body, offset).read_bytes(2 * count)
         if name == "password":
             raw = bytes(_unscramble(byte) for byte in raw)

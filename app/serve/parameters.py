@@ -106,7 +106,7 @@ def _read_variant(reader: PacketReader) -> TypedValue:
     base, properties = reader.read_number("B"), reader.read_bytes(reader.read_number("B"))
     data = reader.read_bytes(reader.remaining_bytes)
     if len(data) > (VARIANT_TEXT_MAX if base in _BY_TOKEN else 255):
-        raise MalformedPacketError(f"{len(data)} bytes of a sql_variant of type {base:#04x}")
+        raise MalformedPacketError(f"invalid size of {len(data)} bytes for a sql_variant of type {base:#04x}")
     if base in _VARIANT_AS:
         raw = _VARIANT_AS[base] + data
     elif base in _FIXED_READ:
@@ -140,7 +140,7 @@ _OLD_DAYS: Final = range(-53_690, 2_958_464)
 def _read_short(token: int, reader: PacketReader) -> TypedValue:
     length_max, size = reader.read_number("B"), reader.read_number("B")
     if size not in _SIZES[token]:
-        raise MalformedPacketError(f"{size} bytes of a value of type {token:#04x}")
+        raise MalformedPacketError(f"invalid size of {size} bytes for a value of type {token:#04x}")
     raw = reader.read_bytes(size)
     if token == 0x26:
         name = {1: "tinyint", 2: "smallint", 4: "int", 8: "bigint"}.get(length_max, "bigint")

@@ -505,7 +505,7 @@ class TdsSession:
             return read_calls(message.body, self._tds, self._prepared)
         if message.kind is PacketKind.TRANSACTION:
             return [read_transaction(message.body, self._tds)]
-        raise MalformedPacketError(f"a message of type {message.kind:#04x} after the login")
+        raise MalformedPacketError(f"unexpected message of type {message.kind:#04x} after the login")
 
     def _encode_failure(self, number: int, text: str, severity: int = 16) -> bytes:
         message = {"number": number, "severity": severity, "state": 1, "line": 1, "text": text}

@@ -103,7 +103,7 @@ class Wire:
                 break
             data = await self._pipe.read()
             if not data:
-                raise MalformedPacketError("a connection that ends within TLS")
+                raise MalformedPacketError("the connection ended during the TLS handshake")
             waiting += data
         self._incoming.write(bytes(waiting))  # bytes after the last packet of the handshake are already TLS
         self._tls = tls
@@ -140,13 +140,13 @@ def _unpack(waiting: bytearray) -> bytes:
     while len(waiting) >= 8 and waiting[0] == PacketKind.PRELOGIN:
         (length,) = struct.unpack_from(">H", waiting, 2)
         if length < 8:
-            raise MalformedPacketError(f"a packet of {length} bytes")
+            raise MalformedPacketError(f"invalid packet length of {length} bytes")
         if len(waiting) < length:
             break
         output += waiting[8:length]
         del waiting[:length]
     if waiting and waiting[0] not in (PacketKind.PRELOGIN, 0x17):  # 0x17: TLS application data
-        raise MalformedPacketError(f"a packet of type {waiting[0]:#04x} within TLS")
+        raise MalformedPacketError(f"unexpected packet of type {waiting[0]:#04x} during the TLS handshake")
     return bytes(output)
 
 

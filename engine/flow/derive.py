@@ -126,7 +126,7 @@ def derive_stream_parameters(source: SourceSetup, stream: StreamSetup, dt: float
     """
     if not 0.0 <= stream.loss < 1.0 or stream.bandwidth_mbps <= 0.0 or stream.rtt_ms < 0.0:
         raise ValueError(
-            f"no such link: rtt {stream.rtt_ms} ms, {stream.bandwidth_mbps} Mbps, loss {stream.loss}"
+            f"invalid link: rtt {stream.rtt_ms} ms, {stream.bandwidth_mbps} Mbps, loss {stream.loss}"
         )
     p = np.zeros(k.STREAM_PARAMETERS)
     p[k.STREAM_ACTIVE] = 1.0

@@ -250,7 +250,7 @@ def build_bulk_load(rows: float = 93e6, batch_rows: float = 1e6) -> Operation:
     Raise ValueError for empty batches.
     """
     if batch_rows <= 0.0:
-        raise ValueError("a batch holds at least one row")
+        raise ValueError("a batch must contain at least one row")
     log_kb = rows * ROW_LOG_KB
     name = build_message("bulk load, batch {n:g}", n=batch_rows)
     return Operation(name, log_kb, ROW_LOG_KB / ROW_S, batch_rows * ROW_LOG_KB)

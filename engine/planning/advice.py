@@ -140,7 +140,7 @@ def _describe_full(assessment: Assessment) -> PlanFinding:
     text = [
         build_message(
             "{rate} transactions/s and {response} response time, compared with {rate_alone} and "
-            "{response_alone} without mirroring. A commit waits {wait}.",
+            "{response_alone} without mirroring. A commit waits for {wait}.",
             rate=format_figure(mirrored.transactions_per_s),
             response=format_duration(mirrored.response_s),
             rate_alone=format_figure(unmirrored.transactions_per_s),

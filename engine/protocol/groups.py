@@ -295,7 +295,7 @@ class NoGroup(Policy):
 
     @override
     def build_stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
-        raise AssertionError(f"{lead.database} on {lead.server} is in no group and has a stream")
+        raise AssertionError(f"{lead.database} on {lead.server} has a stream but no session or group")
 
     @override
     def choose_crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:

@@ -149,7 +149,7 @@ def load_library_functions(
     if ctypes.string_at(ctypes.addressof(built_from)).decode() != compute_fingerprint(text):
         raise LibraryError(f"{path.name} was built from another kernel.py")
     if not is_exact(library):
-        raise LibraryError(f"{path.name} joins products and sums")
+        raise LibraryError(f"{path.name} does not round products before adding")
     return functions_by_name
 
 

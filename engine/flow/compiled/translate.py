@@ -111,7 +111,7 @@ class _Module:
                 if len(marks) != 1 or marks[0] not in MARKS:
                     raise TranslationError(node, f"{node.name} needs one of the marks {', '.join(MARKS)}")
                 if node.name in KEYWORDS:
-                    raise TranslationError(node, f"{node.name} is a word of C")
+                    raise TranslationError(node, f"{node.name} is a C keyword")
                 self.nodes[node.name], self.marks[node.name] = node, marks[0]
             elif isinstance(node, ast.ClassDef):
                 for field in node.body:
@@ -129,12 +129,12 @@ class _Module:
             return ArrayType(*ARRAYS[name])
         if name in SCALARS and node is not None:
             return SCALARS[name]
-        raise TranslationError(node or ast.Pass(), f"the annotation {name} is not known")
+        raise TranslationError(node or ast.Pass(), f"the annotation {name} is not supported")
 
     def list_parameters(self, name: str) -> list[tuple[str, Type]]:
         arguments = self.nodes[name].args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
-            raise TranslationError(self.nodes[name], "only plain parameters without defaults are known")
+            raise TranslationError(self.nodes[name], "only plain parameters without defaults are supported")
         return [(argument.arg, self.read_annotation(argument.annotation)) for argument in arguments.args]
 
     def get_result_type(self, name: str) -> str:
@@ -150,7 +150,7 @@ class _Module:
     def _visit(self, name: str, callers: tuple[str, ...]) -> None:
         """Order *name* after all functions that it calls."""
         if name in callers:
-            raise TranslationError(self.nodes[name], f"{name} calls itself")
+            raise TranslationError(self.nodes[name], f"{name} calls itself; recursion is not supported")
         if name in self._writers:
             return
         writes = False
@@ -248,7 +248,7 @@ class _Function:
         local_types = list(self.types.items())[len(self.parameters) :]
         for name in self.types:
             if name in KEYWORDS:
-                raise TranslationError(self.node, f"{name} is a word of C")
+                raise TranslationError(self.node, f"{name} is a C keyword")
         head = ", ".join(f"{to_c_type(kind)} {name}" for name, kind in self.parameters)
         begin = "static" if self.module.marks[self.name] == "entry" else "INLINE"
         zero = [
@@ -298,7 +298,7 @@ class _Function:
                 return ["break;"]
             case ast.Continue():
                 return ["continue;"]
-        raise TranslationError(node, f"{type(node).__name__} is not known: {ast.unparse(node)[:60]}")
+        raise TranslationError(node, f"{type(node).__name__} is not supported: {ast.unparse(node)[:60]}")
 
     def _write_inner(self, body: list[ast.stmt], depth: int) -> list[str]:
         block = self._write_block(body, depth + 1)
@@ -330,7 +330,7 @@ class _Function:
                 numbers = self.module.constants[function]
                 assert isinstance(numbers, tuple)
                 if not all(type(number) is int for number in numbers):
-                    raise TranslationError(node, f"{function} does not hold integers only")
+                    raise TranslationError(node, f"{function} must contain only integers")
                 values = ", ".join(map(str, numbers))
                 head = (
                     f"static const int64_t {end}[] = {{{values}}};\n"
@@ -338,7 +338,7 @@ class _Function:
                 )
                 value = f"{end}[{counter}]"
             case _:
-                raise TranslationError(node, f"no loop over {ast.unparse(node.iter)} is known")
+                raise TranslationError(node, f"a loop over {ast.unparse(node.iter)} is not supported")
         lines = head.split("\n")
         lines[-1] += " {"
         begin = [f"    {name} = {value};"] if name != "_" else []
@@ -356,7 +356,7 @@ class _Function:
     def _assign_all(self, targets: list[ast.expr], values: list[ast.expr], node: ast.stmt) -> list[str]:
         """Return code that evaluates all values first and then stores them from left to right, as Python does."""
         if len(targets) != len(values):
-            raise TranslationError(node, "another number of values than of names")
+            raise TranslationError(node, "the number of values differs from the number of names")
         first, then_lines = [], []
         for target, value in zip(targets, values, strict=True):
             self.temporaries += 1
@@ -381,22 +381,22 @@ class _Function:
         )
         sign = {**ARITHMETIC, **BITS}.get(type(node.op))
         if sign is None or (sign == "/" and target.type == INT):
-            raise TranslationError(node, f"this assignment is not known: {ast.unparse(node)}")
+            raise TranslationError(node, f"this assignment is not supported: {ast.unparse(node)}")
         if sign in BITS.values() and (target.type != INT or value.type != INT):
-            raise TranslationError(node, "bits of integers only")
+            raise TranslationError(node, "bit operations need integers")
         return f"{target.text} {sign}= {self._convert_type(target.type, value, node)};"
 
     def _declare_variable(self, name: str, kind: Type, node: ast.AST) -> None:
         before = self.types.setdefault(name, kind)
         if before != kind and (before, kind) != (INT, BOOL):
-            raise TranslationError(node, f"{name} is {to_c_type(before)} before and {to_c_type(kind)} here")
+            raise TranslationError(node, f"{name} changes from {to_c_type(before)} to {to_c_type(kind)}")
 
     # -- expressions
 
     def _write_test(self, node: ast.expr) -> str:
         code = self._write_root(node)
         if code.type != BOOL:
-            raise TranslationError(node, f"not a comparison: {ast.unparse(node)}")
+            raise TranslationError(node, f"a comparison was expected, not {ast.unparse(node)}")
         return code.text
 
     def _write_root(self, node: ast.expr, target: ast.expr | None = None, reads: int = 0) -> CCode:
@@ -476,14 +476,14 @@ class _Function:
                 a, b = self._write_value(left), self._write_value(right)
                 if a.type != b.type or a.type not in (FLOAT, INT, BOOL):
                     raise TranslationError(
-                        node, f"a comparison of {to_c_type(a.type)} and {to_c_type(b.type)}"
+                        node, f"cannot compare {to_c_type(a.type)} with {to_c_type(b.type)}"
                     )
                 return CCode(f"({a.text} {COMPARISONS[type(op)]} {b.text})", BOOL)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 a, b = self._write_value(body), self._write_value(orelse)
                 if a.type != b.type:
                     raise TranslationError(
-                        node, f"{to_c_type(a.type)} or {to_c_type(b.type)}, by a condition"
+                        node, f"a condition chooses between {to_c_type(a.type)} and {to_c_type(b.type)}"
                     )
                 return CCode(
                     f"({self._convert_type(BOOL, self._write_value(test), test)} ? {a.text} : {b.text})",
@@ -491,7 +491,7 @@ class _Function:
                 )
             case ast.Call(func=func, args=arguments, keywords=[]):
                 return self._write_call(ast.unparse(func), arguments, node)
-        raise TranslationError(node, f"not known: {ast.unparse(node)}")
+        raise TranslationError(node, f"not supported: {ast.unparse(node)}")
 
     def _write_constant(self, value: object, node: ast.AST) -> CCode:
         if type(value) is bool:
@@ -500,12 +500,12 @@ class _Function:
             return CCode(f"INT64_C({value})" if value >= 0 else f"(-INT64_C({-value}))", INT)
         if type(value) is float and abs(value) < float("inf"):
             return CCode(repr(value) if value >= 0.0 else f"({value!r})", FLOAT)
-        raise TranslationError(node, f"the constant {value!r} is not known")
+        raise TranslationError(node, f"the constant {value!r} is not supported")
 
     def _write_number(self, node: ast.expr) -> CCode:
         code = self._write_value(node)
         if code.type not in (FLOAT, INT):
-            raise TranslationError(node, f"not a number: {ast.unparse(node)}")
+            raise TranslationError(node, f"a number was expected, not {ast.unparse(node)}")
         return code
 
     def _write_subscript(self, node: ast.Subscript) -> CCode:
@@ -514,14 +514,14 @@ class _Function:
             axis = node.slice.value if isinstance(node.slice, ast.Constant) else None
             array = self._write_value(node.value.value)
             if not isinstance(array.type, ArrayType) or not isinstance(axis, int) or axis >= array.type.dims:
-                raise TranslationError(node, f"not a dimension: {ast.unparse(node)}")
+                raise TranslationError(node, f"a dimension was expected, not {ast.unparse(node)}")
             return CCode(f"{array.text}.n{axis}", INT)
         array = self._write_value(node.value)
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if not isinstance(array.type, ArrayType) or len(indices) > array.type.dims:
-            raise TranslationError(node, f"not an array of so many dimensions: {ast.unparse(node)}")
+            raise TranslationError(node, f"wrong number of dimensions: {ast.unparse(node)}")
         if any(isinstance(part, ast.Call) for index in indices for part in ast.walk(index)):
-            raise TranslationError(node, "a call in an index")
+            raise TranslationError(node, "a call in an index is not supported")
         text = ", ".join(self._convert_type(INT, self._write_value(index), index) for index in indices)
         remaining_dims = array.type.dims - len(indices)
         name = f"{array.type.dims}({array.text}, {text})"
@@ -547,14 +547,14 @@ class _Function:
             return CCode(f"({a.text} {BITS[op]} {b.text})", INT)
         if kind == INT and op is ast.Mod:
             return CCode(f"modulo({a.text}, {b.text})", INT)
-        raise TranslationError(node, f"this operation is not known: {ast.unparse(node)}")
+        raise TranslationError(node, f"this operation is not supported: {ast.unparse(node)}")
 
     def _write_call(self, name: str, nodes: list[ast.expr], node: ast.Call) -> CCode:
         arguments = [self._write_value(expression) for expression in nodes]
         if name == "Arrays":
             expected = list(self.module.fields.values())
             if [argument.type for argument in arguments] != expected:
-                raise TranslationError(node, "other arrays than the record has")
+                raise TranslationError(node, "the arrays differ from those of the record")
             return CCode(f"&(const Arrays){{{', '.join(argument.text for argument in arguments)}}}", RECORD)
         if name in self.module.nodes:
             parameters = self.module.list_parameters(name)
@@ -585,7 +585,7 @@ class _Function:
                     return CCode(f"__builtin_sqrt({text})", FLOAT)
                 case "math.isfinite", "double":
                     return CCode(f"is_finite({text})", BOOL)
-        raise TranslationError(node, f"this call is not known: {ast.unparse(node)}")
+        raise TranslationError(node, f"this call is not supported: {ast.unparse(node)}")
 
     def _convert_type(self, kind: Type, code: CCode, node: ast.AST) -> str:
         """Return *code* with Python's arithmetic conversion: an integer to a float, a truth value to an integer."""
@@ -593,7 +593,7 @@ class _Function:
             return code.text
         if (code.type, kind) in ((INT, FLOAT), (BOOL, INT)):
             return f"({kind}){code.text}"
-        raise TranslationError(node, f"{to_c_type(code.type)} where {to_c_type(kind)} is wanted")
+        raise TranslationError(node, f"expected {to_c_type(kind)}, not {to_c_type(code.type)}")
 
 
 def _is_shape(node: ast.expr) -> bool:

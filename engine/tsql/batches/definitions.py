@@ -378,7 +378,7 @@ def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> T
     old = table.columns[place]
     collation = dict(old.options).get("COLLATE", _COLLATION)
     if any(name != "COLLATE" or value.lower() != collation.lower() for name, value in new.options):
-        raise UnsimulatedFeatureError("ALTER COLUMN … of more than type and NULL")
+        raise UnsimulatedFeatureError("ALTER COLUMN … with more than type and NULL")
     schema_binding.check_column(machine.context, "ALTER COLUMN", ref.parts, old.name)
     for column in table.columns:
         if old.name.lower() in map(str.lower, _read_names(column.computed)):

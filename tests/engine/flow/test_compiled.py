@@ -164,7 +164,7 @@ def test_a_library_with_fused_multiply_add_is_refused(built: Callable[..., Path]
     if "fma" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
         pytest.skip("a processor without these instructions")
     for wide in (True, False):
-        with pytest.raises(LibraryError, match="joins products and sums"):
+        with pytest.raises(LibraryError, match="does not round products before adding"):
             loader.load_library_functions(path, loader.read_source(), PLAIN, wide)
 
 

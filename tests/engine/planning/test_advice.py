@@ -211,7 +211,7 @@ def test_compression_is_suggested_for_a_limiting_link_and_a_capable_version() ->
 
 
 def test_an_invalid_link_is_refused() -> None:
-    with pytest.raises(ValueError, match="no such link"):
+    with pytest.raises(ValueError, match="invalid link"):
         list_findings(MirroringPlan(bandwidth_mbps=0.0))
 
 

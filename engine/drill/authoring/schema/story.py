@@ -326,7 +326,7 @@ class CallsRule(Rule):
 
     kind: Literal["calls"]
     least: int = Field(default=1, ge=1, le=100)
-    """Number of orders that the drill needs. Missing orders count as not read back."""
+    """Number of orders that the drill needs. An order that was not given counts as not read back."""
 
 
 class StatusRule(Rule):
