@@ -1,4 +1,4 @@
-"""Short run with a known result, which shows whether this machine plays drills like the recording one. Without Qt."""
+"""Short run with a known result: it shows whether this machine computes the recorded states. Without Qt."""
 
 import hashlib
 import json

@@ -27,7 +27,7 @@ class RandomStream(Struct):
         """Return a copy that continues identically and independently."""
         return RandomStream(self.state)
 
-    def next_bits(self) -> int:
+    def draw_bits(self) -> int:
         """Return the next 64 random bits."""
         self.state = (self.state + _GOLDEN) & _MASK
         z = self.state
@@ -37,11 +37,11 @@ class RandomStream(Struct):
 
     def draw_uniform(self, low: float = 0.0, high: float = 1.0) -> float:
         """Return a number in [low, high)."""
-        return low + (high - low) * ((self.next_bits() >> 11) / (1 << 53))
+        return low + (high - low) * ((self.draw_bits() >> 11) / (1 << 53))
 
     def draw_integer(self, low: int, high: int) -> int:
         """Return a whole number in [low, high]."""
-        return low + self.next_bits() % (high - low + 1)
+        return low + self.draw_bits() % (high - low + 1)
 
     def draw_normal(self) -> float:
         """Draw a standard normal number by Box-Muller."""

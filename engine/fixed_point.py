@@ -105,8 +105,8 @@ def cos(x: float) -> float | None:
 
 def _to_units(x: float) -> int:
     share, exponent = math.frexp(x)
-    whole_part, places = int(share * LOG_MAX), exponent + BITS - 53
-    return whole_part << places if places >= 0 else whole_part >> -places
+    whole_part, binary_places = int(share * LOG_MAX), exponent + BITS - 53
+    return whole_part << binary_places if binary_places >= 0 else whole_part >> -binary_places
 
 
 def _round_to_float(number: int, error_units: int = ERROR_BOUND) -> float | None:

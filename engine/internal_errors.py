@@ -8,10 +8,10 @@ INTERNAL_ERROR: Final = "internal error"
 
 def describe_internal_error(problem: Exception) -> str:
     """Return a text with the kind of the exception and the innermost function of the engine that failed."""
-    place, step = "", problem.__traceback__
+    location, step = "", problem.__traceback__
     while step is not None:
         module = str(step.tb_frame.f_globals.get("__name__", ""))
         if module.startswith("engine."):
-            place = f" in {module}.{step.tb_frame.f_code.co_name}"
+            location = f" in {module}.{step.tb_frame.f_code.co_name}"
         step = step.tb_next
-    return f"{INTERNAL_ERROR} {type(problem).__name__}{place}"
+    return f"{INTERNAL_ERROR} {type(problem).__name__}{location}"

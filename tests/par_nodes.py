@@ -26,6 +26,7 @@ from engine.drill.par.candidate_actions import list_candidates, list_scenario_li
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
 from engine.model import Tick, to_ticks
+from tests.par_runs import run_nodes
 
 NAMES: Final = ("automatic-failover", "hundred-databases")
 """One with one database, and one with a hundred."""
@@ -85,7 +86,7 @@ def acts_at(file: Path) -> list[tuple[Tick, list[str]]]:
     """Return the lines that the search tries at each decision point before any action."""
     scenario = load_scenario(file.read_text(encoding="utf-8"), file.name)
     search = ParSearch(scenario, 1)
-    search.run_nodes(2)  # the reference, and inaction
+    run_nodes(search, 2)  # the reference, and inaction
     idle = next(plan for plan in search.plans if not plan.actions)
     run, known_lines, moments = SearchDrill(scenario, 1), list_scenario_lines(select_variant(scenario, 1)), []
     for tick in idle.points:

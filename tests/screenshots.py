@@ -153,13 +153,13 @@ def scenes(window: OpenWindow) -> Iterator[str]:
     pass_time(window, 0.3)
     yield "desk-at-the-failure"
     pass_time(window, 20.0)
-    window.session.do("hint 1")
+    window.session.apply_input("hint 1")
     run_sql(window, "SERVER_B", QUERY)
     window.topology.choose(ActionTarget("server", ("SERVER_A",)))
     yield "desk-after-failover"
     yield from _over_the_desk(window)
     window.desk.focus_view("error_log")
-    window.session.do("power-on SERVER_A")
+    window.session.apply_input("power-on SERVER_A")
     pass_time(window, 30.0)
     yield "desk-logs"
     for panel in ("explorer", "trace", "table", "system", "ledger"):
@@ -183,14 +183,14 @@ def scenes(window: OpenWindow) -> Iterator[str]:
     yield from _show_failover_phases(window)
     window.replay.show_moment(24.0)
     window.replay.continue_from_moment()
-    window.session.do("power-on SERVER_A")
+    window.session.apply_input("power-on SERVER_A")
     pass_time(window, 30.0)
     window.branches.show()
     yield "branches"
     window.branches._leave()
     pass_time(window, 200.0)
     if window.session.drill is not None and not window.session.drill.finished:
-        window.session.do("finish")
+        window.session.apply_input("finish")
     analyze(window)
     yield "debrief"
     for tab, name in ((TIMELINE, "timeline"), (POINTS, "points"), (STORY, "story")):

@@ -234,7 +234,7 @@ def of_groups() -> None:
             frames(window, 1.0)
             for line in ("", "power-off NODE_1", "power-on NODE_1"):
                 if line:
-                    window.session.do(line)
+                    window.session.apply_input(line)
                 for speed in (1.0, 100.0):
                     row = {"groups": groups, "databases": databases, "after": line or "begin", "speed": speed}
                     row |= frames(window, speed)
@@ -252,7 +252,7 @@ def of_stage(databases: int) -> None:
         window.show_brief(lab_of(databases))
         window.brief.started.emit("lab")
         frames(window, 1.0)
-        window.session.do("power-off SERVER_A")
+        window.session.apply_input("power-off SERVER_A")
         moment = window.failover_moment
         times_ms_by_state: dict[str, list[float]] = {}
         busy: dict[str, list[float]] = {}
@@ -284,7 +284,7 @@ def day(hours: float) -> None:
             if minute % (60 * LOOKED_AT_H) == 0 or minute == round(hours * 60):
                 print(f"{minute / 60:g} h  {resident_mb():.0f} MB", flush=True)
             if history.drill.world.t_s >= next_act_s:
-                window.session.do(soak.act(chance, history.drill))
+                window.session.apply_input(soak.act(chance, history.drill))
                 next_act_s = history.drill.world.t_s + chance.uniform(*soak.GAP_S)
             window.session.happened.emit(history.advance_to(history.drill.tick + to_ticks(60.0)))
             window.session.world_changed.emit(history.drill.world)

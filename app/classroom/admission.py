@@ -33,7 +33,7 @@ class Admission:
     def __init__(
         self,
         the_class: ClassPart,
-        what: SeatAssignment,
+        assignment: SeatAssignment,
         record: ClassRecord,
         writer: RecordWriter,
         seats: dict[int, SeatState],
@@ -41,11 +41,11 @@ class Admission:
     ) -> None:
         """Create the admission.
 
-        *what*: assignment that every seat plays. *seats*: known seats by number; an admitted seat is added.
+        *assignment*: assignment that every seat plays. *seats*: known seats by number; an admitted seat is added.
         """
         self._pace = pace
         self._class, self._record, self._writer, self._seats = the_class, record, writer, seats
-        self._assignment, self._digest = what, what.digest
+        self._assignment, self._digest = assignment, assignment.digest
         self._plan = plan.parse_plan(the_class.plan) if the_class.plan else None
         self._draw_count = 0
         """Number of seats that were drawn into a group."""

@@ -46,19 +46,19 @@ def anonymize_line(line: str, names: Pairs) -> str:
 
 def anonymize_text(text: str, names: Pairs) -> str:
     """Return a text without *names*."""
-    return _replace_names(text, names, remark=True)
+    return _replace_names(text, names, is_remark=True)
 
 
-def _replace_names(text: str, names: Pairs, remark: bool) -> str:
-    pattern, instead = _compile_pattern(names, remark)
+def _replace_names(text: str, names: Pairs, is_remark: bool) -> str:
+    pattern, instead = _compile_pattern(names, is_remark)
     if pattern is None:
         return text
     return pattern.sub(lambda match: instead[match[0].casefold()], text)
 
 
 @cache
-def _compile_pattern(names: Pairs, remark: bool) -> tuple[re.Pattern[str] | None, Mapping[str, str]]:
-    matching_names = [pair for pair in names if remark or pair[0].casefold() not in _COMMAND]
+def _compile_pattern(names: Pairs, is_remark: bool) -> tuple[re.Pattern[str] | None, Mapping[str, str]]:
+    matching_names = [pair for pair in names if is_remark or pair[0].casefold() not in _COMMAND]
     if not matching_names:
         return None, {}
     any_of = "|".join(re.escape(name) for name, _ in matching_names)

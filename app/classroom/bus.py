@@ -152,10 +152,10 @@ class Bus:
             last_seq + 1 if self._next_sequence is None else min(self._next_sequence, last_seq + 1)
         )
 
-    async def send(self, *said: News) -> None:
+    async def send(self, *news: News) -> None:
         """Send messages in order; failed ones are sent later, except seat states, which are rebuilt."""
         assert self._client is not None, "dialed"
-        self._unsent += [replace(message, host=self.own) for message in said]
+        self._unsent += [replace(message, host=self.own) for message in news]
         async with self._sending:
             stream = self._client.jetstream(timeout=ANSWER_S)
             while self._unsent:

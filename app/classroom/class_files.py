@@ -162,8 +162,8 @@ def _write_part(
             "group": seat.group_name,
             "consent": seat.consent,
         }
-        if (thought := reflections.get(seat.id)) is not None:
-            fields["reflection"] = asdict(thought)
+        if (reflection := reflections.get(seat.id)) is not None:
+            fields["reflection"] = asdict(reflection)
         lines = [json.dumps(fields, ensure_ascii=False), *map(json.dumps, acts)]
         archive_file.writestr(f"{folder}{SEATS}{seat.id:04}.jsonl", "\n".join(lines) + "\n")
     archive_file.writestr(folder + BOARD, json.dumps(board, ensure_ascii=False, indent=1))
@@ -264,17 +264,17 @@ def _read_part(
         )
     kind = str(shared.get("kind") or "")
     for name in sorted(name for name in members if name.startswith(folder + SEATS)):
-        place = f"{file}/{escape_invisible(name)}"
+        location = f"{file}/{escape_invisible(name)}"
         try:
             head, _, log = _read_member(archive, members[name], ACTS_MAX + 1).partition(b"\n")
             fields = _parse_object(head)
             header = json.dumps({**shared, "seat": fields.get("seat"), "name": fields.get("name")}).encode()
-            assignment, acts = seat_log.parse(header + b"\n" + log, place)
+            assignment, acts = seat_log.parse(header + b"\n" + log, location)
         except (InvalidSeatLogError, *BAD_ARCHIVE) as problem:
-            yield LogCheck(place, None, "", None, _escape_problem(problem), part=kind)
+            yield LogCheck(location, None, "", None, _escape_problem(problem), part=kind)
             continue
         group = str(fields.get("group") or "")
-        log_check = replace(_check_log(place, assignment, acts), group=group, part=kind)
+        log_check = replace(_check_log(location, assignment, acts), group=group, part=kind)
         claim = claims.pop(assignment.seat, None)
         yield log_check if log_check.problem else _compare_with_dashboard(log_check, claim)
     for seat, claim in claims.items():

@@ -21,7 +21,7 @@ SEATS_FILES: Final = 2_200
 
 
 class _Accepted(socket.socket):
-    """A connection that is removed from those that are joining when it is closed."""
+    """Accepted connection. When it closes, it no longer counts as joining."""
 
     port: ClassPort | None = None
 

@@ -211,13 +211,15 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
             return SeatReview(log.number, log.name, log.group, outcome, (), (), "")
     actions = _list_actions(acts)
     foreign = tuple(_parse_inputs(act for act in list_effective_entries(acts) if is_instructor_input(act)))
-    helped = tuple(SeatAction(item.tick, _build_key(item), describe_input(item)) for item in foreign)
+    instructor_actions = tuple(
+        SeatAction(item.tick, _build_key(item), describe_input(item)) for item in foreign
+    )
     drill = run.drill
     assert isinstance(drill, Drill)
     lost_count = round(build_availability_json(drill.world)["lost_transactions"])
     seat_review = SeatReview(
         log.number, log.name, log.group, outcome, actions, (), "", lost_count, _read_reflection(log),
-        instructor_actions=helped,
+        instructor_actions=instructor_actions,
     )  # fmt: skip
     has_ended = drill.finished
     if not has_ended:
@@ -225,16 +227,16 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
             drill.end_now()
         except InputError:
             return seat_review
-    weighed = _compute_account(drill, curve_s)
-    if weighed is not None and (not has_ended or outcome["ended_by"] == BY_INSTRUCTOR):
-        weighed = exclude_finish(weighed)
-    if weighed is not None and foreign:
-        weighed = exclude_moves(weighed, lambda move: _is_input(move, foreign))
+    account = _compute_account(drill, curve_s)
+    if account is not None and (not has_ended or outcome["ended_by"] == BY_INSTRUCTOR):
+        account = exclude_finish(account)
+    if account is not None and foreign:
+        account = exclude_moves(account, lambda move: _is_input(move, foreign))
     source = build_source(drill)
     if outcome["ended_by"] == BY_INSTRUCTOR:
         source.report["ended_by"] = BY_INSTRUCTOR
     source = replace(
-        source, player=log.name, account=weighed, instructor_inputs=foreign,
+        source, player=log.name, account=account, instructor_inputs=foreign,
         instructor_goals=frozenset(outcome["instructor_goals"]),
     )  # fmt: skip
     mistakes = tuple(
@@ -252,7 +254,7 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
         page=build_page(source),
         printed=printed,
         answers=answers,
-        account=weighed,
+        account=account,
         refused=list_refused(source.report),
     )
 
@@ -347,14 +349,14 @@ def find_replay_moments(record: ClassRecord) -> ReplayMoments:
             score = run.build_verdict()["score"]
             if score is not None:
                 courses.append(SeatHistory(log.number, _list_actions(log.acts), score))
-    moments = []
+    replay_moments = []
     for divergence in find_divergences(courses):
         choices = [
             ReplayChoice(as_json(choice.text), list(choice.seats), choice.mean)
             for choice in divergence.choices
         ]
-        moments.append(ReplayMoment(divergence.tick / TICKS_PER_S, divergence.cost, choices))
-    return ReplayMoments(moments)
+        replay_moments.append(ReplayMoment(divergence.tick / TICKS_PER_S, divergence.cost, choices))
+    return ReplayMoments(replay_moments)
 
 
 def _list_actions(acts: Iterable[LogEntry]) -> tuple[SeatAction, ...]:

@@ -242,8 +242,8 @@ class ClassHost:
                     seat.version, seat.recording = request.version, request.recording
                     self._board.changed.add(seat.number)
                 elif isinstance(request, requests.SubmitReflection):
-                    thought = Reflection(request.happened, request.otherwise, request.expected_score)
-                    await self._writer.write(self._record.store_reflection, seat.number, thought)
+                    reflection = Reflection(request.happened, request.otherwise, request.expected_score)
+                    await self._writer.write(self._record.store_reflection, seat.number, reflection)
                 elif isinstance(request, requests.AppendEntries):
                     await self._append_entries(
                         seat, [log_entries.parse_entry(entry) for entry in request.acts]

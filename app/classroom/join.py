@@ -95,7 +95,7 @@ def _play_seat(
         with suppress(ClassEndedError):
             _play_to_end(run, player)
     return Participation(
-        report_of(run, seat_log, verdict),
+        build_seat_report(run, seat_log, verdict),
         len(seat_log.acts) - link.acknowledged,
         link.has_host,
         link.refused,
@@ -146,7 +146,7 @@ def _await_verdict(run: SeatRun, seat_log: SeatLog, link: HostLink) -> LogVerdic
     return None
 
 
-def report_of(run: SeatRun, seat_log: SeatLog, verdict: LogVerdict | None) -> SeatReport:
+def build_seat_report(run: SeatRun, seat_log: SeatLog, verdict: LogVerdict | None) -> SeatReport:
     """Return the report of a seat's run, with the host's verdict."""
     report = run.drill.build_report()
     assert seat_log.given is not None

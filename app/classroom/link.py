@@ -148,7 +148,7 @@ class HostConnection(threading.Thread, Generic[FromHost]):
 class HostLink(HostConnection[ToSeat]):
     """Connection of a seat to its host: sends the actions of the seat's log and the status of the seat."""
 
-    def __init__(self, where: Invitation | SeatAssignment, kept: SeatLog, consent: bool = False) -> None:
+    def __init__(self, where: Invitation | SeatAssignment, seat_log: SeatLog, consent: bool = False) -> None:
         super().__init__(None if isinstance(where, SeatAssignment) else where)
         self.acknowledged = 0
         """Number of actions that the host has on disk."""
@@ -177,9 +177,9 @@ class HostLink(HostConnection[ToSeat]):
         """Attempts since the last welcome."""
         self.trying: list[str] = []
         """Addresses that are being dialed; none while the network is asked for them."""
-        self._seat_log = kept
+        self._seat_log = seat_log
         if isinstance(where, SeatAssignment):
-            seat = kept.given.seat if kept.given is not None else draw_seat_number()
+            seat = seat_log.given.seat if seat_log.given is not None else draw_seat_number()
             self.incoming.put(build_welcome(where, seat))
 
     @property
@@ -311,7 +311,7 @@ class HostLink(HostConnection[ToSeat]):
 
     async def _send(self, socket: ClientConnection) -> None:
         """Send the entries that the host lacks, and the status of the seat."""
-        thought: SubmitReflection | None = None
+        reflection: SubmitReflection | None = None
         if self.host_version:
             ready = Ready(version=get_program_version()[:40], recording=True)
             await socket.send(encode(ready))
@@ -323,9 +323,9 @@ class HostLink(HostConnection[ToSeat]):
                 self._waiting_since = self._waiting_since or time.monotonic()
                 await socket.send(encode(AppendEntries(list(acts))))
                 sent_count = acts[-1].number
-            if self.reflection is not None and self.reflection is not thought:
-                thought = self.reflection
-                await socket.send(encode(thought))
+            if self.reflection is not None and self.reflection is not reflection:
+                reflection = self.reflection
+                await socket.send(encode(reflection))
             now_s, seat_status = time.monotonic(), self._build_status()
             news = replace(seat_status, tick=status.tick) != status
             if news or not reported_at or (seat_status != status and now_s - reported_at >= AT_S):

@@ -65,7 +65,7 @@ class LiveBoard:
 
     def build_dashboard(self, numbers: Sequence[int] | None = None) -> DashboardUpdate:
         """Return the class and the tiles of all seats, or of *numbers*."""
-        wanted = self._seats.values() if numbers is None else [self._seats[number] for number in numbers]
+        shown_seats = self._seats.values() if numbers is None else [self._seats[number] for number in numbers]
         seats = [seat for seat in self._seats.values() if seat.connected and not seat.over]
         return DashboardUpdate(
             state=self._class.state,
@@ -78,7 +78,7 @@ class LiveBoard:
             clock_s=self._pace.get_clock_s(),
             tiles=[
                 build_tile(seat, self._pace, self._instructions.select_for(seat), self._hands)
-                for seat in wanted
+                for seat in shown_seats
             ],
             marks=[ClassMark(mark.seat_id, (mark.tick or 0) / TICKS_PER_S, mark.text) for mark in self.marks],
         )

@@ -27,10 +27,10 @@ class PeerHosts:
         self._observed_by_peers: dict[str, set[int]] = {}
         """Host -> seats that its consoles observe."""
 
-    def send(self, *said: News) -> None:
+    def send(self, *news: News) -> None:
         """Send messages to the peer hosts without waiting. The peer hosts may be unreachable."""
         if self._bus is not None:
-            self._do(self._bus.send(*said))
+            self._do(self._bus.send(*news))
 
     def send_status(self, seats: Iterable[SeatState] = ()) -> None:
         """Send the status of the connected seats among *seats*, and the list of observed seats."""

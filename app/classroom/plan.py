@@ -127,8 +127,8 @@ class LessonPlan(PlanSection):
         for number, part in enumerate(self.list_parts()):
             for name in ("scenario", "mode"):
                 if getattr(part, name) is None:
-                    place = f"part.{number}.{name}" if self.stages else name
-                    raise PydanticCustomError("missing", f"{place}: Field required")
+                    key_path = f"part.{number}.{name}" if self.stages else name
+                    raise PydanticCustomError("missing", f"{key_path}: Field required")
         return self
 
     def list_parts(self) -> list[PlannedPart]:

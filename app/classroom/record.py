@@ -73,14 +73,14 @@ class ClassRecord:
     `select_part` returned it.
     """
 
-    def __init__(self, place: str, new: bool = True) -> None:
-        """Open the database at *place*; with *new*, create it if it does not exist.
+    def __init__(self, location: str, new: bool = True) -> None:
+        """Open the database at *location*; with *new*, create it if it does not exist.
 
         Raises RecordUnavailableError.
         """
         self._only_host: int | None = None
         try:
-            self._engine = _create_engine(build_url(place), new)
+            self._engine = _create_engine(build_url(location), new)
             with ExitStack() as refused:
                 refused.callback(self.close)
                 with _lock_migration(self._engine), self._engine.connect() as connection:
@@ -88,13 +88,13 @@ class ClassRecord:
                         raise RecordUnavailableError(
                             tr(
                                 "A newer version of Mirrordrill or another program created the database {place}"
-                            ).format(place=_mask_password(place))
+                            ).format(place=_mask_password(location))
                         )
                 refused.pop_all()
         except (SQLAlchemyError, sqlite3.Error, ImportError, OSError) as problem:
-            reason, place = _format_problem(problem), _mask_password(place)
+            reason, location = _format_problem(problem), _mask_password(location)
             raise RecordUnavailableError(
-                tr("Cannot use the database {place}: {why}").format(place=place, why=reason)
+                tr("Cannot use the database {place}: {why}").format(place=location, why=reason)
             ) from problem
 
     @property

@@ -35,19 +35,19 @@ class ReplayVerifier:
     def __init__(
         self,
         the_class: ClassPart,
-        log_of: Callable[[int], Awaitable[Sequence[LogEntry]]],
-        judged: Callable[[int, LogVerdict], Awaitable[None]],
-        weighed: Callable[[int, float, float], None],
+        read_log: Callable[[int], Awaitable[Sequence[LogEntry]]],
+        on_verdict: Callable[[int, LogVerdict], Awaitable[None]],
+        on_evaluation: Callable[[int, float, float], None],
     ) -> None:
-        """Create a verifier for *the_class*; *log_of* reads all actions of a seat.
+        """Create a verifier for *the_class*; *read_log* reads all actions of a seat.
 
-        *judged* receives the result of a seat. *weighed* receives a time of its run in seconds, and the
-        points reachable from there.
+        *on_verdict* receives the verdict on a seat. *on_evaluation* receives a time of its run in seconds, and the
+        points that are reachable from there.
         """
         self._workers = Workers(
             the_class.scenario_text, the_class.scenario_name, the_class.seed, the_class.mode
         )
-        self._log_of, self._on_verdict, self._weighed = log_of, judged, weighed
+        self._log_of, self._on_verdict, self._weighed = read_log, on_verdict, on_evaluation
         self._unjudged: list[dict[int, list[LogEntry]]] = [{} for _ in range(self._workers.count)]
         """Per worker: actions of its seats that it has not received."""
         self._unfinished: list[dict[int, None]] = [{} for _ in self._unjudged]
@@ -89,7 +89,7 @@ class ReplayVerifier:
         unjudged, unfinished, to_do = self._unjudged[worker], self._unfinished[worker], self._to_do[worker]
         await self._workers.replay(worker, {})  # the time limit starts now, not with the first action
         while True:
-            await self._weigh_until(worker, to_do)
+            await self._evaluate_seats(worker, to_do)
             count = 1 if self._is_alone[worker] else TOGETHER
             numbers = list(dict.fromkeys((*unjudged, *unfinished)))[:count]
             turns = [number for number in numbers if number in unfinished]
@@ -138,7 +138,7 @@ class ReplayVerifier:
         except Exception:  # a failed replay must not affect the other seats
             logger.exception("seat %d", number)
 
-    async def _weigh_until(self, worker: int, to_do: asyncio.Event) -> None:
+    async def _evaluate_seats(self, worker: int, to_do: asyncio.Event) -> None:
         """Compute the reachable score of one seat after another while no run waits for its verdict."""
         loop, unweighed = asyncio.get_running_loop(), self._unweighed[worker]
         while unweighed and not to_do.is_set():

@@ -273,10 +273,10 @@ def _format_console_time(tick: Tick) -> str:
 
 def _format_curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
     """Yield the points that each seat could still reach over time, and the causes of its losses."""
-    weighed = [(seat, seat.account) for seat in review.seats if seat.account is not None]
-    if not weighed:
+    accounts = [(seat, seat.account) for seat in review.seats if seat.account is not None]
+    if not accounts:
         return
-    end = max(value_curve.get_end_tick(account) for _, account in weighed)
+    end = max(value_curve.get_end_tick(account) for _, account in accounts)
     rows = [
         (
             seat.number,
@@ -286,7 +286,7 @@ def _format_curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
             "\n".join(list_losses(seat, account)) or tr("none"),
             _format_point_of_no_return(seat, account),
         )
-        for seat, account in weighed
+        for seat, account in accounts
     ]
     head = (
         tr("Seat"), tr("Name"), tr("Best possible score"), tr("Accuracy"), tr("Biggest mistake"),
@@ -434,8 +434,12 @@ def _format_goals(seat: SeatReview) -> str:
     if not goals:
         return ""
     count = f"{sum(met_t_s is not None for met_t_s in goals)}/{len(goals)}"
-    helped = len(seat.verdict["instructor_goals"])
-    return f"{count} " + tr("({n} by the instructor)").format(n=helped) if helped else count
+    instructor_goal_count = len(seat.verdict["instructor_goals"])
+    return (
+        f"{count} " + tr("({n} by the instructor)").format(n=instructor_goal_count)
+        if instructor_goal_count
+        else count
+    )
 
 
 def _format_end(seat: SeatReview, version: str) -> str:
@@ -477,9 +481,9 @@ def _build_sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
             for seat in review.seats
         ),
     )  # fmt: skip
-    weighed = [(seat, seat.account) for seat in review.seats if seat.account is not None]
-    if weighed:
-        moves = ((seat.number, *build_move_row(move)) for seat, account in weighed for move in account.moves)
+    accounts = [(seat, seat.account) for seat in review.seats if seat.account is not None]
+    if accounts:
+        moves = ((seat.number, *build_move_row(move)) for seat, account in accounts for move in account.moves)
         yield "worth.csv", as_csv(("seat", *WORTH_COLUMNS), moves)
     reflections = [(seat, seat.reflection) for seat in review.seats if seat.reflection is not None]
     if reflections:

@@ -102,10 +102,10 @@ async def _check_discovery(invitation: Invitation) -> RoomFinding:
 
 
 def _list_hints(invitation: Invitation) -> Iterator[RoomFinding]:
-    place = next((text for name, text in FIREWALLS.items() if sys.platform.startswith(name)), "")
+    settings_path = next((text for name, text in FIREWALLS.items() if sys.platform.startswith(name)), "")
     port = invitation.port
     text = tr(
         "A firewall cannot be checked from this computer. If another computer gets no answer, allow incoming "
         "TCP connections at port {port}."
     ).format(port=port)
-    yield RoomFinding(f"{text} {tr(place).format(port=port) if place else ''}".strip(), None)
+    yield RoomFinding(f"{text} {tr(settings_path).format(port=port) if settings_path else ''}".strip(), None)

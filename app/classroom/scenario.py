@@ -20,7 +20,7 @@ LEFT_OUT: Final = ("solution", "hint", "facilitator", "source", "fidelity", "ear
 """Tables and keys of a scenario that no run needs."""
 HIDDEN: Final = "-"
 EARNS: Final = {"goal": "goals", "question": "diagnosis", "predict": "prediction"}
-"""Table -> kind of rule that it requires. Allowed rules depend on the existing tables."""
+"""Table -> kind of the rule that gives points for it. A rubric may only have rules for existing tables."""
 
 
 def build_seat_text(scenario: Scenario, mode: DrillMode) -> str:

@@ -65,24 +65,28 @@ class SeatRun:
     """Run of a seat for the players of the engine: a drill that accepts inputs and advances time."""
 
     def __init__(
-        self, kept: SeatLog, link: HostLink, speed: float | None, show: Callable[[InstructionMessage], object]
+        self,
+        seat_log: SeatLog,
+        link: HostLink,
+        speed: float | None,
+        show: Callable[[InstructionMessage], object],
     ) -> None:
-        """Replay the log *kept*; *show* receives the instructor's messages.
+        """Replay the log *seat_log*; *show* receives the instructor's messages.
 
         *speed*: simulated seconds per second; None: as fast as possible.
         """
-        assignment = kept.given
+        assignment = seat_log.given
         assert assignment is not None, "the host has said what is played"
         self._scenario = parse_scenario(assignment.text, assignment.scenario)
         self.drill = Drill(self._scenario, assignment.seed, assignment.mode)
         self.verdict: LogVerdict | None = None
         """Host's verdict on the whole log."""
-        self._orders = SeatOrders(kept.acts)
-        self._seat_log, self._link, self._speed, self._show = kept, link, speed, show
+        self._orders = SeatOrders(seat_log.acts)
+        self._seat_log, self._link, self._speed, self._show = seat_log, link, speed, show
         self._shown: RunShown | None = None
         self._listed_entries: dict[int, set[int]] = {}
         """Seat that is shown -> numbers of its log entries that were listed for the person."""
-        self._play_again(list_effective_entries(kept.acts))
+        self._play_again(list_effective_entries(seat_log.acts))
         self._started, self._from = time.monotonic(), self.drill.tick
 
     def _play_again(self, acts: Iterable[LogEntry]) -> None:

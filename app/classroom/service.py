@@ -133,26 +133,28 @@ def _draw_seed(scenario: Scenario) -> int:
 
 
 def find_or_begin_class(
-    record: ClassRecord, wanted: Sequence[ClassPart], plan: LessonPlan | None
+    record: ClassRecord, new_parts: Sequence[ClassPart], plan: LessonPlan | None
 ) -> ClassPart | None:
     """Return the class of *record*.
 
-    If the record is empty, create the class *wanted*; return None without *wanted*. Raises
+    If the record is empty, create the class *new_parts*; return None without *new_parts*. Raises
     ClassMismatchError.
     """
     parts = record.read_parts()
     if not parts:
-        if not wanted:
+        if not new_parts:
             return None
         with suppress(IntegrityError):  # another host created it a moment before
-            record.store_new_class(*wanted, instructions=plan.list_instructions() if plan is not None else ())
+            record.store_new_class(
+                *new_parts, instructions=plan.list_instructions() if plan is not None else ()
+            )
         parts = record.read_parts()
     drawn_part = (
         {number for number, stage in enumerate(plan.list_parts(), 1) if stage.has_drawn_seed}
         if plan is not None
         else set()
     )
-    if wanted and [_identify_part(class_part, drawn_part) for class_part in wanted] != [
+    if new_parts and [_identify_part(class_part, drawn_part) for class_part in new_parts] != [
         _identify_part(class_part, drawn_part) for class_part in parts
     ]:
         raise ClassMismatchError(

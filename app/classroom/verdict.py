@@ -203,7 +203,7 @@ class LogReplay:
             return build_failed_verdict(self.acts, *divergence, goals=self.drill.goals)
 
     def _build_verdict(self) -> LogVerdict:
-        drill, last, helped = self.drill, self._last_entry, self._last_instructor_entry
+        drill, last, instructor_entry = self.drill, self._last_entry, self._last_instructor_entry
         instructor_goals = self._find_instructor_goals()
         counts_all = not instructor_goals or drill.mode is not DrillMode.EXAM
         score = drill.compute_score() if counts_all else drill.compute_score_without(instructor_goals)
@@ -219,8 +219,8 @@ class LogReplay:
             sent_back=self._rewind_count,
             last_act_t_s=_convert_to_seconds(last.tick if last else None),
             last_act=get_first_line(last.line) if last else "",
-            instructor_act_t_s=_convert_to_seconds(helped.tick if helped else None),
-            instructor_act=get_first_line(helped.line) if helped else "",
+            instructor_act_t_s=_convert_to_seconds(instructor_entry.tick if instructor_entry else None),
+            instructor_act=get_first_line(instructor_entry.line) if instructor_entry else "",
             stuck_since_s=_convert_to_seconds(last_progress_tick) if is_stuck else None,
             goals=goals,
             instructor_inputs=self._instructor_inputs,

@@ -111,11 +111,11 @@ def _build_figure(name: str, value: float, unit: str, baseline: str, ratio: floa
     )
 
 
-def _measure_fastest(work: Callable[[], object], times: int = TIMES) -> float:
+def _measure_fastest(callback: Callable[[], object], times: int = TIMES) -> float:
     best = float("inf")
     for _ in range(times):
         start = perf_counter()
-        work()
+        callback()
         best = min(best, perf_counter() - start)
     return best
 

@@ -19,8 +19,8 @@ def use_cluster(scheduler: str) -> AbstractContextManager[object]:
         # Otherwise its processes and thread remain. Nobody waits for unfinished jobs.
         stack.callback(lambda: get_reusable_executor().shutdown(kill_workers=True))
         return stack
-    scheme, _, place = scheduler.partition("://")
-    if scheme != "dask" or not place.rpartition(":")[2].isdecimal():
+    scheme, _, address = scheduler.partition("://")
+    if scheme != "dask" or not address.rpartition(":")[2].isdecimal():
         raise UsageError(f"--on must be local or dask://HOST:PORT, not {scheduler}")
     try:
         from distributed import Client
@@ -31,10 +31,10 @@ def use_cluster(scheduler: str) -> AbstractContextManager[object]:
     from joblib import parallel_config
 
     try:
-        client = stack.enter_context(Client(f"tcp://{place}", timeout=WAIT_S))
+        client = stack.enter_context(Client(f"tcp://{address}", timeout=WAIT_S))
     except OSError as error:
-        raise UsageError(f"no Dask scheduler answers at {place}: {error}") from error
-    _check_cluster(client, place)
+        raise UsageError(f"no Dask scheduler answers at {address}: {error}") from error
+    _check_cluster(client, address)
     stack.enter_context(parallel_config(backend="dask", client=client))
     return stack
 

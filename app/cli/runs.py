@@ -80,8 +80,8 @@ def _read(host: Host, lines: TextIO, show: Callable[[str], object]) -> None:
 
 
 def _format_line(event: Event) -> str:
-    place = " ".join(name for name in (event.server, event.database) if name)
-    return f"{event.tick / TICKS_PER_S:9.2f} s  {place:24} {event.text}"
+    subject = " ".join(name for name in (event.server, event.database) if name)
+    return f"{event.tick / TICKS_PER_S:9.2f} s  {subject:24} {event.text}"
 
 
 INPUTS_MAX: Final = 4_000_000

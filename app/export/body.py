@@ -197,7 +197,7 @@ def _describe_instructor(source: ExportSource) -> Iterator[str]:
         )
 
 
-def _attempt_words(row: Row) -> str:
+def _format_attempt(row: Row) -> str:
     failure_text = tr("The {kind} failover of {database} from {from_server} to {to_server} failed: {why}.")
     return failure_text.format(
         **{**row, "kind": formatting.get_failover_kind_name(row["kind"]), "why": localize(row["why"])}
@@ -216,7 +216,7 @@ def _describe_causes(source: ExportSource) -> str:
         for outage in source.review.outages
     ]
     lines += [_format_failover(failover) for failover in source.review.failovers]
-    lines += [_attempt_words(row) for row in source.report["attempts"]]
+    lines += [_format_attempt(row) for row in source.report["attempts"]]
     lines += [
         tr("{count} committed transactions ({size}) of {database} were lost on {server} at {moment}.").format(
             count=formatting.format_number(transactions.transactions),

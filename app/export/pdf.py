@@ -275,5 +275,5 @@ def _print_pages(
                 _compute_foot_height(writer) * 0.7,
             )
             painter.drawText(foot, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, name)
-            place = tr("{page} of {pages}").format(page=number, pages=pages)
-            painter.drawText(foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom, place)
+            page_text = tr("{page} of {pages}").format(page=number, pages=pages)
+            painter.drawText(foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom, page_text)

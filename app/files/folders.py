@@ -8,16 +8,16 @@ from typing import Final
 from platformdirs import user_data_path
 
 
-def raise_file_limit(wanted: int) -> int:
-    """Raise the limit of open files to *wanted* as far as the system allows, and return the new limit."""
+def raise_file_limit(wanted_limit: int) -> int:
+    """Raise the limit of open files to *wanted_limit* as far as the system allows, and return the new limit."""
     try:
         import resource
     except ImportError:  # on Windows sockets are not files
-        return wanted
+        return wanted_limit
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft < wanted:
+    if soft < wanted_limit:
         with suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted_limit, hard), hard))
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 

@@ -71,16 +71,16 @@ class GeneratedDrill(Struct, frozen=True):
 
 
 def draw_candidates(
-    generators: Iterable[Scenario], wanted: str, draw_seed: Callable[[], int] = draw_seed
+    generators: Iterable[Scenario], level: str, draw_seed: Callable[[], int] = draw_seed
 ) -> Iterator[tuple[Scenario, int]]:
     """Yield (scenario, seed) of different variants.
 
-    The generator whose shipped variant is nearest to *wanted*, one of LEVELS, comes first.
+    The generator whose shipped variant is nearest to *level*, one of LEVELS, comes first.
     """
     for generator in sorted(
         generators,
         key=lambda candidate: _compute_level_distance(
-            proof.get_level(candidate.name) or candidate.level, wanted
+            proof.get_level(candidate.name) or candidate.level, level
         ),
     ):
         known_scenarios = []
@@ -92,11 +92,11 @@ def draw_candidates(
 
 
 def generate_drill(
-    candidates: Iterable[tuple[Scenario, int]], wanted: str = ""
+    candidates: Iterable[tuple[Scenario, int]], wanted_level: str = ""
 ) -> Slices[GeneratedDrill | None]:
-    """Return the first of the *candidates* that is proved and has the difficulty *wanted*.
+    """Return the first of the *candidates* that is proved and has the difficulty *wanted_level*.
 
-    A candidate is (scenario, seed); *wanted* is one of LEVELS, or empty for any. After TRIES attempts, return
+    A candidate is (scenario, seed); *wanted_level* is one of LEVELS, or empty for any. After TRIES attempts, return
     the nearest proved candidate; None without one. A candidate is proved if `check` has no objection: the
     reference is fair, reaches every goal and equals the best plan found, and doing nothing is worse.
     """
@@ -113,18 +113,18 @@ def generate_drill(
             continue
         level = proof.get_difficulty(proved) or variant.level
         drill = GeneratedDrill(variant.model_copy(update={"level": level}), seed, proved)
-        if wanted in ("", drill.difficulty):
+        if wanted_level in ("", drill.difficulty):
             return drill
         other_drills.append(drill)
     return min(
         other_drills,
-        key=lambda candidate: _compute_level_distance(candidate.scenario.level, wanted),
+        key=lambda candidate: _compute_level_distance(candidate.scenario.level, wanted_level),
         default=None,
     )
 
 
-def _compute_level_distance(level: str, wanted: str) -> int:
-    return abs(LEVELS.index(level) - LEVELS.index(wanted))
+def _compute_level_distance(level: str, wanted_level: str) -> int:
+    return abs(LEVELS.index(level) - LEVELS.index(wanted_level))
 
 
 def _prove(scenario: Scenario, seed: int, number: int) -> Slices[ParCertificate | None]:

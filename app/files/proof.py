@@ -77,7 +77,7 @@ def get_level(name: str) -> str:
 
 
 def get_difficulty(certificate: ParCertificate) -> str:
-    """Return one of LEVELS; empty: too little was tried."""
+    """Return the difficulty, one of LEVELS; empty if too few actions were tried."""
     measured = compute_blunder_chance(certificate)
     return "" if measured is None else LEVELS[bisect(CHANCES, measured)]
 

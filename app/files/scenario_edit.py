@@ -45,13 +45,13 @@ def read_value(text: str, path: Path) -> Any:
 
 def get_value(data: Mapping[str, object], path: Path) -> Any:
     """Return the value at *path* of a scenario's data; None if there is none."""
-    place: Any = data
+    value: Any = data
     for step in path:
         try:
-            place = place[step]
+            value = value[step]
         except (KeyError, IndexError, TypeError):
             return None
-    return place
+    return value
 
 
 def set_value(text: str, path: Path, value: object) -> str:
@@ -69,23 +69,23 @@ def remove(text: str, path: Path) -> str:
 
 
 def _set_value(text: str, path: Path, value: object) -> str:
-    document, place = _find_parent(text, path)
+    document, container = _find_parent(text, path)
     if isinstance(value, str) and "\n" in value:
         value = _format_lines(value)
-    elif isinstance(place, Mapping) and path[-1] in place and place[path[-1]] == value:
+    elif isinstance(container, Mapping) and path[-1] in container and container[path[-1]] == value:
         return text
-    place[path[-1]] = value
+    container[path[-1]] = value
     return tomlkit.dumps(document)
 
 
 def _remove_value(text: str, path: Path) -> str:
-    document, place = _find_parent(text, path)
+    document, container = _find_parent(text, path)
     last: object = path[-1]
     try:
-        del place[last]
+        del container[last]
     except (KeyError, IndexError):
         return text
-    if isinstance(place, AoT) and not place:
+    if isinstance(container, AoT) and not container:
         return _remove_value(tomlkit.dumps(document), path[:-1])
     return tomlkit.dumps(document)
 
@@ -150,11 +150,11 @@ def add_inside(text: str, path: Path, values: Mapping[str, object]) -> str:
 
     Raises ScenarioEditError.
     """
-    document, place = _find_parent(text, path)
-    value = place.get(path[-1])
+    document, container = _find_parent(text, path)
+    value = container.get(path[-1])
     if value is None:
-        value = place[path[-1]] = tomlkit.aot()
-        value = place[path[-1]]
+        value = container[path[-1]] = tomlkit.aot()
+        value = container[path[-1]]
     if not isinstance(value, (AoT, list)):
         raise ScenarioEditError(tr("This list can only be edited in the text because of its notation."))
     if not isinstance(value, AoT):
@@ -189,17 +189,17 @@ def create_toml_error(error: Exception) -> ScenarioEditError:
 
 def _find_parent(text: str, path: Path) -> tuple[tomlkit.TOMLDocument, Any]:
     document = _parse_document(text)
-    place: Any = document
+    container: Any = document
     for step in path[:-1]:
         try:
-            place = place[step]
+            container = container[step]
         except (KeyError, IndexError, TypeError) as error:
-            if isinstance(step, str) and isinstance(place, dict):
-                place[step] = tomlkit.table()
-                place = place[step]
+            if isinstance(step, str) and isinstance(container, dict):
+                container[step] = tomlkit.table()
+                container = container[step]
                 continue
             raise ScenarioEditError(tr("{step} no longer exists.").format(step=step)) from error
-    return document, place
+    return document, container
 
 
 class _Span(Struct, frozen=True):

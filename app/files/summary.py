@@ -41,7 +41,7 @@ class ScenarioSummary:
     """Distinct lowercase words of brief, goals, questions, hints and accepted commands, for the search."""
 
 
-def sort_key(summary: ScenarioSummary) -> tuple[bool, int, int, str]:
+def get_sort_key(summary: ScenarioSummary) -> tuple[bool, int, int, str]:
     """Return the sort key of a scenario list: free play first, then level, minutes and title."""
     return summary.scored, LEVELS.index(summary.level), summary.minutes, summary.title
 

@@ -109,8 +109,8 @@ def redact_sql(text: str, names: NameMasks) -> str:
 
 
 def _redact_window(token: str, names: NameMasks) -> str:
-    server, mark, place = token.partition("#")
-    return names.mask_name(server) + (mark and mark + redact_number(place))
+    server, mark, suffix = token.partition("#")
+    return names.mask_name(server) + (mark and mark + redact_number(suffix))
 
 
 def _redact_argument(parameter: VerbParameter, token: str, names: NameMasks) -> str:

@@ -1,6 +1,6 @@
-"""Run and its guests: paced by the wall clock, called from any thread, recorded before it is shown. Without Qt.
+"""Host of a run: it paces the run by the wall clock and records each input before it is shown. Without Qt.
 
-The window, a program without one, a SQL client and a class seat are all guests of one `Host`.
+The window, a program without a window, SQL clients and a class seat all use one `Host`, from any thread.
 """
 
 from app.host.host import Host

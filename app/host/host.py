@@ -205,7 +205,7 @@ class Host:
         """Play *inputs* up to *tick* in slices, with `progress`; `loaded` then delivers the history.
 
         A deviation from *hashes* is refused, because another engine plays another run. *lenient*: refused
-        inputs are skipped. *at_once_s*: as for `background_task`.
+        inputs are skipped. *at_once_s*: as for `run_task`.
         """
         slices = replay_inputs(History(Drill(scenario, seed, mode)), inputs, tick, hashes, lenient)
         text = tr("The journal cannot be replayed: {problem}")
@@ -306,7 +306,7 @@ class Host:
 
     def run_to_alarm(self) -> None:
         """Run at full speed until a threshold is exceeded or a server logs an error."""
-        self._begin_search(frozenset({"alert", "errorlog"}), wanted=is_alarm)
+        self._begin_search(frozenset({"alert", "errorlog"}), is_match=is_alarm)
 
     def run_until(self, condition: str) -> None:
         """Run at full speed until *condition* is true; it is checked ten times per simulated second."""
@@ -330,16 +330,16 @@ class Host:
     def cancel(self) -> None:
         """Stop a search or a replay where it is."""
         work = self._work
-        self._drop()
+        self._cancel_work()
         if work is not None:
             work.stopped()
 
     def _halt(self) -> None:
         """Stop the time, the background task and the search."""
         self.pause()
-        self._drop()
+        self._cancel_work()
 
-    def _drop(self) -> None:
+    def _cancel_work(self) -> None:
         """Cancel the background task and the search."""
         if self.busy:
             work, self._work, self._search, self._sought = self._work, None, None, None
@@ -350,7 +350,7 @@ class Host:
 
     # --- inputs ---------------------------------------------------------------------------------------------
 
-    def do(self, line: str) -> bool:
+    def apply_input(self, line: str) -> bool:
         """Apply an input line now.
 
         It is on disk before its effects are shown. Return False, with `refused`, if that fails.
@@ -361,7 +361,7 @@ class Host:
         return not problem
 
     def _apply_line(self, line: str, request: Request | None = None) -> str:
-        """Apply a line as `do` does; return the reason of a refusal, or "".
+        """Apply a line as `apply_input` does; return the reason of a refusal, or "".
 
         *request* is answered when the input is done.
         """
@@ -498,7 +498,7 @@ class Host:
 
     def _finish_run(self, drill: Drill) -> None:
         self._set_running(False)
-        self._drop()
+        self._cancel_work()
         report = drill.build_report()
         try:
             self._record.recorder.finish(report)
@@ -527,7 +527,7 @@ class Host:
         self,
         kinds: frozenset[str],
         to_tick: int | None = None,
-        wanted: Callable[[Event], bool] = lambda _: True,
+        is_match: Callable[[Event], bool] = lambda _: True,
         condition: str = "",
     ) -> None:
         if not self._may_advance() or self.drill is None or self._refuse_question(self.drill):
@@ -538,7 +538,7 @@ class Host:
         self.pause()
         start = self.drill.tick
         end_tick = to_tick if to_tick is not None else start + SEARCH_TICKS_MAX
-        self._search = EventSearch(kinds, start, end_tick, wanted, condition)
+        self._search = EventSearch(kinds, start, end_tick, is_match, condition)
         self.progress.emit(0.0)
         self.frames_due.emit(self._running or self.busy)
 
@@ -550,7 +550,7 @@ class Host:
         if self._search is None:
             return  # the drill ended meanwhile
         if search.is_found or self.drill.tick >= search.until_tick:
-            self._drop()
+            self._cancel_work()
             self._record_progress()
             if search.condition and not search.is_found:
                 self.refused.emit(tr("The condition was not met within an hour of simulated time."))
@@ -565,7 +565,7 @@ class Host:
     def _continue_task(self, work: BackgroundTask[object], budget_s: float = BUDGET_S) -> None:
         deadline = self._clock() + budget_s
         if work.run_slices(lambda: self._clock() < deadline):
-            self._drop()
+            self._cancel_work()
             work.deliver_result()
         else:
             self.progress.emit(work.share)

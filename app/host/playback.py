@@ -89,7 +89,7 @@ class RunPace:
         return has_changed
 
     def reset(self) -> None:
-        """Reset the time owed."""
+        """Discard the time that no frame has run yet."""
         self._owed_ticks = 0.0
 
     def compute_due_ticks(self, elapsed_ms: float) -> int:

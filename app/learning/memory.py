@@ -74,8 +74,8 @@ class PracticedRun(Struct, frozen=True):
     @property
     def quality(self) -> float:
         """Quality from 0 to 1: the score, reduced by hints."""
-        helped = min(HINTS_PRICE_MAX, HINT_PRICE * self.hints)
-        return min(1.0, max(0.0, self.score / 100.0)) * (1.0 - helped)
+        hints_price = min(HINTS_PRICE_MAX, HINT_PRICE * self.hints)
+        return min(1.0, max(0.0, self.score / 100.0)) * (1.0 - hints_price)
 
     @property
     def rating(self) -> Rating:

@@ -92,15 +92,15 @@ class DeskKeys(QObject):
         self,
         window: QWidget,
         desk_page: QWidget,
-        wanted: Callable[[], bool],
+        is_enabled: Callable[[], bool],
         acts: Mapping[str, Callable[[], object]],
     ) -> None:
-        """Create the keys. *wanted*: predicate, whether the desk is shown.
+        """Create the keys. *is_enabled*: predicate, whether the desk is shown.
 
         *acts*: row of `app.widgets.keys` -> function.
         """
         super().__init__(window)
-        self._wanted = wanted
+        self._wanted = is_enabled
         self._acts = {
             key: do for name, do in acts.items() for key in keys.resolve_keys(keys.SSMS).get(name, ())
         }

@@ -142,8 +142,8 @@ def _describe_pause(drill: Drill) -> str:
 
 def describe_state(drill: Drill, running: bool) -> str:
     """Describe time, questions, visible goals, and everything that the picture shows."""
-    moment = formatting.format_run_time(drill.world.t_s, 1)
-    parts = [tr("{time}, running.").format(time=moment) if running else _describe_pause(drill)]
+    time_text = formatting.format_run_time(drill.world.t_s, 1)
+    parts = [tr("{time}, running.").format(time=time_text) if running else _describe_pause(drill)]
     parts += [tr("Question: {text}").format(text=question.text) for question in drill.list_open_questions()]
     if drill.terms.progress:
         for goal in drill.scenario.goals:

@@ -327,9 +327,9 @@ class Assembly(QObject):
             "drill.hint": lambda: self._desk.focus_view("brief"),
             "drill.note": lambda: dialogs.ask_note(self._window, self._connection.apply_input),
             "drill.act": self._input_line.setFocus,
-            "drill.finish": lambda: self._session.do("finish"),
+            "drill.finish": lambda: self._session.apply_input("finish"),
             "drill.quit": self._window.close,
-            "fault.revert_all": show_busy_cursor()(lambda: self._session.do("revert-all")),
+            "fault.revert_all": show_busy_cursor()(lambda: self._session.apply_input("revert-all")),
         }
 
     def _connect_time_actions(self) -> dict[str, Callable[[], object]]:

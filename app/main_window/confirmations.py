@@ -105,7 +105,7 @@ class ConfirmationDialogs(QObject):
     def confirm_input(self, line: str, callback: Callable[[str], object]) -> None:
         """Apply an input line of a panel, after a question if it has a price or ends the run."""
         verb, _, words = line.partition(" ")
-        cost = _hint_cost(self._session.live, words) if verb == "hint" else None
+        cost = _get_hint_cost(self._session.live, words) if verb == "hint" else None
         if not self.is_run_at_risk or verb not in LINES or cost == 0.0:
             callback(line)
         else:
@@ -171,7 +171,7 @@ class ConfirmationDialogs(QObject):
         get_guard().record_appearance(box)
 
 
-def _hint_cost(drill: Drill | None, arguments: str) -> float:
+def _get_hint_cost(drill: Drill | None, arguments: str) -> float:
     """Return the present cost of that level of a hint; 0 if hints are free or do not exist."""
     layer = arguments.split()[-1:] or [""]
     if drill is None or not layer[0].isdigit() or drill.find_next_hint() is None:

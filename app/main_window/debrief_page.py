@@ -190,9 +190,9 @@ class DebriefPage(WindowPart):
         is_requested = self._drill is not None and self._drill.ended_by is DrillEnd.ASKED
         if is_requested or not self._navigation.on_desk:
             self._notice.clear()
-            self._show(report)
+            self._show_run(report)
         else:
-            self.moment.show_reason(describe_result(report), lambda: self._show(report))
+            self.moment.show_reason(describe_result(report), lambda: self._show_run(report))
 
     def show_stored(self, run_id: int) -> None:
         """Show the debrief of a finished run of the profile."""
@@ -265,7 +265,7 @@ class DebriefPage(WindowPart):
         except ScenarioError as problem:
             message = tr("This version cannot read the scenario of that run ({problem}).")
             self._notice.warn(message.format(problem=said_of(str(problem.problems[0]))))
-            self._show(report, callback)
+            self._show_run(report, callback)
         else:
             self._play.reopen(report, self._scenario, run_id, partial(self._on_reopened, report, callback))
 
@@ -278,7 +278,7 @@ class DebriefPage(WindowPart):
             report = drill.build_report()
         elif drill is not None:
             report = _select_localizable_parts(report, drill.build_report())
-        self._show(report, callback)
+        self._show_run(report, callback)
 
     def return_to_debrief(self) -> None:
         """Go back from a finished run on the desk to its debrief, or else to the drills."""
@@ -289,9 +289,9 @@ class DebriefPage(WindowPart):
             reopen = partial(self._on_reopened, self._report, lambda: None)
             self._play.reopen(self._report, self._scenario, self._run_id, reopen)
         else:
-            self._show(self._report)
+            self._show_run(self._report)
 
-    def _show(self, report: Report, callback: Callable[[], None] = lambda: None) -> None:
+    def _show_run(self, report: Report, callback: Callable[[], None] = lambda: None) -> None:
         """Show the run at once, and analyze it in the background."""
         drill, source = self._drill, self._source
         if source is not None and drill is not None and _is_same_run(source.drill, drill):

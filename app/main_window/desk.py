@@ -228,7 +228,7 @@ class Desk(QMainWindow):
         self._world = world
         views = [view for name, view in self.views.items() if self._is_in_front(name)]
         if self._fast and len(world.list_databases()) >= TURNS_DATABASES and views:
-            self._show_next(views, world)
+            self._update_next_view(views, world)
         else:
             self._parts = iter(())
             for view in views:
@@ -254,7 +254,7 @@ class Desk(QMainWindow):
             if self._world is not None:
                 self.show_world(self._world)
 
-    def _show_next(self, visible_views: list[DeskView], world: World) -> None:
+    def _update_next_view(self, visible_views: list[DeskView], world: World) -> None:
         """Update the next part of the current view, or the next view."""
         if next(self._parts, self) is None:
             return
@@ -293,14 +293,14 @@ class Desk(QMainWindow):
 
     def _close_and_open(self) -> None:
         """Close the panels that this run does not need, and reopen those that an earlier run had closed."""
-        for place in PLACES:
-            dock = self.docks[place.name]
-            was_closed = bool(self._find_closed_reason(place))
+        for dock_name in PLACES:
+            dock = self.docks[dock_name.name]
+            was_closed = bool(self._find_closed_reason(dock_name))
             if was_closed and not dock.isHidden():
-                self._taken.add(place.name)
+                self._taken.add(dock_name.name)
                 dock.setVisible(False)
-            elif not was_closed and place.name in self._taken:
-                self._taken.remove(place.name)
+            elif not was_closed and dock_name.name in self._taken:
+                self._taken.remove(dock_name.name)
                 dock.setVisible(True)
 
     def _catch_up(self, visible: bool) -> None:

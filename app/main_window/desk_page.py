@@ -137,8 +137,8 @@ class RunFacts(QLabel):
         """State of the seat in its class."""
         # in full screen there is no size grip, so the margin would be missing
         self.setContentsMargins(0, 0, 6, 0)
-        play.began.connect(self._show)
-        play.recorded.connect(self._show)
+        play.began.connect(self._show_facts)
+        play.recorded.connect(self._show_facts)
 
     @override
     def minimumSizeHint(self) -> QSize:
@@ -161,9 +161,9 @@ class RunFacts(QLabel):
         """Show the seat in a class."""
         self._seat = text
         if self._drill is not None and self._play.attending:
-            self._show(self._drill)
+            self._show_facts(self._drill)
 
-    def _show(self, drill: Drill) -> None:
+    def _show_facts(self, drill: Drill) -> None:
         self._drill = drill
         parts = [tr("not recorded") if self._play.run_id is None else tr("recorded")]
         if self._play.attending:
@@ -240,7 +240,7 @@ class DeskConnection(WindowPart):
     def apply_typed_input(self, line: str) -> None:
         """Apply a typed line, and remove an outdated notice."""
         self._notice.clear()
-        self._session.do(line)
+        self._session.apply_input(line)
 
     def apply_command_line(self, line: str) -> None:
         """Apply a line of the command line; results of `sql` and `ps` appear in a tab."""

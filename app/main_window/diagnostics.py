@@ -97,9 +97,9 @@ class Doctor(WindowPart):
             except ValueError:  # the finding is only a remark of a library
                 continue
             if finding.name != PROFILE:  # the profile is open here: see _own
-                self._add(finding)
+                self._add_finding(finding)
 
-    def _add(self, finding: CheckResult) -> None:
+    def _add_finding(self, finding: CheckResult) -> None:
         self.findings.append(finding)
         if self.page is not None:
             self.page.add(LogLine(finding.is_ok, finding.name, finding.text))
@@ -111,13 +111,15 @@ class Doctor(WindowPart):
         self._process.deleteLater()
         self._process = None
         for finding in self._check_profile():
-            self._add(finding)
+            self._add_finding(finding)
         if self.page is not None:
             self.page.end()
 
     def _on_failed(self, error: QProcess.ProcessError) -> None:
         if error is QProcess.ProcessError.FailedToStart and self._process is not None:
-            self._add(CheckResult(build_message("check"), False, tr("The check could not be started.")))
+            self._add_finding(
+                CheckResult(build_message("check"), False, tr("The check could not be started."))
+            )
             self._end_check()
 
     def _check_profile(self) -> list[CheckResult]:

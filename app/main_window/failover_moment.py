@@ -114,7 +114,7 @@ def encode_film(
     """Return the film of a replay as a GIF, or as an MP4 by *encoder*; None if it fails. A slice is a frame."""
     samples = []
     for number in range(replay.begun_count):
-        samples.append(_render_pixels(replay.view_of(number), colors, large_text))
+        samples.append(_render_pixels(replay.build_phase_view(number), colors, large_text))
         yield 0.0
     frame_s = 1.0 / FRAMES_PER_S if encoder else FRAME_S
     count = max(1, round(replay.length_s / frame_s))
@@ -122,7 +122,8 @@ def encode_film(
         writer = Mp4Writer(encoder, SIZE.width(), SIZE.height()) if encoder else GifWriter(samples)
         for number in range(count):
             writer.add_frame(
-                _render_pixels(replay.view_at(number * frame_s), colors, large_text), round(100 * frame_s)
+                _render_pixels(replay.build_view_at(number * frame_s), colors, large_text),
+                round(100 * frame_s),
             )
             yield number / count
         writer.add_frame(samples[-1], round(100 * LAST_S))
@@ -405,7 +406,7 @@ class FailoverMoment(WindowPart):
         moment = self._update_moment(drill)
         if moment is None:
             return
-        target = moment.phase_at(drill.tick)
+        target = moment.find_phase(drill.tick)
         if self._play.introducing:  # captions hold each phase longer than the wall clock would
             held_phase = self._held_phase
             self._shown_count = target = target if held_phase is None else held_phase % len(moment.phases)
@@ -421,7 +422,7 @@ class FailoverMoment(WindowPart):
         if moment.is_complete or drill.tick > self._compute_deadline(moment):
             self._pause_after_failover()
         elif self._session.running:
-            self._session.set_speed(times.live_speed(moment.phases[self._shown_count], drill.tick))
+            self._session.set_speed(times.compute_live_speed(moment.phases[self._shown_count], drill.tick))
 
     def _update_moment(self, drill: Drill) -> Moment | None:
         """Return the current state of the failover; None if an expected failover is no longer possible.
@@ -499,8 +500,8 @@ class FailoverMoment(WindowPart):
             self._frame.stop()
             return
         wall_s = self._gone_s + self._elapsed.elapsed() / 1000.0
-        self.stage.show_view(replay.view_at(wall_s))
-        self._shown_count = replay.phase_at(wall_s)
+        self.stage.show_view(replay.build_view_at(wall_s))
+        self._shown_count = replay.find_phase(wall_s)
         if wall_s >= replay.length_s:
             self._frame.stop()
             self.state = OVER
@@ -515,7 +516,7 @@ class FailoverMoment(WindowPart):
         self._hold.stop()
         self._session.pause()
         self.state, self._shown_count = STEP, number
-        self.stage.show_view(replay.view_of(number))
+        self.stage.show_view(replay.build_phase_view(number))
         self.stage.show_running(False)
 
     # --- keys and buttons -----------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ class FirstRun(WindowPart):
         failed = any(event.kind == "fault" for event in drill.events)
         if drill.tick >= first_run.POWER_OFF_TICK and not failed and self._session.running:
             self._session.set_speed(SLOW)
-            self._session.do(first_run.POWER_OFF)
+            self._session.apply_input(first_run.POWER_OFF)
 
     def _process_events(self, events: list[Event]) -> None:
         drill = self._drill
@@ -172,7 +172,7 @@ class FirstRun(WindowPart):
         label = VERBS["power-on"].label or first_run.POWER_ON
         action = tr(label)
         words = text.format(server=PRINCIPAL, database=first_run.DATABASE, action=action)
-        self._step = partial(self._session.do, first_run.POWER_ON)
+        self._step = partial(self._session.apply_input, first_run.POWER_ON)
         self._point_at_part(PRINCIPAL, title, words, action, tr("Leave"))
 
     def _watch_return(self) -> None:

@@ -43,9 +43,9 @@ class Learning(WindowPart):
     def start(self, model: DebriefModel, lessons: tuple[RunSegment, ...]) -> None:
         """Begin with the first of *lessons*."""
         self._model, self._lessons = model, lessons
-        self._show(0)
+        self._show_lesson(0)
 
-    def _show(self, number: int) -> None:
+    def _show_lesson(self, number: int) -> None:
         """Show the position before a mistake, and ask for a better action."""
         self._at = number
         self._task.cancel()
@@ -117,14 +117,14 @@ class Learning(WindowPart):
                 cards.reveal_answer(self._get_lesson(), self._has_another_lesson, model.review, model.choices)
             )
         elif name == cards.AGAIN:
-            self._show(self._at)
+            self._show_lesson(self._at)
         elif name == cards.WATCH:
             drill = self._get_drill()
             self._play.watch_best(drill.scenario, drill.seed, self._get_lesson())
         elif name == cards.PLAY:
             self._play.record_practice()
         elif name in (cards.SKIP, cards.NEXT) and self._has_another_lesson:
-            self._show(self._at + 1)
+            self._show_lesson(self._at + 1)
         else:
             self._leave_lessons()
 

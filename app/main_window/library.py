@@ -7,7 +7,7 @@ from typing import Final
 from app.files import scenario_files, summaries
 from app.files.learning_paths import MIRRORING
 from app.files.scenario_files import ScenarioNotFoundError
-from app.files.summary import ScenarioSummary, sort_key
+from app.files.summary import ScenarioSummary, get_sort_key
 from app.storage import Profile, ResultRow, RunId, StorageError, UnfinishedRun
 from app.view_models import progress
 from app.view_models.progress import LearnerProgress
@@ -67,9 +67,9 @@ class Library:
 
     def build_cards(self) -> list[Card]:
         """Return all that can be played, in order."""
-        order = sorted(self.summaries.values(), key=sort_key)
-        standing, begun_scenarios = self.read_progress(), self._load_begun_scenarios()
-        return [self._build_card(summary, standing, begun_scenarios) for summary in order]
+        order = sorted(self.summaries.values(), key=get_sort_key)
+        learner_progress, begun_scenarios = self.read_progress(), self._load_begun_scenarios()
+        return [self._build_card(summary, learner_progress, begun_scenarios) for summary in order]
 
     def read_progress(self, current_time: datetime | None = None) -> LearnerProgress:
         """Return the learner's progress at *current_time* (None: now)."""
@@ -106,9 +106,9 @@ class Library:
             return frozenset()
 
     def _build_card(
-        self, summary: ScenarioSummary, standing: LearnerProgress, begun_scenarios: frozenset[str]
+        self, summary: ScenarioSummary, learner_progress: LearnerProgress, begun_scenarios: frozenset[str]
     ) -> Card:
-        record = standing.records.get(summary.name)
+        record = learner_progress.records.get(summary.name)
         best = record.best if record is not None else None
         return Card.from_summary(
             summary,
@@ -116,7 +116,7 @@ class Library:
             best=best.score if best is not None else None,
             last=record.latest_run.score if record is not None else None,
             tries=len(record.runs) if record is not None else 0,
-            due=summary.name in standing.due_scenarios,
+            due=summary.name in learner_progress.due_scenarios,
             begun=summary.name in begun_scenarios,
         )
 

@@ -225,7 +225,7 @@ class EditorLauncher(WindowPart):
             self._notice.warn(str(problem))
             return
         if file.shipped or file.origin:
-            self.page.show_text(file.text, None, saved=False, name=_copy_name(file.name))
+            self.page.show_text(file.text, None, saved=False, name=_suggest_copy_name(file.name))
         else:
             self.page.show_text(file.text, Path(file.file))
             self.file_opened.emit(file.file)
@@ -250,7 +250,7 @@ class EditorLauncher(WindowPart):
             return
         self.show()
         if self._may_leave():
-            self.page.show_text(scenario.text, None, saved=False, name=_copy_name(scenario.name))
+            self.page.show_text(scenario.text, None, saved=False, name=_suggest_copy_name(scenario.name))
 
     def _remember_run(self, drill: Drill) -> None:
         if not self._play.watching:
@@ -371,7 +371,7 @@ class EditorLauncher(WindowPart):
             self._page.stop()
 
 
-def _copy_name(name: str) -> str:
+def _suggest_copy_name(name: str) -> str:
     """Return the default name for a copy of the drill *name*. No other drill has this name."""
     candidate = base_name = f"{run_scenario.make_slug(name)[:NAME_KEPT]}-copy"
     folder, number = scenario_files.get_own_folder(), 1

@@ -67,9 +67,9 @@ class HostSession(QObject):
         self.open, self.watch, self.close, self.load = host.open, host.watch, host.close, host.load
         self.show_moment, self.show_latest, self.work = host.show_moment, host.show_latest, host.run_task
         self.play, self.pause, self.toggle, self.step = host.play, host.pause, host.toggle, host.step
-        self.set_speed, self.do, self.cancel, self.on_frame = (
+        self.set_speed, self.apply_input, self.cancel, self.on_frame = (
             host.set_speed,
-            host.do,
+            host.apply_input,
             host.cancel,
             host.on_frame,
         )

@@ -1,4 +1,4 @@
-"""Desk of a role in a team: topology, SQL windows and events with the sights and rights of the role."""
+"""Desk of a role in a team: the topology, SQL windows and events that the role may see and use."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -134,7 +134,7 @@ class MainWindow(QMainWindow):
         ):
             wanted_signal.connect(partial(self._repeat_when_ready, wanted_signal))
         summaries = sorted(
-            summary.load_summaries(folders.get_default_folder()).values(), key=summary.sort_key
+            summary.load_summaries(folders.get_default_folder()).values(), key=summary.get_sort_key
         )
         self.picker.show_cards([Card.from_summary(scenario_summary) for scenario_summary in summaries], [])
         self.picker.take_focus()
@@ -146,10 +146,10 @@ class MainWindow(QMainWindow):
         keep_readable(self, *LEAST_UNITS)
         ScreenFitter(self)
 
-    def _repeat_when_ready(self, wanted: SignalInstance, *said: str) -> None:
+    def _repeat_when_ready(self, signal: SignalInstance, *argument: str) -> None:
         """Repeat a request of the start page when all parts are loaded, if nothing could receive it before."""
         if not self.is_ready:
-            self.call_when_ready(partial(wanted.emit, *said))
+            self.call_when_ready(partial(signal.emit, *argument))
 
     def call_when_ready(self, do: Callable[[], None]) -> None:
         """Call *do* now, or as soon as all parts are loaded."""

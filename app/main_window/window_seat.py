@@ -497,7 +497,7 @@ class WindowSeat(QObject):
             if message.what == INJECT:
                 self._session.show_latest()  # the past is read-only
                 self._play.is_ended_by_instructor = message.text == FINISH and not live.finished
-                self._attendance.apply_inject(message.number, message.text, self._session.do)
+                self._attendance.apply_inject(message.number, message.text, self._session.apply_input)
             else:
                 self._notice.show_info(tr("Instructor: {text}").format(text=message.text))
                 self._attendance.record_read_message(message.number)

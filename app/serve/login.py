@@ -222,7 +222,7 @@ def read_prelogin(body: bytes) -> tuple[int, bool]:
 
 def build_prelogin_answer(encryption: Encryption, build: str, mars: bool = False) -> bytes:
     """Return the response of a server with product version *build* (9.00.5000.00) to a PRELOGIN."""
-    major, minor, number = build_of(build)
+    major, minor, number = parse_build(build)
     options = (
         (VERSION, struct.pack(">BBHH", major, minor, number, 0)),
         (ENCRYPTION, bytes([encryption])),
@@ -237,7 +237,7 @@ def build_prelogin_answer(encryption: Encryption, build: str, mars: bool = False
     return head + b"\xff" + data
 
 
-def build_of(product: str) -> tuple[int, int, int]:
+def parse_build(product: str) -> tuple[int, int, int]:
     """Return major, minor and build number of a product version such as 9.00.5000.00."""
     major, minor, number = (int(part) for part in product.split(".")[:3])
     return major, minor, number

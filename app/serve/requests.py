@@ -479,8 +479,8 @@ def _build_cursor_request(
 ) -> SqlRequest:
     """Build the call of one of `_OF_CURSOR`. Raises IndexError without its first parameters."""
     names = _OF_CURSOR[procedure]
-    place = {name: number for number, name in enumerate(names) if number < len(parameters)}
-    declared = _format_text(parameters[place["declared"]]) if "declared" in place else ""
+    index_by_name = {name: number for number, name in enumerate(names) if number < len(parameters)}
+    declared = _format_text(parameters[index_by_name["declared"]]) if "declared" in index_by_name else ""
     text = _format_text(parameters[names.index("text")]) if "text" in names else ""
     handle = 0
     if procedure == "sp_cursorprepare":
@@ -493,11 +493,11 @@ def _build_cursor_request(
     elif procedure == "sp_cursorprepexec":
         handle = prepared.store(PreparedStatement(declared, text))
     request = _build_execute(text, declared, parameters if declared else [], len(names))
-    outputs = {name: number for name, number in place.items() if parameters[number].output}
+    outputs = {name: number for name, number in index_by_name.items() if parameters[number].output}
     opening = CursorOpenResponse(
         outputs,
-        _compute_number(parameters, place.get("scroll", -1)),
-        max(0, _compute_number(parameters, place.get("rows", -1))),
+        _compute_number(parameters, index_by_name.get("scroll", -1)),
+        max(0, _compute_number(parameters, index_by_name.get("rows", -1))),
         handle,
     )
     return replace(request, text=request.text if declared else text, opening=opening)
@@ -573,6 +573,6 @@ def _list_arguments(
 
 def _build_output_select(outputs: list[tuple[int, str, str]], return_column: str = "") -> str:
     columns = [return_column] * bool(return_column) + [
-        f"{OUTPUT}{place} AS [{OUTPUT}{place}]" for place, _, _ in outputs
+        f"{OUTPUT}{index} AS [{OUTPUT}{index}]" for index, _, _ in outputs
     ]
     return f"; SELECT {', '.join(columns)}" if columns else ""

@@ -153,8 +153,8 @@ def _encode_return_values(request: SqlRequest, result: OutputRow | None, tds: in
     output = types.encode_return_status(status or 0)
     if request.handle is not None:
         output += types.encode_return_value(0, "", "int", request.handle, tds)
-    for (place, name, type_name), value in zip(request.outputs, values, strict=False):
-        output += types.encode_return_value(place, name, type_name, value, tds)
+    for (index, name, type_name), value in zip(request.outputs, values, strict=False):
+        output += types.encode_return_value(index, name, type_name, value, tds)
     return output
 
 
@@ -162,17 +162,17 @@ def iterate_output(
     messages: Sequence[OutputRow], results: Sequence[OutputRow], ends: Sequence[OutputRow] = ()
 ) -> Iterator[OutputRow]:
     """Yield messages, grids and ends of statements as one stream, see `Result.after_messages`."""
-    place, queue = 0, list(ends)
+    message_count, queue = 0, list(ends)
     for number, result in enumerate((*results, None)):
         message_limit = len(messages) if result is None else result["after_messages"]
-        while place < message_limit or (
-            queue and (queue[0]["after_messages"], queue[0]["after_results"]) <= (place, number)
+        while message_count < message_limit or (
+            queue and (queue[0]["after_messages"], queue[0]["after_results"]) <= (message_count, number)
         ):
-            if queue and (queue[0]["after_messages"], queue[0]["after_results"]) <= (place, number):
+            if queue and (queue[0]["after_messages"], queue[0]["after_results"]) <= (message_count, number):
                 yield queue.pop(0)
             else:
-                yield messages[place]
-                place += 1
+                yield messages[message_count]
+                message_count += 1
         if result is not None:
             yield result
 
@@ -442,7 +442,7 @@ class TdsSession:
 
     def _acknowledge_login(self, login: LoginPacket, build: str) -> bytes:
         tds = logins.TDS_8 if login.tds == logins.TDS_8 else self._tds
-        return types.encode_login_ack(tds, logins.build_of(build))
+        return types.encode_login_ack(tds, logins.parse_build(build))
 
     def _encode_info(self, number: int, text: str) -> bytes:
         message = {"number": number, "severity": 10, "state": 1, "line": 1, "text": text}

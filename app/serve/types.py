@@ -209,9 +209,9 @@ def build_column(type_name: str, values: Sequence[Scalar], tds: int, parameter: 
     most 8,000 bytes.
     """
     kind = _guess_type(values) if type_name in ("", "null") else read_type(type_name)
-    kind = _wire_type(kind, tds)
+    kind = _get_wire_type(kind, tds)
     if kind.base is not None:
-        kind = replace(kind, base=_wire_type(kind.base, tds))
+        kind = replace(kind, base=_get_wire_type(kind.base, tds))
     long = (kind.length == MAX and kind.name in TEXT_TOKENS) or kind.name == "xml"
     by_pointer = long and tds < TDS_7_2 and not parameter
     if long and tds < TDS_7_2:
@@ -229,7 +229,7 @@ def build_column(type_name: str, values: Sequence[Scalar], tds: int, parameter: 
     return wire_column
 
 
-def _wire_type(kind: SqlType, tds: int) -> SqlType:
+def _get_wire_type(kind: SqlType, tds: int) -> SqlType:
     """Return the type by which a version of TDS sends values of a T-SQL type."""
     if kind.name in ("decimal", "numeric"):
         return SqlType("numeric", precision=kind.precision, scale=kind.scale)

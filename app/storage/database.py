@@ -276,11 +276,11 @@ def _refuse_a_stranger(connection: sqlite3.Connection, file: Path) -> None:
             "The file {file} belongs to another program. Move it to another folder and restart."
         ).format(file=file)
         raise StorageError(ProblemKind.NOT_A_PROFILE, sentence)
-    strange = list_foreign_objects(connection)
-    if strange:  # triggers and views in a foreign file would run
+    foreign_objects = list_foreign_objects(connection)
+    if foreign_objects:  # triggers and views in a foreign file would run
         sentence = tr(
             "The file {file} contains unknown tables ({part}). Move it to another folder and restart."
-        ).format(file=file, part=ascii(strange[0][:80]))
+        ).format(file=file, part=ascii(foreign_objects[0][:80]))
         raise StorageError(ProblemKind.NOT_A_PROFILE, sentence)
 
 

@@ -212,18 +212,18 @@ def _find_problem(run: sqlite3.Row, lines: tuple[JournalLine, ...], minimum_line
 
     A changed journal is refused, because its replay would be another drill without a warning.
     """
-    place = tr("The journal of run {id} ({scenario})").format(id=run["id"], scenario=run["scenario_name"])
+    subject = tr("The journal of run {id} ({scenario})").format(id=run["id"], scenario=run["scenario_name"])
     line_count = max(run["line_count"], minimum_lines)
     if len(lines) != line_count:
         return tr("{where} contains {count} of {all} lines: the file was damaged or changed.").format(
-            where=place, count=len(lines), all=line_count
+            where=subject, count=len(lines), all=line_count
         )
     chain = 0
     for line in lines:
         chain = _extend_chain(chain, line.tick, line.text)
     if chain != run["line_chain"] or run["seed"] < 0 or not 0 <= run["tick"] <= TICK_MAX:
         return tr("{where} differs from the written version: the file was damaged or changed.").format(
-            where=place
+            where=subject
         )
     return None
 

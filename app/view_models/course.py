@@ -110,16 +110,21 @@ class RunTimeline:
 
     def _merge_marker(self, marker: TimelineMarker) -> None:
         """Add a marker; simultaneous transitions are merged, however many databases change."""
-        place = self._latest.get(marker.kind)
-        last_marker = None if place is None else self.markers[place]
+        marker_index = self._latest.get(marker.kind)
+        last_marker = None if marker_index is None else self.markers[marker_index]
         moment_s = marker.t_s * MERGED_SHARE if marker.t_s > MERGED_FROM_S else 0.0
-        has_room = place == len(self.markers) - 1 or moment_s > 0.0
-        if place is None or last_marker is None or not has_room or marker.t_s - last_marker.t_s > moment_s:
+        has_room = marker_index == len(self.markers) - 1 or moment_s > 0.0
+        if (
+            marker_index is None
+            or last_marker is None
+            or not has_room
+            or marker.t_s - last_marker.t_s > moment_s
+        ):
             if marker.kind in MERGED:
                 self._latest[marker.kind] = len(self.markers)
             self.markers.append(marker)
         elif last_marker.text.count("\n") < MERGED_LINES_MAX:
-            self.markers[place] = TimelineMarker(
+            self.markers[marker_index] = TimelineMarker(
                 last_marker.t_s, last_marker.kind, join_messages("\n", (last_marker.text, marker.text))
             )
 

@@ -81,10 +81,10 @@ class ReplicaPositions:
 
     def find_row(self, database: str, replica: str) -> dict[str, Scalar]:
         """Return the row by column names; empty if the server has no such row."""
-        place = (database, replica)
-        if place not in self._rows:
-            self._rows[place] = self._build_row(*place)
-        return self._rows[place]
+        row_key = (database, replica)
+        if row_key not in self._rows:
+            self._rows[row_key] = self._build_row(*row_key)
+        return self._rows[row_key]
 
     def _build_row(self, database: str, replica: str) -> dict[str, Scalar]:
         from engine.tsql.batches.context import Context  # imports most of T-SQL, which no start needs

@@ -181,7 +181,7 @@ def _build_server_face(world: World, server: Instance, index: int, open_database
         copies=tuple(
             _copy_face(world, copy) for copy in copies if shows_all or copy.database == open_database
         ),
-        grid=() if shows_all else tuple((copy.database, _copy_state(world, copy)) for copy in copies),
+        grid=() if shows_all else tuple((copy.database, _get_cell_sign(world, copy)) for copy in copies),
         duties=tuple(duties),
         troubles=(*group_picture.list_notes(world, server), *_list_faults(world.computers[server.computer])),
         host_node=group_picture.format_node(world, server),
@@ -280,7 +280,7 @@ def _get_state_sign(copy: DatabaseCopy) -> StatusSign | None:
     )
 
 
-def _copy_state(world: World, copy: DatabaseCopy) -> StatusSign:
+def _get_cell_sign(world: World, copy: DatabaseCopy) -> StatusSign:
     """Return the single sign of a copy that is only a cell of a grid."""
     if not world.instances[copy.server].running:
         return _NO_INSTANCE

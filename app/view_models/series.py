@@ -77,20 +77,20 @@ class Columns:
         self.count = min(self.count, count)
         return self.count
 
-    def add(self, places: Sequence[StreamNumbers], streams: Streams = NO_STREAMS) -> None:
-        """Add entries for the logs and streams in *places*; a queue is the longest among the log's *streams*."""
+    def add(self, number_pairs: Sequence[StreamNumbers], streams: Streams = NO_STREAMS) -> None:
+        """Add entries for the logs and streams in *number_pairs*; a queue is the longest among the log's *streams*."""
         assert self.samples is not None, "agree comes first"
-        first, count = self.count, self.count + len(places)
+        first, count = self.count, self.count + len(number_pairs)
         self._make_room(count)
-        self._sources[first:count], self._values[first:count] = self._read(first, places, streams)
+        self._sources[first:count], self._values[first:count] = self._read(first, number_pairs, streams)
         self.count = count
 
     def _read(
-        self, start_index: int, places: Sequence[StreamNumbers], streams: Streams
+        self, start_index: int, number_pairs: Sequence[StreamNumbers], streams: Streams
     ) -> tuple[Array, Array]:
         """Return sources and values of the entries since *start_index*."""
         assert self.samples is not None, "agree comes first"
-        sources, numbers = _stack_numbers(places)
+        sources, numbers = _stack_numbers(number_pairs)
         values: Array = self.samples.read_entries(start_index, sources, numbers)
         for source in np.unique(sources).tolist():
             stream_numbers = streams.get(source, ())
@@ -112,8 +112,8 @@ class Columns:
         self._make_room(count)
         values, has_value = self._values[first:count], np.zeros(entries, dtype=bool)
         values[:] = 0.0
-        for places in places_by_database:
-            sources, added_values = self._read(first, places, streams)
+        for number_pairs in places_by_database:
+            sources, added_values = self._read(first, number_pairs, streams)
             values[:, ADDED] += added_values[:, ADDED]
             values[:, ~ADDED] = np.maximum(values[:, ~ADDED], added_values[:, ~ADDED])
             has_value |= sources >= 0
@@ -126,16 +126,16 @@ class Columns:
             self._values = np.resize(self._values, (2 * count, len(COUNTERS)))
 
 
-def _stack_numbers(places: Sequence[StreamNumbers]) -> Array:
-    """Return sources and streams of *places* as two rows."""
-    numbers: Array = np.array(places, dtype=np.int64).reshape(-1, 2).T
+def _stack_numbers(number_pairs: Sequence[StreamNumbers]) -> Array:
+    """Return sources and streams of *number_pairs* as two rows."""
+    numbers: Array = np.array(number_pairs, dtype=np.int64).reshape(-1, 2).T
     return numbers
 
 
 def _list_stream_numbers(
     logs: Sequence[Mapping[str, StreamNumbers | None]], database: str
 ) -> list[StreamNumbers]:
-    return [places.get(database) or NOWHERE for places in logs]
+    return [number_pairs.get(database) or NOWHERE for number_pairs in logs]
 
 
 class CounterHistory:
@@ -167,7 +167,7 @@ class CounterHistory:
         agreed_count = self._columns.count_known_samples(samples, count)
         new_logs = logs[agreed_count:count]
         if database == ALL_DATABASES:
-            names = dict.fromkeys(name for places in new_logs for name in places)
+            names = dict.fromkeys(name for number_pairs in new_logs for name in number_pairs)
             self._columns.add_together([_list_stream_numbers(new_logs, name) for name in names], streams)
         else:
             self._columns.add(_list_stream_numbers(new_logs, database), streams)
@@ -281,7 +281,7 @@ STILL_KB_PER_S: Final = 1.0
 """Lowest rate for an estimate; below it the estimate would be days. Assumed."""
 
 
-def pace_kb_per_s(t_s: Array, kb: Array) -> float | None:
+def compute_slope_kb_per_s(t_s: Array, kb: Array) -> float | None:
     """Return the slope of the least-squares line through the samples; None with too few samples or gaps."""
     if len(t_s) < SAMPLES_MIN or np.isnan(kb).any():
         return None
@@ -291,7 +291,7 @@ def pace_kb_per_s(t_s: Array, kb: Array) -> float | None:
 
 def estimate_s_until_empty(t_s: Array, kb: Array) -> float | None:
     """Return the estimated seconds until a queue is empty; 0 for an empty queue, None if the queue does not shrink."""
-    pace = pace_kb_per_s(t_s, kb)
+    pace = compute_slope_kb_per_s(t_s, kb)
     if pace is None:
         return None
     if kb[-1] < 1.0:
@@ -301,7 +301,7 @@ def estimate_s_until_empty(t_s: Array, kb: Array) -> float | None:
 
 def estimate_s_until_full(t_s: Array, kb: Array, room_kb: float) -> float | None:
     """Return the estimated seconds until *room_kb* are used; 0 if they are used, None if the value does not grow."""
-    pace = pace_kb_per_s(t_s, kb)
+    pace = compute_slope_kb_per_s(t_s, kb)
     if pace is None:
         return None
     if kb[-1] >= room_kb:

@@ -251,11 +251,11 @@ class SearchWord:
     def rank(self, card: Card) -> int:
         """Return how well *card* matches: in its title, its summary or its other texts; 0: not at all."""
         texts = (card.title.lower(), card.summary.lower(), card.search_text)
-        for place, text in enumerate(texts):
+        for text_rank, text in enumerate(texts):
             if self._exact.search(text):
-                return 6 - 2 * place
+                return 6 - 2 * text_rank
             if self._similar.search(text):
-                return 5 - 2 * place
+                return 5 - 2 * text_rank
         return 0
 
 

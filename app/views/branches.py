@@ -115,9 +115,9 @@ def format_first_difference(difference: FirstDifference | None, left_name: str, 
     """Describe the first difference of two runs, with a sentence for each run."""
     if difference is None:
         return tr("The runs are identical for their common length.")
-    moment = formatting.format_run_time(difference.tick / TICKS_PER_S, 2)
+    time_text = formatting.format_run_time(difference.tick / TICKS_PER_S, 2)
     return tr("The runs diverge at {moment}.\n{left}: {one}\n{right}: {other}").format(
-        moment=moment,
+        moment=time_text,
         left=left_name,
         one=_format_event(difference.left),
         right=right_name,
@@ -229,7 +229,7 @@ class BranchComparison(QScrollArea):
         set_box_name(self.right, tr("Right branch"))
         set_box_name(self.database, tr("Database shown in the charts"))
         for box in (self.left, self.right):
-            box.activated.connect(lambda _: self._show())
+            box.activated.connect(lambda _: self._show_comparison())
         self.database.activated.connect(lambda _: self._show_curves())
 
         self.curves = BranchCurves()
@@ -270,9 +270,9 @@ class BranchComparison(QScrollArea):
         self.database.addItems(names)
         self.database.setCurrentText(before if before in names else names[0])
         self.database.setVisible(len(names) > 1)
-        self._show()
+        self._show_comparison()
 
-    def _show(self) -> None:
+    def _show_comparison(self) -> None:
         if self._tree is None:
             return
         names = self.left.currentText(), self.right.currentText()
@@ -487,12 +487,12 @@ class BranchPage(QWidget):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        doing = {
+        callbacks_by_key = {
             Qt.Key.Key_F2: self._ask_for_name,
             Qt.Key.Key_Delete: self._prune,
             Qt.Key.Key_Escape: self.left.emit,
         }
-        do = doing.get(Qt.Key(event.key()))
+        do = callbacks_by_key.get(Qt.Key(event.key()))
         if do is None:
             super().keyPressEvent(event)
         else:

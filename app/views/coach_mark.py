@@ -199,7 +199,7 @@ class CoachMark(QFrame):
         inner_rect = self._window.rect().adjusted(GAP_PX, GAP_PX, -GAP_PX, -GAP_PX)
         box = QRect(QPoint(0, 0), self.size())
         middle = target_rect.center() - box.center()
-        places = [
+        points = [
             QPoint(middle.x(), target_rect.bottom() + GAP_PX),
             QPoint(middle.x(), target_rect.top() - GAP_PX - box.height()),
             QPoint(target_rect.right() + GAP_PX, middle.y()),
@@ -209,8 +209,8 @@ class CoachMark(QFrame):
         edges = [inner_rect.adjusted(step_x, down, -step_x, -down), target_rect, *other_rects]
         xs = {x for edge in edges for x in (edge.left() - step_x, edge.left(), edge.right() + GAP_PX)}
         ys = {y for edge in edges for y in (edge.top() - down, edge.top(), edge.bottom() + GAP_PX)}
-        places += [QPoint(x, y) for x in xs for y in ys]
-        return [_move_into_window(box.translated(place), inner_rect) for place in places]
+        points += [QPoint(x, y) for x in xs for y in ys]
+        return [_move_into_window(box.translated(point), inner_rect) for point in points]
 
     def _follow_target(self) -> None:
         """Move the bubble if the object has moved; doing so always would request layouts endlessly."""

@@ -193,7 +193,7 @@ class FaultLedger(QWidget):
         self.table = TableView(self.model, tr("Fault ledger"))
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
         self.only_active = QAction(tr("&Active only"), self, checkable=True)
-        self.only_active.toggled.connect(lambda _: self._show(force=True))
+        self.only_active.toggled.connect(lambda _: self._show_faults(force=True))
         self.revert_all = QAction(tr("Undo a&ll"), self)
         """Action without a key: the key belongs to the window, where it works without this panel."""
         self.revert_all.triggered.connect(lambda: self.requested.emit("revert-all"))
@@ -228,13 +228,13 @@ class FaultLedger(QWidget):
     def show_drill(self, drill: HasJournal) -> None:
         """Show another run, or another time of the same run."""
         self._drill, self._world = drill, drill.world
-        self._show(force=True)
+        self._show_faults(force=True)
 
     @Slot(object)
     def show_world(self, world: World) -> None:
         """Show the current state of the world."""
         self._world = world
-        self._show()
+        self._show_faults()
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
@@ -242,7 +242,7 @@ class FaultLedger(QWidget):
 
     # --- rows ---------------------------------------------------------------------------------------------
 
-    def _show(self, force: bool = False) -> None:
+    def _show_faults(self, force: bool = False) -> None:
         """Show the rows of the fault list; with *force* even without a change."""
         if self._drill is None or self._world is None:
             return
@@ -281,11 +281,11 @@ class FaultLedger(QWidget):
         shortest_width, longest = widths
         self.table.setColumnWidth(FAULT, max(shortest_width, min(remaining_width, longest)))
 
-    def _show_others(self, wanted: list[Fault]) -> None:
+    def _show_others(self, faults: list[Fault]) -> None:
         """Show other rows; the selected fault stays selected if it still exists."""
         selected_fault = self._find_selected_fault()
-        self.model.replace(wanted)
-        ids = [fault.id for fault in wanted]
+        self.model.replace(faults)
+        ids = [fault.id for fault in faults]
         if selected_fault is not None and selected_fault.id in ids:
             self.table.selectRow(ids.index(selected_fault.id))
         else:

@@ -69,7 +69,7 @@ class Help(QDialog):
         self._page.setAccessibleName(tr("Page"))
         self._page.document().setDocumentMargin(16.0)
         self._page.link_chosen.connect(lambda link: self.show_page(link.removesuffix(".md")))
-        self._contents.currentItemChanged.connect(lambda item, _: self._show(item))
+        self._contents.currentItemChanged.connect(lambda item, _: self._show_item(item))
         lay_row((self._contents, 1), (self._page, 3), parent=self)
         keep_readable(self, *LEAST_UNITS)
         fit_on_screen(self, 120 * self.fontMetrics().averageCharWidth(), 36 * self.fontMetrics().height())
@@ -85,6 +85,6 @@ class Help(QDialog):
         """The page that is open."""
         return PAGES[self._contents.currentRow()]
 
-    def _show(self, item: QListWidgetItem | None) -> None:
+    def _show_item(self, item: QListWidgetItem | None) -> None:
         if item is not None:
             self._page.show_text(read_page(item.data(Qt.ItemDataRole.UserRole)))

@@ -78,7 +78,7 @@ class KeyEditor(QDialog):
     """Keys of every command; `chosen` carries them when OK closes the dialog."""
 
     chosen = Signal(str, object)
-    """Signal: (scheme, changes to it), for `keys.keys_of` and `keys.to_text`."""
+    """Signal: (scheme, changes to it), for `keys.resolve_keys` and `keys.format_changes`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -149,7 +149,7 @@ class KeyEditor(QDialog):
         """Begin with these keys."""
         self.scheme.setCurrentText(scheme)
         self._keys = keys.resolve_keys(scheme, changes)
-        self._show()
+        self._show_key_rows()
         self.table.selectRow(0)
 
     @property
@@ -160,14 +160,14 @@ class KeyEditor(QDialog):
     def reset_all(self) -> None:
         """Reset every key to the scheme."""
         self._keys = keys.resolve_keys(self.scheme.currentText())
-        self._show()
+        self._show_key_rows()
 
     @override
     def accept(self) -> None:
         self.chosen.emit(self.scheme.currentText(), self.changes)
         super().accept()
 
-    def _show(self) -> None:
+    def _show_key_rows(self) -> None:
         default_keys = keys.resolve_keys(self.scheme.currentText())
         row = self.table.currentIndex().row()
         self.model.replace([KeyRow(c, self._keys[c.name], default_keys[c.name]) for c in COMMANDS])
@@ -248,13 +248,13 @@ class KeyEditor(QDialog):
         row, pressed = self._row, self._pressed
         if row is not None and pressed:
             self._keys = keys.assign_key(self._keys, row.command.name, pressed, add=add)
-            self._show()
+            self._show_key_rows()
 
     def _remove_keys(self) -> None:
         row = self._row
         if row is not None:
             self._keys[row.command.name] = ()
-            self._show()
+            self._show_key_rows()
 
     def _restore_default_keys(self) -> None:
         """Restore the scheme's keys, even if another command has them now."""
@@ -263,4 +263,4 @@ class KeyEditor(QDialog):
             self._keys[row.command.name] = ()
             for text in row.default_keys:
                 self._keys = keys.assign_key(self._keys, row.command.name, text, add=True)
-            self._show()
+            self._show_key_rows()

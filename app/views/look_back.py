@@ -93,14 +93,14 @@ class LookBack(QFrame):
     ) -> None:
         """Show the reference after *done_count* of its *steps*; *lines* are the applied ones."""
         self._head.setText(tr("Reference solution"))
-        moment = formatting.format_run_time(t_s, 1)
+        time_text = formatting.format_run_time(t_s, 1)
         if not done_count:
             text = tr("No step yet. Next step shows the first action; Run plays up to it.")
             self._text.setText(text)
         else:
             reason = steps[done_count - 1].why if done_count <= len(steps) else ""
             text = tr("{moment}, step {done} of {all}: {why}")
-            self._text.setText(text.format(moment=moment, done=done_count, all=len(steps), why=reason))
+            self._text.setText(text.format(moment=time_text, done=done_count, all=len(steps), why=reason))
         self._show_line(done_count, lines)
         self._show_buttons(self.previous, self.next, self.leave)
 
@@ -110,17 +110,17 @@ class LookBack(QFrame):
         The first *own_count* lines are the run's own. The user can take over.
         """
         self._head.setText(tr("Best continuation"))
-        moment = formatting.format_run_time(t_s, 1)
+        time_text = formatting.format_run_time(t_s, 1)
         if done_count <= own_count:
             text = tr(
                 "{moment}: your own run up to here. Next step shows the best action from here. "
                 "To play from here, choose Continue from here."
             )
-            self._text.setText(text.format(moment=moment))
+            self._text.setText(text.format(moment=time_text))
         else:
             text = tr("{moment}, action {done} of {all}. To play from here, choose Continue from here.")
             self._text.setText(
-                text.format(moment=moment, done=done_count - own_count, all=len(lines) - own_count)
+                text.format(moment=time_text, done=done_count - own_count, all=len(lines) - own_count)
             )
         self._show_line(done_count if done_count > own_count else 0, lines)
         self.previous.setEnabled(done_count > own_count)

@@ -158,7 +158,7 @@ class ImportList(QWidget):
         self.tree.setHeaderLabels([tr(heading) for heading in HEADINGS])
         header = self.tree.header()
         header.setStretchLastSection(True)
-        self.tree.currentItemChanged.connect(self._show)
+        self.tree.currentItemChanged.connect(self._show_row)
         self.tree.itemChanged.connect(lambda *_: self.chosen.emit(len(self.list_names())))
         self._count = QLabel()
         self._count.setProperty("muted", "true")
@@ -200,7 +200,7 @@ class ImportList(QWidget):
         rows = self._list_rows()
         if rows:
             self.tree.setCurrentItem(rows[0])
-            self._show(rows[0])
+            self._show_row(rows[0])
         self.chosen.emit(len(self.list_names()))
 
     def list_names(self) -> list[str]:
@@ -216,7 +216,7 @@ class ImportList(QWidget):
             if row.data(0, _ITEM).takeable:
                 row.setCheckState(0, state)
 
-    def _show(self, row: QTreeWidgetItem | None, _: object = None) -> None:
+    def _show_row(self, row: QTreeWidgetItem | None, _: object = None) -> None:
         if row is not None:
             self.shown.emit(row.data(0, _ITEM))
 
@@ -322,7 +322,7 @@ class Quarantine(QWidget):
         self._full_text = ""
         self.author = QCheckBox(tr("Open as author: show solution and answers"))
         self.author.setToolTip(tr("Not recommended if you want to play the drill"))
-        self.author.toggled.connect(lambda _: self._show_again())
+        self.author.toggled.connect(lambda _: self._update_spoilers())
         self.items = ImportList()
         self.items.shown.connect(self._show_item)
         self.items.chosen.connect(self._show_selected_count)
@@ -389,9 +389,9 @@ class Quarantine(QWidget):
 
     def _show_one(self, facts: Sequence[FactRow], text: str) -> None:
         self._facts, self._full_text = facts, text
-        self._show_again()
+        self._update_spoilers()
 
-    def _show_again(self) -> None:
+    def _update_spoilers(self) -> None:
         """Show the file without spoilers of the drill, unless an author requests them."""
         text, shows_everything = self._full_text, self.author.isChecked()
         self.facts.table.replace([fact for fact in self._facts if shows_everything or not fact.spoils])

@@ -46,7 +46,7 @@ class ShortcutSheet(QDialog):
         self.field = QLineEdit(placeholderText=tr("Search for a command or a shortcut"))
         self.field.setAccessibleName(tr("Search the shortcuts"))
         self.field.setClearButtonEnabled(True)
-        self.field.textChanged.connect(self._show)
+        self.field.textChanged.connect(self._show_shortcuts)
         self.sheet = QTextBrowser()
         self.sheet.setAccessibleName(tr("Keys"))
         self.sheet.setOpenLinks(False)
@@ -56,8 +56,8 @@ class ShortcutSheet(QDialog):
         self._count.setProperty("muted", True)
         lay_column(self.field, (self.sheet, 1), self._build_buttons(), parent=self)
         fit_on_screen(self, 62 * self.fontMetrics().height(), 40 * self.fontMetrics().height())
-        theme.call_after_events(self, theme.LOOKS, self._show)
-        theme.call_after_events(self, theme.SIZE, self._show)
+        theme.call_after_events(self, theme.LOOKS, self._show_shortcuts)
+        theme.call_after_events(self, theme.SIZE, self._show_shortcuts)
 
     def _build_buttons(self) -> QHBoxLayout:
         row = lay_row((self._count, 1))
@@ -75,7 +75,7 @@ class ShortcutSheet(QDialog):
         """Show the current keys, and their scheme."""
         self._scheme, self._keys = scheme, dict(keymap)
         self.setWindowTitle(tr("Shortcuts ({scheme})").format(scheme=scheme))
-        self._show()
+        self._show_shortcuts()
 
     def print_to(self, printer: QPrinter) -> None:
         """Print the whole sheet, or the search result; always dark on white."""
@@ -98,7 +98,7 @@ class ShortcutSheet(QDialog):
     def _find_commands(self) -> list[Command]:
         return search(self.field.text(), self._keys)
 
-    def _show(self) -> None:
+    def _show_shortcuts(self) -> None:
         commands = self._find_commands()
         self._count.setText(
             tr("{count} of {count2} commands").format(count=len(commands), count2=len(COMMANDS))

@@ -129,7 +129,7 @@ def get_service(row: TopologyRow) -> StatusSign:
             return StatusSign(rate, "text", "")
 
 
-def queue_of(row: TopologyRow) -> str:
+def get_queue(row: TopologyRow) -> str:
     """Return the queue of a row."""
     match row.face:
         case CopyFace(queue=queue) if queue is not None:
@@ -184,7 +184,7 @@ COLUMNS: Final = (
         tone=lambda r: get_service(r).tone,
         sample="down, no quorum",
     ),
-    TableColumn(title=mark("Queue, line"), text=queue_of, sample="send queue 1,023 KB"),
+    TableColumn(title=mark("Queue, line"), text=get_queue, sample="send queue 1,023 KB"),
     TableColumn(
         title=mark("Witness"),
         text=lambda r: get_witness(r).label,
@@ -215,7 +215,7 @@ class TopologyTable(QWidget):
         self.field = QLineEdit(placeholderText=tr("Filter: disconnected, SERVER_B, link …"))
         self.field.setAccessibleName(tr("Filter the topology table"))
         self.field.setClearButtonEnabled(True)
-        self.field.textChanged.connect(lambda _: self._show())
+        self.field.textChanged.connect(lambda _: self._show_rows())
         self.model = TableModel(COLUMNS)
         self.table = TableView(self.model, tr("Topology"))
         open_menu_on(self.table, self.fill_menu)
@@ -245,13 +245,13 @@ class TopologyTable(QWidget):
     def show_world(self, world: World) -> None:
         """Show the current state of the world."""
         self._world = world
-        self._show()
+        self._show_rows()
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
         """Ignore events: the rows show the world; the window announces events."""
 
-    def _show(self) -> None:
+    def _show_rows(self) -> None:
         if self._world is None:
             return
         rows, query = list_rows(self._world, self._truth), self.field.text()
@@ -285,11 +285,11 @@ class TopologyTable(QWidget):
         """Select the row of *target*, if there is one."""
         if target is None or (self.target is not None and _is_same_target(target, self.target)):
             return
-        place = next(
+        row_index = next(
             (p for p, row in enumerate(self.model.rows) if _is_same_target(row.target, target)), None
         )
-        if place is not None:
-            self.table.selectRow(place)
+        if row_index is not None:
+            self.table.selectRow(row_index)
 
     def fill_menu(self, menu: QMenu) -> bool:
         """Fill the menu with the commands that fit all selected rows; return whether there are any."""

@@ -94,10 +94,10 @@ class EventRows(Sequence[object]):
         """Add the events since the last call."""
         self._log.extend(event for event in events if self._kinds is None or event.kind in self._kinds)
 
-    def set_filter(self, wanted: EventFilter) -> None:
+    def set_filter(self, event_filter: EventFilter) -> None:
         """Set the filter; if it changed, filter all rows again."""
-        if wanted != self._wanted:
-            self._wanted = wanted
+        if event_filter != self._wanted:
+            self._wanted = event_filter
             self._searched_count, self._shown_rows = 0, NONE
 
     def scan(self, should_continue: Callable[[], bool]) -> bool:
@@ -110,7 +110,10 @@ class EventRows(Sequence[object]):
             row_numbers = self._add_rows(self._find_matches(self._searched_count, scan_end))
             if self._wanted.search_words:
                 row_numbers = row_numbers[
-                    [self._is_match(self._get_rows(place)[part]) for place, part in row_numbers.tolist()]
+                    [
+                        self._is_match(self._get_rows(row_number)[part])
+                        for row_number, part in row_numbers.tolist()
+                    ]
                 ]
             self._shown_rows = np.concatenate([self._shown_rows, row_numbers])
             self._searched_count = min(scan_end, len(self._log))
@@ -154,24 +157,24 @@ class EventRows(Sequence[object]):
             indices = indices[(ticks >= low - AT_ONCE_TICKS) & (ticks <= high + AT_ONCE_TICKS)]
         return indices
 
-    def _add_rows(self, places: Array) -> Array:
+    def _add_rows(self, row_numbers: Array) -> Array:
         """Return the rows of these events: (number of the event, index of its row).
 
         Events with the same data have the same number of rows, which is counted once.
         """
-        if not len(places):
+        if not len(row_numbers):
             return NONE
-        fields = self._log.columns["data"][places]
+        fields = self._log.columns["data"][row_numbers]
         missing = int(fields.max()) + 1 - len(self._counts)
         if missing > 0:
             self._counts = np.append(self._counts, np.full(missing, -1))
         unknown = self._counts[fields] < 0
         for number, index in zip(*np.unique(fields[unknown], return_index=True), strict=True):
-            self._counts[number] = len(self._get_rows(int(places[unknown][index])))
+            self._counts[number] = len(self._get_rows(int(row_numbers[unknown][index])))
         counts = self._counts[fields]
         ends = np.cumsum(counts)
         parts = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
-        return np.column_stack([np.repeat(places, counts), parts])
+        return np.column_stack([np.repeat(row_numbers, counts), parts])
 
     def _get_rows(self, index: int) -> list[object]:
         rows = self._row_cache.get(index)

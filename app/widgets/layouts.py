@@ -68,7 +68,7 @@ def _fill(
 
 
 def mark_primary(button: QPushButton, is_primary: bool = True) -> None:
-    """Fill *button* with the accent color and let Enter press it, or end that."""
+    """Give *button* the accent color and the Enter key, or take them away."""
     button.setDefault(is_primary)
     button.setProperty("primary", "true" if is_primary else "false")
     button.style().unpolish(button)

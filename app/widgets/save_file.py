@@ -15,7 +15,8 @@ def ask_file(
 ) -> Path | None:
     """Ask for a file of one of *kinds*, such as "Values (*.csv)"; None: canceled.
 
-    A name without an ending gets that of the chosen kind. *replaced_by*: endings that also replace another one.
+    A name without an ending gets that of the chosen kind. *replaced_by*: endings that replace any other ending of the
+    entered name.
     """
     chosen_file, kind = QFileDialog.getSaveFileName(parent, title, suggested, kinds)
     if not chosen_file:

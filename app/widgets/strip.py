@@ -341,10 +341,10 @@ class TimeStrip(QWidget):
         painter.setFont(theme.resize_font(self.font(), LABEL_SCALE * 0.9))
         width = painter.fontMetrics().horizontalAdvance(text) + 8.0
         if width <= box.width():
-            place = QRectF(box.center().x() - width / 2.0, box.top(), width, box.height())
-            painter.fillRect(place, colors.surface)
+            text_rect = QRectF(box.center().x() - width / 2.0, box.top(), width, box.height())
+            painter.fillRect(text_rect, colors.surface)
             painter.setPen(colors.text)
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
+            painter.drawText(text_rect, Qt.AlignmentFlag.AlignCenter, text)
 
     def _draw_names(self, painter: QPainter, colors: ThemeTokens, lanes: Sequence[QRectF]) -> None:
         painter.setFont(theme.resize_font(self.font(), LABEL_SCALE))

@@ -197,9 +197,9 @@ class TableModel(QAbstractTableModel):
             self._rows = list(rows)
             self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(self.columns) - 1))
 
-    def keep(self, wanted: Callable[[Any], bool] | None) -> None:
-        """Show only the rows for which *wanted* is true; None shows all."""
-        self._keep = wanted
+    def keep(self, is_shown: Callable[[Any], bool] | None) -> None:
+        """Show only the rows for which *is_shown* is true; None shows all."""
+        self._keep = is_shown
         self.replace(self._all)
 
     def _filter_rows(self, rows: list[object]) -> list[object]:

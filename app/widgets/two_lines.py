@@ -61,14 +61,14 @@ class TwoLineCells(QStyledItemDelegate):
             (top, bold, column.text(row), text_color if selected or not tone else colors.get_color(tone)),
             (top + height, look.font, detail, text_color if selected else colors.muted),
         ):
-            place = QRectF(left_x, baseline, lines.right() - left_x, height)
+            text_rect = QRectF(left_x, baseline, lines.right() - left_x, height)
             painter.setFont(font)
             painter.setPen(color)
             flags = Qt.AlignmentFlag.AlignVCenter | (
                 Qt.AlignmentFlag.AlignRight if column.is_number else Qt.AlignmentFlag.AlignLeft
             )
             elided_text = painter.fontMetrics().elidedText(
-                text, Qt.TextElideMode.ElideRight, int(place.width())
+                text, Qt.TextElideMode.ElideRight, int(text_rect.width())
             )
-            painter.drawText(place, flags, elided_text)
+            painter.drawText(text_rect, flags, elided_text)
         painter.restore()

@@ -30,16 +30,16 @@ class Match(Struct, frozen=True):
 
 def match(query: str, text: str) -> Match | None:
     """Match all words of *query* in *text*, in any case and order; None if one is missing."""
-    score, places, scattered = 0.0, set[int](), False
+    score, positions, scattered = 0.0, set[int](), False
     folded, words = text.lower(), query.lower().split()
     for word in words:
         found_match = _find_word(word, folded, len(words) == 1)
         if found_match is None:
             return None
         score += found_match.score
-        places.update(found_match.places)
+        positions.update(found_match.places)
         scattered |= found_match.scattered
-    return Match(score, tuple(sorted(places)), scattered)
+    return Match(score, tuple(sorted(positions)), scattered)
 
 
 def find_best_matches(
@@ -78,14 +78,14 @@ def _find_word(query: str, text: str, is_whole_query: bool) -> Match | None:
     In a search for a phrase, the letters of a scattered match must be in one word of the text.
     """
     starts = [word_match.start() for word_match in _WORD_START.finditer(text)]
-    place = next((start for start in starts if text.startswith(query, start)), None)
-    if place is not None:
-        return _score_match(query, place, text, _AT_WORD)
-    place = text.find(query)
-    if place >= 0:
-        return _score_match(query, place, text, _INSIDE)
-    places = _find_initials(query, text, starts) or _find_letters(query, text, is_whole_query)
-    return Match(_SCATTERED - len(text) / 1000.0, tuple(places), True) if places else None
+    position = next((start for start in starts if text.startswith(query, start)), None)
+    if position is not None:
+        return _score_match(query, position, text, _AT_WORD)
+    position = text.find(query)
+    if position >= 0:
+        return _score_match(query, position, text, _INSIDE)
+    positions = _find_initials(query, text, starts) or _find_letters(query, text, is_whole_query)
+    return Match(_SCATTERED - len(text) / 1000.0, tuple(positions), True) if positions else None
 
 
 def _score_match(query: str, start: int, text: str, score: float) -> Match:
@@ -95,14 +95,14 @@ def _score_match(query: str, start: int, text: str, score: float) -> Match:
 
 def _find_initials(query: str, text: str, starts: list[int]) -> list[int]:
     """Return the positions of the letters of *query* as initials of words; empty if there is no such match."""
-    places: list[int] = []
+    positions: list[int] = []
     for letter in query:
-        previous_place = places[-1] if places else -1
-        place = next((start for start in starts if start > previous_place and text[start] == letter), None)
-        if place is None:
+        previous_place = positions[-1] if positions else -1
+        position = next((start for start in starts if start > previous_place and text[start] == letter), None)
+        if position is None:
             return []
-        places.append(place)
-    return places
+        positions.append(position)
+    return positions
 
 
 def _find_letters(query: str, text: str, anywhere: bool) -> list[int]:

@@ -30,7 +30,7 @@ PSEUDO: Final = "pseudo"
 LANGUAGES: Final = {ENGLISH: "English", GERMAN: "Deutsch"}
 """Selectable languages, each with its own name."""
 ENVIRONMENT: Final = "MIRRORDRILL_LANGUAGE"
-"""Environment variable that overrides the setting: `en`, `de` or `translate_to_pseudo`."""
+"""Environment variable that overrides the setting: `en`, `de` or `pseudo`."""
 
 _LONGER: Final = 0.4
 """Extra length of the pseudo language, as of German, Finnish and Russian labels compared with English."""

@@ -298,7 +298,9 @@ def _build_new_configuration(
         (database, server) for database in group.databases if (server, database) in world.copies
     )
     other_places = (
-        tuple(place for place in group.joined if place[1] != server) if forced else group.pending_suspend
+        tuple(copy_key for copy_key in group.joined if copy_key[1] != server)
+        if forced
+        else group.pending_suspend
     )
     return replace(group, primary=server, ready=tuple(sorted(own_places)), pending_suspend=other_places)
 
@@ -344,9 +346,9 @@ def suspend_others(world: World, group: AvailabilityGroup, database: str, primar
 
     [DOC: forced failover]
     """
-    for place in group.joined:
-        key = (place[1], database)
-        if place[0] != database or place[1] == primary or key not in world.copies:
+    for copy_key in group.joined:
+        key = (copy_key[1], database)
+        if copy_key[0] != database or copy_key[1] == primary or key not in world.copies:
             continue
         world.update_availability(key, suspended=SuspendReason.PARTNER)
         replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)

@@ -256,7 +256,7 @@ def _compute_primary_state(world: World, key: Key) -> SyncState:
     return SyncState.SYNCHRONIZED if synchronous else SyncState.SYNCHRONIZING
 
 
-def _with_readiness(group: AvailabilityGroup, database: str, server: str, ready: bool) -> AvailabilityGroup:
+def _set_readiness(group: AvailabilityGroup, database: str, server: str, ready: bool) -> AvailabilityGroup:
     ready_places = {*group.ready} - {(database, server)} | ({(database, server)} if ready else set())
     return replace(group, ready=tuple(sorted(ready_places)))
 
@@ -266,7 +266,7 @@ def _record_readiness(world: World, key: Key, server: str, ready: bool) -> bool:
     guid = world.copies[key].availability.guid
     assert guid is not None
     return replicas.change_group(
-        world, key[0], guid, lambda group: _with_readiness(group, key[1], server, ready)
+        world, key[0], guid, lambda group: _set_readiness(group, key[1], server, ready)
     )
 
 
@@ -392,15 +392,17 @@ def _acknowledge_suspension(world: World, key: Key) -> None:
 
     [DOC: forced failover]
     """
-    guid, place = world.copies[key].availability.guid, (key[1], key[0])
+    guid, copy_key = world.copies[key].availability.guid, (key[1], key[0])
     group = replicas.find_group_config(world, key[0], guid) if guid is not None else None
-    if guid is None or group is None or place not in group.pending_suspend:
+    if guid is None or group is None or copy_key not in group.pending_suspend:
         return
     reason = SuspendReason.PARTNER
     errorlog.write_message(
         world, key[0], 35264, key[1], "partner", int(reason), f"SUSPEND_FROM_{reason.name}"
     )
-    pending_places = tuple(pending_place for pending_place in group.pending_suspend if pending_place != place)
+    pending_places = tuple(
+        pending_place for pending_place in group.pending_suspend if pending_place != copy_key
+    )
     replicas.change_group(world, key[0], guid, lambda old: replace(old, pending_suspend=pending_places))
 
 
@@ -502,14 +504,14 @@ def remove_copies(group: AvailabilityGroup, is_removed: Callable[[Place], bool])
 
     A database without pairs is removed, too.
     """
-    joined_places = tuple(place for place in group.joined if not is_removed(place))
+    joined_places = tuple(copy_key for copy_key in group.joined if not is_removed(copy_key))
     remaining_databases = {database for database, _ in joined_places}
     return replace(
         group,
         databases=tuple(database for database in group.databases if database in remaining_databases),
         joined=joined_places,
-        ready=tuple(place for place in group.ready if not is_removed(place)),
-        pending_suspend=tuple(place for place in group.pending_suspend if not is_removed(place)),
+        ready=tuple(copy_key for copy_key in group.ready if not is_removed(copy_key)),
+        pending_suspend=tuple(copy_key for copy_key in group.pending_suspend if not is_removed(copy_key)),
     )
 
 

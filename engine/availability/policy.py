@@ -44,7 +44,7 @@ def _is_compressed(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bo
     return not movement.is_synchronous_pair(world, lead, follow.server)
 
 
-def _redo_threads(world: World, follow: DatabaseCopy) -> int:
+def _count_redo_threads(world: World, follow: DatabaseCopy) -> int:
     """Return the number of redo threads: one per database before 2016, since then half of the cores, at most 16.
 
     Documented [DOC: thread usage of groups].
@@ -162,11 +162,11 @@ class AvailabilityPolicy(groups.GroupPolicy):
         if group is None or own_replica is None or not self.can_write(copy):
             return None
         targets = [
-            (place, server)
-            for place, server in own_replica.routes
+            (priority, server)
+            for priority, server in own_replica.routes
             if _is_routing_target(world, copy, group, server)
         ]
-        first_servers = [server for place, server in targets if place == targets[0][0]]
+        first_servers = [server for priority, server in targets if priority == targets[0][0]]
         if first_servers:
             return first_servers[world.replicas[copy.server, group.guid].routed % len(first_servers)]
         if own_replica.read_only_routing_list:
@@ -228,7 +228,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
             or failover.find_running_failover(world, follow) is not None,
             log_pool=True,
             compressed=_is_compressed(world, lead, follow),
-            redo_threads=_redo_threads(world, follow),
+            redo_threads=_count_redo_threads(world, follow),
         )
 
     @override
@@ -365,11 +365,11 @@ class AvailabilityPolicy(groups.GroupPolicy):
 
     @override
     def on_catalog_changed(self, world: World, key: Key) -> None:
-        redo.note_change(world, key)
+        redo.record_file_change(world, key)
 
     @override
     def on_schema_changed(self, world: World, key: Key) -> None:
-        redo.note_schema_change(world, key)
+        redo.record_schema_change(world, key)
 
     @override
     def list_preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:

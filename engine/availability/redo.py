@@ -15,7 +15,7 @@ from engine.model import Client, Handlers, Key, SuspendReason, SyncState, World
 from engine.protocol import errorlog
 
 
-def note_change(world: World, key: Key) -> None:
+def record_file_change(world: World, key: Key) -> None:
     """Record a change of the files of primary *key*, so that the receivers of its log redo it."""
     lead = world.copies[key]
     for stream in world.flow.list_streams_of(lead.source) if lead.source is not None else ():
@@ -44,7 +44,7 @@ def replay_file_changes(world: World, server: str, database: str, upto_kb: float
         world.update_copy((server, database), **collect_logged_fields(lead))
 
 
-def note_schema_change(world: World, key: Key) -> None:
+def record_schema_change(world: World, key: Key) -> None:
     """Record a change of a table's schema at *key*.
 
     Redo of it needs a Sch-M lock at each secondary and waits for queries that read the table. [DOC: active

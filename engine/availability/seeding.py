@@ -270,9 +270,12 @@ def enroll_copy(world: World, group: AvailabilityGroup, lead: DatabaseCopy, copy
     world.update_copy(
         key, availability=membership, standby=False, fork=lead.fork, former_fork=lead.former_fork
     )
-    place = (copy.database, copy.server)
+    copy_key = (copy.database, copy.server)
     replicas.change_group(
-        world, copy.server, group.guid, lambda old: replace(old, joined=tuple(sorted({*old.joined, place})))
+        world,
+        copy.server,
+        group.guid,
+        lambda old: replace(old, joined=tuple(sorted({*old.joined, copy_key}))),
     )
     movement.connect_copies(world, lead.key, key)
     network.schedule_detections(world, group.guid)

@@ -216,7 +216,7 @@ def update_config(world: World, node: str, **changes: FieldOf[ClusterConfig]) ->
 
 
 def update_role(world: World, node: str, name: str, **changes: FieldOf[ClusterRole]) -> bool:
-    """Change one role in the cluster database, as `update` does."""
+    """Change one role in the cluster database, as `update_config` does."""
 
     def changed(role: ClusterRole) -> ClusterRole:
         return replace(role, **changes) if role.name == name else role
@@ -227,7 +227,7 @@ def update_role(world: World, node: str, name: str, **changes: FieldOf[ClusterRo
 def update_group(
     world: World, node: str, guid: int, change: Callable[[AvailabilityGroup], AvailabilityGroup]
 ) -> bool:
-    """Change one availability group in the cluster database, as `update` does."""
+    """Change one availability group in the cluster database, as `update_config` does."""
     groups = world.nodes[node].config.groups
     new_groups = tuple(change(group) if group.guid == guid else group for group in groups)
     return new_groups == groups or update_config(world, node, groups=new_groups)

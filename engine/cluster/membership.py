@@ -354,8 +354,8 @@ def remove_exited_node(world: World, name: str, members: list[str]) -> None:
 
 def _list_waiting_nodes(world: World, cluster: Cluster) -> list[str]:
     nodes = (world.nodes[name] for name in cluster.nodes)
-    able = [node.name for node in nodes if config.is_running(world, node) and not node.partition]
-    return [name for name in able if not quarantine.is_quarantined(world, name)]
+    waiting_nodes = [node.name for node in nodes if config.is_running(world, node) and not node.partition]
+    return [name for name in waiting_nodes if not quarantine.is_quarantined(world, name)]
 
 
 def _schedule_join(world: World, cluster: Cluster) -> None:
@@ -406,8 +406,8 @@ def _list_formable_groups(world: World, cluster: Cluster) -> list[tuple[list[str
     formable_nodes = []
     for group in _find_separate_groups(world, cluster):
         database = config.read_database(world, _find_newest_config(world, group), group)
-        able = [node for node in group if not world.nodes[node].prevented]
-        if able and quorum.has_majority(database, group, config.has_vote(world, database, group)):
+        allowed_nodes = [node for node in group if not world.nodes[node].prevented]
+        if allowed_nodes and quorum.has_majority(database, group, config.has_vote(world, database, group)):
             formable_nodes.append((group, database))
     return formable_nodes
 

@@ -142,7 +142,7 @@ class Flow:
         return h.digest()
 
     def get_state_key(self) -> bytes:
-        """Return 20 bytes that distinguish states as `digest` does, but faster; they are never recorded."""
+        """Return 20 bytes that distinguish states as `compute_digest` does, but faster; they are never recorded."""
         return (
             self._compute_state_key()
             if self.memory is None

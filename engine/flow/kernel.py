@@ -1163,7 +1163,7 @@ def note_crossings(
     of_sources: Numbers,
     of_streams: Numbers,
 ) -> bool:
-    """Store the armed crossings that hold for each source and stream. Return whether any holds."""
+    """Store for each source and stream the armed crossings that hold now. Return whether any holds."""
     found = 0
     for i in range(sources.shape[0]):
         of_sources[i] = source_held(sources, source_params, i, sources[i, REUSE])

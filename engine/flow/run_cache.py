@@ -40,7 +40,7 @@ class CachedState(Struct, frozen=True):
 
 
 class RunCache:
-    """Cache of the runs of all forks of one flow. A root is a key for the changes up to and including the last one."""
+    """Cache of the runs of all forks of one flow. A root is the key of a history of changes."""
 
     def __init__(self) -> None:
         self._roots: dict[tuple[int, int, tuple[object, ...]], int] = {}

@@ -166,13 +166,13 @@ class SampleTable:
             if block < len(self._packed):
                 end, source = min(len(numbers), start + BLOCK - offset), self._packed[block]
                 for number in np.unique(numbers[start:end]).tolist():
-                    group, place = divmod(number, GROUP)
+                    group, item_index = divmod(number, GROUP)
                     part = (
                         self._unpack_group(source[group]) if 0 <= group < len(source) else self._empty_block
                     )
-                    if place < part.shape[1]:
+                    if item_index < part.shape[1]:
                         indexes = np.flatnonzero(numbers[start:end] == number)
-                        entries[start + indexes] = part[offset + indexes, place]
+                        entries[start + indexes] = part[offset + indexes, item_index]
             else:
                 end, offset = len(numbers), first_entry + start - len(self._packed) * BLOCK
                 remaining_numbers = numbers[start:]

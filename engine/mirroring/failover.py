@@ -322,7 +322,7 @@ def _promote(world: World, failover: Failover, mirror_key: Key, principal_key: K
     sequence = world.copies[mirror_key].mirroring.role_sequence + 1
     redo.finish_redo(world, mirror_key)
     streams.take_over(world, stream)
-    roles.take_role(world, mirror_key, Role.PRINCIPAL, reason=REASON[failover.kind], sequence=sequence)
+    roles.assign_role(world, mirror_key, Role.PRINCIPAL, reason=REASON[failover.kind], sequence=sequence)
     world.update_copy(
         mirror_key,
         db_state=DbState.ONLINE,
@@ -346,7 +346,7 @@ def _promote(world: World, failover: Failover, mirror_key: Key, principal_key: K
 
 def _become_mirror(world: World, principal_key: Key, sequence: int, hardened_kb: float) -> None:
     """Make the old principal of a manual failover the new mirror."""
-    roles.take_role(world, principal_key, Role.MIRROR, reason="Failover", sequence=sequence)
+    roles.assign_role(world, principal_key, Role.MIRROR, reason="Failover", sequence=sequence)
     world.update_copy(principal_key, db_state=DbState.RESTORING)
     world.update_mirroring(principal_key, failover_lsn_kb=hardened_kb)
     errorlog.write_message(world, principal_key[0], 1442, principal_key[1])

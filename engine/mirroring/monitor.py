@@ -125,14 +125,14 @@ class MonitorRows(Sequence[MonitorRow]):
         return iter(self[:])
 
     @overload
-    def __getitem__(self, place: int) -> MonitorRow: ...
+    def __getitem__(self, index: int) -> MonitorRow: ...
     @overload
-    def __getitem__(self, place: slice) -> list[MonitorRow]: ...
-    def __getitem__(self, place: int | slice) -> MonitorRow | list[MonitorRow]:
-        column = self.columns[place]
+    def __getitem__(self, index: slice) -> list[MonitorRow]: ...
+    def __getitem__(self, index: int | slice) -> MonitorRow | list[MonitorRow]:
+        column = self.columns[index]
         return (
             [_build_row(record) for record in column.tolist()]
-            if isinstance(place, slice)
+            if isinstance(index, slice)
             else _build_row(column.item())
         )
 
@@ -308,11 +308,11 @@ def _find_oldest_unsent_time(row: MonitorRow, previous_rows: MonitorRows) -> Tic
     head_kb = row.end_of_log_kb - row.unsent_kb
     if row.unsent_kb < 1.0:
         return row.tick
-    place = previous_rows.find_last(Role.PRINCIPAL, head_kb)
-    if place is not None:
+    index = previous_rows.find_last(Role.PRINCIPAL, head_kb)
+    if index is not None:
         earlier_monitor_row, later_monitor_row = (
-            previous_rows[place],
-            previous_rows[place + 1] if place + 1 < len(previous_rows) else row,
+            previous_rows[index],
+            previous_rows[index + 1] if index + 1 < len(previous_rows) else row,
         )
         span = max(1e-9, later_monitor_row.end_of_log_kb - earlier_monitor_row.end_of_log_kb)
         share = (head_kb - earlier_monitor_row.end_of_log_kb) / span

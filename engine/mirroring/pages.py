@@ -211,8 +211,18 @@ def _format_checkdb_errors(copy: DatabaseCopy, name: str) -> list[Message]:
 
 def _list_page_errors(page: int) -> list[tuple[int, tuple[object, ...]]]:
     """Return the two errors of an unreadable page. In this simulation all damaged pages belong to one object."""
-    place = (DAMAGED_OBJECT, 1, 72_057_594_038_321_152, 72_057_594_043_564_032, "In-row data", f"(1:{page})")
-    return [(8928, place), (8939, (*place, "IS_OFF (BUF_IOERR, pBUF->bstat)", 12_716_041, -4))]
+    object_location = (
+        DAMAGED_OBJECT,
+        1,
+        72_057_594_038_321_152,
+        72_057_594_043_564_032,
+        "In-row data",
+        f"(1:{page})",
+    )
+    return [
+        (8928, object_location),
+        (8939, (*object_location, "IS_OFF (BUF_IOERR, pBUF->bstat)", 12_716_041, -4)),
+    ]
 
 
 def _build_error(number: int, *args: object) -> Message:

@@ -157,7 +157,7 @@ class MirroringPolicy(groups.GroupPolicy):
 
     @override
     def on_catalog_changed(self, world: World, key: Key) -> None:
-        redo.note_change(world, key)
+        redo.record_catalog_change(world, key)
 
     def on_schema_changed(self, world: World, key: Key) -> None:
         """Do nothing: redo on the mirror needs no lock, because no client reads there."""

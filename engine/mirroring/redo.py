@@ -29,7 +29,7 @@ from engine.model import (
 from engine.protocol import commits, errorlog, files, lineage, options, streams, volumes
 
 
-def note_change(world: World, key: Key) -> None:
+def record_catalog_change(world: World, key: Key) -> None:
     """Record a change of the catalog of principal *key*, so that its mirror redoes it."""
     copy = world.copies[key]
     if copy.source is None:

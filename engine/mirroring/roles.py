@@ -86,7 +86,7 @@ def set_state(world: World, key: Key, new_state: MirrorState, reason: str) -> No
     world.emit(StateData(why=reason, old=old_name, new=new_state.name), text, server=key[0], database=key[1])
 
 
-def take_role(world: World, key: Key, role: Role, *, reason: str, sequence: int) -> None:
+def assign_role(world: World, key: Key, role: Role, *, reason: str, sequence: int) -> None:
     """Give the copy *role* with role sequence *sequence*, and log 1480."""
     copy = world.copies[key]
     assert copy.mirroring.role is not None, f"{key} has no session"

@@ -300,7 +300,7 @@ def _connect_partners(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
         _demote_principal(world, second, first_copy)
     elif a.mirroring.role is b.mirroring.role is Role.MIRROR:
         first_copy, second = sorted((a, b), key=lambda copy: -copy.mirroring.role_sequence)
-        roles.take_role(world, first_copy.key, Role.PRINCIPAL, reason="Role Synchronization",
+        roles.assign_role(world, first_copy.key, Role.PRINCIPAL, reason="Role Synchronization",
                         sequence=first_copy.mirroring.role_sequence)  # fmt: skip
     else:
         first_copy, second = (a, b) if a.mirroring.role is Role.PRINCIPAL else (b, a)
@@ -329,7 +329,7 @@ def _demote_principal(world: World, copy: DatabaseCopy, leader: DatabaseCopy) ->
     """
     key = copy.key
     streams.stop_log(world, copy)
-    roles.take_role(
+    roles.assign_role(
         world, key, Role.MIRROR, reason="Role Synchronization", sequence=leader.mirroring.role_sequence
     )
     errorlog.write_message(world, key[0], 17137, key[1])
@@ -346,7 +346,7 @@ def _resume_connected_session(world: World, principal: Key, mirror: Key) -> None
         suspended = True  # during a rolling upgrade: an older instance cannot redo this log
     was_promoted = mirror_copy.mirroring.role is Role.PRINCIPAL
     if was_promoted:
-        roles.take_role(
+        roles.assign_role(
             world, mirror, Role.MIRROR, reason="Role Synchronization", sequence=lead.mirroring.role_sequence
         )
     world.update_mirroring(

@@ -105,8 +105,8 @@ class Replica(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def routes(self) -> list[tuple[int, str]]:
         """Return (priority, server) of the routing list, in its order."""
-        places = self.routing_priorities or range(1, len(self.read_only_routing_list) + 1)
-        return list(zip(places, self.read_only_routing_list, strict=True))
+        priorities = self.routing_priorities or range(1, len(self.read_only_routing_list) + 1)
+        return list(zip(priorities, self.read_only_routing_list, strict=True))
 
 
 class AvailabilityListener(Struct, frozen=True, kw_only=True, gc=False):

@@ -390,10 +390,10 @@ class World:
 
     def find_running_failover(self, guid: int | None) -> Failover | None:
         """Return the running failover of session *guid*, if any."""
-        place = self.latest_failover.get(guid or 0)
-        if place is None:
+        failover_index = self.latest_failover.get(guid or 0)
+        if failover_index is None:
             return None
-        failover = self.failovers[place]
+        failover = self.failovers[failover_index]
         return None if failover.canceled or failover.online_tick is not None else failover
 
     def list_databases(self) -> list[str]:

@@ -102,18 +102,18 @@ def compile_wildcard(cmdlet: str, pattern: str) -> re.Pattern[str]:
 
     Raises ShellError for an invalid pattern.
     """
-    parts, place = list[str](), 0
-    while place < len(pattern):
-        sign, place = pattern[place], place + 1
-        if sign == "`" and place < len(pattern):
-            parts.append(re.escape(pattern[place]))
-            place += 1
+    parts, char_index = list[str](), 0
+    while char_index < len(pattern):
+        sign, char_index = pattern[char_index], char_index + 1
+        if sign == "`" and char_index < len(pattern):
+            parts.append(re.escape(pattern[char_index]))
+            char_index += 1
         elif sign == "[":
-            end = pattern.find("]", place + 1)
+            end = pattern.find("]", char_index + 1)
             if end < 0:
                 raise _build_wildcard_error(cmdlet, pattern)
-            parts.append("[" + re.sub(r"([\\^\[\]&~|])", r"\\\1", pattern[place:end]) + "]")
-            place = end + 1
+            parts.append("[" + re.sub(r"([\\^\[\]&~|])", r"\\\1", pattern[char_index:end]) + "]")
+            char_index = end + 1
         else:
             parts.append({"*": ".*", "?": "."}.get(sign) or re.escape(sign))
     text = re.sub(r"(\.\*)+", ".*", "".join(parts))

@@ -31,12 +31,12 @@ PATTERNS: Final = ("like", "notlike", "match", "notmatch")
 """Comparisons with a wildcard pattern or a regular expression."""
 
 
-def _has_match(cmdlet: str, comparison: str, value: str, wanted: str) -> bool:
+def _has_match(cmdlet: str, comparison: str, value: str, pattern: str) -> bool:
     """Return whether the value matches the pattern. Raises ShellError for an invalid pattern."""
     if comparison.endswith("like"):
-        match = conversions.compile_wildcard(cmdlet, wanted).fullmatch(value)
+        match = conversions.compile_wildcard(cmdlet, pattern).fullmatch(value)
     else:
-        match = conversions.compile_regular_expression(wanted).search(value)
+        match = conversions.compile_regular_expression(pattern).search(value)
     return (match is None) is comparison.startswith("not")
 
 
@@ -116,9 +116,9 @@ def build_format_cmdlet(as_list: bool) -> Callable[[CmdletCall, PipelineTable | 
         expanded = call.get_value("expandproperty")
         if expanded:
             return PipelineTable("text", text="\n".join(_get_property(row, expanded) for row in piped.rows))
-        wanted = [name for names in call.plain for name in names] or list(call.get_values("property"))
+        property_names = [name for names in call.plain for name in names] or list(call.get_values("property"))
         columns = tuple(
-            dict.fromkeys(key for name in wanted for key in _find_properties(call.name, piped, name))
+            dict.fromkeys(key for name in property_names for key in _find_properties(call.name, piped, name))
         )
         rows = piped.rows[: int(call.get_value("first") or len(piped.rows))]
         return PipelineTable(piped.kind, columns or piped.columns, rows, as_list)

@@ -154,10 +154,10 @@ def read_names(call: CmdletCall, piped: PipelineTable | None, kind: str) -> tupl
     return call.get_values("name", 0)
 
 
-def match_names(call: CmdletCall, names: Collection[str], wanted: Collection[str]) -> list[str]:
+def match_names(call: CmdletCall, names: Collection[str], patterns: Collection[str]) -> list[str]:
     """Return the wanted names; replace a pattern by the known names that match it. Raises ShellError."""
     names_found = list[str]()
-    for pattern in wanted:
+    for pattern in patterns:
         if conversions.has_wildcards(pattern):
             compiled = conversions.compile_wildcard(call.name, pattern)
             names_found += [name for name in names if compiled.fullmatch(name)]

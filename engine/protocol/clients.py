@@ -27,7 +27,7 @@ Answer = Literal["serves", "refused", "silence"]
 
 
 def resolve_client_login(world: World, client: Client, name: str) -> tuple[str | None, SqlError | None]:
-    """Return `arrival` for a login of *client* under *name*."""
+    """Return the result of `resolve_login` for a login of *client* under *name*."""
     return resolve_login(world, name, client.databases[0], client.read_only)
 
 

@@ -93,8 +93,8 @@ def list_connections(world: World, server: str) -> Iterator[ApplicationConnectio
                 round(reading.in_flight_transactions),
                 round(world.flow.count_waiting_commits(copy.source)),
             )
-            places = range(spid, min(spid + connection_count, SPID_MAX + 1))
-            alive = [place for place in places if place not in ended_count]
+            spids = range(spid, min(spid + connection_count, SPID_MAX + 1))
+            alive = [spid_number for spid_number in spids if spid_number not in ended_count]
             for position in alive:
                 yield ApplicationConnection(
                     position,

@@ -195,7 +195,7 @@ def _report_lost_files(world: World, copy: DatabaseCopy) -> None:
 # --- repairs --------------------------------------------------------------------------------------------
 
 
-def mend_disk(world: World, server: str, database: str) -> None:
+def repair_disk(world: World, server: str, database: str) -> None:
     """Restore the volume of a database (`mend-disk S DB`) and recover the copy if its drives exist."""
     if not _require_copy(world, server, database).disk_failed:
         return
@@ -206,7 +206,7 @@ def mend_disk(world: World, server: str, database: str) -> None:
     network.schedule_detections(world)
 
 
-def mend_volume(world: World, server: str, drive: str) -> None:
+def repair_volume(world: World, server: str, drive: str) -> None:
     """Restore a drive with its files (`mend-volume S LETTER`)."""
     letter = _read_drive_letter(world, server, drive)
     computer = world.get_computer_of(server)

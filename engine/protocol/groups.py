@@ -122,7 +122,7 @@ class Policy(ABC):
 
     @abstractmethod
     def count_routed_login(self, world: World, copy: DatabaseCopy) -> None:
-        """Count a login with read intent that `route` redirected."""
+        """Count a login with read intent that `find_route` redirected."""
 
     @abstractmethod
     def find_refusal(self, copy: DatabaseCopy, read_intent: bool = False) -> SqlError | None:

@@ -1,7 +1,7 @@
 """Connections between instances: reachability, detection of a loss, and reconnection.
 
 Single pings are not simulated, because they change nothing while the network stays as it is. When something physical
-changes, `reassess` computes for each end of each connection what it will detect and when.
+changes, `schedule_detections` computes for each end of each connection what it will detect and when.
 """
 
 from typing import Final, Literal

@@ -177,14 +177,6 @@ def is_encrypted(world: World, a: str, b: str) -> bool:
     return all(end is not None and end.encryption != "DISABLED" for end in ends)
 
 
-def choose_algorithm(world: World, caller: str, acceptor: str) -> str:
-    """Return the algorithm of a connection: the first choice of the acceptor that both support, or "NONE"."""
-    own_endpoint, theirs = world.instances[caller].endpoint, world.instances[acceptor].endpoint
-    if own_endpoint is None or theirs is None or not is_encrypted(world, caller, acceptor):
-        return "NONE"
-    return next((name for name in theirs.algorithms if name in own_endpoint.algorithms), "NONE")
-
-
 def _list_methods(end: Endpoint) -> list[tuple[str, str]]:
     """Return ("WINDOWS", protocol) and ("CERTIFICATE", "") in the order in which the endpoint tries them."""
     words = end.authentication.upper().split()

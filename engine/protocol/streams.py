@@ -448,13 +448,13 @@ class FlowSetups:
 class _LogServer:
     """Setup that all logs written on one server share."""
 
-    def __init__(self, here: Instance, computer: Computer) -> None:
-        self.site = (computer.site, computer.cores, here.max_worker_threads)
+    def __init__(self, instance: Instance, computer: Computer) -> None:
+        self.site = (computer.site, computer.cores, instance.max_worker_threads)
         self.source = (
             *self.site,
-            here.host,
-            here.service in (Service.RUNNING, Service.STOPPING) and not here.hung,
-            here.version,
+            instance.host,
+            instance.service in (Service.RUNNING, Service.STOPPING) and not instance.hung,
+            instance.version,
             computer.log_disk_factor,
             computer.data_disk_factor,
             computer.cpu_factor,

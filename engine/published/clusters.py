@@ -144,7 +144,10 @@ def build_group_world(
     modes = dict(zip(nodes, (KINDS[kind] for kind in kinds), strict=True))
     groups_made = []
     for number in range(groups):
-        names = [_append_number(DATABASE, number * databases + place) for place in range(databases)]
+        names = [
+            _append_number(DATABASE, number * databases + database_index)
+            for database_index in range(databases)
+        ]
         groups_made.append(
             _build_group(world, _append_number(GROUP, number), tuple(names), modes, required, listener)
         )

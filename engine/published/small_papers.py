@@ -188,16 +188,16 @@ def measure_uploads(mode: SafetyMode, mbps: float = 1000.0) -> tuple[float, floa
 def build_bandwidth_rows() -> list[FigureRow]:
     """Return the rows about bandwidth."""
     unmirrored_s, _ = measure_uploads(SafetyMode.NONE)
-    fast, _ = measure_uploads(SafetyMode.FULL, 1000.0)
+    fast_uploads, _ = measure_uploads(SafetyMode.FULL, 1000.0)
     medium, used = measure_uploads(SafetyMode.FULL, 100.0)
     slow, _ = measure_uploads(SafetyMode.FULL, 10.0)
     upload_min = DOCUMENT_MB / slow
     return [
         build_published_number_row("BW.none", unmirrored_s),
-        build_published_number_row("BW.1000", fast),
+        build_published_number_row("BW.1000", fast_uploads),
         build_published_number_row("BW.100", medium),
         build_statement_row("BW.100.link", used > 0.85, f"{100 * used:.0f}%"),
-        build_statement_row("BW.10", slow < 0.25 * fast, f"{slow:.0f} MB/min"),
+        build_statement_row("BW.10", slow < 0.25 * fast_uploads, f"{slow:.0f} MB/min"),
         build_statement_row("BW.10.upload", upload_min > 5.0, f"{upload_min:.1f} minutes"),
     ]
 

@@ -145,8 +145,8 @@ def _measure_at_mbps(workload: Workload, mode: SafetyMode, mbps: float) -> Means
     return measure_pair(build_setup(workload, mode, bandwidth_mbps=mbps), 60.0)
 
 
-def _format_values(values: list[float], places: int = 0) -> str:
-    return " / ".join(f"{value:.{places}f}" for value in values)
+def _format_values(values: list[float], decimals: int = 0) -> str:
+    return " / ".join(f"{value:.{decimals}f}" for value in values)
 
 
 def _build_encryption_rows() -> list[FigureRow]:

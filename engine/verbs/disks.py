@@ -145,7 +145,7 @@ def _corrupt_page(world: World, item: Input) -> SavedValues:
     return (("page", page),)
 
 
-def _mend_pages(world: World, item: Input) -> None:
+def _repair_pages(world: World, item: Input) -> None:
     server, database = item.args
     if (server, database) not in world.copies:
         raise InputError(
@@ -200,7 +200,7 @@ VERBS: Final = (
     ),
     build_verb(
         "mend-disk",
-        lambda world, item: disks.mend_disk(world, *item.args),
+        lambda world, item: disks.repair_disk(world, *item.args),
         sensible=lambda world, args: world.copies[args[0], args[1]].disk_failed,
     ),
     build_verb(
@@ -212,7 +212,7 @@ VERBS: Final = (
     ),
     build_verb(
         "mend-volume",
-        lambda world, item: disks.mend_volume(world, *item.args),
+        lambda world, item: disks.repair_volume(world, *item.args),
         parameters=(SERVER, DRIVE),
         pointless=_build_drive_check(build_message("the drive is available"), False),
     ),
@@ -223,6 +223,8 @@ VERBS: Final = (
         sensible=lambda world, args: not world.copies[args[0], args[1]].bad_pages,
     ),
     build_verb(
-        "mend-page", _mend_pages, sensible=lambda world, args: bool(world.copies[args[0], args[1]].bad_pages)
+        "mend-page",
+        _repair_pages,
+        sensible=lambda world, args: bool(world.copies[args[0], args[1]].bad_pages),
     ),
 )

@@ -245,9 +245,9 @@ def build_verb(name: str, do: Doing | None, **code: Unpack[VerbCode]) -> Verb:
 # --- common rules -----------------------------------------------------------------------------------------
 
 
-def check_server(wanted: Callable[[Instance], bool]) -> Callable[[World, Args], bool]:
-    """Build a check that the server of the first argument meets the condition *wanted*."""
-    return lambda world, args: wanted(world.instances[args[0]])
+def check_server(predicate: Callable[[Instance], bool]) -> Callable[[World, Args], bool]:
+    """Build a check that the server of the first argument meets the condition *predicate*."""
+    return lambda world, args: predicate(world.instances[args[0]])
 
 
 def build_server_objection(

@@ -117,7 +117,7 @@ def live(folder: Path, script: Script, descriptor: int) -> None:
             session.run_to(second * TICKS_PER_S)
             while session.busy:
                 session.on_frame(FRAME_MS)
-            session.do(line)
+            session.apply_input(line)
             os.write(descriptor, b".")
         assert not refusals, refusals
     app.processEvents()

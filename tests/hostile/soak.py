@@ -203,7 +203,7 @@ def window_of(
             assert window.session.live is not None
             return window.session.live
 
-        yield drill, window.session.do, frame
+        yield drill, window.session.apply_input, frame
 
 
 @contextmanager

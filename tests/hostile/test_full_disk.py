@@ -82,11 +82,11 @@ def test_an_input_on_a_full_disk_is_refused_and_can_be_repeated(
     listened_session: ListenedSession, profile: Profile
 ) -> None:
     listened_session.begin()
-    assert listened_session.session.do("note before")
+    assert listened_session.session.apply_input("note before")
     with fill_disk(profile):
-        assert not listened_session.session.do(LONG)
+        assert not listened_session.session.apply_input(LONG)
         assert "is full. Your latest action is not saved" in listened_session.said[-1]
-    assert listened_session.session.do(LONG)
+    assert listened_session.session.apply_input(LONG)
     assert listened_session.session.drill is not None
     assert lines(profile) == [[item.line for item in listened_session.session.drill.journal]]
     assert len(lines(profile)[0]) == 2
@@ -103,15 +103,15 @@ def test_a_run_started_on_a_full_disk_is_recorded_when_space_is_free(
             in listened_session.said[0]
         )
         assert listened_session.play.run_id is None
-        assert listened_session.session.do("note first")
+        assert listened_session.session.apply_input("note first")
         listened_session.frames(5)
-        assert listened_session.session.do("note second")
+        assert listened_session.session.apply_input("note second")
         assert (lines(profile), len(listened_session.said), listened_session.recorded) == ([], 1, 0)
     listened_session.frames(5)
     assert listened_session.recorded == 1
     assert [line.split()[1:] for line in lines(profile)[0]] == [["note", "first"], ["note", "second"]]
-    assert listened_session.session.do("note third")
-    assert listened_session.session.do("finish")
+    assert listened_session.session.apply_input("note third")
+    assert listened_session.session.apply_input("finish")
     assert [len(profile.read_journal(row.run_id)) for row in profile.list_results()] == [4]
 
 
@@ -120,7 +120,7 @@ def test_a_run_that_ends_on_a_full_disk_reports_that_it_is_not_stored(
 ) -> None:
     with fill_disk(profile):
         listened_session.begin()
-        listened_session.session.do("finish")
+        listened_session.session.apply_input("finish")
     assert listened_session.said[-1].endswith("This run is not recorded.")
     assert (profile.list_results(), lines(profile)) == ([], [])
 
@@ -129,7 +129,7 @@ def test_a_result_on_a_full_disk_is_stored_at_the_next_start(
     listened_session: ListenedSession, profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listened_session.begin()
-    listened_session.session.do("finish")
+    listened_session.session.apply_input("finish")
     assert len(profile.list_results()) == 1
     listened_session.begin()
     assert listened_session.play.run_id is not None
@@ -139,7 +139,7 @@ def test_a_result_on_a_full_disk_is_stored_at_the_next_start(
 
     with monkeypatch.context() as patch:
         patch.setattr(profile, "finish", no_room)
-        listened_session.session.do("finish")
+        listened_session.session.apply_input("finish")
     assert listened_session.said[-1] == (
         "It is full. Recording of this run has stopped. Continue the run from the start page to "
         "save its result."
@@ -157,7 +157,7 @@ def test_a_run_in_progress_is_recorded_completely_or_not_at_all(
     """The run is also tested as a branch, whose record begins with the inputs before the branch."""
     listened_session.begin()
     for _ in range(5):
-        assert listened_session.session.do(LONG)
+        assert listened_session.session.apply_input(LONG)
     with fill_disk(profile):
         listened_session.play.branch_at(0)
         while listened_session.session.busy:
@@ -177,18 +177,18 @@ def test_a_removed_profile_is_reported_and_used_again_when_it_returns(
     else:
         for file in profile_folder.iterdir():
             file.unlink()
-    assert not listened_session.session.do("note lost")
+    assert not listened_session.session.apply_input("note lost")
     assert "was moved or removed while Mirrordrill was running" in listened_session.said[-1]
     listened_session.frames(3)
     assert not listened_session.session.running
     if change == "renamed":
         moved_folder.rename(profile_folder)
-        assert listened_session.session.do("note found")
+        assert listened_session.session.apply_input("note found")
         assert [line.split()[1:] for line in lines(profile)[0]] == [["note", "found"]]
     else:
         # as if another program had replaced the file
         profile_folder.joinpath(profile.file.name).write_bytes(b"")
-        assert not listened_session.session.do("note still lost")
+        assert not listened_session.session.apply_input("note still lost")
 
 
 def test_a_constantly_changing_text_is_saved(qapp: object, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -213,7 +213,7 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
                 application.exit(0)
             return
         line = f"note {turn}-{count}"
-        if window.session.do(line):
+        if window.session.apply_input(line):
             count += 1
             print(line, flush=True)
 

@@ -17,7 +17,7 @@ from engine.verbs.lines import parse_line
 
 
 class TeamReplica:
-    """World of the team, with the sights and rights of one role."""
+    """World of the team, limited to what one role may see and do."""
 
     def __init__(self, welcome: MemberWelcome) -> None:
         """Create the world at its start. Raises ScenarioError, also for a host before 1.1, which does not send it."""

@@ -17,7 +17,7 @@ from typing import Final
 from msgspec import Struct
 
 from app.classroom.code import Invitation
-from app.classroom.join import JoinFailedError, Participation, report_of, take_part
+from app.classroom.join import JoinFailedError, Participation, build_seat_report, take_part
 from app.classroom.link import HostLink
 from app.classroom.messages.replies import InstructionMessage
 from app.classroom.messages.team import InstructorMessage, MemberWelcome, RoleView, TeamRole, ToMember
@@ -274,7 +274,7 @@ def play_without_class(
         world.play(run, 0)
     run.record_end()
     log_verdict = judge_log(run.drill.scenario, run.drill.seed, run.drill.mode, seat_log.acts)
-    return Participation(report_of(run, seat_log, log_verdict), 0, False, "", str(seat_log.file))
+    return Participation(build_seat_report(run, seat_log, log_verdict), 0, False, "", str(seat_log.file))
 
 
 def _forward_message(world: TeamWorld, message: InstructionMessage) -> None:

@@ -295,11 +295,11 @@ def find_hint(lesson: RunSegment, choices: Asked) -> str:
     first = next((item for item in lesson.best if is_action(item.line_without_time)), None)
     if first is None:
         return tr("Hint: no action is needed here.")
-    place = first.args[0].partition("#")[0] if first.args else ""
+    target = first.args[0].partition("#")[0] if first.args else ""
     time = formatting.format_run_time(first.tick / TICKS_PER_S)
-    if not place:
+    if not target:
         return tr("Hint: the best continuation acts at {at}.").format(at=time)
-    return tr("Hint: the best continuation acts on {place}, at {at}.").format(place=place, at=time)
+    return tr("Hint: the best continuation acts on {place}, at {at}.").format(place=target, at=time)
 
 
 def _build_reveal(

@@ -65,7 +65,7 @@ class Moment(Struct, frozen=True):
         """Return whether the failover has ended."""
         return self.failover.canceled or self.end_tick is not None
 
-    def phase_at(self, tick: Tick) -> int:
+    def find_phase(self, tick: Tick) -> int:
         """Return the number of the phase that runs at *tick*. After the end this is the last phase."""
         running = [
             number
@@ -266,7 +266,7 @@ def is_short(phase: FailoverPhase) -> bool:
     return (phase.end_tick - phase.start_tick) / TICKS_PER_S < SHORT_S
 
 
-def replay_seconds(phase: FailoverPhase) -> float:
+def compute_replay_s(phase: FailoverPhase) -> float:
     """Return the wall time that a replay spends on *phase*."""
     if phase.start_tick is None or phase.end_tick is None:
         return 0.0
@@ -276,13 +276,13 @@ def replay_seconds(phase: FailoverPhase) -> float:
     return min(WALL_S[1], max(WALL_S[0], took_s / SLOWEST))
 
 
-def replay_tick(moment: Moment, wall_s: float) -> tuple[int, Tick]:
+def find_replay_tick(moment: Moment, wall_s: float) -> tuple[int, Tick]:
     """Return the phase and the tick that a replay shows after *wall_s* seconds."""
     number, tick = 0, moment.failover.failed_tick
     for number, phase in enumerate(moment.phases):
         if phase.start_tick is None or phase.end_tick is None:
             break
-        length_s = replay_seconds(phase)
+        length_s = compute_replay_s(phase)
         tick = phase.end_tick
         if wall_s < length_s:
             share = 1.0 if tick - phase.start_tick < SHORT_S * TICKS_PER_S else wall_s / length_s
@@ -291,12 +291,12 @@ def replay_tick(moment: Moment, wall_s: float) -> tuple[int, Tick]:
     return min(number, len(moment.phases) - 1), tick
 
 
-def replay_length(moment: Moment) -> float:
+def compute_replay_length_s(moment: Moment) -> float:
     """Return the wall time of a whole replay."""
-    return sum(map(replay_seconds, moment.phases))
+    return sum(map(compute_replay_s, moment.phases))
 
 
-def live_speed(phase: FailoverPhase, tick: Tick) -> float:
+def compute_live_speed(phase: FailoverPhase, tick: Tick) -> float:
     """Return the clock speed for a running *phase*: slow at first, then faster, because its end is unknown."""
     lasted_s = phase.get_duration_ticks(tick) / TICKS_PER_S
     return min(2.0, max(SLOWEST, lasted_s / 2.0))

@@ -56,18 +56,18 @@ class MomentReplay:
     @property
     def length_s(self) -> float:
         """Return the length of the replay in seconds."""
-        return times.replay_length(self.moment)
+        return times.compute_replay_length_s(self.moment)
 
-    def phase_at(self, wall_s: float) -> int:
+    def find_phase(self, wall_s: float) -> int:
         """Return the index of the phase at a wall time."""
-        return times.replay_tick(self.moment, wall_s)[0]
+        return times.find_replay_tick(self.moment, wall_s)[0]
 
-    def view_at(self, wall_s: float) -> StageView:
+    def build_view_at(self, wall_s: float) -> StageView:
         """Return the stage after *wall_s* seconds of the replay."""
-        number, tick = times.replay_tick(self.moment, wall_s)
+        number, tick = times.find_replay_tick(self.moment, wall_s)
         return self._build_view(number, tick)
 
-    def view_of(self, number: int) -> StageView:
+    def build_phase_view(self, number: int) -> StageView:
         """Return the stage at the end of a phase."""
         end = self.moment.phases[number].end_tick
         return self._build_view(number, self._last if end is None else end)

@@ -127,7 +127,7 @@ def make_view(
     *before_kb*: redo queue at the failure. *number*: phase to show instead of the current one.
     """
     failover = moment.failover
-    number = moment.phase_at(tick) if number is None else number
+    number = moment.find_phase(tick) if number is None else number
     is_past_end = moment.end_tick is not None and tick >= moment.end_tick and number == len(moment.phases) - 1
     if moment.technology != MIRRORING and not (moment.noticed and tick >= failover.detected_tick):
         facts = facts.restore_vote(failover.from_server)  # the cluster does not know of the loss yet
@@ -422,8 +422,8 @@ def _list_lines(moment: Moment, facts: StageFacts, tick: Tick) -> dict[str, tupl
         and moment.noticed
         and tick >= failover.detected_tick
     ):
-        seconds = _format_s(failover.detected_tick - failover.failed_tick)
-        lines[FROM] = (tr("left the cluster after {seconds} s").format(seconds=seconds), "bad")
+        duration_text = _format_s(failover.detected_tick - failover.failed_tick)
+        lines[FROM] = (tr("left the cluster after {seconds} s").format(seconds=duration_text), "bad")
     if moment.technology == GROUP and failover.online_tick is not None and tick >= failover.online_tick:
         lines.pop(TO, None)
     witness = facts.cards.get(WITNESS)
@@ -433,11 +433,11 @@ def _list_lines(moment: Moment, facts: StageFacts, tick: Tick) -> dict[str, tupl
         if failover.online_tick is not None and tick >= failover.online_tick and failover.kind == "automatic":
             lines[TO] = (tr("no mirror until {from} is back").format(**names), "warn")
     if "client" in facts.cards and moment.cut_tick is not None and tick >= moment.cut_tick:
-        seconds = _format_s(moment.cut_tick - failover.failed_tick)
-        lines["client"] = (tr("connections lost after {seconds} s").format(seconds=seconds), "bad")
+        duration_text = _format_s(moment.cut_tick - failover.failed_tick)
+        lines["client"] = (tr("connections lost after {seconds} s").format(seconds=duration_text), "bad")
         if moment.end_tick is not None and tick >= moment.end_tick:
-            seconds = _format_s(moment.end_tick - failover.failed_tick)
-            lines["client"] = (tr("reconnected after {seconds} s").format(seconds=seconds), "ok")
+            duration_text = _format_s(moment.end_tick - failover.failed_tick)
+            lines["client"] = (tr("reconnected after {seconds} s").format(seconds=duration_text), "ok")
     return lines
 
 

@@ -280,7 +280,7 @@ class Briefing(QScrollArea):
         self._hints_title = build_heading(tr("Hints"))
         self._hint_for = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self._hint_for.setProperty("muted", "true")
-        self._hint_buttons = [self._hint_button(layer) for layer in (1, 2, 3)]
+        self._hint_buttons = [self._build_hint_button(layer) for layer in (1, 2, 3)]
         self._opened = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self._opened.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -322,7 +322,7 @@ class Briefing(QScrollArea):
         self.setAccessibleName(tr("Brief, goals and hints"))
         theme.call_after_events(self, theme.PALETTE, self._refresh)
 
-    def _hint_button(self, layer: int) -> WrapButton:
+    def _build_hint_button(self, layer: int) -> WrapButton:
         button = WrapButton()
         button.clicked.connect(lambda: self.requested.emit(f"hint {layer}"))
         return button

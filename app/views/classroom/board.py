@@ -94,7 +94,7 @@ class ClassBoard(QDialog):
         self._make_roster()
         self._make_controls()
         self._make_side()
-        self._show_what()
+        self._show_argument_hint()
         self._lay_out()
         self._enable(False)
         show_plain_text(self)  # names and questions of seats
@@ -156,7 +156,7 @@ class ClassBoard(QDialog):
         self.what, self.who, self.text = QComboBox(), QComboBox(), QLineEdit()
         for word in ASKED:
             self.what.addItem(tr(word), word)
-        self.what.currentIndexChanged.connect(self._show_what)
+        self.what.currentIndexChanged.connect(self._show_argument_hint)
         self.what.setAccessibleName(tr("Kind of message"))
         self.who.setAccessibleName(tr("Recipient"))
         self.who.addItem(tr("to all"), ALL)
@@ -396,7 +396,7 @@ class ClassBoard(QDialog):
         self.finish.setText(tr("&End class") if is_last else tr("&End this part"))
         self.next_part.setVisible(board.parts > 1)
         self.next_part.setEnabled(self._is_class_over and not is_last)
-        self._show_what()
+        self._show_argument_hint()
 
     @property
     def _is_class_over(self) -> bool:
@@ -419,9 +419,9 @@ class ClassBoard(QDialog):
     def _show_selected(self) -> None:
         """Name the selected seat among the recipients, and show its question."""
         tile = None if self.selected_seat is None else self._tiles.get(self.selected_seat)
-        place = self.who.findData(SELECTED)
+        index = self.who.findData(SELECTED)
         name = "" if tile is None else self._describe_seat(tile)
-        self.who.setItemText(place, tr("to {seat}").format(seat=name) if name else tr("to the selected seat"))
+        self.who.setItemText(index, tr("to {seat}").format(seat=name) if name else tr("to the selected seat"))
         self._show_recipient()
         if self._watched is None:
             seat_hint = tr("{seat}. Press Watch to see it live.").format(seat=name)
@@ -513,7 +513,7 @@ class ClassBoard(QDialog):
         self.text.setFocus()
 
     def _toggle_pause(self) -> None:
-        """Freeze the class, or let it go on."""
+        """Freeze the class, or let it continue."""
         if self.freeze.isEnabled():
             self._send_to_all("freeze")
         elif self.go.isEnabled() and not self.go.isHidden():
@@ -541,7 +541,7 @@ class ClassBoard(QDialog):
         if is_complete and self._send_to_recipient(line.rstrip("?").replace("{text}", text)):
             self.text.clear()
 
-    def _show_what(self) -> None:
+    def _show_argument_hint(self) -> None:
         """Show the expected argument as the placeholder of the empty line."""
         line, placeholder = ASKED[self.what.currentData()]
         is_useful = not self._is_class_over or self.what.currentData() in AFTER_END

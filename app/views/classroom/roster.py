@@ -129,8 +129,12 @@ def _format_goals(tile: SeatTile) -> str:
     if verdict is None or not goals:
         return ""
     count = f"{sum(met_t_s is not None for met_t_s in goals.values())}/{len(goals)}"
-    helped = len(verdict["instructor_goals"])
-    return f"{count} " + tr("({n} by the instructor)").format(n=helped) if helped else count
+    instructor_goal_count = len(verdict["instructor_goals"])
+    return (
+        f"{count} " + tr("({n} by the instructor)").format(n=instructor_goal_count)
+        if instructor_goal_count
+        else count
+    )
 
 
 def format_score(tile: SeatTile) -> str:

@@ -396,7 +396,7 @@ class Console(QWidget):
         yield ConsoleTool("places", tr("Fill in template para&meters…"), "", self._fill_places)
         yield ConsoleTool("snippets", tr("&Insert a statement"), "snippet", self._pop_snippets)
         yield ConsoleTool("history", tr("Batch &history"), "history", self._toggle_history)
-        yield ConsoleTool("connection", tr("Change connectio&n…"), "", self._pop_servers)
+        yield ConsoleTool("connection", tr("Change connectio&n…"), "", self._list_reconnect_servers)
         yield ConsoleTool("database", tr("Go to the list of data&bases"), "", self._open_database_list)
         yield ConsoleTool("zoom", tr("Ma&ximize or restore"), "fit", self.zoom_wanted.emit)
         yield ConsoleTool("who", tr("Connections (sp_&who)"), "", self._ask_who)
@@ -440,7 +440,7 @@ class Console(QWidget):
             action = self._new_menu.addAction(self.tabs.build_square(closed_window.server), text)
             action.triggered.connect(lambda _=False, number=number: self.tabs.reopen(number))
 
-    def _pop_servers(self) -> None:
+    def _list_reconnect_servers(self) -> None:
         """Show the servers to which the front window can reconnect; empty while a query runs in it."""
         window = self.current
         if window is None or window.busy or self._world is None:

@@ -197,12 +197,12 @@ def build_menu(insert: Callable[[str], None], parent: QWidget) -> QMenu:
 class PlacesDialog(QDialog):
     """Specify Values for Template Parameters."""
 
-    def __init__(self, wanted: list[TemplateParameter], parent: QWidget | None = None) -> None:
+    def __init__(self, parameters: list[TemplateParameter], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Specify values for template parameters"))
         form = QFormLayout()
         self.fields: dict[str, QLineEdit] = {}
-        for parameter in wanted:
+        for parameter in parameters:
             field = self.fields[parameter.name] = QLineEdit(parameter.value)
             form.addRow(f"{parameter.name} ({parameter.type})" if parameter.type else parameter.name, field)
         lay_column(form, accept_buttons(self), parent=self)

@@ -22,7 +22,7 @@ Retry = Callable[[float, str], None]
 """Callback of a retry: the moment in seconds, and the notice to show there."""
 
 
-def retry_button(begin: Tick, due_tick: Tick, action: str, retry: Retry) -> QPushButton:
+def build_retry_button(begin: Tick, due_tick: Tick, action: str, retry: Retry) -> QPushButton:
     """Build a button for a retry from *begin* on, early enough to do *action* by *due_tick*."""
     remaining_time = formatting.format_seconds((due_tick - begin) / TICKS_PER_S, 0)
     text, notice = tr("Retry from {moment}"), ""
@@ -127,7 +127,7 @@ def _build_buttons(mistake: Mistake, retry: Retry, watch: Callable[[float], None
     cause_tick = mistake.cause_tick
     tick = mistake.tick if cause_tick is None or cause_tick < mistake.retry_tick else cause_tick
     description = describe_cause(mistake) if mistake.omission else said_of(mistake.what)
-    button = retry_button(mistake.retry_tick, tick, shorten_line(description, CAUSE_LENGTH_MAX), retry)
+    button = build_retry_button(mistake.retry_tick, tick, shorten_line(description, CAUSE_LENGTH_MAX), retry)
     at_s = mistake.retry_tick / TICKS_PER_S
     look = QPushButton(tr("View this time"))
     look.setToolTip(tr("Show the desk at {moment}").format(moment=format_moment(mistake.retry_tick)))

@@ -269,8 +269,8 @@ class Debrief(QScrollArea):
 
     def _show_retry(self, verdict: Verdict | None, model: DebriefModel) -> None:
         if verdict is not None and verdict.retry is not None:
-            moment = formatting.format_run_time(verdict.retry.begin_s)
-            self._retry.setText(tr("Retry before this mistake, from {moment}").format(moment=moment))
+            time_text = formatting.format_run_time(verdict.retry.begin_s)
+            self._retry.setText(tr("Retry before this mistake, from {moment}").format(moment=time_text))
         elif verdict is None and model.analyzing and model.report["score"]["scored"]:
             self._retry.setText(tr("Retry before this mistake"))
         elif model.build_summary().passed_well and verdict is not None:

@@ -32,7 +32,7 @@ from app.view_models.value_curve import (
     format_move,
     is_last_chance,
 )
-from app.views.debrief.mistakes import Retry, build_buttons, retry_button
+from app.views.debrief.mistakes import Retry, build_buttons, build_retry_button
 from app.views.debrief.parts import build_label, build_marked_rows, build_muted, build_steps, format_loss
 from app.widgets import theme
 from app.widgets.layouts import lay_column, lay_row
@@ -298,14 +298,14 @@ class ValueCurveLegend(QWidget):
         """Return upper left corner, tone and text of each entry."""
         metrics = QFontMetricsF(theme.resize_font(self.font(), 0.85))
         left_px = compute_lane_sides(self)[0]
-        x, y, places = left_px, 0.0, []
+        x, y, placed_entries = left_px, 0.0, []
         for tone, words in self._entries:
             room = SAMPLE_PX + 6.0 + metrics.horizontalAdvance(words)
             if x > left_px and x + room > width:
                 x, y = left_px, y + 1.3 * metrics.height()
-            places.append((QPointF(x, y), tone, words))
+            placed_entries.append((QPointF(x, y), tone, words))
             x += room + 1.5 * metrics.height()
-        return places
+        return placed_entries
 
     @override
     def sizeHint(self) -> QSize:
@@ -469,7 +469,7 @@ def _build_move_texts(
         words.addWidget(build_label(format_missed_goals(chance)))
     if retry is not None:
         look = _watch_button(tr("Watch the best continuation"), move, watch)
-        words.addLayout(build_buttons(look, _retry_button(move, chance, retry, choices_by_question)))
+        words.addLayout(build_buttons(look, _build_retry_button(move, chance, retry, choices_by_question)))
     return words
 
 
@@ -493,7 +493,7 @@ def _build_last_chance(
     words.addWidget(build_label(format_missed_goals(chance)))
     if retry is not None:
         look = _watch_button(tr("Watch the last chance"), chance, watch)
-        words.addLayout(build_buttons(look, _retry_button(chance, chance, retry, choices_by_question)))
+        words.addLayout(build_buttons(look, _build_retry_button(chance, chance, retry, choices_by_question)))
     return words
 
 
@@ -524,7 +524,7 @@ def _watch_button(text: str, best: Best, watch: Callable[[Best], None]) -> QPush
     return button
 
 
-def _retry_button(
+def _build_retry_button(
     best: Best, chance: LastChance | None, retry: Retry, choices_by_question: Mapping[str, Sequence[str]]
 ) -> QPushButton:
     """Build a button for a retry before the action, early enough for the best one."""
@@ -542,4 +542,4 @@ def _retry_button(
         next_action_text = tr("best continuation: {act}.").format(
             act=tr("do nothing more") if first is None else format_input(first, choices_by_question)
         )
-    return retry_button(begin, due_tick, next_action_text, retry)
+    return build_retry_button(begin, due_tick, next_action_text, retry)

@@ -394,11 +394,11 @@ def _build_item(item: ItemJson, can_retry: bool, actions: PageActions) -> QVBoxL
     )
     if item.get("better"):
         layout.addWidget(build_label(tr("Better: {better}").format(better=said_of(item["better"]))))
-    moments = list(dict.fromkeys(item.get("at_s") or ()))[:MOMENTS_SHOWN]
-    if moments:
+    times_s = list(dict.fromkeys(item.get("at_s") or ()))[:MOMENTS_SHOWN]
+    if times_s:
         row = FlowLayout(6)
         row.addWidget(build_muted(tr("At")))
-        for t_s in moments:
+        for t_s in times_s:
             button = QPushButton(formatting.format_run_time(t_s, 1))
             button.setProperty("small", "true")
             button.setToolTip(tr("Choose this time for a retry"))

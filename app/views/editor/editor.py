@@ -85,8 +85,8 @@ class TomlEdit(CodeEdit):
         self.setTextCursor(
             QTextCursor(self.document().findBlockByNumber(max(0, min(line, self.blockCount()) - 1)))
         )
-        place = self.cursorRect()
-        if not 0 < place.top() < self.viewport().height() * SEEN_SHARE:
+        cursor_rect = self.cursorRect()
+        if not 0 < cursor_rect.top() < self.viewport().height() * SEEN_SHARE:
             self.centerCursor()
 
 
@@ -166,9 +166,9 @@ class ScenarioEditor(QWidget):
         bar.setProperty("bar", "true")
         names = lay_column(self._name, self._state, spacing=0)
         self.tools = self._make_tools()
-        doings = Bar(tr("Scenario editor"))
-        doings.add_actions(action for name, action in self.tools.items() if name not in KEYS_ONLY)
-        lay_row((names, 2), (doings, 3), parent=bar, margins=(12, 6, 12, 6))
+        toolbar = Bar(tr("Scenario editor"))
+        toolbar.add_actions(action for name, action in self.tools.items() if name not in KEYS_ONLY)
+        lay_row((names, 2), (toolbar, 3), parent=bar, margins=(12, 6, 12, 6))
         self.tabs.addTab(self.form, tr("Form"))
         self.tabs.addTab(self.timeline, tr("Timeline"))
         self.tabs.addTab(self.preview, tr("Preview"))
@@ -387,9 +387,9 @@ class ScenarioEditor(QWidget):
             positions = find_positions(self.text.toPlainText())
         except (AssertionError, ValueError, IndexError):  # the text is currently not valid TOML
             return
-        place = next((positions[path[:n]] for n in range(len(path), 0, -1) if path[:n] in positions), None)
-        if place is not None:
-            self.text.scroll_to_line(place.line)
+        position = next((positions[path[:n]] for n in range(len(path), 0, -1) if path[:n] in positions), None)
+        if position is not None:
+            self.text.scroll_to_line(position.line)
 
     def _write_on(self, path: tuple[str | int, ...]) -> None:
         self._show_path(path)

@@ -85,7 +85,7 @@ def find_path(text: str, problem: Problem) -> Path:
 
 
 def create_stoppable_drill(stop: Flag) -> Begin:
-    """Return a drill class that raises CheckCancelledError within 10 simulated seconds after *stop* is set."""
+    """Return a drill class that raises CheckCanceledError within 10 simulated seconds after *stop* is set."""
 
     class Stoppable(Drill):
         def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
@@ -195,7 +195,7 @@ FIXES: Final = {
 """(text of the problem, its table) -> fix."""
 
 
-def fix_of(problem: Problem) -> Fix | None:
+def find_fix(problem: Problem) -> Fix | None:
     """Return the automatic fix of a problem; None if there is none."""
     return FIXES.get((problem.text, problem.where.partition("[")[0]))
 
@@ -341,7 +341,7 @@ class ProblemList(QWidget):
         """Show the button that fixes the selected problem, or the first that a button can fix."""
         row = self.rows.currentItem()
         selected = [row.data(_PROBLEM)] if row is not None and row.data(_PROBLEM) is not None else []
-        fix = next((fix for fix in map(fix_of, [*selected, *self.problems]) if fix is not None), None)
+        fix = next((fix for fix in map(find_fix, [*selected, *self.problems]) if fix is not None), None)
         self._fix = fix
         self.fix.setText(tr(fix.label) if fix is not None else "")
         self.fix.setVisible(fix is not None)

@@ -237,7 +237,7 @@ class FormEntries(QWidget):
         ):
             self.doings[name].setEnabled(is_enabled)
 
-    def order_behind(self, previous_widget: QWidget) -> QWidget:
+    def set_tab_order_after(self, previous_widget: QWidget) -> QWidget:
         """Set the Tab order from *previous_widget* to the list and its buttons; return the last of them."""
         for widget in (self.rows, *self.doings.values()):
             self.setTabOrder(previous_widget, widget)
@@ -409,7 +409,7 @@ class Form(QWidget):
             return
         empty = section.is_list and self.entries.currentRow() < 0
         if self.page.show_table(self._data, section, model, self.path, empty):
-            self.page.order_behind(self.list.order_behind(self.sections_field))
+            self.page.set_tab_order_after(self.list.set_tab_order_after(self.sections_field))
 
     def _show_about(self, section: Section, model: type[BaseModel] | None) -> None:
         text = tr(get_section_help(section, model))
@@ -545,7 +545,7 @@ class Form(QWidget):
         self.about.setVisible(bool(self.about.text()) and not narrow)
         if before.hasFocus():
             self.sections_field.setFocus()
-        self.page.order_behind(self.list.order_behind(self.sections_field))
+        self.page.set_tab_order_after(self.list.set_tab_order_after(self.sections_field))
 
     def _enable(self, enabled: bool) -> None:
         for widget in (self.list, self.page, self.pools):

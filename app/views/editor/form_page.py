@@ -73,19 +73,19 @@ class FormPage(QScrollArea):
         if is_new:
             self._shape = shape
             self._rebuild(section, model, path, empty)
-        for place, row in self.rows.items():
+        for path_key, row in self.rows.items():
             if not row.closed:
                 row.set_completion(partial(complete_field, self._data, row.field.offered))
-                row.show(get_value(self._data, place))
-                row.show_problem(self._find_problem(place))
+                row.show(get_value(self._data, path_key))
+                row.show_problem(self._find_problem(path_key))
         return is_new
 
     def show_problems(self, problems: Mapping[Path, str]) -> None:
         """Mark the fields with problems, by their paths in the text, and show the problems."""
         self._problems = problems
-        for place, row in self.rows.items():
+        for path_key, row in self.rows.items():
             if not row.closed:
-                row.show_problem(self._find_problem(place))
+                row.show_problem(self._find_problem(path_key))
 
     def _find_problem(self, prefix: Path) -> str:
         """Return the problem of the value at *prefix* or of a value inside it; empty if there is none."""
@@ -100,7 +100,7 @@ class FormPage(QScrollArea):
 
     def find_path(self, widget: QWidget) -> Path | None:
         """Return the path of a field in the text, from its widget."""
-        return next((place for place, row in self.rows.items() if row.widget is widget), None)
+        return next((path_key for path_key, row in self.rows.items() if row.widget is widget), None)
 
     def show_field(self, path: Path, take_focus: bool) -> bool:
         """Scroll to the field of the element at *path*, or of its container; return False if there is none."""
@@ -116,7 +116,7 @@ class FormPage(QScrollArea):
 
     def focus_first_field(self, path: Path = ()) -> None:
         """Focus the first field of the element at *path* and select its content."""
-        row = next((row for place, row in self.rows.items() if place[: len(path)] == path), None)
+        row = next((row for path_key, row in self.rows.items() if path_key[: len(path)] == path), None)
         if row is not None:
             row.widget.setFocus(Qt.FocusReason.TabFocusReason)
 
@@ -135,7 +135,7 @@ class FormPage(QScrollArea):
         return (self._list_extra_keys(model, path), inner_shapes)
 
     def _rebuild(self, section: Section, model: type[BaseModel], path: Path, empty: bool) -> None:
-        focused = next((place for place, row in self.rows.items() if row.widget.hasFocus()), None)
+        focused = next((path_key for path_key, row in self.rows.items() if row.widget.hasFocus()), None)
         for row in self.rows.values():
             row.close()
         self.rows = {}
@@ -166,20 +166,20 @@ class FormPage(QScrollArea):
         layout.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
         layout.setVerticalSpacing(6)
         for field in list_fields(model):
-            place = (*path, field.key)
+            path_key = (*path, field.key)
             if field.kind is FieldKind.TABLES:
-                self._add_tables(layout, field, place)
+                self._add_tables(layout, field, path_key)
                 continue
             if field.inner is not None:
                 group = QGroupBox(field.label)
                 group.setToolTip(tr(field.description))
-                group.setLayout(self._build_fields(field.inner, place))
+                group.setLayout(self._build_fields(field.inner, path_key))
                 layout.addRow(group)
                 continue
-            row = FieldRow(field, partial(self.value_set.emit, place), self.refused.emit)
+            row = FieldRow(field, partial(self.value_set.emit, path_key), self.refused.emit)
             if field.key == "kind" and section is not None:
                 row.offer({kind: KINDS.get(kind, kind) for kind in list_kinds(section)})
-            self.rows[place] = row
+            self.rows[path_key] = row
             add_row(layout, row)
         for key in self._list_extra_keys(model, path):
             label = QLabel(tr("unknown key; edit it in the text"), wordWrap=True)
@@ -219,7 +219,7 @@ class FormPage(QScrollArea):
 
     # --- appearance -----------------------------------------------------------------------------------------
 
-    def order_behind(self, previous_widget: QWidget) -> None:
+    def set_tab_order_after(self, previous_widget: QWidget) -> None:
         """Set the Tab order from *previous_widget* through the fields, because new widgets would otherwise be last."""
         content = self.widget()
         if content is None:

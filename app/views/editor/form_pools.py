@@ -151,7 +151,7 @@ class Pools(QWidget):
         self.table.installEventFilter(self)
         self.table.itemChanged.connect(self._on_changed)
         self.add, self.remove = QPushButton(tr("Add")), QPushButton(tr("Remove"))
-        self.add.clicked.connect(self._add)
+        self.add.clicked.connect(self._add_pool)
         self.remove.clicked.connect(self._remove)
         buttons = QHBoxLayout()
         for button in (self.add, self.remove):
@@ -190,7 +190,7 @@ class Pools(QWidget):
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
-            for key, do in ((Qt.Key.Key_Insert, self._add), (Qt.Key.Key_Delete, self._remove)):
+            for key, do in ((Qt.Key.Key_Insert, self._add_pool), (Qt.Key.Key_Delete, self._remove)):
                 if event.key() == key:
                     do()
                     return True
@@ -207,7 +207,7 @@ class Pools(QWidget):
         if new_pool != before:
             self._replace_pool(before, new_pool)
 
-    def _add(self) -> None:
+    def _add_pool(self) -> None:
         row = len(self._pools)
         if self._replace_pool(None, create_pool(self._pools)):
             self.table.setCurrentCell(row, 0)

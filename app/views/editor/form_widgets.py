@@ -195,7 +195,7 @@ class NameBox(ChoiceBox):
         return self.currentText()
 
 
-def write_over(field: QLineEdit | QPlainTextEdit, text: str, reason: Qt.FocusReason) -> None:
+def select_placeholder(field: QLineEdit | QPlainTextEdit, text: str, reason: Qt.FocusReason) -> None:
     """Select a placeholder text so that typing replaces it; deferred until the click has placed the cursor."""
     if text.startswith(TO_WRITE) and reason != Qt.FocusReason.PopupFocusReason:
         QTimer.singleShot(0, field, field.selectAll)
@@ -207,7 +207,7 @@ class TextLine(QLineEdit):
     @override
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        write_over(self, self.text(), event.reason())
+        select_placeholder(self, self.text(), event.reason())
 
 
 class CompletingLine(TextLine):
@@ -269,7 +269,7 @@ class TextArea(QPlainTextEdit):
     @override
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        write_over(self, self.toPlainText(), event.reason())
+        select_placeholder(self, self.toPlainText(), event.reason())
 
     @override
     def focusOutEvent(self, event: QFocusEvent) -> None:

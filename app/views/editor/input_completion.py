@@ -41,11 +41,11 @@ def complete_input(prefix: str, named: Named) -> list[str]:
     verb = VERBS.get(complete_words[0].lower())
     if verb is None:
         return []
-    place = len(complete_words) - 1
-    if place >= len(verb.parameters):
+    word_index = len(complete_words) - 1
+    if word_index >= len(verb.parameters):
         used = {word.partition("=")[0] for word in complete_words}
         return [f"{name}=" for name in verb.options if name not in used]
-    parameter = verb.parameters[place]
+    parameter = verb.parameters[word_index]
     choices = parameter.choices or named(parameter.kind)
     return [name for name in choices if name not in complete_words]
 
@@ -123,7 +123,7 @@ def _list_quantities(named: Named) -> list[str]:
 
 
 def _list_states(fact: Sequence[str], named: Named) -> list[str]:
-    """Return the possible states of the object of the fact."""
+    """Return the states that the object in *fact* can have."""
     low = [word.lower() for word in fact]
     if low[0] == "witness":
         return list(facts.WITNESS_WORDS)
@@ -224,7 +224,7 @@ def find_completions(text: str, position: int) -> list[str]:
     line = before.rpartition("\n")[2]
     if line.lstrip().startswith("["):
         return sorted(_list_tables())
-    place = _list_properties(_find_enclosing_table(before))
+    properties = _list_properties(_find_enclosing_table(before))
     key = _KEY.match(line)
     other_text = before[: len(before) - len(line)] + text[position:].partition("\n")[2]
 
@@ -233,13 +233,15 @@ def find_completions(text: str, position: int) -> list[str]:
 
     if key is None:
         keys = set(_list_used_keys(before))
-        return [name for name in place if name not in keys] + ([] if line.strip() else sorted(_list_tables()))
+        return [name for name in properties if name not in keys] + (
+            [] if line.strip() else sorted(_list_tables())
+        )
     offered_kind = _OFFERED.get(key[1], "")
     value = line[key.end() :]
     if offered_kind in GO_ON:
         string = _STRING.match(value)
         return GO_ON[offered_kind](string[2], list_other_names) if string is not None else []
-    return _list_values(place.get(key[1], {})) or list_other_names(offered_kind)
+    return _list_values(properties.get(key[1], {})) or list_other_names(offered_kind)
 
 
 def _find_enclosing_table(prefix: str) -> list[str]:
@@ -263,10 +265,10 @@ def _list_tables() -> list[str]:
 
 def _list_properties(path: list[str]) -> dict[str, JsonSchema]:
     """Return key -> JSON Schema of the table at *path*; empty for an unknown table."""
-    place: JsonSchema = _load_schema()
+    schema_part: JsonSchema = _load_schema()
     for step in path:
-        place = _get_inner_schema(place.get("properties", {}).get(step, {}))
-    properties: dict[str, JsonSchema] = place.get("properties", {})
+        schema_part = _get_inner_schema(schema_part.get("properties", {}).get(step, {}))
+    properties: dict[str, JsonSchema] = schema_part.get("properties", {})
     return properties
 
 

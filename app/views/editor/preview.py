@@ -43,7 +43,7 @@ class BriefPreview(QWidget):
         for reader, (title, _) in READERS.items():
             self.reader.addItem(tr(title), reader)
         self.reader.setAccessibleName(tr("Reader"))
-        self.reader.currentIndexChanged.connect(self._show)
+        self.reader.currentIndexChanged.connect(self._show_preview)
         self.message = QLabel()
         self.message.setProperty("muted", "true")
         self.message.setWordWrap(True)
@@ -62,9 +62,9 @@ class BriefPreview(QWidget):
             return
         self.message.clear()
         self._scenario = scenario
-        self._show()
+        self._show_preview()
 
-    def _show(self) -> None:
+    def _show_preview(self) -> None:
         if self._scenario is None:
             return
         reader = self.reader.currentData()
@@ -85,7 +85,7 @@ def build_appendix(scenario: Scenario, reader: str) -> str:
     if reader == EXAM:
         parts += _format_questions(scenario)
     if reader == INSTRUCTOR:
-        parts += [*_list_roles(scenario), *_list_instructions(scenario), *_hint_texts(scenario)]
+        parts += [*_list_roles(scenario), *_list_instructions(scenario), *_list_hint_texts(scenario)]
     return "\n\n".join(parts)
 
 
@@ -119,7 +119,7 @@ def _list_hints(scenario: Scenario) -> Iterator[str]:
         )
 
 
-def _hint_texts(scenario: Scenario) -> Iterator[str]:
+def _list_hint_texts(scenario: Scenario) -> Iterator[str]:
     goals = {goal.name: goal.text for goal in scenario.goals}
     if scenario.hints:
         yield "#### " + tr("Hints")

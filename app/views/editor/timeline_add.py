@@ -97,7 +97,7 @@ class AddFault(QFrame):
             button.setProperty("small", "true")
             button.setAutoDefault(False)
             last_layout.addWidget(button)
-        self.add.clicked.connect(self._add)
+        self.add.clicked.connect(self._add_fault)
         cancel.clicked.connect(self.left)
         last_layout.addWidget(self.message, 1)
         grid = QGridLayout(self)
@@ -224,7 +224,7 @@ class AddFault(QFrame):
             return tr("The window ends before it begins.")
         return {"between": values}
 
-    def _add(self) -> None:
+    def _add_fault(self) -> None:
         times = self._parse_times()
         if isinstance(times, str):
             self.message.setText(times)
@@ -242,7 +242,7 @@ class AddFault(QFrame):
         if event.key() == Qt.Key.Key_Escape:
             self.left.emit()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._add()
+            self._add_fault()
         else:
             super().keyPressEvent(event)
 

@@ -184,8 +184,8 @@ class TimelineCanvas(QWidget):
         size = line * 1.1
         order = sorted(self._plan.steps, key=lambda entry: entry.spot[0])
         xs = [scale.compute_x(entry.spot[0]) for entry in order]
-        places = spread_out(xs, size + 2.0, scale.left, scale.left + scale.width)
-        for entry, x in zip(order, places, strict=True):
+        disc_xs = spread_out(xs, size + 2.0, scale.left, scale.left + scale.width)
+        for entry, x in zip(order, disc_xs, strict=True):
             self._boxes.append((entry, QRectF(x - size / 2.0, y, size, size), None))
         self.update()
         needed_height = round(y + line * 1.4)

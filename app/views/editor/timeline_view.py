@@ -192,7 +192,7 @@ class TimelineView(QWidget):
         self.canvas.chosen.connect(self._select_entry)
         self.canvas.dropped.connect(self._move)
         self.canvas.add_wanted.connect(self.begin_adding)
-        self.canvas.also_chosen.connect(self._choose_also)
+        self.canvas.also_chosen.connect(self._toggle_selection)
         self.canvas.menu_wanted.connect(self._open_menu)
         self.canvas.height_changed.connect(self._share_height)
         self.canvas.installEventFilter(self)
@@ -202,7 +202,7 @@ class TimelineView(QWidget):
         self.list.customContextMenuRequested.connect(self._open_menu_of_list)
         self.add_button.clicked.connect(lambda: self.begin_adding())
         self.remove_button.clicked.connect(self._remove)
-        self.adding.wanted.connect(self._add)
+        self.adding.wanted.connect(self._add_entries)
         self.adding.left.connect(self._end_adding)
         self._show_chosen()
 
@@ -334,7 +334,7 @@ class TimelineView(QWidget):
         self.chosen.emit(path)
 
     @Slot(object)
-    def _choose_also(self, path: Path) -> None:
+    def _toggle_selection(self, path: Path) -> None:
         """Add one to the selection, or remove it."""
         if path in {entry.path for entry in self.selected} and len(self.selected) > 1:
             self.list.deselect(path)
@@ -480,7 +480,7 @@ class TimelineView(QWidget):
         self.adding.prepare(min(at_s, self._plan.length_s))
 
     @Slot(object, str, str)
-    def _add(self, times: dict[str, object], act: str, note: str) -> None:
+    def _add_entries(self, times: dict[str, object], act: str, note: str) -> None:
         try:
             text, path = add_fault(self.text_now(), times, act, note)
         except ScenarioEditError as problem:

@@ -323,8 +323,8 @@ class FidelityView(QWidget):
 
     @Slot(object)
     def _on_result(self, result: StepResult) -> None:
-        places = {name: index for index, name in enumerate(SECTIONS)}
-        self.rows = sorted([*self.rows, *result.rows], key=lambda row: places[row.section])
+        index_by_section = {name: index for index, name in enumerate(SECTIONS)}
+        self.rows = sorted([*self.rows, *result.rows], key=lambda row: index_by_section[row.section])
         self.figures |= dict(result.figures) | (build_figures(self.rows) if result.rows else {})
         self._list_parts()
         self._later.start()
@@ -334,7 +334,7 @@ class FidelityView(QWidget):
         self.progress.setVisible(not self.work.complete)
         self._write_summary("" if self.work.complete else tr("Stopped."))
 
-    def _write_summary(self, doing: str) -> None:
+    def _write_summary(self, current_step: str) -> None:
         failed = [row for row in self.rows if row.verdict != PASS]
         explained = sum(row.reason is not None for row in failed)
         colors = theme.get_tokens(self.palette())
@@ -349,7 +349,7 @@ class FidelityView(QWidget):
             tone = colors.text if explained == len(failed) else colors.bad
             known_text = tr("failures with a known reason: {n}").format(n=explained)
             parts.append(f'<span style="color:{tone.name()}">{known_text}</span>')
-        parts += [f'<span style="color:{colors.muted.name()}">{doing}</span>'] if doing else []
+        parts += [f'<span style="color:{colors.muted.name()}">{current_step}</span>'] if current_step else []
         self.summary.setText("&nbsp;&nbsp;&nbsp;".join(parts))
 
     # --- display --------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ class FailoverTimesDialog(QDialog):
         self.limit.setSuffix(" s")
         self.limit.setValue(LIMIT_S)
         self.limit.setAccessibleName(tr("Maximum downtime"))
-        self.limit.valueChanged.connect(self._show)
+        self.limit.valueChanged.connect(self._show_times)
         self.chart = RecoveryShares()
         self._bar = QProgressBar(textVisible=False)
         self._rows = QGridLayout()
@@ -80,7 +80,7 @@ class FailoverTimesDialog(QDialog):
         self.timer = QTimer(self, interval=0)
         self.timer.timeout.connect(self._on_timer)
         self.timer.start()
-        self._show()
+        self._show_times()
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -102,11 +102,11 @@ class FailoverTimesDialog(QDialog):
             self._remaining_runs.pop(0)
             self._work = None
             self.downtimes[cause] = sorted(run_outcome.downtime_s for run_outcome in end.value)
-            self._show()
+            self._show_times()
         else:
             self._bar.setValue(round(100 * (len(self.downtimes) + share) / len(CAUSES)))
 
-    def _show(self) -> None:
+    def _show_times(self) -> None:
         limit_s = self.limit.value()
         self.chart.show_times(self.downtimes, limit_s)
         while (item := self._rows.takeAt(0)) is not None:
@@ -219,10 +219,10 @@ class RecoveryShares(QWidget):
         for number, (cause, times) in enumerate(self._times.items()):
             painter.setPen(QPen(colors.series[number], 2.0, STROKES[cause]))
             points, share = [map_to_point(0.0, 0.0)], 0.0
-            for place, seconds in enumerate(times, start=1):
+            for rank, seconds in enumerate(times, start=1):
                 if seconds > end_s:
                     break
-                points += [map_to_point(seconds, share), map_to_point(seconds, share := place / len(times))]
+                points += [map_to_point(seconds, share), map_to_point(seconds, share := rank / len(times))]
             painter.drawPolyline(QPolygonF([*points, map_to_point(end_s, share)]))
         painter.setPen(QPen(colors.text, 1.2, Qt.PenStyle.DashLine))
         painter.drawLine(map_to_point(self._limit_s, 0.0), map_to_point(self._limit_s, 1.0))

@@ -321,15 +321,15 @@ class _Sides:
         """Add the samples of *run* up to *count*."""
         if count > len(self.sides):
             self.sides = np.resize(self.sides, 2 * count)
-        places = []
+        number_pairs = []
         for index in range(self.columns.count_known_samples(run.samples, count), count):
             standing = run.standings[index]
             if standing is not self._last_state:
                 self._last_state = standing
                 self._current_place = _find_role(standing, self._key)
-            place, self.sides[index] = self._current_place
-            places.append(place)
-        self.columns.add(places)
+            number_pair, self.sides[index] = self._current_place
+            number_pairs.append(number_pair)
+        self.columns.add(number_pairs)
 
 
 def _find_role(standing: SampledState, key: Key) -> tuple[StreamNumbers, LogRole]:

@@ -79,7 +79,7 @@ class AddCounters(QDialog):
         self.add.setProperty("primary", True)
         close = QPushButton(tr("&Close"))
         close.clicked.connect(self.close)
-        self.add.clicked.connect(self._add)
+        self.add.clicked.connect(self._add_counters)
         self.computer.currentTextChanged.connect(lambda _: self._fill())
         self.object.currentIndexChanged.connect(lambda _: self._fill())
         self.counters.currentItemChanged.connect(lambda *_: self._explain())
@@ -151,7 +151,7 @@ class AddCounters(QDialog):
         perf = PERFS.get((self.object.currentData(), item.text() if item is not None else ""))
         self.help.setText(tr(perf.help) if perf is not None else "")
 
-    def _add(self) -> None:
+    def _add_counters(self) -> None:
         server, group = self.computer.currentText(), self.object.currentData()
         self.added.emit(
             [
@@ -357,9 +357,9 @@ class SystemMonitor(QWidget):
         """Remove the selected counter from the plot."""
         row = self._get_current_row()
         if row is not None:
-            place = self.table.currentIndex().row()
+            row_index = self.table.currentIndex().row()
             self._show_rows([other_row for other_row in self.model.rows if other_row is not row])
-            self.table.selectRow(min(place, len(self.model.rows) - 1))
+            self.table.selectRow(min(row_index, len(self.model.rows) - 1))
             self._draw()
 
     def highlight_current(self) -> None:

@@ -202,22 +202,25 @@ class LinkItem(QGraphicsItem):
         status, notes = self._get_label_parts()
         if self._cached_place is None or self._cached_place[0] != (status, notes):
             sides = (self._outward, -self._outward)
-            places = [
+            candidates = [
                 (self._compute_label_rect(share, outward, status, lines), lines)
                 for lines in dict.fromkeys((notes, _split_notes(notes)))
                 for outward in sides
                 for share in SHARES
             ]
-            nearest = (places[0], places[len(SHARES)])  # next to the middle of the link, on either side
+            nearest = (
+                candidates[0],
+                candidates[len(SHARES)],
+            )  # next to the middle of the link, on either side
             places_between = [(self._move_between_cards(box), lines) for box, lines in nearest]
-            places += places_between + [
+            candidates += places_between + [
                 (moved_box, lines) for box, lines in places_between for moved_box in self._move_off_break(box)
             ]
-            places += [(moved_box, notes) for moved_box in self._move_into_gap(places[0][0])]
-            places.append((self._move_above_card(places[0][0]), notes))
-            first = places[0]
+            candidates += [(moved_box, notes) for moved_box in self._move_into_gap(candidates[0][0])]
+            candidates.append((self._move_above_card(candidates[0][0]), notes))
+            first = candidates[0]
             if notes or status:
-                best = min(places, key=lambda place: self._measure_overlap(place[0]))
+                best = min(candidates, key=lambda place: self._measure_overlap(place[0]))
                 cards = self._move_off_cards(first[0])
                 first = (
                     best

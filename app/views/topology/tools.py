@@ -168,10 +168,12 @@ class CanvasTools(QFrame):
             self.move(right - MARGIN_PX, lower - MARGIN_PX)
 
 
-def zoom_actions(owner: QWidget, doing: Sequence[tuple[str, str, Callable[[], None]]]) -> dict[str, QAction]:
+def zoom_actions(
+    owner: QWidget, entries: Sequence[tuple[str, str, Callable[[], None]]]
+) -> dict[str, QAction]:
     """Build actions by name from (name, text with its key, description)."""
     actions: dict[str, QAction] = {}
-    for name, text, do in doing:
+    for name, text, do in entries:
         actions[name] = QAction(text, owner)
         actions[name].triggered.connect(lambda _=False, do=do: do())
     return actions

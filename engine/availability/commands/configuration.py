@@ -475,10 +475,10 @@ def remove_replica(world: World, server: str, name: str, replica_options: Replic
 
 def _remove_routes(replica: Replica, removed_servers: set[str]) -> Replica:
     """Return the replica without the removed servers in its routing list."""
-    routes = [(place, server) for place, server in replica.routes if server not in removed_servers]
-    places = tuple(place for place, _ in routes) if replica.routing_priorities else ()
+    routes = [(priority, server) for priority, server in replica.routes if server not in removed_servers]
+    priorities = tuple(priority for priority, _ in routes) if replica.routing_priorities else ()
     servers = tuple(server for _, server in routes)
-    return replace(replica, read_only_routing_list=servers, routing_priorities=places)
+    return replace(replica, read_only_routing_list=servers, routing_priorities=priorities)
 
 
 def _update_possible_owners(world: World, group: AvailabilityGroup) -> None:

@@ -90,7 +90,7 @@ def enroll_copies(world: World, server: str, guid: int, copies: Sequence[Databas
             guid=guid, database_guid=world.next_id(), role=ReplicaRole.PRIMARY, state=SyncState.SYNCHRONIZED
         )
         world.update_copy((server, copy.database), availability=membership)
-    places = tuple((name, server) for name in names)
+    copy_keys = tuple((name, server) for name in names)
     replicas.change_group(
         world,
         server,
@@ -98,8 +98,8 @@ def enroll_copies(world: World, server: str, guid: int, copies: Sequence[Databas
         lambda group: replace(
             group,
             databases=(*group.databases, *names),
-            joined=tuple(sorted((*group.joined, *places))),
-            ready=tuple(sorted((*group.ready, *places))),
+            joined=tuple(sorted((*group.joined, *copy_keys))),
+            ready=tuple(sorted((*group.ready, *copy_keys))),
         ),
     )
 
@@ -189,9 +189,9 @@ def leave_group(world: World, server: str, database: str) -> list[Message]:
         raise SqlError(35242, copy.database)
     if world.replicas[server, guid].role is ReplicaRole.PRIMARY:
         raise SqlError(35240, copy.database, group.name, state=14)
-    place = (copy.database, server)
+    copy_key = (copy.database, server)
     replicas.change_group(
-        world, server, guid, lambda old: movement.remove_copies(old, lambda item: item == place)
+        world, server, guid, lambda old: movement.remove_copies(old, lambda item: item == copy_key)
     )
     movement.watch_removals(world)
     if copy.group_kind and not configuration.can_write(world, server):
@@ -228,7 +228,7 @@ def _require_joined_copy(world: World, server: str, database: str) -> tuple[Data
 
 
 def _find_peers(world: World, copy: DatabaseCopy) -> tuple[int, tuple[str, ...]]:
-    """Return the group, and the servers that SUSPEND or RESUME tells: the primary, or all secondaries."""
+    """Return the group, and the servers to which SUSPEND or RESUME is sent: the primary, or all secondaries."""
     guid = copy.availability.guid or 0
     state = world.replicas.get((copy.server, guid))
     if state is None:
@@ -278,12 +278,12 @@ def resume_movement(world: World, server: str, database: str) -> list[Message]:
         return []
     world.update_availability(key, suspended=None)
     errorlog.write_message(world, server, 35265, copy.database)
-    place = (copy.database, server)
+    copy_key = (copy.database, server)
     replicas.change_group(
         world,
         server,
         guid,
-        lambda old: replace(old, pending_suspend=tuple(p for p in old.pending_suspend if p != place)),
+        lambda old: replace(old, pending_suspend=tuple(p for p in old.pending_suspend if p != copy_key)),
     )
     state = world.replicas[server, guid]
     lead = key if state.role is ReplicaRole.PRIMARY else (state.primary or "", copy.database)

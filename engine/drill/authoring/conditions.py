@@ -267,13 +267,13 @@ class _ConditionReader:
         kind, name = self._any_name(subject)
         if kind == "database":
             state = _match_keyword(word, f.DATABASE_WORDS)
-            test = _maybe_not(negated, lambda facts: f.is_database_in_state(facts, name, state))
+            test = _negate_if(negated, lambda facts: f.is_database_in_state(facts, name, state))
             return _Part(test, poll_if_clustered(test) if state == f.ARMED else None)
         if kind == "client":
             _match_keyword(word, f.CLIENT_WORDS)
-            return _maybe_not(negated, lambda facts: f.is_client_connected(facts, name, None))
+            return _negate_if(negated, lambda facts: f.is_client_connected(facts, name, None))
         check = f.SERVER_WORDS[_match_keyword(word, f.SERVER_WORDS)]
-        return _maybe_not(negated, lambda facts: check(facts.world, name))
+        return _negate_if(negated, lambda facts: check(facts.world, name))
 
     def _server_test(self, tree: Tree[Token]) -> Test:
         subject, location, negated, word = tree.children
@@ -281,15 +281,15 @@ class _ConditionReader:
         server = self._name(location, "server")
         if kind == "server":
             check = f.SERVER_WORDS[_match_keyword(word, f.SERVER_WORDS)]
-            return _maybe_not(
+            return _negate_if(
                 negated,
                 lambda facts: f.is_instance_on_node(facts.world, name, server) and check(facts.world, name),
             )
         if kind == "client":
             _match_keyword(word, f.CLIENT_WORDS)
-            return _maybe_not(negated, lambda facts: f.is_client_connected(facts, name, server))
+            return _negate_if(negated, lambda facts: f.is_client_connected(facts, name, server))
         state = _match_keyword(word, f.COPY_WORDS)
-        return _maybe_not(negated, lambda facts: f.is_copy_in_state(facts, name, server, state))
+        return _negate_if(negated, lambda facts: f.is_copy_in_state(facts, name, server, state))
 
     def _serves(self, tree: Tree[Token]) -> Test:
         subject, location = tree.children
@@ -302,9 +302,9 @@ class _ConditionReader:
         database = self._name(subject, "database")
         if str(part_name).lower() == "witness":
             state = _match_keyword(word, f.WITNESS_WORDS)
-            return _maybe_not(negated, lambda facts: f.is_witness_in_state(facts, database, state))
+            return _negate_if(negated, lambda facts: f.is_witness_in_state(facts, database, state))
         level = _match_keyword(word, f.SAFETY_WORDS)
-        return _maybe_not(negated, lambda facts: f.is_safety_level(facts, database, level))
+        return _negate_if(negated, lambda facts: f.is_safety_level(facts, database, level))
 
     def _statement_test(self, tree: Tree[Token]) -> Test:
         result_word, text, location = tree.children
@@ -443,7 +443,7 @@ def _join_and(left_test: Test, right_test: Test) -> Test:
     return lambda facts: left_test(facts) and right_test(facts)
 
 
-def _maybe_not(negated: object, test: Test) -> Test:
+def _negate_if(negated: object, test: Test) -> Test:
     return test if negated is None else lambda facts: not test(facts)
 
 

@@ -55,11 +55,11 @@ class Facts(Struct, frozen=True):
     """Calls between the roles of a team."""
 
     def list_serving_copies(self, database: str) -> list[DatabaseCopy]:
-        """Return the copies of *database* that clients can work in (see `availability.list_serving_copies`)."""
+        """Return the copies of *database* in which clients can work."""
         return availability.list_serving_copies(self.world, database)
 
     def find_principal(self, database: str) -> DatabaseCopy | None:
-        """Return the leading copy of *database* (see `principal`)."""
+        """Return the leading copy of *database* (see the function `find_principal`)."""
         return find_principal(self.world, database, self.list_serving_copies(database))
 
     def find_log_numbers(self, database: str) -> StreamNumbers:

@@ -51,7 +51,7 @@ def list_warnings(scenario: Scenario, file: str, begin: Begin = Drill) -> list[P
 
 
 def check_without_playing(scenario: Scenario, file: str) -> list[Problem]:
-    """Return the problems of `lint` that can be found without playing, mainly texts that are not written yet."""
+    """Return the warnings that need no playing, mainly about texts that are not written yet."""
     return sorted(set(_check_without_playing(scenario, file)[0]))
 
 

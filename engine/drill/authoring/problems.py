@@ -36,11 +36,11 @@ class Problem(Struct, frozen=True, order=True):
     expected: str = ""
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}:{self.column}" + (f": {self.where}" if self.where else "")
+        location = f"{self.file}:{self.line}:{self.column}" + (f": {self.where}" if self.where else "")
         if not self.expected:
-            return build_message("{place}: {problem}", place=place, problem=self.text)
+            return build_message("{place}: {problem}", place=location, problem=self.text)
         return build_message(
-            "{place}: {problem}; expected {said}", place=place, problem=self.text, said=self.expected
+            "{place}: {problem}; expected {said}", place=location, problem=self.text, said=self.expected
         )
 
     def as_json(self) -> dict[str, object]:

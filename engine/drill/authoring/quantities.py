@@ -150,12 +150,12 @@ def _has_witness(world: World, node: Node) -> bool:
 def _count_owners(facts: Facts, server: str) -> float:
     role = instances.find_instance_role(facts.world, server)
     installed = facts.world.instances[server].installed if role is not None else ()
-    able = (
+    owner_nodes = (
         [node for node in installed if all(node in resource.owners for resource in role.resources)]
         if role
         else []
     )
-    return float(len(able))
+    return float(len(owner_nodes))
 
 
 def _build_group_reader(read: Callable[[AvailabilityGroup], float]) -> Callable[[Facts, str], float]:

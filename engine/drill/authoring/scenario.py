@@ -110,10 +110,10 @@ def _parse_toml(text: str, file: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         message = str(error)
-        place = _POSITION.search(message)
+        position_match = _POSITION.search(message)
         line, column = text.count("\n") + 1, 1
-        if place is not None and place[1] is not None:
-            line, column = int(place[1]), int(place[2])
+        if position_match is not None and position_match[1] is not None:
+            line, column = int(position_match[1]), int(position_match[2])
         problem = Problem(
             file, line, column, "", build_message("not TOML: {said}", said=_POSITION.sub("", message))
         )
@@ -364,8 +364,8 @@ class Contents(Struct, frozen=True):
 
 def summarize_contents(scenario: Scenario) -> Contents:
     """Return the contents of a loaded scenario, whose lines are valid."""
-    deeds = [inject.do for inject in scenario.timeline]
-    verbs = count_verbs((*deeds, *(preparation.do for preparation in scenario.before)))
+    input_lines = [inject.do for inject in scenario.timeline]
+    verbs = count_verbs((*input_lines, *(preparation.do for preparation in scenario.before)))
     tables = {
         "servers": len(scenario.servers),
         "databases": arithmetic.add_in_order(database.count for database in scenario.databases),

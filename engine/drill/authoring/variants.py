@@ -68,10 +68,10 @@ def iterate_combinations(variants: Mapping[str, object]) -> Iterator[dict[str, o
     sizes = [len(next(iter(group.values()))) for group in pool_groups]
     is_large = math.prod(sizes) > COMBINATIONS_MAX
     index_lists = ([n % size for size in sizes] for n in range(max(sizes, default=0)))
-    for places in index_lists if is_large else map(list, itertools.product(*map(range, sizes))):
+    for indexes in index_lists if is_large else map(list, itertools.product(*map(range, sizes))):
         yield {
-            name: pool[place]
-            for group, place in zip(pool_groups, places, strict=True)
+            name: pool[index]
+            for group, index in zip(pool_groups, indexes, strict=True)
             for name, pool in group.items()
         }
 

@@ -432,7 +432,7 @@ def format_table(rankings: Iterable[Ranking]) -> str:
         for allowed in ranking.allowed:
             grouped.setdefault(allowed, []).append(ranking.scenario)
     legit = [
-        f"+ {agent}: {reason} ({_format_scenarios(places)})" for (agent, reason), places in grouped.items()
+        f"+ {agent}: {reason} ({_format_scenarios(cells)})" for (agent, reason), cells in grouped.items()
     ]
     violations = [
         f"{ranking.scenario}: {violation}" for ranking in rankings for violation in ranking.violations

@@ -101,20 +101,20 @@ def measure_action_impacts(
 
     *indices*: journal indexes to try; None: at most DEEDS_MAX actions that changed something.
     """
-    places = sorted(_list_candidates(drill) if indices is None else indices)
+    indexes = sorted(_list_candidates(drill) if indices is None else indices)
     run = Drill(drill.scenario, drill.seed, drill.mode)
     impacts: list[ActionImpact] = []
-    work, width = 0, max(1, len(run.world.availability))
+    work_total, width = 0, max(1, len(run.world.availability))
     for number, item in enumerate(drill.journal):
         for _ in advance_in_slices(run, item.tick):
-            yield len(impacts) / max(1, len(places))
-        if number in places and work < WORK_MAX:
+            yield len(impacts) / max(1, len(indexes))
+        if number in indexes and work_total < WORK_MAX:
             counterfactual = run.fork()
             for _ in _play_rest(counterfactual, drill, number + 1):
-                yield len(impacts) / len(places)
-            work += (counterfactual.tick - run.tick) * width
+                yield len(impacts) / len(indexes)
+            work_total += (counterfactual.tick - run.tick) * width
             impacts.append(_measure_impact(drill, counterfactual, number))
-        if len(impacts) == len(places) or run.finished:
+        if len(impacts) == len(indexes) or run.finished:
             break
         run.apply_line(item.line_without_time)
     return tuple(sorted(impacts, key=lambda deed: (-deed.points, deed.tick)))
@@ -123,15 +123,15 @@ def measure_action_impacts(
 def _list_candidates(drill: Drill) -> list[int]:
     """Return the indexes of actions that changed something. Those that the reference contains, too, come last."""
     reference = " ".join(facts.normalize_sql(step.do, keep_literals=True) for step in drill.scenario.solution)
-    places = [
+    indexes = [
         n for n, item in enumerate(drill.journal) if item.verb not in REMARKS and not is_inspection(item)
     ]
     known_places = {
         n
-        for n in places
+        for n in indexes
         if facts.normalize_sql(drill.journal[n].line_without_time, keep_literals=True) in reference
     }
-    return sorted(places, key=lambda n: (n in known_places, n))[:DEEDS_MAX]
+    return sorted(indexes, key=lambda n: (n in known_places, n))[:DEEDS_MAX]
 
 
 def _measure_impact(drill: Drill, counterfactual: Drill, index: int) -> ActionImpact:

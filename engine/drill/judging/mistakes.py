@@ -85,15 +85,15 @@ def find_mistakes(
     drill: Drill,
     lanes: Mapping[str, Lanes],
     plan: Sequence[tuple[Tick, str]],
-    deeds: Sequence[ActionImpact] = (),
+    impacts: Sequence[ActionImpact] = (),
 ) -> list[Mistake]:
     """Return everything that cost points: the most costly first, the rest in order of time.
 
-    *plan*: (tick, text) of the reference's actions that were missing here. *deeds*: the result without each
+    *plan*: (tick, text) of the reference's actions that were missing here. *impacts*: the result without each
     action.
     """
     rules = {rule.name: rule for rule in drill.scenario.rubric}
-    deeds_by_place = {move.place: move for move in deeds}
+    deeds_by_place = {move.place: move for move in impacts}
     items = drill.compute_score().items
     advice = {loss.cause: loss.better for item in items if item.name == DISARMED for loss in item.losses}
     mistake_list = []
@@ -115,7 +115,7 @@ def find_mistakes(
             move.tick,
             move,
         )
-        for move in deeds
+        for move in impacts
         if move.points >= DIFFERENCE_MIN and move.place not in explained
     ]
     return sorted(mistake_list, key=lambda m: (-(m.without.points if m.without else 0.0), m.tick, -m.points))
@@ -128,7 +128,7 @@ def _build_mistake(
     rule: AnyRule | None,
     lanes: Mapping[str, Lanes],
     plan: Sequence[tuple[Tick, str]],
-    deeds: Mapping[int, ActionImpact],
+    impacts_by_index: Mapping[int, ActionImpact],
 ) -> Mistake:
     longest = _find_longest_span(rule, lanes)
     loss_tick = longest.from_tick if longest else drill.tick if loss.tick is None else loss.tick
@@ -142,12 +142,12 @@ def _build_mistake(
             loss_tick,
         )
     index = (
-        _find_costliest_action(item.name, deeds)
+        _find_costliest_action(item.name, impacts_by_index)
         if longest is not None or loss.tick is None
         else _find_causing_action(drill, loss_tick, loss)
     )
     if index is None and isinstance(rule, DowntimeRule):
-        index = _find_longest_outage(deeds)
+        index = _find_longest_outage(impacts_by_index)
     if isinstance(rule, LostRule):
         index = _find_causing_action(drill, loss_tick)
     retry_tick = counterfactual.find_retry_tick(loss_tick, None, drill.journal)
@@ -155,7 +155,9 @@ def _build_mistake(
     if index is not None:
         action = drill.journal[index]
         with_cause = replace(mistake, cause=loss.cause or describe_input(action), cause_tick=action.tick)
-        return replace(with_cause, retry_tick=_find_retry_time(drill, index), without=deeds.get(index))
+        return replace(
+            with_cause, retry_tick=_find_retry_time(drill, index), without=impacts_by_index.get(index)
+        )
     if rule is not None and rule.kind in ("goals", "condition") and plan:
         tick, line = plan[0]
         step = parse_line(line, min(tick, loss_tick))
@@ -182,10 +184,10 @@ def _find_tick_before_harm(drill: Drill) -> Tick:
     possible.
     """
     losses = [loss for item in drill.compute_score().items for loss in item.losses if loss.condition]
-    places = [
+    indexes = [
         _find_ordering_statement(drill, loss.tick, loss.condition) for loss in losses if loss.tick is not None
     ]
-    return min((_find_retry_time(drill, place) for place in places if place is not None), default=drill.tick)
+    return min((_find_retry_time(drill, index) for index in indexes if index is not None), default=drill.tick)
 
 
 def _find_retry_time(drill: Drill, index: int) -> Tick:
@@ -193,26 +195,30 @@ def _find_retry_time(drill: Drill, index: int) -> Tick:
     return counterfactual.find_retry_tick(action.tick, action, drill.journal[:index])
 
 
-def _find_costliest_action(item: str, deeds: Mapping[int, ActionImpact]) -> int | None:
+def _find_costliest_action(item: str, impacts_by_index: Mapping[int, ActionImpact]) -> int | None:
     """Return the action without which this rubric item would gain most; None if no action changes it."""
     best = max(
-        deeds.values(), key=lambda deed: (deed.points_gained(item), deed.points, -deed.place), default=None
+        impacts_by_index.values(),
+        key=lambda deed: (deed.points_gained(item), deed.points, -deed.place),
+        default=None,
     )
     return best.place if best is not None and best.points_gained(item) >= DIFFERENCE_MIN else None
 
 
-def _find_longest_outage(deeds: Mapping[int, ActionImpact]) -> int | None:
+def _find_longest_outage(impacts_by_index: Mapping[int, ActionImpact]) -> int | None:
     """Return the action without which downtime would be shortest; None if it would not be halved."""
-    best = min(deeds.values(), key=lambda deed: (_get_downtimes_s(deed)[1], deed.place), default=None)
+    best = min(
+        impacts_by_index.values(), key=lambda deed: (_get_downtimes_s(deed)[1], deed.place), default=None
+    )
     if best is None:
         return None
     own_outage, theirs = _get_downtimes_s(best)
     return best.place if theirs < own_outage / 2.0 else None
 
 
-def _get_downtimes_s(deed: ActionImpact) -> tuple[float, float]:
+def _get_downtimes_s(impact: ActionImpact) -> tuple[float, float]:
     """Return the downtime with and without the action, in seconds."""
-    return next(((row.left, row.right) for row in deed.outcomes if row.name == "downtime_s"), (0.0, 0.0))
+    return next(((row.left, row.right) for row in impact.outcomes if row.name == "downtime_s"), (0.0, 0.0))
 
 
 def _add_failover_advice(mistake: Mistake, rule: AnyRule | None, advice: Mapping[str, str]) -> Mistake:

@@ -408,14 +408,14 @@ Assumed: seven hours of one database.
 
 
 def _read_counter_arrays(drill: DrillState, database: str, stride: int = 1) -> dict[str, list[float | None]]:
-    places = [entry.get(database) for entry in drill.logs]
+    number_pairs = [entry.get(database) for entry in drill.logs]
     values = drill.samples.read_entries(
-        0, *np.array([place or NOWHERE for place in places], dtype=np.int64).reshape(-1, 2).T
+        0, *np.array([place or NOWHERE for place in number_pairs], dtype=np.int64).reshape(-1, 2).T
     )
     return {
         counter: [
             None if place is None else round(value, 3)
-            for place, value in zip(places[::stride], values[::stride, column].tolist(), strict=True)
+            for place, value in zip(number_pairs[::stride], values[::stride, column].tolist(), strict=True)
         ]
         for column, counter in enumerate(COUNTERS)
     }
@@ -491,8 +491,11 @@ class ClientService:
         users, servers = self._clients.get(database), self._serving.get(database)
         if users is None:
             return True
-        places = [self._connected[name] for name in users.names]
-        return all(place is not None and (not place or not servers or place in servers) for place in places)
+        client_servers = [self._connected[name] for name in users.names]
+        return all(
+            client_server is not None and (not client_server or not servers or client_server in servers)
+            for client_server in client_servers
+        )
 
 
 def compute_client_downtime_s(

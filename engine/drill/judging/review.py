@@ -164,10 +164,10 @@ def review_run(drill: Drill) -> Review:
 
 
 def build_review(drill: Drill) -> Slices[Review]:
-    """Run `review` in slices."""
+    """Run `review_run` in slices."""
     lanes = yield from scale_progress(record_all_lanes(drill), 0.0, 0.4)
     reference = yield from scale_progress(_build_reference(drill), 0.4, 0.6)
-    deeds: tuple[ActionImpact, ...] = (
+    impacts: tuple[ActionImpact, ...] = (
         (yield from scale_progress(measure_action_impacts(drill), 0.6, 1.0)) if drill.finished else ()
     )
     steps = [] if reference is None else [s for s in reference.steps if not s.line.startswith("answer ")]
@@ -184,7 +184,7 @@ def build_review(drill: Drill) -> Slices[Review]:
         failovers=tuple(_review_failovers(drill, lanes)),
         outages=tuple(outage for lane in lanes.values() for outage in _list_outages(drill, lane)),
         lost=tuple(_find_losses(drill.events)),
-        mistakes=tuple(find_mistakes(drill, lanes, plan, deeds)),
+        mistakes=tuple(find_mistakes(drill, lanes, plan, impacts)),
         reference=reference,
     )
 

@@ -169,12 +169,12 @@ def _build_item(run: ScoredRun, rule: AnyRule) -> RubricItem:
     if not result.counted:
         return RubricItem(rule.name, 0.0, rule.points, result.reason, counted=False)
     points = _round_points(rule, result.points)
-    moments = tuple(tick / TICKS_PER_S for tick in result.loss_ticks)
+    times_s = tuple(tick / TICKS_PER_S for tick in result.loss_ticks)
     if points >= rule.points:
-        return RubricItem(rule.name, points, rule.points, result.reason, moments)
+        return RubricItem(rule.name, points, rule.points, result.reason, times_s)
     missing = round(rule.points - points, 1)
     losses = tuple(result.losses) or (Loss(missing, None, result.reason, rule.better),)
-    return RubricItem(rule.name, points, rule.points, result.reason, moments, rule.better, losses)
+    return RubricItem(rule.name, points, rule.points, result.reason, times_s, rule.better, losses)
 
 
 def _score_goals(run: ScoredRun, rule: GoalsRule) -> RuleResult:
@@ -228,9 +228,9 @@ def _find_single_database(run: ScoredRun, database: str | None) -> str:
 
 
 def _find_event_ticks(
-    run: ScoredRun, database: str | None, kind: str, wanted: Callable[[Event], object] = lambda e: True
+    run: ScoredRun, database: str | None, kind: str, is_match: Callable[[Event], object] = lambda e: True
 ) -> list[Tick]:
-    return [e.tick for e in select_events(run.events, kind) if database in (None, e.database) and wanted(e)]
+    return [e.tick for e in select_events(run.events, kind) if database in (None, e.database) and is_match(e)]
 
 
 DOWN: Final = mark("{database} was down for {time} (full points up to {target}, none after {limit}).")
@@ -349,13 +349,13 @@ def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) 
         share = rule.points * inquiry.weight / weights
         verdict = format_verdict(inquiry, answer)
         verdicts.append(verdict)
-        moment = answer.answered_tick if answer.answered_tick is not None else answer.asked_tick
-        answer_ticks += [moment] if moment is not None else []
+        tick = answer.answered_tick if answer.answered_tick is not None else answer.asked_tick
+        answer_ticks += [tick] if tick is not None else []
         if answer.correct:
             points += share
         else:
             unasked = answer.asked_tick is None
-            losses.append(Loss(round(share, 1), moment, verdict, rule.better, unasked=unasked))
+            losses.append(Loss(round(share, 1), tick, verdict, rule.better, unasked=unasked))
     return RuleResult(
         points, join_messages(" ", verdicts) if verdicts else ANSWER_SHOWN_LATER, answer_ticks, losses
     )
@@ -397,9 +397,9 @@ def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
             for loss in losses
         ),
     )
-    moments = [loss.tick for loss in losses if loss.tick is not None]
+    ticks = [loss.tick for loss in losses if loss.tick is not None]
     return RuleResult(
-        rule.points - arithmetic.add_in_order(loss.points for loss in losses), message, moments, losses
+        rule.points - arithmetic.add_in_order(loss.points for loss in losses), message, ticks, losses
     )
 
 
@@ -490,8 +490,8 @@ def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[Rub
     deduction = round(
         min(given_up_failover.PRICE * len(disabled), given_up_failover.PRICE_MAX, besides_goals), 1
     )
-    deeds = join_messages("; ", (failover.what for failover in disabled))
-    message = build_message("You disabled automatic failover: {deeds}.", deeds=deeds)
+    commands_text = join_messages("; ", (failover.what for failover in disabled))
+    message = build_message("You disabled automatic failover: {deeds}.", deeds=commands_text)
     better = build_message(
         "keep the witness, safety FULL and the session. Automatic failover needs all of them."
     )
@@ -505,8 +505,8 @@ def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[Rub
         )
         for failover in disabled
     )
-    moments = tuple(failover.tick / TICKS_PER_S for failover in disabled)
-    return [RubricItem(DISARMED, 0.0 - deduction, 0.0, message, moments, better, losses)]
+    times_s = tuple(failover.tick / TICKS_PER_S for failover in disabled)
+    return [RubricItem(DISARMED, 0.0 - deduction, 0.0, message, times_s, better, losses)]
 
 
 def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
@@ -519,8 +519,8 @@ def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
         return []
     deduction = round(min(cost, besides_goals), 1)
     message = build_message("Hints used: {n}. Points: −{cost:g}.", n=len(run.hints), cost=cost)
-    moments = tuple(hint.tick / TICKS_PER_S for hint in run.hints)
-    return [RubricItem(HINTS, 0.0 - deduction, 0.0, message, moments)]
+    times_s = tuple(hint.tick / TICKS_PER_S for hint in run.hints)
+    return [RubricItem(HINTS, 0.0 - deduction, 0.0, message, times_s)]
 
 
 def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
@@ -549,8 +549,8 @@ def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[Rubr
         )
         for action in pointless
     )
-    moments = tuple(action.tick / TICKS_PER_S for action in pointless)
-    return [RubricItem(NEEDLESS, 0.0 - deduction, 0.0, message, moments, better, losses)]
+    times_s = tuple(action.tick / TICKS_PER_S for action in pointless)
+    return [RubricItem(NEEDLESS, 0.0 - deduction, 0.0, message, times_s, better, losses)]
 
 
 REWINDS_COST_MAX: Final = 10.0
@@ -572,10 +572,10 @@ def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
             for a, b in run.rewinds
         ),
     )
-    moments = tuple(target_tick / TICKS_PER_S for _, target_tick in run.rewinds)
+    times_s = tuple(target_tick / TICKS_PER_S for _, target_tick in run.rewinds)
     deduction = round(min(run.rewind_cost * len(run.rewinds), REWINDS_COST_MAX, besides_goals), 1)
     message = build_message("Rewinds: {n} ({ways}).", n=len(run.rewinds), ways=rewind_texts)
-    return [RubricItem(REWINDS, 0.0 - deduction, 0.0, message, moments)]
+    return [RubricItem(REWINDS, 0.0 - deduction, 0.0, message, times_s)]
 
 
 DEDUCTED: Final = (_deduct_disabled_failovers, _deduct_hints, _deduct_pointless_actions, _deduct_rewinds)

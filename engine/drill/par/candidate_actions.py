@@ -245,17 +245,17 @@ def list_session_repairs(world: World, session: SessionSpec) -> list[str]:
     return resumed + list_setup_statements(world, session)
 
 
-def list_remaining_steps(moment: SearchDrill) -> list[SolutionStep]:
+def list_remaining_steps(run: SearchDrill) -> list[SolutionStep]:
     """Return the steps of the solution that have not been applied yet, in their order."""
-    return filter_undone(moment, moment.scenario.solution, parse_step)
+    return filter_undone(run, run.scenario.solution, parse_step)
 
 
 Item = TypeVar("Item")
 
 
-def filter_undone(moment: SearchDrill, planned: Iterable[Item], act: Callable[[Item], Input]) -> list[Item]:
+def filter_undone(run: SearchDrill, planned: Iterable[Item], act: Callable[[Item], Input]) -> list[Item]:
     """Return the *planned* items that are not done yet, in their order. *act* returns the input of an item."""
-    inputs, remaining_inputs = list(moment.journal), []
+    inputs, remaining_inputs = list(run.journal), []
     for planned_input in planned:
         match = next((item for item in inputs if is_same_action(item, act(planned_input))), None)
         if match is None:

@@ -56,8 +56,8 @@ def _never_expires(_: float) -> bool:
 
 def read_fair_plans(certificate: ParCertificate) -> list[list[Input]]:
     """Return the fair plans of a certificate, as inputs."""
-    weighed = (certificate.get("robust"), certificate.get("safest"))
-    over_seeds = [entry["plan"] for entry in weighed if entry]
+    entries = (certificate.get("robust"), certificate.get("safest"))
+    over_seeds = [entry["plan"] for entry in entries if entry]
     lines = (certificate["par"]["plan"], certificate["shortest"], *over_seeds, certificate.get("last_chance"))
     return [_parse_inputs(line) for line in lines if line]
 
@@ -247,11 +247,14 @@ class CertificateBuilder:
         name: PlanName,
         entry: WeighedPlan | None,
         value_key: Literal["mean", "least"],
-        weighed: Mapping[SearchPlan, object],
+        measured_plans: Mapping[SearchPlan, object],
     ) -> WeighedPlan | None:
-        """Return *entry* or the earlier certificate's entry, if that has a higher value and was not *weighed* again."""
+        """Return the better of *entry* and the earlier certificate's entry.
+
+        An earlier entry does not count if all its plans are in *measured_plans*.
+        """
         earlier_entry = self._read_earlier_entry(name)
-        if earlier_entry is None or all(plan in weighed for plan in self._find_earlier_plans(name)):
+        if earlier_entry is None or all(plan in measured_plans for plan in self._find_earlier_plans(name)):
             return entry
         return earlier_entry if entry is None or entry[value_key] < earlier_entry[value_key] else entry
 
@@ -362,8 +365,10 @@ def _merge_previous(previous: ParCertificate, certificate: ParCertificate) -> Pa
     if has_same_choices and previous.get("acts_tried", 0) > certificate["acts_tried"]:
         certificate["acts_tried"] = previous["acts_tried"]
         certificate["blunder_share"] = previous["blunder_share"]
-    sprung = {trap["name"]: trap["best"] for trap in previous.get("traps") or () if trap["best"] is not None}
+    best_by_trap = {
+        trap["name"]: trap["best"] for trap in previous.get("traps") or () if trap["best"] is not None
+    }
     for trap in certificate["traps"]:
-        best_scores = [best for best in (trap["best"], sprung.get(trap["name"])) if best is not None]
+        best_scores = [best for best in (trap["best"], best_by_trap.get(trap["name"])) if best is not None]
         trap["best"] = max(best_scores, default=None)
     return certificate

@@ -201,16 +201,16 @@ class BaselineRun:
         """Return the rest of *play* if its first action would be a no-op; otherwise None."""
         if play.without_first is None or run.finished:
             return None
-        place = run.tick, play.first_line
-        if place not in self._noops:
-            self._noops[place] = would_be_noop(run, play.first_line)
-        return play.without_first(run.tick) if self._noops[place] else None
+        noop_key = run.tick, play.first_line
+        if noop_key not in self._noops:
+            self._noops[noop_key] = would_be_noop(run, play.first_line)
+        return play.without_first(run.tick) if self._noops[noop_key] else None
 
-    def _find_start(self, moment: SearchDrill, play: Continuation) -> Slices[Tick | None]:
+    def _find_start(self, run: SearchDrill, play: Continuation) -> Slices[Tick | None]:
         """Return the tick at which *play* branches off from the run; None if it never does."""
-        tick: Tick | None = moment.tick
-        if play.condition is not None and not moment.is_condition_met(play.condition):
-            tick = yield from self._find_holding_tick(play.condition, moment.tick)
+        tick: Tick | None = run.tick
+        if play.condition is not None and not run.is_condition_met(play.condition):
+            tick = yield from self._find_holding_tick(play.condition, run.tick)
         return None if tick is None else max(tick + play.delay, play.earliest_tick)
 
     def _find_holding_tick(self, condition: str, tick: Tick) -> Slices[Tick | None]:
@@ -236,18 +236,18 @@ class BaselineRun:
 
 def find_best_rollout(
     baseline: BaselineRun,
-    moment: SearchDrill,
+    run: SearchDrill,
     candidates: Iterable[Continuation],
     threshold: float = math.inf,
 ) -> Slices[Rollout]:
-    """Return the best rollout of the *candidates* from *moment*, or the first one that reaches *threshold*.
+    """Return the best rollout of the *candidates* from *run*, or the first one that reaches *threshold*.
 
     Of two continuations with equal scores, the one with fewer actions is better.
     """
     best_rollout: Rollout | None = None
     for play in candidates:
         rollout = yield from baseline.evaluate_continuation(
-            moment, play, -1.0 if best_rollout is None else best_rollout.score
+            run, play, -1.0 if best_rollout is None else best_rollout.score
         )
         if isinstance(rollout, Rollout) and (
             best_rollout is None or get_rank(rollout) > get_rank(best_rollout)
@@ -287,31 +287,31 @@ def get_rank(rollout: Rollout) -> tuple[float, bool, int]:
     return rollout.score, rollout.reached, -len(rollout.actions)
 
 
-def list_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input]]) -> Iterator[Continuation]:
+def list_continuations(run: SearchDrill, plans: Iterable[Sequence[Input]]) -> Iterator[Continuation]:
     """Yield every remaining part of *plans*, complete plans first.
 
     If the run itself has broken something, also yield parts that begin with its repair. If the run has
     removed or suspended a session, also yield parts that are preceded or followed by its repair.
     """
-    yield from list_whole_continuations(moment, plans)
+    yield from list_whole_continuations(run, plans)
     continuations = [
-        *(list_suffixes(moment, plans) if not moment.finished else ()),
+        *(list_suffixes(run, plans) if not run.finished else ()),
         build_idle_continuation(),
     ]
     yield from continuations
-    if moment.finished:
+    if run.finished:
         return
-    if own_reversals := list_own_fault_reversals(moment):
+    if own_reversals := list_own_fault_reversals(run):
         continuations += [_prepend_lines(own_reversals, play) for play in continuations]
         yield from continuations[len(continuations) // 2 :]
-    of_partners = any(map(is_partner_statement, moment.journal))
-    if of_partners and has_broken_session(moment):
+    of_partners = any(map(is_partner_statement, run.journal))
+    if of_partners and has_broken_session(run):
         yield from (
             Continuation(partial(_set_up_sessions, continuation=play), ("set up", *_build_identity_key(play)))
             for play in continuations
         )
     if of_partners or own_reversals:
-        remaining_steps = list_remaining_steps(moment)
+        remaining_steps = list_remaining_steps(run)
         lines = [parse_step(step).line_without_time for step in remaining_steps]
         for first_index in range(len(lines) + 1):
             mended = (*own_reversals, *lines[first_index:])
@@ -328,27 +328,27 @@ def list_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input]]) ->
         yield Continuation(partial(_run_repairs, lines=own_reversals, serve=True), ("served", *own_reversals))
 
 
-def list_whole_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input]]) -> Iterator[Continuation]:
+def list_whole_continuations(run: SearchDrill, plans: Iterable[Sequence[Input]]) -> Iterator[Continuation]:
     """Yield only the complete continuations of `list_continuations`, for a quick estimate."""
     continuations: list[Continuation] = []
-    if not moment.finished:
-        if remaining_steps := list_remaining_steps(moment):
+    if not run.finished:
+        if remaining_steps := list_remaining_steps(run):
             continuations += _list_step_continuations(remaining_steps, include_undelayed=True)
         continuations += [
-            build_plan_continuation(filter_undone(moment, plan, lambda item: item)) for plan in plans
+            build_plan_continuation(filter_undone(run, plan, lambda item: item)) for plan in plans
         ]
     continuations.append(build_idle_continuation())
     yield from continuations
-    if not moment.finished and (own_reversals := list_own_fault_reversals(moment)):
+    if not run.finished and (own_reversals := list_own_fault_reversals(run)):
         yield from (_prepend_lines(own_reversals, play) for play in continuations)
 
 
-def list_own_fault_reversals(moment: SearchDrill) -> list[str]:
+def list_own_fault_reversals(run: SearchDrill) -> list[str]:
     """Return the inputs that revert the run's own active faults, the latest fault first."""
     own_faults = (
         fault
-        for fault in reversed(moment.world.faults)
-        if fault.reverted_tick is None and is_requested(fault, moment.journal)
+        for fault in reversed(run.world.faults)
+        if fault.reverted_tick is None and is_requested(fault, run.journal)
     )
     lines = (
         reverse.line_without_time for fault in own_faults if (reverse := find_reverse(fault)) is not None
@@ -365,14 +365,14 @@ def list_recoveries(world: World) -> list[str]:
     ]
 
 
-def list_repair_inputs(moment: SearchDrill) -> list[Input]:
+def list_repair_inputs(run: SearchDrill) -> list[Input]:
     """Return all repairs that are possible now, to be applied together."""
-    lines = dict.fromkeys([*list_own_fault_reversals(moment), *list_repairs(moment.world)])
-    return [parse_line(line, moment.tick) for line in lines]
+    lines = dict.fromkeys([*list_own_fault_reversals(run), *list_repairs(run.world)])
+    return [parse_line(line, run.tick) for line in lines]
 
 
 def list_suffixes(
-    moment: SearchDrill, plans: Iterable[Sequence[Input]], include_undelayed: bool = True
+    run: SearchDrill, plans: Iterable[Sequence[Input]], include_undelayed: bool = True
 ) -> Iterator[Continuation]:
     """Yield every remaining part of *plans* and of the reference.
 
@@ -380,7 +380,7 @@ def list_suffixes(
     """
     ends = {tuple(plan[first:]): None for plan in plans for first in range(len(plan))}
     yield from map(build_plan_continuation, ends)
-    remaining_steps = list_remaining_steps(moment)
+    remaining_steps = list_remaining_steps(run)
     for first_index in range(len(remaining_steps)):
         yield from _list_step_continuations(remaining_steps[first_index:], include_undelayed)
 

@@ -109,10 +109,10 @@ class HiddenCauses(Struct):
 
 def _list_picks(scenario: Scenario) -> Iterator[dict[str, object]]:
     pools = variants.list_pool_groups(scenario.variants)
-    for places in product(*(range(len(next(iter(pool.values())))) for pool in pools)):
+    for indexes in product(*(range(len(next(iter(pool.values())))) for pool in pools)):
         yield {
-            name: entries[place]
-            for pool, place in zip(pools, places, strict=True)
+            name: entries[index]
+            for pool, index in zip(pools, indexes, strict=True)
             for name, entries in pool.items()
         }
 

@@ -173,7 +173,7 @@ def _build_account(
         moments[-1].run, continuations.build_idle_continuation()
     )
     assert isinstance(idle_rollout, Rollout), "nothing is asked of it"
-    values, reached = [way.score for way in rollouts], [way.reached for way in rollouts]
+    values, reached = [rollout.score for rollout in rollouts], [rollout.reached for rollout in rollouts]
     surprises = [later_value - before for before, later_value in pairwise(values)]
     risen = max(0.0, idle_rollout.score - values[-1], *surprises)
     values[-1], reached[-1] = max(values[-1], idle_rollout.score), reached[-1] or idle_rollout.reached
@@ -194,7 +194,7 @@ def _build_account(
     doubt = _find_bound_gap(moments, values)
     if reached[-1] or not reached[0]:
         return Account(tuple(moves), _compute_accuracy(moves), None, doubt, risen)
-    last = max(place for place, is_reachable in enumerate(reached) if is_reachable)
+    last = max(index for index, is_reachable in enumerate(reached) if is_reachable)
     if plans is None:
         chance = yield from _build_last_chance(moments[last], moments[last + 1].run, rollouts[last])
         return Account(tuple(moves), _compute_accuracy(moves), chance, doubt, risen)
@@ -234,9 +234,9 @@ def _compute_accuracy(moves: Sequence[RunSegment]) -> float:
     width = min(WINDOW[1], max(WINDOW[0], len(stretches) // 10))
     weights = [
         min(
-            WEIGHT[1], max(WEIGHT[0], _compute_deviation(stretch_values[max(0, place + 2 - width) :][:width]))
+            WEIGHT[1], max(WEIGHT[0], _compute_deviation(stretch_values[max(0, index + 2 - width) :][:width]))
         )
-        for place in range(len(stretches))
+        for index in range(len(stretches))
     ]
     weighted: float = add_in_order(map(mul, accuracies, weights)) / add_in_order(weights)
     harmonic: float = len(accuracies) / add_in_order(1.0 / max(1.0, accuracy) for accuracy in accuracies)
@@ -277,7 +277,7 @@ def _find_rollouts(
         yield len(rollouts) / len(moments) * 0.9
     last_known = rollouts[0]
     return _apply_waiting(
-        moments, [last_known := rollouts.get(place, last_known) for place in range(len(moments))]
+        moments, [last_known := rollouts.get(index, last_known) for index in range(len(moments))]
     )
 
 
@@ -318,7 +318,7 @@ def _improve_rollouts(
     points that are not yet lost, search from there. Try each result from earlier moments with lower V, alone
     and after each available action.
     """
-    improved = yield from _bridge_back(moments, rollouts)
+    improved = yield from _improve_before_losses(moments, rollouts)
     looked = set[int]()
     for _ in range(HARDER_MAX):
         improved = yield from _propagate_backward(moments, improved)
@@ -338,10 +338,10 @@ def _improve_rollouts(
         ]
         if not remaining_positions:
             break
-        place = max(remaining_positions, key=lambda at: poor[at])
-        looked.add(place)
-        improved[place] = yield from _search_from_moment(moments[place], improved[place], plans, node_limit)
-        yield from _propagate_forward(moments, improved, place)
+        index = max(remaining_positions, key=lambda at: poor[at])
+        looked.add(index)
+        improved[index] = yield from _search_from_moment(moments[index], improved[index], plans, node_limit)
+        yield from _propagate_forward(moments, improved, index)
     return (yield from _propagate_backward(moments, improved))
 
 
@@ -360,11 +360,13 @@ def _compute_shortfall(moment: RunMoment, rollout: Rollout) -> float:
     return short if short >= LABELS[0][0] else 0.0
 
 
-def _bridge_back(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> Slices[list[Rollout]]:
+def _improve_before_losses(
+    moments: Sequence[RunMoment], rollouts: Sequence[Rollout]
+) -> Slices[list[Rollout]]:
     """Return *rollouts* with improvements by one available action that leads back to the continuation before a loss."""
     improved, tries = list(rollouts), 0
-    for place, moment in enumerate(moments[:-1]):
-        rollout_before, next_index = improved[place], place + 1
+    for index, moment in enumerate(moments[:-1]):
+        rollout_before, next_index = improved[index], index + 1
         if (
             moment.line == WAITING
             or rollout_before.score - improved[next_index].score < LABELS[-1][0]
@@ -372,7 +374,7 @@ def _bridge_back(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> S
         ):
             continue
         tries += 1
-        improved[next_index] = yield from _bridge_rollout(
+        improved[next_index] = yield from _try_bridged_rollout(
             moments[next_index], improved[next_index], rollout_before, patient=True
         )
         yield from _propagate_forward(moments, improved, next_index)
@@ -382,10 +384,10 @@ def _bridge_back(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> S
 def _propagate_forward(moments: Sequence[RunMoment], rollouts: list[Rollout], index: int) -> Slices[None]:
     """Try the continuation found at *index* from later moments, too."""
     for later_index in range(index + 1, len(rollouts)):
-        way = rollouts[later_index - 1]
-        if rollouts[later_index].score >= way.score:
+        rollout = rollouts[later_index - 1]
+        if rollouts[later_index].score >= rollout.score:
             break
-        candidates = [continuations.build_plan_continuation(way.actions[way.action_count :])]
+        candidates = [continuations.build_plan_continuation(rollout.actions[rollout.action_count :])]
         rollouts[later_index] = yield from _improve_rollout(
             moments[later_index], rollouts[later_index], candidates
         )
@@ -394,17 +396,19 @@ def _propagate_forward(moments: Sequence[RunMoment], rollouts: list[Rollout], in
 def _propagate_backward(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> Slices[list[Rollout]]:
     """Return *rollouts*. Where V rises, the later continuation is tried from the moment before, too."""
     better_rollouts = list(rollouts)
-    for place in range(len(better_rollouts) - 2, -1, -1):
-        moment, next_rollout = moments[place], better_rollouts[place + 1]
-        if moment.line == WAITING and better_rollouts[place].score < next_rollout.score:
+    for index in range(len(better_rollouts) - 2, -1, -1):
+        moment, next_rollout = moments[index], better_rollouts[index + 1]
+        if moment.line == WAITING and better_rollouts[index].score < next_rollout.score:
             # waiting as the run did is also a continuation
-            better_rollouts[place] = replace(next_rollout, action_count=len(moment.run.journal))
-        elif better_rollouts[place].score < next_rollout.score:
-            better_rollouts[place] = yield from _bridge_rollout(moment, better_rollouts[place], next_rollout)
+            better_rollouts[index] = replace(next_rollout, action_count=len(moment.run.journal))
+        elif better_rollouts[index].score < next_rollout.score:
+            better_rollouts[index] = yield from _try_bridged_rollout(
+                moment, better_rollouts[index], next_rollout
+            )
     return better_rollouts
 
 
-def _bridge_rollout(
+def _try_bridged_rollout(
     moment: RunMoment, rollout: Rollout, target_rollout: Rollout, patient: bool = False
 ) -> Slices[Rollout]:
     """Return *rollout*, or a better one that follows *target_rollout* immediately or after one available action."""
@@ -442,10 +446,10 @@ def _improve_rollout(
 def _apply_waiting(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> list[Rollout]:
     """Return *rollouts*, with waiting as in the run as a further continuation."""
     new_rollouts = list(rollouts)
-    for place in range(len(new_rollouts) - 2, -1, -1):
-        if moments[place].line == WAITING and new_rollouts[place].score < new_rollouts[place + 1].score:
-            new_rollouts[place] = replace(
-                new_rollouts[place + 1], action_count=len(moments[place].run.journal)
+    for index in range(len(new_rollouts) - 2, -1, -1):
+        if moments[index].line == WAITING and new_rollouts[index].score < new_rollouts[index + 1].score:
+            new_rollouts[index] = replace(
+                new_rollouts[index + 1], action_count=len(moments[index].run.journal)
             )
     return new_rollouts
 
@@ -488,7 +492,7 @@ def _collect_moments(drill: Drill) -> Slices[list[RunMoment]]:
     order = sorted(
         range(len(actions)), key=lambda at: (actions[at].verb != FINISH, is_inspection(actions[at]))
     )
-    weighed = set(order[:MOVES_MAX])
+    evaluated_indexes = set(order[:MOVES_MAX])
     stops = sorted({find_next_whole_second(event.tick) for event in drill.events if is_observable(event)})
     run = SearchDrill(drill.scenario, drill.seed)
     moments: list[RunMoment] = []
@@ -505,9 +509,9 @@ def _collect_moments(drill: Drill) -> Slices[list[RunMoment]]:
             )
         )
 
-    for place, item in enumerate((*actions, None)):
+    for index, item in enumerate((*actions, None)):
         end = drill.tick if item is None else item.tick
-        if item is not None and place not in weighed:
+        if item is not None and index not in evaluated_indexes:
             if not moments or moments[-1].line != WAITING:
                 note(WAITING)
             for _ in advance_in_slices(run, end):
@@ -586,11 +590,11 @@ def _split_wait(move: RunSegment, boundary_rollouts: tuple[TimedRollout, TimedRo
     if not move.tick < boundary_rollouts[1][0] <= move.until:
         return [move]
     parts = []
-    for tick, way in boundary_rollouts:
+    for tick, rollout in boundary_rollouts:
         if move.tick < tick < move.until:
-            value = min(move.before, max(move.after, way.score))
+            value = min(move.before, max(move.after, rollout.score))
             parts.append(
                 replace(move, until=tick, after=value, label=_choose_label(move.before - value, 0.0))
             )
-            move = replace(move, tick=tick, before=value, plan=way.actions, done=way.action_count)
+            move = replace(move, tick=tick, before=value, plan=rollout.actions, done=rollout.action_count)
     return [*parts, replace(move, label=_choose_label(move.regret, 0.0))]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from itertools import takewhile
 from typing import Final
 
 from msgspec import Struct, field
@@ -116,12 +115,6 @@ class ParSearch(Struct):
                     if trial is None or self._accept_trial(trial):
                         yield
         self.complete = True
-
-    def run_nodes(self, nodes: int, seeds: Iterable[Sequence[Input]] = ()) -> ParSearch:
-        """Search for at most *nodes* nodes."""
-        for _ in takewhile(lambda _: self.nodes < nodes, self.run_steps(seeds)):
-            pass
-        return self
 
     @property
     def shortest(self) -> SearchPlan | None:

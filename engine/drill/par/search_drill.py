@@ -91,7 +91,7 @@ class SearchDrill(Drill):
     def _emit_score(self) -> None:
         """Emit nothing. Callers ask for the score when they need it, and most runs need only the total."""
 
-    def _note_hash(self) -> None:
+    def _record_hash(self) -> None:
         """Record no hash, because nobody replays this run."""
 
 
@@ -208,8 +208,8 @@ class IncrementalHash:
             return 0
 
         def hash_part(key: object, value: Part) -> HashedPart:
-            place = f"{name} {key!r} ".encode()
-            mark = _compute_digest(place + encode_part(value if matters is None else matters(value)))
+            part_key = f"{name} {key!r} ".encode()
+            mark = _compute_digest(part_key + encode_part(value if matters is None else matters(value)))
             return HashedPart(value, int.from_bytes(mark, "big"))
 
         keys, values = list(parts), list(parts.values())

@@ -276,12 +276,12 @@ class Trials:
         if rules.fair and is_fair_plan and self._causes is not None:
             is_fair_plan = self._causes.find_guess(journal) is None
         reached = all(state.is_reached for state in drill.goals.values())
-        sprung = frozenset(name for name, tick in drill.first_held.items() if tick is not None)
+        sprung_traps = frozenset(name for name, tick in drill.first_held.items() if tick is not None)
         first = BEGIN if self.start is None else self.start.tick
         happened = tuple(bisect(drill.story_ticks, item.tick) for item in journal)
         points = _find_decision_points(drill, first)[: rules.points_max]
         return SearchPlan(
-            journal, total, reached, is_fair_plan, points, sprung, count_held_parts(drill), happened
+            journal, total, reached, is_fair_plan, points, sprung_traps, count_held_parts(drill), happened
         )
 
 
@@ -309,13 +309,13 @@ def _find_decision_points(drill: SearchDrill, first_tick: Tick) -> tuple[Tick, .
 
     They are the second after each observation, and some times later.
     """
-    moments = {first_tick} | {
+    ticks = {first_tick} | {
         find_next_whole_second(event.tick) for event in drill.events if is_observable(event)
     }
-    shown_moments = sorted(moment for moment in moments if moment >= first_tick)
-    for moment, next_tick in zip(shown_moments, [*shown_moments[1:], drill.tick], strict=True):
-        moments |= {t for wait in WAITS_S if (t := moment + to_ticks(wait)) < next_tick}
-    return tuple(sorted(moment for moment in moments if first_tick <= moment < drill.tick))
+    shown_moments = sorted(tick for tick in ticks if tick >= first_tick)
+    for tick, next_tick in zip(shown_moments, [*shown_moments[1:], drill.tick], strict=True):
+        ticks |= {t for wait in WAITS_S if (t := tick + to_ticks(wait)) < next_tick}
+    return tuple(sorted(tick for tick in ticks if first_tick <= tick < drill.tick))
 
 
 # --- novelty of a plan's results --------------------------------------------------------------------------

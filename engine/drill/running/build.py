@@ -123,7 +123,7 @@ def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroupS
         names = tuple(name for d in scenario.databases if d.name in group.databases for name in d.names)
         world.groups[guid] = model.Group(kind="availability", databases=names)
         hosts = tuple(replica.server for replica in group.replicas)
-        places = tuple(sorted((name, server) for name in names for server in hosts))
+        copy_keys = tuple(sorted((name, server) for name in names for server in hosts))
         in_step = {r.server for r in group.replicas if _is_synchronized(group, r.server)}
         listener = (
             model.AvailabilityListener(
@@ -142,8 +142,10 @@ def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroupS
             primary=group.primary,
             replicas=tuple(_build_replica(world, replica) for replica in group.replicas),
             databases=names,
-            joined=places,
-            ready=tuple(place for place in places if place[1] in in_step or place[1] == group.primary),
+            joined=copy_keys,
+            ready=tuple(
+                copy_key for copy_key in copy_keys if copy_key[1] in in_step or copy_key[1] == group.primary
+            ),
             failure_condition_level=group.failure_condition_level,
             health_check_timeout_ms=group.health_check_timeout_ms,
             backup_preference=group.backup_preference,

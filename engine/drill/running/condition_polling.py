@@ -73,7 +73,7 @@ class ConditionPoller(DrillState):
         twin._settlings, twin._changed = -1, True
         return twin
 
-    def _poll_all(self) -> None:
+    def _poll_all_conditions(self) -> None:
         """Evaluate all conditions that can be evaluated now, and record the changes."""
         raise NotImplementedError
 
@@ -150,7 +150,7 @@ class ConditionPoller(DrillState):
             or watch.answers != self._collect_answers()
         ):
             self._held = held_texts
-            self._poll_all()
+            self._poll_all_conditions()
             texts, tick = self._plan_next_poll()
             conditions = {text: self._get_condition(text) for text in texts}
             quiet = {
@@ -172,16 +172,16 @@ class ConditionPoller(DrillState):
     def _plan_next_poll(self) -> tuple[tuple[str, ...], Tick]:
         """Return the conditions that could change, and the next whole second at which one can change by time alone."""
         tick, texts = self.world.tick, [inject.when for inject in self._unfired.values()]
-        moments = [] if self.end_tick is None else [self.end_tick]
+        ticks = [] if self.end_tick is None else [self.end_tick]
         for goal in self.scenario.goals:
             state = self.goals[goal.name]
             if state.missed_tick is not None:
                 continue
             texts.append(goal.when)
-            moments.append(to_ticks(goal.after))
+            ticks.append(to_ticks(goal.after))
             if not state.is_reached:
-                moments += [] if goal.within is None else [to_ticks(goal.within)]
-                moments += [] if state.since_tick is None else [state.since_tick + to_ticks(goal.hold)]
+                ticks += [] if goal.within is None else [to_ticks(goal.within)]
+                ticks += [] if state.since_tick is None else [state.since_tick + to_ticks(goal.hold)]
         texts += [condition for name, condition, _, _ in self._watched if name not in self.first_held]
         for inquiry in (
             () if self.mode is DrillMode.LAB else self.scenario.inquiries
@@ -193,17 +193,19 @@ class ConditionPoller(DrillState):
                 continue
             if answer.asked_tick is not None:
                 deadline = questions.find_deadline(inquiry, answer)
-                moments += [] if deadline is None else [deadline]
+                ticks += [] if deadline is None else [deadline]
                 if isinstance(inquiry, Prediction):
-                    moments.append(answer.asked_tick + to_ticks(inquiry.judged_after))
+                    ticks.append(answer.asked_tick + to_ticks(inquiry.judged_after))
             elif answer.since_tick is not None or inquiry.when is None:
                 since_tick = to_ticks(inquiry.at or 0.0) if answer.since_tick is None else answer.since_tick
-                moments.append(since_tick + to_ticks(inquiry.after))
+                ticks.append(since_tick + to_ticks(inquiry.after))
             else:
                 texts.append(inquiry.when)
                 if self.is_condition_met(
                     inquiry.when
                 ):  # its premise has just failed; it waits again from the next second on
-                    moments.append(tick + TICKS_PER_S)
-        seconds = (-(-moment // TICKS_PER_S) * TICKS_PER_S for moment in moments if moment > tick)
+                    ticks.append(tick + TICKS_PER_S)
+        seconds = (
+            -(-change_tick // TICKS_PER_S) * TICKS_PER_S for change_tick in ticks if change_tick > tick
+        )
         return tuple(text for text in texts if text is not None), min(seconds, default=UNREACHED_TICK)

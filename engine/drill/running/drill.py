@@ -90,7 +90,7 @@ A week of one database has 50,000 samples.
 
 
 class Drill(ConditionPoller):
-    """Run of a scenario. Its fields may be read freely; only `do` and `advance_to` change it.
+    """Run of a scenario. Its fields may be read freely; only `apply_line`, `apply_item` and `advance_to` change it.
 
     Goals, prices and conditional injects are evaluated at whole seconds. Within a tick, timers come first,
     then that evaluation, then the timeline's inputs, then the trainee's. The result does not depend on how
@@ -104,7 +104,7 @@ class Drill(ConditionPoller):
         super().__init__(scenario, seed, mode)
         self._schedule_timeline()
         self._apply_due_inputs()
-        self._note_hash()
+        self._record_hash()
 
     @property
     def drill(self) -> Drill:
@@ -138,7 +138,7 @@ class Drill(ConditionPoller):
                 self._poll_conditions()
             self._apply_due_inputs()
             if world.tick % HASH_EVERY == 0:
-                self._note_hash()
+                self._record_hash()
         return self.events[first_event:]
 
     def apply_line(self, line: str) -> Input:
@@ -173,7 +173,7 @@ class Drill(ConditionPoller):
         events = simulator.advance_world(self.world, self.world.tick)
         self._record_events(rewind.hide_effects(events, item) if self.is_truth_hidden else events, item)
         if not is_read_only_input(item):
-            self._note_hash()
+            self._record_hash()
         if item.verb == "rewind":
             self._apply_rewind(item)
         if item.verb == "finish":
@@ -183,16 +183,6 @@ class Drill(ConditionPoller):
     def end_now(self) -> None:
         """End the drill now."""
         self.apply_line("finish")
-
-    def open_next_hint(self, layer: int) -> str:
-        """Open a layer of the next hint and return its text.
-
-        *layer*: 1 where to look, 2 what it means, 3 what to type.
-        """
-        hint = self.find_next_hint()
-        self.apply_line(f"hint {layer}")
-        assert hint is not None, "do has refused to open a hint that is not there"
-        return (hint.look, hint.means, hint.type)[layer - 1]
 
     def build_report(self) -> Report:
         """Return the whole run in the form of `run --json`."""
@@ -371,13 +361,13 @@ class Drill(ConditionPoller):
             else:
                 self.answers[fact.name] = questions.record_answer(self.answers[fact.name], fact.number, tick)
 
-    def _note_hash(self) -> None:
+    def _record_hash(self) -> None:
         self.hashes.append(StateHash(self.world.tick, len(self.journal), self.world.compute_state_hash()))
 
     def _emit_event(self, data: EventData, text: str) -> None:
         self.events.append(Event(self.world.tick, data, text))
 
-    def _poll_all(self) -> None:
+    def _poll_all_conditions(self) -> None:
         for number, inject in list(self._unfired.items()):
             if inject.when is not None and self.is_condition_met(inject.when):
                 del self._unfired[number]
@@ -433,15 +423,15 @@ class Drill(ConditionPoller):
         """
         interval, now_tick = self.samples.every, self.world.tick
         for _ in range((now_tick - 1) // interval - start_tick // interval):
-            self._note_sample()
+            self._record_sample()
         if now_tick % TICKS_PER_S == 0:
             self._update_sampled_state()
             if now_tick % interval == 0:
-                self._note_sample()
+                self._record_sample()
                 self._sample_less_often()
             self._compare_failovers()
 
-    def _note_sample(self) -> None:
+    def _record_sample(self) -> None:
         assert self._standing is not None, "the first one is taken after a second"
         self.logs.append(self._log_of)
         self.standings.append(self._standing)

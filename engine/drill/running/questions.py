@@ -113,9 +113,9 @@ def poll_inquiry(
     if answer.void_tick is not None:
         return answer, None
     if answer.asked_tick is None:
-        return _maybe_ask(inquiry, answer, holds, tick)
+        return _ask_if_due(inquiry, answer, holds, tick)
     if isinstance(inquiry, Prediction) and answer.judged_tick is None:
-        inquiry_answer = _maybe_judge(inquiry, answer, answer.asked_tick, holds, tick)
+        inquiry_answer = _judge_if_due(inquiry, answer, answer.asked_tick, holds, tick)
         if inquiry_answer is not None:
             return inquiry_answer, "judged"
     deadline = _find_answer_deadline(inquiry, answer.asked_tick)
@@ -124,7 +124,7 @@ def poll_inquiry(
     return answer, None
 
 
-def _maybe_ask(
+def _ask_if_due(
     inquiry: Inquiry, answer: InquiryAnswer, holds: Callable[[str], bool], tick: Tick
 ) -> tuple[InquiryAnswer, News | None]:
     since_tick = answer.since_tick
@@ -146,7 +146,7 @@ def _maybe_ask(
     )  # it may have been answered before a rewind
 
 
-def _maybe_judge(
+def _judge_if_due(
     inquiry: Prediction, answer: InquiryAnswer, asked_tick: Tick, holds: Callable[[str], bool], tick: Tick
 ) -> InquiryAnswer | None:
     if tick < asked_tick + to_ticks(inquiry.judged_after):

@@ -7,14 +7,13 @@ from typing import Final, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import conditions
 from engine.drill.authoring.conditions import Condition
 from engine.drill.authoring.facts import Facts, SentBatch
 from engine.drill.authoring.references import collect_names
 from engine.drill.authoring.scenario import select_variant
-from engine.drill.authoring.schema import ConditionRule, ConductRule, Goal, Hint, Inject, Scenario
+from engine.drill.authoring.schema import ConditionRule, ConductRule, Hint, Inject, Scenario
 from engine.drill.judging import score
 from engine.drill.judging.score import Score
 from engine.drill.judging.scored_run import ScoredRun
@@ -253,29 +252,6 @@ class DrillState:
             journal=self.journal,
             calls=self.calls,
         )
-
-    def compute_progress(self) -> float | None:
-        """Return the percentage of goal weights that are reached; None if the mode hides it.
-
-        A goal that must hold for some time counts in proportion to that time. The figure depends only on
-        goals and reveals nothing about hidden faults.
-        """
-        if not self.terms.progress or not self.goals:
-            return None
-        weights = arithmetic.add_in_order(goal.weight for goal in self.scenario.goals)
-        return (
-            100.0
-            * arithmetic.add_in_order(
-                goal.weight * self._compute_goal_share(goal) for goal in self.scenario.goals
-            )
-            / weights
-        )
-
-    def _compute_goal_share(self, goal: Goal) -> float:
-        state = self.goals[goal.name]
-        if state.is_reached or state.since_tick is None:
-            return float(state.is_reached)
-        return min(1.0, (self.tick - state.since_tick) / max(1, to_ticks(goal.hold)))
 
     def is_condition_met(self, text: str) -> bool:
         """Return whether a condition is met now. Raises ConditionError for an invalid condition."""

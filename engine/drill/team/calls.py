@@ -140,7 +140,7 @@ def _apply_read_back(calls: Calls, item: Input, names: set[str], true: Truth) ->
     )
     ordered_keywords = extract_keywords(call.text)
     special = names | NEGATIONS
-    strange = (
+    added_keywords = (
         word
         for word in extract_keywords(text)
         if word not in ordered_keywords and (word in special or word[0].isdigit())
@@ -153,7 +153,7 @@ def _apply_read_back(calls: Calls, item: Input, names: set[str], true: Truth) ->
             read_back=text,
             read_back_tick=item.tick,
             missing=tuple(dict.fromkeys(word for word in ordered_keywords if word not in spoken_keywords)),
-            strange=tuple(dict.fromkeys(strange)),
+            strange=tuple(dict.fromkeys(added_keywords)),
             wrong_before=call.wrong_before or call.read_back,
         ),
     )

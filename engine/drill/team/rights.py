@@ -67,12 +67,12 @@ def assign_role(team: Sequence[StoryRole], item: Input, team_calls: Calls, allow
     elif item.verb in HEARS:
         item = replace(item, by=calls.find_speaker(team_calls, item, [str(role.key) for role in team]))
     elif item.verb not in OF_ALL:
-        able = next((role for role in team if is_allowed(role, item)), None)
-        if able is None and not allow_unassigned:
+        allowed_role = next((role for role in team if is_allowed(role, item)), None)
+        if allowed_role is None and not allow_unassigned:
             raise InputError(
                 build_message("no role of this team may do this: {deed}", deed=item.command_text)
             )
-        item = replace(item, by=str(able.key)) if able is not None else item
+        item = replace(item, by=str(allowed_role.key)) if allowed_role is not None else item
     if item.verb in HEARS and item.by == item.args[0]:
         raise InputError(build_message("{name} cannot call itself", name=item.by))
     return item

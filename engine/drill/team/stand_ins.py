@@ -61,8 +61,8 @@ def _find_next_line(drill: DrillState, call: TeamCall) -> tuple[str, Tick]:
         text = f"confirm {call.to}" if call.is_correct else f"call {call.to} {call.text}"
         return f"{call.by} {text}", call.read_back_tick
     if call.confirmed_tick is not None and call.acted_tick is None:
-        deed = interpret_order(drill, call)
-        return (f"{call.to} {deed}", call.confirmed_tick) if deed else ("", 0)
+        action_line = interpret_order(drill, call)
+        return (f"{call.to} {action_line}", call.confirmed_tick) if action_line else ("", 0)
     return "", 0
 
 
@@ -138,11 +138,13 @@ def _find_true_fact(drill: DrillState, call: TeamCall) -> str:
     serving = [
         f"{database} serves on {server}" for database, server in product(names.databases, names.servers)
     ]
-    using = [f"{client} on {server} is CONNECTED" for client, server in product(names.clients, names.servers)]
+    connection_facts = [
+        f"{client} on {server} is CONNECTED" for client, server in product(names.clients, names.servers)
+    ]
     power = [f"{server} is {word}" for server, word in product(names.servers, ("OFF", "RUNNING"))]
     known_names = {name.lower() for name in (*names.databases, *names.clients, *names.servers)}
     asked_names = words & known_names
-    for fact in (*statements, *serving, *using, *power):
+    for fact in (*statements, *serving, *connection_facts, *power):
         if (not asked_names or asked_names & set(extract_keywords(fact))) and drill.is_condition_met(fact):
             return fact
     return ""
@@ -182,16 +184,16 @@ def _list_spontaneous_lines(drill: DrillState, role_keys: Collection[str]) -> It
         return
 
 
-def _is_ordered(drill: DrillState, deed: Input) -> bool:
+def _is_ordered(drill: DrillState, action: Input) -> bool:
     """Return whether this action of the solution follows an order."""
-    if deed.verb in HEARS:
+    if action.verb in HEARS:
         return False
     has_heard_order = False
     for item, _ in _iterate_solution(drill):
-        if item == deed:
+        if item == action:
             return has_heard_order
         if item.verb == "call":
-            has_heard_order = item.args[0] == deed.by
-        elif item.by == deed.by and item.verb not in HEARS:
+            has_heard_order = item.args[0] == action.by
+        elif item.by == action.by and item.verb not in HEARS:
             has_heard_order = False
     return False

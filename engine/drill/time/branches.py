@@ -217,30 +217,6 @@ class Branches:
             raise BranchError(build_message("Branch {name!r} already exists.", name=name))
         return name
 
-    # --- storage --------------------------------------------------------------------------------------------
-
-    def list_stored_branches(self) -> list[Branch]:
-        """Return the whole tree, each branch after its parent."""
-        return [self._build_stored_branch(name) for name in self._roots]
-
-    def _build_stored_branch(self, name: str) -> Branch:
-        history, root = self._histories[name], self._roots[name]
-        if isinstance(history, Branch):
-            return replace(history, name=name, root=root)
-        lines = tuple(item.line for item in history.drill.journal[root.inputs :])
-        return Branch(name, root, history.drill.mode, lines, history.drill.tick)
-
-
-def restore_branches(scenario: Scenario, seed: int, stored: Sequence[Branch]) -> Branches:
-    """Restore the tree in *stored* and replay its first branch.
-
-    Raises InputError for a branch of another drill.
-    """
-    first_branch = stored[0]
-    return Branches(
-        run_to_completion(_replay_stored_branch(scenario, seed, first_branch, ())), stored, first_branch.name
-    )
-
 
 def _replay_stored_branch(
     scenario: Scenario, seed: int, branch: Branch, shared_lines: Iterable[str]

@@ -119,6 +119,6 @@ def replay_inputs(
     hashes: Iterable[tuple[Tick, str]] = (),
     lenient: bool = False,
 ) -> Slices[Kind]:
-    """Run `playing` and return *run* with all inputs applied."""
+    """Run `play_in_slices` and return *run* with all inputs applied."""
     yield from play_in_slices(run, inputs, tick, hashes, lenient)
     return run

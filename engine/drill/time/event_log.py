@@ -153,9 +153,9 @@ class EventLog(Sequence[Event]):
             is_match &= columns["server"] == self._words.get_text_index(server)
         return np.flatnonzero(is_match) + start
 
-    def iterate_rows(self, places: Array, names: Collection[str]) -> Iterator[tuple[Any, ...]]:
-        """Yield (tick, the fields *names*, text) of the events with the indexes *places*, quickly."""
-        places_found, fields = self.columns[places], {}
+    def iterate_rows(self, indexes: Array, names: Collection[str]) -> Iterator[tuple[Any, ...]]:
+        """Yield (tick, the fields *names*, text) of the events with the indexes *indexes*, quickly."""
+        places_found, fields = self.columns[indexes], {}
         texts, data = self._words.texts, self._words.data
         for place in np.unique(places_found["data"]).tolist():
             fields[place] = tuple(getattr(data[place], name, None) for name in names)
@@ -175,14 +175,14 @@ class EventLog(Sequence[Event]):
         return self._count
 
     @overload
-    def __getitem__(self, place: int) -> Event: ...
+    def __getitem__(self, index: int) -> Event: ...
     @overload
-    def __getitem__(self, place: slice) -> list[Event]: ...
-    def __getitem__(self, place: int | slice) -> Event | list[Event]:
-        column = self.columns[place]
-        if isinstance(place, slice):
+    def __getitem__(self, index: slice) -> list[Event]: ...
+    def __getitem__(self, index: int | slice) -> Event | list[Event]:
+        column = self.columns[index]
+        if isinstance(index, slice):
             return list(self._build_events(column))
-        return self._event(*column.item())
+        return self._build_event(*column.item())
 
     def __iter__(self) -> Iterator[Event]:
         return self._build_events(self.columns)
@@ -206,17 +206,17 @@ class EventLog(Sequence[Event]):
 
     def _match_kinds(self, column: Array, kinds: Collection[str]) -> Array:
         """Return a mask of the entries of *column* that belong to *kinds*."""
-        places = [self._words.get_text_index(kind) for kind in kinds]
+        text_indexes = [self._words.get_text_index(kind) for kind in kinds]
         is_matching_word = np.zeros(len(self._words.texts), dtype=bool)
-        is_matching_word[places] = True
+        is_matching_word[text_indexes] = True
         return is_matching_word[column]
 
     def _build_events(self, columns: Array) -> Iterator[Event]:
         for index in range(0, len(columns), READ_BATCH):
             for fields in columns[index : index + READ_BATCH].tolist():
-                yield self._event(*fields)
+                yield self._build_event(*fields)
 
-    def _event(self, tick: int, _kind: int, server: int, database: int, text: int, data: int) -> Event:
+    def _build_event(self, tick: int, _kind: int, server: int, database: int, text: int, data: int) -> Event:
         texts = self._words.texts
         return Event(tick, self._words.data[data], str(texts[text]), texts[server], texts[database])
 
@@ -262,11 +262,11 @@ class PackedList(Sequence[Row]):
         return self._count
 
     @overload
-    def __getitem__(self, place: int) -> Row: ...
+    def __getitem__(self, index: int) -> Row: ...
     @overload
-    def __getitem__(self, place: slice) -> list[Row]: ...
-    def __getitem__(self, place: int | slice) -> Row | list[Row]:
-        return self._unpack_values()[place]
+    def __getitem__(self, index: slice) -> list[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | list[Row]:
+        return self._unpack_values()[index]
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self._unpack_values())

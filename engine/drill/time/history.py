@@ -61,7 +61,7 @@ KEPT_ROWS_MAX: Final = 32_000
 
 
 class History:
-    """Drill with its history: the same `do` and `advance_to`, and access to every past time.
+    """Drill with its history: the same `apply_line` and `advance_to`, and access to every past time.
 
     `drill` is the live run. `seek` returns another drill for viewing and does not change the live run.
     """

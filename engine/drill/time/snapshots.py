@@ -223,9 +223,9 @@ class RunSnapshot(Struct, Generic[State], frozen=True):
         # lines that T-SQL can read: those from before the run, then those of the events
         errorlogs = dict(drill.errorlog_before)
         for server in drill.world.instances:
-            places = drill.events.find_indices(("errorlog",), server)[-LINES_KEPT:]
-            if len(places):
-                lines = drill.events.iterate_rows(places, ("number", "severity", "state"))
+            indexes = drill.events.find_indices(("errorlog",), server)[-LINES_KEPT:]
+            if len(indexes):
+                lines = drill.events.iterate_rows(indexes, ("number", "severity", "state"))
                 errorlogs[server] = (*errorlogs.get(server, ()), *lines)[-LINES_KEPT:]
         drill.world.errorlog = errorlogs
         return drill

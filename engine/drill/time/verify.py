@@ -43,10 +43,10 @@ class Divergence(Struct, frozen=True):
 
     def __str__(self) -> str:
         if self.claim is not None:
-            place, claimed, replayed = self.claim
+            path, claimed, replayed = self.claim
             return build_message(
                 "the states match, but {place} is recorded as {said}, and the replay gives {so}",
-                place=place, said=claimed, so=replayed,
+                place=path, said=claimed, so=replayed,
             )  # fmt: skip
         agreed, state_hash = self.agreed, self.expected or self.replayed_hash
         text = build_message("different from the start")
@@ -72,21 +72,6 @@ class Divergence(Struct, frozen=True):
         )
 
 
-def verify_journal(
-    scenario: Scenario,
-    seed: int,
-    mode: DrillMode | str,
-    lines: Iterable[str],
-    hashes: Sequence[StateHash],
-    tick: Tick,
-) -> Divergence | None:
-    """Replay the journal up to *tick*; return None if all *hashes* match.
-
-    Raises InputError for a journal that does not match the scenario.
-    """
-    return _compare_states(_replay_journal(scenario, seed, mode, lines, tick), hashes)
-
-
 def verify_report(scenario: Scenario, report: Report) -> Divergence | None:
     """Verify a report of `run --json`. If the replay differs, its events locate the first difference."""
     return find_divergence(replay_report(scenario, report), report)
@@ -105,7 +90,7 @@ def find_divergence(drill: Drill, report: Report) -> Divergence | None:
 
 
 def find_divergence_in_slices(drill: Drill, report: Report) -> Slices[Divergence | None]:
-    """Run `divergence` in slices."""
+    """Run `find_divergence` in slices."""
     recorded = [StateHash(to_ticks(h["t_s"]), h["inputs"], h["hash"]) for h in report["hashes"]]
     difference = _compare_states(drill, recorded)
     if report.get("cut_off"):  # such a report contains nothing more
@@ -171,11 +156,11 @@ def _compare_report(drill: Drill, report: Report) -> Divergence | None:
     replayed_report = drill.build_report()
     for name in REPORTED:
         if name in report and to_json_types(report[name]) != to_json_types(replayed_report[name]):
-            place, recorded_value, replayed_value = _find_first_difference(
+            path, recorded_value, replayed_value = _find_first_difference(
                 name, to_json_types(report[name]), to_json_types(replayed_report[name])
             )
             return Divergence(
-                drill.hashes[-1], None, None, claim=(place, str(recorded_value), str(replayed_value))
+                drill.hashes[-1], None, None, claim=(path, str(recorded_value), str(replayed_value))
             )
     return None
 

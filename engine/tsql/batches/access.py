@@ -72,8 +72,8 @@ def _wait_for_others(machine: Machine, database: str, termination: str, spids: t
     waited = 0 if since_tick is None else machine.world.tick - since_tick
     after_s = next((int(word) for word in words if word.isdigit()), 0)
     if not words or waited < after_s * TICKS_PER_S:
-        place = (machine.session.server, database.lower(), "")
-        raise locks.LockConflictError(spids, place, locks.EXCLUSIVE)
+        object_key = (machine.session.server, database.lower(), "")
+        raise locks.LockConflictError(spids, object_key, locks.EXCLUSIVE)
 
 
 def end_other_windows(machine: Machine, database: str, termination: str) -> list[Message]:

@@ -531,8 +531,8 @@ def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
     option_table.check_options("CREATE DATABASE", statement.options, machine.context.version)
     named = [dict(file.properties) for file in statement.files]
     if statement.snapshot_of is not None:
-        places = tuple((file.get("NAME", ""), file.get("FILENAME", "")) for file in named)
-        return databases.create_snapshot(world, server, statement.name, statement.snapshot_of, places)
+        file_names = tuple((file.get("NAME", ""), file.get("FILENAME", "")) for file in named)
+        return databases.create_snapshot(world, server, statement.name, statement.snapshot_of, file_names)
     if statement.attach == "ATTACH":
         return databases.attach_database(
             world, server, statement.name, named[0].get("FILENAME", "") if named else "", login

@@ -106,9 +106,9 @@ def check_definition(
         if isinstance(item, Check):
             continue
         try:
-            places = find_column_positions(table, item.columns, ref.parts[-1])
+            positions = find_column_positions(table, item.columns, ref.parts[-1])
             if isinstance(item, Key):
-                check_key(table, places, ref.parts[-1])
+                check_key(table, positions, ref.parts[-1])
                 check_filter(machine, table, item, ref.parts[-1])
         except SqlError as problem:
             problem.also = (1750,)
@@ -178,11 +178,11 @@ def _check_types(ref: TableRef, table: Table, parent: Table, item: ForeignKey, t
 _NO_KEYS: Final = frozenset({"text", "ntext", "image", "xml"})
 
 
-def check_key(table: Table, places: Sequence[int], owner: str) -> None:
+def check_key(table: Table, positions: Sequence[int], owner: str) -> None:
     """Raise 1909 for a repeated column, 1919 for a type that a key cannot have."""
-    for index, position in enumerate(places):
+    for index, position in enumerate(positions):
         name, (kind, length, _) = table.columns[position].name, parse_type(table.columns[position].type)
-        if position in places[:index]:
+        if position in positions[:index]:
             raise SqlError(1909, "index", name)
         if kind in _NO_KEYS or length == MAX:
             raise SqlError(1919, name, owner)
@@ -251,7 +251,7 @@ def enforce_constraints(
         new_table = _fill_computed_columns(machine, new_table, new_indexes)
     if new_indexes:
         new_table, new_indexes = _enforce_unique_keys(machine, ref, new_table, new_indexes)
-        rows = [new_table.rows[place] for place in new_indexes]
+        rows = [new_table.rows[position] for position in new_indexes]
         _enforce_checks(machine, ref, new_table, rows, verb)
         for item in new_table.constraints:
             if isinstance(item, ForeignKey) and not (item.disabled or ref.parts[-1].startswith(("#", "@"))):
@@ -299,15 +299,15 @@ def add_computed_types(machine: Machine, table: Table) -> Table:
 
 
 def _fill_computed_columns(machine: Machine, table: Table, row_positions: list[int]) -> Table:
-    places = [index for index, column in enumerate(table.columns) if column.computed]
-    texts = [table.columns[place].computed for place in places]
+    positions = [index for index, column in enumerate(table.columns) if column.computed]
+    texts = [table.columns[position].computed for position in positions]
     rows = list(table.rows)
     values = _evaluate_rows(
         machine, table.columns, [rows[row_position] for row_position in row_positions], texts
     )
     for row_index, computed_values in zip(row_positions, values, strict=True):
         row = list(rows[row_index])
-        for position, value in zip(places, computed_values, strict=True):
+        for position, value in zip(positions, computed_values, strict=True):
             row[position] = value
         rows[row_index] = tuple(row)
     return replace(table, rows=tuple(rows))
@@ -320,7 +320,7 @@ def _enforce_unique_keys(
     for key in table.constraints:
         if not isinstance(key, Key) or not key.unique:
             continue
-        places = find_column_positions(table, key.columns, ref.parts[-1])
+        positions = find_column_positions(table, key.columns, ref.parts[-1])
         positions_by_key: dict[tuple[Scalar, ...], int] = {}
         rows = _find_filtered_rows(machine, table, key) if key.filter else None
         # existing rows come first, so that a new row is the duplicate
@@ -329,11 +329,11 @@ def _enforce_unique_keys(
         ):
             if index in ignored or (rows is not None and index not in rows):
                 continue
-            values = _get_key_values(table.rows[index], places)
+            values = _get_key_values(table.rows[index], positions)
             if positions_by_key.setdefault(values, index) == index:
                 continue
             if not key.ignore_duplicates:
-                raise _make_duplicate_error(ref, key, [table.rows[index][place] for place in places])
+                raise _make_duplicate_error(ref, key, [table.rows[index][position] for position in positions])
             ignored.add(index)
     if not ignored:
         return table, row_positions
@@ -347,8 +347,10 @@ def _enforce_unique_keys(
     return kept_table, [index for index, row_index in enumerate(stay) if row_index in new_positions]
 
 
-def _get_key_values(row: Row, places: Iterable[int]) -> tuple[Scalar, ...]:
-    return tuple(make_text_key(v) if isinstance(v, str) else v for v in (row[place] for place in places))
+def _get_key_values(row: Row, positions: Iterable[int]) -> tuple[Scalar, ...]:
+    return tuple(
+        make_text_key(v) if isinstance(v, str) else v for v in (row[position] for position in positions)
+    )
 
 
 def _make_duplicate_error(ref: TableRef, key: Key, values: Iterable[Scalar]) -> SqlError:
@@ -390,9 +392,9 @@ def _enforce_foreign_key(
     if not isinstance(parent, Table) or target is None:
         return
     keys = {_get_key_values(row, target) for row in parent.rows}
-    places = find_column_positions(table, item.columns, ref.parts[-1])
+    positions = find_column_positions(table, item.columns, ref.parts[-1])
     for row in rows:
-        foreign_key = _get_key_values(row, places)
+        foreign_key = _get_key_values(row, positions)
         if None not in foreign_key and foreign_key not in keys:
             column = parent.columns[target[0]].name if len(target) == 1 else ""
             raise _make_conflict_error(machine, verb, "FOREIGN KEY", item.name, item.table, column)
@@ -428,9 +430,9 @@ def _enforce_references(
             removed_keys = {_get_key_values(row, target) for row in old_table.rows} - {
                 _get_key_values(row, target) for row in new_table.rows
             }
-            places = find_column_positions(table, item.columns, stored_object.name)
-            if removed_keys and any(_get_key_values(row, places) in removed_keys for row in table.rows):
-                column = item.columns[0] if len(places) == 1 else ""
+            positions = find_column_positions(table, item.columns, stored_object.name)
+            if removed_keys and any(_get_key_values(row, positions) in removed_keys for row in table.rows):
+                column = item.columns[0] if len(positions) == 1 else ""
                 kind = "SAME TABLE REFERENCE" if is_own_table else "REFERENCE"
                 raise _make_conflict_error(
                     machine, verb, kind, item.name, (stored_object.schema, stored_object.name), column

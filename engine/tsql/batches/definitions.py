@@ -364,7 +364,7 @@ def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> T
     """
     (new,), _ = parse_table(text)
     check_type_text(new.type, "column", new.name)
-    place = next(
+    column_position = next(
         (
             column_index
             for column_index, old in enumerate(table.columns)
@@ -372,10 +372,10 @@ def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> T
         ),
         None,
     )
-    if place is None:
+    if column_position is None:
         raise SqlError(4924, "ALTER TABLE ALTER COLUMN", new.name, ref.parts[-1])
     option_table.check_options("COLUMN", new.options, machine.context.version)
-    old = table.columns[place]
+    old = table.columns[column_position]
     collation = dict(old.options).get("COLLATE", _COLLATION)
     if any(name != "COLLATE" or value.lower() != collation.lower() for name, value in new.options):
         raise UnsimulatedFeatureError("ALTER COLUMN … with more than type and NULL")
@@ -385,13 +385,15 @@ def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> T
             error = SqlError(5074, "column", column.name, "column", old.name, also=(4922,))
             error.title = "ALTER TABLE ALTER COLUMN"
             raise error
-    using = [item for item in table.constraints if new.name.lower() in map(str.lower, item.columns)]
+    dependent_constraints = [
+        item for item in table.constraints if new.name.lower() in map(str.lower, item.columns)
+    ]
     is_used = any(
         isinstance(item, ForeignKey) or item.kind == "PRIMARY KEY"
-        for item in using
+        for item in dependent_constraints
         if not isinstance(item, Check)
     )
-    if old.computed or is_used or (using and not _is_only_wider(old.type, new.type)):
+    if old.computed or is_used or (dependent_constraints and not _is_only_wider(old.type, new.type)):
         raise UnsimulatedFeatureError(
             "ALTER COLUMN of a column that a constraint, an index or a formula needs"
         )
@@ -399,24 +401,26 @@ def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> T
     parse_type(changed_column.type)
     rows = tuple(
         (
-            *row[:place],
-            tables.convert_for_column(changed_column, row[place], ref.parts[-1], "UPDATE"),
-            *row[place + 1 :],
+            *row[:column_position],
+            tables.convert_for_column(changed_column, row[column_position], ref.parts[-1], "UPDATE"),
+            *row[column_position + 1 :],
         )
         for row in table.rows
     )
     return replace(
-        table, columns=(*table.columns[:place], changed_column, *table.columns[place + 1 :]), rows=rows
+        table,
+        columns=(*table.columns[:column_position], changed_column, *table.columns[column_position + 1 :]),
+        rows=rows,
     )
 
 
 def _add_default(table: Table, name: str, text: str, called: str, ref: TableRef) -> Table:
     """Add a default to a column. Raises 1781 if the column has one."""
-    (place,) = constraints.find_column_positions(table, (name,), ref.parts[-1])
+    (column_position,) = constraints.find_column_positions(table, (name,), ref.parts[-1])
     columns = list(table.columns)
-    if columns[place].default:
+    if columns[column_position].default:
         raise SqlError(1781, also=(1750,))
-    columns[place] = replace(columns[place], default=text, default_name=called)
+    columns[column_position] = replace(columns[column_position], default=text, default_name=called)
     return replace(table, columns=tuple(columns))
 
 
@@ -480,7 +484,11 @@ def _drop_columns(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
     Raise 4924 for a missing column, 4923 for the last one, 5074 and 4922 if a constraint needs it.
     """
     dropped_names = {name.lower() for name in names}
-    keep = [place for place, column in enumerate(table.columns) if column.name.lower() not in dropped_names]
+    keep = [
+        column_position
+        for column_position, column in enumerate(table.columns)
+        if column.name.lower() not in dropped_names
+    ]
     if len(keep) + len(dropped_names) != len(table.columns):
         raise SqlError(4924, "ALTER TABLE DROP COLUMN", names[0], ref.parts[-1])
     for item in table.constraints:
@@ -499,8 +507,8 @@ def _drop_columns(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
             raise SqlError(5074, "column", column.name, "column", min(used_names), also=(4922,))
     if not keep:
         raise SqlError(4923, names[-1], ref.parts[-1])
-    rows = tuple(tuple(row[place] for place in keep) for row in table.rows)
-    columns = tuple(table.columns[place] for place in keep)
+    rows = tuple(tuple(row[column_position] for column_position in keep) for row in table.rows)
+    columns = tuple(table.columns[column_position] for column_position in keep)
     return replace(table, columns=columns, rows=rows)
 
 

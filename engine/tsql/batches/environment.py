@@ -66,10 +66,10 @@ def _has_permission(context: Context, securable: str, kind: str, permission: str
     if kind != "OBJECT":
         raise UnsimulatedFeatureError(f"HAS_PERMS_BY_NAME of {kind} for a login outside sysadmin")
     parts = tuple(part.strip("[]") for part in securable.split("."))
-    place, stored_object = objects.locate_object(context, parts)
+    object_key, stored_object = objects.locate_object(context, parts)
     if stored_object is None:
         return None
-    return int(has_permission(context, place[1], permission, stored_object.schema, stored_object.key))
+    return int(has_permission(context, object_key[1], permission, stored_object.schema, stored_object.key))
 
 
 def _evaluate_object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
@@ -114,7 +114,7 @@ def _find_sid_without_login(context: Context) -> Scalar:
 
 
 def _evaluate_newid(context: Context) -> Scalar:
-    digits = f"{context.world.chance.next_bits():016X}{context.world.chance.next_bits():016X}"
+    digits = f"{context.world.chance.draw_bits():016X}{context.world.chance.draw_bits():016X}"
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-A{digits[17:20]}-{digits[20:]}"
 
 

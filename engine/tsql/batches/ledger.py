@@ -1,6 +1,6 @@
 """Rows that msdb procedures and sp_configure store on an instance, as plain data in the world.
 
-The catalog shows them as tables (catalog/agent.py). Other code must not change them.
+The catalog shows them as tables (engine/tsql/catalog). Other code must not change them.
 """
 
 from collections.abc import Callable
@@ -72,11 +72,11 @@ def add_row(world: World, server: str, table: str, /, **values: Scalar) -> int:
 
 
 def change_rows(
-    world: World, server: str, table: str, wanted: Callable[[Record], bool], /, **values: Scalar
+    world: World, server: str, table: str, is_changed: Callable[[Record], bool], /, **values: Scalar
 ) -> int:
-    """Set columns of the rows for which *wanted* is true, and return the number of rows."""
+    """Set columns of the rows for which *is_changed* is true, and return the number of rows."""
     ledger = _find_ledger(world, server, table)
-    is_chosen = [wanted(dict(row)) for row in ledger.rows]
+    is_chosen = [is_changed(dict(row)) for row in ledger.rows]
     changed_rows = tuple(
         tuple({**dict(row), **values}.items()) if hit else row
         for row, hit in zip(ledger.rows, is_chosen, strict=True)

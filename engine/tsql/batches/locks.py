@@ -53,9 +53,9 @@ of ROWS are derived from it.
 class LockConflictError(Exception):
     """Signal that the statement must wait for *spids* before it can lock *place*. It has changed nothing yet."""
 
-    def __init__(self, spids: tuple[int, ...], place: ObjectKey, mode: str) -> None:
-        super().__init__(spids, place, mode)
-        self.spids, self.place, self.mode = spids, place, mode
+    def __init__(self, spids: tuple[int, ...], object_key: ObjectKey, mode: str) -> None:
+        super().__init__(spids, object_key, mode)
+        self.spids, self.place, self.mode = spids, object_key, mode
 
 
 class SqlLock(Struct, frozen=True):
@@ -72,21 +72,21 @@ class SqlLock(Struct, frozen=True):
 
 def list_session_locks(session: SqlSession) -> list[SqlLock]:
     """Return the locks of a connection on objects and rows."""
-    sql_locks = [SqlLock(session.spid, place, mode) for place, mode in session.held]
-    for place, edit in session.writes:
+    sql_locks = [SqlLock(session.spid, object_key, mode) for object_key, mode in session.held]
+    for object_key, edit in session.writes:
         if isinstance(edit, RowChanges):
-            sql_locks.append(SqlLock(session.spid, place, INSERT))
-            sql_locks += [SqlLock(session.spid, place, EXCLUSIVE, number) for number, _ in edit.rows]
+            sql_locks.append(SqlLock(session.spid, object_key, INSERT))
+            sql_locks += [SqlLock(session.spid, object_key, EXCLUSIVE, number) for number, _ in edit.rows]
         else:
-            sql_locks.append(SqlLock(session.spid, place, SCHEMA))
+            sql_locks.append(SqlLock(session.spid, object_key, SCHEMA))
     return sql_locks
 
 
 def _collect_modes(session: SqlSession, object_key: ObjectKey) -> set[str]:
     """Return the modes in which a connection has locked an object as a whole."""
     modes = {mode for write_key, mode in session.held if write_key == object_key}
-    for place, edit in session.writes:
-        if place == object_key:
+    for written_key, edit in session.writes:
+        if written_key == object_key:
             modes.add(ROWS if isinstance(edit, RowChanges) else SCHEMA)
     return modes
 
@@ -152,9 +152,9 @@ hints].
 
 def collect_hints(context: Context, table_hints: frozenset[str]) -> frozenset[str]:
     """Return the hints of a table in a query, including those that the isolation level implies."""
-    words = table_hints & _HINTS
+    lock_hints = table_hints & _HINTS
     level = _LEVELS.get(dict(context.session.options).get("TRANSACTION", ""))
-    return words if level is None or words - {"READPAST"} else words | {level}
+    return lock_hints if level is None or lock_hints - {"READPAST"} else lock_hints | {level}
 
 
 def lock_for_read(
@@ -408,8 +408,8 @@ def evaluate_applock_mode(
     context: Context, principal: Scalar, resource: Scalar, owner: Scalar = None
 ) -> Scalar:
     """Evaluate APPLOCK_MODE: the mode in which the caller has the lock, or NoLock."""
-    place = make_resource_key(context, context.session.database, to_text(principal), to_text(resource))
-    lock = find_application_lock(context.session, place, _read_owner(context, "applock_mode", owner))
+    resource_key = make_resource_key(context, context.session.database, to_text(principal), to_text(resource))
+    lock = find_application_lock(context.session, resource_key, _read_owner(context, "applock_mode", owner))
     return NAMES[lock.mode] if lock is not None else "NoLock"
 
 
@@ -421,8 +421,8 @@ def is_grantable(
     if requested_mode is None:
         raise SqlError(1225, "applock_test")
     _read_owner(context, "applock_test", owner)
-    place = make_resource_key(context, context.session.database, to_text(principal), to_text(resource))
-    return int(not find_holders(context, place, requested_mode))
+    resource_key = make_resource_key(context, context.session.database, to_text(principal), to_text(resource))
+    return int(not find_holders(context, resource_key, requested_mode))
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {

@@ -201,7 +201,7 @@ def _show_oldest_transaction(machine: Machine, arguments: Arguments) -> None:
     copy = machine.context.find_copy(database)
     sessions = (machine.session, *(session for _, session in machine.context.list_sessions()))
     if copy is None and any(
-        place[1] == database.lower() for session in sessions for place, _ in session.writes
+        lsn_text[1] == database.lower() for session in sessions for lsn_text, _ in session.writes
     ):
         raise UnsimulatedFeatureError("DBCC OPENTRAN of changes in a system database")
     open_transactions: list[tuple[float, int, int | None]] = []
@@ -213,7 +213,7 @@ def _show_oldest_transaction(machine: Machine, arguments: Arguments) -> None:
         machine.append_numbered_message(7969)
         return
     begins_kb, spid, tick = min(open_transactions, key=lambda entry: entry[0])
-    place = str(format_lsn(begins_kb)).rjust(25, "0")
+    lsn_text = str(format_lsn(begins_kb)).rjust(25, "0")
     began = (
         to_text(convert_value(machine.context.get_datetime_value(tick), "varchar(30)", 109))
         if tick is not None
@@ -227,7 +227,7 @@ def _show_oldest_transaction(machine: Machine, arguments: Arguments) -> None:
         f"    SPID (server process ID): {spid}",
         "    UID (user ID) : -1",
         "    Name          : user_transaction",
-        f"    LSN           : ({int(place[:10])}:{int(place[10:20])}:{int(place[20:])})",
+        f"    LSN           : ({int(lsn_text[:10])}:{int(lsn_text[10:20])}:{int(lsn_text[20:])})",
         start_line,
     )
     for line in lines:
@@ -324,18 +324,20 @@ def _check_identity(machine: Machine, arguments: Arguments) -> None:
     table = sources.find_user_table(machine, ref)
     if table is None:
         raise SqlError(2501, name)
-    place = next((index for index, column in enumerate(table.columns) if column.identity is not None), None)
-    if place is None:
+    column_position = next(
+        (index for index, column in enumerate(table.columns) if column.identity is not None), None
+    )
+    if column_position is None:
         raise SqlError(7997, name)
     table = tables.restore_identity(table, machine.context.server)
-    seed, step = table.columns[place].identity or (1, 1)
+    seed, step = table.columns[column_position].identity or (1, 1)
     used = table.next_id > 1 or table.next_identity != seed
     last = table.next_identity - step if used else None
-    column = max((to_integer(row[place]) for row in table.rows), default=None)
+    column = max((to_integer(row[column_position]) for row in table.rows), default=None)
     texts = ["NULL" if value is None else str(value) for value in (last, column)]
     next_identity = table.next_identity
     if len(arguments_left) > 1:
-        low, high = INT_RANGES.get(parse_type(table.columns[place].type)[0], (-math.inf, math.inf))
+        low, high = INT_RANGES.get(parse_type(table.columns[column_position].type)[0], (-math.inf, math.inf))
         if not low <= to_number(arguments_left[1]) <= high:
             raise SqlError(2560, 3)
         next_identity = to_integer(arguments_left[1]) + (step if used else 0)

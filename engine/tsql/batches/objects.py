@@ -307,26 +307,26 @@ def find_object(context: Context, parts: tuple[str, ...], *, waits: bool = True)
         return None
     if len(parts) > 3 or (len(parts) == 3 and context.find_database_id(parts[0]) is None):
         return None
-    place, stored_object = locate_object(context, parts, include_other_sessions=waits)
+    object_key, stored_object = locate_object(context, parts, include_other_sessions=waits)
     if waits:
-        locks.require_lock(context, place, locks.SCHEMA_STABLE)
+        locks.require_lock(context, object_key, locks.SCHEMA_STABLE)
     return None if stored_object is None or isinstance(stored_object.item, Schema) else stored_object.item
 
 
 def require_permission(context: Context, parts: tuple[str, ...], permission: str) -> None:
     """Raise 229 if the connection lacks the permission on an object that a script created."""
-    place, stored_object = locate_object(context, parts, include_other_sessions=False)
+    object_key, stored_object = locate_object(context, parts, include_other_sessions=False)
     if stored_object is not None:
         require_object_permission(
-            context, permission, place[1], stored_object.schema, stored_object.name, stored_object.key
+            context, permission, object_key[1], stored_object.schema, stored_object.name, stored_object.key
         )
 
 
 def require_alter(context: Context, parts: tuple[str, ...]) -> None:
     """Raise 1088 if the connection lacks ALTER on an object."""
-    place, stored_object = locate_object(context, parts, include_other_sessions=False)
+    object_key, stored_object = locate_object(context, parts, include_other_sessions=False)
     if stored_object is not None and not has_permission(
-        context, place[1], "ALTER", stored_object.schema, stored_object.key
+        context, object_key[1], "ALTER", stored_object.schema, stored_object.key
     ):
         raise SqlError(1088, parts[-1])
 
@@ -422,9 +422,12 @@ def store_object(context: Context, parts: tuple[str, ...], user_object: UserObje
 
 def store_schema(context: Context, name: str, schema: Schema | None) -> None:
     """Store a schema of the current database under its name, or remove it if *schema* is None."""
-    place = (context.session.server, context.session.database.lower(), SCHEMA + name.lower())
+    object_key = (context.session.server, context.session.database.lower(), SCHEMA + name.lower())
     _change_object(
-        context, place, read_object(context, place), None if schema is None else StoredObject(name, schema)
+        context,
+        object_key,
+        read_object(context, object_key),
+        None if schema is None else StoredObject(name, schema),
     )
 
 
@@ -493,14 +496,14 @@ def create_object(
 
 def drop_object(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> None:
     """Execute DROP. Raise 3701 for an unknown object, 3705 for one of another kind."""
-    place, old_stored_object = locate_object(context, parts)
+    object_key, old_stored_object = locate_object(context, parts)
     item = old_stored_object.item if old_stored_object is not None else None
     if item is not None and not isinstance(item, Schema) and type(item) is not kind:
         name, word = ".".join(parts), KINDS[type(item)][2]
         raise SqlError(3705, KINDS[kind][2].upper(), name, name, word, f"DROP {word.upper()}")
     if old_stored_object is None:
         raise SqlError(3701, "drop", KINDS[kind][2], ".".join(parts))
-    _change_object(context, place, old_stored_object, None)
+    _change_object(context, object_key, old_stored_object, None)
 
 
 def list_objects(context: Context) -> list[tuple[StoredObject, UserObject]]:

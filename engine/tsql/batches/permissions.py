@@ -403,11 +403,11 @@ PUBLIC: Final = frozenset(_PUBLIC.split())
 """System procedures that every login may call. [DOC: system stored procedures]"""
 
 
-def check_procedure_permission(machine: Machine, name: str, arguments: int) -> None:
+def check_procedure_permission(machine: Machine, name: str, argument_count: int) -> None:
     """Raise the error of a system procedure for a login outside sysadmin: 229 in msdb, else 15247."""
     if is_sysadmin(machine.context) or name in PUBLIC:
         return
-    if name == "sp_configure" and arguments < 2:
+    if name == "sp_configure" and argument_count < 2:
         return
     if name == "sp_readerrorlog":
         if is_member(machine.context, "securityadmin"):

@@ -99,7 +99,7 @@ def _evaluate_connectionproperty(context: Context, name: Scalar) -> Scalar:
     rows = catalog.list_view_rows(context, "sys.dm_exec_connections")
     own_row = next(row for row in rows if row["session_id"] == context.session.spid)
     property_name = to_text(name).lower()
-    values_by_property = {
+    property_names = {
         "net_transport",
         "protocol_type",
         "auth_scheme",
@@ -109,7 +109,7 @@ def _evaluate_connectionproperty(context: Context, name: Scalar) -> Scalar:
     }
     return (
         own_row["net_transport" if property_name == "physical_net_transport" else property_name]
-        if property_name in values_by_property | {"physical_net_transport"}
+        if property_name in property_names | {"physical_net_transport"}
         else None
     )
 

@@ -287,8 +287,8 @@ def _execute_update(machine: Machine, plan: QueryPlan) -> None:
         sources.qualify_table_name(machine, plan.target, problem)
         raise
     table = sources.change_table(machine, plan.target, before, table, "UPDATE")
-    places = sorted({int(str(row[0])) - 1 for row in changes})
-    machine.touched = [("UPDATE", before.rows[place], table.rows[place]) for place in places]
+    row_indexes = sorted({int(str(row[0])) - 1 for row in changes})
+    machine.touched = [("UPDATE", before.rows[row_index], table.rows[row_index]) for row_index in row_indexes]
     machine.append_row_count(len({row[0] for row in changes}))
 
 
@@ -307,8 +307,8 @@ def _execute_delete(machine: Machine, plan: QueryPlan) -> None:
     numbers = _select_affected_rows(machine, plan)
     before = sources.require_changeable_table(machine, plan.target)
     sources.change_table(machine, plan.target, before, tables.delete_rows(before, numbers), "DELETE")
-    places = sorted({int(str(row[0])) - 1 for row in numbers})
-    machine.touched = [("DELETE", before.rows[place], None) for place in places]
+    row_indexes = sorted({int(str(row[0])) - 1 for row in numbers})
+    machine.touched = [("DELETE", before.rows[row_index], None) for row_index in row_indexes]
     machine.append_row_count(len({row[0] for row in numbers}))
 
 

@@ -265,11 +265,11 @@ class Runner(Machine):
         else:
             self._run_atomically(lambda: self._perform_action(action))
 
-    def _run_atomically(self, work: Callable[[], None]) -> None:
-        """Run *work* completely or not at all. Errors are reported, or caught as in T-SQL."""
+    def _run_atomically(self, callback: Callable[[], None]) -> None:
+        """Run *callback* completely or not at all. Errors are reported, or caught as in T-SQL."""
         before, tables, message_count = dict(self.context.writes), self.session.tables, len(self.messages)
         try:
-            work()
+            callback()
             if self.session.doomed and (dict(self.context.writes), self.session.tables) != (before, tables):
                 self.change_session(tables=tables)
                 raise SqlError(3930)

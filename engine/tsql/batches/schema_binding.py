@@ -102,10 +102,10 @@ def _list_source_names(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
         for name, word, bracket in zip(tokens, tokens[1:], tokens[2:], strict=False)
         if word.upper == "AS" and bracket.is_op("(")
     }
-    for place, token in enumerate(tokens):
+    for token_position, token in enumerate(tokens):
         if token.upper not in ("FROM", "JOIN"):
             continue
-        token_index, parts = place + 1, []
+        token_index, parts = token_position + 1, []
         while token_index < len(tokens) and tokens[token_index].kind in ("word", "quoted"):
             parts.append(get_name(tokens[token_index]))
             if token_index + 1 >= len(tokens) or not tokens[token_index + 1].is_op("."):

@@ -158,17 +158,6 @@ def report_constant_counters(machine: Machine, plan: QueryPlan, rows: Sequence[R
         )
 
 
-def find_columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
-    """Return the columns of a table with their types, without its rows.
-
-    None if it does not exist or they are unknown.
-    """
-    try:
-        return describe_columns(machine, ref)
-    except (SqlError, UnsimulatedFeatureError):
-        return None
-
-
 def describe_columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
     """Return the columns of the table.
 
@@ -274,13 +263,15 @@ def _read_table(machine: Machine, ref: TableRef) -> objects.UserObject | None:
     if not isinstance(user_object, Table) or name.startswith(("#", "@")) or name in machine.pseudo:
         return user_object
     hints = locks.collect_hints(machine.context, ref.hints)
-    place = objects.locate_object(machine.context, ref.parts)[0]
-    rows = _find_sought_rows(machine, ref, user_object, place) if ref.seek else None
-    key_range = _find_key_range(machine, ref, user_object, place) if ref.bounds else None
+    object_key = objects.locate_object(machine.context, ref.parts)[0]
+    rows = _find_sought_rows(machine, ref, user_object, object_key) if ref.seek else None
+    key_range = _find_key_range(machine, ref, user_object, object_key) if ref.bounds else None
     if key_range is not None and rows is None and hints & {"SERIALIZABLE", "HOLDLOCK"}:
         numbered_rows = zip(user_object.ids, user_object.rows, strict=True)
         rows = frozenset(number for number, row in numbered_rows if key_range.contains(row))
-    locks.lock_for_read(machine, place, hints, rows, changes=ref.key == machine.changing, key_range=key_range)
+    locks.lock_for_read(
+        machine, object_key, hints, rows, changes=ref.key == machine.changing, key_range=key_range
+    )
     return (
         objects.exclude_locked_rows(machine.context, ref.parts, user_object)
         if "READPAST" in hints
@@ -340,7 +331,7 @@ def _find_sought_rows(
             continue
         if not {name.lower() for name in item.columns} <= sought_values.keys():
             continue
-        places = constraints.find_column_positions(table, item.columns, ref.parts[-1])
+        positions = constraints.find_column_positions(table, item.columns, ref.parts[-1])
         try:
             key = [
                 make_text_key(
@@ -351,7 +342,7 @@ def _find_sought_rows(
                         )
                     )
                 )
-                for column_index in places
+                for column_index in positions
             ]
         except SqlError:
             return None
@@ -362,7 +353,7 @@ def _find_sought_rows(
             for version in versions
             if isinstance(version, Table) and version.columns == table.columns
             for number, row in zip(version.ids, version.rows, strict=True)
-            if [make_text_key(to_text(row[column_index])) for column_index in places] == key
+            if [make_text_key(to_text(row[column_index])) for column_index in positions] == key
         )
     return None
 

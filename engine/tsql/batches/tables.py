@@ -94,14 +94,14 @@ def insert_rows(
     *own_numbers*: SET IDENTITY_INSERT is ON for the table. Raises 213, 120, 121, 207, 273, 515, 271, 544,
     545, 8101 or 8152.
     """
-    places = _find_positions(table, named)
-    _check_identity(name, table, named, places, rows, own_numbers)
+    positions = _find_positions(table, named)
+    _check_identity(name, table, named, positions, rows, own_numbers)
     added_rows: list[Row] = []
     number, last = table.next_identity, None
     for row in rows:
-        if len(row) != len(places):
-            raise SqlError(213 if not named else 120 if len(row) < len(places) else 121)
-        values_by_position = dict(zip(places, row, strict=True))
+        if len(row) != len(positions):
+            raise SqlError(213 if not named else 120 if len(row) < len(positions) else 121)
+        values_by_position = dict(zip(positions, row, strict=True))
         values: list[Scalar] = []
         for index, column in enumerate(table.columns):
             if column.computed:
@@ -156,15 +156,15 @@ def find_insertable_positions(table: Table) -> list[int]:
 def _find_positions(table: Table, named: tuple[str, ...]) -> list[int]:
     if not named:
         return find_insertable_positions(table)
-    positions_by_name = {column.name.lower(): place for place, column in enumerate(table.columns)}
+    positions_by_name = {column.name.lower(): position for position, column in enumerate(table.columns)}
     for name in named:
         if name.lower() not in positions_by_name:
             raise SqlError(207, name)
-    places = [positions_by_name[name.lower()] for name in named]
-    for index, position in enumerate(places):
-        if position in places[:index]:
+    positions = [positions_by_name[name.lower()] for name in named]
+    for index, position in enumerate(positions):
+        if position in positions[:index]:
             raise SqlError(264, named[index])
-    return places
+    return positions
 
 
 def find_insert_positions(table: Table, count: int) -> list[int]:
@@ -172,10 +172,10 @@ def find_insert_positions(table: Table, count: int) -> list[int]:
 
     Raises 213.
     """
-    places = _find_positions(table, ())
-    if len(places) != count:
+    positions = _find_positions(table, ())
+    if len(positions) != count:
         raise SqlError(213)
-    return places
+    return positions
 
 
 _VERSIONS: Final = ("timestamp", "rowversion")
@@ -185,7 +185,7 @@ def _check_identity(
     name: str,
     table: Table,
     named: tuple[str, ...],
-    places: list[int],
+    positions: list[int],
     rows: Sequence[Row],
     own_numbers: bool,
 ) -> None:
@@ -193,19 +193,21 @@ def _check_identity(
 
     Raises 544, 545 or 8101, 271 for a computed column, and 273 for a timestamp.
     """
-    place = next((index for index, column in enumerate(table.columns) if column.identity is not None), None)
-    for column_index in places:
+    position = next(
+        (index for index, column in enumerate(table.columns) if column.identity is not None), None
+    )
+    for column_index in positions:
         if table.columns[column_index].computed:
             raise SqlError(271, table.columns[column_index].name)
         if parse_type(table.columns[column_index].type)[0] in _VERSIONS:
             raise SqlError(273)
-    if place is None:
+    if position is None:
         return
-    if not named and any(len(row) == len(places) + 1 for row in rows):
+    if not named and any(len(row) == len(positions) + 1 for row in rows):
         raise SqlError(8101, name)
-    if place in places and not own_numbers:
+    if position in positions and not own_numbers:
         raise SqlError(544, name)
-    if place not in places and own_numbers:
+    if position not in positions and own_numbers:
         raise SqlError(545, name)
 
 
@@ -228,8 +230,8 @@ def update_rows(name: str, table: Table, named: tuple[str, ...], changes: Sequen
 
     A change is (row from 1, values). Of several changes of a row, the first counts.
     """
-    places = _find_positions(table, named)
-    for position in places:
+    positions = _find_positions(table, named)
+    for position in positions:
         if table.columns[position].identity is not None:
             raise SqlError(8102, table.columns[position].name)
         if table.columns[position].computed:
@@ -240,7 +242,7 @@ def update_rows(name: str, table: Table, named: tuple[str, ...], changes: Sequen
     for number, *values in reversed(changes):
         row_index = int(str(number)) - 1
         row = list(rows[row_index])
-        for position, value in zip(places, values, strict=True):
+        for position, value in zip(positions, values, strict=True):
             row[position] = convert_for_column(table.columns[position], value, name, "UPDATE")
         rows[row_index] = tuple(row)
     return replace(table, rows=tuple(rows), characters=_check_characters(count_characters(rows)))

@@ -103,15 +103,15 @@ def _roll_back_to(machine: Machine, name: str) -> None:
     Raise 6401 if there is none, 3931 in an uncommittable transaction.
     """
     session = machine.session
-    places = [index for index, (savepoint, _) in enumerate(session.savepoints) if savepoint == name]
-    if not places:
+    indexes = [index for index, (savepoint, _) in enumerate(session.savepoints) if savepoint == name]
+    if not indexes:
         raise SqlError(6401, name)
     if session.doomed:
         raise SqlError(3931)
-    point = session.savepoints[places[-1]][1]
+    point = session.savepoints[indexes[-1]][1]
     machine.context.writes = dict(point.writes)
     machine.change_session(
-        tables=_undo_tables(machine, point.tables), savepoints=session.savepoints[: places[-1] + 1]
+        tables=_restore_tables(machine, point.tables), savepoints=session.savepoints[: indexes[-1] + 1]
     )
 
 
@@ -119,7 +119,7 @@ def roll_back_transaction(machine: Machine) -> None:
     """Roll back the whole transaction, whatever its nesting."""
     undo = machine.session.undo
     if undo is not None:
-        machine.change_session(tables=_undo_tables(machine, undo.tables))
+        machine.change_session(tables=_restore_tables(machine, undo.tables))
     discarded_writes, machine.context.writes, machine.context.logs = machine.context.writes, {}, {}
     machine.change_session(transactions=0, undo=None, savepoints=(), doomed=False, writes=(), logs=())
     _release_locks(machine)
@@ -127,7 +127,7 @@ def roll_back_transaction(machine: Machine) -> None:
     _record_log_holders(machine)
 
 
-def _undo_tables(machine: Machine, tables: tuple[tuple[str, Table], ...]) -> tuple[tuple[str, Table], ...]:
+def _restore_tables(machine: Machine, tables: tuple[tuple[str, Table], ...]) -> tuple[tuple[str, Table], ...]:
     """Return temp tables with earlier rows, and the identity values that the rolled-back statements have used."""
     current = dict(machine.session.tables)
     return tuple(
@@ -144,15 +144,17 @@ def _collect_used_identities(machine: Machine, edits: dict[ObjectKey, object]) -
     They are not reused [DOC: IDENTITY property, Remarks].
     """
     used_identities: dict[ObjectKey, object] = {}
-    for place, edit in edits.items():
-        stored_object = objects.read_object(machine.context, place, include_other_sessions=False)
+    for object_key, edit in edits.items():
+        stored_object = objects.read_object(machine.context, object_key, include_other_sessions=False)
         table = stored_object.item if stored_object is not None else None
         if (
             isinstance(edit, RowChanges)
             and isinstance(table, Table)
             and table.next_identity != edit.next_identity
         ):
-            used_identities[place] = RowChanges((), edit.next_identity, table.next_id, edit.identity_cache)
+            used_identities[object_key] = RowChanges(
+                (), edit.next_identity, table.next_id, edit.identity_cache
+            )
     return used_identities
 
 

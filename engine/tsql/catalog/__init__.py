@@ -91,7 +91,7 @@ def get_object_id(context: Context, name: str) -> int | None:
         constraint = _find_constraint(context, parts)
         if constraint is not None:
             return constraint
-        for row in column_types.base_objects(context.session.database, context.version):
+        for row in column_types.list_base_objects(context.session.database, context.version):
             schemas = ("", "dbo") if row["schema_id"] == 1 else ("", "sys")
             if str(row["name"]).lower() == parts[-1].lower() and ["", *parts][-2].lower() in schemas:
                 return int(str(row["object_id"]))

@@ -46,13 +46,13 @@ def _list_mirroring_requests(context: Context) -> Iterable[Record]:
         spid += 1
         yield _build_background_row(context, spid, "DBMIRROR_EVENTS_QUEUE", copy.database_id)
         if groups.get_policy(copy).is_follower(copy):
-            for _ in range(1 + _redo_threads(context)):
+            for _ in range(1 + _count_redo_threads(context)):
                 yield _build_background_row(context, spid, "DBMIRROR_DBM_MUTEX", copy.database_id)
         spid += 1
         yield _build_background_row(context, spid, "DBMIRROR_SEND", copy.database_id)
 
 
-def _redo_threads(context: Context) -> int:
+def _count_redo_threads(context: Context) -> int:
     """Return the number of redo threads: one in 2005 on any machine; later versions follow the published formula."""
     enterprise = context.server.edition in ENTERPRISE
     return compute_redo_threads(context.computer.cores, enterprise) if context.version >= 2008 else 1

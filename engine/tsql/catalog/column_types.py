@@ -141,14 +141,14 @@ _BASE_TYPES: Final = {"S": "SYSTEM_TABLE", "SQ": "SERVICE_QUEUE", "IT": "INTERNA
 
 
 @cache
-def _base_tables() -> tuple[dict[str, str], ...]:
+def _load_base_tables() -> tuple[dict[str, str], ...]:
     return tuple(read_table("engine.tsql.catalog", "base_tables.tsv"))
 
 
-def base_objects(database: str, version: int) -> Iterator[Record]:
+def list_base_objects(database: str, version: int) -> Iterator[Record]:
     """Yield the system base tables of a database, and its predefined queues. [DOC: system base tables]."""
     built = BUILT[max(year for year in BUILT if year <= version)]
-    for row in _base_tables():
+    for row in _load_base_tables():
         if row["database"] in ("", database.lower()):
             number, schema_id = int(row["object_id"]), 1 if row["type"] == "SQ" else 4
             yield {
@@ -165,7 +165,7 @@ def base_objects(database: str, version: int) -> Iterator[Record]:
 
 def list_shipped_objects(context: Context) -> Iterable[Record]:
     """Yield the tables and views of the product in master and msdb. [DOC: system tables]."""
-    yield from base_objects(context.session.database, context.version)
+    yield from list_base_objects(context.session.database, context.version)
     for name, full_name in list_shipped_tables(context):
         kind = "V " if _SHIPPED_VIEWS.search(name) else "U "
         yield {

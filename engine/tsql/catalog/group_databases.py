@@ -292,7 +292,7 @@ def _list_database_cluster_states(context: Context) -> Iterable[Record]:
         leads = replica_state is not None and replica_state.role is ReplicaRole.PRIMARY
         for replica in group.replicas:
             for database in group.databases:
-                place = (database, replica.server)
+                copy_key = (database, replica.server)
                 copy = context.world.copies.get((context.session.server, database))
                 yield {
                     "replica_id": make_replica_id(group.guid, replica.server),
@@ -300,9 +300,9 @@ def _list_database_cluster_states(context: Context) -> Iterable[Record]:
                         get_database_number(context, group, database)
                     ),
                     "database_name": database,
-                    "is_failover_ready": int(place in group.ready),
-                    "is_pending_secondary_suspend": int(place in group.pending_suspend),
-                    "is_database_joined": int(place in group.joined),
+                    "is_failover_ready": int(copy_key in group.ready),
+                    "is_pending_secondary_suspend": int(copy_key in group.pending_suspend),
+                    "is_database_joined": int(copy_key in group.joined),
                     "recovery_lsn": format_lsn(copy.lineage[-1][1])
                     if leads and copy and copy.lineage
                     else None,

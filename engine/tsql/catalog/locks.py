@@ -197,21 +197,21 @@ def compute_progress(context: Context, run: Submission | None) -> tuple[float, i
 def _build_lock_wait(
     context: Context, run: Submission, sessions: dict[int, SqlSession], passed_ms: int
 ) -> CurrentWait:
-    spids, place, wanted_mode = run.blocked
+    spids, object_key, wanted_mode = run.blocked
     holder = sessions.get(spids[0])
-    edit = dict(holder.writes).get(place) if holder is not None else None
+    edit = dict(holder.writes).get(object_key) if holder is not None else None
     if isinstance(edit, RowChanges) and wanted_mode in _ON_ROWS and edit.rows:
         mode, held_mode = _ON_ROWS[wanted_mode], "X"
-        resource = _build_row_resource(context, place, *edit.rows[0])
+        resource = _build_row_resource(context, object_key, *edit.rows[0])
     elif holder is not None and wanted_mode in (locks.RANGE_INSERT, locks.ROWS) and holder.ranges:
         mode, held_mode = "X" if wanted_mode == locks.ROWS else wanted_mode, locks.RANGE
         resource = list(_list_range_keys(context, holder.ranges))[-1]
     else:
         mode, held_mode = (
             {locks.ROWS: "IX", locks.RANGE: "S"}.get(wanted_mode, wanted_mode),
-            _find_lock_mode(holder, place),
+            _find_lock_mode(holder, object_key),
         )
-        resource = _build_object_resource(context, place)
+        resource = _build_object_resource(context, object_key)
     kind = "LCK_M_RIn_NL" if mode == locks.RANGE_INSERT else "LCK_M_" + mode.upper().replace("-", "_")
     return CurrentWait(
         kind,

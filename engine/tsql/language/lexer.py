@@ -241,7 +241,7 @@ def get_name(token: Token) -> str:
 
 
 def convert_double_quotes(text: str) -> str:
-    """Return the text in which, as with QUOTED_IDENTIFIER OFF, "x" is a string."""
+    """Write each "x" as a string, as SQL Server reads it with QUOTED_IDENTIFIER OFF."""
     output_text, copied = "", 0
     for token in tokenize(text):
         if token.kind == "quoted" and token.text.startswith('"'):

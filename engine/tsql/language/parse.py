@@ -162,12 +162,12 @@ def _build_group_option(c: Children) -> list[tuple[str, str | tuple[str, ...]]]:
     if not isinstance(value, list) or not any(isinstance(part, list) for part in value):
         return [option_pair]
     parts = [_list_texts([part]) for part in value]
-    places = [
+    option_values = [
         text
         for number, texts in enumerate((part for part in parts if part), 1)
         for text in [str(number)] * len(texts)
     ]
-    return [option_pair, (f"{name} PRIORITY", tuple(places))]
+    return [option_pair, (f"{name} PRIORITY", tuple(option_values))]
 
 
 def _build_alter_group(c: Children) -> s.Statement:

@@ -73,17 +73,12 @@ _IGNORED: Final = frozenset({"xml", "reset", "help", "list", "listvar"})
 """Commands of sqlcmd without an effect in this simulation."""
 
 
-def split_script(text: str, variables: Mapping[str, str]) -> Split:
-    """Return the steps of a submission, and the sqlcmd variables after it.
+def split_in_steps(text: str, variables: Mapping[str, str]) -> ResumableComputation[Split]:
+    """Return the computation of the steps of a submission, and of the sqlcmd variables after it.
 
     GO and directives count only outside strings, names and comments. As in SSMS, an unknown `$(name)` or an
-    invalid GO is a fatal note; the steps before it remain.
+    invalid GO is a fatal note; the steps before it remain. A repeated request returns the cached computation.
     """
-    return split_in_steps(text, variables).get_result()
-
-
-def split_in_steps(text: str, variables: Mapping[str, str]) -> ResumableComputation[Split]:
-    """Run `split` in steps. A repeated request returns the cached computation."""
     key = (text, tuple(sorted(variables.items())))
     return _SPLIT_CACHE.get(key, len(text), lambda: ResumableComputation(_split_script(text, variables)))
 

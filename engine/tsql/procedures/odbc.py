@@ -274,9 +274,9 @@ def _show_procedure_columns(call: ProcedureCall) -> None:
                 continue
             code, sub, precision, length, scale, radix, octets, tds = _build_odbc_figures(call, types, row)
             place = int(str(row["parameter_id"]))
-            way = 5 if not place else 2 if row["is_output"] else 1
+            column_type = 5 if not place else 2 if row["is_output"] else 1
             rows.append(
-                (_require_current_database(call), schema, f"{to_text(name)};1", row["name"], way, code,
+                (_require_current_database(call), schema, f"{to_text(name)};1", row["name"], column_type, code,
                  types.get(row["user_type_id"]), precision, length, scale, radix, int(place > 0), None, None,
                  9 if sub else code, sub, octets, place, "YES" if place else "NO",
                  *(None for _ in (*type_columns, *added_types)), tds)

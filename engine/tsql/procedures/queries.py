@@ -1,7 +1,7 @@
 """Procedures of the product that are queries over the catalog, as T-SQL text (queries.sql).
 
 A query whose first column is named `error` raises that message for its first row; `message` reports it as information.
-A query after `IF @name` runs if that parameter has a value. `quiet` after the names: no row counts.
+A query after `IF @name` runs if that parameter has a value. The word `quiet` after the names suppresses row counts.
 
 The local server has id 0 [DOC: sp_helpserver]; its timeouts are the defaults.
 """

@@ -280,7 +280,7 @@ ROWS_OF: Final = {
 
 
 def _build_packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
-    """Return the call that returns the packed rows of such a function (environment.py); None for another function."""
+    """Return the call that packs the rows of a function in ROWS_OF (environment.py); None for any other function."""
     if name == "dm_os_file_exists" and len(arguments) == 1:
         return exp.Anonymous(this="file_found", expressions=[arguments[0].copy()])
     if name == "fn_my_permissions" and len(arguments) == 2 and arguments[1].name.upper() == "OBJECT":
@@ -307,7 +307,7 @@ def _build_packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
 
 
 def _list_packed_columns(name: str, arguments: Sequence[exp.Expr]) -> tuple[str, ...]:
-    """Return the columns of such a function. STRING_SPLIT has an ordinal on request."""
+    """Return the columns of a function in ROWS_OF. STRING_SPLIT has an ordinal on request."""
     if name == "string_split" and (len(arguments) < 3 or arguments[2].name != "1"):
         return ("value",)
     return ROWS_OF[name]

@@ -343,7 +343,7 @@ class QueryBinder(Grouping):
 
     def _bind_table(self, node: exp.Table, name: str, named: list[str]) -> QuerySource:
         assert self.space is not None
-        catalog, schema, table = (self.part(node.args.get(key)) for key in ("catalog", "db", "this"))
+        catalog, schema, table = (self.get_name(node.args.get(key)) for key in ("catalog", "db", "this"))
         parts = tuple(part for part in (catalog, schema, table) if part)
         written_parts = (catalog, schema, table) if catalog else parts
         aliased = bool(name)
@@ -413,7 +413,7 @@ class QueryBinder(Grouping):
 
     def _bind_star(self, star: exp.Expr) -> Columns | None:
         assert self.space is not None
-        table_name = self.part(star.args.get("table")).lower() if isinstance(star, exp.Column) else ""
+        table_name = self.get_name(star.args.get("table")).lower() if isinstance(star, exp.Column) else ""
         sources = [
             source for source in self.space.sources if not table_name or source.name.lower() == table_name
         ]
@@ -461,7 +461,7 @@ class QueryBinder(Grouping):
         if not isinstance(node, exp.Column) or node.is_star:
             return ""
         try:
-            parts = [self.part(node.args.get(key)) for key in ("catalog", "db", "table")]
+            parts = [self.get_name(node.args.get(key)) for key in ("catalog", "db", "table")]
             column = resolve_column(self.space, [part for part in parts if part], node.name)
         except SqlError:
             return ""

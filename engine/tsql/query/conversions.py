@@ -34,7 +34,7 @@ class Binder(Protocol):
     problems: list[SqlError]
 
     @staticmethod
-    def part(identifier: object) -> str:
+    def get_name(identifier: object) -> str:
         """Return the name of an identifier."""
 
     def bind(self, node: exp.Expr) -> Kind:

@@ -111,9 +111,10 @@ def rewrite_for_json(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.
     if "" in names:
         raise SqlError(13605)
     values = [p.expression if isinstance(p, exp.EQ) else p.unalias() for p in projections]
-    noted = [(p.meta[KIND][0], p.meta[KIND][2]) for p in projections]
+    column_kinds = [(p.meta[KIND][0], p.meta[KIND][2]) for p in projections]
     literals = [
-        _build_literal(exp.column(f"x{place}"), *literal_kind) for place, literal_kind in enumerate(noted)
+        _build_literal(exp.column(f"x{place}"), *literal_kind)
+        for place, literal_kind in enumerate(column_kinds)
     ]
     levels = _list_levels(projections, names) if auto else [("", list(enumerate(names)))]
     if levels is None:

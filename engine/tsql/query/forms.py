@@ -63,14 +63,14 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
     merge = tokens[0].upper == "MERGE"
     _check_joins(tokens, int(merge))
     check_brackets(tokens)
-    using = {tokens[place].start for place in replaced}
+    replaced_starts = {tokens[place].start for place in replaced}
     for before, token, next_token in zip(tokens, tokens[1:], tokens[2:], strict=False):
         word = token.upper
         if before.kind == token.kind == "op" and (before.text, token.text) in _FOREIGN_OPERATORS:
             raise SqlSyntaxError(token.line, 102, token.text)
         if token.is_op("::") and before.kind in ("string", "number", "variable"):
             raise SqlSyntaxError(token.line, 102, "::")
-        if token.start in using:
+        if token.start in replaced_starts:
             continue
         used = next_token.kind in ("word", "quoted", "string", "number") or next_token.is_op("(")
         named = before.upper in _BEFORE_NAMES or before.is_op(".", ",")

@@ -240,7 +240,7 @@ class Grouping:
         self.grouped_kinds: set[type[exp.Expr]] = set()
 
     @staticmethod
-    def part(identifier: object) -> str:
+    def get_name(identifier: object) -> str:
         """Return the name of an identifier."""
         if not isinstance(identifier, exp.Expr):
             return ""
@@ -273,23 +273,23 @@ class Grouping:
         if not aggregates:
             return
         aliases = {str(projection.alias_or_name).lower() for projection in select.expressions}
-        places: list[tuple[int, exp.Expr]] = [(8120, value) for value in values]
+        positions: list[tuple[int, exp.Expr]] = [(8120, value) for value in values]
         if having is not None:
-            places.append((8121, having.this))
+            positions.append((8121, having.this))
         for ordered_term in ordered:
             if not (
                 isinstance(ordered_term, exp.Column)
                 and not ordered_term.table
                 and ordered_term.name.lower() in aliases
             ):
-                places.append((8127, ordered_term))
-        for number, node in places:
+                positions.append((8127, ordered_term))
+        for number, node in positions:
             self.problems += self._list_ungrouped_errors(node, grouped, number)
 
     def _has_known_columns(self, node: exp.Expr) -> bool:
         """Return whether all columns in *node* exist. Unknown ones are reported when types are inferred."""
         for column in node.find_all(exp.Column):
-            parts = [self.part(column.args.get(key)) for key in ("catalog", "db", "table")]
+            parts = [self.get_name(column.args.get(key)) for key in ("catalog", "db", "table")]
             try:
                 resolve_column(self.space, [part for part in parts if part], column.name)
             except SqlError:
@@ -337,7 +337,7 @@ class Grouping:
         if is_bare_function(node):
             return []
         try:
-            parts = [self.part(node.args.get(key)) for key in ("catalog", "db", "table")]
+            parts = [self.get_name(node.args.get(key)) for key in ("catalog", "db", "table")]
             column = resolve_column(self.space, [part for part in parts if part], node.name)
         except SqlError:
             return []  # reported when its type is inferred

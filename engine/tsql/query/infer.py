@@ -75,13 +75,13 @@ def _infer_column(binder: Binder, node: exp.Expr) -> Kind:
         return None
     if node.meta.get(ROW_NUMBER):
         return INT
-    parts = [binder.part(node.args.get(key)) for key in ("catalog", "db", "table")]
+    parts = [binder.get_name(node.args.get(key)) for key in ("catalog", "db", "table")]
     if is_bare_function(node):
         return returns.RULES[node.name.lower()](())
     while parts and parts[0] == "":
         parts.pop(0)
     try:
-        column_match = resolve_column(binder.space, parts, binder.part(node.this))
+        column_match = resolve_column(binder.space, parts, binder.get_name(node.this))
         if not parts and column_match.source is not None and node.find_ancestor(exp.Lateral) is not None:
             # apply.py joins the tables of an applied query to those outside of it
             node.set("table", exp.to_identifier(column_match.source.name, quoted=True))

@@ -52,7 +52,7 @@ def find_references(kind: str, text: str) -> References:
 def deduce_types(
     text: str, undeclared: frozenset[str], columns_of: ColumnsOf, variables: Mapping[str, SqlType]
 ) -> list[Deduction]:
-    """Return the types of the undeclared parameters of a query. Raises the errors of `deduction`."""
+    """Return the types of the undeclared parameters of a query. Raises the errors of `deduction.deduce_types`."""
     from engine.tsql.query import deduction
 
     return deduction.deduce_types(text, undeclared, columns_of, variables)

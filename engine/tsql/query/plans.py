@@ -555,12 +555,16 @@ def _find_qualified_column(space: SelectScope, qualifiers: Sequence[str], name: 
     return None
 
 
-def _is_suffix(parts: list[str], wanted: list[str]) -> bool:
-    """Return whether *wanted* matches the end of *parts*.
+def _is_suffix(parts: list[str], name_parts: list[str]) -> bool:
+    """Return whether *name_parts* matches the end of *parts*.
 
     sys.databases is also master.sys.databases, and `..` omits a part.
     """
-    return parts[-len(wanted) :] == wanted or wanted[-len(parts) :] == parts or wanted[-1] == parts[-1] == ""
+    return (
+        parts[-len(name_parts) :] == name_parts
+        or name_parts[-len(parts) :] == parts
+        or name_parts[-1] == parts[-1] == ""
+    )
 
 
 def _find_unqualified_column(space: SelectScope, name: str) -> ColumnBinding | None:

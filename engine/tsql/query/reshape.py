@@ -160,9 +160,9 @@ PIVOTED_MAX: Final = 250
 def find_pivoted_sources(select: exp.Select) -> list[exp.Expr]:
     """Return the sources of a SELECT with PIVOT or UNPIVOT."""
     source = select.args.get("from_")
-    places = [source.this] if source is not None else []
-    places += [join.this for join in select.args.get("joins") or ()]
-    return [place for place in places if place.args.get("pivots")]
+    sources = [source.this] if source is not None else []
+    sources += [join.this for join in select.args.get("joins") or ()]
+    return [place for place in sources if place.args.get("pivots")]
 
 
 def rewrite_pivot_or_unpivot(source: exp.Expr) -> None:

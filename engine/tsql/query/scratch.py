@@ -152,7 +152,7 @@ def open_scratch(context: Context, fetch: Fetch, meter: Meter) -> ScratchDatabas
 
 
 CALL: Final = "t_"
-"""Prefix of our functions; see `_register`."""
+"""Prefix of the names of our functions in SQLite."""
 RECURSION: Final = f"{CALL}recursion"
 """Function that is called once per row of a recursive part (reshape.py)."""
 
@@ -350,10 +350,10 @@ class ScratchDatabase:
         self._set_automatic_index(not by_text)
         return columns_by_source
 
-    def _set_automatic_index(self, wanted: bool) -> None:
-        if wanted != self._indexes:
-            self._connection.execute(f"PRAGMA automatic_index = {int(wanted)}")
-            self._indexes = wanted
+    def _set_automatic_index(self, is_allowed: bool) -> None:
+        if is_allowed != self._indexes:
+            self._connection.execute(f"PRAGMA automatic_index = {int(is_allowed)}")
+            self._indexes = is_allowed
 
     def _fill_table(self, key: str, columns: Columns, source: Source, read: set[str], sizes: Sizes) -> None:
         names = [name for name, _ in columns]

@@ -347,11 +347,11 @@ def _rewrite_parse(tokens: Sequence[Token], start: int, end: int) -> dict[int, s
     }  # the last AS precedes the type
     if "AS" not in words:
         return {}
-    using = words.get("USING", end)
-    text = " ".join(token.text for token in tokens[words["AS"] + 1 : using])
-    replacements = dict.fromkeys(range(words["AS"], using), "")
+    using_index = words.get("USING", end)
+    text = " ".join(token.text for token in tokens[words["AS"] + 1 : using_index])
+    replacements = dict.fromkeys(range(words["AS"], using_index), "")
     replacements[words["AS"]] = f", {_quote_text(text)}"
-    return replacements | ({using: ","} if using < end else {})
+    return replacements | ({using_index: ","} if using_index < end else {})
 
 
 # --- rewriting of T-SQL that sqlglot cannot parse; some parts are removed and processed elsewhere ----------

@@ -163,7 +163,7 @@ class _StringAgg:
     def finalize(self) -> Scalar:
         for position in reversed(range(len(self._directions))):
             backwards = self._directions[position] == "desc"
-            self._rows.sort(key=lambda row: _sort_key(row[1][position]), reverse=backwards)
+            self._rows.sort(key=lambda row: _build_sort_key(row[1][position]), reverse=backwards)
         separator = "" if self._separator is None else to_text(self._separator)
         return separator.join(value for value, _ in self._rows) if self._rows else None
 
@@ -181,7 +181,7 @@ class _Pack:
         return json.dumps(self._rows)
 
 
-def _sort_key(value: Scalar) -> tuple[int, Any]:
+def _build_sort_key(value: Scalar) -> tuple[int, Any]:
     """Return a sort key: NULL, numbers, texts in the default collation, bytes."""
     if value is None:
         return 0, 0

@@ -158,7 +158,7 @@ def _plan_in_steps(text: str, names: BindingContext) -> Planning:
 
 
 def plan_text(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
-    """Return the plan of a statement, expression or condition. Raises the errors of `planning`."""
+    """Return the plan of a statement, expression or condition. Raises the errors of `plan_in_steps`."""
     names = names or NO_NAMES
     if kind == "statement":
         return translate_errors(plan_in_steps(text, names).get_result)

@@ -80,13 +80,13 @@ def _format_number(number: Decimal, pattern: str) -> str | None:
         if standard[2] and (len(standard[2]) > 9 or int(standard[2]) > PLACES_MAX):
             return None
         kind = standard[1].upper()
-        places = int(standard[2]) if standard[2] else 0 if kind in "DX" else 2
+        digit_count = int(standard[2]) if standard[2] else 0 if kind in "DX" else 2
         if kind == "X":
-            return f"{int(number) & _UNSIGNED:0{places}{standard[1]}}" if number == int(number) else None
+            return f"{int(number) & _UNSIGNED:0{digit_count}{standard[1]}}" if number == int(number) else None
         if kind == "D":
-            return f"{int(number):0{places}d}"
+            return f"{int(number):0{digit_count}d}"
         shown_text = to_text(
-            format_decimal(types.encode_decimal(number * (100 if kind == "P" else 1)), places)
+            format_decimal(types.encode_decimal(number * (100 if kind == "P" else 1)), digit_count)
         )
         grouped = _group_digits(shown_text) if kind in "NPC" else shown_text
         return f"{grouped} %" if kind == "P" else f"${grouped}" if kind == "C" else grouped

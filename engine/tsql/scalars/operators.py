@@ -302,9 +302,9 @@ def _evaluate_log(value: Scalar, base: Scalar = math.e) -> Scalar:
 
 
 @propagate_null
-def _evaluate_round(value: Scalar, places: Scalar, cut: Scalar = 0) -> Scalar:
+def _evaluate_round(value: Scalar, digit_count: Scalar, cut: Scalar = 0) -> Scalar:
     """Evaluate ROUND: round half away from zero, or truncate if *cut* is not 0. Documented [DOC: ROUND]."""
-    digits = max(-38, min(38, to_integer(places)))
+    digits = max(-38, min(38, to_integer(digit_count)))
     rounding = ROUND_DOWN if to_integer(cut) else ROUND_HALF_UP
     rounded = to_decimal(value).quantize(Decimal(1).scaleb(-digits), rounding, ANY_DIGITS)
     if types.is_encoded_decimal(value):

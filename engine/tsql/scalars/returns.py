@@ -104,9 +104,9 @@ def _infer_text_type(types: Types, length: int | None = None) -> SqlType | None:
     return nvarchar(size) if first_sql_type.name in WIDE else varchar(size)
 
 
-def _build_national_rule(places: Sequence[int]) -> Rule:
+def _build_national_rule(argument_indexes: Sequence[int]) -> Rule:
     def rule(types: Types) -> SqlType | None:
-        sql_types = [types[place] for place in places if place < len(types)]
+        sql_types = [types[place] for place in argument_indexes if place < len(types)]
         if any(kind is None for kind in sql_types):
             return None
         kinds = [kind for kind in sql_types if kind is not None]

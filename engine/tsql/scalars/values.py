@@ -537,7 +537,7 @@ def make_text_key(text: str) -> str:
 
 
 @functools.lru_cache(maxsize=65_536)
-def _order_key(text: str) -> tuple[str, str]:
+def _build_order_key(text: str) -> tuple[str, str]:
     """Return the sort key of the default collation: symbols, digits, letters; then accents.
 
     [DOC: collation and Unicode support]. Base letters are from Unicode decomposition; the order of symbols is
@@ -566,7 +566,7 @@ def compare_texts(a: str, b: str) -> int:
         except SqlError:
             return -1
         return (first > second) - (first < second)
-    left, right = _order_key(a), _order_key(b)
+    left, right = _build_order_key(a), _build_order_key(b)
     return (left > right) - (left < right)
 
 

@@ -96,9 +96,9 @@ class _PathReader:
     def token(self) -> str:
         return self.tokens[self.place] if self.place < len(self.tokens) else ""
 
-    def take_token(self, *wanted: str) -> str:
+    def take_token(self, *token_text: str) -> str:
         token = self.token
-        if not token or (wanted and token not in wanted):
+        if not token or (token_text and token not in token_text):
             raise UnsimulatedPathError(self.text)
         self.place += 1
         return token

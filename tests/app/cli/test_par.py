@@ -21,6 +21,7 @@ from engine.drill.par.search_drill import SearchDrill
 from engine.drill.par.trials import SearchLimits, SearchPlan, Trials
 from tests.assertions import require
 from tests.engine.drill import texts
+from tests.par_runs import run_nodes
 
 
 @pytest.mark.slow
@@ -138,5 +139,5 @@ def test_problems_of_a_drill_are_reported(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_progress_names_the_current_search() -> None:
-    search = ParSearch(texts.small(), 1, fair=False).run_nodes(1)
+    search = run_nodes(ParSearch(texts.small(), 1, fair=False), 1)
     assert par._format_progress(search).startswith("1 nodes of the clairvoyant search, best ")

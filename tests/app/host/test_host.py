@@ -180,7 +180,7 @@ def test_frame_lengths_do_not_change_the_run(desk: Desk, lab: Scenario) -> None:
     desk.session.play()
     desk.session.set_speed(3.7)
     desk.frames(40, 17.0)
-    desk.session.do("power-off SERVER_A")
+    desk.session.apply_input("power-off SERVER_A")
     desk.frames(100, 23.0)
     desk.session.set_speed(50.0)
     desk.frames(100, 5.0)
@@ -197,7 +197,7 @@ def test_an_input_is_recorded_before_its_events_are_shown(desk: Desk) -> None:
     desk.session.happened.connect(lambda _: line_lists.append(list(desk.record.lines)))
     desk.session.play()
     desk.frames(1, 100.0)
-    assert desk.session.do("power-off server_a")
+    assert desk.session.apply_input("power-off server_a")
     assert desk.record.lines == ["0.1 power-off SERVER_A"]
     assert line_lists[-1] == desk.record.lines
     assert any(event.kind == "service" for events in desk.list_values("happened") for event in events)
@@ -205,7 +205,7 @@ def test_an_input_is_recorded_before_its_events_are_shown(desk: Desk) -> None:
 
 def test_a_refused_line_returns_a_message_and_changes_nothing(desk: Desk) -> None:
     before = desk.drill.compute_state_hash()
-    assert not desk.session.do("power-off SERVER_Q")
+    assert not desk.session.apply_input("power-off SERVER_Q")
     (sentence,) = desk.list_values("refused")
     assert "SERVER_Q" in sentence
     assert sentence[0].isupper()
@@ -216,10 +216,10 @@ def test_a_refused_line_returns_a_message_and_changes_nothing(desk: Desk) -> Non
 def test_an_unrecorded_input_is_undone(desk: Desk) -> None:
     desk.session.play()
     desk.frames(10, 100.0)
-    desk.session.do("note first")
+    desk.session.apply_input("note first")
     before = desk.drill.compute_state_hash()
     desk.record.broken = True
-    assert not desk.session.do("power-off SERVER_A")
+    assert not desk.session.apply_input("power-off SERVER_A")
     assert desk.list_values("refused") == ["The disk is full."]
     assert desk.drill.world.computers["SERVER_A"].powered
     assert desk.drill.compute_state_hash() == before
@@ -227,7 +227,7 @@ def test_an_unrecorded_input_is_undone(desk: Desk) -> None:
     assert desk.list_values("drill_changed")[-1] is desk.drill
     assert not desk.session.running
     desk.record.broken = False
-    assert desk.session.do("power-off SERVER_A")  # the same action again, now with free space
+    assert desk.session.apply_input("power-off SERVER_A")  # the same action again, now with free space
 
 
 def test_heartbeats_and_checkpoints_follow_wall_time(desk: Desk) -> None:
@@ -257,14 +257,14 @@ def test_a_full_disk_pauses_the_run(desk: Desk) -> None:
 def test_the_end_is_recorded_and_reported_once(desk: Desk) -> None:
     desk.session.play()
     desk.frames(1, 100.0)
-    desk.session.do("finish")
+    desk.session.apply_input("finish")
     (report,) = desk.list_values("finished")
     assert desk.record.reports == [report]
     assert report["ended_by"] == "asked"
     assert not desk.session.running
     desk.session.play()
     assert not desk.session.running
-    assert not desk.session.do("power-off SERVER_A")
+    assert not desk.session.apply_input("power-off SERVER_A")
 
 
 # --- searches ---------------------------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ def test_a_search_stops_exactly_at_the_next_state_change(desk: Desk, lab: Scenar
     count_before = len(reference.events)
     while not any(event.kind in STATE_KINDS for event in reference.events[count_before:]):
         reference.advance_to(reference.tick + 1)
-    desk.session.do("power-off SERVER_A")
+    desk.session.apply_input("power-off SERVER_A")
     desk.session.run_to_state()
     desk.search()
     assert desk.drill.tick == reference.tick
@@ -342,7 +342,7 @@ def with_a_past(desk: Desk) -> str:
     session = desk.session
     session.run_to(500)
     desk.search()
-    session.do("cut SERVER_A SERVER_W")
+    session.apply_input("cut SERVER_A SERVER_W")
     session.run_to(2000)
     desk.search()
     return desk.drill.compute_state_hash()
@@ -385,7 +385,7 @@ def test_a_past_moment_is_read_only(desk: Desk, lab: Scenario) -> None:
     assert (
         desk.drill.compute_state_hash() == replay(lab, lab.seed, DrillMode.LAB, [], 300).compute_state_hash()
     )
-    assert not desk.session.do("power-off SERVER_A")
+    assert not desk.session.apply_input("power-off SERVER_A")
     assert "0:03" in desk.list_values("refused")[-1]
     desk.session.show_latest()
     assert not desk.session.looking_back
@@ -453,7 +453,7 @@ def test_a_finished_run_is_watched_input_by_input(desk: Desk, lab: Scenario) -> 
 def test_a_long_refusal_keeps_its_translation(line: str) -> None:
     desk = Desk(load_shipped_scenario("lab"))
     language.use_language(language.GERMAN)
-    desk.session.do(line)
+    desk.session.apply_input(line)
     language.use_language(language.ENGLISH)
     (refused,) = desk.list_values("refused")
     assert refused.startswith("Es gibt keinen Server")
@@ -468,7 +468,7 @@ def test_a_refusal_begins_with_the_typed_verb() -> None:
 
 def test_the_next_event_after_a_lost_node_is_the_clusters_reaction() -> None:
     desk = Desk(load_shipped_scenario("ag-lab"))
-    desk.session.do("power-off NODE_3")
+    desk.session.apply_input("power-off NODE_3")
     for _ in range(10):
         desk.session.run_to_event()
         desk.search()
@@ -510,7 +510,7 @@ def test_time_stops_at_a_question_until_it_is_answered(asking: Desk) -> None:
     asking.session.run_to_event()
     assert asking.drill.tick == 500
     assert len(asking.list_values("refused")) == 3
-    asking.session.do("answer who 1")
+    asking.session.apply_input("answer who 1")
     assert asking.session.running  # time ran when the question was asked
     asking.frames(1, 100.0)
     assert asking.drill.tick == 800
@@ -521,7 +521,7 @@ def test_answering_a_question_does_not_start_a_paused_run(asking: Desk) -> None:
     asking.search()
     assert asking.drill.tick == 500
     asking.session.pause()
-    asking.session.do("answer who 2")
+    asking.session.apply_input("answer who 2")
     assert not asking.session.running
 
 

@@ -142,7 +142,7 @@ def test_all_viewers_see_the_same_events(host: Host) -> None:
         host.happened.connect(
             partial(lambda kinds, events: kinds.extend(event.kind for event in events), kinds)
         )
-    host.do("power-off SERVER_A")
+    host.apply_input("power-off SERVER_A")
     host.run_to(1_000)
     while host.busy:
         host.on_frame(16.0)

@@ -49,7 +49,7 @@ def test_a_failover_is_announced_without_a_visible_table(
 ) -> None:
     begin_drill(hands, "lab", "lab")
     assert not window.table.isVisible()
-    window.session.do("power-off SERVER_A")
+    window.session.apply_input("power-off SERVER_A")
     hands.wait(20.0)
     words = flush_announcements(window, announcements)
     assert "SERVER_A: power off." in words
@@ -62,7 +62,7 @@ def test_announcements_within_the_gap_are_combined(
 ) -> None:
     begin_drill(hands, "lab", "lab")
     with qtbot.waitSignal(window.teller.message_ready):
-        window.session.do("power-off SERVER_A")
+        window.session.apply_input("power-off SERVER_A")
     before = len(announcements)
     hands.wait(5.0)
     assert len(announcements) == before
@@ -85,7 +85,7 @@ def test_a_search_announces_the_time_it_reached(
     hands: Hands, window: OpenWindow, announcements: list[str]
 ) -> None:
     begin_drill(hands, "lab", "lab")
-    window.session.do("power-off SERVER_A")
+    window.session.apply_input("power-off SERVER_A")
     hands.press(Qt.Key.Key_F9, Qt.KeyboardModifier.ShiftModifier)
     hands.search()
     assert f"Paused at 0:0{hands.drill.world.t_s:.1f}." in flush_announcements(window, announcements)
@@ -138,7 +138,7 @@ def test_without_a_screen_reader_no_announcement_is_composed(
 ) -> None:
     QAccessible.setActive(False)
     begin_drill(hands, "lab", "lab")
-    window.session.do("power-off SERVER_A")
+    window.session.apply_input("power-off SERVER_A")
     hands.wait(5.0)
     assert flush_announcements(window, announcements) == ""
 
@@ -166,6 +166,6 @@ def test_the_end_of_a_drill_is_announced_with_its_score(
 ) -> None:
     begin_drill(hands, "automatic-failover", "practice")
     hands.wait(70.0)
-    window.session.do("finish")
+    window.session.apply_input("finish")
     words = flush_announcements(window, announcements)
     assert "of 100 points. 1 of 2 goals met" in words

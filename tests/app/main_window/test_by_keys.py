@@ -103,7 +103,7 @@ def test_after_its_key_the_monitor_can_be_refreshed(hands: Hands, lab: OpenWindo
 
 
 def test_del_in_the_fault_list_reverts_a_fault(hands: Hands, lab: OpenWindow) -> None:
-    hands.window.session.do("power-off SERVER_B")
+    hands.window.session.apply_input("power-off SERVER_B")
     hands.press(Qt.Key.Key_8, ALT)
     hands.press(Qt.Key.Key_Down)
     hands.press(Qt.Key.Key_Delete)

@@ -242,7 +242,7 @@ def test_a_seat_never_plays_unrecorded(hands: Hands, qtbot: QtBot) -> None:
         host.say({"kind": "refused", "text": "the seat is gone"})
         qtbot.waitUntil(lambda: "the seat is gone" in window.notice.text, timeout=WAIT_MS)
         tick = hands.drill.tick
-        window.session.do("note nobody hears this")
+        window.session.apply_input("note nobody hears this")
         assert "no longer recorded" in window.notice.text
         window.session.play()
         for _ in range(40):
@@ -341,7 +341,7 @@ def finished_in_a_class_that_asks(
         classes.join_class(host.code, "Ann")
         qtbot.waitUntil(lambda: hands.window.session.live is not None, timeout=WAIT_MS)
         hands.wait(3.0)
-        hands.window.session.do("finish")
+        hands.window.session.apply_input("finish")
         record = record_of(host)
         assert classes.seat is not None
         yield classes.seat, record
@@ -377,7 +377,7 @@ def test_points_wait_for_the_self_assessment(
     with run_scripted_host("planned-failover", "exam", reflect=True) as host:
         classes = attend(hands, qtbot, host.code)
         hands.wait(1.0)
-        window.session.do("finish")
+        window.session.apply_input("finish")
         seat = require(classes.seat)
         qtbot.waitUntil(lambda: seat.form is not None, timeout=WAIT_MS)
         monkeypatch.setattr(window.notice, "show_info", shown_texts.append)
@@ -414,8 +414,8 @@ def test_a_finished_seat_is_in_the_record(
     classes.join_class(host.code, "Bea")
     qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
     hands.wait(3.0)
-    window.session.do("note all is well")
-    window.session.do("finish")
+    window.session.apply_input("note all is well")
+    window.session.apply_input("finish")
     qtbot.waitUntil(lambda: "The host verified your run" in window.notice.text, timeout=WAIT_MS)
     assert window.pages.currentWidget() is not window.debrief, "the seat has no rubric to show a score by"
     record = record_of(host)
@@ -559,8 +559,8 @@ def test_without_a_network_a_run_starts_from_a_file_and_names_its_log(
     classes.join_class(str(seat_file), "Dan")
     qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
     hands.wait(3.0)
-    window.session.do("note far away")
-    window.session.do("finish")
+    window.session.apply_input("note far away")
+    window.session.apply_input("finish")
     qtbot.waitUntil(lambda: "Hand in your log" in window.notice.text, timeout=WAIT_MS)
     log = Path(window.notice.text.partition(": ")[2].strip())
     assert "note far away" in log.read_text()

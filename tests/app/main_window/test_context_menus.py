@@ -109,7 +109,7 @@ def test_every_menu_item_works_and_opens_no_stray_window(
             choose(hands, target, text)
             chosen_count += 1
         hands.wait(0.5)
-        hands.window.session.do("revert-all")
+        hands.window.session.apply_input("revert-all")
     assert chosen_count > 30
     assert strays.found == []
 
@@ -141,7 +141,7 @@ def test_no_window_appears_beside_the_main_window(hands: Hands, strays: StrayWin
     hands.wait(1.0)
     if surface == "presenter":
         window.actions_by_name["view.present"].trigger()
-    window.session.do("finish")
+    window.session.apply_input("finish")
     hands.wait(2.0)
     QApplication.processEvents()
     if surface == "theme":

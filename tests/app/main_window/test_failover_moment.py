@@ -170,7 +170,7 @@ def test_groups_and_instances_are_staged_with_their_own_phases(
     if line:
         for _ in range(200):
             staged_window.session.on_frame(50.0)
-        staged_window.session.do(line)
+        staged_window.session.apply_input(line)
     headings = wait_for(staged_window, "over")
     names = {chip.name for chip in staged_window.failover_moment.stage.view.chips}
     assert ("Listener" in names) == (name != "fci-lab")
@@ -408,13 +408,13 @@ def test_text_of_the_stage_is_read_from_the_back_row(
         if line:
             for _ in range(200):
                 staged_window.session.on_frame(50.0)
-            staged_window.session.do(line)
+            staged_window.session.apply_input(line)
         wait_for(staged_window, "live")
         assert staged_window.failover_moment.stage.view.votes_tone == "muted"
         wait_for(staged_window, "over")
         replay = staged_window.failover_moment._prepare_replay()
         assert replay is not None
-        views += [replay.view_of(number) for number in range(replay.begun_count)]
+        views += [replay.build_phase_view(number) for number in range(replay.begun_count)]
     small: dict[str, float] = {}
     cut: set[str] = set()
     for size, large_text, min_size in ((QSize(1920, 860), True, 24.0), (QSize(1366, 640), False, 11.0)):

@@ -166,7 +166,7 @@ def test_the_server_may_be_powered_on_in_any_way(newcomer: OpenWindow, qtbot: Qt
         wait_for_mark(newcomer, title)
         press(qtbot)
     wait_for_mark(newcomer, "Your turn")
-    newcomer.session.do("power-on SERVER_A")
+    newcomer.session.apply_input("power-on SERVER_A")
     wait_for_mark(newcomer, "SERVER_A returns")
     wait_for_mark(newcomer, "Protected again")
 

@@ -25,9 +25,9 @@ def played_badly(hands: Hands) -> None:
     window.play.begin(scenario, "practice", scenario.seed)
     window.session.play()
     hands.wait(87.2)
-    window.session.do(FATAL)
+    window.session.apply_input(FATAL)
     hands.wait(30.0)
-    window.session.do("finish")
+    window.session.apply_input("finish")
     assert window.pages.currentWidget() is window.debrief
     hands.analyze()
 

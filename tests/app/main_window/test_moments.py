@@ -27,7 +27,7 @@ def desk(hands: Hands, window: OpenWindow) -> Hands:
     window.brief.started.emit("lab")
     window.session.set_speed(20.0)
     hands.wait(30.0)
-    window.session.do("power-off SERVER_A")
+    window.session.apply_input("power-off SERVER_A")
     hands.wait(60.0)
     window.session.pause()
     for name in ("events", "error_log", "timing", "monitor"):

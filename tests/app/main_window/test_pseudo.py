@@ -101,7 +101,7 @@ def pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
     yield "brief", window
     window.brief.started.emit("practice")
     hands.wait(70.0)
-    window.session.do("hint 1")
+    window.session.apply_input("hint 1")
     query = window.console.open_query("SERVER_B")
     assert query is not None
     query.editor.setPlainText("SELECT name FROM sys.databases")
@@ -111,7 +111,7 @@ def pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
         window.desk.focus_view(place.name)
         hands.wait(1.0)
         yield place.name, window
-    window.session.do("finish")
+    window.session.apply_input("finish")
     yield "debrief", window
     window.show_history()
     yield "history", window

@@ -643,7 +643,7 @@ def test_continuing_from_a_moment_loads_stored_branches_first(hands: Hands, prof
     session.host.at_once_s = 0.0
     window.play.branch_at(hands.drill.tick)
     assert session.loading
-    assert not session.do("power-off SERVER_A")
+    assert not session.apply_input("power-off SERVER_A")
     assert "being replayed" in window.notice.text
     session.cancel()
     assert tree.list_names() == ["main", "branch 1"]
@@ -659,7 +659,7 @@ def test_the_analysis_runs_in_the_background_and_ends_with_the_page(
     window = hands.window
     monkeypatch.setattr("app.main_window.debrief_page.REVIEW_AT_ONCE_S", 0.0)
     with_a_failover(hands)
-    window.session.do("finish")
+    window.session.apply_input("finish")
     assert window.pages.currentWidget() is window.debrief
     assert window.debriefing.analyzing, "it has begun"
     assert not window.session.busy, "and nothing waits for it"
@@ -673,7 +673,7 @@ def test_the_analysis_runs_in_the_background_and_ends_with_the_page(
 def test_the_curve_is_drawn_before_the_analysis_is_complete(hands: Hands) -> None:
     window = hands.window
     with_a_failover(hands)
-    window.session.do("finish")
+    window.session.apply_input("finish")
     hands.qtbot.waitUntil(lambda: require(window.debrief.model).account is not None, timeout=60_000)
     account = require(require(window.debrief.model).account)
     assert account.curve
@@ -695,7 +695,7 @@ def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch
     move = RunSegment(100, 200, "", 50.0, 20.0, "blunder", (parse_line("power-on SERVER_A"),))
     monkeypatch.setattr("app.main_window.debrief_page.build_account", account)
     with_a_failover(hands)
-    window.session.do("finish")
+    window.session.apply_input("finish")
     hands.analyze()
     for _ in range(2):
         hands.click(button(window.debrief, "Search longer"))
@@ -711,8 +711,8 @@ def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch
 def test_the_best_continuation_can_be_watched_and_taken_over(hands: Hands) -> None:
     window = hands.window
     with_a_failover(hands)
-    window.session.do("power-off SERVER_B")
-    window.session.do("finish")
+    window.session.apply_input("power-off SERVER_B")
+    window.session.apply_input("finish")
     hands.analyze()
     verdict = require(require(window.debrief.model).build_verdict())
     window.debrief.best_wanted.emit(verdict.lesson)

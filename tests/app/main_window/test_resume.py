@@ -40,9 +40,9 @@ session.play()
 for frame in range(40):
     session.on_frame(100.0)
     if frame == 10:
-        session.do("power-off SERVER_A")
+        session.apply_input("power-off SERVER_A")
     if frame == 30:
-        session.do("sql SERVER_B SELECT mirroring_state_desc\\n    FROM sys.database_mirroring")
+        session.apply_input("sql SERVER_B SELECT mirroring_state_desc\\n    FROM sys.database_mirroring")
 session.pause()
 print(session.drill.tick, session.drill.compute_state_hash(), flush=True)
 sys.stdin.read()
@@ -77,7 +77,7 @@ def test_a_run_killed_during_a_drill_is_resumed(
         assert (hands.drill.tick, hands.drill.compute_state_hash()) == (int(tick), state_hash)
         hands.window.session.play()
         hands.wait(1.0)
-        window.session.do("finish")
+        window.session.apply_input("finish")
         (row,) = profile.list_results()
         lines = [line.text.partition(" ")[2] for line in profile.read_journal(row.run_id)]
         assert lines[0] == "power-off SERVER_A"
@@ -93,7 +93,7 @@ def leave_a_run(hands: Hands) -> Drill:
     window.choose("lab")
     window.brief.started.emit("lab")
     hands.wait(3.0)
-    window.session.do("cut SERVER_A SERVER_W")
+    window.session.apply_input("cut SERVER_A SERVER_W")
     hands.wait(2.0)
     drill = hands.drill
     window.show_home()

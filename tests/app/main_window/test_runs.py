@@ -19,7 +19,7 @@ def play(hands: Hands, name: str, mode: str, seconds: float) -> None:
     hands.window.choose(name)
     hands.window.brief.started.emit(mode)
     hands.wait(seconds)
-    hands.window.session.do("finish")
+    hands.window.session.apply_input("finish")
 
 
 def pick(box: QComboBox, text: str) -> None:

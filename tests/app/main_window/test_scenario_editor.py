@@ -244,7 +244,7 @@ def test_the_last_run_becomes_a_text(hands: Hands, window: OpenWindow) -> None:
         ("power-on SERVER_B", drill.tick),
         ("mend SERVER_A SERVER_W", 20_000),
     ):
-        window.session.do(line)
+        window.session.apply_input(line)
         while drill.tick < end_tick:
             window.session.on_frame(1000.0)
     window.show_home()

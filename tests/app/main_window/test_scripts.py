@@ -100,7 +100,7 @@ def test_rows_of_a_log_are_saved_to_a_file(
     log: Any = lab.desk.view("error_log")
     lab.desk.focus_view("error_log")
     save = next(action for action in log.table.actions() if action.text().startswith("Save these rows"))
-    lab.session.do("power-off SERVER_B")
+    lab.session.apply_input("power-off SERVER_B")
     lab.session.play()
     hands.wait(20.0)
     choose(monkeypatch, "getSaveFileName", tmp_path / "log.csv", "Values (*.csv)")

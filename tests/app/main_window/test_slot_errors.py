@@ -47,7 +47,7 @@ def test_the_program_continues_and_names_the_error_log(
     window = hands.window
     window.choose("lab")
     window.brief.started.emit("lab")
-    window.session.do("power-off SERVER_W")
+    window.session.apply_input("power-off SERVER_W")
     window.session.play()
     raise_in(errors)
     assert printed_lines == ["KeyError('boom')"]
@@ -60,7 +60,7 @@ def test_the_program_continues_and_names_the_error_log(
     box.accept()
     window.session.play()
     hands.wait(1.0)
-    window.session.do("power-on SERVER_W")
+    window.session.apply_input("power-on SERVER_W")
     assert hands.drill.journal[-1].verb == "power-on"
 
 

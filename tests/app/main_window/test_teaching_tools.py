@@ -204,7 +204,7 @@ def test_the_menu_of_a_server_with_many_databases_uses_the_open_one(large_lab_wi
     assert large_lab_window.session.drill is not None
     lines = {action.property("line") for action in large_lab_window.topology.list_actions(A)}
     assert not any("Sales" in line for line in lines)
-    large_lab_window.session.do("fail-disk SERVER_A Sales009")
+    large_lab_window.session.apply_input("fail-disk SERVER_A Sales009")
     large_lab_window.topology.open_database("Sales004")
     lines = {action.property("line") for action in large_lab_window.topology.list_actions(A)}
     assert {line for line in lines if "disk SERVER_A Sales" in line} == {
@@ -248,7 +248,7 @@ def test_every_object_is_an_accessible_child_with_a_text(qtbot: Any, lab: OpenWi
     selected_places = [p for p in range(interface.childCount()) if interface.child(p).state().selected]
     assert [spoken[place].partition(":")[0] for place in selected_places] == ["SERVER_B"]
     assert interface.child(0).rect().width() > 50
-    lab.session.do("power-off SERVER_A")
+    lab.session.apply_input("power-off SERVER_A")
     assert "power off" in interface.child(0).text(QAccessible.Text.Name)
 
 

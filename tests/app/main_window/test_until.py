@@ -31,7 +31,7 @@ def open_condition_dialog(qtbot: Any, window: OpenWindow) -> ConditionDialog:
 
 
 def test_run_until_stops_when_the_condition_is_true(qtbot: Any, hands: Hands, lab: OpenWindow) -> None:
-    lab.session.do("power-off SERVER_A")
+    lab.session.apply_input("power-off SERVER_A")
     box = open_condition_dialog(qtbot, lab)
     edit = require(box.text.lineEdit())
     edit.clear()
@@ -63,7 +63,7 @@ def test_a_condition_that_is_already_true_is_reported(lab: OpenWindow) -> None:
 
 
 def test_the_next_alarm_is_an_error_in_a_log(hands: Hands, lab: OpenWindow) -> None:
-    lab.session.do("pull-cable SERVER_A")
+    lab.session.apply_input("pull-cable SERVER_A")
     lab.actions_by_name["time.next_alarm"].trigger()
     hands.search()
     assert lab.session.drill is not None

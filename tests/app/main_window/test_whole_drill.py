@@ -184,7 +184,7 @@ def test_a_moment_is_retried_and_the_reference_shown(hands: Hands, profile: Prof
     begin(hands, "automatic-failover")
     window.session.set_speed(20.0)
     hands.wait(100.0)
-    window.session.do("finish")
+    window.session.apply_input("finish")
     assert window.pages.currentWidget() == window.debrief
     hands.open_tab(TIMELINE)
     window.debrief.findChildren(TimeStrip)[0].moment_chosen.emit(30.0)
@@ -192,7 +192,7 @@ def test_a_moment_is_retried_and_the_reference_shown(hands: Hands, profile: Prof
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.tick == 3000
     assert hands.drill.world.computers["SERVER_A"].powered
-    window.session.do("finish")
+    window.session.apply_input("finish")
     assert len(profile.list_results()) == 2
     journal_kept = profile.read_journal(profile.list_results()[0].run_id)
     assert [line.text.split()[:2] for line in journal_kept] == [["30", "rewind"], ["30", "finish"]]
@@ -223,7 +223,7 @@ def test_a_self_assessment_is_optional_before_the_points(hands: Hands, profile: 
         window.show_home()
         begin(hands, "automatic-failover")
         hands.wait(40.0)
-        window.session.do("finish")
+        window.session.apply_input("finish")
         assert window.pages.currentWidget() is window.debrief
         if not require(window.debrief).findChildren(ReflectionForm):
             hands.open_tab(POINTS)

@@ -254,7 +254,7 @@ def test_history_lists_runs_and_opens_their_debriefs(hands: Hands, profile: Prof
         window.choose(name)
         window.brief.started.emit("lab" if name == "lab" else "exam")
         hands.wait(1.0)
-        window.session.do("finish")
+        window.session.apply_input("finish")
     window.show_history()
     rows = child(window.history, TableView).table.rows
     assert [row.title for row in rows] == ["Mirroring: principal loses power", "Database mirroring lab"]
@@ -334,7 +334,7 @@ def test_without_a_profile_the_window_warns_and_plays(qtbot: QtBot, store: Windo
     hands = Hands(qtbot, window)
     play_lab(hands)
     assert "not recorded" in window.run_facts.text()
-    window.session.do("finish")
+    window.session.apply_input("finish")
     assert window.pages.currentWidget() is window.debrief
 
 

@@ -96,7 +96,7 @@ def test_a_connection_to_a_dead_computer_is_ended_only_by_the_client(fault: str)
                 for option in (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT):
                     client.setsockopt(socket.IPPROTO_TCP, option, 1)
             sending.setsockopt(socket.IPPROTO_TCP, TCP_USER_TIMEOUT, 1_000)
-            assert site.host.do(fault)
+            assert site.host.apply_input(fault)
             await site.listener.update_ports()
             start_s = time.monotonic()
             await asyncio.get_running_loop().sock_sendall(sending, build_packet(PacketKind.BATCH, b""))
@@ -120,10 +120,10 @@ def test_after_the_computer_returns_an_old_connection_is_reset(verbs: tuple[str,
     async def test() -> None:
         async with serve_site("lab") as site:
             old = await raw(site, "SERVER_A")
-            assert site.host.do(f"{verbs[0]} SERVER_A")
+            assert site.host.apply_input(f"{verbs[0]} SERVER_A")
             await site.listener.update_ports()
             await asyncio.get_running_loop().sock_sendall(old, build_packet(PacketKind.BATCH, b""))
-            assert site.host.do(f"{verbs[1]} SERVER_A")
+            assert site.host.apply_input(f"{verbs[1]} SERVER_A")
             await site.run_on(80)
             with pytest.raises(ConnectionResetError):
                 await receive_bytes(old)

@@ -80,7 +80,7 @@ def test_the_port_of_a_listener_follows_its_group() -> None:
             client = await site.connect("AGL1")
             assert encode_text("NODE_1") in await client.ask("SELECT @@SERVERNAME")
             aside = await site.connect("AGL1", database="")
-            assert site.host.do("move-role AG1 NODE_2")
+            assert site.host.apply_input("move-role AG1 NODE_2")
             await site.run_on(20)
             # the listener's address has left the server, so every connection ends
             for old in (client, aside):
@@ -100,7 +100,7 @@ def test_the_port_of_a_listener_follows_its_group() -> None:
 def test_a_listener_without_a_node_is_silent_until_it_has_one() -> None:
     async def test() -> None:
         async with serve_site("ag-lab") as site:
-            assert site.host.do("power-off NODE_1")
+            assert site.host.apply_input("power-off NODE_1")
             await site.run_on(2)
             assert get_port_state(site.listener.world, "AGL1") is PortState.DARK
             waiting = asyncio.ensure_future(site.connect("AGL1"))
@@ -116,12 +116,12 @@ def test_a_listener_without_a_node_is_silent_until_it_has_one() -> None:
 def test_a_computer_without_power_neither_accepts_nor_refuses_connections() -> None:
     async def test() -> None:
         async with serve_site("lab") as site:
-            assert site.host.do("power-off SERVER_A")
+            assert site.host.apply_input("power-off SERVER_A")
             await site.listener.update_ports()
             port = site.listener.ports["SERVER_A"]
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(asyncio.open_connection("127.0.0.1", port), 0.2)
-            assert site.host.do("power-on SERVER_A")
+            assert site.host.apply_input("power-on SERVER_A")
             await site.run_on(80)
             assert encode_text("SERVER_A") in await (await site.connect("SERVER_A", "")).ask(
                 "SELECT @@SERVERNAME"
@@ -136,7 +136,7 @@ def test_a_failover_cluster_instance_keeps_its_port() -> None:
             client = await site.connect("SQLFCI1")
             name = "SELECT SERVERPROPERTY('ComputerNamePhysicalNetBIOS')"
             assert encode_text("NODE_1") in await client.ask(name)
-            assert site.host.do("move-role SQLFCI1 NODE_2")
+            assert site.host.apply_input("move-role SQLFCI1 NODE_2")
             await site.run_on(40)
             with pytest.raises(ConnectionError):
                 await client.ask(name)

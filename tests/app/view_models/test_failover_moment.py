@@ -64,7 +64,7 @@ def test_the_figures_match_the_report() -> None:
     history = play_failover("mirroring")
     replay = MomentReplay(history, 0)
     (row,) = history.drill.build_report()["failovers"]
-    view = replay.view_of(replay.begun_count - 1)
+    view = replay.build_phase_view(replay.begun_count - 1)
     assert view.has_ended
     assert view.failover == f"{row['failover_s']:.2f}"
     assert view.gauge is not None
@@ -84,7 +84,7 @@ def test_votes_are_those_at_the_failure(technology: str, votes: str) -> None:
     """The cluster later moves the vote of the lost node to the witness; the votes before that must be shown."""
     replay = MomentReplay(play_failover(technology), 0)
     for number in range(replay.begun_count):
-        assert replay.view_of(number).votes == f"{votes} votes: quorum"
+        assert replay.build_phase_view(number).votes == f"{votes} votes: quorum"
 
 
 @pytest.mark.parametrize(
@@ -102,11 +102,11 @@ def test_each_vote_has_its_own_short_label(names: str, labels: str) -> None:
 
 def test_a_replay_shows_every_phase_and_holds_short_ones() -> None:
     replay = MomentReplay(play_failover("mirroring"), 0)
-    phases_shown = [replay.phase_at(0.05 * step) for step in range(int(replay.length_s / 0.05))]
+    phases_shown = [replay.find_phase(0.05 * step) for step in range(int(replay.length_s / 0.05))]
     assert sorted(set(phases_shown)) == list(range(6))
     assert phases_shown == sorted(phases_shown)
     assert phases_shown.count(1) * 0.05 == pytest.approx(times.HOLD_MS / 1000, abs=0.1)
-    assert times.replay_tick(replay.moment, 1e9)[1] == replay.moment.end_tick
+    assert times.find_replay_tick(replay.moment, 1e9)[1] == replay.moment.end_tick
 
 
 @pytest.mark.parametrize("technology", RUNS)
@@ -122,7 +122,7 @@ def test_a_failure_predicts_the_failover(technology: str) -> None:
 
 
 def test_a_clustered_instance_shows_no_redo_and_no_published_value() -> None:
-    view = MomentReplay(play_failover("fci"), 0).view_of(3)
+    view = MomentReplay(play_failover("fci"), 0).build_phase_view(3)
     assert view.vessel is None
     assert view.gauge is None
     assert [(name, state) for name, state, _ in view.resources] == [
@@ -134,15 +134,15 @@ def test_a_clustered_instance_shows_no_redo_and_no_published_value() -> None:
 def test_resources_of_one_phase_show_its_duration_once() -> None:
     """The Agent depends on SQL Server and cannot come online with it."""
     replay = MomentReplay(play_failover("fci"), 0)
-    before_start_s = sum(map(times.replay_seconds, replay.moment.phases[:4]))
-    starting = [state for _, state, _ in replay.view_at(before_start_s + 0.5).resources]
+    before_start_s = sum(map(times.compute_replay_s, replay.moment.phases[:4]))
+    starting = [state for _, state, _ in replay.build_view_at(before_start_s + 0.5).resources]
     assert starting == ["done", "done", "done", "running", "waiting"]
-    last = replay.view_of(replay.begun_count - 1).resources
+    last = replay.build_phase_view(replay.begun_count - 1).resources
     assert [time_taken for _, _, time_taken in last] == ["10.00 s", "", "3.50 s", "4.00 s", ""]
 
 
 def test_a_node_with_another_instance_is_no_mere_voter() -> None:
-    cards = MomentReplay(play_failover("fci"), 0).view_of(3).facts.cards.values()
+    cards = MomentReplay(play_failover("fci"), 0).build_phase_view(3).facts.cards.values()
     notes = {card.name: card.note for card in cards}
     assert notes["NODE_3"] == "owns SQLFCI2"
     assert notes["NODE_4"] == "votes only"

@@ -143,3 +143,14 @@ def drill(*changes: tuple[str, str], text: str = SMALL, mode: DrillMode | None =
 def run(drill: Drill, until_s: float) -> Drill:
     drill.advance_to(round(until_s * 100))
     return drill
+
+
+def open_next_hint(drill: Drill, layer: int) -> str:
+    """Open a layer of the next hint and return its text.
+
+    *layer*: 1 where to look, 2 what it means, 3 what to type.
+    """
+    hint = drill.find_next_hint()
+    drill.apply_line(f"hint {layer}")
+    assert hint is not None
+    return (hint.look, hint.means, hint.type)[layer - 1]

@@ -16,7 +16,7 @@ from engine.verbs.lines import parse_line
 from tests.assertions import require
 from tests.engine.drill.running.test_questions import asking
 from tests.engine.drill.running.test_rewind import rewind_drill
-from tests.engine.drill.texts import FREE, drill, run, small
+from tests.engine.drill.texts import FREE, drill, open_next_hint, run, small
 from tests.shipped_scenarios import load_shipped_scenario
 
 
@@ -281,7 +281,7 @@ def test_a_rewind_is_no_difference_between_runs() -> None:
     """The rewound run repeats its note and its hints, and is otherwise equal."""
     plain_run = run(drill(), 60)
     drill_run = run(drill(), 40)
-    drill_run.open_next_hint(2)
+    open_next_hint(drill_run, 2)
     rewound = run(rewind_drill(run(drill_run, 50), 30), 60)
     assert difference.find_first_difference(plain_run, rewound) is None
     rewound.apply_line("power-on SERVER_A")

@@ -11,7 +11,7 @@ from engine.drill.judging.scored_run import RubricItem
 from engine.drill.running.drill import Drill, DrillMode
 from engine.inputs import InputError
 from tests.engine.drill.running.test_rewind import rewind_drill
-from tests.engine.drill.texts import drill, run
+from tests.engine.drill.texts import drill, open_next_hint, run
 from tests.events import read_field
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -108,9 +108,9 @@ def test_queries_and_typing_errors_cost_nothing() -> None:
 def test_hints_cost_points_in_practice(mode: DrillMode, cost: float) -> None:
     drill_run = run(drill(mode=mode), 40)
     assert drill_run.get_hint_cost(2) == (2.0 if cost else 0.0)
-    assert drill_run.open_next_hint(1) == "Look at SERVER_A."
-    assert drill_run.open_next_hint(2) == "It is off."
-    assert drill_run.open_next_hint(2) == "It is off."
+    assert open_next_hint(drill_run, 1) == "Look at SERVER_A."
+    assert open_next_hint(drill_run, 2) == "It is off."
+    assert open_next_hint(drill_run, 2) == "It is off."
     assert drill_run.get_hint_cost(2) == 0.0
     drill_run.apply_line(PROTECT)
     run(drill_run, 300)
@@ -120,7 +120,7 @@ def test_hints_cost_points_in_practice(mode: DrillMode, cost: float) -> None:
 def test_hints_cost_at_most_the_points_beyond_the_goals() -> None:
     drill_run = run(drill(("cost = [1, 2, 30]", "cost = [50, 50, 50]")), 40)
     for layer in (1, 2, 3):
-        drill_run.open_next_hint(layer)
+        open_next_hint(drill_run, layer)
     drill_run.apply_line(PROTECT)
     run(drill_run, 300)
     assert drill_run.compute_score().total == 40.0, "who finishes keeps the points for the goals"
@@ -153,7 +153,7 @@ def test_rewinds_cost_at_most_the_points_beyond_the_goals() -> None:
     """The hints leave only the points of the goals, so the rewind costs nothing and the items add up to the total."""
     drill_run = run(drill(("cost = [1, 2, 30]", "cost = [50, 50, 50]")), 40)
     for layer in (1, 2, 3):
-        drill_run.open_next_hint(layer)
+        open_next_hint(drill_run, layer)
     rewound = rewind_drill(run(drill_run, 100), 30)
     rewound.apply_line(PROTECT)
     run(rewound, 300)

@@ -12,6 +12,7 @@ from engine.generators import run_to_completion
 from engine.inputs import Input
 from tests.engine.drill import texts
 from tests.engine.drill.par.diagnosis import format_diagnosis
+from tests.par_runs import run_nodes
 
 SET = "sql SERVER_B ALTER DATABASE Sales SET "
 
@@ -22,7 +23,7 @@ def small() -> Scenario:
 
 
 def measure_blunders(scenario: Scenario, *lines: str, known_plan: Sequence[Input] = ()) -> Blunders:
-    search = ParSearch(scenario, scenario.seed, offered=lines).run_nodes(3, [known_plan])
+    search = run_nodes(ParSearch(scenario, scenario.seed, offered=lines), 3, [known_plan])
     assert search.best is not None
     assert search.best.score == 100.0
     blunders = search.build_blunder_test()
@@ -83,5 +84,5 @@ def test_blunders_do_not_depend_on_the_search() -> None:
 
 def test_without_a_reference_the_best_plan_is_followed(small: Scenario) -> None:
     known_plan = (Input(3_000, "power-on", ("SERVER_A",)),)
-    search = ParSearch(small.model_copy(update={"solution": ()}), small.seed).run_nodes(3, [known_plan])
+    search = run_nodes(ParSearch(small.model_copy(update={"solution": ()}), small.seed), 3, [known_plan])
     assert search.build_blunder_test().plan == search.best

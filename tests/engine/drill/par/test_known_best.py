@@ -10,6 +10,7 @@ from engine.drill.running.drill import replay
 from engine.drill.running.solution import find_default_end
 from engine.generators import run_to_completion
 from tests import par_drills
+from tests.par_runs import run_nodes
 
 KNOWN = par_drills.build_known_drills()
 
@@ -21,7 +22,7 @@ KNOWN = par_drills.build_known_drills()
 def test_the_search_finds_the_known_best_plan_or_a_better_one(name: str) -> None:
     best, scenario = KNOWN[name]
     offered = tuple(line.partition(" ")[2] for line in best)
-    search = ParSearch(scenario, scenario.seed, offered=offered, actions_max=len(best)).run_nodes(100)
+    search = run_nodes(ParSearch(scenario, scenario.seed, offered=offered, actions_max=len(best)), 100)
     assert search.best is not None
     assert search.reference is not None
     drill = replay(scenario, scenario.seed, "practice", best)

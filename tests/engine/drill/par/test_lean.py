@@ -50,7 +50,7 @@ class AlwaysPollingDrill(Drill):
         return True
 
     def _poll_conditions(self) -> None:
-        self._poll_all()
+        self._poll_all_conditions()
 
 
 def _play_drill(kind: type[Drill], scenario: Scenario, seed: int) -> Drill:

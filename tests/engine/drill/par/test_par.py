@@ -24,6 +24,7 @@ from engine.inputs import Input, InputError
 from engine.model import to_ticks
 from tests.assertions import require
 from tests.engine.drill import texts
+from tests.par_runs import run_nodes
 from tests.shipped_scenarios import load_shipped_scenario
 
 NODES = 12
@@ -42,7 +43,7 @@ def small() -> Scenario:
 
 @pytest.fixture(scope="module")
 def fair_search(small: Scenario) -> ParSearch:
-    return ParSearch(small, small.seed).run_nodes(NODES)
+    return run_nodes(ParSearch(small, small.seed), NODES)
 
 
 def test_a_search_drill_has_the_score_of_the_full_drill(small: Scenario) -> None:
@@ -96,8 +97,8 @@ def test_a_certificate_lists_traps_and_the_plan_that_tolerates_delay(small: Scen
     off_input = Input(to_ticks(40.0), "sql", ("SERVER_B", "ALTER DATABASE Sales SET PARTNER OFF"))
     late_input = Input(to_ticks(205.0), "power-on", ("SERVER_A",))
     work = CertificateBuilder(small, small.seed)
-    work.fair = ParSearch(small, small.seed, offered=()).run_nodes(4, [[off_input], [late_input]])
-    work.clairvoyant = ParSearch(small, small.seed, fair=False).run_nodes(2)
+    work.fair = run_nodes(ParSearch(small, small.seed, offered=()), 4, [[off_input], [late_input]])
+    work.clairvoyant = run_nodes(ParSearch(small, small.seed, fair=False), 2)
     certificate = work.build_certificate()
     plans = {plan.actions: plan for plan in work.fair.plans}
     assert plans[(late_input,)].score == certificate["par"]["score"], "still in time, but no second to spare"
@@ -223,7 +224,7 @@ def test_after_the_known_last_chance_another_is_searched(monkeypatch: pytest.Mon
     unplug = '\n[[timeline]]\nwhen = "time_s() > 60 and SERVER_A is STOPPED"\ndo = "power-off SERVER_A"\n'
     scenario = texts.small((FAULT, stop + unplug), ("+5 power-on", "+5 start-service"))
     start = Input(to_ticks(30.0), "start-service", ("SERVER_A",))
-    search = ParSearch(scenario, scenario.seed).run_nodes(2, [[start]])
+    search = run_nodes(ParSearch(scenario, scenario.seed), 2, [[start]])
     assert search.best is not None
     assert search.best.reached
     monkeypatch.setattr("engine.drill.par.cost_of_waiting.LATE_PLANS_MIN", 80)
@@ -305,11 +306,13 @@ def test_a_search_from_a_moment_plans_only_later_actions(small: Scenario) -> Non
     run = SearchDrill(small)
     run.advance_to(to_ticks(30.0))
     run.apply_line("note so far")
-    search = ParSearch(small, small.seed, start=run, offered=("power-on SERVER_A",)).run_nodes(6)
+    search = run_nodes(ParSearch(small, small.seed, start=run, offered=("power-on SERVER_A",)), 6)
     assert search.best is not None
     (act,) = search.best.actions
     assert (act.line_without_time, act.tick) == ("power-on SERVER_A", run.tick)
-    assert search.best.score > ParSearch(small, small.seed, start=run, offered=()).run_nodes(1).plans[0].score
+    assert (
+        search.best.score > run_nodes(ParSearch(small, small.seed, start=run, offered=()), 1).plans[0].score
+    )
 
 
 def test_statements_about_a_group_are_candidates() -> None:

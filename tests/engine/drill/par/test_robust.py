@@ -22,6 +22,7 @@ from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
 from tests.assertions import require
 from tests.engine.drill import texts
+from tests.par_runs import run_nodes
 
 SOLUTION = texts.COURSE[texts.COURSE.index("[[solution]]") : texts.COURSE.index("[[rubric]]")]
 FORCE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
@@ -48,7 +49,7 @@ costs points.
 
 def build_certificate(search: ParSearch, nodes: int) -> ParCertificate:
     work = CertificateBuilder(search.scenario, search.seed)
-    work.fair = search.run_nodes(nodes)
+    work.fair = run_nodes(search, nodes)
     work.end_search()
     for _ in work.clairvoyant.run_steps(narrower_search=search):
         if work.clairvoyant.begun_with_all:
@@ -144,7 +145,7 @@ def with_seeds(scenario: Scenario, low_s: float, high_s: float) -> Iterator[int]
 
 @pytest.mark.parametrize("changes", [(), (DRAWN,), (LOCKED,), (DRAWN, *ASKED)], ids=str)
 def test_with_its_own_seed_a_plan_is_played_unchanged(changes: tuple[tuple[str, str], ...]) -> None:
-    search = ParSearch(texts.small(*changes), 3).run_nodes(8)
+    search = run_nodes(ParSearch(texts.small(*changes), 3), 8)
     for plan in search.plans:
         run = SearchDrill(search.scenario, 3)
         assert play_reactions(run, build_reactions(search.scenario, 3, plan.actions)) == plan.score

@@ -10,7 +10,7 @@ from engine.drill.running.drill import Drill, DrillEnd, DrillMode, play_inputs, 
 from engine.drill.running.solution import play_idle, play_reference
 from engine.inputs import InputError
 from engine.verbs.lines import parse_line, parse_script
-from tests.engine.drill.texts import FREE, SMALL, drill, run, small
+from tests.engine.drill.texts import FREE, SMALL, drill, open_next_hint, run, small
 from tests.events import read_field
 
 LINES = st.sampled_from(
@@ -235,7 +235,7 @@ def test_an_exam_has_no_hints() -> None:
 
 def test_a_hint_is_an_event_with_text_and_cost() -> None:
     drill_run = run(drill(), 40)
-    drill_run.open_next_hint(2)
+    open_next_hint(drill_run, 2)
     (event,) = [e for e in drill_run.events if e.kind == "hint"]
     assert (event.text, read_field(event, "layer"), read_field(event, "cost")) == ("It is off.", 2, 2.0)
 

@@ -8,7 +8,7 @@ from engine.drill.running import rewind
 from engine.drill.running.drill import Drill, DrillMode, replay
 from engine.inputs import InputError
 from tests.engine.drill.running.test_questions import CHANGES, asking
-from tests.engine.drill.texts import drill, run, small
+from tests.engine.drill.texts import drill, open_next_hint, run, small
 
 
 def rewind_drill(live: Drill, to_s: float) -> Drill:
@@ -21,7 +21,7 @@ def rewind_drill(live: Drill, to_s: float) -> Drill:
 
 def test_opened_hints_stay_opened_and_charged() -> None:
     drill_run = run(drill(), 40)
-    drill_run.open_next_hint(2)
+    open_next_hint(drill_run, 2)
     run(drill_run, 100)
     rewound = rewind_drill(drill_run, 30)
     assert rewound.journal[-1].line == "30 rewind 100 hint:protected:2"
@@ -82,27 +82,6 @@ def test_the_target_of_a_rewind_is_validated(argument: str) -> None:
 
 
 # --- modes --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("mode", "shows_progress"), [(DrillMode.GUIDED, True), (DrillMode.EXAM, False), (DrillMode.LAB, False)]
-)
-def test_progress_is_reported_if_the_mode_allows_it(mode: DrillMode, shows_progress: bool) -> None:
-    drill_run = drill(mode=mode)
-    assert (drill_run.compute_progress() is not None) is shows_progress
-
-
-def test_progress_follows_weight_and_hold_time() -> None:
-    drill_run = drill(mode=DrillMode.GUIDED)
-    assert drill_run.compute_progress() == pytest.approx(75.0 * 0.0)
-    run(drill_run, 40)
-    assert drill_run.compute_progress() == 25.0
-    drill_run.apply_line("power-on SERVER_A")
-    progress_seen = []
-    while not drill_run.finished:
-        run(drill_run, drill_run.tick / 100 + 1)
-        progress_seen.append(drill_run.compute_progress())
-    assert progress_seen[-3:] == [pytest.approx(50.0), pytest.approx(75.0), 100.0]
 
 
 def test_leaving_before_the_last_event_is_not_finishing() -> None:

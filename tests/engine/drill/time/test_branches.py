@@ -6,8 +6,9 @@ import pytest
 
 from engine.drill.judging import difference
 from engine.drill.running.drill import DrillMode
-from engine.drill.time.branches import BranchError, Branches, restore_branches
+from engine.drill.time.branches import BranchError, Branches
 from engine.drill.time.history import History
+from tests.engine.drill.branch_storage import list_stored_branches, restore_branches
 from tests.engine.drill.running.test_questions import CHANGES, asking
 from tests.engine.drill.texts import drill, small
 
@@ -42,7 +43,7 @@ def test_branches_share_only_the_past() -> None:
 
 
 def test_only_differences_are_stored() -> None:
-    stored = {branch.name: branch for branch in tree().list_stored_branches()}
+    stored = {branch.name: branch for branch in list_stored_branches(tree())}
     assert stored["early"].lines == ("30 rewind 90", "30 power-on SERVER_A")
     assert (stored["late"].root.parent, stored["late"].root.tick, stored["late"].root.inputs) == (
         "main",
@@ -69,9 +70,9 @@ def test_a_stored_tree_is_restored(mode: DrillMode) -> None:
     branches.history.apply_line("power-off SERVER_W")
     branches.history.advance_to(9000)
     branches.rename("main", "waiting")
-    restored = restore_branches(small(), 3, branches.list_stored_branches())
+    restored = restore_branches(small(), 3, list_stored_branches(branches))
     assert restored.list_names() == branches.list_names() == ["waiting", "early", "late", "deeper"]
-    assert restored.list_stored_branches() == branches.list_stored_branches()
+    assert list_stored_branches(restored) == list_stored_branches(branches)
     for name in branches.list_names():
         assert (
             restored.get_history(name).drill.build_report() == branches.get_history(name).drill.build_report()
@@ -121,10 +122,9 @@ def test_results_of_one_branch_are_known_in_all() -> None:
     assert (
         branches.history.drill.journal[-1].line == "5 rewind 10 answer:cause:1 missed:next hint:protected:2"
     )
-    assert (
-        restore_branches(small(*CHANGES), 3, branches.list_stored_branches()).list_stored_branches()
-        == branches.list_stored_branches()
-    )
+    assert list_stored_branches(
+        restore_branches(small(*CHANGES), 3, list_stored_branches(branches))
+    ) == list_stored_branches(branches)
 
 
 # --- two of them side by side -------------------------------------------------------------------------------

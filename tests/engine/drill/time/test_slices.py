@@ -7,11 +7,12 @@ import pytest
 from engine.drill.judging.review import build_review, review_run
 from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.solution import play_solution, play_solution_in_slices
-from engine.drill.time.branches import Branches, restore_branches
+from engine.drill.time.branches import Branches
 from engine.drill.time.cooperative_tasks import SLICE_ROWS, Slices, replay_inputs, scale_progress
 from engine.drill.time.history import History
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
+from tests.engine.drill.branch_storage import list_stored_branches, restore_branches
 from tests.engine.drill.texts import drill
 
 LINES = ((1000, "power-off SERVER_A"), (3000, "power-on SERVER_A"), (3000, "note mended"))
@@ -82,7 +83,7 @@ def test_a_tree_is_unchanged_until_the_last_slice_of_a_fork() -> None:
     tree = Branches(play_history())
     tree.fork(2000, "early")
     stored = restore_branches(
-        tree.history.drill.scenario, tree.history.drill.seed, tree.list_stored_branches()
+        tree.history.drill.scenario, tree.history.drill.seed, list_stored_branches(tree)
     )
     abandoned = stored.fork_in_slices(1500)
     next(abandoned)
@@ -97,7 +98,7 @@ def test_stored_branches_are_loaded_in_slices() -> None:
     tree = Branches(play_history())
     tree.fork(2000, "early").advance_to(30_000)
     stored = restore_branches(
-        tree.history.drill.scenario, tree.history.drill.seed, tree.list_stored_branches()
+        tree.history.drill.scenario, tree.history.drill.seed, list_stored_branches(tree)
     )
     assert shares_of(stored.replay_stored_branches())
     assert shares_of(stored.replay_stored_branches()) == []  # the snapshots exist already

@@ -7,11 +7,12 @@ import json
 import pytest
 from msgspec.structs import replace
 
+from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 from engine.drill.running.state import StateHash
-from engine.drill.time.verify import Divergence, find_divergence, verify_journal, verify_report
+from engine.drill.time.verify import Divergence, find_divergence, verify_report
 from engine.inputs import InputError
 from tests.engine.drill.texts import drill, small
 
@@ -26,8 +27,12 @@ def solved_drill() -> Drill:
 def check(
     drill: Drill, *changes: tuple[str, str], hashes: list[StateHash] | None = None
 ) -> Divergence | None:
-    lines = [item.line for item in drill.journal]
-    return verify_journal(small(*changes), drill.seed, drill.mode, lines, hashes or drill.hashes, drill.tick)
+    report = drill.build_report()
+    if hashes:
+        report["hashes"] = [
+            {"t_s": h.tick / TICKS_PER_S, "inputs": h.inputs, "hash": h.digest} for h in hashes
+        ]
+    return verify_report(small(*changes), report)
 
 
 def test_an_equal_run_is_verified(solved_drill: Drill) -> None:
@@ -106,8 +111,10 @@ def test_a_report_replayed_as_another_kind_is_found(solved_drill: Drill, name: s
 
 
 def test_invalid_lines_are_refused(solved_drill: Drill) -> None:
+    report = solved_drill.build_report()
+    report["inputs"] = ["1 dance"]
     with pytest.raises(InputError, match="dance"):
-        verify_journal(small(), 3, "practice", ["1 dance"], [], 100)
+        verify_report(small(), report)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,14 @@
+"""A search for par that ends after a number of nodes."""
+
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+
+from engine.drill.par.search import ParSearch
+from engine.inputs import Input
+
+
+def run_nodes(search: ParSearch, nodes: int, seeds: Iterable[Sequence[Input]] = ()) -> ParSearch:
+    """Search for at most *nodes* nodes, and return the search."""
+    for _ in takewhile(lambda _: search.nodes < nodes, search.run_steps(seeds)):
+        pass
+    return search
