@@ -293,16 +293,22 @@ def become_primary(world: World, guid: int, server: str, since_tick: int) -> Non
 def _build_new_configuration(
     world: World, group: AvailabilityGroup, server: str, forced: bool
 ) -> AvailabilityGroup:
-    """Return the configuration that a new primary writes. No other copy is ready until it is synchronized."""
-    own_places = tuple(
-        (database, server) for database in group.databases if (server, database) in world.copies
-    )
+    """Return the configuration that a new primary writes. No other copy is ready until it is synchronized.
+
+    If the primary stays and cannot open a database, nothing has been committed, and each copy keeps its readiness.
+    Documented for the loss of a database (KB 2857849), derived for the restart of the group.
+    """
+    copies = replicas.list_group_copies(world, server, group.guid)
+    closed_databases = {copy.database for copy in copies if copy.disk_failed and server == group.primary}
+    own_places = {(database, server) for database in group.databases if (server, database) in world.copies}
+    kept_places = {place for place in group.ready if place[0] in closed_databases}
     other_places = (
         tuple(copy_key for copy_key in group.joined if copy_key[1] != server)
         if forced
         else group.pending_suspend
     )
-    return replace(group, primary=server, ready=tuple(sorted(own_places)), pending_suspend=other_places)
+    ready_places = tuple(sorted(own_places | kept_places))
+    return replace(group, primary=server, ready=ready_places, pending_suspend=other_places)
 
 
 def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced: bool) -> None:

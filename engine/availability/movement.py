@@ -202,6 +202,21 @@ def stop_primary_copy(world: World, key: Key) -> None:
         world.mark_session_changed(own_availability.guid)
 
 
+def await_ready_copies(world: World, key: Key) -> None:
+    """Let commits of a reopened primary *key* wait until the cluster lists no copy as ready that is not synchronized."""
+    own_availability = world.copies[key].availability
+    group = replicas.find_group_config(world, key[0], own_availability.guid or 0)
+    ready_servers = (
+        {server for database, server in group.ready if database == key[1]} if group is not None else set()
+    )
+    lost = {
+        server
+        for server in ready_servers - {key[0]}
+        if own_availability.get_peer_state(server) is not SyncState.SYNCHRONIZED
+    }
+    world.update_availability(key, lost=tuple(sorted(lost.union(own_availability.lost))))
+
+
 def stop_receiver(world: World, key: Key, server: str) -> None:
     """Stop the copy on *server* that receives from the primary *key*, if it is reachable."""
     contact = world.contacts.get((world.copies[key].availability.guid or 0, key[0], server))

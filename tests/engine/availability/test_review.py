@@ -170,6 +170,56 @@ def test_a_secondary_without_its_primary_is_read_but_not_backed_up(lines: str) -
     assert backup[0] in (976, 988)
 
 
+# --- a database of the primary that is closed and comes back ----------------------------------------------
+
+INSERT = "INSERT Sales.dbo.late VALUES (1)"
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "power-off NODE_2",
+        "sql NODE_2 ALTER DATABASE Sales SET HADR SUSPEND",
+        "sql NODE_2 ALTER ENDPOINT Hadr_endpoint STATE = STOPPED",
+        "cut NODE_1 NODE_2",
+        "fail-disk NODE_2 Sales",
+    ],
+)
+@pytest.mark.parametrize("outage", [("fail-disk", "mend-disk", "Sales"), ("fail-volume", "mend-volume", "L")])
+def test_a_reopened_primary_waits_for_copies_that_were_ready(outage: tuple[str, str, str], loss: str) -> None:
+    """Otherwise the cluster would fail over to a copy without the commits since. [DOC: availability modes]"""
+    world = ag_lab()
+    assert sql(world, "NODE_1", "CREATE TABLE Sales.dbo.late (a int)") == []
+    fail, mend, what = outage
+    do(world, f"{fail} NODE_1 {what}")
+    run_until(world, 20)
+    assert ("Sales", "NODE_2") in world.nodes["NODE_1"].config.groups[0].ready
+    do(world, loss)
+    run_until(world, 40)
+    do(world, f"{mend} NODE_1 {what}")
+    run_until(world, 60)
+    assert sql(world, "NODE_1", INSERT) == []
+    assert ("Sales", "NODE_2") not in world.nodes["NODE_1"].config.groups[0].ready
+    do(world, "power-off NODE_1", "power-on NODE_2", "mend NODE_1 NODE_2", "mend-disk NODE_2 Sales")
+    run_until(world, 260)
+    assert not world.availability["Sales"].serving, "no copy has the last commit"
+    do(world, "power-on NODE_1")
+    run_until(world, 420)
+    rows = run_statement(world, "NODE_1#5", "SELECT COUNT(*) FROM Sales.dbo.late")["results"][0]["rows"]
+    assert rows == [[1]]
+
+
+def test_a_restarted_group_keeps_the_readiness_of_a_database_that_it_cannot_open() -> None:
+    world = ag_lab()
+    do(world, "fail-disk NODE_1 Sales")
+    run_until(world, 15)
+    do(world, "fail-resource AG1")
+    run_until(world, 40)
+    assert world.copies["NODE_1", "Orders"].availability.role is ReplicaRole.PRIMARY
+    assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER", 30) == []
+    assert world.copies["NODE_2", "Sales"].availability.role is ReplicaRole.PRIMARY
+
+
 # --- basic groups ------------------------------------------------------------------------------------------
 
 BASIC = "CREATE AVAILABILITY GROUP B WITH (BASIC) FOR DATABASE Orders REPLICA ON {replicas}"

@@ -145,6 +145,26 @@ CMDLETS = (
     "Move-ClusterGroup 'Cluster Group' {node}",
 )
 
+OUTAGES = (
+    ("power-off {node}", "power-on {node}"),
+    ("pull-cable {node}", "plug-cable {node}"),
+    ("stop-cluster {node}", "start-cluster {node}"),
+    ("fail-disk {server} Sales", "mend-disk {server} Sales"),
+    ("fail-volume {server} L", "mend-volume {server} L"),
+    ("hang {server}", "unhang {server}"),
+    ("stop-service {server}", "start-service {server}"),
+    ("sql {server} SHUTDOWN WITH NOWAIT", "start-service {server}"),
+    (
+        "sql {server} ALTER ENDPOINT {endpoint} STATE = STOPPED",
+        "sql {server} ALTER ENDPOINT {endpoint} STATE = STARTED",
+    ),
+    (
+        "sql {server} ALTER DATABASE Sales SET {data} SUSPEND",
+        "sql {server} ALTER DATABASE Sales SET {data} RESUME",
+    ),
+)
+"""(fault, repair) of a server, for runs in which two servers are lost in turn."""
+
 KINDS = {"Physical Disk": "disk", "File Share Witness": "file share", "Cloud Witness": "cloud"}
 
 
@@ -306,6 +326,33 @@ class Run:
             if self.serving():
                 break
 
+    def swap_servers(self) -> None:
+        """Lose the serving server, then another, and let them return in turn, with a commit between.
+
+        A copy that missed this commit must not serve afterwards.
+        """
+        chance, led = self.chance, self.serving()
+        other_servers = sorted({key[0] for key in self.world.copies if key[1] == "Sales"} - set(led))
+        if not led or not other_servers:
+            return
+        self.insert()
+        self.wait(1)
+        servers = led[0], chance.choice(other_servers)
+        first_outage, second_outage, last_outage = (chance.choice(OUTAGES) for _ in range(3))
+        steps = [(servers[0], first_outage[0]), (servers[1], second_outage[0]), (servers[0], first_outage[1]),
+                 (servers[0], last_outage[0]), (servers[1], second_outage[1])]  # fmt: skip
+        names = {"endpoint": "Hadr_endpoint", "data": "HADR"} if self.world.groups else {}
+        for server, line in steps:
+            node = self.world.instances[server].computer
+            self.apply(
+                line.format(
+                    server=server, node=node, **(names or {"endpoint": "Mirroring", "data": "PARTNER"})
+                )
+            )
+            self.wait(chance.choice((0.5, 3, 12, 30, 90)))
+            self.insert()
+            self.wait(chance.choice((0.5, 12, 30)))
+
     def insert(self) -> None:
         """Insert a unique row on each server; secondaries and stale principals refuse it."""
         self.sent += 1
@@ -384,6 +431,8 @@ class Run:
         tsql.submit_text(self.world, first, "USE Sales; CREATE TABLE marker (n int)")
         self.wait(5)
         self.ask_oracle()
+        if not self.settled and self.chance.random() < 0.5:
+            self.swap_servers()
         force_at = self.chance.randint(2, 7) if self.chance.random() < 0.2 else -1
         for step in range(8):
             self.insert()

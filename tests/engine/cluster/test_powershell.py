@@ -141,8 +141,8 @@ def test_a_listener_name_resolves_even_while_offline() -> None:
 def test_the_default_groups_of_a_cluster_are_shown() -> None:
     world = ag_lab()
     assert ask(world, "(Get-ClusterResource 'File Share Witness').State") == "Online"
-    assert "more of it is not simulated" in ask(world, "Stop-ClusterResource 'Cluster Name'")
-    assert "more of it is not simulated" in ask(world, "Move-ClusterGroup 'Cluster Group'")
+    assert "other operations on it are not simulated" in ask(world, "Stop-ClusterResource 'Cluster Name'")
+    assert "other operations on it are not simulated" in ask(world, "Move-ClusterGroup 'Cluster Group'")
     do(world, "power-off FSW")
     run_until(world, 30)
     assert ask(world, "(Get-ClusterResource 'File Share Witness').State") == "Failed"

@@ -27,7 +27,7 @@ def test_a_new_witness_replaces_a_lost_one() -> None:
     text = ask(world, "Set-ClusterQuorum -DiskWitness 'cluster disk 3'")
     assert lines(text)[2] == ["CLU1", "Cluster", "Disk", "3", "NodeAndDiskMajority"]
     moved = ask(world, "Move-ClusterResource 'Cluster Disk 3' -Group SQLFCI1")
-    assert "is only shown" in moved, "the witness has left Available Storage"
+    assert "can only be listed" in moved, "the witness has left Available Storage"
     assert config.find_current_config(world, "CLU1").witness_counts
     assert len(config.find_current_config(world, "CLU1").counted) == 4
     ask(world, "Set-ClusterQuorum -NoWitness")
