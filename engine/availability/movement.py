@@ -203,7 +203,7 @@ def stop_primary_copy(world: World, key: Key) -> None:
 
 
 def await_ready_copies(world: World, key: Key) -> None:
-    """Let commits of a reopened primary *key* wait until the cluster lists no copy as ready that is not synchronized."""
+    """Let commits of a reopened primary *key* wait while the cluster lists a copy as ready that is not synchronized."""
     own_availability = world.copies[key].availability
     group = replicas.find_group_config(world, key[0], own_availability.guid or 0)
     ready_servers = (
