@@ -80,7 +80,7 @@ def find_objection(world: World, group: AvailabilityGroup, server: str) -> Local
     The former primary may, except with forced quorum, because it has the reference copy. A replica that
     received a failover statement has made its checks already.
     """
-    if world.replicas[server, group.guid].pending:
+    if replicas.is_failover_requested(world, group, server):
         return None
     node = config.find_node_of(world, server)
     if node is None or node.config.forced:
@@ -139,7 +139,8 @@ def begin_failover(world: World, guid: int, server: str) -> None:
     group = replicas.find_group_config(world, server, guid)
     assert group is not None
     replica_state = world.replicas[server, guid]
-    kind = replica_state.pending or (
+    is_requested = replicas.is_failover_requested(world, group, server)
+    kind = (replica_state.pending if is_requested else "") or (
         "role-move" if _was_moved_in_cluster(world, group, server) else "automatic"
     )
     replicas.set_state_word(world, server, guid, ReplicaWord.PRIMARY_PENDING, replicas.ONLINE, pending=kind)

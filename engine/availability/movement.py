@@ -61,7 +61,10 @@ def follow_primaries(world: World) -> None:
     for (server, guid), state in sorted(world.replicas.items()):
         if state.word is ReplicaWord.PRIMARY_NORMAL and world.instances[server].answering:
             _record_lost_secondaries(world, server, guid)
-        follows = state.word in (ReplicaWord.RESOLVING_NORMAL, ReplicaWord.SECONDARY_NORMAL)
+        if state.word is ReplicaWord.RESOLVING_PENDING_FAILOVER and world.instances[server].answering:
+            replicas.end_failed_request(world, server, guid)
+        word = world.replicas[server, guid].word
+        follows = word in (ReplicaWord.RESOLVING_NORMAL, ReplicaWord.SECONDARY_NORMAL)
         if follows and world.instances[server].answering:
             _give_up_role(world, server, guid)
             _follow_primary(world, server, guid)
@@ -200,21 +203,6 @@ def stop_primary_copy(world: World, key: Key) -> None:
     replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
     if own_availability.guid is not None:
         world.mark_session_changed(own_availability.guid)
-
-
-def await_ready_copies(world: World, key: Key) -> None:
-    """Let commits of a reopened primary *key* wait while the cluster lists a copy as ready that is not synchronized."""
-    own_availability = world.copies[key].availability
-    group = replicas.find_group_config(world, key[0], own_availability.guid or 0)
-    ready_servers = (
-        {server for database, server in group.ready if database == key[1]} if group is not None else set()
-    )
-    lost = {
-        server
-        for server in ready_servers - {key[0]}
-        if own_availability.get_peer_state(server) is not SyncState.SYNCHRONIZED
-    }
-    world.update_availability(key, lost=tuple(sorted(lost.union(own_availability.lost))))
 
 
 def stop_receiver(world: World, key: Key, server: str) -> None:

@@ -417,7 +417,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         ):
             movement.connect_copies(world, (state.primary, key[1]), key)
         if state.role is ReplicaRole.PRIMARY:
-            movement.await_ready_copies(world, key)
+            replicas.await_ready_copies(world, key)
             for other_copy in world.list_copies_of(key[1]):
                 contact = world.contacts.get((guid, key[0], other_copy.server))
                 if contact is not None and contact.connected and other_copy.availability.guid == guid:

@@ -18,6 +18,7 @@ from engine.model import (
     ReplicaRole,
     ReplicaState,
     ReplicaWord,
+    ResourceState,
     SyncState,
     World,
 )
@@ -303,3 +304,37 @@ def on_quorum_regained(world: World, server: str) -> None:
         errorlog.write_message(world, server, 41058, group.name if group is not None else "")
     for copy in [copy for copy in world.copies.values() if copy.server == server and copy.availability.guid]:
         world.update_availability((server, copy.database), quorum=True)
+
+
+def is_failover_requested(world: World, group: AvailabilityGroup, server: str) -> bool:
+    """Return whether the cluster is moving the group to *server* because of a failover statement there."""
+    known_config = config.find_known_config(world, server)
+    role = known_config.find_role(group.name) if known_config is not None else None
+    if role is None or role.way != "move" or not world.replicas[server, group.guid].pending:
+        return False
+    return role.state in (ResourceState.OFFLINE_PENDING, ResourceState.ONLINE_PENDING)
+
+
+def end_failed_request(world: World, server: str, guid: int) -> None:
+    """End a failover request that the cluster has not fulfilled: the statement fails, and the replica may follow.
+
+    [DOC: 41104]
+    """
+    group = find_group_config(world, server, guid)
+    if group is not None and not is_failover_requested(world, group, server):
+        set_state_word(world, server, guid, ReplicaWord.RESOLVING_NORMAL, CLUSTER_STATE_CHANGED)
+
+
+def await_ready_copies(world: World, key: Key) -> None:
+    """Let commits of a reopened primary *key* wait while the cluster lists a copy as ready that is not synchronized."""
+    own_availability = world.copies[key].availability
+    group = find_group_config(world, key[0], own_availability.guid or 0)
+    ready_servers = (
+        {server for database, server in group.ready if database == key[1]} if group is not None else set()
+    )
+    lost = {
+        server
+        for server in ready_servers - {key[0]}
+        if own_availability.get_peer_state(server) is not SyncState.SYNCHRONIZED
+    }
+    world.update_availability(key, lost=tuple(sorted(lost.union(own_availability.lost))))

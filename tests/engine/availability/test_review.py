@@ -209,6 +209,32 @@ def test_a_reopened_primary_waits_for_copies_that_were_ready(outage: tuple[str, 
     assert rows == [[1]]
 
 
+@pytest.mark.parametrize("statement", ["ALTER AVAILABILITY GROUP AG1 FAILOVER", FORCE])
+@pytest.mark.parametrize("continues_at_s", [60, 100.5])
+def test_a_failover_request_ends_with_the_move_that_it_started(statement: str, continues_at_s: float) -> None:
+    """A target that hangs meanwhile follows again, and it does not become primary without the commits since."""
+    world = ag_lab(version=2016)
+    assert sql(world, "NODE_1", "CREATE TABLE Sales.dbo.late (a int)") == []
+    do(world, f"sql NODE_2#3 {statement}")
+    run_until(world, world.t_s + 0.2)
+    do(world, "hang NODE_2")
+    run_until(world, 50)
+    assert sql(world, "NODE_1", INSERT) == [], "the group has returned"
+    if continues_at_s < 100:
+        run_until(world, continues_at_s)
+        do(world, "unhang NODE_2")
+        errors = [read_field(event, "messages") for event in run_until(world, 90) if event.kind == "sql_done"]
+        assert [message["number"] for message in errors[0]] == [41104]
+        assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
+        return
+    run_until(world, 100)
+    do(world, "power-off NODE_1")
+    run_until(world, continues_at_s)
+    do(world, "unhang NODE_2")
+    run_until(world, 200)
+    assert not world.availability["Sales"].serving
+
+
 def test_a_restarted_group_keeps_the_readiness_of_a_database_that_it_cannot_open() -> None:
     world = ag_lab()
     do(world, "fail-disk NODE_1 Sales")

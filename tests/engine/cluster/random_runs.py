@@ -329,7 +329,7 @@ class Run:
     def swap_servers(self) -> None:
         """Lose the serving server, then another, and let them return in turn, with a commit between.
 
-        A copy that missed this commit must not serve afterwards.
+        A copy that missed this commit must not serve afterwards. Half of the runs lose the target of a failover.
         """
         chance, led = self.chance, self.serving()
         other_servers = sorted({key[0] for key in self.world.copies if key[1] == "Sales"} - set(led))
@@ -342,13 +342,14 @@ class Run:
         steps = [(servers[0], first_outage[0]), (servers[1], second_outage[0]), (servers[0], first_outage[1]),
                  (servers[0], last_outage[0]), (servers[1], second_outage[1])]  # fmt: skip
         names = {"endpoint": "Hadr_endpoint", "data": "HADR"} if self.world.groups else {}
+        if chance.random() < 0.5:  # the target of a failover statement is lost at once
+            steps = steps[1:2] + steps[3:]
+            statement = (GROUP_STATEMENTS if names else SESSION_STATEMENTS)[0]
+            self.apply(f"sql {servers[1] if names else servers[0]} {statement}")
+            self.wait(chance.choice((0.1, 0.5, 3)))
+        names = names or {"endpoint": "Mirroring", "data": "PARTNER"}
         for server, line in steps:
-            node = self.world.instances[server].computer
-            self.apply(
-                line.format(
-                    server=server, node=node, **(names or {"endpoint": "Mirroring", "data": "PARTNER"})
-                )
-            )
+            self.apply(line.format(server=server, node=self.world.instances[server].computer, **names))
             self.wait(chance.choice((0.5, 3, 12, 30, 90)))
             self.insert()
             self.wait(chance.choice((0.5, 12, 30)))
@@ -488,6 +489,8 @@ class Run:
         if not self.serving() and self.forced:
             self.force()
             self.wait(120)
+        if pending := sorted(server for (server, _), state in self.world.replicas.items() if state.pending):
+            self.problems.append(f"failover still pending on {pending}")
         led = self.serving()
         if len(led) != 1:
             self.problems.append(f"not healed: {led}")
