@@ -5,7 +5,7 @@ from typing import Final
 from app.words.language import mark
 
 ASKED: Final[dict[str, tuple[str, str]]] = {
-    mark("Message"): ("message {who} {text}", mark("Message (optionally start with “at 2:30”)")),
+    mark("Send a message"): ("message {who} {text}", mark("Message (optionally start with “at 2:30”)")),
     mark("Inject"): (
         "inject {who} {text}",
         mark("A command such as power-off SERVER_A, or “at 2:30 power-off SERVER_A”"),

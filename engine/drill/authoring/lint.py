@@ -335,6 +335,7 @@ def _check_idle_run(scenario: Scenario, seed: int, finder: ProblemFinder, begin:
             ("goal", 0),
             message,
             build_message(
-                "less than {points:g}: goals with weight that need an action", points=NOTHING_POINTS_MAX
+                "less than {points:g}: give weight only to goals that need an action",
+                points=NOTHING_POINTS_MAX,
             ),
         )
