@@ -13,7 +13,7 @@ from engine.constants import TICKS_PER_S
 from engine.messages import Message, SqlError, fill_message
 from engine.model import World
 from engine.protocol import clients, connections, statements
-from engine.tsql.batches import ledger, locks
+from engine.tsql.batches import ledger_tables, locks
 from engine.tsql.batches.context import Context, find_user_in, is_member, is_sysadmin, list_roles_in
 from engine.tsql.batches.data import SqlSession
 
@@ -26,13 +26,15 @@ MODES: Final = ("MULTI_USER", "SINGLE_USER", "RESTRICTED_USER")
 
 def get_access_mode(world: World, server: str, database: str) -> str:
     """Return the access mode of a database on its server."""
-    row = ledger.find_row(world, server, "user access", "name", database)
+    row = ledger_tables.ACCESS_MODES.find_row(world, server, "name", database)
     return MODES[0] if row is None else str(row["mode"])
 
 
 def forget_mode(world: World, server: str, database: str) -> None:
     """Forget the mode of a dropped database. A new one with its name begins as MULTI_USER."""
-    ledger.remove_rows(world, server, "user access", lambda row: str(row["name"]).lower() == database.lower())
+    ledger_tables.ACCESS_MODES.remove_rows(
+        world, server, lambda row: str(row["name"]).lower() == database.lower()
+    )
 
 
 def _list_other_sessions(context: Context, database: str) -> Iterator[tuple[str, SqlSession]]:
@@ -122,7 +124,7 @@ def set_access_mode(machine: Machine, database: str, mode: str, termination: str
     messages = end_other_windows(machine, database, termination) if mode == "SINGLE_USER" else []
     forget_mode(world, server, database)
     if mode != MODES[0]:
-        ledger.add_row(world, server, "user access", name=database, mode=mode)
+        ledger_tables.ACCESS_MODES.add_row(world, server, {"name": database, "mode": mode})
         if any(connection.database == database for connection in connections.list_connections(world, server)):
             machine.report_partly_simulated(
                 f"{mode} for applications: those that are in {database} stay in it"

@@ -3,112 +3,37 @@
 The catalog shows them as tables (engine/tsql/catalog). Other code must not change them.
 """
 
-from collections.abc import Callable
 from typing import Final
 
-from msgspec import Struct
-
-from engine import arithmetic
 from engine.messages import SqlError
 from engine.mirroring import roles
 from engine.model import World
 from engine.protocol import jobs
+from engine.tsql.batches.ledger_tables import (
+    ACTIVITY,
+    JOBS,
+    SEEN,
+    STEPS,
+    ActivityRow,
+    StepRow,
+)
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
-
-Record = dict[str, Scalar]
-
-
-class Ledger(Struct, frozen=True):
-    """Rows of one table, and the number that it assigned last."""
-
-    rows: tuple[tuple[tuple[str, Scalar], ...], ...] = ()
-    last_id: int = 0
-
-
-EMPTY: Final = Ledger()
-
-ROWS_MAX = 5_000
-"""Maximum number of rows of one table. The oldest are dropped. Assumed: more than a DBA reads."""
-
-
-def _make_key(server: str, table: str) -> tuple[str, str, str]:
-    return server, "msdb", f"~{table}"  # no name in a script can equal this one
-
-
-def _find_ledger(world: World, server: str, table: str) -> Ledger:
-    ledger: Ledger = world.objects.get(_make_key(server, table), EMPTY)
-    return ledger
-
-
-def list_rows(world: World, server: str, table: str) -> list[Record]:
-    """Return all rows, oldest first."""
-    return [dict(row) for row in _find_ledger(world, server, table).rows]
-
-
-def is_empty(world: World, server: str, table: str) -> bool:
-    """Return whether the table has no row on this server."""
-    return not _find_ledger(world, server, table).rows
-
-
-def find_row(world: World, server: str, table: str, column: str, value: Scalar) -> Record | None:
-    """Return the first row with that value in *column*. Texts are compared without regard to case."""
-    return next(
-        (row for row in list_rows(world, server, table) if _is_same_value(row.get(column), value)), None
-    )
-
-
-def _is_same_value(a: Scalar, b: Scalar) -> bool:
-    return a == b or (isinstance(a, str) and isinstance(b, str) and a.casefold() == b.casefold())
-
-
-def add_row(world: World, server: str, table: str, /, **values: Scalar) -> int:
-    """Add a row and return its number, which is also in its column `id`."""
-    ledger = _find_ledger(world, server, table)
-    number = ledger.last_id + 1
-    row = tuple({"id": number, **values}.items())
-    world.objects[_make_key(server, table)] = Ledger((*ledger.rows, row)[-ROWS_MAX:], number)
-    return number
-
-
-def change_rows(
-    world: World, server: str, table: str, is_changed: Callable[[Record], bool], /, **values: Scalar
-) -> int:
-    """Set columns of the rows for which *is_changed* is true, and return the number of rows."""
-    ledger = _find_ledger(world, server, table)
-    is_chosen = [is_changed(dict(row)) for row in ledger.rows]
-    changed_rows = tuple(
-        tuple({**dict(row), **values}.items()) if hit else row
-        for row, hit in zip(ledger.rows, is_chosen, strict=True)
-    )
-    world.objects[_make_key(server, table)] = Ledger(changed_rows, ledger.last_id)
-    return arithmetic.add_in_order(is_chosen)
-
-
-def remove_rows(world: World, server: str, table: str, predicate: Callable[[Record], bool]) -> int:
-    """Delete the rows for which *predicate* is true, and return the number of rows."""
-    ledger = _find_ledger(world, server, table)
-    kept_rows = tuple(row for row in ledger.rows if not predicate(dict(row)))
-    world.objects[_make_key(server, table)] = Ledger(kept_rows, ledger.last_id)
-    return len(ledger.rows) - len(kept_rows)
-
 
 # --- records of SQL Server Agent --------------------------------------------------------------------------
 # Steps of its jobs, start requests, and events seen by its alerts.
 
 
-def list_steps(world: World, server: str, job: str) -> list[Record]:
+def list_steps(world: World, server: str, job: str) -> list[StepRow]:
     """Return the steps of a job in order. A job that was copied from another server has that server's steps."""
     for server_name in (server, *sorted(world.instances)):
-        found_rows = [
-            row for row in list_rows(world, server_name, "sysjobsteps") if _is_same_text(row["job"], job)
-        ]
+        found_rows = [row for row in STEPS.list_rows(world, server_name) if _is_same_text(row["job"], job)]
         if found_rows:
             break
     return sorted(found_rows, key=lambda row: int(str(row["step_id"])))
 
 
-def find_step(world: World, server: str, job: str, number: str) -> Record | None:
+def find_step(world: World, server: str, job: str, number: str) -> StepRow | None:
     """Return step *number* of a job."""
     return next((row for row in list_steps(world, server, job) if to_text(row["step_id"]) == number), None)
 
@@ -123,9 +48,9 @@ SOURCE_ALERT, SOURCE_USER = 2, 4
 """Values of run_requested_source in sysjobactivity. Known from msdb's own procedures."""
 
 
-def find_activity(world: World, server: str, job: str) -> Record | None:
+def find_activity(world: World, server: str, job: str) -> ActivityRow | None:
     """Return the latest run of a job: requester, start and end; None before the first run."""
-    return find_row(world, server, "activity", "job", job)
+    return ACTIVITY.find_row(world, server, "job", job)
 
 
 def is_running(world: World, server: str, job: str) -> bool:
@@ -157,7 +82,7 @@ def start_job(
     steps = list_steps(world, server, job)
     if not steps:
         raise UnsimulatedFeatureError(f"a run of job '{job}' at this time")
-    job_row = find_row(world, server, "sysjobs", "job", job) or {}
+    job_row = JOBS.find_row(world, server, "job", job) or {}
     first = to_text(job_row.get("start_step_id") or steps[0]["step_id"])
     if step_name:
         named_step = next((row for row in steps if _is_same_text(row["step_name"], step_name)), None)
@@ -165,19 +90,29 @@ def start_job(
             raise SqlError(14262, "@step_name", step_name)
         first = to_text(named_step["step_id"])
     token_values = tuple(sorted((tokens or {}).items()))
-    remove_rows(world, server, "activity", lambda row: _is_same_text(row["job"], job))
-    add_row(
-        world, server, "activity",
-        job=job, by=requester, source=SOURCE_ALERT if requester.startswith("Alert") else SOURCE_USER,
-        start_tick=world.tick, stop_tick=None, attempt=0, step_id=None, step_tick=None,
-        history_id=None, stopped_by=None,
-    )  # fmt: skip
+    ACTIVITY.remove_rows(world, server, lambda row: _is_same_text(row["job"], job))
+    ACTIVITY.add_row(
+        world,
+        server,
+        {
+            "job": job,
+            "by": requester,
+            "source": SOURCE_ALERT if requester.startswith("Alert") else SOURCE_USER,
+            "start_tick": world.tick,
+            "stop_tick": None,
+            "attempt": 0,
+            "step_id": None,
+            "step_tick": None,
+            "history_id": None,
+            "stopped_by": None,
+        },
+    )
     world.call_after(0.0, "tsql.step", server, job, first, token_values)
 
 
-def update_activity(world: World, server: str, job: str, **values: Scalar) -> None:
+def update_activity(world: World, server: str, job: str, values: ActivityRow) -> None:
     """Set columns of the latest run of a job."""
-    change_rows(world, server, "activity", lambda row: _is_same_text(row["job"], job), **values)
+    ACTIVITY.change_rows(world, server, lambda row: _is_same_text(row["job"], job), values)
 
 
 def stop_job(world: World, server: str, job: str, requester: str) -> None:
@@ -189,7 +124,7 @@ def stop_job(world: World, server: str, job: str, requester: str) -> None:
         raise SqlError(22022, NOT_RUNNING)
     if not is_running(world, server, job):
         raise SqlError(22022, _REFUSED.format("stop", job, requester, "not currently running"))
-    update_activity(world, server, job, stopped_by=requester)
+    update_activity(world, server, job, {"stopped_by": requester})
     world.call_after(0.0, "tsql.job_stop", server, job)
 
 
@@ -198,8 +133,8 @@ def stop_job(world: World, server: str, job: str, requester: str) -> None:
 
 def begin_watching(world: World, server: str) -> None:
     """Start watching for alerts when a server gets its first alert."""
-    if is_empty(world, server, "seen"):
-        add_row(world, server, "seen", **get_alert_positions(world, server))
+    if SEEN.is_empty(world, server):
+        SEEN.add_row(world, server, get_alert_positions(world, server))
 
 
 def get_alert_positions(world: World, server: str) -> dict[str, Scalar]:

@@ -10,7 +10,7 @@ from engine.messages import SqlError
 from engine.mirroring import pages
 from engine.protocol import errorlog, groups, logspace, startup, volumes
 from engine.protocol.lineage import format_lsn
-from engine.tsql.batches import access, ledger, locks, sources, tables
+from engine.tsql.batches import access, ledger_tables, locks, sources, tables
 from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog.configurations import get_configured_value, get_option_value, list_options
 from engine.tsql.catalog.databases import list_log_space, list_virtual_log_files
@@ -427,10 +427,20 @@ def execute_configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
 
 def _store_option(machine: Machine, name: str, **values: int) -> None:
     world, server = machine.world, machine.session.server
-    if ledger.find_row(world, server, "options", "name", name) is None:
+    if ledger_tables.OPTIONS.find_row(world, server, "name", name) is None:
         used = get_option_value(machine.context, name)
-        ledger.add_row(world, server, "options", name=name, value=used, in_use=used)
-    ledger.change_rows(world, server, "options", lambda row: row["name"] == name, **values)
+        ledger_tables.OPTIONS.add_row(
+            world,
+            server,
+            {
+                "name": name,
+                "value": used,
+                "in_use": used,
+            },
+        )
+    ledger_tables.OPTIONS.change_rows(
+        world, server, lambda row: row["name"] == name, ledger_tables.OPTIONS.build_row(values)
+    )
 
 
 def execute_reconfigure(machine: Machine) -> None:
@@ -439,7 +449,7 @@ def execute_reconfigure(machine: Machine) -> None:
     Options that are not dynamic take effect at the next start of the service [DOC: sp_configure].
     """
     at_start = {option.name for option in list_options(machine.context.version) if not option.dynamic}
-    for row in ledger.list_rows(machine.world, machine.session.server, "options"):
+    for row in ledger_tables.OPTIONS.list_rows(machine.world, machine.session.server):
         name, value = to_text(row["name"]), int(str(row["value"]))
         if value == get_option_value(machine.context, name):
             continue

@@ -6,15 +6,8 @@ from msgspec.structs import replace
 
 from engine.messages import MESSAGES, SqlError, Wording, find_wording, list_messages
 from engine.model import World
-from engine.tsql.batches import ledger
-
-TABLE: Final = "messages"
-"""Table of messages added with sp_addmessage: message_id, severity, is_event_logged, text. Only us_english is
-stored.
-"""
-
-CHANGED: Final = "messagelogging"
-"""Table of product messages that sp_altermessage changed: message_id, is_event_logged."""
+from engine.tsql.batches.ledger_tables import CHANGED_MESSAGES, MessageRow
+from engine.tsql.batches.ledger_tables import MESSAGES as ADDED_MESSAGES
 
 FIRST_RAISABLE: Final = 13_000
 """Lowest number that RAISERROR and FORMATMESSAGE accept. Documented [DOC: RAISERROR; FORMATMESSAGE]."""
@@ -23,28 +16,28 @@ FIRST_RAISABLE: Final = 13_000
 def list_all_messages(world: World, server: str) -> list[Wording]:
     """Return the rows of sys.messages on that server, by number."""
     logged_flags = {
-        row["message_id"]: bool(row["is_event_logged"]) for row in ledger.list_rows(world, server, CHANGED)
+        row["message_id"]: bool(row["is_event_logged"]) for row in CHANGED_MESSAGES.list_rows(world, server)
     }
-    own_wordings = [_make_wording(row) for row in ledger.list_rows(world, server, TABLE)]
+    own_wordings = [_make_wording(row) for row in ADDED_MESSAGES.list_rows(world, server)]
     product = list_messages(world.instances[server].version)
     return [*(replace(row, logged=logged_flags.get(row.number, row.logged)) for row in product),
             *sorted(own_wordings, key=lambda row: row.number)]  # fmt: skip
 
 
-def _make_wording(row: ledger.Record) -> Wording:
+def _make_wording(row: MessageRow) -> Wording:
     number, severity = int(str(row["message_id"])), int(str(row["severity"]))
     return Wording(number, 2005, severity, bool(row["is_event_logged"]), "added", str(row["text"]))
 
 
 def find_message(world: World, server: str, number: int) -> Wording | None:
     """Return one row of sys.messages, or None."""
-    added_row = ledger.find_row(world, server, TABLE, "message_id", number)
+    added_row = ADDED_MESSAGES.find_row(world, server, "message_id", number)
     if added_row is not None:
         return _make_wording(added_row)
     if number not in MESSAGES:
         return None
     row = find_wording(number, world.instances[server].version)
-    changed_row = ledger.find_row(world, server, CHANGED, "message_id", number)
+    changed_row = CHANGED_MESSAGES.find_row(world, server, "message_id", number)
     return row if changed_row is None else replace(row, logged=bool(changed_row["is_event_logged"]))
 
 

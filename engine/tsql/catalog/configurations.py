@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib import resources
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 
-from engine.tsql.batches import ledger
+from engine.tsql.batches import ledger_tables
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.view import Record, register_view
 
@@ -58,12 +58,12 @@ def get_option_value(context: Context, name: str) -> int:
 
 def get_configured_value(context: Context, name: str) -> int:
     """Return the configured value of an option of sp_configure. RECONFIGURE makes it the value in use."""
-    row = ledger.find_row(context.world, context.server.name, "options", "name", name)
+    row = ledger_tables.OPTIONS.find_row(context.world, context.server.name, "name", name)
     return get_option_value(context, name) if row is None else int(str(row["value"]))
 
 
-def _set_value(context: Context, name: str, column: str) -> int:
-    row = ledger.find_row(context.world, context.server.name, "options", "name", name)
+def _set_value(context: Context, name: str, column: Literal["value", "in_use"]) -> int:
+    row = ledger_tables.OPTIONS.find_row(context.world, context.server.name, "name", name)
     default = next(option.default for option in list_options(context.version) if option.name == name)
     if row is None:
         return default

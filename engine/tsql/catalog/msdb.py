@@ -1,14 +1,14 @@
 """Tables of msdb: rows of the mirroring monitor, suspect pages, backup history."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from typing import Final, cast
 
 from engine.identifiers import make_unique_id
 from engine.messages import SqlError
 from engine.mirroring import monitor
 from engine.protocol import backup, groups
 from engine.protocol.lineage import format_lsn
-from engine.tsql.batches import ledger
+from engine.tsql.batches import ledger, ledger_tables
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.shapes import find_literal_columns
 from engine.tsql.catalog.view import VIEWS, Record, register_view
@@ -185,7 +185,7 @@ def _make_job_id(context: Context, job: Scalar) -> Scalar:
 
 def _list_jobs(context: Context) -> Iterable[Record]:
     for job in context.server.jobs:
-        stored_row = ledger.find_row(context.world, context.session.server, "sysjobs", "job", job.name) or {}
+        stored_row = ledger_tables.JOBS.find_row(context.world, context.session.server, "job", job.name) or {}
         long_ago = context.get_datetime_value(-86_400_00 * 100)
         yield {
             "job_id": _make_job_id(context, job.name),
@@ -218,9 +218,9 @@ def find_sid(context: Context, login: str) -> Scalar:
     return next(sids, None)
 
 
-def _find_latest_history(context: Context, job: Scalar, step_id: Scalar) -> Record | None:
+def _find_latest_history(context: Context, job: Scalar, step_id: Scalar) -> ledger_tables.HistoryRow | None:
     """Return the latest history row about a step of a job, or about the job itself (step 0)."""
-    rows = ledger.list_rows(context.world, context.session.server, "sysjobhistory")
+    rows = ledger_tables.HISTORY.list_rows(context.world, context.session.server)
     return next((row for row in reversed(rows) if (row["job"], row["step_id"]) == (job, step_id)), None)
 
 
@@ -237,10 +237,10 @@ def _build_last_run_columns(context: Context, job: Scalar, step_id: Scalar, defa
 
 def _list_steps(context: Context) -> Iterable[Record]:
     """Yield the steps as they were defined. A predefined job has one step with an unknown command."""
-    rows = ledger.list_rows(context.world, context.session.server, "sysjobsteps")
+    rows = ledger_tables.STEPS.list_rows(context.world, context.session.server)
     having = {to_text(row["job"]).casefold() for row in rows}
     for row in rows:
-        record = {name: value for name, value in row.items() if name not in ("id", "job")}
+        record = {name: cast(Scalar, value) for name, value in row.items() if name not in ("id", "job")}
         last = _find_latest_history(context, row["job"], row["step_id"]) or {}
         yield {
             **record,
@@ -250,7 +250,7 @@ def _list_steps(context: Context) -> Iterable[Record]:
         }
     for job in context.server.jobs:
         is_scripted = (
-            ledger.find_row(context.world, context.session.server, "sysjobs", "job", job.name) is not None
+            ledger_tables.JOBS.find_row(context.world, context.session.server, "job", job.name) is not None
         )
         if not is_scripted and job.name.casefold() not in having:
             yield {
@@ -269,13 +269,15 @@ _Renamed = Mapping[str, str]
 
 
 def _make_ledger_rows(
-    table: str, renamed: _Renamed, extra_columns: Callable[[Context, Record], Record] | None = None
+    table: ledger_tables.LedgerTable[ledger_tables.RowT],
+    renamed: _Renamed,
+    extra_columns: Callable[[Context, ledger_tables.RowT], Record] | None = None,
 ) -> Callable[[Context], Iterable[Record]]:
     """Build a function for the rows of a ledger table, with columns renamed as in the system table."""
 
     def rows(context: Context) -> Iterable[Record]:
-        for row in ledger.list_rows(context.world, context.session.server, table):
-            record = {renamed[name]: value for name, value in row.items() if name in renamed}
+        for row in table.list_rows(context.world, context.session.server):
+            record = {renamed[name]: cast(Scalar, value) for name, value in row.items() if name in renamed}
             yield {**record, **(extra_columns(context, row) if extra_columns is not None else {})}
 
     return rows
@@ -285,17 +287,19 @@ def _map_columns(names: str, **renamed: str) -> _Renamed:
     return {**{name: name for name in names.split()}, **renamed}
 
 
-def _add_job_columns(context: Context, row: Record) -> Record:
+def _add_job_columns(
+    context: Context, row: ledger_tables.AlertRow | ledger_tables.HistoryRow | ledger_tables.JobScheduleRow
+) -> Record:
     return {"job_id": _make_job_id(context, row.get("job"))}
 
 
-def _build_history_row(context: Context, row: Record) -> Record:
+def _build_history_row(context: Context, row: ledger_tables.HistoryRow) -> Record:
     return {**_add_job_columns(context, row), "server": context.session.server}
 
 
-def _build_alert_row(context: Context, row: Record) -> Record:
-    notified = ledger.find_row(
-        context.world, context.session.server, "sysnotifications", "alert_id", row["id"]
+def _build_alert_row(context: Context, row: ledger_tables.AlertRow) -> Record:
+    notified = ledger_tables.NOTIFICATIONS.find_row(
+        context.world, context.session.server, "alert_id", row["id"]
     )
     wmi = row.get("wmi_query")
     return {
@@ -317,7 +321,7 @@ def _build_alert_row(context: Context, row: Record) -> Record:
 register_view(
     "msdb.dbo.sysalerts",
     _make_ledger_rows(
-        "sysalerts",
+        ledger_tables.ALERTS,
         _map_columns(
             """id name enabled notification_message include_event_description event_description_keyword
             occurrence_count"""
@@ -328,7 +332,7 @@ register_view(
 register_view(
     "msdb.dbo.sysoperators",
     _make_ledger_rows(
-        "sysoperators",
+        ledger_tables.OPERATORS,
         _map_columns(
             """id name enabled email_address pager_address pager_days netsend_address weekday_pager_start_time
             weekday_pager_end_time saturday_pager_start_time saturday_pager_end_time sunday_pager_start_time
@@ -338,12 +342,12 @@ register_view(
 )
 register_view(
     "msdb.dbo.sysnotifications",
-    _make_ledger_rows("sysnotifications", _map_columns("alert_id operator_id notification_method")),
+    _make_ledger_rows(ledger_tables.NOTIFICATIONS, _map_columns("alert_id operator_id notification_method")),
 )
 register_view(
     "msdb.dbo.sysjobhistory",
     _make_ledger_rows(
-        "sysjobhistory",
+        ledger_tables.HISTORY,
         _map_columns(
             """step_id step_name message run_status run_date run_time run_duration sql_message_id sql_severity
             retries_attempted""",
@@ -357,14 +361,14 @@ freq_recurrence_factor active_start_date active_end_date active_start_time activ
 register_view(
     "msdb.dbo.sysschedules",
     _make_ledger_rows(
-        "sysschedules",
+        ledger_tables.SCHEDULES,
         _map_columns(_SCHEDULE, id="schedule_id", name="name"),
         lambda context, row: {"schedule_uid": make_unique_id("schedule", context.session.server, row["id"])},
     ),
 )
 register_view(
     "msdb.dbo.sysjobschedules",
-    _make_ledger_rows("sysjobschedules", _map_columns("schedule_id"), _add_job_columns),
+    _make_ledger_rows(ledger_tables.JOB_SCHEDULES, _map_columns("schedule_id"), _add_job_columns),
 )
 
 
@@ -393,7 +397,7 @@ def _list_activity(context: Context) -> Iterable[Record]:
 
 def _list_job_servers(context: Context) -> Iterable[Record]:
     for job in context.server.jobs:
-        job_row = ledger.find_row(context.world, context.session.server, "sysjobs", "job", job.name) or {}
+        job_row = ledger_tables.JOBS.find_row(context.world, context.session.server, "job", job.name) or {}
         if job_row.get("targeted", 1):
             last = _find_latest_history(context, job.name, 0) or {}
             yield {
@@ -411,7 +415,7 @@ register_view("msdb.dbo.sysjobservers", _list_job_servers)
 def _list_categories(context: Context) -> Iterable[Record]:
     yield {"category_id": 0, "category_class": 1, "category_type": 1, "name": "[Uncategorized (Local)]"}
     yield {"category_id": 3, "category_class": 1, "category_type": 1, "name": "Database Maintenance"}
-    for row in ledger.list_rows(context.world, context.session.server, "syscategories"):
+    for row in ledger_tables.CATEGORIES.list_rows(context.world, context.session.server):
         yield {
             "category_id": 100 + int(str(row["id"])),
             "category_class": row["category_class"],
@@ -426,25 +430,27 @@ register_view("msdb.dbo.syscategories", _list_categories)
 
 register_view(
     "msdb.dbo.sysmail_profile",
-    _make_ledger_rows("sysmail_profile", _map_columns("name description", id="profile_id")),
+    _make_ledger_rows(ledger_tables.MAIL_PROFILES, _map_columns("name description", id="profile_id")),
 )
 register_view(
     "msdb.dbo.sysmail_account",
     _make_ledger_rows(
-        "sysmail_account",
+        ledger_tables.MAIL_ACCOUNTS,
         _map_columns("name description email_address display_name replyto_address", id="account_id"),
     ),
 )
 register_view(
     "msdb.dbo.sysmail_profileaccount",
-    _make_ledger_rows("sysmail_profileaccount", _map_columns("profile_id account_id sequence_number")),
+    _make_ledger_rows(
+        ledger_tables.MAIL_PROFILE_ACCOUNTS, _map_columns("profile_id account_id sequence_number")
+    ),
 )
 register_view(
     "msdb.dbo.sysmail_principalprofile",
-    _make_ledger_rows("sysmail_principalprofile", _map_columns("profile_id is_default")),
+    _make_ledger_rows(ledger_tables.MAIL_PRINCIPALS, _map_columns("profile_id is_default")),
 )
 _MAILS: Final = _make_ledger_rows(
-    "sysmail_mailitems",
+    ledger_tables.MAILS,
     _map_columns(
         "profile_id recipients copy_recipients subject body send_request_date sent_status", id="mailitem_id"
     ),

@@ -15,10 +15,10 @@ from engine.messages import SqlError
 from engine.mirroring import roles
 from engine.model import Handlers, Service, World
 from engine.protocol import jobs
-from engine.tsql.batches import execute, ledger
+from engine.tsql.batches import execute, ledger, ledger_tables
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import AGENT_MARK, SqlSession, Submission
-from engine.tsql.batches.ledger import Record
+from engine.tsql.batches.ledger_tables import AlertRow, StepRow
 from engine.tsql.batches.machine import Machine
 from engine.tsql.batches.runner import Runner
 from engine.tsql.batches.work import Meter
@@ -47,7 +47,7 @@ def run_step(world: World, server: str, job: str, number: str, tokens: tuple[tup
     if step is None or not ledger.is_running(world, server, job):
         return
     name = f"{server}{AGENT_MARK}{number}:{job}"
-    ledger.update_activity(world, server, job, step_id=step["step_id"], step_tick=world.tick)
+    ledger.update_activity(world, server, job, {"step_id": step["step_id"], "step_tick": world.tick})
     if to_text(step.get("subsystem")).upper() != "TSQL":
         text = f"Not simulated: steps of the subsystem {to_text(step.get('subsystem'))}"
         _record_history(world, server, job, step, SUCCEEDED, text, world.tick)
@@ -110,7 +110,7 @@ def on_step_done(
         if world.instances[server].service is not Service.STOPPING or world.instances[server].clustered:
             return  # nothing records the end [DOC: auto-restart of SQL Server Agent]
         activity, message_text = {**activity, "stopped_by": SHUTDOWN}, ""
-        ledger.update_activity(world, server, job, stopped_by=SHUTDOWN)
+        ledger.update_activity(world, server, job, {"stopped_by": SHUTDOWN})
     if activity["stopped_by"] is not None:
         reason = "as the result of a stop job request"
         text = f"{user}{message_text}{'  ' if message_text else ''}The step was cancelled (stopped) {reason}."
@@ -122,12 +122,12 @@ def on_step_done(
     attempt, tries = int(str(activity["attempt"])), int(str(step.get("retry_attempts") or 0))
     if status == FAILED and attempt < tries:
         _record_history(world, server, job, step, RETRIED, text, started_tick, number_of, attempt)
-        ledger.update_activity(world, server, job, attempt=attempt + 1)
+        ledger.update_activity(world, server, job, {"attempt": attempt + 1})
         wait_s = 60.0 * int(str(step.get("retry_interval") or 0))
         world.call_after(wait_s, "tsql.step", server, job, number, ())
         return
     _record_history(world, server, job, step, status, text, started_tick, number_of, attempt)
-    ledger.update_activity(world, server, job, attempt=0)
+    ledger.update_activity(world, server, job, {"attempt": 0})
     _run_next_step(world, server, job, step, status)
 
 
@@ -146,14 +146,14 @@ def stop_job(world: World, server: str, job: str) -> None:
 
 def _stop_running_jobs(world: World, server: str) -> None:
     """Cancel the jobs that still run although the Agent was stopped."""
-    for row in ledger.list_rows(world, server, "activity"):
+    for row in ledger_tables.ACTIVITY.list_rows(world, server):
         job = to_text(row["job"])
         if row["stopped_by"] is None and ledger.is_running(world, server, job):
-            ledger.update_activity(world, server, job, stopped_by=SHUTDOWN)
+            ledger.update_activity(world, server, job, {"stopped_by": SHUTDOWN})
             world.call_after(0.0, "tsql.job_stop", server, job)
 
 
-def _run_next_step(world: World, server: str, job: str, step: Record, status: int) -> None:
+def _run_next_step(world: World, server: str, job: str, step: StepRow, status: int) -> None:
     """Run the next step or end the job, as the actions of *step* say."""
     action = int(str(step.get("on_success_action" if status else "on_fail_action") or (1 if status else 2)))
     steps = ledger.list_steps(world, server, job)
@@ -173,7 +173,7 @@ def _run_next_step(world: World, server: str, job: str, step: Record, status: in
 _OUTCOMES: Final = {SUCCEEDED: "The job succeeded.", FAILED: "The job failed."}
 
 
-def _finish_job(world: World, server: str, job: str, step: Record | None, status: int) -> None:
+def _finish_job(world: World, server: str, job: str, step: StepRow | None, status: int) -> None:
     """Record the outcome of a job. *step* is the last one that ran."""
     activity = ledger.find_activity(world, server, job) or {}
     outcome = _OUTCOMES.get(
@@ -187,7 +187,7 @@ def _finish_job(world: World, server: str, job: str, step: Record | None, status
     text = f"{outcome}  The Job was invoked by {to_text(activity.get('by'))}.{last}"
     start_tick = int(str(activity.get("start_tick", world.tick)))
     number = _record_history(world, server, job, None, status, text, start_tick)
-    ledger.update_activity(world, server, job, stop_tick=world.tick, history_id=number)
+    ledger.update_activity(world, server, job, {"stop_tick": world.tick, "history_id": number})
     template = mark("job '{name}' succeeded") if status == SUCCEEDED else mark("job '{name}' failed")
     world.emit(NoteData(), build_message(template, name=job), server=server)
 
@@ -196,7 +196,7 @@ def _record_history(
     world: World,
     server: str,
     job: str,
-    step: Record | None,
+    step: StepRow | None,
     status: int,
     text: str,
     started_tick: int,
@@ -206,21 +206,22 @@ def _record_history(
     """Write a row of sysjobhistory for work from *started_tick* until now. Return its number."""
     date, time = format_agent_time(world, server, started_tick)
     seconds = (world.tick - started_tick) // TICKS_PER_S
-    return ledger.add_row(
+    return ledger_tables.HISTORY.add_row(
         world,
         server,
-        "sysjobhistory",
-        job=job,
-        step_id=0 if step is None else step["step_id"],
-        step_name="(Job outcome)" if step is None else step["step_name"],
-        message=text[:1024],
-        sql_message_id=error,
-        sql_severity=16 if error else 0,
-        retries_attempted=retries,
-        run_status=status,
-        run_date=date,
-        run_time=time,
-        run_duration=seconds // 3600 * 10000 + seconds % 3600 // 60 * 100 + seconds % 60,
+        {
+            "job": job,
+            "step_id": 0 if step is None else step["step_id"],
+            "step_name": "(Job outcome)" if step is None else step["step_name"],
+            "message": text[:1024],
+            "sql_message_id": error,
+            "sql_severity": 16 if error else 0,
+            "retries_attempted": retries,
+            "run_status": status,
+            "run_date": date,
+            "run_time": time,
+            "run_duration": seconds // 3600 * 10000 + seconds % 3600 // 60 * 100 + seconds % 60,
+        },
     )
 
 
@@ -249,14 +250,14 @@ def run_alerts(world: World) -> None:
     for server, instance in world.instances.items():
         if not instance.agent_running and instance.service is Service.RUNNING and not instance.hung:
             _stop_running_jobs(world, server)
-        if ledger.is_empty(world, server, "sysalerts"):
+        if ledger_tables.ALERTS.is_empty(world, server):
             continue
         _process_new_events(world, server)
 
 
 def _process_new_events(world: World, server: str) -> None:
     """Record new lines of the ERRORLOG and new mirroring states of this server, each only once."""
-    seen_row = ledger.find_row(world, server, "seen", "id", 1)
+    seen_row = ledger_tables.SEEN.find_row(world, server, "id", 1)
     if seen_row is None:
         ledger.begin_watching(world, server)
         return
@@ -274,7 +275,7 @@ def _process_new_events(world: World, server: str) -> None:
     ]
     if not new_lines and not changed_states:
         return
-    ledger.change_rows(world, server, "seen", lambda row: True, **ledger.get_alert_positions(world, server))
+    ledger_tables.SEEN.change_rows(world, server, lambda row: True, ledger.get_alert_positions(world, server))
     for database, state in changed_states:
         _run_state_alerts(world, server, database, state)
     answers = 0
@@ -293,10 +294,10 @@ ANSWERS_MAX: Final = 50
 """Maximum number of alerts at one time on a server. The product also falls behind and drops some. Assumed."""
 
 
-def _list_enabled_alerts(world: World, server: str) -> list[Record]:
+def _list_enabled_alerts(world: World, server: str) -> list[AlertRow]:
     if not jobs.is_agent_running(world, server):
         return []
-    return [row for row in ledger.list_rows(world, server, "sysalerts") if row.get("enabled")]
+    return [row for row in ledger_tables.ALERTS.list_rows(world, server) if row.get("enabled")]
 
 
 def _run_message_alerts(world: World, server: str, number: int, severity: int, text: str) -> int:
@@ -371,24 +372,25 @@ def _read_no_variable(machine: Machine, name: str) -> Scalar:
     raise SqlError(137, name)
 
 
-def _fire_alert(world: World, server: str, alert: Record, tokens: dict[str, str]) -> None:
+def _fire_alert(world: World, server: str, alert: AlertRow, tokens: dict[str, str]) -> None:
     """Count an occurrence of the alert and start its job. Do nothing within its delay between responses."""
     delay = int(str(alert.get("delay_between_responses") or 0)) * TICKS_PER_S
     last_answered_tick = alert.get("answered_tick")
     if delay and last_answered_tick is not None and world.tick - int(str(last_answered_tick)) < delay:
         return
     date, time = format_agent_time(world, server)
-    ledger.change_rows(
+    ledger_tables.ALERTS.change_rows(
         world,
         server,
-        "sysalerts",
         lambda row: row["id"] == alert["id"],
-        answered_tick=world.tick,
-        last_occurrence_date=date,
-        last_occurrence_time=time,
-        last_response_date=date,
-        last_response_time=time,
-        occurrence_count=int(str(alert.get("occurrence_count") or 0)) + 1,
+        {
+            "answered_tick": world.tick,
+            "last_occurrence_date": date,
+            "last_occurrence_time": time,
+            "last_response_date": date,
+            "last_response_time": time,
+            "occurrence_count": int(str(alert.get("occurrence_count") or 0)) + 1,
+        },
     )
     text = build_message("SQL Server Agent alert '{name}'", name=to_text(alert["name"]))
     world.emit(NoteData(), text, server=server)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine.messages import SqlError
 from engine.protocol import network
-from engine.tsql.batches import ledger
+from engine.tsql.batches import ledger_tables
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import ConnectionLostError, ResultSet, SqlSession, Submission, merge_in_order
 from engine.tsql.batches.work import Meter
@@ -93,5 +93,5 @@ def _run_remote_batch(remote: Machine, name: str) -> bool:
 
 
 def _is_rpc_out_enabled(machine: Machine, name: str) -> bool:
-    stored_row = ledger.find_row(machine.world, machine.session.server, "serveroptions", "server", name)
+    stored_row = ledger_tables.SERVER_OPTIONS.find_row(machine.world, machine.session.server, "server", name)
     return stored_row is not None and bool(stored_row.get("rpc out"))

@@ -6,7 +6,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.protocol import accounts, commits, databases, jobs, options
 from engine.tsql import catalog
-from engine.tsql.batches import gate, ledger, permissions
+from engine.tsql.batches import gate, ledger_tables, permissions
 from engine.tsql.batches.context import list_roles_in
 from engine.tsql.batches.data import Row
 from engine.tsql.catalog import security
@@ -222,10 +222,13 @@ def _set_server_option(call: ProcedureCall) -> None:
         if _LINK_DEFAULTS.get(option) != setting:
             raise UnsimulatedFeatureError(f"sp_serveroption '{option}'")
         return
-    if ledger.find_row(call.world, call.server, "serveroptions", "server", name) is None:
-        ledger.add_row(call.world, call.server, "serveroptions", server=name)
-    ledger.change_rows(
-        call.world, call.server, "serveroptions", lambda row: row["server"] == name, **{option: int(value)}
+    if ledger_tables.SERVER_OPTIONS.find_row(call.world, call.server, "server", name) is None:
+        ledger_tables.SERVER_OPTIONS.add_row(call.world, call.server, {"server": name})
+    ledger_tables.SERVER_OPTIONS.change_rows(
+        call.world,
+        call.server,
+        lambda row: row["server"] == name,
+        ledger_tables.SERVER_OPTIONS.build_row({option: int(value)}),
     )
 
 

@@ -1,12 +1,12 @@
 """Operators, alerts and notifications, categories. They are stored here and processed by clients/agent.py."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from engine.messages import SqlError
 from engine.protocol import jobs
-from engine.tsql.batches import ledger, stored_messages
-from engine.tsql.batches.ledger import Record
+from engine.tsql.batches import ledger, ledger_tables, stored_messages
+from engine.tsql.batches.ledger_tables import LedgerTable, RowT
 from engine.tsql.catalog.configurations import get_option_value
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.procedures.jobs import require_job_name
@@ -14,31 +14,36 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
 
-def find_named_row(call: ProcedureCall, table: str, parameter: str) -> Record:
+def find_named_row(call: ProcedureCall, table: LedgerTable[RowT], parameter: str) -> RowT:
     """Return the row that a parameter names. Raise 14262 for an unknown name."""
-    named_row = ledger.find_row(call.world, call.server, table, "name", call.get_text(parameter))
+    named_row = table.find_row(call.world, call.server, "name", call.get_text(parameter))
     if named_row is None:
         raise SqlError(14262, parameter, call.get_text(parameter))
     return named_row
 
 
-def check_new_name(call: ProcedureCall, table: str) -> str:
+def check_new_name(call: ProcedureCall, table: LedgerTable[RowT]) -> str:
     """Return the name of a new object. Raise 14261 if it exists."""
     name = call.get_text("@name")
-    if ledger.find_row(call.world, call.server, table, "name", name) is not None:
+    if table.find_row(call.world, call.server, "name", name) is not None:
         raise SqlError(14261, "@name", name)
     return name
 
 
-def set_given_columns(call: ProcedureCall, table: str, row: Record, columns: dict[str, str]) -> None:
+def set_given_columns(
+    call: ProcedureCall, table: LedgerTable[RowT], row: RowT, columns: dict[str, str]
+) -> None:
     """Set the columns whose parameters were passed."""
     changes = {
         column: call.get_argument(name)
         for name, column in columns.items()
         if call.get_argument(name) is not None
     }
-    ledger.change_rows(
-        call.world, call.server, table, lambda row_in_table: row_in_table["id"] == row["id"], **changes
+    table.change_rows(
+        call.world,
+        call.server,
+        lambda row_in_table: row_in_table["id"] == row["id"],
+        table.build_row(changes),
     )
 
 
@@ -69,26 +74,31 @@ _PAGER_TIMES: Final = {
 
 
 def _add_operator(call: ProcedureCall) -> None:
-    name = check_new_name(call, "sysoperators")
-    ledger.add_row(
-        call.world, call.server, "sysoperators", name=name, enabled=1, pager_days=0, **_PAGER_TIMES
+    name = check_new_name(call, ledger_tables.OPERATORS)
+    ledger_tables.OPERATORS.add_row(
+        call.world,
+        call.server,
+        ledger_tables.OPERATORS.build_row({"name": name, "enabled": 1, "pager_days": 0, **_PAGER_TIMES}),
     )
-    set_given_columns(call, "sysoperators", find_named_row(call, "sysoperators", "@name"), _OPERATOR)
+    set_given_columns(
+        call, ledger_tables.OPERATORS, find_named_row(call, ledger_tables.OPERATORS, "@name"), _OPERATOR
+    )
 
 
 def _update_operator(call: ProcedureCall) -> None:
-    set_given_columns(call, "sysoperators", find_named_row(call, "sysoperators", "@name"), _OPERATOR)
+    set_given_columns(
+        call, ledger_tables.OPERATORS, find_named_row(call, ledger_tables.OPERATORS, "@name"), _OPERATOR
+    )
 
 
 def _delete_operator(call: ProcedureCall) -> None:
-    row = find_named_row(call, "sysoperators", "@name")
-    ledger.remove_rows(
-        call.world, call.server, "sysoperators", lambda row_in_table: row_in_table["id"] == row["id"]
+    row = find_named_row(call, ledger_tables.OPERATORS, "@name")
+    ledger_tables.OPERATORS.remove_rows(
+        call.world, call.server, lambda row_in_table: row_in_table["id"] == row["id"]
     )
-    ledger.remove_rows(
+    ledger_tables.NOTIFICATIONS.remove_rows(
         call.world,
         call.server,
-        "sysnotifications",
         lambda row_in_table: row_in_table["operator_id"] == row["id"],
     )
 
@@ -112,13 +122,22 @@ _ALERT: Final = {
 
 
 def _add_alert(call: ProcedureCall) -> None:
-    name = check_new_name(call, "sysalerts")
+    name = check_new_name(call, ledger_tables.ALERTS)
     job = require_job_name(call) if _has_job_argument(call) else None
     _check_condition(call)
     ledger.begin_watching(call.world, call.server)
-    ledger.add_row(call.world, call.server, "sysalerts", name=name, job=job, enabled=1, occurrence_count=0)
-    row = find_named_row(call, "sysalerts", "@name")
-    set_given_columns(call, "sysalerts", row, _ALERT)
+    ledger_tables.ALERTS.add_row(
+        call.world,
+        call.server,
+        {
+            "name": name,
+            "job": job,
+            "enabled": 1,
+            "occurrence_count": 0,
+        },
+    )
+    row = find_named_row(call, ledger_tables.ALERTS, "@name")
+    set_given_columns(call, ledger_tables.ALERTS, row, _ALERT)
     if call.get_argument("@performance_condition") is not None:
         call.machine.report_unsimulated("alerts on performance counters never occur here")
     elif (
@@ -154,60 +173,57 @@ def _has_job_argument(call: ProcedureCall) -> bool:
 
 
 def _update_alert(call: ProcedureCall) -> None:
-    row = find_named_row(call, "sysalerts", "@name")
-    set_given_columns(call, "sysalerts", row, _ALERT)
+    row = find_named_row(call, ledger_tables.ALERTS, "@name")
+    set_given_columns(call, ledger_tables.ALERTS, row, _ALERT)
     if call.get_argument("@job_id") is not None or call.get_argument("@job_name") is not None:
         job = require_job_name(call) if _has_job_argument(call) else None
-        ledger.change_rows(
+        ledger_tables.ALERTS.change_rows(
             call.world,
             call.server,
-            "sysalerts",
             lambda row_in_table: row_in_table["id"] == row["id"],
-            job=job,
+            {"job": job},
         )
     if call.get_argument("@occurrence_count") is not None:
-        ledger.change_rows(
+        ledger_tables.ALERTS.change_rows(
             call.world,
             call.server,
-            "sysalerts",
             lambda row_in_table: row_in_table["id"] == row["id"],
-            occurrence_count=call.get_number("@occurrence_count"),
+            {"occurrence_count": call.get_number("@occurrence_count")},
         )
 
 
 def _delete_alert(call: ProcedureCall) -> None:
-    row = find_named_row(call, "sysalerts", "@name")
-    ledger.remove_rows(
-        call.world, call.server, "sysalerts", lambda row_in_table: row_in_table["id"] == row["id"]
+    row = find_named_row(call, ledger_tables.ALERTS, "@name")
+    ledger_tables.ALERTS.remove_rows(
+        call.world, call.server, lambda row_in_table: row_in_table["id"] == row["id"]
     )
-    ledger.remove_rows(
+    ledger_tables.NOTIFICATIONS.remove_rows(
         call.world,
         call.server,
-        "sysnotifications",
         lambda row_in_table: row_in_table["alert_id"] == row["id"],
     )
 
 
 def _add_notification(call: ProcedureCall) -> None:
-    alert = find_named_row(call, "sysalerts", "@alert_name")
-    operator = find_named_row(call, "sysoperators", "@operator_name")
-    ledger.add_row(
+    alert = find_named_row(call, ledger_tables.ALERTS, "@alert_name")
+    operator = find_named_row(call, ledger_tables.OPERATORS, "@operator_name")
+    ledger_tables.NOTIFICATIONS.add_row(
         call.world,
         call.server,
-        "sysnotifications",
-        alert_id=alert["id"],
-        operator_id=operator["id"],
-        notification_method=call.get_number("@notification_method", 1),
+        {
+            "alert_id": alert["id"],
+            "operator_id": operator["id"],
+            "notification_method": call.get_number("@notification_method", 1),
+        },
     )
 
 
 def _delete_notification(call: ProcedureCall) -> None:
-    alert = find_named_row(call, "sysalerts", "@alert_name")
-    operator = find_named_row(call, "sysoperators", "@operator_name")
-    ledger.remove_rows(
+    alert = find_named_row(call, ledger_tables.ALERTS, "@alert_name")
+    operator = find_named_row(call, ledger_tables.OPERATORS, "@operator_name")
+    ledger_tables.NOTIFICATIONS.remove_rows(
         call.world,
         call.server,
-        "sysnotifications",
         lambda row: (row["alert_id"], row["operator_id"]) == (alert["id"], operator["id"]),
     )
 
@@ -219,20 +235,23 @@ _TYPES: Final = {"LOCAL": 1, "MULTI-SERVER": 2, "NONE": 3}
 
 
 def _add_category(call: ProcedureCall) -> None:
-    ledger.add_row(
+    ledger_tables.CATEGORIES.add_row(
         call.world,
         call.server,
-        "syscategories",
-        name=check_new_name(call, "syscategories"),
-        category_class=_CLASSES.get(call.get_text("@class").upper(), 1),
-        category_type=_TYPES.get(call.get_text("@type").upper(), 1),
+        {
+            "name": check_new_name(call, ledger_tables.CATEGORIES),
+            "category_class": _CLASSES.get(call.get_text("@class").upper(), 1),
+            "category_type": _TYPES.get(call.get_text("@type").upper(), 1),
+        },
     )
 
 
 def _delete_category(call: ProcedureCall) -> None:
-    row = find_named_row(call, "syscategories", "@name")
-    ledger.remove_rows(
-        call.world, call.server, "syscategories", lambda row_in_table: row_in_table["id"] == row["id"]
+    row = find_named_row(call, ledger_tables.CATEGORIES, "@name")
+    ledger_tables.CATEGORIES.remove_rows(
+        call.world,
+        call.server,
+        lambda row_in_table: row_in_table["id"] == row["id"],
     )
 
 
@@ -248,75 +267,82 @@ def _notify_operator(call: ProcedureCall) -> None:
 COMPONENT: Final = "Database Mail XPs"
 
 
-def _add_named_row(call: ProcedureCall, table: str, parameter: str, **values: Scalar) -> None:
+def _add_named_row(
+    call: ProcedureCall, table: LedgerTable[RowT], parameter: str, values: Mapping[str, Scalar]
+) -> None:
     name = call.get_text(parameter)
-    if ledger.find_row(call.world, call.server, table, "name", name) is not None:
-        rule = f"{table.upper()}_NameMustBeUnique"
-        raise SqlError(2627, "UNIQUE KEY", rule, f"dbo.{table}", f"({name})")
-    number = ledger.add_row(call.world, call.server, table, name=name, **values)
-    call.outputs["@profile_id" if table == "sysmail_profile" else "@account_id"] = number
+    if table.find_row(call.world, call.server, "name", name) is not None:
+        rule = f"{table.name.upper()}_NameMustBeUnique"
+        raise SqlError(2627, "UNIQUE KEY", rule, f"dbo.{table.name}", f"({name})")
+    number = table.add_row(call.world, call.server, table.build_row({"name": name, **values}))
+    call.outputs["@profile_id" if table.name == "sysmail_profile" else "@account_id"] = number
 
 
 def _add_profile(call: ProcedureCall) -> None:
-    _add_named_row(call, "sysmail_profile", "@profile_name", description=call.get_argument("@description"))
+    _add_named_row(
+        call, ledger_tables.MAIL_PROFILES, "@profile_name", {"description": call.get_argument("@description")}
+    )
 
 
 def _add_account(call: ProcedureCall) -> None:
     _add_named_row(
         call,
-        "sysmail_account",
+        ledger_tables.MAIL_ACCOUNTS,
         "@account_name",
-        email_address=call.get_argument("@email_address"),
-        display_name=call.get_argument("@display_name"),
-        replyto_address=call.get_argument("@replyto_address"),
-        description=call.get_argument("@description"),
-        servername=call.get_argument("@mailserver_name"),
+        {
+            "email_address": call.get_argument("@email_address"),
+            "display_name": call.get_argument("@display_name"),
+            "replyto_address": call.get_argument("@replyto_address"),
+            "description": call.get_argument("@description"),
+            "servername": call.get_argument("@mailserver_name"),
+        },
     )
 
 
-def _find_number(call: ProcedureCall, table: str, kind: str) -> Scalar:
+def _find_number(call: ProcedureCall, table: LedgerTable[RowT], kind: str) -> int:
     """Return the number of the profile or account in @…_name or @…_id. Raise 14607 or 14606 if there is none."""
     column, value = ("id", call.get_argument(f"@{kind}_id"))
     if value is None:
         column, value = "name", call.get_text(f"@{kind}_name")
-    matching_row = ledger.find_row(call.world, call.server, table, column, value)
+    matching_row = table.find_row(call.world, call.server, column, value)
     if matching_row is None:
         raise SqlError(14607 if kind == "profile" else 14606)
-    return matching_row["id"]
+    return int(str(matching_row["id"]))
 
 
 def _join_profile(call: ProcedureCall) -> None:
-    profile = _find_number(call, "sysmail_profile", "profile")
-    account = _find_number(call, "sysmail_account", "account")
-    ledger.add_row(
+    profile = _find_number(call, ledger_tables.MAIL_PROFILES, "profile")
+    account = _find_number(call, ledger_tables.MAIL_ACCOUNTS, "account")
+    ledger_tables.MAIL_PROFILE_ACCOUNTS.add_row(
         call.world,
         call.server,
-        "sysmail_profileaccount",
-        profile_id=int(str(profile)),
-        account_id=int(str(account)),
-        sequence_number=call.get_number("@sequence_number", 1),
+        {
+            "profile_id": int(str(profile)),
+            "account_id": int(str(account)),
+            "sequence_number": call.get_number("@sequence_number", 1),
+        },
     )
 
 
 def _grant_profile(call: ProcedureCall) -> None:
-    profile = _find_number(call, "sysmail_profile", "profile")
-    ledger.add_row(
+    profile = _find_number(call, ledger_tables.MAIL_PROFILES, "profile")
+    ledger_tables.MAIL_PRINCIPALS.add_row(
         call.world,
         call.server,
-        "sysmail_principalprofile",
-        profile_id=int(str(profile)),
-        is_default=call.get_number("@is_default"),
+        {"profile_id": int(str(profile)), "is_default": call.get_number("@is_default")},
     )
 
 
-def _build_delete(table: str, kind: str) -> Callable[[ProcedureCall], None]:
+def _build_delete(table: LedgerTable[RowT], kind: str) -> Callable[[ProcedureCall], None]:
     def run(call: ProcedureCall) -> None:
         number = _find_number(call, table, kind)
-        ledger.remove_rows(call.world, call.server, table, lambda row: row["id"] == number)
-        for other_table in ("sysmail_profileaccount", "sysmail_principalprofile"):
-            ledger.remove_rows(
-                call.world, call.server, other_table, lambda row: row.get(f"{kind}_id") == number
-            )
+        table.remove_rows(call.world, call.server, lambda row: row["id"] == number)
+        ledger_tables.MAIL_PROFILE_ACCOUNTS.remove_rows(
+            call.world, call.server, lambda row: row.get(f"{kind}_id") == number
+        )
+        ledger_tables.MAIL_PRINCIPALS.remove_rows(
+            call.world, call.server, lambda row: row.get(f"{kind}_id") == number
+        )
 
     return run
 
@@ -329,27 +355,28 @@ def _queue_mail(call: ProcedureCall) -> None:
     # raise 15281 while the component is off, as it is by default
     if not get_option_value(call.machine.context, COMPONENT):
         raise SqlError(15281, "procedure", f"dbo.{call.name}", COMPONENT, COMPONENT, COMPONENT)
-    profiles = ledger.list_rows(call.world, call.server, "sysmail_profile")
+    profiles = ledger_tables.MAIL_PROFILES.list_rows(call.world, call.server)
     if call.get_argument("@profile_name") is not None:
-        number = _find_number(call, "sysmail_profile", "profile")
+        number = _find_number(call, ledger_tables.MAIL_PROFILES, "profile")
     else:
-        default = ledger.find_row(call.world, call.server, "sysmail_principalprofile", "is_default", 1)
-        number = default["profile_id"] if default is not None else None
-        if number is None or not profiles:
+        default = ledger_tables.MAIL_PRINCIPALS.find_row(call.world, call.server, "is_default", 1)
+        if default is None or not profiles:
             raise SqlError(14636)
+        number = int(str(default["profile_id"]))
     if not any(call.get_text(name) for name in ("@recipients", "@copy_recipients", "@blind_copy_recipients")):
         raise SqlError(14624, "@recipients, @copy_recipients, @blind_copy_recipients")
-    mail = ledger.add_row(
+    mail = ledger_tables.MAILS.add_row(
         call.world,
         call.server,
-        "sysmail_mailitems",
-        profile_id=int(str(number)),
-        recipients=call.get_text("@recipients"),
-        copy_recipients=call.get_text("@copy_recipients"),
-        subject=call.get_text("@subject") or "SQL Server Message",
-        body=call.get_text("@body"),
-        sent_status="unsent",
-        send_request_date=call.machine.context.get_datetime_value(),
+        {
+            "profile_id": number,
+            "recipients": call.get_text("@recipients"),
+            "copy_recipients": call.get_text("@copy_recipients"),
+            "subject": call.get_text("@subject") or "SQL Server Message",
+            "body": call.get_text("@body"),
+            "sent_status": "unsent",
+            "send_request_date": call.machine.context.get_datetime_value(),
+        },
     )
     call.outputs["@mailitem_id"] = mail
     call.machine.append_message(f"Mail (Id: {mail}) queued.")
@@ -381,8 +408,8 @@ PROCEDURES: Final[Procedures] = {
     "sysmail_add_account_sp": _add_account,
     "sysmail_add_profileaccount_sp": _join_profile,
     "sysmail_add_principalprofile_sp": _grant_profile,
-    "sysmail_delete_profile_sp": _build_delete("sysmail_profile", "profile"),
-    "sysmail_delete_account_sp": _build_delete("sysmail_account", "account"),
+    "sysmail_delete_profile_sp": _build_delete(ledger_tables.MAIL_PROFILES, "profile"),
+    "sysmail_delete_account_sp": _build_delete(ledger_tables.MAIL_ACCOUNTS, "account"),
     "sysmail_configure_sp": _reject_call,
     "sysmail_start_sp": _start_mail,
     "sysmail_stop_sp": _reject_call,

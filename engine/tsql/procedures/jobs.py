@@ -7,8 +7,8 @@ from engine.messages import SqlError
 from engine.model import Job
 from engine.protocol import jobs
 from engine.tsql import catalog
-from engine.tsql.batches import ledger
-from engine.tsql.batches.ledger import Record
+from engine.tsql.batches import ledger, ledger_tables
+from engine.tsql.batches.ledger_tables import StepRow
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.types import format_guid
@@ -27,32 +27,29 @@ def require_job_name(call: ProcedureCall) -> str:
     raise SqlError(14262, "@job_id", call.get_text("@job_id"))
 
 
-def _build_job_key(job: str) -> dict[str, Scalar]:
-    return {"job": job}
-
-
 def _add_job(call: ProcedureCall) -> None:
     _report_unused_parameters(call)
     _check_owner_and_category(call)
     enabled = call.get_argument("@enabled") is None or bool(call.get_number("@enabled"))
     name = call.get_text("@job_name")
     call.append_messages(jobs.add_job(call.world, call.server, Job(name=name, enabled=enabled)))
-    ledger.add_row(
+    ledger_tables.JOBS.add_row(
         call.world,
         call.server,
-        "sysjobs",
-        job=name,
-        description=call.get_argument("@description") or "No description available.",
-        start_step_id=call.get_number("@start_step_id", 1),
-        notify_level_eventlog=call.get_number("@notify_level_eventlog", 2),
-        notify_level_email=call.get_number("@notify_level_email"),
-        notify_email_operator_id=_find_operator_id(call),
-        owner=call.get_text("@owner_login_name") or call.machine.session.login,
-        category_id=_find_category_id(call),
-        version_number=1,
-        targeted=0,
-        date_created=call.machine.context.get_datetime_value(),
-        date_modified=call.machine.context.get_datetime_value(),
+        {
+            "job": name,
+            "description": call.get_argument("@description") or "No description available.",
+            "start_step_id": call.get_number("@start_step_id", 1),
+            "notify_level_eventlog": call.get_number("@notify_level_eventlog", 2),
+            "notify_level_email": call.get_number("@notify_level_email"),
+            "notify_email_operator_id": _find_operator_id(call),
+            "owner": call.get_text("@owner_login_name") or call.machine.session.login,
+            "category_id": _find_category_id(call),
+            "version_number": 1,
+            "targeted": 0,
+            "date_created": call.machine.context.get_datetime_value(),
+            "date_modified": call.machine.context.get_datetime_value(),
+        },
     )
     call.outputs["@job_id"] = make_unique_id("job", call.server, name)
 
@@ -80,7 +77,7 @@ def _find_operator_id(call: ProcedureCall) -> int:
     name = call.get_text(parameter)
     if not name:
         return 0
-    row = ledger.find_row(call.world, call.server, "sysoperators", "name", name)
+    row = ledger_tables.OPERATORS.find_row(call.world, call.server, "name", name)
     if row is None:
         raise SqlError(14262, parameter, name)
     return int(str(row["id"]))
@@ -98,15 +95,16 @@ def _increase_job_version(call: ProcedureCall, job: str) -> None:
 
     [DOC: sysjobs]
     """
-    row = ledger.find_row(call.world, call.server, "sysjobs", "job", job)
+    row = ledger_tables.JOBS.find_row(call.world, call.server, "job", job)
     if row is not None:
-        ledger.change_rows(
+        ledger_tables.JOBS.change_rows(
             call.world,
             call.server,
-            "sysjobs",
             lambda row_in_table: row_in_table["job"] == job,
-            version_number=int(str(row.get("version_number", 1))) + 1,
-            date_modified=call.machine.context.get_datetime_value(),
+            {
+                "version_number": int(str(row.get("version_number", 1))) + 1,
+                "date_modified": call.machine.context.get_datetime_value(),
+            },
         )
 
 
@@ -146,7 +144,9 @@ def _update_job(call: ProcedureCall) -> None:
         changes["category_id"] = _find_category_id(call)
     if call.get_argument("@notify_email_operator_name") is not None:
         changes["notify_email_operator_id"] = _find_operator_id(call)
-    ledger.change_rows(call.world, call.server, "sysjobs", lambda row: row["job"] == name, **changes)
+    ledger_tables.JOBS.change_rows(
+        call.world, call.server, lambda row: row["job"] == name, ledger_tables.JOBS.build_row(changes)
+    )
     _increase_job_version(call, name)
     if call.get_argument("@new_name") is not None:
         call.machine.report_unsimulated("a new name for a job")
@@ -155,8 +155,11 @@ def _update_job(call: ProcedureCall) -> None:
 def _delete_job(call: ProcedureCall) -> None:
     name = require_job_name(call)
     call.append_messages(jobs.delete_job(call.world, call.server, name))
-    for table in ("sysjobs", "sysjobsteps", "sysjobschedules", "sysjobhistory", "activity"):
-        ledger.remove_rows(call.world, call.server, table, lambda row: row["job"] == name)
+    ledger_tables.JOBS.remove_rows(call.world, call.server, lambda row: row["job"] == name)
+    ledger_tables.STEPS.remove_rows(call.world, call.server, lambda row: row["job"] == name)
+    ledger_tables.JOB_SCHEDULES.remove_rows(call.world, call.server, lambda row: row["job"] == name)
+    ledger_tables.HISTORY.remove_rows(call.world, call.server, lambda row: row["job"] == name)
+    ledger_tables.ACTIVITY.remove_rows(call.world, call.server, lambda row: row["job"] == name)
 
 
 def _start_job(call: ProcedureCall) -> None:
@@ -216,7 +219,11 @@ def _store_step(call: ProcedureCall, job: str, number: int, values: dict[str, Sc
     for column in ("on_success_action", "on_fail_action"):
         if values[column] not in (1, 2, 3, 4):
             raise SqlError(14266, f"@{column}", "1, 2, 3, 4")
-    ledger.add_row(call.world, call.server, "sysjobsteps", **_build_job_key(job), step_id=number, **values)
+    ledger_tables.STEPS.add_row(
+        call.world,
+        call.server,
+        ledger_tables.STEPS.build_row({"job": job, "step_id": number, **values}),
+    )
     _increase_job_version(call, job)
     if to_text(values["subsystem"]).upper() != "TSQL":
         call.machine.report_unsimulated(
@@ -224,7 +231,7 @@ def _store_step(call: ProcedureCall, job: str, number: int, values: dict[str, Sc
         )
 
 
-def _require_step(call: ProcedureCall, name: str) -> Record:
+def _require_step(call: ProcedureCall, name: str) -> StepRow:
     number = call.get_number("@step_id")
     for step in ledger.list_steps(call.world, call.server, name):
         if step["step_id"] == number:
@@ -236,7 +243,9 @@ def _update_step(call: ProcedureCall) -> None:
     step = _require_step(call, require_job_name(call))
     values = {column: call.get_argument(parameter) for parameter, column in _STEP.items()}
     changes = {column: value for column, value in values.items() if value is not None}
-    ledger.change_rows(call.world, call.server, "sysjobsteps", lambda row: row["id"] == step["id"], **changes)
+    ledger_tables.STEPS.change_rows(
+        call.world, call.server, lambda row: row["id"] == step["id"], ledger_tables.STEPS.build_row(changes)
+    )
     _increase_job_version(call, to_text(step["job"]))
 
 
@@ -246,7 +255,7 @@ def _delete_step(call: ProcedureCall) -> None:
     if call.get_number("@step_id"):
         steps = [_require_step(call, name)]
     removed_ids = {step["id"] for step in steps}
-    ledger.remove_rows(call.world, call.server, "sysjobsteps", lambda row: row["id"] in removed_ids)
+    ledger_tables.STEPS.remove_rows(call.world, call.server, lambda row: row["id"] in removed_ids)
     _increase_job_version(call, name)
 
 
@@ -267,7 +276,9 @@ def _store_schedule(call: ProcedureCall, parameter: str) -> int:
     options = {column: call.get_argument(name) for name, column in _SCHEDULE.items()}
     values = {"enabled": 1, **{column: value for column, value in options.items() if value is not None}}
     name = call.get_text(parameter)
-    number = ledger.add_row(call.world, call.server, "sysschedules", name=name, **values)
+    number = ledger_tables.SCHEDULES.add_row(
+        call.world, call.server, ledger_tables.SCHEDULES.build_row({"name": name, **values})
+    )
     call.machine.report_unsimulated(
         f"schedule '{name}' is kept; jobs run here when an alert or sp_start_job starts them"
     )
@@ -283,32 +294,34 @@ def _add_schedule(call: ProcedureCall) -> None:
 def _add_job_schedule(call: ProcedureCall) -> None:
     job = require_job_name(call)
     number = _store_schedule(call, "@name")
-    ledger.add_row(call.world, call.server, "sysjobschedules", **_build_job_key(job), schedule_id=number)
+    ledger_tables.JOB_SCHEDULES.add_row(call.world, call.server, {"job": job, "schedule_id": number})
 
 
 def _attach_schedule(call: ProcedureCall) -> None:
     job = require_job_name(call)
     number: Scalar = call.get_argument("@schedule_id")
     if number is None:
-        schedule_row = ledger.find_row(
-            call.world, call.server, "sysschedules", "name", call.get_text("@schedule_name")
+        schedule_row = ledger_tables.SCHEDULES.find_row(
+            call.world, call.server, "name", call.get_text("@schedule_name")
         )
         if schedule_row is None:
             raise SqlError(14262, "@schedule_name", call.get_text("@schedule_name"))
         number = schedule_row["id"]
-    ledger.add_row(call.world, call.server, "sysjobschedules", **_build_job_key(job), schedule_id=number)
+    ledger_tables.JOB_SCHEDULES.add_row(call.world, call.server, {"job": job, "schedule_id": number})
 
 
 def _delete_schedule(call: ProcedureCall) -> None:
     column, value = ("id", call.get_argument("@schedule_id"))
     if value is None:
         column, value = "name", call.get_text("@schedule_name") or call.get_text("@name")
-    schedule_row = ledger.find_row(call.world, call.server, "sysschedules", column, value)
+    schedule_row = ledger_tables.SCHEDULES.find_row(call.world, call.server, column, value)
     if schedule_row is None:
         raise SqlError(14262, f"@schedule_{column}", to_text(value))
-    ledger.remove_rows(call.world, call.server, "sysschedules", lambda row: row["id"] == schedule_row["id"])
-    ledger.remove_rows(
-        call.world, call.server, "sysjobschedules", lambda row: row["schedule_id"] == schedule_row["id"]
+    ledger_tables.SCHEDULES.remove_rows(call.world, call.server, lambda row: row["id"] == schedule_row["id"])
+    ledger_tables.JOB_SCHEDULES.remove_rows(
+        call.world,
+        call.server,
+        lambda row: row["schedule_id"] == schedule_row["id"],
     )
 
 
@@ -317,17 +330,17 @@ def _add_server(call: ProcedureCall) -> None:
     name = require_job_name(call)
     if _is_targeted(call, name):
         raise SqlError(14269, name, call.server)
-    ledger.change_rows(call.world, call.server, "sysjobs", lambda row: row["job"] == name, targeted=1)
+    ledger_tables.JOBS.change_rows(call.world, call.server, lambda row: row["job"] == name, {"targeted": 1})
 
 
 def _remove_server(call: ProcedureCall) -> None:
     name = require_job_name(call)
-    ledger.change_rows(call.world, call.server, "sysjobs", lambda row: row["job"] == name, targeted=0)
+    ledger_tables.JOBS.change_rows(call.world, call.server, lambda row: row["job"] == name, {"targeted": 0})
 
 
 def _is_targeted(call: ProcedureCall, job: str) -> bool:
     """Return whether the job has a target. Jobs of the scenario have one; those of scripts need sp_add_jobserver."""
-    row = ledger.find_row(call.world, call.server, "sysjobs", "job", job)
+    row = ledger_tables.JOBS.find_row(call.world, call.server, "job", job)
     return row is None or bool(row.get("targeted", 1))
 
 

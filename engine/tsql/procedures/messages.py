@@ -3,8 +3,8 @@
 from typing import Final
 
 from engine.messages import SqlError
-from engine.tsql.batches import ledger
-from engine.tsql.batches.stored_messages import CHANGED, TABLE, find_message
+from engine.tsql.batches.ledger_tables import CHANGED_MESSAGES, MESSAGES, MessageRow
+from engine.tsql.batches.stored_messages import find_message
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 
 USER_MESSAGE_MIN: Final = 50_001
@@ -23,21 +23,21 @@ def _add_message(call: ProcedureCall) -> None:
         raise SqlError(15040)
     if not 1 <= severity <= SEVERITY_MAX:
         raise SqlError(15041)
-    stored = ledger.find_row(call.world, call.server, TABLE, "message_id", number)
+    stored = MESSAGES.find_row(call.world, call.server, "message_id", number)
     if stored is not None and call.get_text("@replace").upper() != "REPLACE":
         raise SqlError(15043)
     logged = int(call.get_text("@with_log").upper() == "TRUE")
-    row: ledger.Record = {
+    row: MessageRow = {
         "message_id": number,
         "severity": severity,
         "is_event_logged": logged,
         "text": call.get_text("@msgtext"),
     }
     if stored is None:
-        ledger.add_row(call.world, call.server, TABLE, language_id=1033, **row)
+        MESSAGES.add_row(call.world, call.server, {"language_id": 1033, **row})
     else:
-        ledger.change_rows(
-            call.world, call.server, TABLE, lambda row_in_table: row_in_table["message_id"] == number, **row
+        MESSAGES.change_rows(
+            call.world, call.server, lambda row_in_table: row_in_table["message_id"] == number, row
         )
 
 
@@ -50,15 +50,14 @@ def _alter_message(call: ProcedureCall) -> None:
     logged = int(call.get_text("@parameter_value").upper() == "TRUE")
     if find_message(call.world, call.server, number) is None:
         raise SqlError(15179, number)
-    table = TABLE if ledger.find_row(call.world, call.server, TABLE, "message_id", number) else CHANGED
-    if not ledger.change_rows(
+    table = MESSAGES if MESSAGES.find_row(call.world, call.server, "message_id", number) else CHANGED_MESSAGES
+    if not table.change_rows(
         call.world,
         call.server,
-        table,
         lambda row_in_table: row_in_table["message_id"] == number,
-        is_event_logged=logged,
+        {"is_event_logged": logged},
     ):
-        ledger.add_row(call.world, call.server, table, message_id=number, is_event_logged=logged)
+        table.add_row(call.world, call.server, {"message_id": number, "is_event_logged": logged})
 
 
 def _drop_message(call: ProcedureCall) -> None:
@@ -66,8 +65,8 @@ def _drop_message(call: ProcedureCall) -> None:
     number = call.get_number("@msgnum")
     if number < USER_MESSAGE_MIN:
         raise SqlError(15178)
-    if not ledger.remove_rows(
-        call.world, call.server, TABLE, lambda row_in_table: row_in_table["message_id"] == number
+    if not MESSAGES.remove_rows(
+        call.world, call.server, lambda row_in_table: row_in_table["message_id"] == number
     ):
         raise SqlError(15179, number)
 

@@ -1,0 +1,362 @@
+"""Rows of the tables that msdb procedures and sp_configure store: mypy checks the names of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, Generic, TypedDict, TypeVar, cast
+
+from msgspec import Struct
+
+from engine import arithmetic
+from engine.model import World
+from engine.tsql.scalars.values import Scalar
+
+
+class JobRow(TypedDict, total=False):
+    """Job of SQL Server Agent."""
+
+    id: Scalar
+    job: Scalar
+    description: Scalar
+    start_step_id: Scalar
+    notify_level_eventlog: Scalar
+    notify_level_email: Scalar
+    notify_email_operator_id: Scalar
+    owner: Scalar
+    category_id: Scalar
+    version_number: Scalar
+    targeted: Scalar
+    date_created: Scalar
+    date_modified: Scalar
+
+
+class StepRow(TypedDict, total=False):
+    """Step of a job."""
+
+    id: Scalar
+    job: Scalar
+    step_id: Scalar
+    step_name: Scalar
+    subsystem: Scalar
+    command: Scalar
+    database_name: Scalar
+    on_success_action: Scalar
+    on_success_step_id: Scalar
+    on_fail_action: Scalar
+    on_fail_step_id: Scalar
+    retry_attempts: Scalar
+    retry_interval: Scalar
+    output_file_name: Scalar
+    flags: Scalar
+
+
+class ScheduleRow(TypedDict, total=False):
+    """Schedule of jobs."""
+
+    id: Scalar
+    name: Scalar
+    enabled: Scalar
+    freq_type: Scalar
+    freq_interval: Scalar
+    freq_subday_type: Scalar
+    freq_subday_interval: Scalar
+    freq_relative_interval: Scalar
+    freq_recurrence_factor: Scalar
+    active_start_date: Scalar
+    active_end_date: Scalar
+    active_start_time: Scalar
+    active_end_time: Scalar
+
+
+class JobScheduleRow(TypedDict, total=False):
+    """Use of a schedule by a job."""
+
+    id: Scalar
+    job: Scalar
+    schedule_id: Scalar
+
+
+class HistoryRow(TypedDict, total=False):
+    """Outcome of a job or step."""
+
+    id: Scalar
+    job: Scalar
+    step_id: Scalar
+    step_name: Scalar
+    message: Scalar
+    sql_message_id: Scalar
+    sql_severity: Scalar
+    retries_attempted: Scalar
+    run_status: Scalar
+    run_date: Scalar
+    run_time: Scalar
+    run_duration: Scalar
+
+
+class ActivityRow(TypedDict, total=False):
+    """Latest run of a job."""
+
+    id: Scalar
+    job: Scalar
+    by: Scalar
+    source: Scalar
+    start_tick: Scalar
+    stop_tick: Scalar
+    attempt: Scalar
+    step_id: Scalar
+    step_tick: Scalar
+    history_id: Scalar
+    stopped_by: Scalar
+
+
+class AlertRow(TypedDict, total=False):
+    """Alert of SQL Server Agent."""
+
+    id: Scalar
+    name: Scalar
+    job: Scalar
+    enabled: Scalar
+    message_id: Scalar
+    severity: Scalar
+    delay_between_responses: Scalar
+    notification_message: Scalar
+    include_event_description: Scalar
+    database_name: Scalar
+    event_description_keyword: Scalar
+    performance_condition: Scalar
+    wmi_namespace: Scalar
+    wmi_query: Scalar
+    occurrence_count: Scalar
+    answered_tick: Scalar
+    last_occurrence_date: Scalar
+    last_occurrence_time: Scalar
+    last_response_date: Scalar
+    last_response_time: Scalar
+
+
+class OperatorRow(TypedDict, total=False):
+    """Operator of SQL Server Agent."""
+
+    id: Scalar
+    name: Scalar
+    enabled: Scalar
+    email_address: Scalar
+    pager_address: Scalar
+    pager_days: Scalar
+    netsend_address: Scalar
+    weekday_pager_start_time: Scalar
+    weekday_pager_end_time: Scalar
+    saturday_pager_start_time: Scalar
+    saturday_pager_end_time: Scalar
+    sunday_pager_start_time: Scalar
+    sunday_pager_end_time: Scalar
+
+
+class NotificationRow(TypedDict, total=False):
+    """Notification of an operator by an alert."""
+
+    id: Scalar
+    alert_id: Scalar
+    operator_id: Scalar
+    notification_method: Scalar
+
+
+class CategoryRow(TypedDict, total=False):
+    """Category of jobs, alerts or operators."""
+
+    id: Scalar
+    name: Scalar
+    category_class: Scalar
+    category_type: Scalar
+
+
+class MailProfileRow(TypedDict, total=False):
+    """Profile of Database Mail."""
+
+    id: Scalar
+    name: Scalar
+    description: Scalar
+
+
+class MailAccountRow(TypedDict, total=False):
+    """Account of Database Mail."""
+
+    id: Scalar
+    name: Scalar
+    email_address: Scalar
+    display_name: Scalar
+    replyto_address: Scalar
+    description: Scalar
+    servername: Scalar
+
+
+class ProfileAccountRow(TypedDict, total=False):
+    """Account in a mail profile."""
+
+    id: Scalar
+    profile_id: Scalar
+    account_id: Scalar
+    sequence_number: Scalar
+
+
+class ProfilePrincipalRow(TypedDict, total=False):
+    """Right to use a mail profile."""
+
+    id: Scalar
+    profile_id: Scalar
+    is_default: Scalar
+
+
+class MailRow(TypedDict, total=False):
+    """Queued mail."""
+
+    id: Scalar
+    profile_id: Scalar
+    recipients: Scalar
+    copy_recipients: Scalar
+    subject: Scalar
+    body: Scalar
+    sent_status: Scalar
+    send_request_date: Scalar
+
+
+class AccessRow(TypedDict, total=False):
+    """Database that is not in MULTI_USER."""
+
+    id: Scalar
+    name: Scalar
+    mode: Scalar
+
+
+class OptionRow(TypedDict, total=False):
+    """Option that sp_configure has changed."""
+
+    id: Scalar
+    name: Scalar
+    value: Scalar
+    in_use: Scalar
+    at_start: Scalar
+    tick: Scalar
+
+
+class MessageRow(TypedDict, total=False):
+    """Message of sp_addmessage."""
+
+    id: Scalar
+    message_id: Scalar
+    language_id: Scalar
+    severity: Scalar
+    is_event_logged: Scalar
+    text: Scalar
+
+
+ServerOptionRow = TypedDict(
+    "ServerOptionRow", {"id": Scalar, "server": Scalar, "rpc": Scalar, "rpc out": Scalar}, total=False
+)
+"""Options of a linked server. Their names contain spaces."""
+
+SeenRow = dict[str, Scalar]
+"""Positions up to which alerts have been evaluated, by name of the mark."""
+
+RowT = TypeVar("RowT", bound=Mapping[str, object])
+
+
+ROWS_MAX: Final = 5_000
+"""Maximum number of rows of one table. The oldest are dropped. Assumed: more than a DBA reads."""
+
+
+class Ledger(Struct, frozen=True):
+    """Rows of one table, and the number that it assigned last."""
+
+    rows: tuple[tuple[tuple[str, Scalar], ...], ...] = ()
+    last_id: int = 0
+
+
+EMPTY: Final = Ledger()
+
+
+class LedgerTable(Struct, Generic[RowT], frozen=True):
+    """Table that msdb procedures or sp_configure store on an instance, as plain data in the world."""
+
+    name: str
+    row_type: type[RowT]
+
+    def build_row(self, values: Mapping[str, Scalar]) -> RowT:
+        """Return values whose columns are computed as a row. Raise KeyError for a column that the table lacks."""
+        for column in values:
+            self.row_type.__annotations__[column]
+        return cast(RowT, values)
+
+    def _make_key(self, server: str) -> tuple[str, str, str]:
+        return server, "msdb", f"~{self.name}"  # no name in a script can equal this one
+
+    def _find_ledger(self, world: World, server: str) -> Ledger:
+        ledger: Ledger = world.objects.get(self._make_key(server), EMPTY)
+        return ledger
+
+    def list_rows(self, world: World, server: str) -> list[RowT]:
+        """Return all rows, oldest first."""
+        return [cast(RowT, dict(row)) for row in self._find_ledger(world, server).rows]
+
+    def is_empty(self, world: World, server: str) -> bool:
+        """Return whether the table has no row on this server."""
+        return not self._find_ledger(world, server).rows
+
+    def find_row(self, world: World, server: str, column: str, value: Scalar) -> RowT | None:
+        """Return the first row with that value in *column*. Texts are compared without regard to case."""
+        rows = self.list_rows(world, server)
+        return next((row for row in rows if _is_same_value(row.get(column), value)), None)
+
+    def add_row(self, world: World, server: str, values: RowT) -> int:
+        """Add a row and return its number, which is also in its column `id`."""
+        ledger = self._find_ledger(world, server)
+        number = ledger.last_id + 1
+        row = tuple(cast(dict[str, Scalar], {"id": number, **values}).items())
+        world.objects[self._make_key(server)] = Ledger((*ledger.rows, row)[-ROWS_MAX:], number)
+        return number
+
+    def change_rows(self, world: World, server: str, is_changed: Callable[[RowT], bool], values: RowT) -> int:
+        """Set columns of the rows for which *is_changed* is true, and return the number of rows."""
+        ledger = self._find_ledger(world, server)
+        is_chosen = [is_changed(cast(RowT, dict(row))) for row in ledger.rows]
+        changed_rows = tuple(
+            tuple(cast(dict[str, Scalar], {**dict(row), **values}).items()) if hit else row
+            for row, hit in zip(ledger.rows, is_chosen, strict=True)
+        )
+        world.objects[self._make_key(server)] = Ledger(changed_rows, ledger.last_id)
+        return arithmetic.add_in_order(is_chosen)
+
+    def remove_rows(self, world: World, server: str, predicate: Callable[[RowT], bool]) -> int:
+        """Delete the rows for which *predicate* is true, and return the number of rows."""
+        ledger = self._find_ledger(world, server)
+        kept_rows = tuple(row for row in ledger.rows if not predicate(cast(RowT, dict(row))))
+        world.objects[self._make_key(server)] = Ledger(kept_rows, ledger.last_id)
+        return len(ledger.rows) - len(kept_rows)
+
+
+def _is_same_value(a: object, b: Scalar) -> bool:
+    return a == b or (isinstance(a, str) and isinstance(b, str) and a.casefold() == b.casefold())
+
+
+JOBS: Final = LedgerTable("sysjobs", JobRow)
+STEPS: Final = LedgerTable("sysjobsteps", StepRow)
+SCHEDULES: Final = LedgerTable("sysschedules", ScheduleRow)
+JOB_SCHEDULES: Final = LedgerTable("sysjobschedules", JobScheduleRow)
+HISTORY: Final = LedgerTable("sysjobhistory", HistoryRow)
+ACTIVITY: Final = LedgerTable("activity", ActivityRow)
+ALERTS: Final = LedgerTable("sysalerts", AlertRow)
+OPERATORS: Final = LedgerTable("sysoperators", OperatorRow)
+NOTIFICATIONS: Final = LedgerTable("sysnotifications", NotificationRow)
+CATEGORIES: Final = LedgerTable("syscategories", CategoryRow)
+MAIL_PROFILES: Final = LedgerTable("sysmail_profile", MailProfileRow)
+MAIL_ACCOUNTS: Final = LedgerTable("sysmail_account", MailAccountRow)
+MAIL_PROFILE_ACCOUNTS: Final = LedgerTable("sysmail_profileaccount", ProfileAccountRow)
+MAIL_PRINCIPALS: Final = LedgerTable("sysmail_principalprofile", ProfilePrincipalRow)
+MAILS: Final = LedgerTable("sysmail_mailitems", MailRow)
+ACCESS_MODES: Final = LedgerTable("user access", AccessRow)
+OPTIONS: Final = LedgerTable("options", OptionRow)
+MESSAGES: Final = LedgerTable("messages", MessageRow)
+CHANGED_MESSAGES: Final = LedgerTable("messagelogging", MessageRow)
+"""Messages of the product that sp_altermessage has changed."""
+SERVER_OPTIONS: Final = LedgerTable("serveroptions", ServerOptionRow)
+SEEN: Final = LedgerTable[SeenRow]("seen", dict)

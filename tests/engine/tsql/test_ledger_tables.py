@@ -1,0 +1,30 @@
+"""Tables that procedures store: their columns are known to mypy, and to `build_row` for computed names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from engine.tsql.batches import ledger_tables
+from engine.tsql.batches.ledger_tables import LedgerTable, RowT
+from engine.tsql.procedures import alerts, jobs
+
+
+@pytest.mark.parametrize(
+    ("table", "columns"),
+    [
+        (ledger_tables.OPERATORS, alerts._OPERATOR.values()),
+        (ledger_tables.ALERTS, alerts._ALERT.values()),
+        (ledger_tables.STEPS, [*jobs._STEP.values(), *jobs._STEP_DEFAULTS]),
+        (ledger_tables.SCHEDULES, jobs._SCHEDULE.values()),
+    ],
+    ids=lambda item: item.name if isinstance(item, LedgerTable) else "",
+)
+def test_parameters_store_columns_of_their_table(table: LedgerTable[RowT], columns: Iterable[str]) -> None:
+    table.build_row(dict.fromkeys(columns, 1))
+
+
+def test_a_misspelled_column_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        ledger_tables.JOBS.build_row({"jobb": 1})
