@@ -142,7 +142,7 @@ def test_a_common_table_expression_feeds_an_insert() -> None:
 
 def test_changes_to_agent_tables_are_refused() -> None:
     answer = ask(lab(), P, "UPDATE msdb.dbo.sysjobs SET enabled = 0")
-    assert answer.texts == ["Not simulated: changes to msdb.dbo.sysjobs past its procedures"]
+    assert answer.texts == ["Not simulated: direct changes to msdb.dbo.sysjobs, without its procedures"]
     assert ask(lab(), P, "DELETE FROM sys.databases").numbers == [259]
 
 
