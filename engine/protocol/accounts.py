@@ -424,6 +424,15 @@ def back_up_certificate(
     return []
 
 
+def warn_without_backup(world: World, server: str, name: str) -> list[Message]:
+    """Return warning 33091 unless a file exists with the private key of the certificate [DOC: TDE]."""
+    certificate = security.find_certificate(world.instances[server], name)
+    backups = [f for f in world.files.values() if isinstance(f, CertificateFile) and f.private]
+    if certificate is None or any(f.certificate.thumbprint == certificate.thumbprint for f in backups):
+        return []
+    return [statements.build_information(33091)]
+
+
 def drop_certificate(world: World, server: str, name: str) -> list[Message]:
     """Drop a certificate, unless the endpoint authenticates with it."""
     instance = world.instances[server]

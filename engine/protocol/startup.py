@@ -45,6 +45,12 @@ PROCESSORS: Final = (
 """ERRORLOG lines since 2012 without a published number."""
 
 
+def get_log_path(server: Instance) -> str:
+    """Return the path of the ERRORLOG."""
+    home = f"C:\\Program Files\\Microsoft SQL Server\\{get_instance_folder(server.version)}\\MSSQL"
+    return f"{home}\\LOG\\ERRORLOG"
+
+
 def _list_header_lines(server: Instance) -> Iterator[Line]:
     """Yield the first lines of every ERRORLOG."""
     yield format_product(server), ()
@@ -52,8 +58,7 @@ def _list_header_lines(server: Instance) -> Iterator[Line]:
     yield 17103, ()
     yield 17104, (4 * (300 + (server.started_tick // 100 + 97 * server.host) % 2000),)
     yield "Authentication mode is MIXED.", ()
-    home = f"C:\\Program Files\\Microsoft SQL Server\\{get_instance_folder(server.version)}\\MSSQL"
-    yield 17111, (f"{home}\\LOG\\ERRORLOG",)
+    yield 17111, (get_log_path(server),)
     if server.version >= 2012:
         yield SERVICE_ACCOUNT.format(account=server.service_account), ()
 

@@ -569,9 +569,9 @@ def _create_key(machine: Machine, statement: s.CreateEncryptionKey) -> Outcome:
         raise SqlError(33102)
     if statement.algorithm != "AES_256":
         raise UnsimulatedFeatureError(f"an encryption key of the algorithm {statement.algorithm}")
-    return database_options.create_encryption_key(
-        machine.world, machine.session.server, database, statement.certificate
-    )
+    world, server, certificate = machine.world, machine.session.server, statement.certificate
+    database_options.create_encryption_key(world, server, database, certificate)
+    return accounts.warn_without_backup(world, server, certificate)
 
 
 COMMANDS: Final[dict[type[s.Statement], Command]] = {

@@ -334,10 +334,7 @@ METADATA: Final = (
     "sys.objects", "sys.all_objects", "sys.tables", "sys.views", "sys.procedures", "sys.columns", "sys.all_columns",
     "sys.sql_modules", "sys.indexes", "information_schema.",
 )  # fmt: skip
-"""Views that list only objects on which the user has a permission. This filter is not simulated.
-
-[DOC: metadata visibility]
-"""
+"""Views that list only objects on which the user has a permission [DOC: metadata visibility]."""
 
 GROUP_VIEWS: Final = "sys.availability_"
 """Beginning of the views that show groups only with VIEW ANY DEFINITION or the right to alter them.

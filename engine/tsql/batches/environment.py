@@ -75,6 +75,9 @@ def _has_permission(context: Context, securable: str, kind: str, permission: str
 def _evaluate_object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
     """Return the id of an existing temp table, procedure or view; NULL if there is none of that name and type."""
     number = None if name is None else catalog.get_object_id(context, to_text(name))
+    if not is_sysadmin(context):
+        hidden_ids = {item.object_id for item in objects.list_hidden_objects(context)}
+        number = None if number in hidden_ids else number
     if number is None or kind is None:
         return number
     rows = (

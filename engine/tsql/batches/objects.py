@@ -525,6 +525,35 @@ def _list_items(context: Context) -> list[tuple[str, StoredObject]]:
     return sorted(items_by_name.items(), key=lambda entry: entry[0])
 
 
+def list_hidden_objects(context: Context) -> list[StoredObject]:
+    """Return the objects of the current database on which the connection has no permission.
+
+    Views and functions about metadata do not show them. [DOC: metadata visibility]
+    """
+    database = context.session.database
+    return [
+        stored_object
+        for stored_object, _ in list_objects(context)
+        if not any(
+            has_permission(context, database, permission, stored_object.schema, stored_object.key)
+            for permission in VISIBILITY
+        )
+    ]
+
+
+VISIBILITY: Final = (
+    "SELECT",
+    "INSERT",
+    "UPDATE",
+    "DELETE",
+    "EXECUTE",
+    "REFERENCES",
+    "ALTER",
+    "VIEW DEFINITION",
+)
+"""Permissions each of which makes an object visible [DOC: metadata visibility]."""
+
+
 def list_temporary_tables(context: Context) -> Iterator[tuple[str, int, Table]]:
     """Yield the connection's own temp tables with their ids in tempdb. A newer table has a lower id."""
     for index, (name, table) in enumerate(context.session.tables):

@@ -8,7 +8,7 @@ from engine import arithmetic
 from engine.availability import replicas
 from engine.constants import INTERNAL_VERSION, PRODUCT
 from engine.messages import SqlError
-from engine.protocol import volumes
+from engine.protocol import startup, volumes
 from engine.tsql import catalog
 from engine.tsql.batches import objects, tables
 from engine.tsql.batches.context import Context
@@ -63,6 +63,7 @@ def _evaluate_serverproperty(context: Context, name: Scalar) -> Scalar:
         "hadrmanagerstatus": manager if context.version >= 2012 else None,
         "instancedefaultdatapath": "D:\\Data\\" if context.version >= 2012 else None,
         "instancedefaultlogpath": "L:\\Log\\" if context.version >= 2012 else None,
+        "errorlogfilename": startup.get_log_path(context.server),
         "islocaldb": 0 if context.version >= 2012 else None,
         "editionid": _EDITION_IDS.get(context.server.edition),
         "lcid": 1033,

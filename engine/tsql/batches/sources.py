@@ -16,6 +16,7 @@ from engine.tsql.batches.context import (
     OWN_ROWS,
     Context,
     has_server_permission,
+    is_sysadmin,
     require_view_state,
     shows_definitions,
 )
@@ -88,12 +89,12 @@ def fetch_source(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
         require_view_state(context, catalog_view.name)
         if not shows_definitions(context, catalog_view.name):
             catalog_view = replace(catalog_view, rows=lambda _context: ())
-        if catalog_view.name.startswith(METADATA):
-            machine.report_partly_simulated(f"the visibility of metadata; {catalog_view.name} shows all rows")
     database = catalog.find_database(context, parts) or context.session.database
     if database.lower() != context.session.database.lower():
         context = Context(context.world, replace(context.session, database=database))
     columns = tuple((column.name, column.type) for column in catalog_view.list_columns_in(context.version))
+    if catalog_view.name.startswith(METADATA) and not is_sysadmin(context):
+        catalog_view = _hide_objects(context, catalog_view)
     if machine.checks_permissions and catalog_view.name in OWN_ROWS and catalog_view.rows is not None:
         catalog_view = _show_own_rows(context, catalog_view)
     return columns, partial(_view_records, machine, context, catalog_view)
@@ -106,6 +107,21 @@ def _show_own_rows(context: Context, view: catalog.CatalogView) -> catalog.Catal
         return view
     own_spid = context.session.spid
     return replace(view, rows=lambda context: [row for row in rows(context) if row[column] == own_spid])
+
+
+def _hide_objects(context: Context, view: catalog.CatalogView) -> catalog.CatalogView:
+    """Return a version of the view without the objects on which the connection has no permission."""
+    rows, hidden = view.rows, objects.list_hidden_objects(context)
+    if rows is None or not hidden:
+        return view
+    ids = {item.object_id for item in hidden}
+    names = {(item.schema.lower(), item.name.lower()) for item in hidden}
+
+    def is_shown(row: catalog.Record) -> bool:
+        named = (to_text(row.get("TABLE_SCHEMA")).lower(), to_text(row.get("TABLE_NAME")).lower())
+        return not ({row.get("object_id"), row.get("parent_object_id")} & ids or named in names)
+
+    return replace(view, rows=lambda context: [row for row in rows(context) if is_shown(row)])
 
 
 def _view_records(

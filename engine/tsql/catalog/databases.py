@@ -12,7 +12,7 @@ from engine.protocol import groups, logspace, options, streams, volumes
 from engine.protocol.lineage import format_lsn
 from engine.tsql.batches import access
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
-from engine.tsql.catalog.security import compute_account_sid
+from engine.tsql.catalog.security import get_owner_sid
 from engine.tsql.catalog.shapes import find_literal_columns
 from engine.tsql.catalog.view import PARTLY_SILENT, Columns, ComputedRecord, Record, register_view
 from engine.tsql.scalars.values import MARK, Scalar
@@ -98,14 +98,6 @@ _SYSTEM_COLUMNS: Final[Columns[str]] = {
     "is_db_chaining_on": lambda context, name: int(name in ("master", "msdb", "tempdb")),
 }
 """Functions for the columns of a system database, by column."""
-
-
-def get_owner_sid(context: Context, copy: DatabaseCopy) -> bytes:
-    """Return the SID of the owner: of a created login, a Windows account, or sa."""
-    login = context.server.find_login(copy.owner)
-    if login is not None:
-        return login.sid.to_bytes(16, "big")
-    return compute_account_sid(copy.owner) if "\\" in copy.owner else b"\x01"
 
 
 def _find_user_access(context: Context, copy: DatabaseCopy) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from engine.availability import replicas
-from engine.model import User
+from engine.model import DatabaseCopy, User
 from engine.protocol import accounts, commits, options, security
 from engine.protocol.security import FIRST_USER_ID
 from engine.tsql.batches import objects
@@ -387,9 +387,18 @@ def _build_role_row(context: Context, name: str, number: int) -> Record:
     }
 
 
+def get_owner_sid(context: Context, copy: DatabaseCopy) -> bytes:
+    """Return the SID of the owner: of a created login, a Windows account, or sa."""
+    login = context.server.find_login(copy.owner)
+    if login is not None:
+        return login.sid.to_bytes(16, "big")
+    return compute_account_sid(copy.owner) if "\\" in copy.owner else b"\x01"
+
+
 def _list_users(context: Context) -> Iterable[Record]:
     yield _build_role_row(context, "public", DATABASE_ROLES["public"])
-    yield _build_user_row(context, "dbo", 1, b"\x01")
+    copy = context.find_copy(context.session.database)
+    yield _build_user_row(context, "dbo", 1, b"\x01" if copy is None else get_owner_sid(context, copy))
     yield {**_build_user_row(context, "guest", 2, b"\x00"), **_NO_AUTHENTICATION}
     for name, number in (("INFORMATION_SCHEMA", 3), ("sys", 4)):
         yield {
