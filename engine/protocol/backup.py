@@ -128,6 +128,8 @@ class BackupFile(Struct, frozen=True):
     """Backup device on disk with its backups, oldest first."""
 
     sets: tuple[BackupSet, ...]
+    overwritten: tuple[tuple[int, BackupSet], ...] = ()
+    """Former backups with their positions, which INIT or FORMAT has removed. msdb still lists them."""
 
     @property
     def size_kb(self) -> float:
@@ -503,7 +505,11 @@ def _store_backup(world: World, location: tuple[str, str], backup_set: BackupSet
     """Store the backup in its file and return its position there."""
     old_file, is_null = world.files.get(location), location[1] == files.NULL_DEVICE
     before = old_file.sets if isinstance(old_file, BackupFile) and (is_null or not init) else ()
-    world.files[location] = BackupFile((*before, backup_set))  # msdb lists backups to the null device, too
+    overwritten = old_file.overwritten if isinstance(old_file, BackupFile) else ()
+    if isinstance(old_file, BackupFile) and not before:
+        overwritten = (*overwritten, *enumerate((replace(s, image=None) for s in old_file.sets), start=1))
+    # msdb lists backups to the null device, too
+    world.files[location] = BackupFile((*before, backup_set), overwritten)
     return 1 if is_null else len(before) + 1
 
 

@@ -97,12 +97,16 @@ _KINDS: Final = {backup.DATABASE: "D", backup.DIFFERENTIAL: "I", backup.LOG: "L"
 
 
 def _list_server_backups(context: Context) -> list[tuple[str, int, backup.BackupSet]]:
-    """Return (path, position, backup) of each existing backup that this server has taken, oldest first."""
+    """Return (path, position, backup) of each backup that this server has taken or restored, oldest first."""
     own_server = context.session.server
+    restored_ids = {restore.backup_id for restore in context.server.restores}
     backups_by_id: dict[int, tuple[str, int, backup.BackupSet]] = {}
     for (server, path), file in context.world.files.items():
-        for index, backup_set in enumerate(file.sets if isinstance(file, backup.BackupFile) else (), start=1):
-            if backup_set.server == own_server and (
+        if not isinstance(file, backup.BackupFile):
+            continue
+        for index, backup_set in (*file.overwritten, *enumerate(file.sets, start=1)):
+            is_known = backup_set.server == own_server or backup_set.id in restored_ids
+            if is_known and (
                 backup_set.id not in backups_by_id or server == own_server
             ):  # copies of backup files do not count
                 backups_by_id[backup_set.id] = path, index, backup_set

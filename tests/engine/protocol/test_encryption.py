@@ -72,7 +72,9 @@ def test_an_encrypted_backup_is_readable_only_with_the_certificate() -> None:
     """The header is not encrypted."""
     world = single()
     assert numbers(world, P, f"BACKUP DATABASE {DB} TO DISK = 'D:\\plain.bak'") == [4035, 4035, 3014]
-    assert numbers(world, P, f"{CERTIFICATE}; USE {DB}; {KEY}; ALTER DATABASE {DB} SET ENCRYPTION ON") == [33091]
+    assert numbers(world, P, f"{CERTIFICATE}; USE {DB}; {KEY}; ALTER DATABASE {DB} SET ENCRYPTION ON") == [
+        33091
+    ]
     assert numbers(world, P, f"USE master; BACKUP LOG {DB} TO DISK = 'D:\\s.trn'") == [4035, 3014]
     assert numbers(world, P, f"BACKUP DATABASE {DB} TO DISK = 'D:\\s.bak'") == [4035, 4035, 3014]
     for name in ("plain.bak", "s.trn", "s.bak"):
@@ -99,7 +101,9 @@ def test_a_mirror_without_the_certificate_suspends_the_session() -> None:
         do(world, f"copy-file {P} {M} {path}", then_s=600.0 if option else 100.0)
         restore = f"RESTORE {backup_type} {DB} FROM DISK = '{path}' WITH {option}NORECOVERY"
         assert numbers(world, M, restore)[-1] == 3014
-    assert numbers(world, P, f"{CERTIFICATE}; USE {DB}; {KEY}; ALTER DATABASE {DB} SET ENCRYPTION ON") == [33091]
+    assert numbers(world, P, f"{CERTIFICATE}; USE {DB}; {KEY}; ALTER DATABASE {DB} SET ENCRYPTION ON") == [
+        33091
+    ]
     assert numbers(world, M, f"ALTER DATABASE {DB} SET PARTNER = 'TCP://{P}:5022'") == []
     assert numbers(world, P, f"USE master; ALTER DATABASE {DB} SET PARTNER = 'TCP://{M}:5022'") == []
     do(world, then_s=30.0)

@@ -179,3 +179,12 @@ def test_standby_mode_starts_and_ends_without_a_backup() -> None:
     ):
         assert ask(world, P, f"RESTORE DATABASE x WITH {ending}", 3).numbers == [3014]
         assert ask(world, P, state).grids == [[wanted]]
+
+
+def test_the_history_of_the_target_server_names_the_backup() -> None:
+    """A restore adds the backup to the history of its server. [DOC: backupset]"""
+    world = READY.fork()
+    roll(world, TRN, RestoreState(recovery=False))
+    query = """SELECT s.server_name, h.restore_type FROM msdb.dbo.restorehistory h
+        JOIN msdb.dbo.backupset s ON s.backup_set_id = h.backup_set_id ORDER BY 2"""
+    assert ask(world, M, query).grids == [[[P, "D"], [P, "L"]]]
