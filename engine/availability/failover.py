@@ -25,6 +25,7 @@ from engine.model import (
     Key,
     ReplicaRole,
     ReplicaWord,
+    ResourceState,
     SuspendReason,
     SyncState,
     World,
@@ -257,9 +258,8 @@ def become_primary(world: World, guid: int, server: str, since_tick: int) -> Non
         world.call_after(LOOK_AGAIN_S, "availability.online", guid, server, since_tick)
         return
     role = node.config.find_role(group.name)
-    if (
-        role is not None and role.owner != node.name
-    ):  # the cluster has given the group to another node in the meantime
+    if role is not None and (role.owner != node.name or role.state is not ResourceState.ONLINE_PENDING):
+        # the cluster has given the group to another node, or has stopped it
         close_replica(world, server, guid, replicas.CLUSTER_STATE_CHANGED)
         return
     forced = state.pending == "forced"
@@ -341,7 +341,7 @@ def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced:
         world.update_copy(key, fork=world.next_id(), former_fork=copy.fork)
     world.update_copy(
         key,
-        db_state=DbState.ONLINE,
+        db_state=DbState.RECOVERY_PENDING if copy.disk_failed else DbState.ONLINE,
         recovering=False,
         lineage=lineage.build_branch(world, world.copies[key].lineage, hardened_kb),
     )
@@ -387,7 +387,10 @@ def on_undo_done(world: World, guid: int, detected_tick: int) -> None:
 
 
 def cancel_failover(world: World, key: Key, reason: str) -> None:
-    """Cancel the failover of a copy that no longer exists."""
+    """Cancel the failover of a copy. If its instance is lost, the cluster tries another node.
+
+    If only its disk is lost, the other databases of the group come online. [DOC: database level health detection]
+    """
     copy = world.copies[key]
     failover = find_running_failover(world, copy)
     guid = copy.availability.guid
@@ -395,7 +398,9 @@ def cancel_failover(world: World, key: Key, reason: str) -> None:
         return
     _record_step(world, _update(world, failover, why=reason), "cancelled")
     group, node = replicas.find_group_config(world, key[0], guid), config.find_node_of(world, key[0])
-    if group is not None and node is not None:
+    if world.instances[key[0]].running and (group is None or not group.db_failover):
+        open_if_redone(world, guid, key[0])
+    elif group is not None and node is not None:
         roles.report_declined(world, group.name, node.name, reason)
 
 

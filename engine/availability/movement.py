@@ -61,6 +61,7 @@ def follow_primaries(world: World) -> None:
     for (server, guid), state in sorted(world.replicas.items()):
         if state.word is ReplicaWord.PRIMARY_NORMAL and world.instances[server].answering:
             _record_lost_secondaries(world, server, guid)
+            _give_up_role(world, server, guid)
         if state.word is ReplicaWord.RESOLVING_PENDING_FAILOVER and world.instances[server].answering:
             replicas.end_failed_request(world, server, guid)
         word = world.replicas[server, guid].word
@@ -88,12 +89,12 @@ def _record_lost_secondaries(world: World, server: str, guid: int) -> None:
 
 
 def _give_up_role(world: World, server: str, guid: int) -> None:
-    """Put a secondary into RESOLVING while the cluster has its group offline."""
+    """Put a replica into RESOLVING while the cluster has its group offline."""
     node, state = config.find_node_of(world, server), world.replicas[server, guid]
     group = node.config.find_group(guid) if node is not None else None
     role = node.config.find_role(group.name) if node is not None and group is not None else None
     is_role_down = role is not None and role.state in (ResourceState.OFFLINE, ResourceState.FAILED)
-    if is_role_down and state.word is ReplicaWord.SECONDARY_NORMAL:
+    if is_role_down and state.word in (ReplicaWord.SECONDARY_NORMAL, ReplicaWord.PRIMARY_NORMAL):
         replicas.set_state_word(
             world, server, guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_CHANGED
         )

@@ -10,12 +10,13 @@ import pytest
 from msgspec.structs import replace
 
 from engine import model
+from engine.cluster import config, roles
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
-from engine.model import ReplicaRole, SuspendReason, SyncState
+from engine.model import DbState, ReplicaRole, ReplicaWord, ResourceState, SuspendReason, SyncState
 from engine.protocol import streams
 from tests.engine.availability.test_intent import modify, run_statement, sql
-from tests.engine.availability.worlds import ag_lab, do, run_until
+from tests.engine.availability.worlds import ag_lab, do, primaries, run_until
 from tests.engine.drill.authoring.test_scenario import problems
 from tests.events import read_field
 
@@ -233,6 +234,40 @@ def test_a_failover_request_ends_with_the_move_that_it_started(statement: str, c
     do(world, "unhang NODE_2")
     run_until(world, 200)
     assert not world.availability["Sales"].serving
+
+
+def test_the_loss_of_one_disk_during_a_failover_leaves_one_primary() -> None:
+    """The other databases open; the cluster and the replica agree that NODE_2 is primary.
+
+    [DOC: database level health detection]
+    """
+    world = ag_lab()
+    run_until(world, 10)
+    do(world, "shutdown-server NODE_1")
+    run_until(world, 12)
+    assert world.replicas["NODE_2", 2].word is ReplicaWord.PRIMARY_PENDING
+    do(world, "fail-disk NODE_2 Sales")
+    run_until(world, 60)
+    assert world.copies["NODE_2", "Sales"].db_state is DbState.RECOVERY_PENDING
+    assert world.availability["Orders"].serving
+    do(world, "power-on NODE_1", "mend-disk NODE_2 Sales")
+    run_until(world, 200)
+    role = world.nodes["NODE_2"].config.find_role("AG1")
+    assert role is not None
+    assert (role.owner, role.state) == ("NODE_2", ResourceState.ONLINE)
+    assert primaries(world) == ["NODE_2"]
+
+
+@pytest.mark.parametrize("state", [ResourceState.FAILED, ResourceState.OFFLINE])
+def test_a_primary_gives_up_its_role_when_the_cluster_has_the_group_offline(state: ResourceState) -> None:
+    """Its lease is not renewed. [DOC: lease timeout]"""
+    world = ag_lab()
+    run_until(world, 10)
+    config.update_role(world, "NODE_1", "AG1", state=state, way=roles.EXHAUSTED)
+    run_until(world, 11)
+    do(world, "note x")
+    run_until(world, 12)
+    assert primaries(world) == []
 
 
 def test_a_restarted_group_keeps_the_readiness_of_a_database_that_it_cannot_open() -> None:
