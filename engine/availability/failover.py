@@ -437,12 +437,26 @@ def close_frozen_replica(world: World, server: str, group: AvailabilityGroup) ->
     network.schedule_detections(world, group.guid)
 
 
-def detect_missed_changes(world: World) -> None:
-    """Let an instance that continues after a hang detect the changes that it missed. This runs after every event.
+def _close_stopped_primary(world: World, server: str, guid: int) -> None:
+    """Close a primary whose role the cluster has offline or failed: its lease is not renewed. [DOC: lease timeout]."""
+    group, known_config = (
+        replicas.find_group_config(world, server, guid),
+        config.find_known_config(world, server),
+    )
+    role = known_config.find_role(group.name) if group is not None and known_config is not None else None
+    if role is not None and role.state in (ResourceState.OFFLINE, ResourceState.FAILED):
+        close_replica(world, server, guid, replicas.CLUSTER_STATE_CHANGED)
 
-    [DOC: lease timeout].
+
+def detect_missed_changes(world: World) -> None:
+    """Let each instance detect the changes that it missed while it hung, and that the cluster stopped its group.
+
+    This runs after every event. [DOC: lease timeout].
     """
     for (server, guid), state in sorted(world.replicas.items()):
+        if state.word is ReplicaWord.PRIMARY_NORMAL and world.instances[server].answering:
+            _close_stopped_primary(world, server, guid)
+            state = world.replicas[server, guid]
         if not state.owed or not world.instances[server].answering:
             continue
         world.replicas[server, guid] = replace(state, owed="")

@@ -59,14 +59,13 @@ def follow_primaries(world: World) -> None:
     This runs after every event.
     """
     for (server, guid), state in sorted(world.replicas.items()):
-        if state.word is ReplicaWord.PRIMARY_NORMAL and world.instances[server].answering:
+        if not world.instances[server].answering:
+            continue
+        if state.word is ReplicaWord.PRIMARY_NORMAL:
             _record_lost_secondaries(world, server, guid)
-            _give_up_role(world, server, guid)
-        if state.word is ReplicaWord.RESOLVING_PENDING_FAILOVER and world.instances[server].answering:
+        elif state.word is ReplicaWord.RESOLVING_PENDING_FAILOVER:
             replicas.end_failed_request(world, server, guid)
-        word = world.replicas[server, guid].word
-        follows = word in (ReplicaWord.RESOLVING_NORMAL, ReplicaWord.SECONDARY_NORMAL)
-        if follows and world.instances[server].answering:
+        if world.replicas[server, guid].word in (ReplicaWord.RESOLVING_NORMAL, ReplicaWord.SECONDARY_NORMAL):
             _give_up_role(world, server, guid)
             _follow_primary(world, server, guid)
 
@@ -89,15 +88,14 @@ def _record_lost_secondaries(world: World, server: str, guid: int) -> None:
 
 
 def _give_up_role(world: World, server: str, guid: int) -> None:
-    """Put a replica into RESOLVING while the cluster has its group offline."""
-    node, state = config.find_node_of(world, server), world.replicas[server, guid]
+    """Put a secondary into RESOLVING while the cluster has its group offline."""
+    node, word = config.find_node_of(world, server), world.replicas[server, guid].word
     group = node.config.find_group(guid) if node is not None else None
     role = node.config.find_role(group.name) if node is not None and group is not None else None
     is_role_down = role is not None and role.state in (ResourceState.OFFLINE, ResourceState.FAILED)
-    if is_role_down and state.word in (ReplicaWord.SECONDARY_NORMAL, ReplicaWord.PRIMARY_NORMAL):
-        replicas.set_state_word(
-            world, server, guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_CHANGED
-        )
+    if is_role_down and word is ReplicaWord.SECONDARY_NORMAL:
+        down_word, reason = ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_CHANGED
+        replicas.set_state_word(world, server, guid, down_word, reason)
 
 
 def _follow_primary(world: World, server: str, guid: int) -> None:
