@@ -39,10 +39,10 @@ LOCALS: Final = frozenset(
     {"before", "first", "last", "left", "new", "old", "place", "right", "word", "words"}
 )
 """Words of that list that are accepted as locals: they name an order, a side, or a text."""
-LOCALS_SHARE_MAX: Final = 0.02
+LOCALS_SHARE_MAX: Final = 0.007
 RELATIVE: Final = re.compile(r"(What|Who|Whoever|Whose|Whether|How|Why|Where|When|Which|Whatever)\s")
-NAMES_SHARE_MAX: Final = 0.01
-RELATIVE_SHARE_MAX: Final = 0.005
+NAMES_SHARE_MAX: Final = 0.0015
+RELATIVE_SHARE_MAX: Final = 0.0
 SENTENCES_SHARE_MAX: Final = 0.02
 SENTENCE_WORDS_MAX: Final = 30
 BRITISH: Final = re.compile(
