@@ -50,7 +50,7 @@ BEFORE_PRESENTING: Final = WindowSettingKey("window/before_presenting", "")
 BEFORE_CONTRAST: Final = WindowSettingKey("look/before_contrast", "")
 """Theme before high contrast, which the same key restores."""
 PLAYER: Final = WindowSettingKey("export/player", "")
-"""Name on exported debriefs; empty: the name of the account."""
+"""Name on exported debriefs; empty means the name of the account."""
 REFLECT_FIRST: Final = WindowSettingKey("debrief/reflect_first", False)
 """True if the program asks for a person's reflection on a run before it shows the points."""
 CLASS_SEAT: Final = WindowSettingKey("class/seat", "")

@@ -40,7 +40,7 @@ class Invitation(Struct, frozen=True):
     secret: str
     fingerprint: str
     host: str
-    """Address of the host; empty: search the network for the class (app/classroom/discovery.py)."""
+    """Address of the host; empty means search the network for the class (app/classroom/discovery.py)."""
     port: int
     other_hosts: tuple[str, ...] = ()
     """HOST:PORT of the other hosts of the class."""

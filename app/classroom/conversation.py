@@ -66,7 +66,7 @@ async def broadcast(messages: Iterable[Awaitable[None]]) -> None:
     """Send to many connections at once. One that does not read delays the sender by BROADCAST_S at most."""
 
     async def try_to_send(message: Awaitable[None]) -> None:
-        # the seat receives the present state when it returns
+        # the seat receives the current state when it returns
         with suppress(WebSocketDisconnect, RuntimeError):
             await message
 

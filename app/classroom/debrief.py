@@ -90,7 +90,7 @@ class SeatReview(Struct, frozen=True):
     refused: frozenset[tuple[Tick, str]] = frozenset()
     """Time and line of each batch that a server refused with an error."""
     account: Account | None = None
-    """Cost of each action and wait; None: the run has no score, or the computation took too long."""
+    """Cost of each action and wait; None means the run has no score, or the computation took too long."""
     instructor_actions: tuple[SeatAction, ...] = ()
     """Inputs of the instructor in this run."""
 
@@ -115,12 +115,12 @@ class ClassReview(Struct, frozen=True):
     mode: str
     seats: tuple[SeatReview, ...]
     reference: float | None
-    """Points of the reference solution; None: there is none."""
+    """Points of the reference solution; None means there is none."""
     reference_downtime_s: float | None
     reference_lost: int | None
     """Number of transactions that the reference solution loses."""
     par: float | None
-    """Points of the best plan that is known; None: the drill has no certificate."""
+    """Points of the best plan that is known; None means the drill has no certificate."""
     divergences: tuple[ClassDivergence, ...]
     mistakes: tuple[CommonMistake, ...]
     """Common mistakes, the most frequent first."""
@@ -131,7 +131,7 @@ class ClassReview(Struct, frozen=True):
     versions: Mapping[int, str] = field(default_factory=dict)
     """Seat -> version of its program, where it was reported."""
     class_time_s: float | None = None
-    """Time of the last instruction to the class, in UTC seconds since 1970; None: unknown."""
+    """Time of the last instruction to the class, in UTC seconds since 1970; None means unknown."""
 
 
 def read_logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None) -> list[Log]:

@@ -34,7 +34,7 @@ async def announce(fingerprint: str, listening: str, addresses: Sequence[str], p
     """Answer queries for the class until canceled.
 
     Args:
-        fingerprint: part of the join code that is no secret.
+        fingerprint: public part of the join code.
         listening: address on which the host takes connections.
         addresses: addresses by which others reach the host; without any, this computer alone does.
         port: TCP port of the host.

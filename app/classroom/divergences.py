@@ -43,7 +43,7 @@ class DivergenceChoice(Struct, frozen=True):
     """Next action that some seats chose."""
 
     text: str
-    """Description of the action; empty: the seats waited."""
+    """Description of the action; empty means the seats waited."""
     seats: tuple[int, ...]
     mean: float
     """Mean final points of these seats."""

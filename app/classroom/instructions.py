@@ -62,7 +62,7 @@ def check_answers(
     """Check the answers of *seat* to instructions.
 
     Each instruction is answered once, unless its answer was rewound. Raises LogMismatchError if one of *entries*,
-    which follow *earlier_entries*, is no answer to the instruction that it names.
+    which follow *earlier_entries*, is not an answer to the instruction that it names.
     """
     log, instructions_of_seat = list(earlier_entries), instructions.select_for(seat)
     for act in entries:

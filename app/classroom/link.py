@@ -65,14 +65,14 @@ class HostConnection(threading.Thread, Generic[FromHost]):
         """Reason for which the host refused this client."""
         self._invitation = invitation
         self._is_welcome = False
-        """The host has welcomed the client over the present connection."""
+        """The host has welcomed the client over the current connection."""
         self._loop = asyncio.new_event_loop()
         self._news = asyncio.Event()
         self._has_ended = False
 
     @property
     def is_welcome(self) -> bool:
-        """Return whether the host has welcomed the client over the present connection."""
+        """Return whether the host has welcomed the client over the current connection."""
         return self._is_welcome
 
     def wake(self) -> None:
@@ -156,15 +156,15 @@ class HostLink(HostConnection[ToSeat]):
         """A host has welcomed the seat, and the connection is open."""
         self._was_welcomed = False
         self._waiting_since: float | None = None
-        """Time at which the oldest unacknowledged message was sent; None: the host has acknowledged everything."""
+        """Time at which the oldest unacknowledged message was sent; None means the host has acknowledged everything."""
         self._pinged_at: float | None = None
         """Time of a ping that the host has not answered yet."""
         self.host_version = ""
-        """Version of the host; empty: an older host that does not send it."""
+        """Version of the host; empty means an older host that does not send it."""
         self.tick, self.frozen, self.over = 0, False, False
         """Status of the seat. `wake` sends it immediately."""
         self.hand: str | None = None
-        """Question of the seat whose hand is raised; None: the hand is not raised."""
+        """Question of the seat whose hand is raised; None means the hand is not raised."""
         self.reflection: SubmitReflection | None = None
         """The person's reflection on the run; None until it is known."""
         self.consent, self.held = consent, False

@@ -31,11 +31,11 @@ class LogEntry(NamedTuple):
     number: int
     tick: Tick
     line: str
-    """Input line without its time; empty: no input, the run has reached *tick*."""
+    """Input line without its time; empty means no input, the run has reached *tick*."""
     digest: str
-    """Hash of the seat's world after the entry; empty: not computed."""
+    """Hash of the seat's world after the entry; empty means not computed."""
     instruction: int
-    """Number of the instruction that the entry answers; 0: an action of the seat itself."""
+    """Number of the instruction that the entry answers; 0 means an action of the seat itself."""
 
 
 class LogMismatchError(Exception):

@@ -32,12 +32,12 @@ class ClassPart(Base):
     seed: Mapped[int] = mapped_column(BigInteger)
     plan: Mapped[str]  # lesson plan in TOML, unchanged
     state: Mapped[str] = mapped_column(default=RUNNING)
-    until: Mapped[int | None]  # tick at which every seat stops; None: no such tick
-    """Tick at which all seats stop; None: no limit."""
+    until: Mapped[int | None]  # tick at which every seat stops; None means no such tick
+    """Tick at which all seats stop; None means no limit."""
     break_until: Mapped[float | None]  # UTC in seconds since 1970; the class continues automatically then
     clock_speed: Mapped[
         float | None
-    ]  # simulated seconds per second of the class clock; None: each seat has its own pace
+    ]  # simulated seconds per second of the class clock; None means each seat has its own pace
     # tick of the class clock when it last started or stopped
     clock_tick: Mapped[int] = mapped_column(default=0)
     clock_at: Mapped[float] = mapped_column(default=0.0)  # time of that start or stop, in UTC seconds
@@ -63,10 +63,10 @@ class Seat(Base):
     acknowledged: Mapped[int] = mapped_column(default=0)
     tick: Mapped[int] = mapped_column(default=0)
     group_name: Mapped[str] = mapped_column(default="")
-    stopped: Mapped[bool] = mapped_column(default=False)  # the seat is frozen on its own
+    stopped: Mapped[bool] = mapped_column(default=False)  # frozen individually, not with the whole class
     """True if the instructor has frozen the seat."""
     until: Mapped[int | None]  # tick at which the seat stops; overrides that of the class
-    """Tick at which the seat stops; None: no limit."""
+    """Tick at which the seat stops; None means no limit."""
     taken: Mapped[bool] = mapped_column(default=False)  # the instructor has taken control
     version: Mapped[str] = mapped_column(default="")  # version of the seat; empty if it was never reported
 
@@ -95,10 +95,10 @@ class ClassInstruction(Base):
 
     number: Mapped[int] = mapped_column(primary_key=True)
     part: Mapped[int] = mapped_column(default=1)
-    # number of the seat; None: every seat, including later ones
+    # number of the seat; None means every seat, including later ones
     seat_id: Mapped[int | None] = mapped_column(ForeignKey("seat.id"))
-    group_name: Mapped[str | None]  # name of the group; None: any group
-    tick: Mapped[int | None]  # tick of the instruction, or the target of a rewind; None: on arrival
+    group_name: Mapped[str | None]  # name of the group; None means any group
+    tick: Mapped[int | None]  # tick of the instruction, or the target of a rewind; None means on arrival
     kind: Mapped[str]
     text: Mapped[str]
 

@@ -75,7 +75,7 @@ class PacedSeat(Protocol):
     stopped: bool
     """True if the instructor has frozen the seat."""
     until: int | None
-    """Tick at which the seat stops; None: no limit."""
+    """Tick at which the seat stops; None means no limit."""
     over: bool
     """True if the seat's run has ended."""
     progress: SeatSpeed
@@ -111,7 +111,7 @@ class ClassPace:
         return None if tick is None else tick / TICKS_PER_S
 
     def break_s(self) -> float | None:
-        """Return the remaining seconds of the break; None: no break."""
+        """Return the remaining seconds of the break; None means no break."""
         break_end = self._class.break_until
         return None if break_end is None else max(0.0, break_end - time.time())
 

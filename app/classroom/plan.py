@@ -46,9 +46,9 @@ class PlannedInject(PlanSection):
     """Time since the start of the seat's run."""
     do: Line
     group: Group | None = None
-    """Group that receives the event; None: all groups."""
+    """Group that receives the event; None means all groups."""
     part: Kind | None = None
-    """Part of the class in which the event happens; None: every part."""
+    """Part of the class in which the event happens; None means every part."""
 
 
 class PlannedMessage(PlanSection):
@@ -102,7 +102,7 @@ class LessonPlan(PlanSection):
     """Mode of the drill; None if each part has its own mode."""
     title: Annotated[str, Field(max_length=NAME_MAX)] = ""
     seed: int | None = Field(default=None, ge=0, lt=2**63)
-    """Seed of the class; None: the seed of the scenario."""
+    """Seed of the class; None means the seed of the scenario."""
     reflect: bool = False
     """True if people are asked for their reflection on the run before its points are shown."""
     frozen: bool = False
@@ -112,10 +112,10 @@ class LessonPlan(PlanSection):
     late: Literal["start", "class"] = "start"
     """Time at which the run of a seat that joins later begins: 0:00, or the time of the class."""
     clock: float | None = Field(default=None, gt=0, le=1000)
-    """Speed of the class clock in simulated seconds per second; None: each seat has its own pace."""
+    """Speed of the class clock in simulated seconds per second; None means each seat has its own pace."""
     groups: Annotated[tuple[GroupMembers, ...], Field(strict=False, alias="group", max_length=200)] = ()
     stages: Annotated[tuple[PlannedPart, ...], Field(strict=False, alias="part", max_length=PARTS_MAX)] = ()
-    """Parts of the class; empty: the class has one part."""
+    """Parts of the class; empty means the class has one part."""
     draw_groups: bool = False
     """True if people without a named group are assigned randomly, to compare two lesson plans."""
     injects: Annotated[tuple[PlannedInject, ...], Field(strict=False, alias="inject", max_length=200)] = ()

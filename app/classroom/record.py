@@ -135,7 +135,7 @@ class ClassRecord:
             session.add_all(instructions)
 
     def start_next_part(self) -> bool:
-        """Start the next part, without any actions; return False if there is none."""
+        """Start the next part with an empty list of actions; return False if there is no next part."""
         with Session(self._engine) as session, session.begin():
             class_part = session.scalar(select(ClassPart).where(ClassPart.current).with_for_update())
             assert class_part is not None

@@ -35,7 +35,7 @@ class RoomFinding(NamedTuple):
 
     text: str
     is_good: bool | None
-    """True if the check passed; None: the finding is a hint that this computer cannot check."""
+    """True if the check passed; None means the finding is a hint that this computer cannot check."""
 
 
 def check_room(invitation: Invitation) -> list[RoomFinding]:

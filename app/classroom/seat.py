@@ -50,7 +50,7 @@ class SeatRewoundError(Exception):
 
 
 class PartMismatchError(Exception):
-    """The log belongs to an earlier part of the class. The seat must switch to the present part."""
+    """The log belongs to an earlier part of the class. The seat must switch to the current part."""
 
     def __init__(self, part: int) -> None:
         super().__init__(part)
@@ -73,7 +73,7 @@ class SeatRun:
     ) -> None:
         """Replay the log *seat_log*; *show* receives the instructor's messages.
 
-        *speed*: simulated seconds per second; None: as fast as possible.
+        *speed*: simulated seconds per second; None means as fast as possible.
         """
         assignment = seat_log.given
         assert assignment is not None, "the host has said what is played"

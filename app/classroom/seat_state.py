@@ -1,4 +1,4 @@
-"""A seat as the host of its class has it in memory, and as the instructor sees it."""
+"""State of a seat in the memory of its host, and the instructor's view of it."""
 
 import asyncio
 from collections.abc import Collection, Mapping
@@ -39,18 +39,18 @@ class SeatState(Struct):
     stopped: bool = False
     """True if the instructor has frozen this seat alone."""
     until: int | None = None
-    """Tick at which the seat stops; None: the limit of the class."""
+    """Tick at which the seat stops; None means the limit of the class."""
     progress: SeatSpeed = field(default_factory=SeatSpeed)
     frozen: bool = False
     over: bool = False
     """True if the run is over and the seat has no more entries."""
     hand: str | None = None
-    """Question of the raised hand; None: not raised."""
+    """Question of the raised hand; None means not raised."""
     consent: bool = False
     held: bool = False
     """True if the seat has acknowledged the instructor's takeover."""
     version: str = ""
-    """Version of the seat; empty: an older seat that does not send it."""
+    """Version of the seat; empty means an older seat that does not send it."""
     recording: bool = False
     """True if the seat has reported that its log is written."""
     taken: bool = False
@@ -60,7 +60,7 @@ class SeatState(Struct):
     """True if nothing arrives over the open connection."""
     standstill: PauseDetector = field(default_factory=PauseDetector)
     host: str = ""
-    """Host to which the seat is or was last connected, as far as known here; empty: none."""
+    """Host to which the seat is or was last connected, as far as known here; empty means none."""
     visit: int = 0
     """Number of the seat's connection. A later connection has a larger number."""
     away: bool = False
@@ -75,7 +75,7 @@ class SeatState(Struct):
     answered: set[int] = field(default_factory=set)
     """Instructions that its log reports as applied or read."""
     sent_instructions: set[int] = field(default_factory=set)
-    """Instructions that were sent over the present connection."""
+    """Instructions that were sent over the current connection."""
     taking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -97,7 +97,7 @@ class SeatState(Struct):
 
 
 def build_seat_state(seat: Seat, acknowledged: int | None = None) -> SeatState:
-    """Return the state of a seat. *acknowledged*: number of actions known here; None: all."""
+    """Return the state of a seat. *acknowledged*: number of actions known here; None means all."""
     known_number = seat.acknowledged if acknowledged is None else acknowledged
     last_tick = seat.tick if known_number else 0  # a late seat may begin at the time of the class
     return SeatState(

@@ -31,7 +31,7 @@ PEOPLE_MIN: Final = 2
 
 
 class PersonScores(Struct, frozen=True):
-    """Scores of one person; None: the test was not taken, or has no points."""
+    """Scores of one person; None means the test was not taken, or has no points."""
 
     name: str
     group: str

@@ -63,7 +63,7 @@ class LogReplay:
         self._instructor_inputs = 0
         self._last_instructor_entry: LogEntry | None = None
         self._unaided: GuardedPlayer | None = None
-        """The run without the instructor's helpful inputs; None: there were none."""
+        """The run without the instructor's helpful inputs; None means there were none."""
         self._is_stopped = False
         """True if the run was abandoned; later actions are only counted."""
 

@@ -224,7 +224,7 @@ class Workers:
         """Stop the workers at once.
 
         Nothing is lost, because the record contains the data of the workers. Without this call the
-        interpreter would wait for their present work at its end. Python 3.14 has `kill_workers` for this.
+        interpreter would wait for their current work at its end. Python 3.14 has `kill_workers` for this.
         """
         for pool in self._pools.values():
             workers = list((pool._processes or {}).values())

@@ -221,7 +221,7 @@ def _load_scenario(name: str, text: str) -> Scenario:
 def run_jobs(jobs: Sequence[Job], scheduler: str = "local", workers: int | None = None) -> list[RunOutcome]:
     """Yield the results in the order of *jobs*.
 
-    They run on *workers* processes of this computer (None: one per processor), or on a Dask cluster with
+    They run on *workers* processes of this computer (None means one per processor), or on a Dask cluster with
     Mirrordrill installed. After Ctrl-C, yield only the first ones. Raises UsageError.
     """
     from joblib import Parallel, delayed

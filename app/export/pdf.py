@@ -166,7 +166,7 @@ def _compute_dots_per_pixel() -> float:
 
 
 def _draw_image(svg: str, width: float | None = None) -> QImage:
-    """Draw an image *width* dots wide; None: its own size in pixels."""
+    """Draw an image *width* dots wide; None means its own size in pixels."""
     renderer = QSvgRenderer(QByteArray(svg.encode()))
     size = renderer.defaultSize()
     if width is None:

@@ -53,12 +53,12 @@ def write_all(contents: Mapping[Path, str]) -> None:
         write(file, content)
 
 
-def add_ending(chosen_file: str, ending: str, replace: bool = False) -> Path:
-    """Return a file chosen in a dialog, with *ending* if it has none; *replace*: instead of another ending."""
+def add_extension(chosen_file: str, extension: str, replace: bool = False) -> Path:
+    """Return a file chosen in a dialog, with *extension* if it has none; *replace*: instead of another extension."""
     file = Path(chosen_file)
-    if file.suffix and not (replace and file.suffix.lower() != ending):
+    if file.suffix and not (replace and file.suffix.lower() != extension):
         return file
-    return file.with_suffix(ending)
+    return file.with_suffix(extension)
 
 
 def _prepare(file: Path) -> tuple[int | None, Path]:

@@ -134,7 +134,7 @@ def import_bundle(
 ) -> list[Path]:
     """Import these drills and runs of the bundle into the profile; return the new files.
 
-    *known_offers*: result of `list_offers`; None: call it. A drill with an obstacle must not be in *drills*
+    *known_offers*: result of `list_offers`; None means call it. A drill with an obstacle must not be in *drills*
     (ValueError). Raises BundleStoreError; files written before the error stay complete.
     """
     drill_names = list(drills)

@@ -97,7 +97,7 @@ def parse(raw: bytes, file: str) -> tuple[Report, str]:
 
 
 def _find_problem(report: object, raw: bytes) -> str:
-    """Return the reason why the JSON is no valid report; empty if it is valid."""
+    """Return the reason why the JSON is not a valid report; empty if it is valid."""
     if not isinstance(report, dict):
         return tr("it is not a JSON object")
     for name, kind in _NEEDED.items():

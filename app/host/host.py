@@ -224,7 +224,7 @@ class Host:
 
         Meanwhile time stands still and inputs are refused. *on_cancel*: the user canceled. *on_error*: it
         failed; by default the error is shown. *at_once_s*: wall time of the first frame, so that a short task
-        finishes at once; None: the default of the session.
+        finishes at once; None means the default of the session.
         """
         self._halt()
         work = self._work = BackgroundTask(

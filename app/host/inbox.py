@@ -65,7 +65,7 @@ class RequestResult(Struct, frozen=True):
     end_data: SqlDoneData | SessionData | None = None
     """Fields of the event in ENDS: for T-SQL its `sql_done` with messages and results. None if the batch was lost."""
     refused: str = ""
-    """Reason for the refusal as one sentence; empty: accepted."""
+    """Reason for the refusal as one sentence; empty means accepted."""
 
 
 @dataclass(frozen=True, slots=True)

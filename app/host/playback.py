@@ -184,7 +184,7 @@ class EventSearch:
     """True after a matching event occurred."""
 
     def is_satisfied(self, events: Sequence[Event], drill: Drill | None) -> bool:
-        """Return whether the latest events or the present state match the search."""
+        """Return whether the latest events or the current state match the search."""
         is_found = any(event.kind in self.kinds and self.wanted(event) for event in events)
         is_found = is_found or (
             bool(self.condition) and drill is not None and drill.is_condition_met(self.condition)

@@ -60,7 +60,7 @@ class RecordingSchedule:
         self._since_checkpoint_ms = 0.0
 
     def advance(self, drill: Drill, elapsed_ms: float | None) -> None:
-        """Count *elapsed_ms* more of wall time; None: write a heartbeat now."""
+        """Count *elapsed_ms* more of wall time; None means write a heartbeat now."""
         if elapsed_ms is None:
             self.write_heartbeat(drill)
             return

@@ -53,7 +53,7 @@ dates.
 
 
 class PracticedRun(Struct, frozen=True):
-    """Finished run as evidence of skills. Runs that were rewound or only watched are no evidence."""
+    """Finished run as evidence of skills. Runs that were rewound or only watched are not evidence."""
 
     scenario: str
     mode: DrillMode
@@ -106,7 +106,7 @@ class SkillStanding(Struct, frozen=True):
     """True after two unaided passes on different days, one of them in a new drill."""
     last_time: datetime | None
     due_time: datetime | None
-    """Due time of the next review; None: never practiced."""
+    """Due time of the next review; None means never practiced."""
 
     def is_review_due(self, current_time: datetime) -> bool:
         """Return whether the skill is due for review."""

@@ -31,7 +31,7 @@ class Recommendation(Struct, frozen=True):
     skills: tuple[Skill, ...]
     """Skills, longest due first; in a new scenario in its order."""
     due_time: datetime | None
-    """Due time of the skill that became due first; None: the skills were never practiced."""
+    """Due time of the skill that became due first; None means the skills were never practiced."""
 
 
 def recommend_drills(

@@ -127,7 +127,7 @@ FIDELITY, PLANNER, PROGRESS, CLIENTS = "fidelity", "planner", "progress", "clien
 START_CLASS, JOIN_CLASS, RETURN_CLASS = "start class", "join class", "return class"
 HOLD_TEAM, TAKE_ROLE = "hold team", "take role"
 RAISE_HAND, ALLOW_LOOKS = "raise hand", "allow looks"
-"""Entries that are no action of the table of keys."""
+"""Menu entries that are not in the shortcut table."""
 
 Entry = str | None | tuple[str, tuple["Entry", ...]]
 """Menu entry: name of an action, a separator (None), or a submenu with title and entries."""

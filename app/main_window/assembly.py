@@ -502,7 +502,7 @@ class Assembly(QObject):
         return self._teams
 
     def _find_hosted(self) -> str:
-        """Return the question to ask before the window closes with a class or team that it hosts; empty: none."""
+        """Return the question to ask before the window closes with a class or team that it hosts; empty means none."""
         if self._classes is not None and self._classes.is_holding:
             return "quit_class"
         return "quit_team" if self._teams is not None and self._teams.is_holding else ""

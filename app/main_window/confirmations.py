@@ -172,7 +172,7 @@ class ConfirmationDialogs(QObject):
 
 
 def _get_hint_cost(drill: Drill | None, arguments: str) -> float:
-    """Return the present cost of that level of a hint; 0 if hints are free or do not exist."""
+    """Return the current cost of that level of a hint; 0 if hints are free or do not exist."""
     layer = arguments.split()[-1:] or [""]
     if drill is None or not layer[0].isdigit() or drill.find_next_hint() is None:
         return 0.0

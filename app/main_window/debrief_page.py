@@ -236,7 +236,7 @@ class DebriefPage(WindowPart):
         self._replay_and_show(report, text, None, partial(self._compare, report))
 
     def _compare(self, report: Report, run_id: RunId | None = None) -> None:
-        """Report whether the run replayed to the recorded states; for a run of the profile only if it did not."""
+        """Report whether the replay matches the recorded states. For a run of the profile, report only a mismatch."""
         drill = self._drill
         if drill is None:
             return
@@ -485,9 +485,9 @@ class DebriefPage(WindowPart):
         if report is None or self._drill is None:
             self._notice.warn(tr("This run cannot be exported because it cannot be replayed here."))
             return
-        ending, _ = EXPORTS[kind]
-        name = f"{report['scenario']}-{report['seed']}{ending}"
-        file = ask_file(self._window, tr("Save the debrief"), name, f"*{ending}")
+        extension, _ = EXPORTS[kind]
+        name = f"{report['scenario']}-{report['seed']}{extension}"
+        file = ask_file(self._window, tr("Save the debrief"), name, f"*{extension}")
         if file is None:
             return
         needed_part = self._account if kind in WITH_CURVE else self._source
@@ -530,7 +530,7 @@ class DebriefPage(WindowPart):
             )
 
     def _format_finish_time(self) -> str:
-        """Format the end time of the run: from the profile, or the present time if it has just ended."""
+        """Format the end time of the run: from the profile, or the current time if it has just ended."""
         rows = [run for run in self._library.list_finished_runs() if run.run_id == self._run_id]
         if rows:
             return signature.format_time(rows[0].finished_at)

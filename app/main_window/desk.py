@@ -335,7 +335,7 @@ class Desk(QMainWindow):
         find_key_receiver(get_widget(self.view(name))).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def get_focused_panel(self) -> str | None:
-        """Return the view that has the keyboard."""
+        """Return the view that has the focus."""
         return next((name for name, view in self.views.items() if has_keys(get_widget(view))), None)
 
     def zoom(self, name: str) -> None:

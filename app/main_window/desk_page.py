@@ -334,7 +334,7 @@ class ViewConnection(WindowPart):
         self._console.open_shell(node)
 
     def _show_console(self) -> None:
-        """Bring the console to the front; the keyboard stays on the command line."""
+        """Bring the console to the front; the focus stays on the command line."""
         dock = self._desk.docks["console"]
         dock.show()
         dock.raise_()

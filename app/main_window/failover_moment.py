@@ -139,7 +139,7 @@ def _render_pixels(view: StageView, colors: theme.ThemeTokens, large_text: bool)
 
 
 TYPING_S: Final = 3.0
-"""Time after a key press in which the person counts as typing, so that the stage does not take the keyboard.
+"""Time after a key press in which the person counts as typing, so that the stage does not take the focus.
 Ours.
 """
 GIVE_UP_S: Final = 30.0
@@ -168,7 +168,7 @@ class FailoverMoment(WindowPart):
         self.stage = FailoverStage()
         page.add_stage(self.stage)
         self.state = ""
-        """One of LIVE, STEP, REPLAYING, OVER; empty: the desk is on screen."""
+        """One of LIVE, STEP, REPLAYING, OVER; empty means the desk is on screen."""
         self._moment: Moment | None = None
         self._facts: StageFacts | None = None
         self._replay: MomentReplay | None = None
@@ -178,7 +178,7 @@ class FailoverMoment(WindowPart):
         self._shown_count = 0
         """Number of the phase on screen."""
         self._held_phase: int | None = None
-        """Phase that a caption of the first run explains; None: follow the run."""
+        """Phase that a caption of the first run explains; None means follow the run."""
         self._before_kb = 0.0
         self._base_votes: tuple[Vote, ...] = ()
         """Votes that counted at the failure."""

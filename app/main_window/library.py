@@ -72,7 +72,7 @@ class Library:
         return [self._build_card(summary, learner_progress, begun_scenarios) for summary in order]
 
     def read_progress(self, current_time: datetime | None = None) -> LearnerProgress:
-        """Return the learner's progress at *current_time* (None: now)."""
+        """Return the learner's progress at *current_time* (None means now)."""
         return progress.compute_progress(
             self._read_results(), self.summaries.values(), current_time or datetime.now(UTC)
         )

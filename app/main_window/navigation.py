@@ -90,7 +90,7 @@ class Navigation(WindowPart):
             self.open_desk(live.scenario.title)
 
     def open_desk(self, title: str) -> None:
-        """Open the desk for a drill called *title*; the topology has the keyboard."""
+        """Open the desk for a drill called *title*; the topology has the focus."""
         self.desk_wanted.emit()
         self._pages.show_page(self._desk_page, title)
         self._desk_page.topology.setFocus()

@@ -89,7 +89,7 @@ class FullScreen(QObject):
         self._window.setWindowState(self._window.windowState() ^ window_state)
 
     def store_sizes(self) -> None:
-        """Store the present sizes; later changes come from the user."""
+        """Store the current sizes; later changes come from the user."""
         self._full_screen_layout = self._save_state()
 
     def _save_state(self) -> QByteArray:
@@ -133,7 +133,7 @@ class PresenterMode(WindowPart):
         look.set_font_scale(max(TEXT_SCALE, scale))
         self._window.setWindowState(self._window.windowState() | Qt.WindowState.WindowFullScreen)
         self._topology.fit()
-        if self._topology.isVisible():  # otherwise the stage keeps the keyboard
+        if self._topology.isVisible():  # otherwise the stage keeps the focus
             self._topology.setFocus()
 
     def stop(self) -> None:

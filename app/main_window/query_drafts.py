@@ -118,7 +118,7 @@ class QueryDrafts(WindowPart):
             return {}
 
     def _select_drafts(self, saved_keys: Iterable[str]) -> Iterator[tuple[str, str | None]]:
-        """Yield key and text of each draft to store; None: unchanged.
+        """Yield key and text of each draft to store; None means unchanged.
 
         Texts of runs that can be continued stay.
         """
@@ -157,7 +157,7 @@ class QueryDrafts(WindowPart):
     def _list_keys(self) -> list[str]:
         assert self._profile is not None
         drafts = self._profile.drafts
-        return [key for key in drafts.list_keys() if key != EDITOR_DRAFT]  # it is no mapping
+        return [key for key in drafts.list_keys() if key != EDITOR_DRAFT]  # it is not a mapping
 
     def save_and_close(self) -> None:
         """Save, and nothing more after that: the profile is about to be closed."""

@@ -1,4 +1,4 @@
-"""Recorder of a run into the learner's profile, for a session."""
+"""Recorder of the window's run into the learner's profile."""
 
 import hashlib
 import json

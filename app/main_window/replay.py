@@ -55,7 +55,7 @@ class TimeSelection(WindowPart):
                 view.show_time(t_s)
 
     def choose_span(self, span: Span | None, source: object = None) -> None:
-        """Restrict every view to this time range; None: all of the time."""
+        """Restrict every view to this time range; None means all of the time."""
         self.span = span
         for view in self._views:
             if view is not source:

@@ -98,7 +98,7 @@ class RunController(QObject):
         return self._runs.get(tree.list_names()[0]) if tree is not None else None
 
     def _store_goals(self, events: Sequence[Event]) -> None:
-        """Store the met goals of a recorded run after each change; they are no secret outside of exams."""
+        """Store the met goals of a recorded run after each change; they are not secret outside of exams."""
         drill, run_id = self._session.live, self.run_id
         if self._profile is None or drill is None or run_id is None or not drill.terms.truth:
             return

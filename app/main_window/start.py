@@ -207,7 +207,7 @@ class ModulePreloader(QObject):
 
 
 def freeze_objects() -> None:
-    """Freeze all present objects and enable the garbage collector, so that it never scans them.
+    """Freeze all current objects and enable the garbage collector, so that it never scans them.
 
     A scan takes 100 ms in the middle of a frame, and repeats while modules load.
     """

@@ -169,7 +169,7 @@ class Listener:
     # --- ports
 
     async def open(self, base: int) -> None:
-        """Open consecutive ports from *base* on for each instance and listener; 0: any free ports.
+        """Open consecutive ports from *base* on for each instance and listener; 0 means any free ports.
 
         Raises PortUnavailableError.
         """

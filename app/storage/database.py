@@ -285,7 +285,7 @@ def _refuse_a_stranger(connection: sqlite3.Connection, file: Path) -> None:
 
 
 def _raise_for_fault(fault: str | None, file: Path) -> None:
-    """Refuse a damaged profile because of *fault*; None: the profile is valid."""
+    """Refuse a damaged profile because of *fault*; None means the profile is valid."""
     if fault is not None:
         backups = [backup for backup in list_backup_files(file) if backup.exists()]
         remedy = (

@@ -21,7 +21,7 @@ BYTES_MAX: Final = 2_000_000_000
 def export_profile(file: Path, target: Path) -> int:
     """Write all tables of the profile *file* to *target* and return the number of rows.
 
-    Raises StorageError if it is no profile, is damaged or cannot be read, or if *target* cannot be written.
+    Raises StorageError if it is not a profile, is damaged or cannot be read, or if *target* cannot be written.
     """
     try:
         with (

@@ -60,7 +60,7 @@ class QueueFace(Struct, frozen=True):
 
 
 class CopyFace(Struct, frozen=True):
-    """Copy of a database and its present state."""
+    """Copy of a database and its current state."""
 
     server: str
     database: str

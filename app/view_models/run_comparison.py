@@ -48,7 +48,7 @@ class _Figure(Struct, frozen=True):
     """Function that reads the figure from a report."""
     write: Callable[[float], str]
     more_is_better: bool | None = False
-    """True if a higher value is better; None: neither is better."""
+    """True if a higher value is better; None means neither is better."""
 
 
 def _create_sum_reader(name: str) -> Callable[[Report], float]:

@@ -179,12 +179,12 @@ DURATIONS: Final = (
 
 
 class Filters(Struct, frozen=True):
-    """Chosen filters of the start page; None: any."""
+    """Chosen filters of the start page; None means any."""
 
     technology: str | None = None
     version: str | None = None
     duration: int | None = None
-    """Index into DURATIONS; None: any duration."""
+    """Index into DURATIONS; None means any duration."""
     level: str | None = None
     not_passed: bool = False
     search: str = ""
@@ -249,7 +249,7 @@ class SearchWord:
         self._similar = _compile([beginning, *chain.from_iterable(others)])
 
     def rank(self, card: Card) -> int:
-        """Return how well *card* matches: in its title, its summary or its other texts; 0: not at all."""
+        """Return how well *card* matches: in its title, its summary or its other texts; 0 means not at all."""
         texts = (card.title.lower(), card.summary.lower(), card.search_text)
         for text_rank, text in enumerate(texts):
             if self._exact.search(text):

@@ -34,7 +34,7 @@ LINE_LENGTH_MAX: Final = 220
 """Maximum characters of an action that are shown."""
 
 INFO_MAX: Final = 10
-"""Highest severity of a message that is no error."""
+"""Highest severity of a message that is not an error."""
 
 LEVELS: Final = (0, 25, 50, 75, 100)
 """Points at which the curve has a level line."""

@@ -44,7 +44,7 @@ class BundleRow(Struct, frozen=True):
 
 
 class ImportedBundlesDialog(QDialog):
-    """Imported bundles with their drills and runs, which can be opened, or removed by bundle."""
+    """Dialog with the imported bundles. It opens their drills and runs, and removes whole bundles."""
 
     drill_wanted = Signal(str)
     run_wanted = Signal(str)

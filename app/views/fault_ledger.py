@@ -171,7 +171,7 @@ ALWAYS: Final = 5
 """Number of columns from the left that a narrow panel shows."""
 SHORT_FAULT: Final = "power-off S"
 LONG_FAULT: Final = "degrade SERVER_A SERVER_B rtt_ms=200"
-"""Sample texts for its minimum and maximum width."""
+"""Sample texts that determine the minimum and maximum width of the column."""
 
 
 # --- panel --------------------------------------------------------------------------------------------------

@@ -189,7 +189,7 @@ DATES: Final = (
     (mark("Last 7 days"), 7),
     (mark("Last 30 days"), 30),
 )
-"""Name of a period and its length in days, including today; 0: no limit."""
+"""Name of a period and its length in days, including today; 0 means no limit."""
 
 
 def compute_period_start(days: int, current_time: datetime) -> datetime:

@@ -228,7 +228,7 @@ class Palette(QFrame):
         return True
 
     def _announce_current(self) -> None:
-        """Announce the selection to a screen reader, as the field has the keyboard."""
+        """Announce the selection to a screen reader, because the field has the focus."""
         index, count = self.list.currentIndex(), self.model.rowCount()
         spoken_text = self.model.entries[index.row()].spoken if index.isValid() else tr("no match")
         self.field.setAccessibleDescription(

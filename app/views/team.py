@@ -250,7 +250,7 @@ class RolePanel(QWidget):
     requested = Signal(str)
     """Signal: an input line, without the role."""
     hand_raised = Signal(object)
-    """Signal: the question with a raised hand; None: the hand is lowered."""
+    """Signal: the question with a raised hand; None means the hand is lowered."""
     start_wanted = Signal()
     """Signal: the world starts, although some roles are vacant."""
 

@@ -58,7 +58,7 @@ class Timeline(TimeStrip):
             self.show_cursor(world.t_s)
 
     def show_cursor(self, t_s: float | None) -> None:
-        """Show a past time instead of now, in seconds since the start; None: now."""
+        """Show a past time instead of now, in seconds since the start; None means now."""
         if t_s != self._look_s:
             self._look_s = t_s
             self.update()

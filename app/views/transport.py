@@ -222,7 +222,7 @@ class Transport(QWidget):
 
     @Slot(float)
     def show_lag(self, reached: float) -> None:
-        """Show the *reached* speed; 0: the requested one."""
+        """Show the *reached* speed; 0 means the requested one."""
         self._note.setText(_format_lag_text(reached) if reached else "")
 
     @Slot(float)

@@ -11,7 +11,7 @@ WIDTH_UNITS: Final = 30
 
 
 def ask_text(parent: QWidget, title: str, label: str, text: str = "") -> str | None:
-    """Ask for a line, starting with *text*; None: canceled."""
+    """Ask for a line, starting with *text*; None means canceled."""
     asking = QInputDialog(parent)
     asking.setWindowTitle(title)
     asking.setLabelText(label)

@@ -98,7 +98,7 @@ class CodeEdit(QPlainTextEdit):
         self._mark_line()
 
     def add_keys(self, keys: dict[str, Callable[[], object]]) -> None:
-        """Add keys that the editor handles while it has the keyboard."""
+        """Add keys that the editor handles while it has the focus."""
         for key, act in keys.items():
             shortcut = QShortcut(QKeySequence(key), self)
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)

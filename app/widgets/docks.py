@@ -49,7 +49,7 @@ class TimeRangeView(Protocol):
         """Move the cursor to a time in seconds since the start; None hides it."""
 
     def show_between(self, span: Span | None) -> None:
-        """Show only this time range; None: all of the time."""
+        """Show only this time range; None means all of the time."""
 
 
 @runtime_checkable
@@ -110,7 +110,7 @@ class Dock(Struct, frozen=True):
     keys: str = ""
     """Default keys, as in the table of keys."""
     vs_code_keys: str | None = None
-    """Keys in the VS Code scheme; None: the default keys."""
+    """Keys in the VS Code scheme; None means the default keys."""
     action_text: str = ""
     """Text of the action, if it differs from the title."""
     profiles: tuple[str, ...] = PROFILES
@@ -126,7 +126,7 @@ class Dock(Struct, frozen=True):
 
 
 MIDDLE: Final = Qt.DockWidgetArea.NoDockWidgetArea
-"""Place of the view in the center, which is no dock. All docks are around it."""
+"""Place of the view in the center, which is not a dock. All docks are around it."""
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 

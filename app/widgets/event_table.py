@@ -368,7 +368,7 @@ class EventTable(QWidget):
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
-        """Select the last row by *t_s* (seconds since the start); None: no row."""
+        """Select the last row by *t_s* (seconds since the start); None means no row."""
         position = (
             -1 if t_s is None else bisect_right(self.model.rows, t_s + AT_ONCE_S, key=attrgetter("t_s")) - 1
         )
@@ -386,7 +386,7 @@ class EventTable(QWidget):
             self._refilter()
 
     def list_kinds(self) -> frozenset[str] | None:
-        """Return the kinds of listed events; None: all."""
+        """Return the kinds of listed events; None means all."""
         return None
 
     def _refilter(self) -> None:

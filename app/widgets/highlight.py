@@ -15,7 +15,7 @@ from app.widgets.theme import ThemeTokens
 from engine.overrides import override
 
 LEXED_MAX: Final = 100_000
-"""Maximum characters of a text with colors."""
+"""Maximum length of a text with syntax highlighting."""
 
 AT_ONCE_MAX: Final = 5_000
 """Maximum length of a text that is colored completely at every key: about 5 ms. Longer texts follow in slices."""

@@ -39,7 +39,7 @@ class KeyButton(QPushButton):
         return self._key
 
     def set_key(self, key: str) -> None:
-        """Show another key; empty: no cap."""
+        """Show another key; empty means no cap."""
         if key != self._key:
             self._key = key
             self.updateGeometry()

@@ -37,7 +37,7 @@ class Command(Struct, frozen=True):
     """Required position of the keyboard focus; a name of `SCOPES`."""
     ssms: tuple[str, ...] = ()
     vs_code: tuple[str, ...] | None = None
-    """Keys in the VS Code scheme; None: as in Management Studio."""
+    """Keys in the VS Code scheme; None means as in Management Studio."""
     fixed: bool = False
     """True if the view handles these keys itself, so that they cannot be changed."""
 

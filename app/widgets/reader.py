@@ -16,7 +16,7 @@ def has_keys(view: QWidget) -> bool:
 
 
 def forward_focus(view: QWidget, part: QWidget | None) -> None:
-    """Pass the focus to *part* whenever *view* gets it; None: *view* keeps it."""
+    """Pass the focus to *part* whenever *view* gets it; None means *view* keeps it."""
     view.setFocusProxy(cast(QWidget, part))  # the stubs do not allow None
 
 

@@ -1,4 +1,4 @@
-"""Dialog for a file to write: it adds the ending and asks before it replaces files."""
+"""Save dialog: it appends the file extension and asks before it replaces a file."""
 
 from collections.abc import Container, Iterable
 from pathlib import Path
@@ -13,7 +13,7 @@ from engine.drill.authoring.scenario import escape_invisible
 def ask_file(
     parent: QWidget, title: str, suggested: str, kinds: str, replaced_by: Container[str] = ()
 ) -> Path | None:
-    """Ask for a file of one of *kinds*, such as "Values (*.csv)"; None: canceled.
+    """Ask for a file of one of *kinds*, such as "Values (*.csv)"; None means canceled.
 
     A name without an ending gets that of the chosen kind. *replaced_by*: endings that replace any other ending of the
     entered name.
@@ -22,7 +22,7 @@ def ask_file(
     if not chosen_file:
         return None
     ending = (kind or kinds).partition("*")[2].partition(")")[0]
-    file = atomic_write.add_ending(chosen_file, ending, replace=ending in replaced_by)
+    file = atomic_write.add_extension(chosen_file, ending, replace=ending in replaced_by)
     is_asked = str(file) == chosen_file  # by the dialog itself
     return file if is_asked or confirm_replacement(parent, title, [file]) else None
 

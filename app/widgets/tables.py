@@ -120,7 +120,7 @@ def read_look(option: QStyleOptionViewItem) -> CellLook:
 
 @cache
 def _compute_text_width(font: str, text: str) -> int:
-    """Return the width of *text* in pixels; tables measure the same headings at each change of their style."""
+    """Return the width of *text* in pixels. Cached: tables measure the same headings at every style change."""
     described = QFont()
     described.fromString(font)
     return QFontMetrics(described).horizontalAdvance(text)

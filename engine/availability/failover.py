@@ -202,7 +202,7 @@ def _begin_database_failover(
 
 
 def on_redo_done(world: World, stream: int) -> None:
-    """Act when the receiver of *stream* has redone all the log that it has (flow callback)."""
+    """Act when the receiver of *stream* has redone all the log that it has (flow handler)."""
     source, key = world.flow.get_source_of(stream), world.streams[stream]
     failover = find_running_failover(world, world.copies[key]) if key is not None else None
     if key is None or failover is None or failover.redo_done_tick is not None or failover.to_server != key[0]:
@@ -244,7 +244,7 @@ def open_if_redone(world: World, guid: int, server: str) -> None:
 
 
 def become_primary(world: World, guid: int, server: str, since_tick: int) -> None:
-    """Give the replica the role of the primary and open its databases (timer)."""
+    """Give the replica the role of the primary and open its databases (timer handler)."""
     state, group = world.replicas.get((server, guid)), replicas.find_group_config(world, server, guid)
     if (
         group is None
@@ -380,7 +380,7 @@ def _account_end(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, ke
 
 
 def on_undo_done(world: World, guid: int, detected_tick: int) -> None:
-    """Finish the rollback of uncommitted transactions on the new primary (timer)."""
+    """Finish the rollback of uncommitted transactions on the new primary (timer handler)."""
     failover = world.failovers[world.latest_failover[guid]]
     if failover.detected_tick == detected_tick and not failover.why:
         _record_step(world, _update(world, failover, undo_done_tick=world.tick), build_message("undo done"))
@@ -472,7 +472,7 @@ def detect_missed_changes(world: World) -> None:
 
 
 def on_listener_online(world: World, guid: int) -> None:
-    """Let a new or restarted listener accept connections at the primary (timer)."""
+    """Let a new or restarted listener accept connections at the primary (timer handler)."""
     for server, number in sorted(world.replicas):
         group = replicas.find_group_config(world, server, guid) if number == guid else None
         led = world.replicas[server, number].word is ReplicaWord.PRIMARY_NORMAL

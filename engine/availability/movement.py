@@ -125,7 +125,7 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
 
 
 def on_connection_lost(world: World, guid: int, server: str, peer: str, epoch: int, reason: str) -> None:
-    """Act when *server* detects the loss of its connection to *peer* (timer)."""
+    """Act when *server* detects the loss of its connection to *peer* (timer handler)."""
     if not network.close_end(world, guid, server, peer, epoch):
         return
     contact = world.contacts[guid, server, peer]
@@ -282,7 +282,7 @@ def _set_closing(world: World, key: Key, server: str, kb: float | None) -> None:
 
 
 def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
-    """Try to connect *me* and *peer* (timer). On success both ends know it immediately."""
+    """Try to connect *me* and *peer* (timer handler). On success both ends know it immediately."""
     contact = world.contacts.get((guid, me, peer))
     if contact is None or contact.epoch != epoch or contact.connected:
         return
@@ -324,7 +324,7 @@ def _retry_connection(world: World, guid: int, server: str, peer: str, contact: 
 
 
 def retry_connections(world: World, guid: int) -> None:
-    """Retry failed connections (timer)."""
+    """Retry failed connections (timer handler)."""
     network.schedule_detections(world, guid)
 
 
@@ -428,7 +428,7 @@ def _can_receive(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bool
 
 
 def on_revert_done(world: World, guid: int, server: str, database: str) -> None:
-    """Finish the revert of a secondary that had changes that the primary never had (timer)."""
+    """Finish the revert of a secondary that had changes that the primary never had (timer handler)."""
     copy = world.copies.get((server, database))
     state = world.replicas.get((server, guid))
     if copy is None or state is None or copy.availability.state is not SyncState.REVERTING:
@@ -465,7 +465,7 @@ def must_wait_for(world: World, lead: DatabaseCopy, server: str) -> bool:
 
 
 def on_caught_up(world: World, stream: int) -> None:
-    """Act when the receiver of *stream* has hardened all log (flow callback)."""
+    """Act when the receiver of *stream* has hardened all log (flow handler)."""
     secondary = world.streams[stream]
     primary = world.sources[world.flow.get_source_of(stream)]
     lead = world.copies[primary]

@@ -28,7 +28,7 @@ def record_file_change(world: World, key: Key) -> None:
 
 
 def replay_file_changes(world: World, server: str, database: str, upto_kb: float) -> None:
-    """Create the primary's new files at the secondary after redo of the log up to *upto_kb* (timer)."""
+    """Create the primary's new files at the secondary after redo of the log up to *upto_kb* (timer handler)."""
     copy = world.copies.get((server, database))
     if copy is None or copy.stream is None or copy.availability.suspended is not None:
         return  # RESUME checks the files again
@@ -59,7 +59,7 @@ def record_schema_change(world: World, key: Key) -> None:
 
 
 def lock_schema(world: World, server: str, database: str, upto_kb: float) -> None:
-    """Continue redo past the schema change at *upto_kb* when no query has a Sch-S lock (timer)."""
+    """Continue redo past the schema change at *upto_kb* when no query has a Sch-S lock (timer handler)."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.stream is None or copy.availability.guid is None:

@@ -207,7 +207,7 @@ class GroupRole(roles.RoleKind):
 
 
 def finish_login(world: World, name: str, node: str, step: int) -> None:
-    """Finish the login of the resource to SQL Server on an overloaded node (timer). It succeeds or fails."""
+    """Finish the login of the resource to SQL Server on an overloaded node (timer handler). It succeeds or fails."""
     host = world.nodes.get(node)
     role = host.config.find_role(name) if host is not None and host.partition else None
     if role is None or role.owner != node or role.step != step:

@@ -187,7 +187,7 @@ def _create_seeded_copy(world: World, lead: DatabaseCopy, server: str) -> None:
 
 
 def on_seeding_done(world: World, guid: int, server: str, database: str, number: int) -> None:
-    """Finish a seeding and let the database join (timer)."""
+    """Finish a seeding and let the database join (timer handler)."""
     state = world.replicas.get((server, guid))
     group = replicas.find_group_config(world, server, guid)
     running_seedings = [

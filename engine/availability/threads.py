@@ -28,7 +28,7 @@ def _lacks_threads(world: World, server: str) -> bool:
 
 
 def update_thread_shortage(world: World, server: str) -> None:
-    """Log the lack of worker threads (timer). Groups with the highest failure condition level then fail."""
+    """Log the lack of worker threads (timer handler). Groups with the highest failure condition level then fail."""
     short = _lacks_threads(world, server)
     if short != world.instances[server].short_of_threads:
         world.update_instance(server, short_of_threads=short)

@@ -246,11 +246,12 @@ def find_current_config(world: World, cluster: str) -> ClusterConfig:
     return max((node.config for node in nodes), key=lambda config: config.epoch)
 
 
-# --- content of witnesses --------------------------------------------------------------------------------- A
-# disk has a copy of the cluster database; a share or a storage account has only its tag. From the witness, a
-# node without the newest database learns that it is out of date ("partition in time"). It copies the newest
-# database from a disk. With a share or a storage account it waits for a node with the newest database, or for
-# forced quorum. [DOC: manage quorum; Start-ClusterNode]
+# --- content of witnesses -----------------------------------------------------------------------------------
+
+# A disk has a copy of the cluster database; a share or a storage account has only its tag. From the witness, a node
+# without the newest database learns that it is out of date ("partition in time"). It copies the newest database
+# from a disk. With a share or a storage account it waits for a node with the newest database, or for forced quorum.
+# [DOC: manage quorum; Start-ClusterNode]
 
 
 def find_resource_name(witness: Witness) -> str:

@@ -95,7 +95,7 @@ def _cancel_pending_moves(world: World, server: str, reason: str) -> None:
 
 
 def record_open_databases(world: World, server: str, node: str) -> None:
-    """Record which databases are open again on *node*, after recovery with redo and undo (timer)."""
+    """Record which databases are open again on *node*, after recovery with redo and undo (timer handler)."""
     for position, move in _find_pending_moves(world, server):
         if move.to_server == node and world.instances[server].computer == node:
             if not serving.is_accessible(world, (server, move.database)):
@@ -293,7 +293,7 @@ def _find_coming_role(world: World, name: str, node: str, step: int) -> ClusterR
 
 
 def continue_after_stop(world: World, name: str, node: str, step: int) -> None:
-    """Bring disks, address and name online on *node*, after the service has stopped at its former node (timer)."""
+    """Bring disks, address and name online on *node*, after the service has stopped at its former node."""
     role = _find_coming_role(world, name, node, step)
     if role is None:
         return
@@ -313,7 +313,7 @@ def continue_after_stop(world: World, name: str, node: str, step: int) -> None:
 
 
 def start_service(world: World, name: str, node: str, step: int) -> None:
-    """Start the service on its node after disks and name are online (timer)."""
+    """Start the service on its node after disks and name are online (timer handler)."""
     if _find_coming_role(world, name, node, step) is None:
         return
     disks.move_shared_drives(world, name, node)
@@ -324,7 +324,7 @@ def start_service(world: World, name: str, node: str, step: int) -> None:
 
 
 def check_started(world: World, name: str, node: str, step: int) -> None:
-    """Check whether the service runs on its node (timer)."""
+    """Check whether the service runs on its node (timer handler)."""
     if _find_coming_role(world, name, node, step) is None:
         return
     instance = world.instances[name]
@@ -359,7 +359,7 @@ def fail_agent(world: World, server: str, delay_s: float = SERVICE_NOTICED_S + R
 
 
 def restart_agent(world: World, server: str) -> None:
-    """Restart SQL Server Agent, which starts with its instance at the latest (timer)."""
+    """Restart SQL Server Agent, which starts with its instance at the latest (timer handler)."""
     world.update_instance(server, agent_running=True)
 
 

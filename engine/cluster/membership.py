@@ -76,7 +76,7 @@ def _watch_power(world: World, node: Node) -> None:
 
 
 def on_service_started(world: World, name: str) -> None:
-    """Mark the cluster service as running after a boot (timer)."""
+    """Mark the cluster service as running after a boot (timer handler)."""
     node = world.nodes.get(name)
     if node is not None and node.service == "starting" and world.computers[name].powered:
         world.nodes[name] = replace(node, service="running", partition=0)
@@ -142,7 +142,7 @@ def _compute_silence_limit_s(world: World, cluster: Cluster, pair: Pair) -> floa
 
 
 def determine_survivors(world: World, name: str) -> None:
-    """Determine which members survive, and whether each side may continue (timer)."""
+    """Determine which members survive, and whether each side may continue (timer handler)."""
     cluster = world.clusters[name]
     pairs = {
         silent_pair
@@ -270,7 +270,7 @@ def synchronize_config(world: World, side_nodes: list[str]) -> None:
 
 
 def recount_votes(world: World, name: str) -> None:
-    """Recount the votes of the present nodes with dynamic quorum (timer)."""
+    """Recount the votes of the present nodes with dynamic quorum (timer handler)."""
     cluster = world.clusters[name]
     for partition in config.list_partitions(world, name):
         members = config.list_members(world, partition)
@@ -457,7 +457,7 @@ def _find_newest_config(world: World, side_nodes: list[str]) -> ClusterConfig:
 
 
 def join_or_form(world: World, name: str) -> None:
-    """Let nodes join or form a cluster if they can, and dissolve a weaker partition (timer)."""
+    """Let nodes join or form a cluster if they can, and dissolve a weaker partition (timer handler)."""
     world.clusters[name] = replace(world.clusters[name], gathering=False)
     for node in _find_reunited_members(world, world.clusters[name]):
         world.nodes[node] = replace(world.nodes[node], partition=0)

@@ -199,7 +199,7 @@ def can_accept_roles(world: World, node: Node, name: str) -> bool:
 
 
 def on_problem_noticed(world: World, node: str, name: str, step: int) -> None:
-    """Act when the cluster has noticed that a role is unhealthy (timer)."""
+    """Act when the cluster has noticed that a role is unhealthy (timer handler)."""
     role = _find_unchanged_role(world, node, name, step)
     if role is None:
         host = world.nodes.get(node)
@@ -420,7 +420,7 @@ def _take_offline(
 def complete_offline(
     world: World, node: str, name: str, step: int, target_nodes: tuple[str, ...], is_requested: bool
 ) -> None:
-    """Bring a role online elsewhere after it has gone offline at its owner (timer).
+    """Bring a role online elsewhere after it has gone offline at its owner (timer handler).
 
     An owner that does not answer is awaited until it answers or the cluster has removed it. *is_requested*: the owner
     has received the request.
@@ -490,7 +490,7 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
 
 
 def retry_online(world: World, node: str, name: str, step: int) -> None:
-    """Repeat the request to a node that did not answer, until the cluster has removed it (timer)."""
+    """Repeat the request to a node that did not answer, until the cluster has removed it (timer handler)."""
     node_and_role = _find_waiting(world, node, name, step)
     if (
         node_and_role is not None
@@ -578,7 +578,7 @@ def on_node_joined(world: World, node: str) -> None:
 
 
 def retry_failed_role(world: World, node: str, name: str, step: int) -> None:
-    """Retry a role that has failed to come online on any node (timer)."""
+    """Retry a role that has failed to come online on any node (timer handler)."""
     role = _find_unchanged_role(world, node, name, step)
     if role is not None and role.state is ResourceState.FAILED and role.way != EXHAUSTED:
         _bring_online(world, node, _change_role(world, node, role, tried=()))

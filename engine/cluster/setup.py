@@ -65,7 +65,7 @@ def install_service_pack(world: World, name: str) -> None:
 
 
 def complete_service_pack(world: World, name: str) -> None:
-    """Finish a service pack on a node and start the stopped instances again (timer)."""
+    """Finish a service pack on a node and start the stopped instances again (timer handler)."""
     node = world.nodes.get(name)
     if node is None or node.setup != instances.PATCH:
         return
@@ -173,7 +173,7 @@ def remove_node(world: World, instance: str, name: str) -> None:
 
 
 def complete_remove_node(world: World, name: str, instance: str) -> None:
-    """Finish the removal of an instance from a node (timer)."""
+    """Finish the removal of an instance from a node (timer handler)."""
     node, node_and_role = world.nodes.get(name), roles.find_role(world, instance)
     if node is not None:
         world.nodes[name] = replace(node, setup="")
@@ -239,7 +239,7 @@ def remove_node_from_roles(cluster_roles: Iterable[ClusterRole], name: str) -> t
 
 
 def complete_add_node(world: World, name: str, instance: str) -> None:
-    """Finish the installation of an instance on another node (timer), which then also owns its disks."""
+    """Finish the installation of an instance on another node (timer handler), which then also owns its disks."""
     node = world.nodes.get(name)
     if node is None or node.setup != instance:
         return

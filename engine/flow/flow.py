@@ -212,7 +212,7 @@ class Flow:
     def update_setups(
         self, sources: Mapping[int, SourceSetup] = {}, streams: Mapping[int, StreamSetup] = {}
     ) -> None:
-        """Change setups at the present moment. Log positions stay."""
+        """Change setups at the current moment. Log positions stay."""
         self._begin_change("set up", tuple(sources.items()), tuple(streams.items()))
         for source in sources:
             self._require_source(source)
@@ -221,11 +221,11 @@ class Flow:
         )
 
     def get_source_setup(self, source: int) -> SourceSetup:
-        """Return the present setup of a source."""
+        """Return the current setup of a source."""
         return self._require_source(source)
 
     def get_stream_setup(self, stream: int) -> StreamSetup:
-        """Return the present setup of a stream."""
+        """Return the current setup of a stream."""
         return self._require_stream(stream)[1]
 
     def get_source_of(self, stream: int) -> int:
@@ -354,11 +354,11 @@ class Flow:
     # -- observation
 
     def read_source(self, source: int) -> SourceReading:
-        """Return the present reading of a source."""
+        """Return the current reading of a source."""
         return SourceReading(*self.read_source_counters(source))
 
     def read_stream(self, stream: int) -> StreamReading:
-        """Return the present reading of a stream."""
+        """Return the current reading of a stream."""
         return StreamReading(*self.read_stream_counters(stream))
 
     def measure_stall_s(self, source: int) -> float:

@@ -284,7 +284,7 @@ RATE_SMOOTHING_PER_S = 5.0  # smoothing over 0.2 s
 MESSAGE_SMOOTHING_PER_S = 2.0  # smoothing over 0.5 s
 LOOK_TICKS = 10  # counters are sampled every 0.1 s
 LOOK_S = 0.1
-OLDEST_S = 1.0  # after this time without a commit, delays are the age of the oldest transaction
+OLDEST_S = 1.0  # without a commit for this long, the delay is the age of the oldest transaction
 LOOK_SHARE = 0.1  # share of a new sample: smoothing over a second
 LEAST_SHARE = 0.05  # minimum share of an instance's cores that clients keep under any load
 SLACK = 1e-6
@@ -1176,7 +1176,7 @@ def note_crossings(
 
 @entry
 def read_source(state: Table, params: Table, i: int, hosts: Table, host: int, output: Row) -> None:
-    """Write the present counters of `SOURCE_COUNTERS` into *output*, in that order."""
+    """Write the current counters of `SOURCE_COUNTERS` into *output*, in that order."""
     commits = state[i, SOURCE_SMOOTH + TRANSACTIONS]
     response, delay = 0.0, 0.0
     if state[i, STALLED_S] >= OLDEST_S:  # no commit ends: report the age of the oldest transaction
@@ -1211,7 +1211,7 @@ def read_stream(
     target: int,
     output: Row,
 ) -> None:
-    """Write the present counters of `STREAM_COUNTERS` into *output*, in that order.
+    """Write the current counters of `STREAM_COUNTERS` into *output*, in that order.
 
     *generated* and *flushed* are log positions of the stream's source.
     """

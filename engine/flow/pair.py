@@ -13,7 +13,7 @@ from engine.flow.setup import ServerHardware, SourceSetup, StreamSetup, Workload
 
 
 class SafetyMode(IntEnum):
-    """Event for which a commit waits."""
+    """Safety mode of a session. It decides whether a commit waits for the mirror."""
 
     NONE = 0  # no mirror
     FULL = 1  # the mirror must harden the log first

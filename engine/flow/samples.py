@@ -258,7 +258,7 @@ class SampleTable:
 
 
 # --- readings of a source or a stream ---------------------------------------------------------------------
-# Positions, present counters, totals.
+# Positions, current counters, totals.
 
 
 class SourcePositions(NamedTuple):
@@ -311,7 +311,7 @@ class LogPositions(NamedTuple):
 
 
 class SourceReading(Struct, frozen=True):
-    """Present counters, with rates smoothed over about a second. The fields are in the order of `SOURCE_COUNTERS`."""
+    """Current counters, with rates smoothed over about a second. The fields are in the order of `SOURCE_COUNTERS`."""
 
     transactions_per_s: float
     response_s: float  # mean of the last second; while no transaction ends, the age of the oldest
@@ -341,7 +341,7 @@ def compute_total_commit_delay_ms(delay_ms: float, transactions_per_s: float, in
 
 
 class StreamReading(Struct, frozen=True):
-    """Present counters, with rates smoothed over about a second. The fields are in the order of `STREAM_COUNTERS`."""
+    """Current counters, with rates smoothed over about a second. The fields are in the order of `STREAM_COUNTERS`."""
 
     log_send_kb_per_s: float
     redo_kb_per_s: float

@@ -99,7 +99,7 @@ class Level(Struct, frozen=True):
     """Number of the source or stream of the counter."""
     counter: str
     whole: float
-    """Value that counts as 100% if the counter is compared as a percentage; 0: no percentage."""
+    """Value that counts as 100% if the counter is compared as a percentage; 0 means no percentage."""
     sign: str
     level: float
     held: bool

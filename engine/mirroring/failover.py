@@ -188,14 +188,14 @@ def _can_exchange_with_witness(world: World, mirror: DatabaseCopy) -> bool:
 
 
 def recheck_witness_answer(world: World, guid: int, detected_tick: int) -> None:
-    """Check again for the witness's answer (timer)."""
+    """Check again for the witness's answer (timer handler)."""
     failover = world.find_running_failover(guid)
     if failover is not None and failover.detected_tick == detected_tick:
         recheck_failover(world, guid)
 
 
 def decide_failover(world: World, guid: int, detected_tick: int) -> None:
-    """Decide after mirror and witness have exchanged their views (timer)."""
+    """Decide after mirror and witness have exchanged their views (timer handler)."""
     failover = world.find_running_failover(guid)
     if failover is None or failover.detected_tick != detected_tick or failover.decided_tick is not None:
         return
@@ -244,7 +244,7 @@ def start_manual(world: World, principal: Key) -> None:
 
 
 def on_principal_closed(world: World, guid: int, detected_tick: int) -> None:
-    """Continue a manual failover after the principal has disconnected its clients and written its pages (timer)."""
+    """Continue a manual failover after the principal has disconnected its clients and written its pages."""
     failover = world.find_running_failover(guid)
     if failover is None or failover.detected_tick != detected_tick or failover.kind != "manual":
         return
@@ -272,7 +272,7 @@ def start_forced(world: World, mirror: Key) -> None:
 
 
 def on_redo_done(world: World, stream: int) -> None:
-    """Act when the receiver of *stream* has redone all the log that it has (flow callback)."""
+    """Act when the receiver of *stream* has redone all the log that it has (flow handler)."""
     source, mirror = world.flow.get_source_of(stream), world.streams[stream]
     failover = world.find_running_failover(world.copies[world.sources[source]].mirroring.guid)
     if mirror is None or failover is None or failover.redo_done_tick is not None:
@@ -296,7 +296,7 @@ LOOK_AGAIN_S = 0.5
 
 
 def become_principal(world: World, guid: int, detected_tick: int) -> None:
-    """Give the mirror the role of the principal and open its database (timer)."""
+    """Give the mirror the role of the principal and open its database (timer handler)."""
     failover = world.find_running_failover(guid)
     if failover is None or failover.detected_tick != detected_tick:
         return
@@ -388,7 +388,7 @@ def _log_recovery(world: World, key: Key, failover: Failover) -> None:
 
 
 def on_undo_done(world: World, guid: int, detected_tick: int) -> None:
-    """Finish the rollback of uncommitted transactions on the new principal (timer)."""
+    """Finish the rollback of uncommitted transactions on the new principal (timer handler)."""
     failover = world.failovers[world.latest_failover[guid]]
     if failover.detected_tick == detected_tick:
         _emit_step(world, _update(world, failover, undo_done_tick=world.tick), build_message("undo done"))

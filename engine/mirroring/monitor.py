@@ -197,7 +197,7 @@ def update_monitor(world: World, server: str, database: str | None = None) -> li
 
 
 def record_row(world: World, copy: DatabaseCopy) -> MonitorRow:
-    """Record the present knowledge of the copy's server, delete rows past retention, and raise alerts."""
+    """Record the current knowledge of the copy's server, delete rows past retention, and raise alerts."""
     key = copy.key
     before = get_rows(world, key)
     row = _measure_row(world, copy, before)
@@ -432,7 +432,7 @@ def start_timer(world: World, server: str) -> None:
 
 
 def run_job(world: World, server: str) -> None:
-    """Run the monitor job (timer), unless it is disabled or SQL Server Agent is stopped."""
+    """Run the monitor job (timer handler), unless it is disabled or SQL Server Agent is stopped."""
     job = find_job(world, server)
     if job is None:
         return

@@ -36,7 +36,7 @@ def damage_page(world: World, server: str, database: str, page: int) -> None:
 
 
 def read_damaged_page(world: World, server: str, database: str, page: int) -> None:
-    """Read the damaged page (timer): a query does so on a principal, redo on a mirror."""
+    """Read the damaged page (timer handler): a query does so on a principal, redo on a mirror."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or page not in copy.bad_pages or not world.instances[server].answering:
@@ -86,7 +86,7 @@ def _leave_damaged(world: World, key: Key, page: int, *, tried: bool) -> None:
 
 
 def on_page_received(world: World, server: str, database: str, page: int) -> None:
-    """Repair the page with the partner's answer, if the answer is still usable (timer)."""
+    """Repair the page with the partner's answer, if the answer is still usable (timer handler)."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or page not in copy.bad_pages:

@@ -75,7 +75,7 @@ def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str)
     if not security.is_address_of(world, other_copy.mirroring.partner_address, copy.server):
         security.log_dead_address(
             world, host, other_copy.mirroring.partner_address, explicit=True
-        )  # it would connect back to another address
+        )  # the mirror's address of its partner is not this server
         raise SqlError(1418, address)
     if other_copy.family != copy.family:
         raise SqlError(1436, copy.database)

@@ -43,7 +43,7 @@ def record_catalog_change(world: World, key: Key) -> None:
 
 
 def replay_catalog(world: World, server: str, database: str, upto_kb: float) -> None:
-    """Adopt the catalog changes in the log up to *upto_kb*, after redo of that log (timer)."""
+    """Adopt the catalog changes in the log up to *upto_kb*, after redo of that log (timer handler)."""
     copy = world.copies.get((server, database))
     if copy is None or copy.stream is None:
         return  # no longer a mirror; the next connection starts a new replay
@@ -301,7 +301,7 @@ def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
 
 
 def on_caught_up(world: World, stream: int) -> None:
-    """Act when the receiver of *stream* has hardened all log (flow callback)."""
+    """Act when the receiver of *stream* has hardened all log (flow handler)."""
     source, mirror = world.flow.get_source_of(stream), world.streams[stream]
     if mirror is None:
         return

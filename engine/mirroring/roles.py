@@ -129,7 +129,7 @@ STEADY_TRACE: Final[dict[tuple[Role, MirrorState, bool], int]] = {
 
 
 def emit_steady_state(world: World, key: Key) -> None:
-    """Emit the state change event of the copy's present stable state, if it is in one."""
+    """Emit the state change event of the copy's current stable state, if it is in one."""
     copy = world.copies[key]
     new = (
         STEADY_TRACE.get(get_steady_key(copy))

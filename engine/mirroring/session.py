@@ -29,7 +29,7 @@ def get_peer_address(world: World, guid: int, server: str, peer: str) -> str:
 
 
 def on_connection_lost(world: World, guid: int, server: str, peer: str, epoch: int, reason: str) -> None:
-    """Act when *server* detects the loss of its connection to *peer* (timer)."""
+    """Act when *server* detects the loss of its connection to *peer* (timer handler)."""
     if not network.close_end(world, guid, server, peer, epoch):
         return
     copy = world.find_copy_in_session(guid, server)
@@ -147,7 +147,7 @@ def _on_principal_lost(world: World, key: Key) -> None:
 
 
 def on_connection_made(world: World, guid: int, server: str, peer: str, epoch: int) -> None:
-    """Try to connect *server* and *peer* (timer). On success both ends know it immediately."""
+    """Try to connect *server* and *peer* (timer handler). On success both ends know it immediately."""
     contact = world.contacts.get((guid, server, peer))
     if contact is None or contact.epoch != epoch or contact.connected:
         return
@@ -311,7 +311,7 @@ def _connect_partners(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
 
 
 def synchronize_roles(world: World, guid: int) -> None:
-    """Let connected partners agree on the next step after roles have changed (timer)."""
+    """Let connected partners agree on the next step after roles have changed (timer handler)."""
     copies = world.list_session_copies(guid)
     if (
         len(copies) == 2

@@ -194,7 +194,7 @@ class ReplicaState(Struct, frozen=True, kw_only=True, gc=False):
     pending: str = ""
     """Kind of the failover that was requested on this server and is running: manual, forced, or empty."""
     owed: str = ""
-    """Reason why the frozen instance gives up its role when it continues; empty: none."""
+    """Reason why the frozen instance gives up its role when it continues; empty means none."""
     since_tick: Tick = 0
     may_create: bool = False
     """True after GRANT CREATE ANY DATABASE on this server."""
@@ -236,7 +236,7 @@ class AvailabilityMembership(Struct, frozen=True, kw_only=True, gc=False):
     readers.
     """
     redo_waits: str = ""
-    """Secondary: application whose query blocks redo of a schema change; empty: none."""
+    """Secondary: application whose query blocks redo of a schema change; empty means none."""
     redo_waits_since: Tick = 0
     quorum: bool = True
     """True if the server's node takes part in a cluster with quorum."""

@@ -28,15 +28,15 @@ class Client(Struct, frozen=True, kw_only=True, gc=False):
     login_timeout_s: float = 15.0
     """Connect Timeout."""
     driver: str = ""
-    """Driver (engine/protocol/drivers.py); empty: the algorithm in the documentation of mirroring."""
+    """Driver (engine/protocol/drivers.py); empty means the algorithm in the documentation of mirroring."""
     command_timeout_s: float | None = None
-    """Command timeout; 0: none. None: the default of the driver."""
+    """Command timeout; 0 means none. None means the default of the driver."""
     reconnects: bool = True
     """True if the application logs in again after a lost connection or a failed login."""
     kept_addresses: tuple[tuple[str, ...], Tick] = ((), 0)
     """Listener addresses in the name cache of the application's computer, and the tick until which they are valid."""
     login: str = ""
-    """Login of the application; empty: a login that every server knows and accepts."""
+    """Login of the application; empty means a login that every server knows and accepts."""
     connected_to: str | None = None
     """Server of the open connections; None while the application searches for one."""
     known_partner: str | None = None

@@ -62,7 +62,7 @@ class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
     preferred: tuple[str, ...] = ()
     resources: tuple[Resource, ...] = ()
     failover_threshold: int | None = None
-    """Number of failures within the failure period after which the role no longer moves; None: the number of
+    """Number of failures within the failure period after which the role no longer moves; None means the number of
     nodes minus one.
     """
     failover_period_h: int = 6
@@ -164,7 +164,7 @@ class UngracefulExits(Struct, frozen=True, kw_only=True, gc=False):
     exit_ticks: tuple[Tick, ...] = ()
     """Exits within the last hour, oldest first."""
     quarantined_until: Tick | None = None
-    """End of the quarantine, until which the node may not join; None: no quarantine."""
+    """End of the quarantine, until which the node may not join; None means no quarantine."""
 
 
 class Node(Struct, frozen=True, kw_only=True, gc=False):
@@ -188,6 +188,6 @@ class Node(Struct, frozen=True, kw_only=True, gc=False):
     level: int = 0
     """Number of SQL Server service packs installed on the node since the start of the run."""
     setup: str = ""
-    """Current task of SQL Server Setup on the node: patch, or the instance that it adds; empty: none."""
+    """Current task of SQL Server Setup on the node: patch, or the instance that it adds; empty means none."""
     config: ClusterConfig = field(default_factory=ClusterConfig)
     subnet: str = "10.0.0"

@@ -32,14 +32,14 @@ class DbFile(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class FileOptions(Struct, frozen=True, kw_only=True, gc=False):
-    """Options of a file from MODIFY FILE or ADD FILE, which the log contains. None: the initial value."""
+    """Options of a file from MODIFY FILE or ADD FILE, which the log contains. None means the initial value."""
 
     file: str
     name: str = ""
-    """NEWNAME; empty: the name is unchanged."""
+    """NEWNAME; empty means the name is unchanged."""
     growth_kb: float | None = None
     growth_percent: int | None = None
-    """FILEGROWTH in percent; 0: no growth."""
+    """FILEGROWTH in percent; 0 means no growth."""
     max_kb: float | None = None
     """MAXSIZE of a file other than the first log file."""
 
@@ -124,9 +124,9 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     A new branch starts when another copy opens for writing.
     """
     source: int | None = None
-    """Log in the flow model that this copy writes; None: it writes none."""
+    """Log in the flow model that this copy writes; None means it writes none."""
     stream: int | None = None
-    """Stream in the flow model that this copy receives; None: it receives none."""
+    """Stream in the flow model that this copy receives; None means it receives none."""
     end_of_log_kb: float = 0.0
     """Hardened end of the log; valid while the flow model does not compute it."""
     redone_kb: float = 0.0
@@ -144,13 +144,13 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     full_backup_id: int = 0
     """Full backup on which differential backups are based."""
     backup_from_kb: float | None = None
-    """Position from which a running data backup needs the log; None: no backup runs."""
+    """Position from which a running data backup needs the log; None means no backup runs."""
     active_from_kb: float | None = None
     """Start of the oldest open transaction."""
     window_transactions: tuple[tuple[int, float, Tick], ...] = ()
     """(session id, start of its log, time) of open transactions of T-SQL windows."""
     restoring: int = 0
-    """Number of a running or broken RESTORE, during which the copy cannot be used; 0: none."""
+    """Number of a running or broken RESTORE, during which the copy cannot be used; 0 means none."""
     standby: bool = False
     """True after RESTORE WITH STANDBY: restoring, but readable until the next restore."""
     read_only: bool = False
@@ -168,12 +168,12 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     operation: Operation | None = None
     """Long operation (bulk load, index rebuild) that runs in addition to the workload."""
     compatibility_level: int | None = None
-    """Compatibility level; None: the default of the server's version."""
+    """Compatibility level; None means the default of the server's version."""
     trustworthy: bool = False
     owner: str = "sa"
     """Owner in this server's master database. A mirror has its own owner."""
     encryption_key: int = 0
-    """Thumbprint of the certificate that protects the encryption key; 0: there is no key."""
+    """Thumbprint of the certificate that protects the encryption key; 0 means there is no key."""
     encrypted: bool = False
     size_kb: float = 40.0 * 1024 * 1024
     log_size_kb: float = 4.0 * 1024 * 1024
@@ -197,14 +197,14 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     disk_failed: bool = False
     """True if the log, or another file needed to open the database, is lost. It stays so until the volume returns."""
     data_failed_tick: Tick | None = None
-    """Time at which the data volume was lost; None: it exists.
+    """Time at which the data volume was lost; None means it exists.
 
     The copy keeps its state until it must be opened again.
     """
     recovering: bool = False
     """True if the instance has just started and the database is not recovered yet or does not know its role yet."""
     log_backup_every_s: float = 900.0
-    """Interval of the log backup job on this server; 0: none."""
+    """Interval of the log backup job on this server; 0 means none."""
 
     def __repr__(self) -> str:
         """Return the text for the state hash. A rarely used option is left out while it is off."""
@@ -267,7 +267,7 @@ class PeerContact(Struct, frozen=True, kw_only=True, gc=False):
     epoch: int = 0
     """Counter of changes. A timer with an older value is ignored."""
     lost_by: str = ""
-    """Kind of signal by which the last loss was detected: "hard", "closed" or "silent"; empty: the connection
+    """Kind of signal by which the last loss was detected: "hard", "closed" or "silent"; empty means the connection
     was never lost.
     """
     lost_tick: Tick = 0

@@ -38,7 +38,7 @@ class Login(Struct, frozen=True, kw_only=True, gc=False):
     disabled: bool = False
     default_database: str = "master"
     default_language: str = ""
-    """Default language as in sys.server_principals; empty: the server's default."""
+    """Default language as in sys.server_principals; empty means the server's default."""
     check_policy: bool = True
     check_expiration: bool = False
 

@@ -38,7 +38,7 @@ class PlanResource(StrEnum):
 
 
 class PlanGoals(Struct, frozen=True):
-    """Goals that the plan must meet. None: no such limit."""
+    """Goals that the plan must meet. None means no such limit."""
 
     rpo_kb: float | None = None  # committed log that may be lost
     rpo_s: float | None = None  # the same goal, as a time

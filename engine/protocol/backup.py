@@ -57,7 +57,7 @@ class BackupDetails(Struct, frozen=True):
     checksum: bool = False
     compressed: bool = False
     stats: int = 0
-    """Percent between two progress messages; 0: none."""
+    """Percent between two progress messages; 0 means none."""
     skip: bool = False
     login: str = "sa"
     single_user: bool = False

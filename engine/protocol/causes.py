@@ -27,7 +27,7 @@ def register_fault(verb: str, loses: str, mechanism: Cause) -> None:
 
 
 def find_loss_cause(world: World, server: str, peer: str | None) -> tuple[str, Tick]:
-    """Return (cause, tick) of the latest fault that explains why *peer* lost *server*, or ("unknown", present tick)."""
+    """Return (cause, tick) of the latest fault that explains why *peer* lost *server*, or ("unknown", current tick)."""
     found_fault: Fault | None = None
     for fault in world.faults:
         if fault.reverted_tick is not None:

@@ -106,7 +106,7 @@ def disconnect_refused_clients(world: World) -> None:
 
 
 def break_connections(world: World, name: str, epoch: int) -> None:
-    """Break the open connections of the application (timer)."""
+    """Break the open connections of the application (timer handler)."""
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is None:
         return
@@ -145,7 +145,7 @@ def _stop_without_retry(world: World, client: Client) -> None:
 
 
 def try_next_login(world: World, name: str, epoch: int) -> None:
-    """Try the next login of the round (timer).
+    """Try the next login of the round (timer handler).
 
     The order is initial server, partner, initial server, and so on [DOC: retry algorithm].
     """
@@ -248,7 +248,7 @@ def _log_refused_login(world: World, client: Client, server: str, refusal: SqlEr
 
 
 def on_login_timeout(world: World, name: str, epoch: int) -> None:
-    """End a login that has used its whole timeout (timer). The application shows an error and tries again."""
+    """End a login that has used its whole timeout (timer handler). The application shows an error and tries again."""
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is not None:
         return
@@ -335,7 +335,7 @@ def begin_query(world: World, name: str, minutes: float) -> bool:
 
 
 def end_query(world: World, name: str, since_tick: int) -> None:
-    """End a long query, whose result is complete (timer)."""
+    """End a long query, whose result is complete (timer handler)."""
     client = world.clients[name]
     if client.query is None or client.query.since_tick != since_tick:
         return
@@ -360,7 +360,7 @@ def begin_operation(world: World, key: Key, operation: Operation) -> None:
 
 
 def on_operation_done(world: World, source: int) -> None:
-    """Act when the long operation of *source* has written its last log (flow callback)."""
+    """Act when the long operation of *source* has written its last log (flow handler)."""
     key = world.sources[source]
     operation = world.copies[key].operation
     if operation is not None:

@@ -110,7 +110,7 @@ def _lose_data(world: World, key: Key) -> None:
 
 
 def run_checkpoint(world: World, server: str, database: str, failed_tick: Tick) -> None:
-    """Run the next automatic checkpoint of a database whose data volume failed at that tick (timer)."""
+    """Run the next automatic checkpoint of a database whose data volume failed at that tick (timer handler)."""
     copy = world.copies.get((server, database))
     if copy is None or copy.data_failed_tick != failed_tick or copy.db_state is not DbState.ONLINE:
         return

@@ -197,7 +197,7 @@ def _store_endpoint(world: World, server: str, end: Endpoint | None) -> None:
 
 
 def call_partners(world: World, server: str) -> None:
-    """Call each partner to which the instance has lost its connection (timer)."""
+    """Call each partner to which the instance has lost its connection (timer handler)."""
     for (guid, owner, peer), contact in list(world.contacts.items()):
         waiting = server in (owner, peer) and not contact.connected
         unchanged = world.contacts.get((guid, owner, peer)) == contact

@@ -33,7 +33,7 @@ class StreamTerms(NamedTuple):
     compressed: bool = True
     """True if log is compressed where version and trace flags allow it."""
     redo_threads: int | None = None
-    """Number of redo threads at the receiver; None: as in mirroring."""
+    """Number of redo threads at the receiver; None means as in mirroring."""
 
 
 class FailoverPrecondition(Struct, frozen=True):
@@ -48,7 +48,7 @@ class FailoverPrecondition(Struct, frozen=True):
     of the writing copy. "beginning": when the detection of the loss begins.
     """
     target: str = ""
-    """Secondary or node to which the condition applies; empty: all of them."""
+    """Secondary or node to which the condition applies; empty means all of them."""
     now: str = ""
     """Current state, if true or false is not enough."""
 
@@ -159,7 +159,7 @@ class Policy(ABC):
 
     @abstractmethod
     def find_backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
-        """Return the number of the error with which the role of the copy refuses its backup; 0: no refusal."""
+        """Return the number of the error with which the role of the copy refuses its backup; 0 means no refusal."""
 
     def can_back_up_closed(self, copy: DatabaseCopy) -> bool:
         """Return whether the copy may be backed up although no client may use it."""
@@ -201,7 +201,7 @@ class Policy(ABC):
         return False
 
     def find_page_sources(self, world: World, copy: DatabaseCopy, waiting: bool = False) -> list[str]:
-        """Return the servers from which the copy requests a good copy of a damaged page; none: no attempt.
+        """Return the servers that may supply a damaged page. An empty list means that no repair is attempted.
 
         *waiting*: the request was sent. [DOC: automatic page repair]
         """
@@ -368,22 +368,22 @@ def get_group_policy(world: World, group: int) -> GroupPolicy:
 
 
 def on_caught_up(world: World, stream: int) -> None:
-    """Act when the receiver of *stream* has hardened the whole log (flow callback)."""
+    """Act when the receiver of *stream* has hardened the whole log (flow handler)."""
     get_policy(world.copies[world.sources[world.flow.get_source_of(stream)]]).on_caught_up(world, stream)
 
 
 def on_redo_done(world: World, stream: int) -> None:
-    """Act when the receiver of *stream* has redone all its log (flow callback)."""
+    """Act when the receiver of *stream* has redone all its log (flow handler)."""
     get_policy(world.copies[world.sources[world.flow.get_source_of(stream)]]).on_redo_done(world, stream)
 
 
 def on_connection_lost(world: World, group: int, server: str, peer: str, epoch: int, reason: str) -> None:
-    """Handle a lost connection (timer)."""
+    """Handle a lost connection (timer handler)."""
     get_group_policy(world, group).on_connection_lost(world, group, server, peer, epoch, reason)
 
 
 def on_connection_made(world: World, group: int, server: str, peer: str, epoch: int) -> None:
-    """Handle a new connection (timer)."""
+    """Handle a new connection (timer handler)."""
     get_group_policy(world, group).on_connection_made(world, group, server, peer, epoch)
 
 
@@ -394,7 +394,7 @@ HANDLERS: Final[Handlers] = {
 
 
 # --- preconditions of an automatic failover ---------------------------------------------------------------
-# Each has its state and the place where a DBA can check it.
+# Every precondition has a state and names the place where a DBA can check it.
 
 PRECONDITION_SOURCES: Final[list[Callable[[World, str], list[FailoverPrecondition]]]] = []
 """Functions that return preconditions for a database in no group. Each kind of failover adds its own."""

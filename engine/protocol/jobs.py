@@ -59,7 +59,7 @@ def start_log_backup_timer(world: World, key: Key) -> None:
 
 
 def back_up_log(world: World, server: str, database: str) -> None:
-    """Run the log backup job of a copy (timer). Afterwards the log that the mirror has too can be reused."""
+    """Run the log backup job of a copy (timer handler). Afterwards the log that the mirror has too can be reused."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.log_backup_every_s <= 0.0:

@@ -1,6 +1,6 @@
 """Space in the log: what may be reused, how the file grows, when it is full, and what frees space.
 
-The flow model stops when the log file is full at its present size. This module then grows the file or stops the
+The flow model stops when the log file is full at its current size. This module then grows the file or stops the
 database.
 """
 
@@ -59,7 +59,7 @@ def find_reuse_wait(world: World, source: int | None) -> str:
 
 
 def on_file_full(world: World, source: int) -> None:
-    """Grow a full log file by one step, or stop the database if it cannot grow [WP] (flow callback)."""
+    """Grow a full log file by one step, or stop the database if it cannot grow [WP] (flow handler)."""
     key = world.sources[source]
     copy = world.copies[key]
     if copy.log_full:
@@ -175,7 +175,7 @@ def truncate_log(world: World, server: str, database: str) -> list[Message]:
 
 
 def hold_transaction(world: World, server: str, database: str) -> None:
-    """Leave a transaction open, which holds its own log and all later log."""
+    """Leave a transaction open. It prevents truncation of its own log records and of all later ones."""
     copy = statements.require_copy(world, server, database)
     if copy.source is not None and copy.active_from_kb is None:
         generated_kb = world.flow.read_source_positions(copy.source).generated_kb

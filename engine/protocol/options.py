@@ -53,7 +53,7 @@ def format_thumbprint(number: int) -> bytes:
 
 
 def require_certificate(instance: Instance, number: int, title: str) -> None:
-    """Raise 33111 if the private key of the certificate *number* is missing; 0: the backup needs none.
+    """Raise 33111 if the private key of the certificate *number* is missing; 0 means the backup needs none.
 
     A backup of a database with an encryption key needs the certificate even while encryption is off.
     """

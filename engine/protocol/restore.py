@@ -54,7 +54,7 @@ class RestoreState(Struct, frozen=True):
     replaced: bool = False
     """WITH REPLACE."""
     stats: int = 0
-    """Percent between two progress messages; 0: none."""
+    """Percent between two progress messages; 0 means none."""
     position: int = 1
     """Position of the backup in its file."""
     checksum: bool = False

@@ -353,7 +353,7 @@ def forget_refusals(world: World, a: str, b: str) -> None:
 
 
 # --- network addresses of mirroring endpoints (`TCP://host:port`) -----------------------------------------
-# Each address leads to a server, which may or may not listen.
+# An address leads to a server, which may or may not listen.
 
 ADDRESS: Final = re.compile(r"tcp://(?P<host>[^:/\s]+|\[[0-9a-f:]+\]):(?P<port>\d{1,5})/?$", re.IGNORECASE)
 NUMERIC: Final = re.compile(r"\d{1,3}(\.\d{1,3}){3}$")

@@ -132,7 +132,7 @@ def begin_stop(
 
 
 def complete_stop(world: World, server: str, started_tick: int, next_action: str) -> None:
-    """Handle the end of the process (timer)."""
+    """Handle the end of the process (timer handler)."""
     state = world.instances[server]
     if state.service is not Service.STOPPING or state.started_tick != started_tick:
         return
@@ -146,7 +146,7 @@ def complete_stop(world: World, server: str, started_tick: int, next_action: str
 
 
 def on_shutdown_done(world: World, server: str, started_tick: int) -> None:
-    """Power off after the operating system has shut down (timer)."""
+    """Power off after the operating system has shut down (timer handler)."""
     state = world.instances[server]
     if state.service is Service.STOPPED and state.started_tick == started_tick:
         _lose_power(world, state.computer)
@@ -156,7 +156,7 @@ def on_shutdown_done(world: World, server: str, started_tick: int) -> None:
 
 
 def on_computer_off(world: World, computer: str) -> None:
-    """Power off a computer without instances of its own after its shutdown (timer)."""
+    """Power off a computer without instances of its own after its shutdown (timer handler)."""
     if world.computers[computer].shutting_down:
         _end_power(world, computer, build_message("server is shut down"))
 
@@ -181,7 +181,7 @@ def start_service(world: World, server: str, started_tick: int | None = None) ->
 
 
 def on_service_started(world: World, server: str) -> None:
-    """Handle the start of the instance (timer): its endpoint listens and its databases recover."""
+    """Handle the start of the instance (timer handler): its endpoint listens and its databases recover."""
     state = world.instances[server]
     if state.service is not Service.STARTING or not world.get_computer_of(server).powered:
         return
@@ -272,7 +272,7 @@ def _drop_process(world: World, server: str) -> None:
 
 
 def on_recovered(world: World, server: str, database: str, started_tick: int) -> None:
-    """Finish the recovery of a database of an instance that started at *started_tick* (timer)."""
+    """Finish the recovery of a database of an instance that started at *started_tick* (timer handler)."""
     key = (server, database)
     copy, state = world.copies.get(key), world.instances[server]
     if copy is None or not copy.recovering or state.started_tick != started_tick or not state.running:

@@ -130,7 +130,7 @@ def write_transport_lines(world: World, server: str) -> None:
 
 
 def write_last_lines(world: World, server: str, started_tick: int) -> None:
-    """Write the last lines when the databases of the start at that tick are recovered (timer)."""
+    """Write the last lines when the databases of the start at that tick are recovered (timer handler)."""
     state = world.instances[server]
     if state.running and state.started_tick == started_tick and state.hung:
         world.call_after(RECOVERY_AT_START_S, "startup.complete", server, started_tick)

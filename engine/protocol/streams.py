@@ -67,7 +67,7 @@ def _store_reached_position(world: World, source: int) -> None:
 
 
 def attach_receiver(world: World, source: int, receiver: Key) -> int:
-    """Send the log of *source* to the copy *receiver* from its present position. Return the stream."""
+    """Send the log of *source* to the copy *receiver* from its current position. Return the stream."""
     copy = world.copies[receiver]
     assert copy.source is None and copy.stream is None, f"{receiver} has a log already"
     free_streams = [stream for stream in world.flow.list_streams_of(source) if world.streams[stream] is None]
@@ -241,7 +241,7 @@ def read_counter(world: World, log_place: StreamNumbers, name: str) -> float:
 
 
 def compute_workload(copy: DatabaseCopy) -> Workload:
-    """Return the present workload of the copy's database."""
+    """Return the current workload of the copy's database."""
     return WORKLOADS[copy.workload]
 
 
@@ -412,7 +412,7 @@ class FlowSetups:
         )
 
     def get_stream_setup(self, lead: DatabaseCopy, receiver: Key | None) -> StreamSetup:
-        """Return the setup of the stream from *lead* to the copy *receiver*; None: no receiver yet."""
+        """Return the setup of the stream from *lead* to the copy *receiver*; None means no receiver yet."""
         if receiver is None:
             return _build_waiting_stream(*self._get_log_server(lead.server).site)
         follower = self.world.copies[receiver]

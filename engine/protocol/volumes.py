@@ -191,7 +191,7 @@ def get_options_of(copy: DatabaseCopy, file: DbFile) -> FileOptions:
 
 
 def compute_log_room_kb(copy: DatabaseCopy) -> float:
-    """Return the log that the log files of the copy hold at their present size."""
+    """Return the log that the log files of the copy hold at their current size."""
     if not copy.extra_files:
         return copy.log_size_kb
     return copy.log_size_kb + arithmetic.add_in_order(file.size_kb for file in copy.extra_files if file.log)
@@ -204,7 +204,7 @@ def compute_log_limit_kb(world: World, copy: DatabaseCopy) -> float:
 
 
 def compute_next_log_size_kb(world: World, copy: DatabaseCopy) -> float:
-    """Return the size of the first log file after its next growth; the present size if it cannot grow."""
+    """Return the size of the first log file after its next growth; the current size if it cannot grow."""
     step_kb = copy.log_size_kb * LOG_GROWTH_STEP
     if copy.file_options:
         options = get_options_of(copy, list_files_of(copy)[1])

@@ -21,7 +21,7 @@ from engine.published.measure import (
 from engine.published.rows import FigureRow, build_published_number_row, build_statement_row
 
 # --- tables 1 to 3 of the 2005 white paper ----------------------------------------------------------------
-# They compare two workloads without mirroring, with safety OFF and with FULL.
+# The tables compare two workloads without mirroring, with safety OFF and with FULL.
 
 WP: Final = "Database Mirroring Best Practices and Performance Considerations (2006)"
 
@@ -295,7 +295,7 @@ def _build_bandwidth_rows() -> list[FigureRow]:
 
 
 # --- figures 1 to 4 of the 2005 white paper, and bulk loads while the session is suspended -----------------
-# They show long operations and a full log disk.
+# The figures show long operations and a full log disk.
 
 OPERATION_MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
 BATCHES: Final = (100.0, 1000.0, 1e6)

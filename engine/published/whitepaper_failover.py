@@ -230,7 +230,7 @@ def _get_state(world: World) -> str:
 
 
 # --- table 6 of the first white paper ---------------------------------------------------------------------
-# It lists failover times by cause for synchronous mirroring with a witness, with Workload1.
+# Table 6 lists failover times by cause for synchronous mirroring with a witness, with Workload1.
 
 REFERENCE: Final = "Database Mirroring Best Practices and Performance Considerations (2006), Table 6"
 

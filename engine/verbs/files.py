@@ -120,7 +120,7 @@ def _move_file(world: World, server: str, paths: str) -> None:
 def _on_file_moved(
     world: World, server: str, database: str, file: str, path: str, content: StoredFile | None
 ) -> None:
-    """Finish moving a file on its own server (timer)."""
+    """Finish moving a file on its own server (timer handler)."""
     if not world.get_computer_of(server).powered:
         return
     if database:
@@ -133,7 +133,7 @@ def _on_file_moved(
 
 
 def _on_file_copied(world: World, a: str, b: str, path: str, content: StoredFile, number: int) -> None:
-    """Finish copying a file to another server (timer). It fails if a server or the link between them is lost."""
+    """Finish copying a file to another server. It fails if a server or the link between them is lost."""
     world.transfers.pop(number, None)
     world.mark_all_logs_changed()
     if not (

@@ -40,7 +40,7 @@ def _stop_service(world: World, server: str, next_action: str) -> None:
 
 
 def _upgrade_instance(world: World, item: Input) -> None:
-    """Upgrade the instance, which is down during the installation. The present version gets a service pack."""
+    """Upgrade the instance, which is down during the installation. The current version gets a service pack."""
     server = item.args[0]
     state = world.instances[server]
     version = int(item.args[1])
@@ -73,7 +73,7 @@ def _upgrade_instance(world: World, item: Input) -> None:
 
 
 def _on_upgrade_done(world: World, server: str, version: int, edition: str) -> None:
-    """Finish the installation of a version (timer) and start the service, unless the trainee has interfered."""
+    """Finish the installation of a version (timer handler) and start the service, unless the trainee has interfered."""
     state = world.instances[server]
     if not world.computers[state.computer].powered or state.service is not Service.STOPPED:
         text = build_message("the upgrade failed: the server was powered off or the service started")

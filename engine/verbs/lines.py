@@ -142,7 +142,7 @@ def _build_input(verb: Verb, tokens: Sequence[str], tick: int) -> Input:
 
 
 def _check_number(verb: Verb, name: str, option_text: str, value: str, bounds: tuple[float, float]) -> None:
-    """Raise InputError if *value* is no number within *bounds*."""
+    """Raise InputError if *value* is not a number within *bounds*."""
     try:
         number = float(value)
     except ValueError:
@@ -255,7 +255,7 @@ def _parse_time(token: str, previous_tick: int) -> int:
 
 
 # --- description of an input line as a person entered it --------------------------------------------------
-# It is the typed statement with its server, or the menu entry.
+# The description is the typed statement with its server, or the menu entry.
 
 UNTOLD: Final = frozenset({"connect", "rewind"})
 """Verbs with arguments that people do not type."""

@@ -82,7 +82,7 @@ def _start_flapping(world: World, item: Input) -> SavedValues:
 
 
 def _toggle_link(world: World, a: str, b: str, half_s: float, fault_index: int) -> None:
-    """Start the other half of a flapping period (timer).
+    """Start the other half of a flapping period (timer handler).
 
     Flapping stops when the fault at *fault_index* ends or is requested again.
     """

@@ -39,11 +39,11 @@ class VerbParameter(Struct, frozen=True):
     """True if the parameter names a computer, including one without an instance."""
     choices: tuple[str, ...] = ()
     bounds: tuple[float, float] | None = None
-    """Minimum and maximum of a number; None: the verb itself checks the value."""
+    """Minimum and maximum of a number; None means the verb itself checks the value."""
     title: str = ""
     """Label in the editor, if it differs from the name."""
     values: Values | None = None
-    """Function for the values that menus offer if any word is valid. None: the user types the value."""
+    """Function for the values that menus offer if any word is valid. None means the user types the value."""
 
 
 def is_always_sensible(world: World, args: Args) -> bool:
@@ -105,7 +105,7 @@ class Verb(Struct, frozen=True, kw_only=True):
     mechanism: Cause = Cause.POWER_OFF
     """Cause whose failover times apply to a failover that the fault starts."""
     effect: Callable[[World, Fault], str] | None = None
-    """Function that returns the evidence that the fault has taken effect, or "". None: the evidence is the
+    """Function that returns the evidence that the fault has taken effect, or "". None means the evidence is the
     outage of the part in *loses*.
     """
     ends_with_effect: bool = False

@@ -105,7 +105,7 @@ class ClassClock(Struct, frozen=True):
     tick: int
     """Tick of the class clock when the message is sent."""
     speed: float
-    """Simulated seconds per second; 0: the clock is stopped."""
+    """Simulated seconds per second; 0 means the clock is stopped."""
 
 
 class PaceState(WireMessage, frozen=True, tag="state"):
@@ -115,9 +115,9 @@ class PaceState(WireMessage, frozen=True, tag="state"):
     until: int | None
     """Tick at which the seat stops until the instructor releases it."""
     clock: ClassClock | None
-    """Class clock; None: each seat has its own pace."""
+    """Class clock; None means each seat has its own pace."""
     break_s: float | None
-    """Remaining seconds of a break of the whole class; None: no break."""
+    """Remaining seconds of a break of the whole class; None means no break."""
     hosts: list[str]
     """HOST:PORT of each host if the class has several; a seat may connect to any."""
 
@@ -129,7 +129,7 @@ class InstructionMessage(WireMessage, frozen=True, tag="instruction"):
     what: str
     """Kind of instruction."""
     tick: int | None
-    """Tick of the instruction; None: on arrival."""
+    """Tick of the instruction; None means on arrival."""
     text: str
 
 
@@ -165,7 +165,7 @@ class RunShown(WireMessage, frozen=True, tag="shown"):
     other: ShownRun | None = None
     """Second run, shown next to the first one."""
     tick: int | None = None
-    """Shared time; None: the end of each run."""
+    """Shared time; None means the end of each run."""
 
 
 class ShownPosition(WireMessage, frozen=True, tag="shown_at"):
@@ -211,22 +211,22 @@ class SeatTile(Struct, frozen=True):
     name: str
     connected: bool
     group: str
-    """Group of the seat; empty: none."""
+    """Group of the seat; empty means none."""
     frozen: bool
     stopped: bool
     """True if the seat should be frozen: alone, with the class, or at its limit."""
     over: bool
     """True if the seat's run has ended."""
     until_s: float | None
-    """Time at which the seat stops; None: no limit."""
+    """Time at which the seat stops; None means no limit."""
     ends_in_s: float | None
-    """Wall time until the seat's drill ends at the present pace; None: unknown, or the drill is over."""
+    """Wall time until the seat's drill ends at the current pace; None means unknown, or the drill is over."""
     at_s: float
     acknowledged: int
     unanswered: list[int]
     """Instructions that are due and not answered."""
     hand: str | None
-    """Question of the seat; None: the hand is not raised."""
+    """Question of the seat; None means the hand is not raised."""
     hand_place: int | None
     """Position in the queue of raised hands, from 1."""
     consent: bool
@@ -235,14 +235,14 @@ class SeatTile(Struct, frozen=True):
     """True if the instructor controls the seat and the seat has acknowledged this."""
     verdict: LogVerdict | None
     reachable: float | None
-    """Points that the seat could still reach, as last computed; None: not computed yet, or nothing is scored."""
+    """Points that the seat could still reach, as last computed; None means not computed yet, or nothing is scored."""
     worth: Sequence[tuple[float, float]]
     """Points of a curve: seconds of the run, and the score that was still reachable then.
 
     The values never rise.
     """
     version: str = ""
-    """Version of the seat; empty: an older seat that does not send it."""
+    """Version of the seat; empty means an older seat that does not send it."""
     recording: bool = False
     """The seat has reported that its log is written."""
     paused: bool = False
@@ -263,7 +263,7 @@ class DashboardUpdate(WireMessage, frozen=True, tag="board"):
 
     state: str
     part: str
-    """Kind of the current part (app/classroom/plan.py); empty: the class has only one part."""
+    """Kind of the current part (app/classroom/plan.py); empty means the class has only one part."""
     part_number: int
     parts: int
     not_frozen: list[str]
@@ -273,7 +273,7 @@ class DashboardUpdate(WireMessage, frozen=True, tag="board"):
     break_s: float | None
     """Remaining time of the break."""
     clock_s: float | None
-    """The class clock; None: each seat has its own pace."""
+    """The class clock; None means each seat has its own pace."""
     tiles: list[SeatTile]
     marks: Sequence[ClassMark] = ()
     """Marks in their order; absent from hosts before 1.1."""
@@ -327,7 +327,7 @@ class ReplayChoice(Struct, frozen=True):
     """Next action of some seats."""
 
     words: str | dict[str, object]
-    """Description as `engine.localization.as_json` has it; empty: they waited."""
+    """Description as `engine.localization.as_json` has it; empty means they waited."""
     seats: list[int]
     mean: float
 

@@ -33,7 +33,7 @@ class Join(HostRequest, frozen=True, tag="join"):
 
 
 class Resume(HostRequest, frozen=True, tag="resume"):
-    """A seat's first message after a break."""
+    """First message of a seat that rejoins the class."""
 
     seat: SeatNumber
     token: Key
@@ -54,7 +54,7 @@ class SeatStatus(HostRequest, frozen=True, tag="at"):
     over: bool = False
     """The run is over, and the seat waits for its result."""
     hand: Annotated[str, Meta(max_length=HAND_MAX)] | None = None
-    """Question of the seat whose hand is raised, possibly empty; None: the hand is not raised."""
+    """Question of the seat whose hand is raised, possibly empty; None means the hand is not raised."""
     consent: bool = False
     """The instructor may observe the seat."""
     held: bool = False
@@ -101,7 +101,7 @@ class FreezeSeats(SeatTarget, frozen=True, kw_only=True, tag="freeze"):
     """Freeze or release seats."""
 
     tick: Tick | None = None
-    """Tick at which each seat stops; None: at once."""
+    """Tick at which each seat stops; None means at once."""
 
 
 class ContinueClass(SeatTarget, frozen=True, kw_only=True, tag="go"):
@@ -136,7 +136,7 @@ class StartBreak(HostRequest, frozen=True, tag="break"):
 
 
 class ChangeClock(HostRequest, frozen=True, tag="clock"):
-    """Speed of the class clock in simulated seconds per second; None: each seat has its own pace."""
+    """Speed of the class clock in simulated seconds per second; None means each seat has its own pace."""
 
     speed: Annotated[float, Meta(gt=0, le=1000)] | None = None
 
@@ -192,14 +192,14 @@ class ShowRuns(HostRequest, frozen=True, tag="show"):
     other: SeatNumber | None = None
     """Second seat, for a comparison."""
     tick: Tick | None = None
-    """Time to show; None: the present time of the seats."""
+    """Time to show; None means the current time of the seats."""
 
 
 class SetMark(SeatTarget, frozen=True, kw_only=True, tag="mark"):
     """Mark a time of a seat, or of the class, with a text."""
 
     tick: Tick | None = None
-    """Time of the mark; None: the present time."""
+    """Time of the mark; None means the current time."""
     text: Annotated[str, Meta(min_length=1, max_length=HAND_MAX)]
 
 

@@ -64,7 +64,7 @@ class TeamRole(Struct, frozen=True):
     key: str
     name: str
     taken_by: str | None
-    """Name of the member; None: the scenario plays the role."""
+    """Name of the member; None means the scenario plays the role."""
     connected: bool
     """True if the member of the role is connected; otherwise the role can be taken over."""
 
@@ -107,7 +107,7 @@ class RoleView(WireMessage, frozen=True, tag="view"):
     acts: Sequence[LogEntry] = ()
     """Entries of the team's log since the last view, up to *tick*. Absent from hosts before 1.1."""
     waits_for: Sequence[str] = ()
-    """Vacant roles for which the world waits; empty: it has started."""
+    """Vacant roles for which the world waits; empty means it has started."""
 
 
 class InputDone(WireMessage, frozen=True, tag="done"):
@@ -156,11 +156,11 @@ class TeamResult(Struct, frozen=True):
 
 
 class TeamDrillEnded(WireMessage, frozen=True, tag="over"):
-    """The drill has ended; None: there is no verdict."""
+    """The drill has ended; None means there is no verdict."""
 
     verdict: LogVerdict | None
     result: TeamResult | None = None
-    """Goals and points. Hosts before 1.1 do not send them; None: there is no verdict."""
+    """Goals and points. Hosts before 1.1 do not send them; None means there is no verdict."""
 
 
 class TeamRefusal(WireMessage, frozen=True, tag="refused"):

@@ -43,7 +43,7 @@ from engine.localization import from_json
 from engine.overrides import override
 
 GOAL_SIGNS: Final[dict[bool | None, str]] = {True: "✓", False: "○", None: "○"}
-"""Sign of a goal by whether it is met; None: not known."""
+"""Sign of a goal by whether it is met; None means not known."""
 ANSWER_S: Final = 30.0
 """Wall time in which the host of the team must give its first answer."""
 
@@ -65,7 +65,7 @@ class TeamMember(HostConnection[ToMember]):
         self._lines: deque[str] = deque()
         """Lines that the team has not applied yet. The first line may have been sent."""
         self._sent_count = 0
-        """Number under which the first line was sent; 0: not sent."""
+        """Number under which the first line was sent; 0 means not sent."""
         self._done_count = 0
         self._question: AskInstructor | StartTeam | None = None
 

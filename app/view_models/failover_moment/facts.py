@@ -91,10 +91,10 @@ class StageFacts(Struct, frozen=True):
     votes: tuple[Vote, ...] = ()
     wires: tuple[StageWire, ...] = ()
     redo_kb: float | None = None
-    """Redo queue of the copy that takes over; None: no queue belongs to this failover."""
+    """Redo queue of the copy that takes over; None means no queue belongs to this failover."""
     listener: str = ""
     listener_at: str = ""
-    """Place of the server to which the listener leads; empty: to none."""
+    """Place of the server to which the listener leads; empty means to none."""
     disk: str = ""
     owner: str = ""
     """Node that owns the shared disks."""

@@ -26,7 +26,7 @@ Milestones = Mapping[str, Tick | None]
 
 
 class FailoverPhase(Struct, frozen=True):
-    """A phase with its ticks; None: it has not begun, or has not ended."""
+    """A phase with its ticks; None means it has not begun, or has not ended."""
 
     kind: PhaseKind
     start_tick: Tick | None
@@ -86,7 +86,7 @@ class Moment(Struct, frozen=True):
         """Longest phase, when all have ended."""
         waited = (
             0 if self.failover.kind == "automatic" else 1
-        )  # a person's decision is no phase of the failover
+        )  # a person's decision is not a phase of the failover
         phases = [
             phase
             for phase in self.phases[waited:]

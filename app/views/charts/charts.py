@@ -283,13 +283,13 @@ class Charts(QWidget):
 
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:
-        """Show only this time range (seconds since the start); None: follow the current time."""
+        """Show only this time range (seconds since the start); None means follow the current time."""
         self._shown_span = span
         self._tools.show_span(span)
         self._refresh()
 
     def show_length(self, span_s: float | None) -> None:
-        """Show the last *span_s* seconds; None: everything."""
+        """Show the last *span_s* seconds; None means everything."""
         self._span_s = span_s
         self._tools.show_length(span_s)
         self._refresh()

@@ -245,7 +245,7 @@ class States:
     ) -> None:
         """Begin with the *initial_states* of each (server, database) and all *events* since.
 
-        The present state says nothing about the past: a copy without events has always had its initial state.
+        The current state says nothing about the past: a copy without events has always had its initial state.
         """
         self._runs, self._standing, self._followed = {}, None, 0
         servers = {copy.server for copy in world.list_copies_of(self.database)}

@@ -14,7 +14,7 @@ from app.words.formatting import COUNTERS, OF_COPIES, build_counter
 from app.words.language import mark, tr
 
 SPANS: Final = (("2 min", 120.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
-"""Label and length in seconds; None: from the start."""
+"""Label and length in seconds; None means from the start."""
 
 
 class ChartTools(QWidget):
@@ -24,7 +24,7 @@ class ChartTools(QWidget):
     """
 
     length_chosen = Signal(object)
-    """Signal: length in seconds; None: from the start."""
+    """Signal: length in seconds; None means from the start."""
     span_left = Signal()
     """Signal: show the whole timeline again."""
     counters_chosen = Signal(list)
@@ -93,7 +93,7 @@ class ChartTools(QWidget):
         self._spans.button([length for _, length in SPANS].index(span_s)).setChecked(True)
 
     def show_span(self, span: tuple[float, float] | None) -> None:
-        """Show the selected span in place of the lengths, so that the panel needs no more width; None: none."""
+        """Show the selected span in place of the lengths, so that the panel needs no more width; None means none."""
         self._all.setVisible(span is not None)
         for button in self._spans.buttons():
             button.setVisible(span is None)

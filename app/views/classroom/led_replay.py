@@ -58,7 +58,7 @@ class JumpTarget(Struct, frozen=True):
     t_s: float
     text: str
     groups: tuple[tuple[int, ...], ...] = ()
-    """Seat pairs of which the first permitted one is shown, left and right; empty: the seats on screen."""
+    """Seat pairs of which the first permitted one is shown, left and right; empty means the seats on screen."""
 
 
 def as_jump_target(class_mark: ClassMark) -> JumpTarget:

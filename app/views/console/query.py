@@ -297,7 +297,7 @@ class ConnectionStatus(Struct, frozen=True):
     paused: bool = False
     """True while time stands still."""
     wait: str = ""
-    """Reason why the batch waits, a key of `WAITS`; empty: it does not wait."""
+    """Reason why the batch waits, a key of `WAITS`; empty means it does not wait."""
     blockers: tuple[int, ...] = ()
     """Session IDs that hold the lock for which the batch waits."""
 

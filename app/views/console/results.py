@@ -75,7 +75,7 @@ def _cut_tip(value: object) -> str:
 
 
 class Results(QTabWidget):
-    """Lower half of a query window."""
+    """Tabs with the results and messages of a query window."""
 
     line_chosen = Signal(int)
     """Signal: line of the batch for a double-clicked error."""

@@ -34,7 +34,7 @@ class ConsoleTool(Struct, frozen=True):
 
 
 def build_actions(owner: QWidget, acts: Iterable[ConsoleTool]) -> dict[str, QAction]:
-    """Return actions that work while the keyboard is anywhere inside *owner*."""
+    """Return actions that work while the focus is anywhere inside *owner*."""
     actions = {}
     for act in acts:
         action = actions[act.name] = QAction(act.text, owner)

@@ -27,7 +27,7 @@ PHASES: Final = (
     ("decided", "online", mark("role change"), 0),
     ("online", "undo_done", mark("undo"), 3),
 )
-"""Phases of a failover: from step, to step, name, color of a series (None: idle), as in the timing panel.
+"""Phases of a failover: from step, to step, name, color of a series (None means idle), as in the timing panel.
 
 Undo runs while clients already work again.
 """

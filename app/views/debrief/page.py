@@ -82,7 +82,7 @@ class Debrief(QScrollArea):
     export_wanted = Signal(str)
     """Signal: kind of file, a key of `EXPORTS`."""
     reflected = Signal(object)
-    """Signal: a `Reflection` before the points are shown; None: skipped."""
+    """Signal: a `Reflection` before the points are shown; None means skipped."""
     reflect_first = Signal(bool)
     left = Signal()
     history_wanted = Signal()

@@ -411,7 +411,7 @@ def show_account(
 
 
 def _exclude_lessons(moves: Sequence[RunSegment], lessons: Sequence[RunSegment]) -> list[RunSegment]:
-    """Return the moves that are no part of a lesson."""
+    """Return the moves that are not part of a lesson."""
 
     def is_part(move: RunSegment) -> bool:
         return any(

@@ -27,7 +27,7 @@ class ReflectionForm(QWidget):
     """Three short questions, each optional."""
 
     answered = Signal(object)
-    """Signal: a `Reflection`; None: skipped."""
+    """Signal: a `Reflection`; None means skipped."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

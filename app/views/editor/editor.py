@@ -112,7 +112,7 @@ class ScenarioEditor(QWidget):
     recording_wanted = Signal()
     """Signal: request for the last run of the lab as a scenario."""
     play_wanted = Signal(object)
-    """Signal: a Scenario to play in its present form."""
+    """Signal: a Scenario to play in its current form."""
     closed = Signal()
     draft_changed = Signal()
 

@@ -71,7 +71,7 @@ def create_pool(pools: Sequence[Pool]) -> Pool:
 
 
 def replace_pool(text: str, old_pool: Pool | None, new_pool: Pool | None) -> str:
-    """Return *text* with the pool *new_pool* in place of *old_pool*; None: no pool.
+    """Return *text* with the pool *new_pool* in place of *old_pool*; None means no pool.
 
     Raises ScenarioEditError.
     """

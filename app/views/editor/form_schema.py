@@ -162,7 +162,7 @@ def _format_value(value: object) -> str:
 
 
 def read(field: Field, typed: str) -> object:
-    """Parse the text *typed* in a field; None: no value. Raises FieldValueError."""
+    """Parse the text *typed* in a field; None means no value. Raises FieldValueError."""
     if not typed.strip():
         return None
     if field.kind is FieldKind.WORDS:

@@ -293,7 +293,7 @@ LONG: Final = frozenset({"brief", "facilitator"})
 Done = Callable[[object], None]
 """Function that takes the new value of a field; None removes the key."""
 Refuse = Callable[[str], None]
-"""Function that takes the reason for an invalid value; empty: valid."""
+"""Function that takes the reason for an invalid value; empty means valid."""
 
 
 class FieldRow:
@@ -312,7 +312,7 @@ class FieldRow:
         self.widget.setToolTip(format_tip(field))
 
     def show(self, value: object) -> None:
-        """Show *value*; None: no value. Text that is being typed stays if it means the same."""
+        """Show *value*; None means no value. Text that is being typed stays if it means the same."""
         self.value = value
         widget, text = self.widget, format_field(self.field, value)
         widget.blockSignals(True)
@@ -348,7 +348,7 @@ class FieldRow:
         self._commit(value)
 
     def show_problem(self, problem: str) -> None:
-        """Mark the field as wrong with the reason; empty: no problem."""
+        """Mark the field as wrong with the reason; empty means no problem."""
         if problem == self._problem:
             return
         self._problem = problem

@@ -52,7 +52,7 @@ class BriefPreview(QWidget):
         brief.hide()
 
     def show_scenario(self, scenario: Scenario | None) -> None:
-        """Show *scenario*; None: the text is currently invalid."""
+        """Show *scenario*; None means the text is currently invalid."""
         if scenario is None:
             self.message.setText(
                 tr("Previous preview. It is updated when the problems below are fixed.")
@@ -179,7 +179,7 @@ _MARKUP: Final = re.compile(r"([\\`*_\[\]<>#|~])|^([-+])(?=\s)")
 
 
 def _escape_choices(texts: Iterable[str]) -> tuple[str, ...]:
-    """Escape choices as plain text in Markdown: `201.` starts no list, `*` is no emphasis."""
+    """Escape choices as plain text in Markdown: `201.` does not start a list, `*` is not emphasis."""
     return tuple(_NUMBERED.sub(r"\1\\\2", _MARKUP.sub(r"\\\1\2", text)) for text in texts)
 
 

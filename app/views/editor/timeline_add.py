@@ -66,7 +66,7 @@ class AddFault(QFrame):
         self.about.setProperty("muted", "true")
         self._and_label, self._delay_label = QLabel(tr("and")), QLabel(tr("delay"))
         self.fields: list[tuple[VerbParameter | None, str, QWidget]] = []
-        """Parameter (None: an option), its name, and its field."""
+        """Parameter (None means an option), its name, and its field."""
         self._arrange()
         self.verb.currentIndexChanged.connect(self._show_fields)
         self.when.currentIndexChanged.connect(self._show_when)

@@ -68,7 +68,7 @@ class TimelineCanvas(QWidget):
     also_chosen = Signal(object)
     """Signal: path of an entry clicked with Ctrl, to add to or remove from the selection."""
     menu_wanted = Signal(object, object, object)
-    """Signal: screen position, path of the entry (None: none), and seconds at the position (None: opened by a key)."""
+    """Signal: screen position, path of the entry or None, and seconds at the position (None means opened by a key)."""
     dropped = Signal(object, object)
     """Signal: dragged entry in its old form, and its new position in seconds."""
     height_changed = Signal()

@@ -110,7 +110,7 @@ def find_path(item: QListWidgetItem) -> Path:
 ZOOM_STEP: Final = 1.5
 ZOOM_MAX: Final = 60.0
 ZOOM_KEYS: Final = {"+": ZOOM_STEP, "=": ZOOM_STEP, "-": 1 / ZOOM_STEP, "0": 0.0}
-"""Key -> factor for the width of the axis; 0: show all."""
+"""Key -> factor for the width of the axis; 0 means show all."""
 
 
 class ZoomArea(QScrollArea):

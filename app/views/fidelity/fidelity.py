@@ -225,7 +225,7 @@ def _compute_failovers(cause: str, loaded: bool) -> StepResult:
 
 
 class FidelityWorker(QThread):
-    """Thread that runs the steps of *todo*; `stop` ends it after the present step."""
+    """Thread that runs the steps of *todo*; `stop` ends it after the current step."""
 
     began = Signal(int, str)
     """Signal: number of finished steps, and the name of the next one."""

@@ -185,12 +185,12 @@ def _find_row(partner: Partner | None) -> MonitorRow | None:
 
 
 def send_s(row: MonitorRow | None) -> float | None:
-    """Time to send the unsent log at the current rate; None: not known."""
+    """Time to send the unsent log at the current rate; None means not known."""
     return _get_time_s(row.unsent_kb, row.send_rate_kb_per_s) if row else None
 
 
 def restore_s(row: MonitorRow | None) -> float | None:
-    """Time to restore the unrestored log at the current rate; None: not known."""
+    """Time to restore the unrestored log at the current rate; None means not known."""
     return _get_time_s(row.unrestored_kb, row.restore_rate_kb_per_s) if row else None
 
 

@@ -255,7 +255,7 @@ class MonitorHistoryPage(QWidget):
         lay_column(bar, (self.table, 1), parent=self, margins=0)
 
     def show_time(self, t_s: float | None) -> None:
-        """Select the last row recorded by *t_s* (seconds since the start); None: no row."""
+        """Select the last row recorded by *t_s* (seconds since the start); None means no row."""
         self.table.clearSelection()
         for index, (_, row) in enumerate(self.model.rows):
             if t_s is not None and row.tick <= t_s * TICKS_PER_S:

@@ -428,7 +428,7 @@ class Controls(QScrollArea):
         self.safety.idToggled.connect(lambda _, is_checked: self._on_change() if is_checked else None)
 
     def _choose_surroundings(self) -> None:
-        """Select servers, version and compression of the workload; a custom one keeps the present ones."""
+        """Select servers, version and compression of the workload; a custom one keeps the current ones."""
         name = self.workload.currentData()
         if name in WORKLOADS:
             workload, site, version = WORKLOADS[name]

@@ -108,7 +108,7 @@ class CardGrid(QListWidget):
 
     @property
     def columns(self) -> int:
-        """Cards side by side in the present width."""
+        """Cards side by side in the current width."""
         width_min = CARD_UNITS * self.fontMetrics().height()
         return max(1, min(COLUMNS_MAX, int((self.width() + GAP_PX) // width_min)))
 

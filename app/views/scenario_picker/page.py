@@ -371,7 +371,7 @@ class ScenarioPicker(QWidget):
         self.search.selectAll()
 
     def _select_first_match(self) -> None:
-        """Select the first match and give the keyboard to the drills."""
+        """Select the first match and move the focus to the drills."""
         first_item = self.grid.item(0)
         if first_item is not None:
             if self.grid.get_current_card() is None or self.search.text():
@@ -382,7 +382,7 @@ class ScenarioPicker(QWidget):
         self._follow.start()
 
     def _show_current(self) -> None:
-        """Scroll to the selected card while the grid has the keyboard, and to the top during a search."""
+        """Scroll to the selected card while the grid has the focus, and to the top during a search."""
         if self.search.hasFocus():
             self._area.verticalScrollBar().setValue(0)
         elif self.grid.hasFocus():

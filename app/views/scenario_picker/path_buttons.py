@@ -37,7 +37,7 @@ class PathButtons(QWidget):
     """Six, three or two buttons per row, depending on the width."""
 
     chosen = Signal(str)
-    """Signal: key of the path; empty: none."""
+    """Signal: key of the path; empty means none."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -165,7 +165,7 @@ class CounterChoice(Struct, frozen=True):
     group: str
     name: str
     database: str = ""
-    """Name of the database; empty: the counter belongs to the whole server."""
+    """Name of the database; empty means the counter belongs to the whole server."""
 
     @property
     def instance(self) -> str:

@@ -167,7 +167,7 @@ def _list_texts(listed: QListWidget) -> Iterable[str]:
 
 
 SPANS: Final = (("1 min", 60.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
-"""Label and length in seconds; None: from the start."""
+"""Label and length in seconds; None means from the start."""
 
 SCALES: Final = (-9, 6)
 """Least and greatest power of ten of a scale."""
@@ -183,7 +183,7 @@ class CounterRow(Struct, frozen=True):
     number: int
     """Number of the line, which determines its color and dashes."""
     power: int | None = None
-    """Scale as a power of ten; None: the scale that fits."""
+    """Scale as a power of ten; None means the scale that fits."""
     figures: CounterSummary = EMPTY
 
     @property
@@ -404,7 +404,7 @@ class SystemMonitor(QWidget):
 
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:
-        """Draw and summarize only this time range (seconds since the start); None: follow the current time."""
+        """Draw and summarize only this time range (seconds since the start); None means follow the current time."""
         self._shown_span = span
         self._draw()
 

@@ -174,7 +174,7 @@ class TopologyCanvas(QGraphicsView):
         self._fitting = False
 
     def _fit_all_cards(self) -> None:
-        """Show all cards in their present positions, none of them below the overlay at the lower edge."""
+        """Show all cards in their current positions, none of them below the overlay at the lower edge."""
         extent = self._scene.get_extent()
         self._fit_extent(extent, 0)
         covered_rect = self.get_covered_rect()

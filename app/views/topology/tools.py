@@ -168,10 +168,10 @@ class CanvasTools(QFrame):
             self.move(right - MARGIN_PX, lower - MARGIN_PX)
 
 
-def zoom_actions(
+def build_zoom_actions(
     owner: QWidget, entries: Sequence[tuple[str, str, Callable[[], None]]]
 ) -> dict[str, QAction]:
-    """Build actions by name from (name, text with its key, description)."""
+    """Build the zoom actions from (name, text with its key, callback); return them by name."""
     actions: dict[str, QAction] = {}
     for name, text, do in entries:
         actions[name] = QAction(text, owner)

@@ -30,7 +30,7 @@ from app.views.topology.nodes import NodeItem, ServerNode
 from app.views.topology.notes import COUNT_MAX, Note, NoteItem
 from app.views.topology.places import Place, find_nearest
 from app.views.topology.scene import Item, TopologyScene
-from app.views.topology.tools import CanvasTools, FindBox, zoom_actions
+from app.views.topology.tools import CanvasTools, FindBox, build_zoom_actions
 from app.widgets import theme
 from app.widgets.reader import announce
 from app.widgets.shared_actions import SharedActions
@@ -92,7 +92,7 @@ class Topology(VoicedCanvas):
         self.acts.requested.connect(self.requested)
         self.acts.query_wanted.connect(self.opened)
         self.setAccessibleName(tr("Topology"))
-        self.tools = zoom_actions(
+        self.tools = build_zoom_actions(
             self,
             (
                 ("note", tr("Add a note to the canvas (Shift+N)"), self.add_note),
@@ -193,14 +193,14 @@ class Topology(VoicedCanvas):
 
     @property
     def opened_database(self) -> str:
-        """Database whose copies are shown in full; empty: none."""
+        """Database whose copies are shown in full; empty means none."""
         return (
             self._opened if self._world is not None and self._opened in self._world.list_databases() else ""
         )
 
     @Slot(str)
     def open_database(self, name: str) -> None:
-        """Show the copies of database *name* in full on servers with cells; empty: of no database."""
+        """Show the copies of database *name* in full on servers with cells; empty means of no database."""
         self._opened = self.acts.opened = name
         if self._world is not None:
             self.show_world(self._world)

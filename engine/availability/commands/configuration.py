@@ -511,8 +511,8 @@ def permit_creation(world: World, server: str, name: str, granted: bool) -> list
 
 
 # --- common checks of the statements about availability groups --------------------------------------------
-# Their order is feature and cluster, group, role, databases [DOC: ALTER AVAILABILITY GROUP]; it is derived
-# where the documentation is silent.
+# The checks run in this order: feature and cluster, group, role, databases [DOC: ALTER AVAILABILITY GROUP].
+# The order is derived where the documentation is silent.
 
 
 def require_node(world: World, server: str) -> Node:

@@ -48,7 +48,7 @@ def create_group(
     """Execute CREATE AVAILABILITY GROUP: create the group, its role and the primary. Secondaries join later.
 
     Raise 41199 for the edition, 41042 if the name exists, 41171 if a role has the name, 35235 for a replica
-    named twice, 35237 if this server is no replica, 35233 for too many replicas. The errors of options, nodes
+    named twice, 35237 if this server is not a replica, 35233 for too many replicas. The errors of options, nodes
     and databases follow.
     """
     instance = world.instances[server]

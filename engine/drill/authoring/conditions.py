@@ -68,7 +68,7 @@ class Condition(Struct, frozen=True):
     text: str
     test: Test
     answer: ConditionQuery | None
-    """Function that evaluates the condition and says how long the result is valid. None: only events change
+    """Function that evaluates the condition and says how long the result is valid. None means only events change
     the result.
     """
     parts: tuple[Test, ...]

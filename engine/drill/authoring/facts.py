@@ -44,7 +44,7 @@ class SentBatch(Struct, frozen=True, gc=False):
 
 
 class Facts(Struct, frozen=True):
-    """Present world and everything that conditions can ask about its past."""
+    """Current world and everything that conditions can ask about its past."""
 
     world: World
     batches: Sequence[SentBatch]

@@ -34,9 +34,9 @@ class Quantity(Struct, frozen=True):
     itself": at any time.
     """
     counter: str = ""
-    """Counter of the flow that it reads; empty: none."""
+    """Counter of the flow that it reads; empty means none."""
     full_value: Callable[[Facts, str], float] = lambda facts, name: 0.0
-    """Function for the value that counts as 100%; 0: not a percentage."""
+    """Function for the value that counts as 100%; 0 means not a percentage."""
 
 
 def _build_flow_quantity(

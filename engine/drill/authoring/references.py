@@ -76,7 +76,7 @@ def check_references(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_name(finder: ProblemFinder, path: Path, name: str | None, names: Sequence[str], kind: str) -> bool:
-    """Return whether *name* (None: omitted) is one of *names* in the same spelling. Report a problem if it is not."""
+    """Return whether *name* (None if omitted) is one of *names* in the same spelling. Report a problem if it is not."""
     if name is None or name in names:
         return True
     matches = difflib.get_close_matches(name, names, 1)

@@ -40,7 +40,7 @@ def load_scenario(
 ) -> Scenario:
     """Load the scenario in *text* from the file *source_name*. Raises ScenarioError with all problems.
 
-    If it has variants, *picks* or *seed* (None: the file's own) choose one.
+    If it has variants, *picks* or *seed* (None means the file's own) choose one.
     """
     data = _parse_toml(text, source_name)
     finder = ProblemFinder(source_name, text)
@@ -359,7 +359,7 @@ class Contents(Struct, frozen=True):
     links: tuple[str, ...]
     """Addresses in its texts. They are shown only as text."""
     length_s: float | None
-    """Length of the drill in seconds; None: the learner ends it."""
+    """Length of the drill in seconds; None means the learner ends it."""
 
 
 def summarize_contents(scenario: Scenario) -> Contents:

@@ -99,7 +99,7 @@ def measure_action_impacts(
 ) -> Slices[tuple[ActionImpact, ...]]:
     """Return the actions of a finished run with the result without each, the most costly first. Runs in slices.
 
-    *indices*: journal indexes to try; None: at most DEEDS_MAX actions that changed something.
+    *indices*: journal indexes to try; None means at most DEEDS_MAX actions that changed something.
     """
     indexes = sorted(_list_candidates(drill) if indices is None else indices)
     run = Drill(drill.scenario, drill.seed, drill.mode)
@@ -231,7 +231,7 @@ def _would_recover(counterfactual: Drill, text: str) -> bool:
 
 
 # --- start time of a retry --------------------------------------------------------------------------------
-# It leaves time to look, think and type before the decisive moment.
+# A retry starts early enough: it leaves time to look, think and type before the decisive moment.
 
 LOOK_S: Final = 5.0
 """Time for a query and for reading its result. Assumed."""
@@ -247,7 +247,7 @@ LEAD_S_MAX: Final = 60.0
 
 
 def find_retry_tick(tick: Tick, act: Input | None, journal: Iterable[Input]) -> Tick:
-    """Return the latest tick that leaves enough time before *tick* to type *act* (None: any action).
+    """Return the latest tick that leaves enough time before *tick* to type *act* (None means any action).
 
     Actions of the *journal* in that time are kept if enough time for a query remains after them.
     """

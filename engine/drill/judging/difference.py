@@ -95,7 +95,7 @@ def _iterate_events(drill: Drill, end_tick: Tick) -> Iterator[Event]:
 
 
 def compare_states(left_run: Drill, right_run: Drill) -> list[StateRow]:
-    """Compare servers, copies and clients of two drills, each at its own present time."""
+    """Compare servers, copies and clients of two drills, each at its own current time."""
     rows = []
     for name in left_run.world.instances:
         rows.append(StateRow(name, _describe_server(left_run, name), _describe_server(right_run, name)))

@@ -56,7 +56,7 @@ class Mistake(Struct, frozen=True):
     cause_tick: Tick | None = None
     """Time of the cause, or the time of the missing action in the reference."""
     without: ActionImpact | None = None
-    """Causing action with the result of the run without it. None: there is none, or it was not tested."""
+    """Causing action with the result of the run without it. None means there is none, or it was not tested."""
     omission: bool = False
     """True if the cause is a missing action."""
 

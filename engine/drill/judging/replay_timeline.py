@@ -97,7 +97,7 @@ class PreconditionHistory(Struct, frozen=True):
     begins: bool = False
     """True if the precondition is the detection of the loss."""
     target: str = ""
-    """Secondary or node to which it applies; empty: all of them."""
+    """Secondary or node to which it applies; empty means all of them."""
 
     def find_span(self, tick: Tick) -> StateSpan | None:
         """Return the span at *tick*; None if nothing mirrored the database."""
@@ -146,7 +146,7 @@ class _DatabaseRecorder(Struct):
         self.record_preconditions(world, database)
 
     def record_preconditions(self, world: World, database: str) -> None:
-        """Record the present preconditions of an automatic failover."""
+        """Record the current preconditions of an automatic failover."""
         preconditions = groups.list_preconditions(world, database)
         guards_by_key = {(guard.name, guard.seen_in, guard.target): guard for guard in preconditions}
         has_lost_guard = any(guard.about == "beginning" and guard.holds for guard in guards_by_key.values())
@@ -154,7 +154,7 @@ class _DatabaseRecorder(Struct):
             if guard.about == "beginning":
                 self.beginnings.add(key)
             if guard.about == "memory" and has_lost_guard and key in self.guards:
-                continue  # their state at the detection of the loss stays
+                continue  # keep the preconditions recorded when the loss was detected
             self.guards.setdefault(key, LaneRecorder()).record_state(
                 world.tick, HOLDS if guard.holds else FAILS
             )

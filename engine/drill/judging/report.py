@@ -421,8 +421,9 @@ def _read_counter_arrays(drill: DrillState, database: str, stride: int = 1) -> d
     }
 
 
-# --- service as clients see it ---------------------------------------------------------------------------- A
-# database can be online before any client has found it.
+# --- service as clients see it ------------------------------------------------------------------------------
+
+# A database can be online before any client has found it.
 
 DISCONNECTED: Final = frozenset({"cut", "stopped", "gave up", "timeout", "partner refused", "login failed"})
 """Client events after which a client has no connection."""
@@ -468,7 +469,7 @@ class ClientService:
         self._connected: dict[str, str | None] = {
             name: users.server or "" for users in clients.values() for name in users.names
         }
-        """Client -> its server; empty: the database's server at the start; None: no connection."""
+        """Client -> its server; empty means the database's server at the start; None means no connection."""
 
     @property
     def has_users(self) -> bool:

@@ -110,7 +110,7 @@ class LostTransactions(Struct, frozen=True):
 
 
 class PlannedStep(Struct, frozen=True):
-    """Step of the reference: its time there, its reason, and its time in this run (None: never)."""
+    """Step of the reference: its time there, its reason, and its time in this run (None means never)."""
 
     tick: Tick
     line: str

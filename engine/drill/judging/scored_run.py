@@ -15,14 +15,14 @@ from engine.model import Tick, World
 
 
 class ScoredRun(Struct, frozen=True):
-    """Present state of a run, as the score needs it."""
+    """Current state of a run, as the score needs it."""
 
     scenario: Scenario
     world: World
     events: Sequence[Event]
     goals: Mapping[str, GoalState]
     first_held: Mapping[str, Tick | None]
-    """Condition (`forbidden:…`, `price:…`) -> tick at which it was first met; None: it could not be charged then."""
+    """Condition (`forbidden:…`, `price:…`) -> tick at which it was first met; None means that it cost nothing then."""
     holds_now: Callable[[str], bool]
     """Function that returns whether a condition of the scenario is met now."""
     hints: Sequence[OpenedHint]

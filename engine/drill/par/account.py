@@ -104,9 +104,9 @@ class Account(Struct, frozen=True):
     Actions after a total loss do not count.
     """
     last_chance: LastChance | None
-    """Last time at which every goal was reachable. None: all were reached, or no continuation reaches all."""
+    """Last time at which every goal was reachable. None means all were reached, or no continuation reaches all."""
     doubt: BoundGap | None = None
-    """Time at which V is least certain to be the best possible; None: a higher V is impossible at all times."""
+    """Time at which V is least certain to be the best possible; None means a higher V is impossible at all times."""
     risen: float = 0.0
     """Largest increase of V at an action or wait, if V is computed only from what was known before.
 

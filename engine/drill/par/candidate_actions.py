@@ -198,7 +198,7 @@ def _list_session_statements(world: World, server: str, database: str) -> Iterat
 def _is_applicable(world: World, line: str) -> bool:
     """Return whether *line* can be applied and has an object to act on.
 
-    For statements, the server decides that.
+    Statements and answers always can: the server reports their errors.
     """
     try:
         item: Input = simulator.resolve_names(world, parse_line(line, world.tick))

@@ -86,7 +86,7 @@ class CertificateBuilder:
     ) -> None:
         """Begin a certificate.
 
-        *spread*: function that distributes the decisions of both searches; None: this process tries them.
+        *spread*: function that distributes the decisions of both searches; None means this process tries them.
         *before*: an earlier certificate of the same drill. Its plans are played first, so that the new
         certificate proves at least as much.
         """
@@ -103,7 +103,7 @@ class CertificateBuilder:
         """(plan, other seed) -> score."""
 
     def run_steps(self) -> Iterator[float]:
-        """Continue by at most one node, and yield the share of the total time at which the present search must end."""
+        """Continue by at most one node, and yield the share of the total time at which the current search must end."""
         known_plans = [] if self._earlier is None else read_fair_plans(self._earlier)
         for _ in self.fair.run_steps(known_plans):
             yield SHARES[0]
@@ -122,7 +122,7 @@ class CertificateBuilder:
         return self.fair.best is not None and self.fair.best.score == TOTAL_MAX
 
     def end_search(self) -> None:
-        """End the present search after it has played its first plans."""
+        """End the current search after it has played its first plans."""
         self._is_out_of_time = True
 
     def build_certificate(self, is_expired: IsExpired = _never_expires) -> ParCertificate:

@@ -81,7 +81,7 @@ class Continuation(Struct, frozen=True):
     name: Hashable
     """Key that is equal for continuations with the same actions."""
     condition: str | None = None
-    """Condition at which it starts; None: no condition."""
+    """Condition at which it starts; None means no condition."""
     delay: Tick = 0
     """Delay after that condition."""
     earliest_tick: Tick = 0

@@ -162,7 +162,7 @@ def judge_action(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgm
 
 
 def judge_wait(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgment]:
-    """Judge waiting for WAIT from the present position of *drill*."""
+    """Judge waiting for WAIT from the current position of *drill*."""
     run = SearchDrill(drill.scenario, drill.seed)
     yield from play_in_slices(run, drill.journal, drill.tick + WAIT, lenient=True)
     return Judgment((yield from _search_value(run, plans)), False)

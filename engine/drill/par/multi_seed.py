@@ -106,7 +106,7 @@ def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
     actions = [reaction for reaction in plan if reaction.item.verb != "answer"]
     refusals, noticed = 0, 0
     retry_tick: Tick | None = 0
-    """Tick of the next retry after a refusal; None: the next retry follows the next observation."""
+    """Tick of the next retry after a refusal; None means the next retry follows the next observation."""
     while (answers or actions) and run.tick < end and not run.finished:
         if retry_tick is None and any(map(is_observable, run.events[noticed:])):
             retry_tick = find_next_whole_second(run.tick)

@@ -108,7 +108,7 @@ def _has_symptom(events: Iterable[Event], hidden_tick: Tick, tick: Tick) -> bool
 def find_premature_inputs(
     scenario: Scenario, story: Sequence[Tick], events: Sequence[Event], journal: Iterable[Input]
 ) -> list[Input]:
-    """Return the actions of a run that precede their symptom. A fair run has none."""
+    """Return the actions taken before the trainee could see a symptom that justifies them."""
     return [
         item
         for item in journal

@@ -54,11 +54,11 @@ class ParSearch(Struct):
     """Maximum number of actions of a plan; None: DEEDS_MORE more than the reference has."""
     points_max: int = POINTS_MAX
     offered: tuple[str, ...] | None = None
-    """Inputs that plans may use; None: all inputs that the seat can try."""
+    """Inputs that plans may use; None means all inputs that the seat can try."""
     start: SearchDrill | None = None
-    """State at which the search starts; None: the start of the drill. Plans contain only later actions."""
+    """State at which the search starts; None means the start of the drill. Plans contain only later actions."""
     spread: Spread | None = None
-    """Function that tries the decisions of a round in parallel; None: this process tries them one by one."""
+    """Function that tries the decisions of a round in parallel; None means this process tries them one by one."""
     nodes: int = 0
     complete: bool = False
     """True if nothing remains to be tried within actions_max and the decision points."""
@@ -180,8 +180,9 @@ def _get_length_key(plan: SearchPlan) -> tuple[object, ...]:
     return (len(plan.actions), *plan.key)
 
 
-# --- share of blunders among the available actions at each action of a plan ------------------------------- A
-# blunder is an action after which no known continuation comes near the plan's score.
+# --- share of blunders among the available actions at each action of a plan ---------------------------------
+
+# A blunder is an action after which no known continuation comes near the plan's score.
 
 TESTED_ACTIONS_MAX: Final = 80
 """Maximum number of actions that are tested, spread over the plan.

@@ -88,7 +88,7 @@ class SearchLimits(Struct, frozen=True):
     """Maximum number of actions of a plan."""
     points_max: int = POINTS_MAX
     offered: tuple[str, ...] | None = None
-    """Inputs that plans may use; None: all inputs that the seat can try."""
+    """Inputs that plans may use; None means all inputs that the seat can try."""
 
 
 class Decision(Struct, frozen=True):
@@ -133,13 +133,13 @@ class Trials:
     scenario: Scenario
     seed: int
     start: SearchDrill | None = None
-    """State at which plans start; None: the start of the drill."""
+    """State at which plans start; None means the start of the drill."""
     start_drill: SearchDrill = field(init=False)
     """Drill at the start of plans; trials fork it."""
     _applied_count: int = field(init=False)
     """Number of the run's actions before the start. They belong to no plan."""
     _causes: HiddenCauses | None = field(init=False)
-    """Alternative causes of the same symptoms; None: there are none, or the run is too far advanced."""
+    """Alternative causes of the same symptoms; None means there are none, or the run is too far advanced."""
     _known_lines: tuple[str, ...] = field(init=False)
     _idle: SearchDrill | None = None
     _last_decision: tuple[Decision, SearchDrill, list[Input]] | None = None

@@ -419,7 +419,7 @@ class Drill(ConditionPoller):
     def _record_samples(self, start_tick: Tick) -> None:
         """Record the data of each sample since *start_tick* for report and charts.
 
-        Nothing has changed before the present tick.
+        Nothing has changed before the current tick.
         """
         interval, now_tick = self.samples.every, self.world.tick
         for _ in range((now_tick - 1) // interval - start_tick // interval):

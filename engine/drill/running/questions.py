@@ -28,9 +28,9 @@ class InquiryAnswer(Struct, frozen=True):
     asked_tick: Tick | None = None
     answered_tick: Tick | None = None
     choice: int | None = None
-    """Number of the chosen answer, from 1; None: not answered."""
+    """Number of the chosen answer, from 1; None means not answered."""
     sure_percent: float | None = None
-    """Confidence of the trainee in the answer; None: not stated."""
+    """Confidence of the trainee in the answer; None means not stated."""
     missed_tick: Tick | None = None
     """Tick at which the time for an answer ran out."""
     judged_tick: Tick | None = None
@@ -172,7 +172,7 @@ def _find_right_choices(inquiry: Inquiry, holds: Callable[[str], bool]) -> tuple
 
 
 def find_deadline(inquiry: Inquiry, answer: InquiryAnswer) -> Tick | None:
-    """Return the tick until which an answer, or its judgment, is awaited; None: no end."""
+    """Return the tick until which an answer, or its judgment, is awaited; None means no end."""
     assert answer.asked_tick is not None, "only what has been asked is waited for"
     if isinstance(inquiry, Prediction) and not answer.open:
         return answer.asked_tick + to_ticks(inquiry.judged_after)

@@ -81,9 +81,10 @@ def parse_learned_facts(text: str, scenario: Scenario) -> list[LearnedFact]:
     return facts
 
 
-# --- information that does not come from servers ------------------------------------------------------- In
-# an exam, information comes only from the servers, the brief and the trainee's own actions. This section
-# alone enforces that. Every part of the program that reads the true state must check here first.
+# --- information that does not come from servers ------------------------------------------------------------
+
+# In an exam, information comes only from the servers, the brief and the trainee's own actions. This section alone
+# enforces that. Every part of the program that reads the true state must check here first.
 
 SECRET: Final = build_message(
     "during an exam you get information only from the servers: query them, or let time pass"

@@ -215,7 +215,7 @@ class DrillState:
     # --- score ----------------------------------------------------------------------------------------------
 
     def compute_score(self) -> Score:
-        """Return the present score, which is final when the drill is finished."""
+        """Return the current score, which is final when the drill is finished."""
         return score.UNSCORED if self.mode is DrillMode.LAB else score.score_run(self._build_scored_run())
 
     def compute_score_without(self, goals: Collection[str]) -> Score:

@@ -40,7 +40,7 @@ class TeamCall(Struct, frozen=True):
     text: str
     tick: Tick
     read_back: str = ""
-    """Latest read-back of the receiver; empty: none."""
+    """Latest read-back of the receiver; empty means none."""
     read_back_tick: Tick | None = None
     missing: tuple[str, ...] = ()
     """Keywords of the order that the read-back lacks."""

@@ -126,7 +126,7 @@ def _iterate_solution(drill: DrillState) -> Iterator[tuple[Input, str]]:
             yield item, step.do.strip()
 
 
-# --- report of the present state ----------------------------------------------------------------------------
+# --- report of the current state ----------------------------------------------------------------------------
 
 
 def _find_true_fact(drill: DrillState, call: TeamCall) -> str:

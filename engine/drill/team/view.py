@@ -58,7 +58,7 @@ class RoleObservation(TypedDict):
 
 
 def build_observation(drill: DrillState, role: StoryRole, first_event: int = 0) -> RoleObservation:
-    """Return the present view of *drill* for *role*, with the events from number *first_event* on."""
+    """Return the current view of *drill* for *role*, with the events from number *first_event* on."""
     world, sees = drill.world, role.sees
     may_reveal = bool(drill.terms.progress or drill.finished)
     return {

@@ -17,7 +17,7 @@ from engine.model import Tick
 
 
 class Run(Protocol):
-    """Drill or history."""
+    """Interface of a drill and of its history: apply inputs and advance time."""
 
     @property
     def drill(self) -> DrillState:

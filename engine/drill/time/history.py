@@ -221,7 +221,7 @@ def _compute_snapshot_limit(drill: Drill, total_cost: float) -> int:
 
 
 def _compute_replay_cost(drill: Drill, lengths: Lengths) -> float:
-    """Return the cost of replaying *drill* up to its present tick, in units of KEEP_EVERY ticks without events."""
+    """Return the cost of replaying *drill* up to its current tick, in units of KEEP_EVERY ticks without events."""
     return (
         drill.tick / KEEP_EVERY
         + lengths.events / KEEP_EVENTS

@@ -1,4 +1,4 @@
-"""Names of the libraries of the step, and the text from which they are built."""
+"""File names of the compiled libraries of the flow step, and the C text from which they are built."""
 
 import hashlib
 import re

@@ -70,7 +70,7 @@ class RowChanges(Struct, frozen=True):
 class KeyRange(Struct, frozen=True):
     """Key-range lock of a SERIALIZABLE reader: the keys of one integer column above *low*, up to *high*.
 
-    The index keys next to the range bound it [DOC: key-range locking]. None: unbounded.
+    The index keys next to the range bound it [DOC: key-range locking]. None means unbounded.
     """
 
     place: ObjectKey
@@ -244,7 +244,7 @@ class ClientProgram(Struct, frozen=True, kw_only=True):
     database: str = "master"
     """Database of the login. A reset of the connection returns to it."""
     language: str = ""
-    """Requested language, as by `SET LANGUAGE`; empty: the login's default."""
+    """Requested language, as by `SET LANGUAGE`; empty means the login's default."""
     encrypted: bool = False
     """True if TLS encrypts the connection."""
     packet_bytes: int = 4096
@@ -259,7 +259,7 @@ class ConnectionTarget(Struct, frozen=True, kw_only=True):
     """Target of a window's connection, as in a connection string."""
 
     source: str = ""
-    """Server or listener; empty: the server in the window's name."""
+    """Server or listener; empty means the server in the window's name."""
     database: str = ""
     read_intent: bool = False
     """True for ApplicationIntent=ReadOnly."""
@@ -273,7 +273,7 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     login: str
     user: str = ""
     user_database: str = ""
-    """User and database before EXECUTE AS USER; empty: the user of the login."""
+    """User and database before EXECUTE AS USER; empty means the user of the login."""
     callers: tuple[tuple[str, str, str], ...] = ()
     """Logins before each EXECUTE AS. REVERT returns to them."""
     program: ClientProgram | None = None
@@ -347,7 +347,7 @@ class Submission(Struct, frozen=True, kw_only=True):
     """Work that was spent on the division."""
     step: int = 0
     repeats: int = 0
-    """Number of times that the batch of the present step has been sent."""
+    """Number of times that the batch of the current step has been sent."""
     frames: tuple[Frame, ...] = ()
     messages: tuple[Message, ...] = ()
     results: tuple[ResultSet, ...] = ()
@@ -411,7 +411,7 @@ class Window(Struct, frozen=True, kw_only=True):
     session: SqlSession | None = None
     target: ConnectionTarget = ConnectionTarget()
     server: str = ""
-    """Server or listener of the last `:CONNECT`; empty: the window's own server."""
+    """Server or listener of the last `:CONNECT`; empty means the window's own server."""
     variables: tuple[tuple[str, str], ...] = ()
     """sqlcmd variables."""
     lost: int = 0

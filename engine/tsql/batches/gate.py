@@ -365,7 +365,7 @@ PROCEDURES: Final = {
     "sp_changedbowner": ("owner", ""),
     "sp_detach_db": ("detach", "@dbname"),
 }
-"""Procedure that affects a database -> its kind, and the argument that names the database; empty: the current
+"""Procedure that affects a database -> its kind, and the argument that names the database; empty means the current
 database.
 """
 

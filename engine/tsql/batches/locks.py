@@ -290,7 +290,7 @@ def _get_victim_order(session: SqlSession) -> tuple[int, float, int]:
 
 
 # --- application locks of sp_getapplock -------------------------------------------------------------------
-# Their modes, conflicts and owners [DOC: sp_getapplock; APPLOCK_MODE].
+# Modes, conflicts and owners [DOC: sp_getapplock; APPLOCK_MODE].
 
 MODES: Final = {
     "shared": "S",

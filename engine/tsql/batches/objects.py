@@ -2,7 +2,7 @@
 
 The log of a user database contains its objects (protocol/commits.py).
 
-A connection holds the changes of its transaction until COMMIT (SqlSession.writes). The present state of an
+A connection holds the changes of its transaction until COMMIT (SqlSession.writes). The current state of an
 object is its committed state plus the changes of all open connections. The end of a connection discards its
 changes.
 """

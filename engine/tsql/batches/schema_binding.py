@@ -116,7 +116,7 @@ def _list_source_names(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
 
 
 # --- CREATE SCHEMA, ALTER SCHEMA … TRANSFER, DROP SCHEMA --------------------------------------------------
-# They follow each statement's page [DOC: each statement's page].
+# The rules follow the page of each statement [DOC: each statement's page].
 
 CREATED_SCHEMA_ID_MIN: Final = 5
 """schema_id of the first created schema of a database. Documented [DOC: sys.schemas]."""

@@ -168,7 +168,7 @@ def _record_log_holders(machine: Machine) -> None:
 
 
 def record_log_holders(world: World, sessions: list[SqlSession], servers: Collection[str]) -> None:
-    """Record the open transactions of *sessions*, for which the log of each database on *servers* must wait."""
+    """Record the open transactions of *sessions*, which prevent log truncation on *servers*."""
     holders: dict[Key, list[int]] = {}
     for session in sessions:
         keys = {key for key, _, _ in session.logs}

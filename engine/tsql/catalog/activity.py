@@ -245,7 +245,7 @@ register_view("sys.dm_os_schedulers", _list_schedulers)
 
 
 # --- load figures of an instance, derived from the flow ---------------------------------------------------
-# They cover writes, waits, batches and memory. The flow knows the log, commits, and the pages that
+# The figures cover writes, waits, batches and memory. The flow knows the log, commits, and the pages that
 # checkpoints and redo write. All figures here are derived from those and from settings. Therefore two samples
 # of a view give the same rates as the counters of the window. Figures without a basis in the flow (reads,
 # plans, latches) are left out.

@@ -179,7 +179,7 @@ USUAL_TRANSACTION_KB: Final = 3.0
 def _estimate_log_age_s(context: Context, source: int, behind_kb: float) -> float | None:
     """Estimate how long ago the log *behind_kb* before the end was written; None if none is written now. Derived.
 
-    The estimate uses the present rate, or the mean rate if no log is written or commits stall.
+    The estimate uses the current rate, or the mean rate if no log is written or commits stall.
     """
     flow, now_s = context.world.flow, context.world.t_s
     stalled_s, rate = flow.measure_stall_s(source), flow.read_source(source).log_generation_kb_per_s

@@ -135,7 +135,7 @@ def _has_failed_to_reconnect(context: Context, contact: PeerContact, guid: int, 
 
 
 def _build_last_error_columns(context: Context, guid: int, peer: str) -> Record:
-    """Return the last connection error with *peer*, or the present one.
+    """Return the last connection error with *peer*, or the current one.
 
     Which of several errors a server keeps is derived.
     """

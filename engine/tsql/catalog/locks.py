@@ -115,7 +115,7 @@ def _build_resource(context: Context, lock: SqlLock) -> LockResource:
 
 
 class CurrentWait(Struct, frozen=True):
-    """Present wait of a connection."""
+    """Current wait of a connection."""
 
     type: str
     ms: int

@@ -64,7 +64,7 @@ class SessionRow(Struct, frozen=True, kw_only=True):
     last_text: str = ""
     """Text of the running or last batch; empty if there is none or it is not simulated."""
     last_begun_tick: int | None = None
-    """Start of the last request; None: now, as for applications."""
+    """Start of the last request; None means now, as for applications."""
     last_ended_tick: int | None = None
     rowcount: int = 0
     interface: str = CONSOLE.interface

@@ -61,7 +61,7 @@ class CatalogView(Struct, frozen=True):
 
     shape: Shape
     rows: Rows | None = None
-    """Function for its rows. None: they are not simulated, and a query reports this."""
+    """Function for its rows. None means they are not simulated, and a query reports this."""
 
     @property
     def name(self) -> str:
@@ -133,9 +133,9 @@ for _name in _EMPTY.split():
 
 
 # --- views of the product that are not simulated ----------------------------------------------------------
-# Their columns are undocumented, or they are newer than 2014. Documented with the first version of each [DOC:
-# system catalog views; dynamic management views]; dm_db_script_level and dm_db_mirroring_past_actions are
-# from memory, dm_db_database_page_allocations is as in public output.
+# The columns of these views are undocumented, or the views are newer than 2014. Documented with the first
+# version of each [DOC: system catalog views; dynamic management views]; dm_db_script_level and
+# dm_db_mirroring_past_actions are from memory, dm_db_database_page_allocations is as in public output.
 
 _TEXT: Final = (
     resources.files("engine.tsql.catalog").joinpath("unsimulated_views.txt").read_text(encoding="utf-8")

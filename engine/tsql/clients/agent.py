@@ -42,7 +42,7 @@ SHUTDOWN: Final = "Shutdown Sequence 0"
 
 
 def run_step(world: World, server: str, job: str, number: str, tokens: tuple[tuple[str, str], ...]) -> None:
-    """Start step *number* of a job, with the values of the Agent's tokens (timer)."""
+    """Start step *number* of a job, with the values of the Agent's tokens (timer handler)."""
     step = ledger.find_step(world, server, job, number)
     if step is None or not ledger.is_running(world, server, job):
         return
@@ -80,7 +80,7 @@ _TOKEN: Final = re.compile(
 
 
 def on_step_skipped(world: World, server: str, job: str, number: str) -> None:
-    """Continue after a step without effect (timer).
+    """Continue after a step without effect (timer handler).
 
     Such a step takes some time. Otherwise a cycle of steps would stop the clock.
     """
@@ -92,7 +92,7 @@ def on_step_skipped(world: World, server: str, job: str, number: str) -> None:
 def on_step_done(
     world: World, name: str, error: str, started_tick: int, message_text: str = "", number_of: int = 0
 ) -> None:
-    """Act when the batch of a job step has ended (timer).
+    """Act when the batch of a job step has ended (timer handler).
 
     *error*: its first error, or empty. *message_text*: messages for the history. *number_of*: number of the
     last error.
@@ -132,7 +132,7 @@ def on_step_done(
 
 
 def stop_job(world: World, server: str, job: str) -> None:
-    """Cancel the running step for sp_stop_job, or end the job between two steps (timer)."""
+    """Cancel the running step for sp_stop_job, or end the job between two steps (timer handler)."""
     for name in list(world.batches):
         if name.startswith(f"{server}{AGENT_MARK}") and name.endswith(f":{job}"):
             client.cancel_batches(world, name)

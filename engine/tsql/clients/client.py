@@ -117,7 +117,7 @@ def cancel_batches(world: World, window: str) -> None:
 
 
 def continue_batch(world: World, name: str, wait_id: int) -> None:
-    """Continue a batch whose wait is over (timer)."""
+    """Continue a batch whose wait is over (timer handler)."""
     run: Submission | None = world.batches.get(name)
     if run is None or run.wait_id != wait_id or not run.waiting:
         return
@@ -142,7 +142,7 @@ def continue_batch(world: World, name: str, wait_id: int) -> None:
 
 
 def kill_connection(world: World, name: str, server: str, spid: int) -> None:
-    """End the connection of a window and its running batch for KILL (timer)."""
+    """End the connection of a window and its running batch for KILL (timer handler)."""
     session = world.sessions[name].session if name in world.sessions else None
     if session is not None and (session.server, session.spid) == (server, spid):
         _break_connection(world, name, 596)

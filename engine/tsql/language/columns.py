@@ -84,7 +84,7 @@ class ForeignKey(Struct, frozen=True, kw_only=True):
     table: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     action: str = ""
-    """Action on the referencing rows, CASCADE or SET NULL; empty: refusal. It is not simulated (constraints.py)."""
+    """Action on the referencing rows, CASCADE or SET NULL; empty means refusal. Not simulated (constraints.py)."""
     trusted: bool = True
     """False after WITH NOCHECK: existing rows may violate the key."""
     disabled: bool = False

@@ -271,7 +271,7 @@ def quote_name(name: str) -> str:
 
 
 # --- detection of batches that change nothing that a later batch could see -------------------------------
-# Examples are the queries of a monitoring script.
+# A monitoring script consists of such batches.
 
 _OF_QUERIES: Final = frozenset({"SELECT", "WITH", "ELSE", "END"})
 _CHANGING: Final = (STATEMENT_WORDS - _OF_QUERIES) | {"INTO", "GO", "OPENQUERY", "OPENROWSET"}

@@ -94,7 +94,7 @@ class _Compiler(Definitions):
         return len(self.actions)
 
     def set_jump_target(self, index: int) -> None:
-        """Let the jump or branch at *index* go to the present end of the program."""
+        """Let the jump or branch at *index* go to the current end of the program."""
         jump, target_index = self.actions[index], self.next_index
         self.actions[index] = (
             BranchIfFalse(jump.condition, target_index)

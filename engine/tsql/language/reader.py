@@ -51,7 +51,7 @@ class TokenReader:
         self.version = version
         self.place = 0
         self.first = 0
-        """Index of the first token of the present statement."""
+        """Index of the first token of the current statement."""
         self.in_condition = False
         self.declared = set(variables)
         self.depth = 0
@@ -222,7 +222,7 @@ class TokenReader:
     def _has_as_keyword(self, bracket: int) -> bool:
         """Return whether AS follows the group in parentheses that opens *bracket* tokens ahead.
 
-        AS does not follow in WITH ENCRYPTION ( … ), which is no table expression.
+        AS does not follow in WITH ENCRYPTION ( … ), which is not a table expression.
         """
         level = 0
         for index in range(self.place + bracket, len(self.tokens)):

@@ -202,7 +202,7 @@ def _do_nothing(call: ProcedureCall) -> None:
 
 
 def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None:
-    """Execute sp_executesql text, N'@a int, @b nvarchar(10) OUTPUT', values, in *database*."""
+    """Execute sp_executesql (statement, definitions of parameters, values) in *database*."""
     arguments_by_name = {argument.name: argument for argument in statement.arguments if argument.name}
     positional = [argument for argument in statement.arguments if not argument.name]
     text = arguments_by_name.pop("@stmt", None) or arguments_by_name.pop("@statement", None)

@@ -300,7 +300,7 @@ def _show_diagnostics(call: ProcedureCall) -> None:
 
 
 # --- extended procedures that access the computer ----------------------------------------------------------
-# They use the command shell and the registry.
+# These procedures use the command shell and the registry.
 
 
 def _run_shell_command(call: ProcedureCall) -> None:

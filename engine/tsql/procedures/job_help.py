@@ -1,4 +1,4 @@
-"""sp_help_job: jobs of SQL Server Agent with their last run and present state."""
+"""sp_help_job: jobs of SQL Server Agent with their last run and current state."""
 
 import operator
 from typing import Final

@@ -238,7 +238,7 @@ def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
 
 
 def _show_columns(call: ProcedureCall, columns: Iterable[tuple[str, str, bool | None]]) -> None:
-    """Show *columns*: name, type, whether NULL is allowed (None: unknown)."""
+    """Show *columns*: name, type, whether NULL is allowed (None means unknown)."""
     rows: list[Row] = []
     for name, kind, nullable in columns:
         type_name, length, precision, scale = _get_type_sizes(kind)

@@ -433,7 +433,7 @@ def _get_value(projection: exp.Expr) -> exp.Expr:
 
 
 def _has_own_aggregate(value: exp.Expr) -> bool:
-    """Return whether *value* contains an aggregate of this query that is no window function."""
+    """Return whether *value* contains an aggregate of this query that is not a window function."""
     for node in value.find_all(exp.AggFunc, exp.Anonymous):
         is_aggregate = isinstance(node, exp.AggFunc) or str(node.this).lower() in _AGGREGATES
         if (

@@ -356,7 +356,7 @@ NAMED: Final[dict[str, Rule]] = {
 
 
 def is_bare_function(node: exp.Expr) -> bool:
-    """Return whether the node is a function without parentheses, which is no column and gives a result no name."""
+    """Return whether the node is a function without parentheses, which is not a column and does not name its result."""
     return (
         not node.args.get("table")
         and not node.this.args.get("quoted")

@@ -222,8 +222,9 @@ def _adapt_to_grouping_set(node: exp.Expr, everything: set[str], grouped_columns
     return node
 
 
-# --- rules of GROUP BY, HAVING and DISTINCT for the columns of a SELECT ----------------------------------- A
-# violation gives message 8120, 8121, 8127, 144, 145 or 164.
+# --- rules of GROUP BY, HAVING and DISTINCT for the columns of a SELECT -------------------------------------
+
+# A violation gives message 8120, 8121, 8127, 144, 145 or 164.
 
 AGGREGATES: Final = frozenset(
     {"avg", "stdev", "stdevp", "var", "varp", "count_big", "checksum_agg", "string_agg"}

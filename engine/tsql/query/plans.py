@@ -73,7 +73,7 @@ class QueryCost(Struct, frozen=True, eq=False):
     group_calls: int = 0
     """Function calls per group, outside aggregate functions."""
     grouped_by: tuple[int, ...] | None = None
-    """Indexes of the sources that have the grouping columns; None: unknown."""
+    """Indexes of the sources that have the grouping columns; None means unknown."""
     filters: int = 0
     """Function calls and comparisons per row that is examined."""
     inner: tuple[tuple[QueryCost, bool], ...] = ()
@@ -383,7 +383,7 @@ class QueryPlan(Struct, frozen=True, kw_only=True):
     target: TableRef | None = None
     """Table that is changed, also by SELECT … INTO."""
     columns: tuple[str, ...] = ()
-    """insert, update: columns that receive values; empty: all."""
+    """insert, update: columns that receive values; empty means all."""
     defaults: bool = False
     """True for INSERT … DEFAULT VALUES."""
     defaulted: tuple[tuple[int, int], ...] = ()

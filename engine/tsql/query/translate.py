@@ -40,7 +40,7 @@ from engine.tsql.query.translation_context import (
 
 
 def check_statement(text: str, line: int) -> bool:
-    """Return whether *text* is a query; False: sqlglot cannot decide. Raise SqlSyntaxError if it is wrong."""
+    """Return whether *text* is a query; False means that sqlglot cannot decide. Raise SqlSyntaxError if it is wrong."""
     try:
         forms.check_values(parse_query(text))
     except UnreadableTextError:

@@ -313,7 +313,7 @@ def _evaluate_nodes(xml: Scalar, path: Scalar) -> Scalar:
 
 
 # --- functions that build XML in SQLite -------------------------------------------------------------------
-# They escape texts and build attributes and elements (forjson.py inserts the calls).
+# The functions escape texts and build attributes and elements (forjson.py inserts the calls).
 
 
 def _escape_xml(value: Scalar) -> Scalar:

@@ -79,9 +79,10 @@ TABLE_FUNCTIONS: Final = frozenset(name[4:-2] for name in SHAPES if name.endswit
 """Table-valued functions of schema sys, by their names without the schema."""
 
 
-# --- columns with the same value in every simulated row, with the reason for each (constants.tsv) --------- A
-# column that is neither in this file nor in a view's rows is not simulated. A query that reads it reports
-# this. Documented [DOC: each view].
+# --- columns with the same value in every simulated row, with the reason for each (constants.tsv) -----------
+
+# A column that is neither in this file nor in a view's rows is not simulated. A query that reads it reports this.
+# Documented [DOC: each view].
 
 
 @cache
