@@ -189,7 +189,7 @@ PAGE_KB: Final = 8.0
 PAGE_REPAIR_S: Final = 2.0
 """Time from the request for a page to its repair. Assumed."""
 
-PAGE_READ_AGAIN_S: Final = 60.0
+PAGE_READ_INTERVAL_S: Final = 60.0
 """Interval at which an application reads a damaged page of an open database again. Assumed."""
 
 UPGRADE_S: Final = 900.0

@@ -12,7 +12,7 @@ from msgspec import Struct
 from engine.constants import TICKS_PER_S
 from engine.localization import LocalizableMessage, build_message, shorten
 
-SAID_MAX: Final = 500
+ERROR_LENGTH_MAX: Final = 500
 """Maximum length of an error about a line, in characters. A line may contain a word of a million letters. Assumed."""
 
 
@@ -20,7 +20,7 @@ class InputError(ValueError):
     """An input line is invalid; the text states the problem, its place and the expected value."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(shorten(text, SAID_MAX))
+        super().__init__(shorten(text, ERROR_LENGTH_MAX))
 
 
 def append_existing_names(problem: LocalizableMessage, names: Iterable[str]) -> LocalizableMessage:

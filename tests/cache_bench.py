@@ -232,7 +232,7 @@ def list_caches() -> Iterator[CacheCase]:
             partial(patch.object, Flow, "enable_run_cache", lambda flow: None),
             ("search", "search, 100 databases"),
         ),
-        ("objects.contents", partial(patch.object, objects, "CONTENTS_KEPT", 0), ("growing table",)),
+        ("objects.contents", partial(patch.object, objects, "CACHED_CONTENTS_MAX", 0), ("growing table",)),
         ("scratch: spare connections", partial(patch.object, scratch, "SPARE_MAX", 0), ("repeated batches",)),
     ):
         yield CacheCase(name, switch, workloads)

@@ -18,7 +18,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QWidget
 
-from app.main_window.start import LATER, freeze_objects
+from app.main_window.start import BACKGROUND_MODULES, freeze_objects
 from tests.open_window import OpenWindow
 from tests.screenshots import open_screenshot_window
 
@@ -86,7 +86,7 @@ def run(limit_ms: float) -> int:
         tempfile.TemporaryDirectory() as folder,
         open_screenshot_window(Path(folder), "light", SIZE) as window,
     ):
-        for name in LATER:
+        for name in BACKGROUND_MODULES:
             import_module(name)
         freeze_objects()
         watch = Watch()

@@ -98,7 +98,7 @@ def _parts() -> dict[str, type[Any]]:
     from app.main_window.debrief_page import DebriefPage
     from app.main_window.desk import Desk
     from app.main_window.desk_page import DeskConnection, DeskPage, RunFacts
-    from app.main_window.diagnostics import Doctor
+    from app.main_window.diagnostics import InstallationCheckDialog
     from app.main_window.drill_choice import DrillChoice
     from app.main_window.failover_moment import FailoverMoment
     from app.main_window.files import FileOpener, ScriptFiles
@@ -133,7 +133,7 @@ def _parts() -> dict[str, type[Any]]:
         "briefing": Briefing, "bundling": BundleDialogs, "charts": Charts, "choice": DrillChoice,
         "commands": PaletteCommands, "connection": DeskConnection, "console": Console,
         "debrief": Debrief, "debriefing": DebriefPage,
-        "desk": Desk, "desk_page": DeskPage, "diagnostics": Doctor, "editing": EditorLauncher,
+        "desk": Desk, "desk_page": DeskPage, "diagnostics": InstallationCheckDialog, "editing": EditorLauncher,
         "explorer": ObjectExplorer, "failover_moment": FailoverMoment,
         "files": FileOpener, "first_run": FirstRun, "full_screen": FullScreen, "help": Help,
         "history": RunHistoryPage,

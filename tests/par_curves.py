@@ -21,7 +21,7 @@ from app.files.generated_drills import GENERATORS
 from engine.chance import RandomStream
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.agents import list_candidate_lines
-from engine.drill.par.account import Account
+from engine.drill.par.account import RegretAnalysis
 from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines
 from engine.drill.par.regret import RISE_MAX, build_account
 from engine.drill.par.search_drill import SearchDrill
@@ -100,7 +100,7 @@ def _breaking(world: World) -> list[str]:
     return tried
 
 
-def rise(account: Account) -> float:
+def rise(account: RegretAnalysis) -> float:
     """Return the largest rise of the stored curve in points."""
     values = [value for _, value in account.curve]
     return max([0.0, *(next_value - before for before, next_value in itertools.pairwise(values))])

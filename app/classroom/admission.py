@@ -10,7 +10,7 @@ from app.classroom import plan
 from app.classroom.code import SECRET_LETTERS
 from app.classroom.conversation import RequestRefusedError
 from app.classroom.messages import requests
-from app.classroom.messages.codec import LATER
+from app.classroom.messages.codec import RETRY_LATER
 from app.classroom.messages.replies import SeatWelcome
 from app.classroom.models import ClassPart, Seat
 from app.classroom.names import find_free_name, is_name, is_same_name
@@ -79,7 +79,7 @@ class Admission:
 
     def _check_rate(self, address: str) -> None:
         if not self._gate.is_allowed(address):
-            raise RequestRefusedError(tr("too many attempts from your address. Wait a moment."), LATER)
+            raise RequestRefusedError(tr("too many attempts from your address. Wait a moment."), RETRY_LATER)
 
     def _check_secret(self, secret: str, address: str) -> None:
         if not is_same_secret(secret, self._class.code[:SECRET_LETTERS]):

@@ -27,15 +27,15 @@ logger = logging.getLogger(__name__)
 
 ALIVE_S: Final = 1.0
 """Wall time between two keep-alive messages of an idle host."""
-GONE_S: Final = 5.0
+HOST_TIMEOUT_S: Final = 5.0
 """Time of silence after which a host counts as lost, and its seats as disconnected."""
-AGAIN_S: Final = 1.0
+RECONNECT_INTERVAL_S: Final = 1.0
 """Wall time between two tries to reach the NATS server."""
 ANSWER_S: Final = 5
 """Response timeout of the NATS server, in seconds."""
 DIAL_S: Final = 20.0
 """Wall time to wait for the NATS server when a host starts, because the server may be restarting."""
-KEPT_S: Final = 3600.0
+RETENTION_S: Final = 3600.0
 """Time for which the stream keeps messages; a host that was away longer reads the record."""
 
 
@@ -124,7 +124,7 @@ class Bus:
             async with asyncio.timeout(DIAL_S):  # retries without a limit also need an error handler here
                 self._client = await nats.connect(
                     self._url, connect_timeout=ANSWER_S, max_reconnect_attempts=-1,
-                    reconnect_time_wait=AGAIN_S, error_cb=handle_error, allow_reconnect=True,
+                    reconnect_time_wait=RECONNECT_INTERVAL_S, error_cb=handle_error, allow_reconnect=True,
                 )  # fmt: skip
                 await self._open(self._client.jetstream())
         except TimeoutError:
@@ -140,13 +140,15 @@ class Bus:
         """Close the connection to the server."""
         if self._client is not None:
             with suppress(Exception):  # the server may have stopped before
-                await asyncio.wait_for(self._client.close(), AGAIN_S)
+                await asyncio.wait_for(self._client.close(), RECONNECT_INTERVAL_S)
 
     async def _open(self, stream: JetStreamContext) -> None:
         """Open the stream, and create it if needed; continue at our position."""
         from nats.js.api import StreamConfig
 
-        info = await stream.add_stream(StreamConfig(name=self._name, subjects=[self._name], max_age=KEPT_S))
+        info = await stream.add_stream(
+            StreamConfig(name=self._name, subjects=[self._name], max_age=RETENTION_S)
+        )
         last_seq = info.state.last_seq
         self._next_sequence = (
             last_seq + 1 if self._next_sequence is None else min(self._next_sequence, last_seq + 1)
@@ -211,4 +213,4 @@ class Bus:
             # any error of nats-py, a socket or a URL; the class continues meanwhile
             except Exception as problem:
                 logger.info("NATS: %s", problem)
-                await asyncio.sleep(AGAIN_S)
+                await asyncio.sleep(RECONNECT_INTERVAL_S)

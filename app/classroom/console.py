@@ -23,7 +23,7 @@ from app.files.content import UnreadableFileError, read_bytes
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
-AGAIN_S: Final = 0.5
+RECONNECT_INTERVAL_S: Final = 0.5
 """Wall time between two attempts to reach a host that closed the connection."""
 TRIES: Final = 20
 """Number of connection attempts: a host that restarts takes some seconds."""
@@ -217,7 +217,7 @@ async def _run_console(
             if listening.ident is None or tries == TRIES:
                 raise
             tries += 1
-        await asyncio.sleep(AGAIN_S)
+        await asyncio.sleep(RECONNECT_INTERVAL_S)
 
 
 async def _exchange_messages(

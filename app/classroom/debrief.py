@@ -30,7 +30,7 @@ from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.judging.report import build_availability_json, compute_calibration
 from engine.drill.judging.shapes import BY_INSTRUCTOR, Calibration, Row
-from engine.drill.par.account import Account, RunSegment
+from engine.drill.par.account import RegretAnalysis, RunSegment
 from engine.drill.par.regret import build_account, exclude_finish, exclude_moves
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
@@ -89,7 +89,7 @@ class SeatReview(Struct, frozen=True):
     """The sheet as a PDF, if requested."""
     refused: frozenset[tuple[Tick, str]] = frozenset()
     """Time and line of each batch that a server refused with an error."""
-    account: Account | None = None
+    account: RegretAnalysis | None = None
     """Cost of each action and wait; None means the run has no score, or the computation took too long."""
     instructor_actions: tuple[SeatAction, ...] = ()
     """Inputs of the instructor in this run."""
@@ -259,7 +259,7 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
     )
 
 
-def _compute_account(drill: Drill, seconds: float) -> Account | None:
+def _compute_account(drill: Drill, seconds: float) -> RegretAnalysis | None:
     """Return the cost of each action and wait, or None if the computation does not finish in time."""
     if not drill.scenario.scored:
         return None
@@ -268,7 +268,7 @@ def _compute_account(drill: Drill, seconds: float) -> Account | None:
         try:
             next(slices)
         except StopIteration as stop:
-            account: Account = stop.value
+            account: RegretAnalysis = stop.value
             return account
     slices.close()
     return None

@@ -28,7 +28,7 @@ from app.classroom.instructions import InstructionBook, check_answers, create_me
 from app.classroom.live_board import LiveBoard
 from app.classroom.log_entries import LogEntry, LogMismatchError
 from app.classroom.messages import requests
-from app.classroom.messages.codec import LATER, REFUSED, ProtocolError
+from app.classroom.messages.codec import REFUSED, RETRY_LATER, ProtocolError
 from app.classroom.messages.replies import (
     AcknowledgedActions,
     LogVerdict,
@@ -144,7 +144,7 @@ class ClassHost:
         """Disconnect all seats and consoles, so that they reconnect for the next part."""
         sockets = [seat.socket for seat in self._seats.values() if seat.socket is not None]
         reason = tr("the class continues with its next part")
-        await asyncio.gather(*(close(socket, LATER, reason) for socket in [*sockets, *self._board.consoles]))
+        await asyncio.gather(*(close(one, RETRY_LATER, reason) for one in [*sockets, *self._board.consoles]))
 
     async def serve_connection(self, socket: WebSocket) -> None:
         """Serve one connection from its first message to its last."""
@@ -157,19 +157,19 @@ class ClassHost:
             await close(socket, REFUSED, str(error))
         except SQLAlchemyError as problem:
             logger.error("class record: %s", problem)
-            await close(socket, LATER, tr("the record cannot be read. Try again."))
+            await close(socket, RETRY_LATER, tr("the record cannot be read. Try again."))
         except WebSocketDisconnect:
             pass
 
     async def _receive_first_message(self, socket: WebSocket) -> requests.Request:
         if self._strangers >= STRANGERS_MAX:
-            raise RequestRefusedError(tr("too many connections. Try again."), LATER)
+            raise RequestRefusedError(tr("too many connections. Try again."), RETRY_LATER)
         self._strangers += 1
         try:
             async with asyncio.timeout(FIRST_WORD_S):
                 return await receive_request(socket)
         except TimeoutError:
-            raise RequestRefusedError(tr("no message received"), LATER) from None
+            raise RequestRefusedError(tr("no message received"), RETRY_LATER) from None
         finally:
             self._strangers -= 1
 
@@ -201,7 +201,7 @@ class ClassHost:
     async def _serve_seat(self, socket: WebSocket, seat: SeatState) -> None:
         await self._catch_up(seat)
         if seat.socket is not None:  # an old connection may still be half open; the newest one is the seat
-            await close(seat.socket, LATER, tr("the seat has reconnected"))
+            await close(seat.socket, RETRY_LATER, tr("the seat has reconnected"))
         seat.socket, seat.sent_instructions = socket, set()  # only now: the welcome must be the first message
         # Number the visit higher than every other connection of the seat, including those at unknown hosts.
         seat.host, seat.visit, seat.away = (
@@ -531,7 +531,7 @@ class ClassHost:
             return
         if seat.socket is not None:
             socket, seat.socket = seat.socket, None
-            await close(socket, LATER, tr("the seat has reconnected"))
+            await close(socket, RETRY_LATER, tr("the seat has reconnected"))
         seat.host, seat.visit, seat.away = host, status.visit, status.connected
         seat.tick, seat.frozen, seat.over = max(seat.tick, status.tick), status.frozen, status.over
         seat.hand, seat.consent, seat.held = status.hand, status.consent, status.held

@@ -35,14 +35,14 @@ from app.words.language import mark, tr
 from engine.drill.judging.report import get_program_version
 from engine.overrides import override
 
-AGAIN_S: Final = (0.2, 3.0)
+RECONNECT_INTERVALS_S: Final = (0.2, 3.0)
 """Wall time between two tries to dial, at first and at last."""
 AT_S: Final = 2.0
 """Wall time between two reports of the run's position."""
 ANSWER_S: Final = 4.0
 """Wall time in which a host must acknowledge a message; this detects a silently cut connection. Assumed."""
-ACTS_AT_ONCE: Final = 100
-LETTERS_AT_ONCE: Final = 100_000
+ACTIONS_PER_MESSAGE_MAX: Final = 100
+CHARACTERS_PER_MESSAGE_MAX: Final = 100_000
 """Maximum characters of actions per message; a single longer action is sent alone."""
 OTHER_VERSION: Final = mark(
     "this seat and the host have incompatible versions: install the same version on both"
@@ -92,7 +92,7 @@ class HostConnection(threading.Thread, Generic[FromHost]):
             runner.run(self._stay_connected())
 
     async def _stay_connected(self) -> None:
-        wait_s, invitation = AGAIN_S[0], self._invitation
+        wait_s, invitation = RECONNECT_INTERVALS_S[0], self._invitation
         while invitation is not None and not (self._has_ended or self.refused):
             self._is_welcome = False
             try:
@@ -108,13 +108,13 @@ class HostConnection(threading.Thread, Generic[FromHost]):
             # the host has another version: fields or values of its message are unknown here
             except (ProtocolError, LookupError, TypeError, ValueError):
                 self._stop_with_refusal(tr(OTHER_VERSION))
-            wait_s = AGAIN_S[0] if self._is_welcome else wait_s
+            wait_s = RECONNECT_INTERVALS_S[0] if self._is_welcome else wait_s
             self._on_disconnected()
             self._is_welcome = False
             if not (self._has_ended or self.refused):
                 # spreads the reconnects of a class over time
                 await asyncio.sleep(wait_s * random.uniform(0.5, 1.5))
-                wait_s = min(2.0 * wait_s, AGAIN_S[1])
+                wait_s = min(2.0 * wait_s, RECONNECT_INTERVALS_S[1])
         await self._stop_tasks()
 
     def _stop_with_refusal(self, reason: str) -> None:
@@ -344,9 +344,9 @@ def take_message_chunk(acts: Sequence[LogEntry]) -> list[LogEntry]:
     """Take as many actions from *acts* as fit into one message, but at least one."""
     log_entries: list[LogEntry] = []
     letters = 0
-    for act in acts[:ACTS_AT_ONCE]:
+    for act in acts[:ACTIONS_PER_MESSAGE_MAX]:
         letters += len(act.line)
-        if log_entries and letters > LETTERS_AT_ONCE:
+        if log_entries and letters > CHARACTERS_PER_MESSAGE_MAX:
             break
         log_entries.append(act)
     return log_entries

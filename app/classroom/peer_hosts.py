@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 
-from app.classroom.bus import ALIVE_S, GONE_S, Bus, News, SeatChanges, SeatNews
+from app.classroom.bus import ALIVE_S, HOST_TIMEOUT_S, Bus, News, SeatChanges, SeatNews
 from app.classroom.seat_state import SeatState
 
 
@@ -77,7 +77,7 @@ class PeerHosts:
             for host in [
                 host
                 for host, last_message_s in self._last_message_s.items()
-                if now_s - last_message_s > GONE_S
+                if now_s - last_message_s > HOST_TIMEOUT_S
             ]:
                 del self._last_message_s[host]
                 self._observed_by_peers.pop(host, None)

@@ -28,7 +28,7 @@ from app.words.localization import localize as shown
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.report import get_program_version
 from engine.drill.judging.shapes import BY_INSTRUCTOR, Calibration
-from engine.drill.par.account import Account
+from engine.drill.par.account import RegretAnalysis
 from engine.drill.running.drill import DrillEnd
 from engine.model import Tick
 
@@ -306,7 +306,7 @@ def _format_curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
         yield format_paragraph(text.format(seats=", ".join(map(str, remaining))), "muted")
 
 
-def _format_accuracy(seat: SeatReview, account: Account) -> str:
+def _format_accuracy(seat: SeatReview, account: RegretAnalysis) -> str:
     """Format the accuracy; for an unfinished run also the time that it covers."""
     percent = formatting.format_percent(account.accuracy / 100.0)
     if not _is_truncated(seat):
@@ -316,7 +316,7 @@ def _format_accuracy(seat: SeatReview, account: Account) -> str:
     )
 
 
-def list_losses(seat: SeatReview, account: Account) -> Iterator[str]:
+def list_losses(seat: SeatReview, account: RegretAnalysis) -> Iterator[str]:
     """Yield the costliest losses of a seat, in the order of time; a refused command is named as refused."""
     worst = sorted(value_curve.find_stops(account), key=lambda move: -move.regret)[:LOSSES_SHOWN]
     for move in sorted(worst, key=lambda move: (move.tick, move.until)):
@@ -327,7 +327,7 @@ def list_losses(seat: SeatReview, account: Account) -> Iterator[str]:
             yield f"{description}: {value_curve.format_cost(move)}"
 
 
-def _format_point_of_no_return(seat: SeatReview, account: Account) -> str:
+def _format_point_of_no_return(seat: SeatReview, account: RegretAnalysis) -> str:
     chance = account.last_chance
     if chance is not None:
         return f"{format_moment(chance.tick)}  {value_curve.format_last_chance(chance, map_choices(seat.answers))}"
@@ -549,7 +549,7 @@ def _build_sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
     )
 
 
-def _list_account_figures(account: Account | None) -> tuple[float | None, float | None]:
+def _list_account_figures(account: RegretAnalysis | None) -> tuple[float | None, float | None]:
     """Return accuracy, and the point of no return in seconds."""
     if account is None:
         return None, None

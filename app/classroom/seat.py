@@ -13,7 +13,7 @@ from app.classroom.messages.codec import HAND_MAX
 from app.classroom.messages.replies import (
     HandLowered,
     InstructionMessage,
-    InstructorAttention,
+    InstructorPresence,
     LogVerdict,
     PaceState,
     RunShown,
@@ -252,7 +252,7 @@ class SeatRun:
             match message:
                 case VerdictMessage():
                     self.verdict = message.verdict
-                case InstructorAttention():
+                case InstructorPresence():
                     self._announce_attention(was_watched)
                 case HandLowered():
                     self._link.hand = None

@@ -11,7 +11,7 @@ from app.classroom.led_replay import LedReplay
 from app.classroom.log_entries import LogEntry
 from app.classroom.messages import requests
 from app.classroom.messages.codec import encode
-from app.classroom.messages.replies import HandLowered, InstructorAttention
+from app.classroom.messages.replies import HandLowered, InstructorPresence
 from app.classroom.models import ClassPart
 from app.classroom.peer_hosts import PeerHosts
 from app.classroom.seat_observers import SeatObservers
@@ -88,7 +88,7 @@ class SeatAttention:
         looked_at = seat.number in self.observers.list_observed_seats() or self.peers.is_observed(seat.number)
         if seat.socket is not None:
             with suppress(WebSocketDisconnect, RuntimeError):  # the seat receives it when it returns
-                await send_message(seat.socket, InstructorAttention(looked_at, seat.taken))
+                await send_message(seat.socket, InstructorPresence(looked_at, seat.taken))
 
     async def _on_observers_changed(self, seat: SeatState) -> None:
         """Record that a console starts or stops observing the seat."""

@@ -8,7 +8,7 @@ from app.classroom.log_entries import LogEntry, list_answered_instructions
 from app.classroom.messages.replies import (
     ClassClock,
     InstructionMessage,
-    InstructorAttention,
+    InstructorPresence,
     PaceState,
     SeatWelcome,
     ToSeat,
@@ -60,7 +60,7 @@ class SeatOrders:
             case PaceState():
                 self._until, self._clock, self._since_s = message.until, message.clock, time.monotonic()
                 self._set_state(message.state)
-            case InstructorAttention():
+            case InstructorPresence():
                 self.is_watched, self.is_held = message.looked_at, message.held
             case InstructionMessage() if message.number not in self.answered:
                 self._pending.setdefault(message.number, message)

@@ -15,7 +15,7 @@ from app.classroom.pace import ClassPace, PauseDetector, SeatSpeed
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
-WORTH_STEP: Final = 2.0
+REPORTED_SCORE_STEP: Final = 2.0
 """Minimum change of the reachable score that is reported, in points. Smaller ones are invisible on the board.
 
 Assumed.
@@ -91,7 +91,7 @@ class SeatState(Struct):
         last recorded time is a steep step.
         """
         earlier_values = [(value_s, max(before, points)) for value_s, before in self.worth if value_s <= t_s]
-        if len(earlier_values) > 1 and earlier_values[-2][1] - points < WORTH_STEP:
+        if len(earlier_values) > 1 and earlier_values[-2][1] - points < REPORTED_SCORE_STEP:
             earlier_values.pop()
         self.worth = [*earlier_values, (t_s, round(points, 1))]
 

@@ -25,7 +25,7 @@ from websockets.http11 import Request
 
 from app.classroom import certificate, discovery
 from app.classroom.addresses import list_reachable_addresses
-from app.classroom.bus import AGAIN_S, Bus, BusUnavailableError
+from app.classroom.bus import RECONNECT_INTERVAL_S, Bus, BusUnavailableError
 from app.classroom.class_port import ClassPort
 from app.classroom.code import (
     SECRET_LETTERS,
@@ -262,7 +262,7 @@ class CurrentHost:
                 return
             except (BusUnavailableError, SQLAlchemyError) as problem:
                 logger.error("class host: %s", problem)
-                await asyncio.sleep(AGAIN_S)
+                await asyncio.sleep(RECONNECT_INTERVAL_S)
 
 
 async def _run_server(

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from app.classroom.conversation import RequestRefusedError
 from app.classroom.log_entries import LogEntry
-from app.classroom.messages.codec import LATER
+from app.classroom.messages.codec import RETRY_LATER
 from app.classroom.models import Seat
 from app.classroom.record import ClassRecord, RecordUnavailableError
 from app.words.language import tr
@@ -53,7 +53,9 @@ class RecordWriter:
             )
         except (SQLAlchemyError, RecordUnavailableError) as problem:
             logger.error("class record: %s", problem)
-            raise RequestRefusedError(tr("the record cannot be written. Try again."), LATER) from problem
+            raise RequestRefusedError(
+                tr("the record cannot be written. Try again."), RETRY_LATER
+            ) from problem
 
     async def read(self, read: Callable[What, Kept], *what: What.args, **named: What.kwargs) -> Kept:
         """Read from the record; while it is unreadable, all callers wait."""

@@ -27,7 +27,7 @@ GROUPS: Final = ((1, 1), (5, 20))
 
 PYTHON_DATABASES: Final = (1, 10, 100)
 COPIED_DATABASES: Final = (1, 100)
-AGAIN_S: Final = 3600.0
+REPLAY_SPAN_S: Final = 3600.0
 """Simulated seconds of a replay that a restored snapshot avoids."""
 
 ROW_STEPS: Final = 4_000_000
@@ -209,7 +209,7 @@ def _measure_copies(count: int) -> Iterator[BenchmarkFigure]:
     deep_s = _measure_fastest(lambda: copy.deepcopy(world), 2)
     hash_s = _measure_fastest(world.compute_state_hash)
     second_s = _measure_fastest(
-        lambda: simulator.advance_world(world.fork(), world.tick + round(AGAIN_S) * TICKS_PER_S), 1
+        lambda: simulator.advance_world(world.fork(), world.tick + round(REPLAY_SPAN_S) * TICKS_PER_S), 1
     )
     snapshot_s = _measure_fastest(lambda: pickle.dumps(world.fork()))
     size_kb = len(pickle.dumps(world.fork())) / 1024

@@ -22,7 +22,7 @@ from engine.json_text import parse_json
 
 if TYPE_CHECKING:
     from engine.drill.authoring.schema import Scenario
-    from engine.drill.par.account import Account, BoundGap, LastChance, RunSegment
+    from engine.drill.par.account import BoundGap, LastChance, RegretAnalysis, RunSegment
     from engine.drill.par.search import ParSearch, Spread
     from engine.drill.par.shapes import ParCertificate
 
@@ -164,7 +164,7 @@ def _run_regret(options: argparse.Namespace) -> int:
     return AS_ASKED
 
 
-def _format_account(account: Account) -> list[str]:
+def _format_account(account: RegretAnalysis) -> list[str]:
     """Format a row for each action, and for each wait that lost something."""
     rows = ["   from s      to s  before   after  label       action"]
     for move in account.moves:

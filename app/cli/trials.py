@@ -77,7 +77,7 @@ class TrialJob(Struct, eq=False):
     """True after the result was collected."""
 
 
-class Round(Struct):
+class DecisionRound(Struct):
     """Decisions in order, and the jobs into which they are split as processes become free."""
 
     rules: SearchLimits
@@ -154,7 +154,7 @@ class SearchProcesses:
         """Yield the trials of each decision of one round, in the order of *decisions*."""
         found_states = self._found_states.setdefault(rules, [])
         self._rounds.append((rules, len(found_states)))
-        current_round = Round(rules, known_states, deque(decisions))
+        current_round = DecisionRound(rules, known_states, deque(decisions))
         jobs = self._run_jobs(current_round)
         for index in range(len(decisions)):
             yield self._iterate_in_order(current_round, index, jobs, found_states)
@@ -169,7 +169,7 @@ class SearchProcesses:
     # --- private helpers ----------------------------------------------------------------------------------------
 
     def _iterate_in_order(
-        self, current_round: Round, index: int, job_runner: Iterator[None], found_states: list[bytes]
+        self, current_round: DecisionRound, index: int, job_runner: Iterator[None], found_states: list[bytes]
     ) -> Iterator[Trial | None]:
         """Yield the trials of a decision in order; None when there is only time to check the clock."""
         while len(current_round.jobs) <= index:
@@ -188,7 +188,7 @@ class SearchProcesses:
                     next(job_runner)
                     yield None
 
-    def _run_jobs(self, current_round: Round) -> Iterator[None]:
+    def _run_jobs(self, current_round: DecisionRound) -> Iterator[None]:
         """Run all jobs, in any process, with a pause after each trial of this process."""
         if not self._decision_s:
             self._decision_s = TRIAL_S * self._trials.count_neighbors(
@@ -218,7 +218,7 @@ class SearchProcesses:
     def _parts(self) -> int:
         return max(1, min(PARTS_MAX, round(self._decision_s / JOB_S)))
 
-    def _assign_jobs(self, current_round: Round) -> None:
+    def _assign_jobs(self, current_round: DecisionRound) -> None:
         """Collect the results of the helpers and give them new jobs."""
         for helper in self._helpers:
             for job, future in [entry for entry in helper.pending if entry[1].done()]:

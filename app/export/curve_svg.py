@@ -8,7 +8,7 @@ from app.export.course_svg import LEFT, RIGHT, WIDTH, compute_x, draw_axis
 from app.view_models import value_curve
 from app.view_models.value_curve import LEVELS, NOTED, TONES
 from app.words.language import tr
-from engine.drill.par.account import WAITING, Account, RunSegment
+from engine.drill.par.account import WAITING, RegretAnalysis, RunSegment
 from engine.model import Tick
 
 TOP: Final = 26
@@ -31,7 +31,7 @@ COLORS: Final = {"": LINE, "info": LINE, "ok": "#17692f", "warn": "#855000", "ba
 
 
 def draw(
-    account: Account, choices: Mapping[str, Sequence[str]], refused: Container[tuple[Tick, str]] = ()
+    account: RegretAnalysis, choices: Mapping[str, Sequence[str]], refused: Container[tuple[Tick, str]] = ()
 ) -> str:
     """Build a stand-alone SVG. *choices*: question -> its choices. *refused*: as for `format_move`."""
     end = value_curve.get_end_tick(account)
@@ -56,7 +56,7 @@ def draw(
     )
 
 
-def draw_small(account: Account, end_tick: Tick) -> str:
+def draw_small(account: RegretAnalysis, end_tick: Tick) -> str:
     """Draw only the shape, with the point of no return, up to *end_tick*, as one of many."""
 
     def format_point(point: tuple[Tick, float]) -> str:
@@ -107,13 +107,13 @@ def _draw_line(points: Iterable[tuple[Tick, float]], end_tick: Tick, color: str,
     return f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="{width:g}"/>'
 
 
-def _draw_curve(account: Account, end_tick: Tick) -> Iterator[str]:
+def _draw_curve(account: RegretAnalysis, end_tick: Tick) -> Iterator[str]:
     yield _draw_line(account.curve, end_tick, LINE, 1.6)
     for tone, points in value_curve.list_slopes(account):
         yield _draw_line(points, end_tick, COLORS[tone], 3.0)
 
 
-def _draw_point_of_no_return(account: Account, end_tick: Tick) -> Iterator[str]:
+def _draw_point_of_no_return(account: RegretAnalysis, end_tick: Tick) -> Iterator[str]:
     if account.point_of_no_return is None:
         return
     x, red = compute_x(account.point_of_no_return, end_tick), COLORS["bad"]
@@ -125,7 +125,7 @@ def _draw_point_of_no_return(account: Account, end_tick: Tick) -> Iterator[str]:
 
 
 def _draw_marks(
-    account: Account,
+    account: RegretAnalysis,
     end_tick: Tick,
     choices: Mapping[str, Sequence[str]],
     refused: Container[tuple[Tick, str]],

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from engine.drill.judging.review import Review, review_run
 from engine.drill.judging.shapes import Report, Row
-from engine.drill.par.account import Account, RunSegment
+from engine.drill.par.account import RegretAnalysis, RunSegment
 from engine.drill.running.drill import Drill
 from engine.inputs import Input
 
@@ -22,7 +22,7 @@ class ExportSource(Struct, frozen=True):
     """Name chosen by the player."""
     played_at: str = ""
     """Local date and time of the end of the run."""
-    account: Account | None = None
+    account: RegretAnalysis | None = None
     """Regret of each action and wait, if it was computed."""
     instructor_inputs: tuple[Input, ...] = ()
     """Inputs by the instructor of a class in this run."""

@@ -15,7 +15,7 @@ from engine.verbs.lines import parse_script
 BETTER_MAX: Final = 3.0
 """Maximum points by which par may exceed the reference; more means a wrong drill or rubric. Assumed."""
 
-WORTH_MIN: Final = BLUNDER
+INACTION_LOSS_MIN: Final = BLUNDER
 """Minimum points that inaction must lose: the cost of a blunder."""
 
 TRAP_MIN: Final = 0.5
@@ -56,7 +56,7 @@ def list_warnings(certificate: ParCertificate, file: str) -> list[Problem]:
     if not solved:
         text = tr("no known plan reaches all goals; the best earns {par:g} points")
         sentences.append((text.format(par=par), tr("All goals can be reached")))
-    if solved and idle > par - WORTH_MIN:
+    if solved and idle > par - INACTION_LOSS_MIN:
         text = tr("doing nothing earns {points:g} points, the best known plan {par:g}")
         sentences.append((text.format(points=idle, par=par), tr("Points require an action")))
     for trap in certificate.get("traps", ()) if solved else ():

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 BLUNDER: Final = 15
 """Minimum cost of a blunder in points (engine/drill/judging/shapes.py)."""
 
-TRIED_MIN: Final = 5
+TRIED_ACTIONS_MIN: Final = 5
 """Minimum number of tried actions for a meaningful share of blunders. Assumed."""
 
 CHANCES: Final = (0.3, 0.44, 0.57)
 """Chances of a blunder that separate the levels: a quarter of the 122 shipped drills is in each."""
 
 
-MADE: Final = LEVELS[1:]
+GENERATED_DRILL_LEVELS: Final = LEVELS[1:]
 """Levels of generated drills (app/files/generated_drills.py).
 
 Their faults must be diagnosed, and none was measured as a beginner's drill.
@@ -90,7 +90,7 @@ def compute_blunder_chance(certificate: ParCertificate) -> float | None:
     (Anderson, Kleinberg and Mullainathan, arXiv 1606.04956).
     """
     share = certificate.get("blunder_share")
-    if share is None or certificate["acts_tried"] < TRIED_MIN:
+    if share is None or certificate["acts_tried"] < TRIED_ACTIONS_MIN:
         return None
     return 1.0 - float(1.0 - share) ** int(certificate["choices"])
 

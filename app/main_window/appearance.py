@@ -13,7 +13,7 @@ from app.settings import WindowSettings
 from app.widgets import keys, theme
 from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.docks import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER, PROFILES
-from app.words.fuzzy import ALSO
+from app.words.fuzzy import SEARCH_WORDS_PROPERTY
 from app.words.language import LANGUAGES, mark, tr
 
 KEY_SCHEME: Final = settings.WindowSettingKey("keys/scheme", keys.SSMS)
@@ -90,7 +90,9 @@ class Appearance(QObject):
         for name, words in names.items():
             action = QAction(tr(words), menu, checkable=True)
             action.setData(name)
-            action.setProperty(ALSO, words)  # the command palette also finds the English text
+            action.setProperty(
+                SEARCH_WORDS_PROPERTY, words
+            )  # the command palette also finds the English text
             action.triggered.connect(lambda _=False, name=name: choose(name))
             self._groups[group_name].addAction(action)
             menu.addAction(action)

@@ -26,7 +26,7 @@ from app.main_window.confirmations import ConfirmationDialogs
 from app.main_window.debrief_page import DebriefPage
 from app.main_window.desk import Desk
 from app.main_window.desk_page import DeskConnection, DeskPage, RunFacts, ViewConnection
-from app.main_window.diagnostics import Doctor
+from app.main_window.diagnostics import InstallationCheckDialog
 from app.main_window.drill_choice import DrillChoice
 from app.main_window.failover_moment import FailoverMoment
 from app.main_window.files import FileDropHandler, FileOpener, RecentFiles, ScriptFiles
@@ -55,7 +55,7 @@ from app.views.input_line import InputLine
 from app.views.transport import find_next_speed
 from app.widgets import docks, keys, theme
 from app.widgets.busy_cursor import show_busy_cursor
-from app.words.fuzzy import ALSO
+from app.words.fuzzy import SEARCH_WORDS_PROPERTY
 from app.words.language import mark, tr
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.running.drill import Drill
@@ -259,7 +259,7 @@ class Assembly(QObject):
         panels = {**self._desk.docks, "topology": page.topology, "timeline": page.timeline}
         panels["transport"] = page.transport
         self._help = HelpKey(panels, self._pages, window)
-        self._doctor = Doctor(self._shared)
+        self._doctor = InstallationCheckDialog(self._shared)
         self._teller = Announcer(self._shared)
         self._settings_writer = SettingsWriter(self._shared)
         self._commands = PaletteCommands(self._shared, self._actions, window.menus, self._desk, self._choice)
@@ -542,7 +542,7 @@ class Assembly(QObject):
         """Describe the consequence of leaving now."""
         if self._play.attending:
             return confirmations.IN_CLASS
-        return confirmations.NOT_KEPT if self._play.run_id is None else confirmations.KEPT
+        return confirmations.PROGRESS_NOT_SAVED if self._play.run_id is None else confirmations.PROGRESS_SAVED
 
     def _ask_for_moment(self) -> None:
         drill = self._session.drill
@@ -553,5 +553,5 @@ class Assembly(QObject):
 def _add_entry(menu: QMenu, text: str, do: Callable[[], object]) -> QAction:
     """Add an entry without a name or key; the palette also finds its English text."""
     action = menu.addAction(tr(text), do)
-    action.setProperty(ALSO, text.replace("&", ""))
+    action.setProperty(SEARCH_WORDS_PROPERTY, text.replace("&", ""))
     return action

@@ -63,7 +63,7 @@ def _is_session_ending() -> bool:
     return isinstance(app, QApplication) and app.isSavingSession()
 
 
-AFTER_MS: Final = 300
+DRAFT_SAVE_DELAY_MS: Final = 300
 """Pause after the last change before the drafts are stored, because changes come in bursts."""
 
 
@@ -73,7 +73,7 @@ class SettingsWriter(WindowPart):
     def __init__(self, shared: SharedParts) -> None:
         super().__init__(shared)
         self._is_reported = False
-        self._write_timer = QTimer(self, singleShot=True, interval=AFTER_MS)
+        self._write_timer = QTimer(self, singleShot=True, interval=DRAFT_SAVE_DELAY_MS)
         self._write_timer.timeout.connect(self.write)
         shared.store.changed = self._write_timer.start
 

@@ -18,7 +18,7 @@ from app.views.palette import Palette, strip_mnemonic
 from app.views.topology import Topology
 from app.widgets import keys
 from app.widgets.shared_actions import add_heading
-from app.words.fuzzy import ALSO
+from app.words.fuzzy import SEARCH_WORDS_PROPERTY
 from app.words.language import tr
 from engine.model import World
 
@@ -130,7 +130,7 @@ class PaletteCommands(WindowPart):
         if action is None:
             action = QAction(owner)
             action.setObjectName(name)
-            action.setProperty(ALSO, name)
+            action.setProperty(SEARCH_WORDS_PROPERTY, name)
             action.triggered.connect(lambda: self._choice.ask_to_choose(name))
         action.setText(title.replace("&", "&&"))
         return action
@@ -141,7 +141,7 @@ def _add_english_texts(named: Iterable[tuple[str, QAction]]) -> list[QAction]:
     english_actions = []
     for name, action in named:
         if name in keys.BY_NAME:
-            action.setProperty(ALSO, keys.BY_NAME[name].text)
+            action.setProperty(SEARCH_WORDS_PROPERTY, keys.BY_NAME[name].text)
         english_actions.append(action)
     return english_actions
 

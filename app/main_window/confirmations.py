@@ -44,9 +44,9 @@ QUESTIONS: Final = {
 }
 """Action -> its confirmation text."""
 
-KEPT: Final = mark("your progress is saved, and you can resume it from the start page.")
+PROGRESS_SAVED: Final = mark("your progress is saved, and you can resume it from the start page.")
 IN_CLASS: Final = mark("your progress is saved. To resume, join with the same code and name.")
-NOT_KEPT: Final = mark("it is not recorded, so your progress will be lost.")
+PROGRESS_NOT_SAVED: Final = mark("it is not recorded, so your progress will be lost.")
 
 ACTIONS: Final = {
     "drill.open": "leave",

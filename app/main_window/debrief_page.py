@@ -36,7 +36,7 @@ from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.report import get_program_version
 from engine.drill.judging.review import Review, build_review
 from engine.drill.judging.shapes import BY_INSTRUCTOR, Report
-from engine.drill.par.account import Account, Best, RunSegment
+from engine.drill.par.account import Best, RegretAnalysis, RunSegment
 from engine.drill.par.lessons import blame_command, convert_reference_steps, find_lessons, use_reference_times
 from engine.drill.par.regret import EXTRA_PLANS, LONGER_SEARCH_FACTOR, build_account, exclude_finish
 from engine.drill.par.search_drill import SearchDrill
@@ -103,7 +103,7 @@ class FinishMoment(QObject):
             self.open_debrief()
 
 
-REVIEW_AT_ONCE_S: Final = 0.02
+REVIEW_BUDGET_S: Final = 0.02
 """Wall time that the review may take before the page is shown, so that a short run is complete at once."""
 
 
@@ -129,7 +129,7 @@ class DebriefPage(WindowPart):
         self._drill: Drill | None = None
         """Replayed run of the report; None if this version cannot replay it."""
         self._source: ExportSource | None = None
-        self._account: Account | None = None
+        self._account: RegretAnalysis | None = None
         self._lessons: tuple[RunSegment, ...] | None = None
         """Mistakes with plans at a person's pace, when the analysis is finished."""
         self._provisional = False
@@ -361,7 +361,7 @@ class DebriefPage(WindowPart):
         if drill is None:
             return
         if source is None:
-            self._analysis.start(build_review(drill), partial(self._receive_review, drill), REVIEW_AT_ONCE_S)
+            self._analysis.start(build_review(drill), partial(self._receive_review, drill), REVIEW_BUDGET_S)
         elif source.report["score"]["scored"] and (self._account is None or self._provisional):
             self._analysis.start(
                 self._compute_account(drill, source.review, EXTRA_PLANS), self._receive_account
@@ -377,7 +377,7 @@ class DebriefPage(WindowPart):
 
     def _compute_account(
         self, drill: Drill, review: Review, effort: int
-    ) -> Slices[tuple[Account, tuple[RunSegment, ...]]]:
+    ) -> Slices[tuple[RegretAnalysis, tuple[RunSegment, ...]]]:
         """Compute the account of the run, then for each lesson a plan that a person can carry out in time."""
         plans = list(certificates.load_plans(drill))
         if effort > EXTRA_PLANS and self._account is not None:
@@ -401,17 +401,17 @@ class DebriefPage(WindowPart):
             )
         return account, tuple(lessons)
 
-    def _exclude_foreign_end(self, account: Account) -> Account:
+    def _exclude_foreign_end(self, account: RegretAnalysis) -> RegretAnalysis:
         """Return the account without the end of a run that the instructor of a class ended."""
         is_foreign = self._report is not None and self._report["ended_by"] == BY_INSTRUCTOR
         return exclude_finish(account) if is_foreign else account
 
-    def _show_partial_account(self, account: Account) -> None:
+    def _show_partial_account(self, account: RegretAnalysis) -> None:
         """Show the partial result before the search is complete."""
         self._account, self._provisional = self._exclude_foreign_end(account), True
         self._page.update_run(self._build_model())
 
-    def _receive_account(self, result: tuple[Account, tuple[RunSegment, ...]]) -> None:
+    def _receive_account(self, result: tuple[RegretAnalysis, tuple[RunSegment, ...]]) -> None:
         self._account, self._lessons = result
         self._provisional = False
         self._finish_analysis()

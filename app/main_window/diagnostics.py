@@ -21,7 +21,7 @@ KILL_MS: Final = 2_000
 """Time limit for the end of a canceled check."""
 
 
-class Doctor(WindowPart):
+class InstallationCheckDialog(WindowPart):
     """Dialog for the installation check, with the check and its findings."""
 
     def __init__(self, shared: SharedParts) -> None:

@@ -143,7 +143,7 @@ def _format_sql_filter() -> str:
 
 KINDS: Final = frozenset({".toml", ".json", bundle.SUFFIX, sql_files.SUFFIX})
 """Endings of files that can be opened."""
-TOLD_MAX: Final = 5
+PROBLEMS_SHOWN_MAX: Final = 5
 """Maximum problems of a bundle in the window's notice; `mirrordrill check` lists all."""
 
 
@@ -215,8 +215,8 @@ class FileOpener(WindowPart):
         try:
             opened_bundle = bundle.read(file)
         except BundleError as refused:
-            more_count = len(refused.problems) - TOLD_MAX
-            lines = [str(problem) for problem in refused.problems[:TOLD_MAX]]
+            more_count = len(refused.problems) - PROBLEMS_SHOWN_MAX
+            lines = [str(problem) for problem in refused.problems[:PROBLEMS_SHOWN_MAX]]
             lines += [tr("and {n} more problems").format(n=more_count)] if more_count > 0 else []
             self._notice.warn(escape_invisible("\n".join(lines)))
             return
@@ -253,7 +253,7 @@ def _find_dropped_file(data: QMimeData) -> str:
     return files[0] if len(files) == 1 and Path(files[0]).suffix.lower() in KINDS else ""
 
 
-KEPT: Final = 10
+RECENT_FILES_MAX: Final = 10
 """Number of remembered files. Ours: readable at a glance in a menu."""
 
 
@@ -272,14 +272,14 @@ class RecentFiles(QObject):
     def list_files(self) -> list[Path]:
         """Return recent files that still exist, newest first."""
         document = self._store.read_json(settings.RECENT)
-        names = document[:KEPT] if isinstance(document, list) else []
+        names = document[:RECENT_FILES_MAX] if isinstance(document, list) else []
         return [Path(name) for name in names if isinstance(name, str) and "\0" not in name]
 
     def add(self, file: str) -> None:
         """Add *file*, which was opened."""
         path = Path(file).resolve()
         self._save_files(
-            [path, *(other_path for other_path in self.list_files() if other_path != path)][:KEPT]
+            [path, *(other_path for other_path in self.list_files() if other_path != path)][:RECENT_FILES_MAX]
         )
 
     def clear(self) -> None:

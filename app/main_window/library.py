@@ -11,7 +11,7 @@ from app.files.summary import ScenarioSummary, get_sort_key
 from app.storage import Profile, ResultRow, RunId, StorageError, UnfinishedRun
 from app.view_models import progress
 from app.view_models.progress import LearnerProgress
-from app.view_models.start_page import Card, InterruptedRun, NextDrill, recommend
+from app.view_models.start_page import DrillCard, InterruptedRun, NextDrill, recommend
 from app.views.history import FinishedRun
 from app.words.language import tr, trn
 from engine.constants import TICKS_PER_S
@@ -65,7 +65,7 @@ class Library:
         scenario = self.scenarios.get(name) or self.summaries.get(name)
         return scenario.title if scenario is not None else name
 
-    def build_cards(self) -> list[Card]:
+    def build_cards(self) -> list[DrillCard]:
         """Return all that can be played, in order."""
         order = sorted(self.summaries.values(), key=get_sort_key)
         learner_progress, begun_scenarios = self.read_progress(), self._load_begun_scenarios()
@@ -107,10 +107,10 @@ class Library:
 
     def _build_card(
         self, summary: ScenarioSummary, learner_progress: LearnerProgress, begun_scenarios: frozenset[str]
-    ) -> Card:
+    ) -> DrillCard:
         record = learner_progress.records.get(summary.name)
         best = record.best if record is not None else None
-        return Card.from_summary(
+        return DrillCard.from_summary(
             summary,
             known=True,
             best=best.score if best is not None else None,
@@ -120,7 +120,7 @@ class Library:
             begun=summary.name in begun_scenarios,
         )
 
-    def find_recommended_drill(self, cards: Sequence[Card]) -> NextDrill | None:
+    def find_recommended_drill(self, cards: Sequence[DrillCard]) -> NextDrill | None:
         """Return the recommended next drill."""
         return recommend(cards, self.read_progress())
 

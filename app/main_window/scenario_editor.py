@@ -140,7 +140,7 @@ DRAFT_MS: Final = 400
 NEW: Final = "new-scenario"
 """File name of a drill without a title."""
 
-NAME_KEPT: Final = 50
+COPIED_NAME_MAX: Final = 50
 """Characters of a drill's name in the name of its copy, so that the copy's name has at most 60."""
 
 
@@ -373,7 +373,7 @@ class EditorLauncher(WindowPart):
 
 def _suggest_copy_name(name: str) -> str:
     """Return the default name for a copy of the drill *name*. No other drill has this name."""
-    candidate = base_name = f"{run_scenario.make_slug(name)[:NAME_KEPT]}-copy"
+    candidate = base_name = f"{run_scenario.make_slug(name)[:COPIED_NAME_MAX]}-copy"
     folder, number = scenario_files.get_own_folder(), 1
     while scenario_files.is_shipped_name(candidate) or (folder / f"{candidate}.toml").exists():
         number += 1

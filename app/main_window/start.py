@@ -144,7 +144,7 @@ def iterate_window_modules() -> Iterator[str]:
     yield ALL
 
 
-LATER: Final = (
+BACKGROUND_MODULES: Final = (
     "engine.tsql.clients.upkeep",
     "engine.flow.compiled.loader",
     "engine.tsql.query.translate",
@@ -190,7 +190,7 @@ class ModulePreloader(QObject):
         return self._looking.isActive()
 
     def _load(self) -> None:
-        for name in LATER:
+        for name in BACKGROUND_MODULES:
             if not self._is_canceled:
                 import_module(name)
         if not self._is_canceled:

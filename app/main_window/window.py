@@ -12,7 +12,7 @@ from app import settings
 from app.files import folders, summary
 from app.main_window.actions import MENUS
 from app.settings import WindowSettings
-from app.view_models.start_page import Card
+from app.view_models.start_page import DrillCard
 from app.views.scenario_picker import ScenarioPicker
 from app.widgets.input_guard import get_guard
 from app.widgets.layouts import lay_column
@@ -136,7 +136,9 @@ class MainWindow(QMainWindow):
         summaries = sorted(
             summary.load_summaries(folders.get_default_folder()).values(), key=summary.get_sort_key
         )
-        self.picker.show_cards([Card.from_summary(scenario_summary) for scenario_summary in summaries], [])
+        self.picker.show_cards(
+            [DrillCard.from_summary(scenario_summary) for scenario_summary in summaries], []
+        )
         self.picker.take_focus()
 
     def _set_size(self) -> None:

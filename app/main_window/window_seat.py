@@ -16,7 +16,7 @@ from app.classroom.log_entries import LogEntry
 from app.classroom.messages.replies import (
     HandLowered,
     InstructionMessage,
-    InstructorAttention,
+    InstructorPresence,
     PaceState,
     RunShown,
     SeatRefusal,
@@ -283,7 +283,7 @@ class WindowSeat(QObject):
             case PaceState():
                 self._apply_state(was_frozen)
                 self._announce_break(message)
-            case InstructorAttention():
+            case InstructorPresence():
                 self._announce_attention(was_watched)
             case HandLowered():
                 self.raise_hand(None)

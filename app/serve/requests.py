@@ -19,7 +19,7 @@ from app.serve.parameters import InvalidValueError, TypedValue, UnreadableValueE
 from engine.drill.judging.shapes import Row
 from engine.tsql.scalars.values import Scalar
 
-ROWS_AT_ONCE: Final = 20
+DEFAULT_FETCH_ROWS: Final = 20
 """Rows of a fetch without a number of rows."""
 
 
@@ -150,7 +150,7 @@ class FetchRequest(Struct, frozen=True):
     cursor: int
     direction: int = FetchDirection.NEXT
     row: int = 0
-    count: int = ROWS_AT_ONCE
+    count: int = DEFAULT_FETCH_ROWS
     outputs: tuple[int, ...] = ()
     """Positions of the output parameters row and count, if requested."""
     close: bool = False
@@ -169,7 +169,7 @@ def open_cursor(
     status, rows = 0, cursor.size
     columns = types.encode_cursor_columns(result, tds)
     if opening.scroll & ScrollOptions.AUTO_FETCH:
-        cursor.fetch(FetchDirection.NEXT, 0, opening.rows or ROWS_AT_ONCE)
+        cursor.fetch(FetchDirection.NEXT, 0, opening.rows or DEFAULT_FETCH_ROWS)
         columns += types.encode_cursor_rows(result, cursor.block, tds)
         rows = cursor.fetched_count
         if opening.scroll & ScrollOptions.AUTO_CLOSE and cursor.fetched_count == cursor.size:
@@ -505,7 +505,7 @@ def _build_cursor_request(
 
 def _build_fetch(parameters: list[RpcParameter]) -> FetchRequest:
     outputs = tuple(place for place in (2, 3) if len(parameters) > place and parameters[place].output)
-    count = _compute_number(parameters, 3, ROWS_AT_ONCE)
+    count = _compute_number(parameters, 3, DEFAULT_FETCH_ROWS)
     return FetchRequest(
         _compute_number(parameters, 0),
         _compute_number(parameters, 1, FetchDirection.NEXT),

@@ -150,7 +150,7 @@ def _unpack(waiting: bytearray) -> bytes:
     return bytes(output)
 
 
-HELD_MAX: Final = 262_144
+UNREAD_BYTES_MAX: Final = 262_144
 """Maximum unread bytes before the client's system must wait. Assumed: four full windows of TCP."""
 
 SO_ATTACH_FILTER: Final = 26
@@ -184,7 +184,7 @@ class Pipe(asyncio.Protocol):
     @override
     def data_received(self, data: bytes) -> None:
         self._received += data
-        if len(self._received) > HELD_MAX:
+        if len(self._received) > UNREAD_BYTES_MAX:
             self.transport.pause_reading()
         self._wake()
 
@@ -228,7 +228,7 @@ class Pipe(asyncio.Protocol):
                 self._reading = None
         data = bytes(self._received)
         self._received.clear()
-        if len(data) > HELD_MAX and not self.transport.is_closing():
+        if len(data) > UNREAD_BYTES_MAX and not self.transport.is_closing():
             self.transport.resume_reading()
         return data
 

@@ -140,7 +140,7 @@ BUSY_TIMEOUT_MS: Final = 1_000
 """Time limit for a lock. A second instance never releases its lock, so this only covers an instance that is ending."""
 SIDE_FILE_SUFFIXES: Final = ("-wal", "-journal", "-shm")
 """Suffixes of SQLite's additional files."""
-BACKUPS_KEPT: Final = 3
+BACKUPS_MAX: Final = 3
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 
@@ -206,7 +206,7 @@ def open_database(folder: Path) -> ProfileDatabase:
 
 def list_backup_files(file: Path) -> list[Path]:
     """Return the paths of the backups of *file*, newest first. They may not exist yet."""
-    return [file.with_name(f"{file.stem}-backup-{age}{file.suffix}") for age in range(1, BACKUPS_KEPT + 1)]
+    return [file.with_name(f"{file.stem}-backup-{age}{file.suffix}") for age in range(1, BACKUPS_MAX + 1)]
 
 
 def write_backup(connection: sqlite3.Connection, file: Path) -> Path:

@@ -26,7 +26,7 @@ def open_profile(folder: Path | None = None) -> Profile:
 
 GOALS_MET: Final = SettingKey("runs/goals_met", "{}")
 """JSON: run -> [met goals, all goals]."""
-GOALS_KEPT: Final = 100
+RUNS_WITH_GOALS_MAX: Final = 100
 """Number of latest runs whose goals are kept."""
 
 
@@ -142,7 +142,7 @@ class Profile:
     def store_goals(self, run_id: RunId, met_count: int, total: int) -> None:
         """Store how many goals of a run are met, for the offer to continue it."""
         kept_goals = {
-            key: value for key, value in self._read_goals().items() if int(key) > run_id - GOALS_KEPT
+            key: value for key, value in self._read_goals().items() if int(key) > run_id - RUNS_WITH_GOALS_MAX
         }
         self.settings.set(GOALS_MET, json.dumps({**kept_goals, str(run_id): [met_count, total]}))
 

@@ -277,7 +277,7 @@ PACE_S: Final = 10.0
 """Time over which the rate is measured. Assumed: long enough to smooth bursts, short enough to follow."""
 SAMPLES_MIN: Final = 3
 """Minimum number of samples for a rate."""
-STILL_KB_PER_S: Final = 1.0
+ESTIMATE_RATE_MIN_KB_PER_S: Final = 1.0
 """Lowest rate for an estimate; below it the estimate would be days. Assumed."""
 
 
@@ -296,7 +296,7 @@ def estimate_s_until_empty(t_s: Array, kb: Array) -> float | None:
         return None
     if kb[-1] < 1.0:
         return 0.0
-    return float(kb[-1]) / -pace if pace < -STILL_KB_PER_S else None
+    return float(kb[-1]) / -pace if pace < -ESTIMATE_RATE_MIN_KB_PER_S else None
 
 
 def estimate_s_until_full(t_s: Array, kb: Array, room_kb: float) -> float | None:
@@ -306,4 +306,4 @@ def estimate_s_until_full(t_s: Array, kb: Array, room_kb: float) -> float | None
         return None
     if kb[-1] >= room_kb:
         return 0.0
-    return (room_kb - float(kb[-1])) / pace if pace > STILL_KB_PER_S else None
+    return (room_kb - float(kb[-1])) / pace if pace > ESTIMATE_RATE_MIN_KB_PER_S else None

@@ -37,7 +37,7 @@ SHORT_LABELS: Final = {
 """Short label of a drill's technology, for a card."""
 
 
-class State(NamedTuple):
+class ResultLabel(NamedTuple):
     """Learner's result of a drill as a short label."""
 
     text: str
@@ -57,7 +57,7 @@ class CardResults(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Card(ScenarioSummary):
+class DrillCard(ScenarioSummary):
     """Scenario with the learner's results."""
 
     best: float | None = None
@@ -74,7 +74,7 @@ class Card(ScenarioSummary):
     """True if the learner's results have been read."""
 
     @classmethod
-    def from_summary(cls, summary: ScenarioSummary, **results: Unpack[CardResults]) -> Card:
+    def from_summary(cls, summary: ScenarioSummary, **results: Unpack[CardResults]) -> DrillCard:
         """Return the card of a scenario; *results*: the fields that describe the learner's runs."""
         return cls(**{field.name: getattr(summary, field.name) for field in fields(summary)}, **results)
 
@@ -116,20 +116,22 @@ class Card(ScenarioSummary):
         return " · ".join(filter(None, parts))
 
     @property
-    def state(self) -> State:
+    def state(self) -> ResultLabel:
         """Return the progress of the drill."""
         if not self.scored:
-            return State(tr("Free play"), "muted")
+            return ResultLabel(tr("Free play"), "muted")
         if not self.known:
-            return State("", "muted")
+            return ResultLabel("", "muted")
         if self.last is None:
-            return State(tr("Started") if self.begun else tr("Not started"), "muted")
+            return ResultLabel(tr("Started") if self.begun else tr("Not started"), "muted")
         if self.passed:
             points = formatting.format_plain_number(self.best or 0.0)
             text = tr("✓ Passed, {points} · due") if self.due else tr("✓ Passed, {points}")
-            return State(text.format(points=points), "warn" if self.due else "ok")
+            return ResultLabel(text.format(points=points), "warn" if self.due else "ok")
         best = self.best if self.best is not None else self.last
-        return State(tr("{points} of 100, retry").format(points=formatting.format_plain_number(best)), "warn")
+        return ResultLabel(
+            tr("{points} of 100, retry").format(points=formatting.format_plain_number(best)), "warn"
+        )
 
     @cached_property
     def search_text(self) -> str:
@@ -154,7 +156,7 @@ def get_level_title(level: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-ORDERS: Final[tuple[tuple[str, Callable[[Card], tuple[object, ...]]], ...]] = (
+ORDERS: Final[tuple[tuple[str, Callable[[DrillCard], tuple[object, ...]]], ...]] = (
     (mark("By path"), lambda card: card.path_order),
     (mark("Easiest first"), lambda card: (LEVELS.index(card.level), card.minutes, card.title)),
     (mark("Shortest first"), lambda card: (card.minutes, card.title)),
@@ -191,7 +193,7 @@ class Filters(Struct, frozen=True):
     order: int = 0
     """Index into ORDERS."""
 
-    def is_match(self, card: Card) -> bool:
+    def is_match(self, card: DrillCard) -> bool:
         """Return whether *card* matches every filter; `filter_cards` does the search."""
         _, duration_min, greatest = DURATIONS[self.duration] if self.duration is not None else ("", 0, 10_000)
         return (
@@ -248,7 +250,7 @@ class SearchWord:
         self._exact = _compile([beginning])
         self._similar = _compile([beginning, *chain.from_iterable(others)])
 
-    def rank(self, card: Card) -> int:
+    def rank(self, card: DrillCard) -> int:
         """Return how well *card* matches: in its title, its summary or its other texts; 0 means not at all."""
         texts = (card.title.lower(), card.summary.lower(), card.search_text)
         for text_rank, text in enumerate(texts):
@@ -271,7 +273,7 @@ def _read_search(search: str) -> tuple[SearchWord, ...]:
     return tuple(map(SearchWord, [term for term in terms if term not in FILL_WORDS] or terms))
 
 
-def filter_cards(cards: Sequence[Card], filters: Filters) -> list[Card]:
+def filter_cards(cards: Sequence[DrillCard], filters: Filters) -> list[DrillCard]:
     """Return the matching cards in the selected order; a search lists matches in titles and summaries first.
 
     If no card matches all words of the search, return those with the most matches.
@@ -289,12 +291,12 @@ def filter_cards(cards: Sequence[Card], filters: Filters) -> list[Card]:
     return sorted(best, key=lambda card: -sum(ranks[card.name]))
 
 
-def has_all_words(card: Card, search: str) -> bool:
+def has_all_words(card: DrillCard, search: str) -> bool:
     """Return whether *card* has every word of the search, not only most of them."""
     return all(word.rank(card) for word in _read_search(search))
 
 
-def list_versions(cards: Sequence[Card]) -> list[str]:
+def list_versions(cards: Sequence[DrillCard]) -> list[str]:
     """Return the SQL Server versions among the cards, oldest first."""
     return sorted({card.version for card in cards if card.version})
 
@@ -305,11 +307,11 @@ class PathProgress(Struct, frozen=True):
     path: LearningPath
     passed: int
     total: int
-    next_card: Card | None
+    next_card: DrillCard | None
     """First drill of the path that is not passed; None if all are passed."""
 
 
-def list_path_progress(cards: Sequence[Card]) -> list[PathProgress]:
+def list_path_progress(cards: Sequence[DrillCard]) -> list[PathProgress]:
     """Return every learning path with its progress."""
     path_progress = []
     for path in load_learning_paths().values():
@@ -331,11 +333,11 @@ def list_path_progress(cards: Sequence[Card]) -> list[PathProgress]:
 class NextDrill(Struct, frozen=True):
     """Next drill, with the reason in one line."""
 
-    card: Card
+    card: DrillCard
     reason: str
 
 
-def recommend(cards: Sequence[Card], progress: LearnerProgress) -> NextDrill | None:
+def recommend(cards: Sequence[DrillCard], progress: LearnerProgress) -> NextDrill | None:
     """Choose the next drill: a due skill, then the last failure, then the next drill of the current path."""
     by_name = {card.name: card for card in cards if card.scored}
     newest_first = sorted(
@@ -377,7 +379,7 @@ def _count_days(start: datetime, end: datetime) -> int:
     return (end.astimezone().date() - start.astimezone().date()).days
 
 
-def _find_next_in_path(cards: Sequence[Card], finished_cards: Sequence[Card]) -> NextDrill | None:
+def _find_next_in_path(cards: Sequence[DrillCard], finished_cards: Sequence[DrillCard]) -> NextDrill | None:
     paths = {progress.path.key: progress for progress in list_path_progress(cards)}
     recent = dict.fromkeys(card.technology for card in finished_cards)
     for key in (*recent, *(key for key in paths if key not in recent)):

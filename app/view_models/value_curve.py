@@ -12,7 +12,7 @@ from app.words.language import mark, tr
 from app.words.localization import describe_input, shorten_line
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.shapes import Report
-from engine.drill.par.account import LABELS, WAITING, Account, LastChance, RunSegment
+from engine.drill.par.account import LABELS, WAITING, LastChance, RegretAnalysis, RunSegment
 from engine.inputs import Input
 from engine.model import Tick, to_ticks
 
@@ -77,12 +77,12 @@ def merge_waits(moves: Sequence[RunSegment]) -> list[RunSegment]:
     return segments
 
 
-def find_stops(account: Account) -> list[RunSegment]:
+def find_stops(account: RegretAnalysis) -> list[RunSegment]:
     """Return the segments that the curve marks: every action, and each wait that lost points."""
     return [move for move in merge_waits(account.moves) if move.line != WAITING or move.regret >= NOTED]
 
 
-def list_slopes(account: Account) -> Iterator[tuple[str, list[tuple[Tick, float]]]]:
+def list_slopes(account: RegretAnalysis) -> Iterator[tuple[str, list[tuple[Tick, float]]]]:
     """Yield tone and points of each falling part of the curve."""
     waits = [move for move in account.moves if move.line == WAITING]
     for stop in find_stops(account):
@@ -92,12 +92,12 @@ def list_slopes(account: Account) -> Iterator[tuple[str, list[tuple[Tick, float]
             yield TONES[stop.label][1], list(chain(*ends))
 
 
-def get_end_tick(account: Account) -> Tick:
+def get_end_tick(account: RegretAnalysis) -> Tick:
     """Return the end of the curve, which is always after its start."""
     return max((tick for tick, _ in account.curve), default=1) or 1
 
 
-def describe_curve(account: Account) -> str:
+def describe_curve(account: RegretAnalysis) -> str:
     """Return a text for screen readers: the start of the curve and each change."""
     text = tr("{moment}: {points} points")
     falls = [point for n, point in enumerate(account.curve) if not n or point[1] != account.curve[n - 1][1]]
@@ -121,7 +121,7 @@ def format_uncertainty() -> str:
     return tr("A better continuation may exist.")
 
 
-def format_certainty(account: Account) -> str:
+def format_certainty(account: RegretAnalysis) -> str:
     """Return a sentence about whether more points were possible than the curve shows."""
     doubt = account.doubt
     if doubt is None:
@@ -141,7 +141,7 @@ def format_no_return(tick: Tick) -> str:
 # --- actions and waits --------------------------------------------------------------------------------------
 
 
-def format_accuracy(account: Account) -> str:
+def format_accuracy(account: RegretAnalysis) -> str:
     """Format the accuracy in percent."""
     return tr("Accuracy {accuracy}%.").format(
         accuracy=formatting.format_plain_number(round(account.accuracy))

@@ -52,7 +52,7 @@ _NOWHERE = QModelIndex()
 WIDTH_EM: Final = 68
 """Maximum width in letters."""
 ROWS_MAX: Final = 12
-RECENT_KEPT: Final = 5
+RECENT_ACTIONS_MAX: Final = 5
 """Number of recent actions that come first while nothing is typed."""
 
 _TO_LIST: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
@@ -73,7 +73,7 @@ class PaletteEntry(Struct, frozen=True):
     @property
     def searched(self) -> str:
         """Visible text, followed by the other names of the action."""
-        other_names = self.action.property(fuzzy.ALSO)
+        other_names = self.action.property(fuzzy.SEARCH_WORDS_PROPERTY)
         return f"{self.text}  {other_names}" if other_names else self.text
 
     @property
@@ -192,12 +192,14 @@ class Palette(QFrame):
         self._update_geometry()
 
     def _rank_by_recency(self, action: QAction) -> int:
-        return self._recent.index(action) if action in self._recent else RECENT_KEPT
+        return self._recent.index(action) if action in self._recent else RECENT_ACTIONS_MAX
 
     def _trigger_entry(self, entry: PaletteEntry) -> None:
         if not entry.action.isEnabled():
             return
-        self._recent = [entry.action, *(a for a in self._recent if a is not entry.action)][:RECENT_KEPT]
+        self._recent = [entry.action, *(a for a in self._recent if a is not entry.action)][
+            :RECENT_ACTIONS_MAX
+        ]
         self.close_it()
         entry.action.trigger()
 

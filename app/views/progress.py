@@ -24,7 +24,7 @@ from app.learning.memory import SkillStanding
 from app.learning.next_drills import Recommendation
 from app.widgets import theme
 from app.widgets.key_button import build_back_button
-from app.widgets.layouts import Gap, lay_column, lay_row
+from app.widgets.layouts import EmptySpace, lay_column, lay_row
 from app.widgets.tables import TableColumn, TableModel, TableView, read_look
 from app.words import formatting
 from app.words.language import mark, tr, trn
@@ -231,7 +231,7 @@ class ProgressPage(QWidget):
         note = QLabel(tr("Rewound runs do not count. Mastery fades if you do not practice."))
         note.setProperty("muted", "true")
         note.setWordWrap(True)
-        buttons = lay_row(back_button, history, Gap(12), (note, 1))
+        buttons = lay_row(back_button, history, EmptySpace(12), (note, 1))
         lay_column(head, (body, 1), buttons, parent=self, margins=(28, 18, 28, 20), spacing=12)
 
     def show_progress(
@@ -341,7 +341,7 @@ def _build_calibration(answers: Calibration) -> QFrame:
             numbers.addWidget(label, index, column, Qt.AlignmentFlag.AlignRight)
     numbers.setHorizontalSpacing(14)
     numbers.setRowStretch(len(rows) + 1, 1)
-    layout = lay_row(numbers, Gap(14), (CalibrationCurve(answers), 1))
+    layout = lay_row(numbers, EmptySpace(14), (CalibrationCurve(answers), 1))
     lay_column(title, score, layout, parent=card, margins=(14, 10, 12, 12), spacing=8)
     return card
 

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets import theme
-from app.widgets.layouts import Gap, lay_column, lay_row
+from app.widgets.layouts import EmptySpace, lay_column, lay_row
 from app.widgets.tables import TableColumn, TableModel, TableView, escape_tip
 from app.words import formatting
 from app.words.language import mark, tr, trn
@@ -337,7 +337,7 @@ class Quarantine(QWidget):
         self.decline.clicked.connect(self.declined)
         context = Qt.ShortcutContext.WidgetWithChildrenShortcut
         QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self.declined.emit, context=context)
-        buttons = lay_row(self.decline, Gap(12), self.items.controls, 0, self.accept)
+        buttons = lay_row(self.decline, EmptySpace(12), self.items.controls, 0, self.accept)
         lay_column(
             self._title,
             self._message,

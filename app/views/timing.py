@@ -289,7 +289,7 @@ def phase_color(colors: theme.ThemeTokens, series_or_name: str | int) -> QColor:
     return color
 
 
-class Phases(QWidget):
+class PhaseDetails(QWidget):
     """Selected failover at its own scale: a bar, and below it the name and duration of each color."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -388,7 +388,7 @@ class Timing(QWidget):
         self.table.doubleClicked.connect(self._choose_time)
         self.steps = TableModel(STEP_COLUMNS, self)
         self.comparison = TableModel(COMPARISON_COLUMNS, self)
-        self.phases = Phases()
+        self.phases = PhaseDetails()
         self.verdict = QLabel(wordWrap=True)
         self.verdict.setProperty("muted", True)
         self.verdict.setAlignment(Qt.AlignmentFlag.AlignTop)

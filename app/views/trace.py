@@ -64,7 +64,7 @@ SHORT: Final = (
 """Columns for a narrow dock. The text below and the wide view have the other columns."""
 
 
-class Trace(EventTable):
+class StateTrace(EventTable):
     """State changes of all servers, or of one."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

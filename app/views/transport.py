@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QProgressBar, QSl
 
 from app.view_models.picture import HasWorld
 from app.widgets import theme
-from app.widgets.layouts import Gap, lay_column, lay_row
+from app.widgets.layouts import EmptySpace, lay_column, lay_row
 from app.words import formatting
 from app.words.language import tr
 from engine.model import World
@@ -192,7 +192,16 @@ class Transport(QWidget):
         clock = lay_column(self._clock, self._server_time, spacing=0)
         layout = lay_row(self._speed, 0, self._note)
         speed = lay_column(layout, _SliderArea(self._slider, self._progress), spacing=2)
-        lay_row(clock, Gap(10), *self._buttons, Gap(10), speed, parent=self, margins=(10, 4, 6, 4), spacing=2)
+        lay_row(
+            clock,
+            EmptySpace(10),
+            *self._buttons,
+            EmptySpace(10),
+            speed,
+            parent=self,
+            margins=(10, 4, 6, 4),
+            spacing=2,
+        )
 
     # --- display --------------------------------------------------------------------------------------------
 

@@ -35,10 +35,10 @@ RowsOf = Callable[[Event, World], Iterable[object]]
 SLICE: Final = 1_000
 """Number of events that are searched between two checks of the clock: some milliseconds. Assumed."""
 
-MADE_MAX: Final = 1_000
+CACHED_ROWS_MAX: Final = 1_000
 """Maximum number of events with cached rows; a screen shows fewer. Assumed."""
 
-AT_ONCE_TICKS: Final = 0.5
+SPAN_TOLERANCE_TICKS: Final = 0.5
 """Tolerance that includes the ticks at both ends of a span in seconds."""
 
 
@@ -154,7 +154,7 @@ class EventRows(Sequence[object]):
         if filters.span is not None:
             ticks = self._log.columns["tick"][indices]
             low, high = (seconds * TICKS_PER_S for seconds in filters.span)
-            indices = indices[(ticks >= low - AT_ONCE_TICKS) & (ticks <= high + AT_ONCE_TICKS)]
+            indices = indices[(ticks >= low - SPAN_TOLERANCE_TICKS) & (ticks <= high + SPAN_TOLERANCE_TICKS)]
         return indices
 
     def _add_rows(self, row_numbers: Array) -> Array:
@@ -180,7 +180,7 @@ class EventRows(Sequence[object]):
         rows = self._row_cache.get(index)
         if rows is None:
             assert self._world is not None
-            if len(self._row_cache) >= MADE_MAX:
+            if len(self._row_cache) >= CACHED_ROWS_MAX:
                 self._row_cache.clear()
             rows = self._row_cache[index] = list(self._rows_of(self._log[index], self._world))
         return rows
@@ -192,7 +192,7 @@ class EventRows(Sequence[object]):
 
 EVERYWHERE: Final = mark("All")
 
-AT_ONCE_S: Final = 0.005
+MOMENT_TOLERANCE_S: Final = 0.005
 """Half a tick: events within it belong to the selected moment."""
 
 NARROW_UNITS: Final = 32.0
@@ -370,7 +370,9 @@ class EventTable(QWidget):
     def show_time(self, t_s: float | None) -> None:
         """Select the last row by *t_s* (seconds since the start); None means no row."""
         position = (
-            -1 if t_s is None else bisect_right(self.model.rows, t_s + AT_ONCE_S, key=attrgetter("t_s")) - 1
+            -1
+            if t_s is None
+            else bisect_right(self.model.rows, t_s + MOMENT_TOLERANCE_S, key=attrgetter("t_s")) - 1
         )
         if position < 0:
             self.table.clearSelection()

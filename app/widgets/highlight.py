@@ -14,10 +14,10 @@ from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
 from app.widgets.theme import ThemeTokens
 from engine.overrides import override
 
-LEXED_MAX: Final = 100_000
+HIGHLIGHTED_LENGTH_MAX: Final = 100_000
 """Maximum length of a text with syntax highlighting."""
 
-AT_ONCE_MAX: Final = 5_000
+IMMEDIATE_LENGTH_MAX: Final = 5_000
 """Maximum length of a text that is colored completely at every key: about 5 ms. Longer texts follow in slices."""
 
 PAUSE_MS: Final = 150
@@ -59,7 +59,7 @@ class Highlighter(QSyntaxHighlighter):
     @override
     def highlightBlock(self, text: str) -> None:
         size = self.document().characterCount()
-        if size > LEXED_MAX:  # a paste of 25,000 lines calls this for each of them
+        if size > HIGHLIGHTED_LENGTH_MAX:  # a paste of 25,000 lines calls this for each of them
             return
         state = (self.document().revision(), size)
         if self._lexed != state:
@@ -78,7 +78,7 @@ class Highlighter(QSyntaxHighlighter):
         """Color a short text at once; start the timer for a longer text."""
         self._reading, self._to_color = None, []
         size = self.document().characterCount()
-        if size <= AT_ONCE_MAX:
+        if size <= IMMEDIATE_LENGTH_MAX:
             reading = self._begin()
             reading.read_tokens(size)
             self._spans, self._open = reading.spans, reading.open
@@ -94,7 +94,7 @@ class Highlighter(QSyntaxHighlighter):
             lines, self._to_color = self._to_color[:LINES_A_TURN], self._to_color[LINES_A_TURN:]
             for line in lines:
                 self.rehighlightBlock(self.document().findBlockByNumber(line))
-        elif self._reading is not None or self.document().characterCount() <= LEXED_MAX:
+        elif self._reading is not None or self.document().characterCount() <= HIGHLIGHTED_LENGTH_MAX:
             self._reading = self._reading or self._begin()
             if self._reading.read_tokens(WORDS_A_TURN):
                 highlight_pass, self._reading = self._reading, None

@@ -17,13 +17,13 @@ from PySide6.QtWidgets import (
 )
 
 
-class Gap(Struct, frozen=True):
+class EmptySpace(Struct, frozen=True):
     """Empty space that does not stretch."""
 
     px: int
 
 
-Part = QWidget | QLayout | Gap | int
+Part = QWidget | QLayout | EmptySpace | int
 Placed = Part | tuple[QWidget | QLayout, int] | tuple[QWidget, int, Qt.AlignmentFlag]
 """Widget, layout or spacer, alone or with stretch and alignment; a number alone is empty space that stretches."""
 
@@ -60,7 +60,7 @@ def _fill(
                 layout.addStretch(part)
             case QWidget() | (QWidget(), *_):
                 layout.addWidget(*part) if isinstance(part, tuple) else layout.addWidget(part)
-            case Gap():
+            case EmptySpace():
                 layout.addSpacing(part.px)
             case QLayout() | (QLayout(), *_):
                 layout.addLayout(*part) if isinstance(part, tuple) else layout.addLayout(part)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu
 from app.view_models.offers import ActionOffer, ActionTarget, list_offers
 from app.widgets import theme
 from app.widgets.tables import escape_tip
-from app.words.fuzzy import ALSO
+from app.words.fuzzy import SEARCH_WORDS_PROPERTY
 from app.words.language import tr
 from engine.model import World
 
@@ -126,7 +126,7 @@ class SharedActions(QObject):
         action.setProperty("group", offer.group)
         action.setProperty("line", offer.line)
         action.setProperty("section", offer.section)
-        action.setProperty(ALSO, f"{offer.line} {offer.english}")
+        action.setProperty(SEARCH_WORDS_PROPERTY, f"{offer.line} {offer.english}")
         return action
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 Item = TypeVar("Item")
 
-ALSO: Final = "also"
+SEARCH_WORDS_PROPERTY: Final = "also"
 """Property of an action: hidden words by which the palette finds it."""
 
 _AT_WORD, _INSIDE, _SCATTERED = 3, 2, 1

@@ -54,7 +54,7 @@ SPREAD: Final = 0.10
 LEASE_STOP_SINCE: Final = 2014
 """First version with message 19420. [DOC: Database Engine events and errors]"""
 
-LOOK_AGAIN_S: Final = 0.5
+RETRY_INTERVAL_S: Final = 0.5
 """Interval between attempts of a failover step that is not yet possible. Assumed."""
 
 
@@ -255,7 +255,7 @@ def become_primary(world: World, guid: int, server: str, since_tick: int) -> Non
         return
     node = config.find_node_of(world, server)
     if world.instances[server].hung or node is None or not config.can_write(world, node.name):
-        world.call_after(LOOK_AGAIN_S, "availability.online", guid, server, since_tick)
+        world.call_after(RETRY_INTERVAL_S, "availability.online", guid, server, since_tick)
         return
     role = node.config.find_role(group.name)
     if role is not None and (role.owner != node.name or role.state is not ResourceState.ONLINE_PENDING):

@@ -5,7 +5,7 @@ from typing import Final
 from engine.events import ClusterLogData
 from engine.model import World
 
-LINES_KEPT: Final = 1_000
+CLUSTER_LOG_LINES_MAX: Final = 1_000
 """Number of lines that a cluster log keeps. Assumed."""
 
 
@@ -28,7 +28,7 @@ def write_line(world: World, node: str, level: str, component: str, text: str) -
     *level*: INFO, WARN or ERR. *component*: the part in brackets (RCM, QUORUM, NODE, RHS …).
     """
     line = (world.tick, level, component, text)
-    world.clusterlog[node] = (*world.clusterlog.get(node, ())[1 - LINES_KEPT :], line)
+    world.clusterlog[node] = (*world.clusterlog.get(node, ())[1 - CLUSTER_LOG_LINES_MAX :], line)
     world.emit(
         ClusterLogData(level=level, component=component), f"{level:<4} [{component}] {text}", server=node
     )

@@ -17,7 +17,7 @@ from engine.model import Cluster, ClusterConfig, FieldOf, Handlers, Node, World,
 REGROUP_S: Final = (1.0, 2.0)
 """Time from the last missed heartbeat until the survivors agree on the members. Derived."""
 
-COUNT_AGAIN_S: Final = 10.0
+RECOUNT_DELAY_S: Final = 10.0
 """Time from a change of members until votes are recounted. A second loss before that counts as simultaneous.
 
 Assumed. Only "10 to 30 s" is known.
@@ -132,7 +132,7 @@ def _record_witness_state(world: World, cluster: Cluster) -> None:
             world.emit(ClusterData(what="witness", there=is_present), text)
             if not is_present:
                 world.call_after(world.chance.draw_uniform(*REGROUP_S), "cluster.regroup", cluster.name)
-        world.call_after(COUNT_AGAIN_S, "cluster.count", cluster.name)
+        world.call_after(RECOUNT_DELAY_S, "cluster.count", cluster.name)
 
 
 def _compute_silence_limit_s(world: World, cluster: Cluster, pair: Pair) -> float:
@@ -258,7 +258,7 @@ def _continue_partition(world: World, side_nodes: list[str], lost_nodes: list[st
         text = build_message("{node} was removed from the active cluster membership", node=lost_node)
         world.emit(ClusterData(what="node removed", node=lost_node), text, server=first)
         quarantine.record_exit(world, first, lost_node)
-    world.call_after(COUNT_AGAIN_S, "cluster.count", world.nodes[first].cluster)
+    world.call_after(RECOUNT_DELAY_S, "cluster.count", world.nodes[first].cluster)
     roles.on_owners_lost(world, first, lost_nodes)
 
 
@@ -484,7 +484,7 @@ def form_cluster(world: World, side_nodes: list[str], cluster_config: ClusterCon
         ClusterData(what="formed"), build_message("{node} has formed the cluster", node=newest), server=newest
     )
     config.update_config(world, side_nodes[0])
-    world.call_after(COUNT_AGAIN_S, "cluster.count", world.nodes[side_nodes[0]].cluster)
+    world.call_after(RECOUNT_DELAY_S, "cluster.count", world.nodes[side_nodes[0]].cluster)
     for node in side_nodes:
         roles.on_node_joined(world, node)
     roles.restore_roles(world, side_nodes[0])
@@ -498,7 +498,7 @@ def _join_partition(world: World, node: str, partition: int) -> None:
     world.emit(
         ClusterData(what="joined"), build_message("{node} has joined the cluster", node=node), server=node
     )
-    world.call_after(COUNT_AGAIN_S, "cluster.count", writer.cluster)
+    world.call_after(RECOUNT_DELAY_S, "cluster.count", writer.cluster)
     roles.on_node_joined(world, node)
 
 

@@ -17,7 +17,7 @@ RETRY_S: Final = 3_600.0
 """Time after which the cluster retries to bring a failed role online. Known (default of a resource)."""
 
 
-LOOK_AGAIN_S: Final = 0.5
+RETRY_INTERVAL_S: Final = 0.5
 """Interval between requests to a member that does not answer, until it answers or is removed. Assumed."""
 
 
@@ -410,7 +410,7 @@ def _take_offline(
     world: World, node: str, role: ClusterRole, target_nodes: tuple[str, ...], transition: str
 ) -> None:
     reached = _is_reachable(world, world.nodes[node], role.owner)
-    done_s = KINDS[role.kind].take_offline(world, role, transition == "move") if reached else LOOK_AGAIN_S
+    done_s = KINDS[role.kind].take_offline(world, role, transition == "move") if reached else RETRY_INTERVAL_S
     role = _change_role(
         world, node, role, state=ResourceState.OFFLINE_PENDING, why="", tried=(), way=transition
     )
@@ -431,7 +431,9 @@ def complete_offline(
     host, role = node_and_role
     if config.read_node_state(world, host.name, role.owner) != "Down":
         if not _is_reachable(world, host, role.owner):
-            world.call_after(LOOK_AGAIN_S, "role.offline", host.name, name, step, target_nodes, is_requested)
+            world.call_after(
+                RETRY_INTERVAL_S, "role.offline", host.name, name, step, target_nodes, is_requested
+            )
             return
         if not is_requested:
             _take_offline(world, host.name, role, target_nodes, role.way)
@@ -462,7 +464,7 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
         if not _is_reachable(
             world, own_node, target
         ):  # the cluster has not noticed yet that the node is lost
-            world.call_after(LOOK_AGAIN_S, "role.online", node, role.name, pending.step)
+            world.call_after(RETRY_INTERVAL_S, "role.online", node, role.name, pending.step)
             return
         declined = kind.bring_online(world, pending, target)
         if not declined:

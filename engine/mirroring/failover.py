@@ -249,7 +249,7 @@ def on_principal_closed(world: World, guid: int, detected_tick: int) -> None:
     if failover is None or failover.detected_tick != detected_tick or failover.kind != "manual":
         return
     if world.instances[failover.from_server].hung:
-        world.call_after(LOOK_AGAIN_S, "failover.closed", guid, detected_tick)
+        world.call_after(RETRY_INTERVAL_S, "failover.closed", guid, detected_tick)
         return
     _update(world, failover, agreed_tick=world.tick)
     recheck_failover(world, guid)
@@ -291,7 +291,7 @@ REASON = {"automatic": "Auto Failover", "manual": "Failover from partner", "forc
 """Reason in message 1480 on the new principal. From memory of the product; see facts 1.8."""
 
 
-LOOK_AGAIN_S = 0.5
+RETRY_INTERVAL_S = 0.5
 """Interval at which a pending failover step checks whether a frozen instance continues. Assumed."""
 
 
@@ -302,7 +302,7 @@ def become_principal(world: World, guid: int, detected_tick: int) -> None:
         return
     new, old = (failover.to_server, failover.database), (failover.from_server, failover.database)
     if world.instances[new[0]].hung:
-        world.call_after(LOOK_AGAIN_S, "failover.online", guid, detected_tick)
+        world.call_after(RETRY_INTERVAL_S, "failover.online", guid, detected_tick)
         return
     if not world.instances[new[0]].running or world.copies[new].stream is None:
         _abandon_failover(world, failover, build_message("{server} failed", server=new[0]))

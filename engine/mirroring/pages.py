@@ -7,7 +7,7 @@ headers and boot pages cannot be repaired.
 
 from typing import Final
 
-from engine.constants import PAGE_READ_AGAIN_S, PAGE_REPAIR_S, TICKS_PER_S
+from engine.constants import PAGE_READ_INTERVAL_S, PAGE_REPAIR_S, TICKS_PER_S
 from engine.messages import Message, fill_message
 from engine.model import DatabaseCopy, DbState, Handlers, Key, MirrorState, PageRepair, World, to_ticks
 from engine.protocol import disks, errorlog, files, groups, statements, volumes
@@ -21,7 +21,7 @@ Later allocation pages of a file count as ordinary pages.
 DAMAGED_OBJECT: Final = 2_073_058_421
 """Object id in the output of CHECKDB. Assumed: the simulation does not know the table of a page."""
 
-REPAIRS_KEPT: Final = 100
+REPAIR_ROWS_MAX: Final = 100
 """Maximum rows of sys.dm_db_mirroring_auto_page_repair per database. Documented."""
 
 
@@ -46,7 +46,7 @@ def read_damaged_page(world: World, server: str, database: str, page: int) -> No
     is_suspended = copy.availability.suspended is not None  # redo reads the page again after RESUME
     states = [member_copy.mirroring.state for member_copy in world.list_copies_of(database)]
     if is_suspended or MirrorState.PENDING_FAILOVER in states:
-        world.call_after(PAGE_READ_AGAIN_S, "page.read", server, database, page)
+        world.call_after(PAGE_READ_INTERVAL_S, "page.read", server, database, page)
         return
     if copy.db_state is not DbState.ONLINE and not redoes:
         return
@@ -82,7 +82,7 @@ def _leave_damaged(world: World, key: Key, page: int, *, tried: bool) -> None:
     else:
         errorlog.write_message(world, key[0], 824, *_build_read_error_arguments(copy, page))
     if world.copies[key].db_state is DbState.ONLINE:  # the next read may find a copy that can repair the page
-        world.call_after(PAGE_READ_AGAIN_S, "page.read", *key, page)
+        world.call_after(PAGE_READ_INTERVAL_S, "page.read", *key, page)
 
 
 def on_page_received(world: World, server: str, database: str, page: int) -> None:
@@ -108,7 +108,7 @@ def on_page_received(world: World, server: str, database: str, page: int) -> Non
 def _record_repair(world: World, key: Key, page: int, *, status: int) -> None:
     repairs = [row for row in world.copies[key].page_repairs if row.page != page]
     row = PageRepair(page=page, status=status, tick=world.tick)
-    world.update_copy(key, page_repairs=tuple([*repairs, row][-REPAIRS_KEPT:]))
+    world.update_copy(key, page_repairs=tuple([*repairs, row][-REPAIR_ROWS_MAX:]))
 
 
 def is_detected(copy: DatabaseCopy, page: int) -> bool:

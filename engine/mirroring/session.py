@@ -392,7 +392,7 @@ def _choose_mirror_db_state(mirror: DatabaseCopy) -> DbState:
 
 # --- an instance starts ----------------------------------------------------------------------------
 
-ASK_AGAIN_S: Final = 0.1
+PARTNER_CHECK_INTERVAL_S: Final = 0.1
 """Interval at which a starting principal checks whether its partner has answered. Assumed."""
 
 
@@ -404,7 +404,7 @@ def on_recovered(world: World, key: Key) -> None:
     if copy.mirroring.role is Role.PRINCIPAL and not contact.connected and contact.pending == "reconnect":
         # The partner is reachable and may have become principal. It must answer before clients may connect.
         started_tick = world.instances[server].started_tick
-        world.call_after(ASK_AGAIN_S, "database.recovered", server, database, started_tick)
+        world.call_after(PARTNER_CHECK_INTERVAL_S, "database.recovered", server, database, started_tick)
         return
     world.update_copy(key, recovering=False)
     if copy.mirroring.partner is None:

@@ -21,7 +21,7 @@ from engine.flow import (
 from engine.flow.derive import compute_handling_ms, compute_link_kb_per_s, compute_stream_kb_per_s
 from engine.flow.setup import compute_wire_ratio
 
-PAIRS_AT_ONCE: Final = 25
+PAIRS_PER_FLOW: Final = 25
 """Number of pairs per flow. Pairs share nothing; a larger flow would only take longer to create."""
 
 COMPARISON_S: Final = 10.0
@@ -73,8 +73,8 @@ def compute_steady_states(setups: tuple[Pair, ...], endless_queue: str = "") -> 
     start, "redo" an endless redo queue.
     """
     states: list[SteadyState] = []
-    for first_index in range(0, len(setups), PAIRS_AT_ONCE):
-        states += _run_to_rest(setups[first_index : first_index + PAIRS_AT_ONCE], endless_queue)
+    for first_index in range(0, len(setups), PAIRS_PER_FLOW):
+        states += _run_to_rest(setups[first_index : first_index + PAIRS_PER_FLOW], endless_queue)
     return tuple(states)
 
 

@@ -6,7 +6,7 @@ from engine.events import ErrorLogData
 from engine.messages import fill_message
 from engine.model import LogLine, World
 
-LINES_KEPT: Final = 1_000
+ERROR_LOG_LINES_MAX: Final = 1_000
 """Maximum number of lines of an ERRORLOG that xp_readerrorlog can read. Assumed."""
 
 
@@ -24,10 +24,13 @@ def write_text(world: World, server: str, text: str) -> None:
 
 
 def write_line(world: World, server: str, number: int, severity: int, state: int, text: str) -> None:
-    """Write any line. T-SQL can read only the last LINES_KEPT lines."""
+    """Write any line. T-SQL can read only the last ERROR_LOG_LINES_MAX lines."""
     line = (world.tick, number, severity, state, text)
     before = world.errorlog.get(server, ())
-    world.errorlog[server] = (*(before if len(before) < LINES_KEPT else before[1 - LINES_KEPT :]), line)
+    world.errorlog[server] = (
+        *(before if len(before) < ERROR_LOG_LINES_MAX else before[1 - ERROR_LOG_LINES_MAX :]),
+        line,
+    )
     world.emit(ErrorLogData(number=number, severity=severity, state=state), text, server=server)
 
 
@@ -63,7 +66,7 @@ def find_source(number: int, text: str) -> str:
     return next((name for low, high, name in SOURCES if low <= number < high), SYSTEM_PROCESS)
 
 
-ARCHIVES_KEPT: Final = 6
+ARCHIVES_MAX: Final = 6
 """Number of archived logs. Documented [DOC: sp_cycle_errorlog; configure SQL Server error logs]."""
 
 
@@ -74,4 +77,4 @@ def list_logs(world: World, server: str) -> list[list[LogLine]]:
         if log_files[-1] and not line[1] and line[4].startswith("Microsoft SQL Server"):
             log_files.append([])
         log_files[-1].append(line)
-    return log_files[: -2 - ARCHIVES_KEPT : -1]
+    return log_files[: -2 - ARCHIVES_MAX : -1]

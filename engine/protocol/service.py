@@ -17,7 +17,7 @@ def _emit_announcement(world: World, server: str, text: str) -> None:
     world.emit(ServiceData(), text, server=server)
 
 
-PRESS_AGAIN_S: Final = 1.0
+POWER_CHECK_INTERVAL_S: Final = 1.0
 """Interval at which a person checks whether a computer is off, to power it on again. Assumed."""
 
 
@@ -29,7 +29,7 @@ def power_off(world: World, name: str) -> None:
 
 def _delay_power_on(world: World, computer: str) -> None:
     world.cancel_calls("computer.on", computer)
-    world.call_after(PRESS_AGAIN_S, "computer.on", computer)
+    world.call_after(POWER_CHECK_INTERVAL_S, "computer.on", computer)
 
 
 def _lose_power(world: World, computer: str) -> None:

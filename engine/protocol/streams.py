@@ -379,7 +379,7 @@ TRACE_FLAG_NO_COMPRESSION: Final = 1462
 
 MBPS_PER_KB_PER_S: Final = 8.0 * 1024.0 / 1e6
 
-SETUPS_KEPT: Final = 4_096
+CACHED_SETUPS_MAX: Final = 4_096
 """Number of cached setups.
 
 Logs with equal setups share one object, so that a comparison by identity finds no change.
@@ -506,7 +506,7 @@ def _build_site(name: str, cores: int, worker_threads: int) -> ServerHardware:
     return replace(site, worker_threads=worker_threads) if worker_threads else site
 
 
-@lru_cache(SETUPS_KEPT)
+@lru_cache(CACHED_SETUPS_MAX)
 def _build_source(
     site: str,
     cores: int,
@@ -547,7 +547,7 @@ def _build_waiting_stream(site: str, cores: int, worker_threads: int) -> StreamS
     return StreamSetup(site=_build_site(site, cores, worker_threads), sending=False)
 
 
-@lru_cache(SETUPS_KEPT)
+@lru_cache(CACHED_SETUPS_MAX)
 def _build_stream(
     site: str,
     cores: int,

@@ -28,7 +28,7 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(window, "LOOKS_MS", ())
     monkeypatch.setattr(input_guard, "FRESH_S", 0.0)
     monkeypatch.setattr(debrief_page, "WAIT_S", 0.0)
-    monkeypatch.setattr(debrief_page, "REVIEW_AT_ONCE_S", float("inf"))
+    monkeypatch.setattr(debrief_page, "REVIEW_BUDGET_S", float("inf"))
 
 
 @pytest.fixture(autouse=True)

@@ -28,7 +28,7 @@ PINGS_S: Final = 10.0
 A seat that is silent for twice this time counts as lost, such as a sleeping laptop."""
 REFUSED: Final = 4000
 """WebSocket close code of a seat that was refused for good; the reason is a sentence. 4000 and on are private use."""
-LATER: Final = 4001
+RETRY_LATER: Final = 4001
 """Close code for a seat that may try again."""
 
 Tick = Annotated[int, Meta(ge=0, le=TICK_MAX)]

@@ -133,7 +133,7 @@ class InstructionMessage(WireMessage, frozen=True, tag="instruction"):
     text: str
 
 
-class InstructorAttention(WireMessage, frozen=True, tag="attention"):
+class InstructorPresence(WireMessage, frozen=True, tag="attention"):
     """Current attention of the instructor to this seat.
 
     It is sent again after every interruption of the connection.
@@ -191,7 +191,7 @@ ToSeat = (
     | AcknowledgedActions
     | PaceState
     | InstructionMessage
-    | InstructorAttention
+    | InstructorPresence
     | HandLowered
     | RunShown
     | ShownPosition

@@ -21,7 +21,7 @@ from app.classroom import certificate
 from app.classroom.addresses import list_reachable_addresses
 from app.classroom.code import Invitation, compute_fingerprint, create_secret, format_address
 from app.classroom.join import Participation
-from app.classroom.messages.codec import LATER, REFUSED, ProtocolError, encode
+from app.classroom.messages.codec import REFUSED, RETRY_LATER, ProtocolError, encode
 from app.classroom.messages.replies import SeatReport
 from app.classroom.messages.team import (
     END_LINE,
@@ -79,7 +79,7 @@ class TeamServer:
         except (InputRejectedError, ProtocolError, InputError) as problem:
             refusal = REFUSED, str(problem)
         except (TimeoutError, OSError) as problem:
-            refusal = LATER, str(problem)
+            refusal = RETRY_LATER, str(problem)
         except WebSocketDisconnect:
             pass
         if refusal is not None:
@@ -118,7 +118,7 @@ class TeamServer:
         async def send_queued() -> None:
             while unsent.qsize() <= UNSENT_MAX:
                 await connection.send_text(encode(await unsent.get()))
-            await connection.close(LATER, "")
+            await connection.close(RETRY_LATER, "")
 
         unsent.put_nowait(welcome)
         viewer = Viewer(member.role, queue_message)

@@ -21,7 +21,7 @@ from app.view_models.debrief.verdict import (
     STEPS_MAX,
     Asked,
     Step,
-    Verdict,
+    VerdictModel,
     ask_choices,
     describe_cost,
     describe_mistake,
@@ -36,7 +36,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.review import Review, is_same_action
 from engine.drill.judging.shapes import Report, Row
-from engine.drill.par.account import WAITING, Account, RunSegment
+from engine.drill.par.account import WAITING, RegretAnalysis, RunSegment
 from engine.drill.par.lessons import Judgment, choose_steps, is_action, is_good_answer
 from engine.verbs.lines import parse_line
 
@@ -67,7 +67,7 @@ class SummaryFigure(Struct, frozen=True):
     tip: str = ""
 
 
-class Summary(Struct, frozen=True):
+class SummaryModel(Struct, frozen=True):
     """Left card of the debrief."""
 
     title: str
@@ -94,11 +94,11 @@ ENDED: Final = {
 }
 
 
-def summarize(report: Report, scenario: Scenario | None) -> Summary:
+def summarize(report: Report, scenario: Scenario | None) -> SummaryModel:
     """Return the figures of a run from its report. *scenario*: None if this version cannot use it."""
     score = report["score"]
     total = score["total"] if score["scored"] else None
-    return Summary(
+    return SummaryModel(
         str(report.get("title") or report["scenario"]),
         describe_end(report),
         total,
@@ -339,7 +339,7 @@ class DebriefModel(Struct, frozen=True):
     scenario: Scenario | None = None
     """Scenario; None if this version cannot use it. Then nothing can be retried."""
     review: Review | None = None
-    account: Account | None = None
+    account: RegretAnalysis | None = None
     lessons: tuple[RunSegment, ...] | None = None
     provisional: bool = False
     """True if a better account follows."""
@@ -364,11 +364,11 @@ class DebriefModel(Struct, frozen=True):
         """Choices of each question."""
         return ask_choices(self.report)
 
-    def build_summary(self) -> Summary:
+    def build_summary(self) -> SummaryModel:
         """Return score, grade and figures."""
         return summarize(self.report, self.scenario)
 
-    def build_verdict(self) -> Verdict | None:
+    def build_verdict(self) -> VerdictModel | None:
         """Return the biggest mistake and the best continuation; None while they are not known."""
         return judge_run(self.report, self.review, self.account, self.lessons, self.provisional)
 

@@ -15,7 +15,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.judging.review import Outage, Review
 from engine.drill.judging.shapes import Report
-from engine.drill.par.account import WAITING, Account, LastChance, RunSegment
+from engine.drill.par.account import WAITING, LastChance, RegretAnalysis, RunSegment
 from engine.drill.par.lessons import choose_steps, closes_goals, find_biggest_lesson, find_lessons, is_action
 from engine.drill.par.regret import find_retry_start
 from engine.inputs import Input, InputError
@@ -97,7 +97,7 @@ class RetryPoint(Struct, frozen=True):
         return self.begin_tick / TICKS_PER_S
 
 
-class Verdict(Struct, frozen=True):
+class VerdictModel(Struct, frozen=True):
     """Right card of the debrief."""
 
     lead: str
@@ -117,10 +117,10 @@ class Verdict(Struct, frozen=True):
 def judge_run(
     report: Report,
     review: Review | None,
-    account: Account | None,
+    account: RegretAnalysis | None,
     lessons: Sequence[RunSegment] | None = None,
     provisional: bool = False,
-) -> Verdict | None:
+) -> VerdictModel | None:
     """Return the main result of the run; None until it is known.
 
     *account*: value of the run over time. *lessons*: mistakes with plans at human pace, if they are computed;
@@ -144,13 +144,13 @@ def ask_choices(report: Report) -> dict[str, list[str]]:
 
 def describe_lesson(
     lesson: RunSegment, chance: LastChance | None, choices: Asked, lessons: tuple[RunSegment, ...]
-) -> Verdict:
+) -> VerdictModel:
     """Return the verdict on a run whose biggest mistake is *lesson*."""
     steps = tuple(describe_step(item, choices) for item in choose_steps(lesson.best, STEPS_MAX))
     heading = tr("Better:") if steps else tr("Better: do nothing more.")
     if not steps and lesson.line == "finish":  # no step was possible, for example while a question was open
         heading = tr("Better: do not end the drill yet.")
-    return Verdict(
+    return VerdictModel(
         tr("Biggest mistake, at {moment}").format(
             moment=formatting.format_run_time(lesson.tick / TICKS_PER_S)
         ),
@@ -229,7 +229,7 @@ def find_retry(lesson: RunSegment, choices: Asked) -> RetryPoint:
 # --- runs without a mistake ---------------------------------------------------------------------------------
 
 
-def _build_flawless_verdict(report: Report, review: Review, account: Account) -> Verdict:
+def _build_flawless_verdict(report: Report, review: Review, account: RegretAnalysis) -> VerdictModel:
     total = float(report["score"]["total"] or 0.0)
     best = max((value for _, value in account.curve), default=total)
     clean = max(best, total) - total < 0.5
@@ -241,12 +241,12 @@ def _build_flawless_verdict(report: Report, review: Review, account: Account) ->
         best=formatting.format_plain_number(round(max(best, total), 1)),
     )
     lead = tr("No mistakes") if clean else tr("No serious mistake")
-    return Verdict(lead, "ok", sentence, lines=tuple(describe_outages(review)))
+    return VerdictModel(lead, "ok", sentence, lines=tuple(describe_outages(review)))
 
 
-def _build_unscored_verdict(review: Review) -> Verdict:
+def _build_unscored_verdict(review: Review) -> VerdictModel:
     lines = tuple(describe_outages(review))
-    return Verdict(tr("Free play"), "", tr("No score in free play."), lines=lines)
+    return VerdictModel(tr("Free play"), "", tr("No score in free play."), lines=lines)
 
 
 def describe_outages(review: Review) -> list[str]:

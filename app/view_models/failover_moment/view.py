@@ -20,7 +20,7 @@ from engine.model import Tick
 DONE, RUNNING, WAITING = "done", "running", "waiting"
 
 
-class Chip(Struct, frozen=True):
+class PhaseChip(Struct, frozen=True):
     """A phase in the ribbon."""
 
     name: str
@@ -29,7 +29,7 @@ class Chip(Struct, frozen=True):
     seconds: str
 
 
-class Segment(Struct, frozen=True):
+class PhaseSegment(Struct, frozen=True):
     """A phase in the bar that is true to scale."""
 
     color: str | int
@@ -37,7 +37,7 @@ class Segment(Struct, frozen=True):
     end: float
 
 
-class Row(Struct, frozen=True):
+class PanelRow(Struct, frozen=True):
     """A line of the panel with a mark, such as "Database online: again after 3.56 s"."""
 
     name: str
@@ -77,10 +77,10 @@ class StageView(Struct, frozen=True):
     gauge: tuple[float, float, float] | None
     """(time, published value, end of the scale) in seconds; None without a published value."""
     published: str
-    rows: tuple[Row, ...]
+    rows: tuple[PanelRow, ...]
     check: str
-    chips: tuple[Chip, ...]
-    segments: tuple[Segment, ...]
+    chips: tuple[PhaseChip, ...]
+    segments: tuple[PhaseSegment, ...]
     scale_s: float
     playhead: float
     facts: StageFacts
@@ -268,17 +268,17 @@ _UP, _DOWN, _WAIT = (
 )
 
 
-def _list_rows(moment: Moment, facts: StageFacts, tick: Tick, finished: bool) -> list[Row]:
+def _list_rows(moment: Moment, facts: StageFacts, tick: Tick, finished: bool) -> list[PanelRow]:
     failover = moment.failover
     online, return_tick = failover.online_tick, moment.end_tick
     rows = [_build_service_row(tr("Database online"), failover.failed_tick, online, tick)]
     if any(phase.kind.end_milestone == "clients" for phase in moment.phases):
         if moment.cut_tick is None or tick < moment.cut_tick:
-            rows.append(Row(tr("Clients working"), _WAIT, tr("requests hang"), "warn"))
+            rows.append(PanelRow(tr("Clients working"), _WAIT, tr("requests hang"), "warn"))
         else:
             row = _build_service_row(tr("Clients working"), moment.cut_tick, return_tick, tick)
             if return_tick is not None and tick >= return_tick:
-                row = Row(
+                row = PanelRow(
                     row.name,
                     _UP,
                     tr("again after {seconds} s").format(
@@ -288,12 +288,12 @@ def _list_rows(moment: Moment, facts: StageFacts, tick: Tick, finished: bool) ->
                 )
             rows.append(row)
     if facts.owner:
-        rows.append(Row(tr("Owner of the disks"), None, facts.owner, "muted"))
-        rows.append(Row(tr("Copies of the data"), None, tr("1, on a shared disk"), "muted"))
+        rows.append(PanelRow(tr("Owner of the disks"), None, facts.owner, "muted"))
+        rows.append(PanelRow(tr("Copies of the data"), None, tr("1, on a shared disk"), "muted"))
     if finished and moment.longest is not None and return_tick is not None:
         name = tr(moment.longest.kind.name)
         rows.append(
-            Row(
+            PanelRow(
                 tr("Longest phase"),
                 None,
                 f"{name}, {_format_s(moment.longest.get_duration_ticks(return_tick))} s",
@@ -303,20 +303,20 @@ def _list_rows(moment: Moment, facts: StageFacts, tick: Tick, finished: bool) ->
     return rows
 
 
-def _build_service_row(name: str, down_tick: Tick, up_tick: Tick | None, tick: Tick) -> Row:
+def _build_service_row(name: str, down_tick: Tick, up_tick: Tick | None, tick: Tick) -> PanelRow:
     if up_tick is not None and tick >= up_tick:
-        return Row(
+        return PanelRow(
             name, _UP, tr("again after {seconds} s").format(seconds=_format_s(up_tick - down_tick)), "ok"
         )
-    return Row(
+    return PanelRow(
         name, _DOWN, tr("no, for {seconds} s").format(seconds=_format_s(max(0, tick - down_tick))), "bad"
     )
 
 
-def _make_chip(phase: FailoverPhase, index: int, number: int, tick: Tick, finished: bool) -> Chip:
+def _make_chip(phase: FailoverPhase, index: int, number: int, tick: Tick, finished: bool) -> PhaseChip:
     has_begun = phase.start_tick is not None and phase.start_tick <= tick and index <= number
     state = WAITING if not has_begun else RUNNING if index == number else DONE
-    return Chip(
+    return PhaseChip(
         tr(phase.kind.name),
         phase.kind.color,
         state,
@@ -324,10 +324,10 @@ def _make_chip(phase: FailoverPhase, index: int, number: int, tick: Tick, finish
     )
 
 
-def _list_segments(moment: Moment, tick: Tick, scale_s: float) -> list[Segment]:
+def _list_segments(moment: Moment, tick: Tick, scale_s: float) -> list[PhaseSegment]:
     first_failed_tick = moment.failover.failed_tick
     return [
-        Segment(
+        PhaseSegment(
             phase.kind.color,
             (phase.start_tick - first_failed_tick) / TICKS_PER_S / scale_s,
             min(

@@ -20,7 +20,7 @@ from app.view_models.start_page import get_level_title
 from app.widgets import theme
 from app.widgets.busy_cursor import show_preparing
 from app.widgets.key_button import KeyButton, build_back_button
-from app.widgets.layouts import Gap, lay_column, lay_row
+from app.widgets.layouts import EmptySpace, lay_column, lay_row
 from app.widgets.prose import Prose
 from app.widgets.scroll_container import wrap_in_scroll_area
 from app.words import formatting
@@ -117,7 +117,7 @@ class BriefPage(QWidget):
             self._appendix,
             (self._details_link, 0, Qt.AlignmentFlag.AlignLeft),
             self._details,
-            Gap(8),
+            EmptySpace(8),
             self._buttons,
             parent=self._card,
             margins=(28, 22, 28, 22),

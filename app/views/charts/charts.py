@@ -28,7 +28,7 @@ from app.view_models.course import (
 )
 from app.view_models.series import ALL_DATABASES, CounterHistory
 from app.views.charts import export, scale
-from app.views.charts.lane import LOOKS, NAME, SHADE_ALPHA, AvailabilityLane, StateLanes, States
+from app.views.charts.lane import LOOKS, NAME, SHADE_ALPHA, AvailabilityLane, StateLane, StateLanes
 from app.views.charts.scale import TimeScale
 from app.views.charts.toolbar import SPANS, ChartTools
 from app.widgets import theme
@@ -99,7 +99,7 @@ class Charts(QWidget):
         self._marked_span: tuple[float, float] | None = None
         """Span during its selection."""
         self._truth = True
-        self._states = States("")
+        self._states = StateLane("")
         self._redraw_timer = QTimer(self, singleShot=True, interval=0)
         """Timer that redraws after the axes have their new width."""
         self._redraw_timer.timeout.connect(self._refresh)
@@ -325,7 +325,7 @@ class Charts(QWidget):
         subject = None if database == ALL_DATABASES else database
         self._course = start_timeline(self._drill.scenario, names)
         self._all_end_s = ALL_STARTS_WITH_S
-        self._states = States(database)
+        self._states = StateLane(database)
         self._states.start(
             self._drill.states_before,
             self._drill.world,
@@ -438,7 +438,7 @@ class Charts(QWidget):
     def save(self, path: str) -> None:
         """Write the charts to *path*, a .png, .svg or .csv. Raises ChartExportError."""
         from_s, to_s = (formatting.format_run_time(t_s, 1) for t_s in self._range)
-        sheet = export.Sheet(
+        sheet = export.ChartSheet(
             title=f"{self._databases.currentText()}   {from_s} – {to_s}",
             upper_widgets=(self.lane, *((self.states,) if self._truth else ())),
             plots=self._view,

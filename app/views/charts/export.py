@@ -28,7 +28,7 @@ class ChartExportError(Exception):
     """The file cannot be written; `str()` is one sentence."""
 
 
-class Sheet(Struct, frozen=True):
+class ChartSheet(Struct, frozen=True):
     """Parts of a picture of the charts, from top to bottom."""
 
     title: str
@@ -56,7 +56,7 @@ class Sheet(Struct, frozen=True):
 
 
 def save(
-    path: str, sheet: Sheet, values: tuple[CounterHistory, Sequence[Counter], tuple[float, float]]
+    path: str, sheet: ChartSheet, values: tuple[CounterHistory, Sequence[Counter], tuple[float, float]]
 ) -> None:
     """Write *path* in the format of its extension; an existing file is replaced only by a complete one.
 
@@ -104,7 +104,7 @@ def _format_title(counter: Counter) -> str:
     return f"{title} ({counter.unit.name})" if counter.unit.name else title
 
 
-def _render_png(sheet: Sheet) -> bytes:
+def _render_png(sheet: ChartSheet) -> bytes:
     image = QImage(sheet.size * SHARPNESS, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(SHARPNESS)
     painter = QPainter(image)
@@ -116,7 +116,7 @@ def _render_png(sheet: Sheet) -> bytes:
     return bytes(target.data().data())
 
 
-def _render_svg(sheet: Sheet) -> bytes:
+def _render_svg(sheet: ChartSheet) -> bytes:
     target = QBuffer()
     drawing = QSvgGenerator()
     drawing.setOutputDevice(target)
@@ -131,7 +131,7 @@ def _render_svg(sheet: Sheet) -> bytes:
     return bytes(target.data().data())
 
 
-def _draw(painter: QPainter, sheet: Sheet) -> None:
+def _draw(painter: QPainter, sheet: ChartSheet) -> None:
     """Draw all plots in a column on the theme's background."""
     painter.fillRect(QRect(QPoint(0, 0), sheet.size), sheet.colors.surface)
     painter.setPen(sheet.colors.text)

@@ -229,7 +229,7 @@ def _format_state(name: str | None) -> str:
     return NO_SESSION if name in (None, "NONE") else name
 
 
-class States:
+class StateLane:
     """History of the state that each server reported for its copy of one database."""
 
     def __init__(self, database: str) -> None:

@@ -74,7 +74,7 @@ CAPTION_PX: Final = (6.0, 0.0)
 """Position of the caption in its plot."""
 
 
-class Background(GraphicsObject):
+class CurveBackground(GraphicsObject):
     """Background of the curve: times without service or protection, event lines, the cursor."""
 
     def __init__(self) -> None:
@@ -121,7 +121,7 @@ class Background(GraphicsObject):
             painter.drawLine(QLineF(at_s, view.top(), at_s, view.bottom()))
 
 
-class Caption(QGraphicsItem):
+class CounterCaption(QGraphicsItem):
     """Name of the counter, its value in bold, and its forecast, in one line with a background.
 
     It is painted here because rich text takes ten times as long, and the value changes with every frame.
@@ -199,12 +199,12 @@ class ChartPanel:
         for axis_side in ("bottom", "top", "right"):  # hidden axes would still be updated in each frame
             self.plot.getAxis(axis_side).unlinkFromView()
         self.plot.vb.setDefaultPadding(0.0)
-        self.background = Background()
+        self.background = CurveBackground()
         self.background.setFlag(QGraphicsItem.GraphicsItemFlag.ItemClipsToShape, False)
         self.plot.addItem(self.background, ignoreBounds=True)
         self.curve = ChartCurve()
         self.plot.addItem(self.curve, ignoreBounds=True)
-        self._caption = Caption()
+        self._caption = CounterCaption()
         self._caption.setParentItem(self.plot.vb)
         self._caption.setPos(*CAPTION_PX)
 

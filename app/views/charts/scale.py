@@ -110,9 +110,9 @@ class TimeScale(QWidget):
         return box
 
 
-QUEUE_WORTH_KB: Final = 1024.0
+ESTIMATE_QUEUE_MIN_KB: Final = 1024.0
 """Minimum queue for an estimate; shorter queues empty too quickly. Assumed."""
-LOG_WORTH_S: Final = 3600.0
+LOG_FULL_WARNING_MAX_S: Final = 3600.0
 """Maximum time until a full log for a warning. Assumed."""
 QUEUES: Final = {"send_queue_kb": mark("sent in about {time}"), "redo_queue_kb": mark("done in about {time}")}
 LOG: Final = "log_used_kb"
@@ -125,11 +125,11 @@ def list_predictions(history: CounterHistory, world: World, database: str) -> di
     for name, words in QUEUES.items():
         t_s, queue_kb = history.get_samples(name, end_s - series.PACE_S, end_s)
         left_s = series.estimate_s_until_empty(t_s, queue_kb)
-        if left_s and queue_kb[-1] >= QUEUE_WORTH_KB:
+        if left_s and queue_kb[-1] >= ESTIMATE_QUEUE_MIN_KB:
             predictions[name] = tr(words).format(time=formatting.format_seconds(left_s, 0))
     t_s, used_kb = history.get_samples(LOG, end_s - series.PACE_S, end_s)
     left_s = series.estimate_s_until_full(t_s, used_kb, _compute_log_room_kb(world, database))
-    if left_s is not None and left_s < LOG_WORTH_S:
+    if left_s is not None and left_s < LOG_FULL_WARNING_MAX_S:
         predictions[LOG] = tr("full in about {time}").format(time=formatting.format_seconds(left_s, 0))
     return predictions
 

@@ -23,7 +23,7 @@ from engine.drill.judging.score import TOTAL_MAX
 from engine.drill.judging.shapes import BLUNDER
 from engine.overrides import override
 
-TOLD_LINES: Final = 12
+TOOLTIP_LINES_MAX: Final = 12
 """Number of last lines shown in the tooltip of a curve."""
 
 
@@ -154,7 +154,7 @@ def format_points(tile: SeatTile) -> str:
 def _format_reachable(tile: SeatTile) -> str:
     heading = tr("Best score still possible for this seat")
     course = [f"{formatting.format_run_time(t_s)}  {points:.0f}" for t_s, points in tile.worth]
-    return "\n".join([heading, *course[-TOLD_LINES:]])
+    return "\n".join([heading, *course[-TOOLTIP_LINES_MAX:]])
 
 
 def _is_last_by_instructor(verdict: LogVerdict) -> bool:

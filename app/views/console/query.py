@@ -25,7 +25,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QComboBox, QLabel, QSplitter, QWidget
 
 from app.views.console.outcome import BatchOutcome
-from app.views.console.results import Results
+from app.views.console.results import QueryResults
 from app.widgets import theme
 from app.widgets.code_edit import CodeEdit, Complete
 from app.widgets.highlight import Highlighter
@@ -344,7 +344,7 @@ class QueryWindow(QWidget):
         self._band = QLabel(textFormat=Qt.TextFormat.RichText)
         self._band.setObjectName("band")
         self.editor = SqlEditor(complete)
-        self.results = Results()
+        self.results = QueryResults()
         self.results.hide()
         self.results.line_chosen.connect(lambda line: self.editor.go_to_line(self._first_line + line - 1))
         self.editor.textChanged.connect(self.text_changed)

@@ -74,7 +74,7 @@ def _cut_tip(value: object) -> str:
     return text.format(n=formatting.format_number(len(value)), shown=formatting.format_number(CELL_SHOWN))
 
 
-class Results(QTabWidget):
+class QueryResults(QTabWidget):
     """Tabs with the results and messages of a query window."""
 
     line_chosen = Signal(int)

@@ -14,7 +14,7 @@ from engine.events import Event, PowerShellData, get_data
 from engine.inputs import Input
 
 PROMPT: Final = "PS C:\\>"
-LINES_KEPT: Final = 5_000
+TRANSCRIPT_LINES_MAX: Final = 5_000
 """Maximum lines of the transcript; the oldest are dropped."""
 
 
@@ -29,7 +29,7 @@ class ShellWindow(QWidget):
         self.server = node
         self._band = QLabel(f"<b>{node}</b> · PowerShell")
         self.transcript = QPlainTextEdit(readOnly=True)
-        self.transcript.setMaximumBlockCount(LINES_KEPT)
+        self.transcript.setMaximumBlockCount(TRANSCRIPT_LINES_MAX)
         self.transcript.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.transcript.setAccessibleName(tr("PowerShell output of {node}").format(node=node))
         self.transcript.setPlaceholderText(

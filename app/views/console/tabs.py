@@ -123,7 +123,7 @@ class CloseButton(QToolButton):
 
 BAR_SHARE: Final = 0.45
 """Minimum share of the width for the buttons, however many tabs there are."""
-CLOSED_KEPT: Final = 10
+CLOSED_TEXTS_MAX: Final = 10
 """Maximum number of restorable texts of closed windows."""
 
 
@@ -318,7 +318,7 @@ class QueryTabs(QTabWidget):
         other_windows = [
             window for window in self.closed if all(window.text != new_window.text for new_window in closed)
         ]
-        self.closed = [*closed, *other_windows][:CLOSED_KEPT]
+        self.closed = [*closed, *other_windows][:CLOSED_TEXTS_MAX]
 
     def show_neighbor(self, offset: int = 1) -> None:
         """Show the next window, or with -1 the previous one."""

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.view_models.debrief.model import DebriefModel, Grade, Summary, SummaryFigure
-from app.view_models.debrief.verdict import Step, Verdict
+from app.view_models.debrief.model import DebriefModel, Grade, SummaryFigure, SummaryModel
+from app.view_models.debrief.verdict import Step, VerdictModel
 from app.views.debrief.parts import build_label, build_muted
 from app.widgets.layouts import lay_column, lay_row
 from app.words import formatting
@@ -30,7 +30,7 @@ FIGURES_LINES: Final = 18
 """Width of the left card in line heights."""
 
 
-def build_score_card(summary: Summary, narrow: bool) -> QFrame:
+def build_score_card(summary: SummaryModel, narrow: bool) -> QFrame:
     """Return the left card. *narrow*: it takes the full width, and its text wraps."""
     card = QFrame()
     card.setProperty("card", "true")
@@ -110,7 +110,7 @@ class VerdictCard(QFrame):
             self._row.addWidget(button, 0, Qt.AlignmentFlag.AlignRight)
         column.addLayout(self._row)
 
-    def show_verdict(self, verdict: Verdict | None, model: DebriefModel) -> None:
+    def show_verdict(self, verdict: VerdictModel | None, model: DebriefModel) -> None:
         """Show *verdict* in place of the former text.
 
         None: the verdict is not known yet, or cannot be determined.
@@ -142,7 +142,7 @@ class VerdictCard(QFrame):
         self._row.setDirection(direction if needed_width <= room else down)
 
 
-def _build_explanation(verdict: Verdict | None, model: DebriefModel) -> list[QWidget]:
+def _build_explanation(verdict: VerdictModel | None, model: DebriefModel) -> list[QWidget]:
     if verdict is None:
         text = (
             tr("Looking for the biggest mistake…") if model.analyzing else tr("This run cannot be analyzed.")

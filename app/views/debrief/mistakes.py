@@ -47,7 +47,7 @@ def build_buttons(*row: QPushButton) -> FlowLayout:
     return layout
 
 
-SHOWN: Final = 8
+MISTAKES_SHOWN_MAX: Final = 8
 """Maximum listed mistakes, the costliest first; the score has all."""
 
 CAUSE_LENGTH_MAX: Final = 220
@@ -62,7 +62,7 @@ def build_mistakes(
     *watch* receives seconds. A blunder is determined by comparison with the best possible result, not by
     points.
     """
-    worst = sorted(mistake_list, key=_rank_mistake, reverse=True)[:SHOWN]
+    worst = sorted(mistake_list, key=_rank_mistake, reverse=True)[:MISTAKES_SHOWN_MAX]
     rows = build_marked_rows(
         [
             (format_loss(mistake.points), tr("points"), _build_texts(mistake, can_retry, retry, watch))

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.view_models.debrief.model import DebriefModel
-from app.view_models.debrief.verdict import Verdict
+from app.view_models.debrief.verdict import VerdictModel
 from app.views.debrief import tabs
 from app.views.debrief.cards import VerdictCard, build_score_card
 from app.views.debrief.parts import build_card, build_label, build_muted
@@ -94,7 +94,7 @@ class Debrief(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName(tr("Debrief"))
         self._model: DebriefModel | None = None
-        self._verdict: Verdict | None = None
+        self._verdict: VerdictModel | None = None
         self._asks = self._asks_first = False
         self._form: ReflectionForm | None = None
         self._moment_s: float | None = None
@@ -267,7 +267,7 @@ class Debrief(QScrollArea):
         self._card.show_primary(self._primary)
         self._fit_buttons()
 
-    def _show_retry(self, verdict: Verdict | None, model: DebriefModel) -> None:
+    def _show_retry(self, verdict: VerdictModel | None, model: DebriefModel) -> None:
         if verdict is not None and verdict.retry is not None:
             time_text = formatting.format_run_time(verdict.retry.begin_s)
             self._retry.setText(tr("Retry before this mistake, from {moment}").format(moment=time_text))

@@ -43,7 +43,7 @@ from app.widgets.tables import escape_tip
 from app.words.formatting import format_moment
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.par.account import WAITING, Account, Best, LastChance, RunSegment
+from engine.drill.par.account import WAITING, Best, LastChance, RegretAnalysis, RunSegment
 from engine.drill.par.lessons import closes_goals
 from engine.drill.par.regret import find_retry_start
 from engine.inputs import Input
@@ -76,7 +76,7 @@ class ValueCurve(QWidget):
 
     def __init__(
         self,
-        account: Account,
+        account: RegretAnalysis,
         choices_by_question: Mapping[str, Sequence[str]],
         refused: Refused = frozenset(),
     ) -> None:
@@ -344,7 +344,7 @@ class ValueCurveLegend(QWidget):
 CROSS: Final = "✕"
 """Sign of a mistake, as on the timeline."""
 
-SHOWN: Final = 6
+TEXTS_SHOWN_MAX: Final = 6
 """Maximum actions and waits with a text, the costliest first."""
 
 STEPS_SHOWN: Final = 4
@@ -352,7 +352,7 @@ STEPS_SHOWN: Final = 4
 
 
 def show_account(
-    account: Account,
+    account: RegretAnalysis,
     lessons: Sequence[RunSegment],
     has_solution: bool,
     can_retry: bool,
@@ -372,7 +372,7 @@ def show_account(
     server refused.
     """
     lossy = [move for move in _exclude_lessons(find_stops(account), lessons) if move.regret >= NOTED]
-    worst = sorted([*lessons, *lossy], key=lambda move: (-move.regret, move.tick))[:SHOWN]
+    worst = sorted([*lessons, *lossy], key=lambda move: (-move.regret, move.tick))[:TEXTS_SHOWN_MAX]
     curve = ValueCurve(account, choices, refused)
     curve.moment_chosen.connect(choose)
     parts: list[QWidget] = [
@@ -423,7 +423,7 @@ def _exclude_lessons(moves: Sequence[RunSegment], lessons: Sequence[RunSegment])
 
 
 def _build_certainty(
-    account: Account, provisional: bool, search_on: Callable[[], object] | None, has_solution: bool
+    account: RegretAnalysis, provisional: bool, search_on: Callable[[], object] | None, has_solution: bool
 ) -> QWidget:
     """Return a line about how certain the curve is, with the button that searches on."""
     box = QWidget()

@@ -148,7 +148,7 @@ def build_steps(rows: Sequence[tuple[str, str]]) -> QWidget:
     return box
 
 
-class Points(QWidget):
+class PointsLabel(QWidget):
     """Points of one item as a number over a bar."""
 
     def __init__(self, points: float, maximum: float) -> None:

@@ -5,7 +5,7 @@ from typing import Final
 
 from PySide6.QtWidgets import QWidget
 
-from app.view_models.debrief.model import Summary
+from app.view_models.debrief.model import SummaryModel
 from app.views.debrief.parts import build_label, build_muted, build_table
 from app.words import formatting
 from app.words.formatting import format_moment
@@ -33,7 +33,7 @@ def _format_amount(name: str, value: float) -> str:
 
 
 def build_figures(
-    report: Report, review: Review | None, summary: Summary, narrow: bool = False
+    report: Report, review: Review | None, summary: SummaryModel, narrow: bool = False
 ) -> list[QWidget]:
     """Return the figures of the first screen next to the reference's.
 

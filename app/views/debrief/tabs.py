@@ -13,7 +13,7 @@ from app.view_models.value_curve import list_refused
 from app.views.debrief import par, story
 from app.views.debrief.failovers import FailoverPanel, build_attempt, describe_missing_parts
 from app.views.debrief.mistakes import Retry, build_mistakes
-from app.views.debrief.parts import Points, build_card, build_code, build_label, build_muted, build_table
+from app.views.debrief.parts import PointsLabel, build_card, build_code, build_label, build_muted, build_table
 from app.views.debrief.reflection import build_choice, build_reflection
 from app.widgets.flow import FlowLayout
 from app.widgets.layouts import lay_column, lay_row
@@ -380,7 +380,7 @@ def _build_score(model: DebriefModel, actions: PageActions) -> QWidget:
     column = lay_column(parent=box, margins=0, spacing=14)
     for item in model.report["score"]["items"]:
         row = lay_row(
-            (Points(float(item["points"]), float(item["max"])), 0, Qt.AlignmentFlag.AlignTop),
+            (PointsLabel(float(item["points"]), float(item["max"])), 0, Qt.AlignmentFlag.AlignTop),
             (_build_item(item, model.can_retry, actions), 1),
             spacing=18,
         )

@@ -22,7 +22,7 @@ from app.views.editor.findings import (
 )
 from app.views.editor.form import Form
 from app.views.editor.input_completion import find_completions
-from app.views.editor.preview import Brief, BriefPreview
+from app.views.editor.preview import BriefPreview, BriefPreviewPage
 from app.views.editor.timeline_view import TimelineView
 from app.widgets import keys, theme
 from app.widgets.bars import Bar
@@ -116,7 +116,7 @@ class ScenarioEditor(QWidget):
     closed = Signal()
     draft_changed = Signal()
 
-    def __init__(self, brief: Brief, parent: QWidget | None = None) -> None:
+    def __init__(self, brief: BriefPreviewPage, parent: QWidget | None = None) -> None:
         """Create the editor; *brief* is a brief page for the preview."""
         super().__init__(parent)
         self.setObjectName("editor")  # the help finds its page by this name

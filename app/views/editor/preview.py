@@ -21,7 +21,7 @@ READERS: Final[Mapping[str, tuple[str, str]]] = {
 """Reader -> label, and the drill mode of this reader."""
 
 
-class Brief(Protocol):
+class BriefPreviewPage(Protocol):
     """Page before a drill."""
 
     def show_scenario(self, scenario: Scenario) -> None:
@@ -34,10 +34,10 @@ class Brief(Protocol):
 class BriefPreview(QWidget):
     """The real brief. While a text is invalid, the last valid one stays."""
 
-    def __init__(self, brief: Brief, parent: QWidget | None = None) -> None:
+    def __init__(self, brief: BriefPreviewPage, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         assert isinstance(brief, QWidget)
-        self.brief: Brief = brief
+        self.brief: BriefPreviewPage = brief
         self._scenario: Scenario | None = None
         self.reader = QComboBox()
         for reader, (title, _) in READERS.items():

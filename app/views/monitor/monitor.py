@@ -28,7 +28,7 @@ from app.views.monitor.readout import (
     list_mirrored_databases,
     list_partners,
 )
-from app.views.monitor.status import MonitorHistoryPage, Status
+from app.views.monitor.status import DatabaseStatus, MonitorHistoryPage
 from app.widgets import theme
 from app.widgets.layouts import accept_buttons, lay_column, lay_row
 from app.widgets.number_locale import build_number_locale
@@ -123,7 +123,7 @@ def build_columns(servers: Sequence[str]) -> list[TableColumn]:
     ]  # fmt: skip
 
 
-class Warnings(QWidget):
+class WarningList(QWidget):
     """List of warnings, and a button to change them."""
 
     wanted = Signal(str, str)
@@ -263,7 +263,7 @@ class Monitor(QWidget):
         self.databases.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.databases.setMinimumContentsLength(20)
         self.databases.currentIndexChanged.connect(lambda _: self._draw())
-        self.status, self.warnings, self.history = Status(), Warnings(), MonitorHistoryPage()
+        self.status, self.warnings, self.history = DatabaseStatus(), WarningList(), MonitorHistoryPage()
         self.warnings.wanted.connect(self._send)
         self.history.servers.currentTextChanged.connect(lambda _: self._draw())
         self.history.modes.currentTextChanged.connect(lambda _: self._draw())
@@ -394,7 +394,7 @@ class Monitor(QWidget):
         page = self.tabs.currentWidget()
         if page is self.status:
             self.status.show_readout(selected_readout)
-        elif isinstance(page, (Warnings, MonitorHistoryPage)):
+        elif isinstance(page, (WarningList, MonitorHistoryPage)):
             servers = (
                 list_partners(world, selected_readout.database) if selected_readout else []
             )  # a stable order

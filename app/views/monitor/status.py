@@ -120,7 +120,7 @@ class LabeledValues(QWidget):
             field.setStyleSheet("font-weight: 600;" if is_known else f"color: {muted};")
 
 
-class Status(QScrollArea):
+class DatabaseStatus(QScrollArea):
     """One database."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -82,7 +82,7 @@ class AxisNote(Struct, frozen=True):
     tag: str
 
 
-class Cell(QObject):
+class PlotCell(QObject):
     """Plot in the grid."""
 
     dragged = Signal(float)
@@ -258,7 +258,7 @@ class PlanCurves(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.counters: tuple[str, ...] = ()
-        self.cells: dict[tuple[str, str], Cell] = {}
+        self.cells: dict[tuple[str, str], PlotCell] = {}
         self._titles: dict[str, pg.LabelItem] = {}
         self._shown_plan: (
             tuple[MirroringPlan, Mapping[str, Sweeps], Mapping[SafetyMode, SteadyState]] | None
@@ -285,7 +285,7 @@ class PlanCurves(QWidget):
             self._view.ci.addItem(title, 2 * number, 0, 1, len(AXES))
             self._titles[name] = title
             for column, (axis, label) in enumerate(AXES):
-                cell = Cell(COUNTERS[name], NETWORKS_SHOWN if axis == "rtt_ms" else (), self)
+                cell = PlotCell(COUNTERS[name], NETWORKS_SHOWN if axis == "rtt_ms" else (), self)
                 cell.dragged.connect(lambda value, axis=axis: self.moved.emit(axis, value))
                 cell.plot.showAxis("left", column == 0)
                 last = number == len(counters) - 1

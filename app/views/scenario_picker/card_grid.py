@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QStyleOptionViewItem,
 )
 
-from app.view_models.start_page import Card
+from app.view_models.start_page import DrillCard
 from app.views.scenario_picker.top_cards import wrap_cached
 from app.widgets import theme
 from app.widgets.reader import follow_selection
@@ -67,7 +67,7 @@ class CardGrid(QListWidget):
         self._opening = False
         theme.call_after_events(self, theme.FONT, self._fit)
 
-    def show_cards(self, cards: Sequence[Card], recommended: str) -> None:
+    def show_cards(self, cards: Sequence[DrillCard], recommended: str) -> None:
         """List these cards; the selected drill stays selected."""
         before = self.get_current_card()
         self.recommended = recommended
@@ -83,11 +83,11 @@ class CardGrid(QListWidget):
             self.choose(before.name)
         self._fit()
 
-    def get_current_card(self) -> Card | None:
+    def get_current_card(self) -> DrillCard | None:
         """Return the selected card."""
         item = self.currentItem()
         card = item.data(_CARD) if item is not None else None
-        return card if isinstance(card, Card) else None
+        return card if isinstance(card, DrillCard) else None
 
     def choose(self, name: str) -> bool:
         """Select the drill *name*; return whether it is listed."""
@@ -97,7 +97,7 @@ class CardGrid(QListWidget):
                 return True
         return False
 
-    def get_state_text(self, card: Card) -> str:
+    def get_state_text(self, card: DrillCard) -> str:
         """Return the result as the card shows it."""
         return tr("Recommended") if card.name == self.recommended else card.state.text
 
@@ -146,7 +146,7 @@ class CardGrid(QListWidget):
         point = self.visualItemRect(item).center() if by_key else event.pos()
         menu.popup(self.viewport().mapToGlobal(QPoint(point)))
 
-    def build_menu(self, card: Card) -> QMenu:
+    def build_menu(self, card: DrillCard) -> QMenu:
         """Return the context menu of *card*."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -169,7 +169,7 @@ class _CardDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        card: Card = index.data(_CARD)
+        card: DrillCard = index.data(_CARD)
         look = read_look(option)
         colors = theme.get_tokens(QApplication.palette())  # the background of the grid itself is transparent
         is_selected = bool(look.state & QStyle.StateFlag.State_Selected)
@@ -192,7 +192,7 @@ class _CardDelegate(QStyledItemDelegate):
         self._paint_text(painter, card, box.adjusted(PADDING_PX, PADDING_PX - 2, -PADDING_PX, -4), look.font)
         painter.restore()
 
-    def _paint_text(self, painter: QPainter, card: Card, box: QRectF, font: QFont) -> None:
+    def _paint_text(self, painter: QPainter, card: DrillCard, box: QRectF, font: QFont) -> None:
         colors = theme.get_tokens(QApplication.palette())
         title, small = theme.resize_font(font, TITLE_SCALE, bold=True), theme.resize_font(font, SMALL_SCALE)
         line = QFontMetricsF(font).height() * _LINE_UNITS

@@ -15,7 +15,7 @@ from app.files.summary import LEVELS
 from app.view_models.start_page import (
     DURATIONS,
     ORDERS,
-    Card,
+    DrillCard,
     Filters,
     InterruptedRun,
     NextDrill,
@@ -30,7 +30,7 @@ from app.views.scenario_picker.path_buttons import PathButtons
 from app.views.scenario_picker.top_cards import TopCards
 from app.widgets import keys, theme
 from app.widgets.flow import FlowLayout
-from app.widgets.layouts import Gap, lay_column, lay_row
+from app.widgets.layouts import EmptySpace, lay_column, lay_row
 from app.widgets.reader import announce, close_when_chosen
 from app.widgets.scroll_container import ScrollContainer
 from app.words.language import mark, tr, trn
@@ -185,7 +185,7 @@ class ScenarioPicker(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._cards: list[Card] = []
+        self._cards: list[DrillCard] = []
         self._heading = QLabel("Mirrordrill")
         self._problem = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self._problem.setObjectName("problem")
@@ -231,7 +231,7 @@ class ScenarioPicker(QWidget):
         theme.call_after_events(self, theme.SHOWN, self._show_font)
 
     def _lay_out(self) -> None:
-        head = lay_row(self._heading, Gap(10), (self.search, 1), spacing=10)
+        head = lay_row(self._heading, EmptySpace(10), (self.search, 1), spacing=10)
         for button in self._make_buttons():
             head.addWidget(button)
         widget = QWidget()
@@ -260,7 +260,7 @@ class ScenarioPicker(QWidget):
         texts = (tr("New drill"), tr("Progress"), tr("History"))
         new_drill, progress, history = (QPushButton(text) for text in texts)
         menu = QMenu(self)
-        for level in proof.MADE:
+        for level in proof.GENERATED_DRILL_LEVELS:
             words = tr("Generate: {difficulty}").format(difficulty=get_level_title(level))
             menu.addAction(words, partial(self.fresh_wanted.emit, level))
         menu.addSeparator()
@@ -273,7 +273,7 @@ class ScenarioPicker(QWidget):
 
     # --- contents -------------------------------------------------------------------------------------------
 
-    def show_cards(self, cards: Sequence[Card], problems: Sequence[str] = ()) -> None:
+    def show_cards(self, cards: Sequence[DrillCard], problems: Sequence[str] = ()) -> None:
         """Show these drills, and the problems of files that cannot be used."""
         self._cards = list(cards)
         self._problem.setText("\n".join(problems))
@@ -316,7 +316,7 @@ class ScenarioPicker(QWidget):
         """Offer runs that can be continued, the newest first."""
         self.top.show_interrupted(runs)
 
-    def get_current_card(self) -> Card | None:
+    def get_current_card(self) -> DrillCard | None:
         """Return the selected drill."""
         return self.grid.get_current_card()
 

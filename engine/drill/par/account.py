@@ -94,7 +94,7 @@ Best = RunSegment | LastChance
 """Part of a run with a best continuation that can be watched."""
 
 
-class Account(Struct, frozen=True):
+class RegretAnalysis(Struct, frozen=True):
     """Account of a run: its value V over time, and derived figures."""
 
     moves: tuple[RunSegment, ...]

@@ -35,7 +35,7 @@ from engine.drill.par.candidate_actions import (
 from engine.drill.par.noop_actions import would_be_noop
 from engine.drill.par.search_drill import RetryingRun, SearchDrill, is_accepted
 from engine.drill.running.solution import find_default_end, play_solution_in_slices
-from engine.drill.time.cooperative_tasks import Run, Slices, advance_in_slices
+from engine.drill.time.cooperative_tasks import PlayableRun, Slices, advance_in_slices
 from engine.inputs import Input, InputError
 from engine.model import DbState, Tick, World, to_ticks
 from engine.verbs.lines import find_reverse, is_requested, parse_line
@@ -45,7 +45,7 @@ CHECKED_S: Final = 20.0
 as long as one second of the continuation.
 """
 
-KEPT_S: Final = 30.0
+STATE_INTERVAL_S: Final = 30.0
 """Interval between stored states of a waiting run, in seconds. Assumed."""
 
 NEAR_S: Final = 1.0
@@ -70,7 +70,7 @@ class Rollout(Struct, frozen=True):
     """Number of actions that precede the continuation."""
 
 
-Do = Callable[[Run], Iterator[None]]
+Do = Callable[[PlayableRun], Iterator[None]]
 """Function that applies its actions to a run and advances it."""
 
 
@@ -230,7 +230,7 @@ class BaselineRun:
         for condition, holding_ticks in self._condition_ticks.items():
             if head.is_condition_met(condition):
                 holding_ticks.append(head.tick)
-        if head.finished or head.tick % to_ticks(KEPT_S) == 0:
+        if head.finished or head.tick % to_ticks(STATE_INTERVAL_S) == 0:
             self._snapshots[head.tick] = head.fork()
 
 
@@ -433,7 +433,7 @@ def run_continuation(run: SearchDrill, play: Do, patient: bool = False) -> Itera
         yield from play(RetryingRun(run) if patient else run)
 
 
-def follow_plan(run: Run, plan: Sequence[Input]) -> Iterator[None]:
+def follow_plan(run: PlayableRun, plan: Sequence[Input]) -> Iterator[None]:
     """Apply the first action at its time but not before now, and the others at their planned distances.
 
     Impossible actions are skipped.
@@ -461,7 +461,7 @@ def finish_rollout(
 # --- internal -----------------------------------------------------------------------------------------------
 
 
-def _do_nothing(_: Run) -> Iterator[None]:
+def _do_nothing(_: PlayableRun) -> Iterator[None]:
     yield from ()
 
 
@@ -520,7 +520,7 @@ def _build_identity_key(play: Continuation) -> tuple[Hashable, ...]:
     return play.name, play.condition, play.delay, play.earliest_tick
 
 
-def _follow_continuation(run: Run, play: Continuation) -> Iterator[None]:
+def _follow_continuation(run: PlayableRun, play: Continuation) -> Iterator[None]:
     """Apply *play* to the current state of *run*."""
     drill = run.drill
     end = find_default_end(drill, drill.tick)
@@ -535,7 +535,7 @@ def _follow_continuation(run: Run, play: Continuation) -> Iterator[None]:
     yield from play.does(run)
 
 
-def _undo_then_follow(run: Run, lines: Sequence[str], continuation: Continuation) -> Iterator[None]:
+def _undo_then_follow(run: PlayableRun, lines: Sequence[str], continuation: Continuation) -> Iterator[None]:
     """Apply the repairs in *lines*, then *continuation*."""
     for line in lines:
         with suppress(InputError):
@@ -543,7 +543,7 @@ def _undo_then_follow(run: Run, lines: Sequence[str], continuation: Continuation
     yield from _follow_continuation(run, continuation)
 
 
-def _set_up_sessions(run: Run, continuation: Continuation) -> Iterator[None]:
+def _set_up_sessions(run: PlayableRun, continuation: Continuation) -> Iterator[None]:
     """Set up missing sessions, then apply *continuation*."""
     drill = run.drill
     for session in drill.scenario.sessions:
@@ -554,7 +554,7 @@ def _set_up_sessions(run: Run, continuation: Continuation) -> Iterator[None]:
 
 
 def _run_repairs(
-    run: Run, lines: Sequence[str], serve: bool = False, continuation: Continuation | None = None
+    run: PlayableRun, lines: Sequence[str], serve: bool = False, continuation: Continuation | None = None
 ) -> Iterator[None]:
     """Apply the *lines*, then the repairs that the sessions need, each as soon as it is allowed.
 
@@ -591,6 +591,6 @@ def _has_missed_goal(run: SearchDrill) -> bool:
     return any(state.missed_tick is not None for state in run.goals.values())
 
 
-def _follow_steps(run: Run, steps: Sequence[SolutionStep]) -> Iterator[None]:
+def _follow_steps(run: PlayableRun, steps: Sequence[SolutionStep]) -> Iterator[None]:
     for _ in play_solution_in_slices(run, steps):
         yield None

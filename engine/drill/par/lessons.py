@@ -11,7 +11,7 @@ from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.judging.score import TOTAL_MAX
 from engine.drill.judging.shapes import INACCURACY, SIZES
 from engine.drill.par import continuations
-from engine.drill.par.account import LABELS, WAITING, Account, LastChance, RunSegment
+from engine.drill.par.account import LABELS, WAITING, LastChance, RegretAnalysis, RunSegment
 from engine.drill.par.noop_actions import would_be_noop
 from engine.drill.par.regret import FINISH
 from engine.drill.par.search_drill import SearchDrill
@@ -27,7 +27,7 @@ SLACK: Final = LABELS[-1][0]
 """Maximum difference in points between equivalent continuations."""
 
 
-def find_lessons(account: Account) -> tuple[RunSegment, ...]:
+def find_lessons(account: RegretAnalysis) -> tuple[RunSegment, ...]:
     """Return the actions and waits that lost at least as much as an inaccuracy, in order of time.
 
     Waits without an action between them are one lesson, which begins at the first wait that lost points.
@@ -93,7 +93,7 @@ def find_cause(lesson: RunSegment, moves: Sequence[RunSegment]) -> RunSegment | 
 
 
 def blame_command(
-    run: SearchDrill, lesson: RunSegment, account: Account, inputs: Sequence[Input]
+    run: SearchDrill, lesson: RunSegment, account: RegretAnalysis, inputs: Sequence[Input]
 ) -> Slices[RunSegment]:
     """Return *lesson*, or the command before it as the mistake, if the run without the command loses nothing.
 

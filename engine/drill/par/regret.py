@@ -25,10 +25,10 @@ from engine.drill.par import continuations
 from engine.drill.par.account import (
     LABELS,
     WAITING,
-    Account,
     Best,
     BoundGap,
     LastChance,
+    RegretAnalysis,
     RunMoment,
     RunSegment,
 )
@@ -96,9 +96,9 @@ def build_account(
     drill: Drill,
     plans: Sequence[Sequence[Input]] = (),
     doubting: bool = True,
-    on_progress: Callable[[Account], None] = lambda _: None,
+    on_progress: Callable[[RegretAnalysis], None] = lambda _: None,
     node_limit: int = EXTRA_PLANS,
-) -> Slices[Account]:
+) -> Slices[RegretAnalysis]:
     """Build the account of a finished run. Runs in slices.
 
     *plans*: plans that a search found for its scenario and seed. *doubting*: if V is low, search again from
@@ -121,7 +121,7 @@ def build_account(
     return (yield from _build_account(moments, rollouts, plans))
 
 
-def exclude_finish(account: Account) -> Account:
+def exclude_finish(account: RegretAnalysis) -> RegretAnalysis:
     """Return *account* for a run that somebody else ended, so that ending it loses nothing."""
     chance = account.last_chance
     is_finish_chance = chance is not None and chance.line == FINISH
@@ -129,7 +129,7 @@ def exclude_finish(account: Account) -> Account:
     return replace(shorter_account, last_chance=None if is_finish_chance else chance)
 
 
-def exclude_moves(account: Account, is_foreign: Callable[[RunSegment], bool]) -> Account:
+def exclude_moves(account: RegretAnalysis, is_foreign: Callable[[RunSegment], bool]) -> RegretAnalysis:
     """Return the account without the actions for which *is_foreign* is true."""
     moves = tuple(move for move in account.moves if not is_foreign(move))
     return replace(account, moves=moves, accuracy=_compute_accuracy(moves))
@@ -163,7 +163,7 @@ def compute_accuracy(regret: float) -> float:
 
 def _build_account(
     moments: Sequence[RunMoment], rollouts: Sequence[Rollout], plans: Sequence[Sequence[Input]] | None = None
-) -> Slices[Account]:
+) -> Slices[RegretAnalysis]:
     """Build the account from the *rollouts* at each moment.
 
     Delays of *plans*, if given, make the last chance exact to the second.
@@ -193,16 +193,16 @@ def _build_account(
         )
     doubt = _find_bound_gap(moments, values)
     if reached[-1] or not reached[0]:
-        return Account(tuple(moves), _compute_accuracy(moves), None, doubt, risen)
+        return RegretAnalysis(tuple(moves), _compute_accuracy(moves), None, doubt, risen)
     last = max(index for index, is_reachable in enumerate(reached) if is_reachable)
     if plans is None:
         chance = yield from _build_last_chance(moments[last], moments[last + 1].run, rollouts[last])
-        return Account(tuple(moves), _compute_accuracy(moves), chance, doubt, risen)
+        return RegretAnalysis(tuple(moves), _compute_accuracy(moves), chance, doubt, risen)
     chance, nearby_rollouts = yield from _find_last_chance(
         moments[last], moments[last + 1].run, rollouts[last], plans
     )
     parts = [part for move in moves for part in _split_wait(move, nearby_rollouts)]
-    return Account(tuple(parts), _compute_accuracy(moves), chance, doubt, risen)
+    return RegretAnalysis(tuple(parts), _compute_accuracy(moves), chance, doubt, risen)
 
 
 def _find_bound_gap(moments: Sequence[RunMoment], values: Sequence[float]) -> BoundGap | None:

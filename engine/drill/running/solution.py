@@ -7,7 +7,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario, SolutionStep
 from engine.drill.running.drill import Drill
 from engine.drill.running.state import DrillState
-from engine.drill.time.cooperative_tasks import Run, Slices, advance_in_slices
+from engine.drill.time.cooperative_tasks import PlayableRun, Slices, advance_in_slices
 from engine.generators import run_to_completion
 from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
@@ -39,7 +39,7 @@ def play_solution(drill: Drill) -> None:
     run_to_completion(play_solution_in_slices(drill))
 
 
-def play_solution_in_slices(run: Run, steps: Sequence[SolutionStep] | None = None) -> Slices[None]:
+def play_solution_in_slices(run: PlayableRun, steps: Sequence[SolutionStep] | None = None) -> Slices[None]:
     """Run `play_solution` in slices for a drill or a history.
 
     *steps*: the remaining steps of this or another solution.
@@ -61,7 +61,7 @@ def play_solution_in_slices(run: Run, steps: Sequence[SolutionStep] | None = Non
         yield min(1.0, drill.tick / expected)
 
 
-def _wait_for_condition(run: Run, drill: DrillState, condition: str) -> Iterator[None]:
+def _wait_for_condition(run: PlayableRun, drill: DrillState, condition: str) -> Iterator[None]:
     give_up = drill.tick + to_ticks(PATIENCE_S) if drill.end_tick is None else drill.end_tick
     while not drill.finished and not drill.is_condition_met(condition) and drill.tick < give_up:
         yield from advance_in_slices(run, (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S)

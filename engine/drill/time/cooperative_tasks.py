@@ -16,7 +16,7 @@ from engine.localization import build_message, format_run_time
 from engine.model import Tick
 
 
-class Run(Protocol):
+class PlayableRun(Protocol):
     """Interface of a drill and of its history: apply inputs and advance time."""
 
     @property
@@ -31,7 +31,7 @@ class Run(Protocol):
 
 
 Result = TypeVar("Result")
-Kind = TypeVar("Kind", bound=Run)
+Kind = TypeVar("Kind", bound=PlayableRun)
 Slices = Generator[float, None, Result]
 """Generator of the completed share (0 to 1) that returns the result."""
 
@@ -62,7 +62,7 @@ def compute_stride(drill: DrillState, limit: int) -> int:
     return min(limit, SQL_TICKS) if busy else limit
 
 
-def advance_in_slices(run: Run, tick: Tick) -> Iterator[None]:
+def advance_in_slices(run: PlayableRun, tick: Tick) -> Iterator[None]:
     """Advance *run* to *tick*, or to the end of the drill. Runs in slices."""
     drill = run.drill
     slice_ticks = max(1, SLICE_ROWS // max(1, len(drill.world.availability)))
@@ -72,7 +72,7 @@ def advance_in_slices(run: Run, tick: Tick) -> Iterator[None]:
 
 
 def play_in_slices(
-    run: Run,
+    run: PlayableRun,
     inputs: Iterable[Input],
     tick: Tick,
     hashes: Iterable[tuple[Tick, str]] = (),

@@ -53,10 +53,10 @@ become sparser.
 Assumed: two hours of a hundred databases with some faults.
 """
 
-KEPT_MAX: Final = 480
+SNAPSHOTS_MAX: Final = 480
 """Maximum number of snapshots of a run. A long run has half as many, because its snapshots share less."""
 
-KEPT_ROWS_MAX: Final = 32_000
+SNAPSHOT_ROWS_MAX: Final = 32_000
 """Maximum of snapshots times databases: 320 snapshots of a hundred databases, about 15 MB. Assumed."""
 
 
@@ -216,7 +216,7 @@ def compute_snapshot_spacing(age: float, total_cost: float, snapshot_limit: int)
 
 def _compute_snapshot_limit(drill: Drill, total_cost: float) -> int:
     """Return how many snapshots to keep for a run whose replay costs *total_cost*."""
-    base_count = min(KEPT_MAX, KEPT_ROWS_MAX // max(1, len(drill.world.availability)))
+    base_count = min(SNAPSHOTS_MAX, SNAPSHOT_ROWS_MAX // max(1, len(drill.world.availability)))
     return max(2, round(base_count * (1.0 + RECENT / (RECENT + total_cost)) / 2.0))
 
 

@@ -16,7 +16,7 @@ from engine.drill.time.event_log import EventLog
 from engine.flow import Array, Samples
 from engine.model import Tick
 from engine.model.world import FieldUse, PartKey, list_parts
-from engine.protocol.errorlog import LINES_KEPT
+from engine.protocol.errorlog import ERROR_LOG_LINES_MAX
 
 # --- dictionaries and lists of many snapshots in blocks; equal blocks are stored once ---------------------
 # Blocks that are not compared with later ones can be compressed to a tenth. Reading decompresses them.
@@ -30,7 +30,7 @@ LEVEL: Final = 1
 """Compression level of zlib: the fastest. It reduces the flow of a hundred databases from 100 to 12 KB in 0.5 ms."""
 
 
-class Block:
+class EntryBlock:
     """Immutable group of entries."""
 
     __slots__ = ("_entries", "_packed")
@@ -67,8 +67,8 @@ class Block:
 class Blocks(Struct, frozen=True):
     """Dictionary (keys and values) or list (values only) at one time, in blocks."""
 
-    keys: tuple[Block, ...]
-    values: tuple[Block, ...]
+    keys: tuple[EntryBlock, ...]
+    values: tuple[EntryBlock, ...]
 
     def as_dict(self) -> dict[object, object]:
         """Return the dictionary, with its entries in the original order."""
@@ -107,13 +107,13 @@ def split_into_blocks(
     return Blocks(keys, values)
 
 
-def _split_entries(entries: Iterable[object], previous: tuple[Block, ...]) -> tuple[Block, ...]:
+def _split_entries(entries: Iterable[object], previous: tuple[EntryBlock, ...]) -> tuple[EntryBlock, ...]:
     entry_list = tuple(entries)
     blocks = []
     for number, start in enumerate(range(0, len(entry_list), BLOCK)):
         block_entries = entry_list[start : start + BLOCK]
         is_known = number < len(previous) and previous[number].has_same_entries(block_entries)
-        blocks.append(previous[number] if is_known else Block(block_entries))
+        blocks.append(previous[number] if is_known else EntryBlock(block_entries))
     return previous if len(blocks) == len(previous) and all(map(is_, blocks, previous)) else tuple(blocks)
 
 
@@ -223,10 +223,10 @@ class RunSnapshot(Struct, Generic[State], frozen=True):
         # lines that T-SQL can read: those from before the run, then those of the events
         errorlogs = dict(drill.errorlog_before)
         for server in drill.world.instances:
-            indexes = drill.events.find_indices(("errorlog",), server)[-LINES_KEPT:]
+            indexes = drill.events.find_indices(("errorlog",), server)[-ERROR_LOG_LINES_MAX:]
             if len(indexes):
                 lines = drill.events.iterate_rows(indexes, ("number", "severity", "state"))
-                errorlogs[server] = (*errorlogs.get(server, ()), *lines)[-LINES_KEPT:]
+                errorlogs[server] = (*errorlogs.get(server, ()), *lines)[-ERROR_LOG_LINES_MAX:]
         drill.world.errorlog = errorlogs
         return drill
 

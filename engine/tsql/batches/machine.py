@@ -47,7 +47,7 @@ NOT_SIMULATED: Final = "Not simulated: "
 OUTPUT_MAX: Final = 5_000
 """Maximum number of messages and result sets of one submission. Assumed."""
 
-SAID_MAX: Final = 1_000_000
+MESSAGE_CHARACTERS_MAX: Final = 1_000_000
 """Maximum number of characters in all messages of one submission. Assumed."""
 
 CHARACTERS_MAX: Final = 5_000_000
@@ -159,7 +159,7 @@ class SubmissionOutput:
     ) -> None:
         """Append a message, raised in *procedure* or in the running one."""
         self.run = replace(self.run, said=self.run.said + len(text))
-        room = self.run.said <= SAID_MAX
+        room = self.run.said <= MESSAGE_CHARACTERS_MAX
         if room and len(self.messages) + len(self.results) < OUTPUT_MAX:
             running = (scope.procedure for scope in reversed(self.scopes) if scope.procedure)
             called = procedure or next(running, "")
@@ -270,7 +270,7 @@ Seen in public client output.
 
 _OUTPUT_LIMIT: Final = (
     f"Not simulated: more than {OUTPUT_MAX} messages and results of one submission, "
-    f"more than {SAID_MAX} characters in its messages, "
+    f"more than {MESSAGE_CHARACTERS_MAX} characters in its messages, "
     f"or more than {CELLS_MAX} values or {CHARACTERS_MAX} characters in them."
 )
 
@@ -291,8 +291,8 @@ NESTING_MAX: Final = 32
 TEXTS_MAX: Final = 1_500_000
 """Maximum number of characters in all nested texts of one submission. Assumed."""
 
-HELD_CELLS_MAX: Final = 500_000
-HELD_CHARACTERS_MAX: Final = 20_000_000
+CONNECTION_CELLS_MAX: Final = 500_000
+CONNECTION_CHARACTERS_MAX: Final = 20_000_000
 """Maximum number of values and characters of a connection in tables, cursors and variables. Assumed."""
 
 ACTS_MAX: Final = 5_000
@@ -480,8 +480,10 @@ class Machine(SubmissionOutput):
             check_conversion(source, read_type(old.type, 1), explicit=False)
         new = convert_value(value, old.type, default_length=1, source=source, culture=self.settings.culture)
         self.scope.held += _count_characters(new) - _count_characters(old.value)
-        if arithmetic.add_in_order(scope.held for scope in self.scopes) > HELD_CHARACTERS_MAX:
-            raise UnsimulatedFeatureError(f"variables of more than {HELD_CHARACTERS_MAX} characters together")
+        if arithmetic.add_in_order(scope.held for scope in self.scopes) > CONNECTION_CHARACTERS_MAX:
+            raise UnsimulatedFeatureError(
+                f"variables of more than {CONNECTION_CHARACTERS_MAX} characters together"
+            )
         kind = str(make_variant(source)) if old.type.lower().startswith("sql_variant") else old.type
         self.scope.variables[name] = DeclaredVariable(kind, new)
 
@@ -512,13 +514,13 @@ class Machine(SubmissionOutput):
         held_objects += dict(self.session.cursors).values()
         for scope in self.scopes:
             held_objects += scope.tables.values()
-        if arithmetic.add_in_order(item.cells for item in held_objects) > HELD_CELLS_MAX:
+        if arithmetic.add_in_order(item.cells for item in held_objects) > CONNECTION_CELLS_MAX:
             raise UnsimulatedFeatureError(
-                f"more than {HELD_CELLS_MAX} values in all tables and cursors of a connection"
+                f"more than {CONNECTION_CELLS_MAX} values in all tables and cursors of a connection"
             )
-        if arithmetic.add_in_order(item.characters for item in held_objects) > HELD_CHARACTERS_MAX:
+        if arithmetic.add_in_order(item.characters for item in held_objects) > CONNECTION_CHARACTERS_MAX:
             raise UnsimulatedFeatureError(
-                f"more than {HELD_CHARACTERS_MAX} characters in all tables and cursors of a connection"
+                f"more than {CONNECTION_CHARACTERS_MAX} characters in all tables and cursors of a connection"
             )
 
     @property

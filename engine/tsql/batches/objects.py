@@ -108,7 +108,7 @@ class StoredObject(Struct, frozen=True):
 
 # --- committed objects -----------------------------------------------------------------------------------
 
-CONTENTS_KEPT: Final = 16
+CACHED_CONTENTS_MAX: Final = 16
 """Number of database states whose objects are cached. Assumed: those of a few copies and their backups."""
 
 _CONTENTS: OrderedDict[Commit, dict[str, StoredObject]] = OrderedDict()
@@ -130,7 +130,7 @@ def list_objects_after(last_commit: Commit | None) -> Mapping[str, StoredObject]
             if not name.startswith(USER):
                 _store_object(content, name, apply_edit(content.get(name), edit))
     _CONTENTS[last_commit] = content
-    while len(_CONTENTS) > CONTENTS_KEPT:
+    while len(_CONTENTS) > CACHED_CONTENTS_MAX:
         _CONTENTS.popitem(last=False)
     return content
 

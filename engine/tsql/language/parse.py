@@ -312,11 +312,11 @@ def _build_argument(c: Children) -> s.Argument:
     values = c[:-1] if output else c
     name = values[0]["argument"] if isinstance(values[0], dict) else ""
     value = values[-1]
-    narrow = isinstance(value, _Text)
+    narrow = isinstance(value, _StringLiteral)
     if value is DEFAULT:
         return s.Argument(name, None, default=True)
     return s.Argument(
-        name, value.text if isinstance(value, _Text) else value, output, narrow and not value.wide
+        name, value.text if isinstance(value, _StringLiteral) else value, output, narrow and not value.wide
     )
 
 
@@ -324,7 +324,7 @@ DEFAULT: Final = object()
 """Marker for DEFAULT among the arguments of EXEC."""
 
 
-class _Text(Struct, frozen=True):
+class _StringLiteral(Struct, frozen=True):
     """Text that records whether it has the prefix N."""
 
     text: str
@@ -552,7 +552,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     # -- procedures and cursors
     "returns": lambda c: {"returns": str(c[0]).lower()},
     "argument_name": lambda c: {"argument": str(c[0]).lower()},
-    "text_argument": lambda c: _Text(unquote_text(str(c[0])), str(c[0])[0] in "Nn"),
+    "text_argument": lambda c: _StringLiteral(unquote_text(str(c[0])), str(c[0])[0] in "Nn"),
     "argument": _build_argument,
     "arguments": lambda c: {"arguments": tuple(c)},
     "execute": _build_execute,

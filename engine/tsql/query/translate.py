@@ -82,14 +82,14 @@ def check_expression(text: str, line: int) -> None:
         raise SqlSyntaxError(line, 102, tree.expressions[0].alias)
 
 
-TREES_KEPT: Final = 200_000
-PLANS_KEPT: Final = 400_000
+CACHED_TREES_MAX: Final = 200_000
+CACHED_PLANS_MAX: Final = 400_000
 """Maximum number of characters of texts with cached trees and plans. A tree is a thousand times as large as
 its text.
 """
 
 
-@cache_by_text(TREES_KEPT)
+@cache_by_text(CACHED_TREES_MAX)
 def parse_query(text: str) -> exp.Expr:
     """Return the tree of a query, which the caller must not change."""
     tree = read_query(syntax_normalization.prepare_for_sqlglot(text))
@@ -143,7 +143,7 @@ def plan_in_steps(text: str, names: BindingContext = NO_NAMES) -> ResumableCompu
     )
 
 
-_PLAN_CACHE: Final[ResultCache[ResumableComputation[QueryPlan]]] = ResultCache(PLANS_KEPT)
+_PLAN_CACHE: Final[ResultCache[ResumableComputation[QueryPlan]]] = ResultCache(CACHED_PLANS_MAX)
 
 
 def _plan_in_steps(text: str, names: BindingContext) -> Planning:
@@ -166,7 +166,7 @@ def plan_text(kind: str, text: str, names: BindingContext | None = None) -> Quer
     return _VALUES.get((kind, text, names), len(text), lambda: translate_errors(lambda: build(text, names)))
 
 
-_VALUES: Final[ResultCache[QueryPlan]] = ResultCache(PLANS_KEPT)
+_VALUES: Final[ResultCache[QueryPlan]] = ResultCache(CACHED_PLANS_MAX)
 
 
 def _plan_expression(text: str, names: BindingContext) -> QueryPlan:
@@ -189,7 +189,7 @@ def find_references(kind: str, text: str) -> References:
     )
 
 
-_REFERENCES: Final[ResultCache[References]] = ResultCache(TREES_KEPT)
+_REFERENCES: Final[ResultCache[References]] = ResultCache(CACHED_TREES_MAX)
 
 
 def _find_references(text: str) -> References:

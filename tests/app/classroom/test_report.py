@@ -28,7 +28,7 @@ from app.classroom.verdict import judge_log
 from app.learning.reflection import Reflection
 from app.words import language
 from engine.drill.judging.report import get_program_version
-from engine.drill.par.account import Account, RunSegment
+from engine.drill.par.account import RegretAnalysis, RunSegment
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.running.solution import play_reference
@@ -479,5 +479,5 @@ def test_refused_command_is_named_as_refused() -> None:
     ((tick, line),) = seat.refused
     assert (tick, "FORCE_SERVICE" in line) == (1_000, True)
     move = RunSegment(tick, tick, line, 40.0, 37.0, "good")
-    (text,) = list_losses(seat, Account((move,), 100.0, None))
+    (text,) = list_losses(seat, RegretAnalysis((move,), 100.0, None))
     assert "refused by the server: minor loss" in text

@@ -11,7 +11,7 @@ import pytest
 from app.classroom.messages.replies import (
     HandLowered,
     InstructionMessage,
-    InstructorAttention,
+    InstructorPresence,
     PaceState,
     SeatWelcome,
     ToSeat,
@@ -152,7 +152,7 @@ def test_a_seat_is_notified_of_the_instructors_actions(seat_log: SeatLog, link: 
     run = run_of(seat_log, link, shown_texts)
     assert run.raise_hand("hand Which server?")
     assert link.hand == "Which server?"
-    link.incoming.put(InstructorAttention(looked_at=True, held=True))
+    link.incoming.put(InstructorPresence(looked_at=True, held=True))
     link.incoming.put(HandLowered())
     link.incoming.put(instruction(1, "inject", "power-off SERVER_A"))
     run.advance_to(100)
@@ -164,7 +164,7 @@ def test_a_seat_is_notified_of_the_instructors_actions(seat_log: SeatLog, link: 
     ]
     with pytest.raises(InputError, match="controls this seat"):
         run.apply_line("power-on SERVER_A")
-    link.incoming.put(InstructorAttention(looked_at=True, held=False))
+    link.incoming.put(InstructorPresence(looked_at=True, held=False))
     run.advance_to(200)
     run.apply_line("power-on SERVER_A")
     assert lines(seat_log) == [(0, "power-off SERVER_A", 1), (200, "power-on SERVER_A", 0)], "who did what"

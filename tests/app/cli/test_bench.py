@@ -21,7 +21,7 @@ def _little_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "ROW_STEPS", 3000)
     monkeypatch.setattr(bench, "PYTHON_ROW_STEPS", 100)
     monkeypatch.setattr(bench, "SIMPY_DATABASE_S", 2.0)
-    monkeypatch.setattr(bench, "AGAIN_S", 10.0)
+    monkeypatch.setattr(bench, "REPLAY_SPAN_S", 10.0)
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from app.export.sheets import build_sheets
 from app.export.source import ExportSource, as_json, build_source
 from app.files import scenario_files
 from app.view_models.value_curve import TONES, find_stops, format_move, list_refused
-from engine.drill.par.account import Account, LastChance, RunSegment
+from engine.drill.par.account import LastChance, RegretAnalysis, RunSegment
 from engine.drill.par.regret import build_account
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference
@@ -141,7 +141,7 @@ def test_a_last_chance_is_drawn_and_described(source: ExportSource) -> None:
         RunSegment(0, 1000, "", 100.0, 100.0, "best"),
         RunSegment(1000, 9000, "", 100.0, 60.0, "blunder"),
     )
-    account = Account(moves, 50.0, chance)
+    account = RegretAnalysis(moves, 50.0, chance)
     assert "point of no return 0:10.0</text>" in curve_svg.draw(account, {})
     sections = dict(body.build_annex(replace(source, account=account), "THE CURVE"))
     comparison = sections["Compared with the best possible"]

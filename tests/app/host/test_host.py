@@ -351,7 +351,7 @@ def with_a_past(desk: Desk) -> str:
 def test_a_distant_moment_is_restored_over_several_frames_and_can_be_canceled(
     lab: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.drill.time.history.KEPT_MAX", 2)
+    monkeypatch.setattr("engine.drill.time.history.SNAPSHOTS_MAX", 2)
     history = History(Drill(lab, mode=DrillMode.LAB))
     history.advance_to(100_000)
     desk = Desk(lab, clock=ticking(0.04))  # every slice takes this long

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.main_window.start import LATER, ModulePreloader
+from app.main_window.start import BACKGROUND_MODULES, ModulePreloader
 
 
 @pytest.fixture
@@ -70,6 +70,6 @@ def test_the_first_drill_and_query_import_nothing_more() -> None:
         for arguments in ([], ["preload"])
     ]
     loaded = [[set(line.split()) for line in process.communicate()[0].splitlines()] for process in processes]
-    assert loaded[0][1] == set(LATER)
+    assert loaded[0][1] == set(BACKGROUND_MODULES)
     assert {"sqlglot", "lark"} <= loaded[0][0]
     assert loaded[1] == [{"nothing"}, set()]

@@ -29,7 +29,7 @@ from app.views.debrief.page import EVIDENCE, POINTS, STORY
 from app.words import formatting
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.counterfactual import LOOK_S
-from engine.drill.par.account import Account, BoundGap, RunSegment
+from engine.drill.par.account import BoundGap, RegretAnalysis, RunSegment
 from engine.drill.running.drill import Drill, replay
 from engine.drill.running.solution import play_solution
 from engine.drill.time.cooperative_tasks import Slices
@@ -657,7 +657,7 @@ def test_the_analysis_runs_in_the_background_and_ends_with_the_page(
     hands: Hands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = hands.window
-    monkeypatch.setattr("app.main_window.debrief_page.REVIEW_AT_ONCE_S", 0.0)
+    monkeypatch.setattr("app.main_window.debrief_page.REVIEW_BUDGET_S", 0.0)
     with_a_failover(hands)
     window.session.apply_input("finish")
     assert window.pages.currentWidget() is window.debrief
@@ -687,10 +687,10 @@ def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch
 
     def account(
         drill: Drill, plans: Sequence[object], node_limit: int = EXTRA_PLANS, **_: object
-    ) -> Slices[Account]:
+    ) -> Slices[RegretAnalysis]:
         requests.append((len(plans), node_limit))
         yield 0.0
-        return Account((move,), 60.0, None, BoundGap(100, 50.0, 90.0))
+        return RegretAnalysis((move,), 60.0, None, BoundGap(100, 50.0, 90.0))
 
     move = RunSegment(100, 200, "", 50.0, 20.0, "blunder", (parse_line("power-on SERVER_A"),))
     monkeypatch.setattr("app.main_window.debrief_page.build_account", account)

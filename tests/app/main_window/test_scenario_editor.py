@@ -22,7 +22,7 @@ from app.views.editor import ScenarioEditor
 from app.views.editor.findings import CheckCanceledError, create_stoppable_drill, try_out
 from app.views.editor.form_schema import list_sections
 from app.widgets import keys
-from app.widgets.highlight import LEXED_MAX
+from app.widgets.highlight import HIGHLIGHTED_LENGTH_MAX
 from app.widgets.prose import Prose
 from tests.app.main_window.conftest import Hands, show_window
 from tests.children import child
@@ -534,7 +534,7 @@ def test_a_long_trial_run_blocks_neither_editing_nor_closing(hands: Hands, page:
 
 
 def test_a_very_long_text_is_edited_without_highlighting(page: ScenarioEditor) -> None:
-    page.text.setPlainText("# x\n" * (LEXED_MAX // 4 + 1))
+    page.text.setPlainText("# x\n" * (HIGHLIGHTED_LENGTH_MAX // 4 + 1))
     assert not page.text.document().firstBlock().layout().formats()
     page.text.setPlainText("# x\n")
     assert page.text.document().firstBlock().layout().formats()

@@ -17,7 +17,7 @@ from shiboken6 import delete
 
 import app.main_window as start
 from app.files import scenario_files, summaries
-from app.main_window.start import BESIDE, LATER, StartSequence
+from app.main_window.start import BACKGROUND_MODULES, BESIDE, StartSequence
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
 from app.widgets.input_guard import InputGuard
@@ -166,7 +166,7 @@ print(*(name for name in sys.modules if name.partition(".")[0] in ("PySide6", "s
 
 def test_threads_import_no_qt() -> None:
     """PySide 6.11.3 crashed if a thread created a Qt class while the window processed events."""
-    command = [sys.executable, "-c", IMPORTED_BESIDE, *BESIDE, *LATER]
+    command = [sys.executable, "-c", IMPORTED_BESIDE, *BESIDE, *BACKGROUND_MODULES]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == []
 
 

@@ -9,15 +9,15 @@ import pytest
 
 from app.files import certificates
 from app.view_models.course import find_protection
-from app.view_models.debrief.model import Summary, summarize
-from app.view_models.debrief.verdict import Verdict, judge_run
+from app.view_models.debrief.model import SummaryModel, summarize
+from app.view_models.debrief.verdict import VerdictModel, judge_run
 from app.words import formatting
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.agents import build_random_player, play_worst
 from engine.drill.judging.replay_timeline import DOWN, EXPOSED, StateSpan, list_markers
 from engine.drill.judging.review import Review, review_run
-from engine.drill.par.account import WAITING, Account, RunSegment
+from engine.drill.par.account import WAITING, RegretAnalysis, RunSegment
 from engine.drill.par.lessons import (
     SLACK,
     blame_command,
@@ -107,7 +107,7 @@ def seconds_of(drill: Drill) -> dict[str, float]:
     }
 
 
-def figure(summary: Summary, key: str) -> str | None:
+def figure(summary: SummaryModel, key: str) -> str | None:
     return next((row.value for row in summary.figures if row.key == key), None)
 
 
@@ -222,7 +222,7 @@ def test_a_drill_shows_only_terms_of_its_technology(name: str) -> None:
 # --- the mistake --------------------------------------------------------------------------------------------
 
 
-def analyze(drill: Drill) -> tuple[Review, Account, tuple[RunSegment, ...]]:
+def analyze(drill: Drill) -> tuple[Review, RegretAnalysis, tuple[RunSegment, ...]]:
     findings = review_run(drill)
     account = run_to_completion(build_account(drill, certificates.load_plans(drill)))
     lessons = tuple(
@@ -279,7 +279,7 @@ def test_the_verdict_matches_the_run(name: str, player: str) -> None:
     check_lesson(drill, verdict, account)
 
 
-def check_lesson(drill: Drill, verdict: Verdict, account: Account) -> None:
+def check_lesson(drill: Drill, verdict: VerdictModel, account: RegretAnalysis) -> None:
     lesson, retry = verdict.lesson, verdict.retry
     assert lesson is not None
     assert retry is not None

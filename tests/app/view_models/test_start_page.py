@@ -17,7 +17,7 @@ from app.view_models.start_page import (
     FIRST_DRILL,
     ORDERS,
     PASS_POINTS,
-    Card,
+    DrillCard,
     Filters,
     filter_cards,
     list_path_progress,
@@ -36,15 +36,15 @@ def drills() -> list[ScenarioSummary]:
 
 
 @pytest.fixture
-def cards(drills: list[ScenarioSummary]) -> list[Card]:
-    return [Card.from_summary(drill, known=True) for drill in drills]
+def cards(drills: list[ScenarioSummary]) -> list[DrillCard]:
+    return [DrillCard.from_summary(drill, known=True) for drill in drills]
 
 
-def names(cards: Sequence[Card]) -> list[str]:
+def names(cards: Sequence[DrillCard]) -> list[str]:
     return [card.name for card in cards]
 
 
-def find(cards: list[Card], text: str, **filters: object) -> list[str]:
+def find(cards: list[DrillCard], text: str, **filters: object) -> list[str]:
     return names(filter_cards(cards, Filters(search=text, **filters)))  # type: ignore[arg-type]
 
 
@@ -65,12 +65,12 @@ def find(cards: list[Card], text: str, **filters: object) -> list[str]:
     ],
 )
 def test_the_search_finds_errors_views_commands_and_symptoms(
-    cards: list[Card], text: str, drill: str
+    cards: list[DrillCard], text: str, drill: str
 ) -> None:
     assert drill in find(cards, text)
 
 
-def test_matches_in_titles_come_first(cards: list[Card]) -> None:
+def test_matches_in_titles_come_first(cards: list[DrillCard]) -> None:
     cards_found = find(cards, "witness lost")
     assert cards_found[:2] == ["witness-lost", "wsfc-witness-lost"]
     assert len(cards_found) > 2
@@ -81,11 +81,11 @@ def test_matches_in_titles_come_first(cards: list[Card]) -> None:
 @pytest.mark.parametrize(
     "text", ["commits hang", "commits are blocked", "HADR_SYNC_COMMIT", "replica stops commits"]
 )
-def test_words_for_one_symptom_find_the_same_drills(cards: list[Card], text: str) -> None:
+def test_words_for_one_symptom_find_the_same_drills(cards: list[DrillCard], text: str) -> None:
     assert "ag-required-secondary" in find(cards, text)[:2]
 
 
-def test_a_search_matches_words_from_their_beginning(cards: list[Card]) -> None:
+def test_a_search_matches_words_from_their_beginning(cards: list[DrillCard]) -> None:
     """Otherwise "hang" matches "changed"; fill words select nothing."""
     card = replace(cards[0], title="", summary="It changed", name="", skills=(), words="")
     assert find([card], "chang") == [""]
@@ -101,11 +101,11 @@ def german() -> Iterator[None]:
 
 
 def test_the_search_uses_the_texts_on_the_screen(german: None, drills: list[ScenarioSummary]) -> None:
-    cards = [Card.from_summary(drill) for drill in drills]
+    cards = [DrillCard.from_summary(drill) for drill in drills]
     assert "automatic-failover" in find(cards, "einsteiger spiegelung")
 
 
-def test_filters_narrow_the_list_and_add_up_to_all(cards: list[Card]) -> None:
+def test_filters_narrow_the_list_and_add_up_to_all(cards: list[DrillCard]) -> None:
     for field, values in (
         ("technology", [progress.path.key for progress in list_path_progress(cards)]),
         ("version", list_versions(cards)),
@@ -123,7 +123,7 @@ def test_filters_narrow_the_list_and_add_up_to_all(cards: list[Card]) -> None:
         assert sorted(find(cards, "", order=order)) == sorted(names(cards))
 
 
-def test_paths_count_passed_drills_and_name_the_next(cards: list[Card]) -> None:
+def test_paths_count_passed_drills_and_name_the_next(cards: list[DrillCard]) -> None:
     before = {progress.path.key: progress for progress in list_path_progress(cards)}
     assert sum(progress.total for progress in before.values()) == sum(card.scored for card in cards)
     first = before["mirroring"].next_card
@@ -152,7 +152,9 @@ def recommend_drill(drills: list[ScenarioSummary], *newest_first: ResultRow) -> 
     progress = standing.compute_progress(newest_first, drills, NOW)
     best = {name: record.best.score for name, record in progress.records.items() if record.best is not None}
     last = {name: record.latest_run.score for name, record in progress.records.items()}
-    cards = [Card.from_summary(d, known=True, best=best.get(d.name), last=last.get(d.name)) for d in drills]
+    cards = [
+        DrillCard.from_summary(d, known=True, best=best.get(d.name), last=last.get(d.name)) for d in drills
+    ]
     recommendation = recommend(cards, progress)
     assert recommendation is not None
     assert "\n" not in recommendation.reason
@@ -174,7 +176,7 @@ def test_a_due_skill_then_a_failure_then_the_path_decides_the_recommendation(
     assert reason.startswith("Next in “Failover clusters”: 1 of 7")
 
 
-def test_a_card_has_one_difficulty_and_one_state(cards: list[Card]) -> None:
+def test_a_card_has_one_difficulty_and_one_state(cards: list[DrillCard]) -> None:
     card = next(card for card in cards if card.name == "ag-secondary-lost")
     assert card.facts == "AG · SQL 2014 · 6 min · Beginner"
     assert card.state.text == "Not started"

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QButtonGroup, QComboBox, QMenu, QScr
 
 from app.view_models.series import choose_time_step_s
 from app.views.charts import Charts
-from app.views.charts.lane import States
+from app.views.charts.lane import StateLane
 from app.views.charts.panel import ChartValueAxis, compute_axis_top
 from app.views.charts.toolbar import ChartTools
 from app.widgets.axes import TimeAxis
@@ -388,7 +388,7 @@ def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> No
         4000, "state", "SERVER_B", "Sales", "SYNCHRONIZED -> DISCONNECTED", new="DISCONNECTED"
     )
     safety = build_event(4100, "state", "SERVER_B", "Sales", "safety OFF", why="safety", new="OFF")
-    states = States("Sales")
+    states = StateLane("Sales")
     states.start(run.states_before, run.world, [disconnected_event, safety])
     lanes = states.list_lanes(60.0)
     assert [(s.from_s, s.to_s, s.state) for s in lanes["SERVER_B"]] == [

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.views.console import results
 from app.views.console.outcome import BatchOutcome, Rowset, as_text
 from app.views.console.query import ConnectionStatus, QueryWindow, SqlEditor
-from app.views.console.results import Results
+from app.views.console.results import QueryResults
 from app.widgets import highlight
 from app.widgets.code_edit import LINE_MAX
 from engine import tsql
@@ -27,13 +27,13 @@ def _build_message(text: str) -> Message:
 
 
 @pytest.fixture
-def results_view(qtbot: QtBot) -> Results:
-    widget = Results()
+def results_view(qtbot: QtBot) -> QueryResults:
+    widget = QueryResults()
     qtbot.addWidget(widget)
     return widget
 
 
-def test_grids_are_built_in_turns_up_to_a_hundred(qtbot: QtBot, results_view: Results) -> None:
+def test_grids_are_built_in_turns_up_to_a_hundred(qtbot: QtBot, results_view: QueryResults) -> None:
     rowset = Rowset(("a",), ((1,),))
     results_view.show_outcome(_outcome(*[rowset] * 150))
     assert len(results_view.grids) == results.GRIDS_A_TURN
@@ -43,7 +43,7 @@ def test_grids_are_built_in_turns_up_to_a_hundred(qtbot: QtBot, results_view: Re
     assert len(results_view.grids) == 1
 
 
-def test_a_long_cell_is_truncated_with_a_note(results_view: Results) -> None:
+def test_a_long_cell_is_truncated_with_a_note(results_view: QueryResults) -> None:
     results_view.show_outcome(_outcome(Rowset(("a", "b"), (("x" * 1_000_000, "short"),))))
     (grid,) = results_view.grids
     column, other_column = grid.table.columns
@@ -56,7 +56,7 @@ def test_a_long_cell_is_truncated_with_a_note(results_view: Results) -> None:
 
 
 @pytest.mark.slow
-def test_messages_are_added_in_turns_up_to_a_limit(qtbot: QtBot, results_view: Results) -> None:
+def test_messages_are_added_in_turns_up_to_a_limit(qtbot: QtBot, results_view: QueryResults) -> None:
     results_view.show_outcome(_outcome(messages=tuple(_build_message(f"line {n}") for n in range(12_000))))
     pane = results_view.messages
     assert pane.blockCount() == results.LINES_A_TURN
@@ -64,14 +64,14 @@ def test_messages_are_added_in_turns_up_to_a_limit(qtbot: QtBot, results_view: R
     assert pane.toPlainText().endswith("line 9999\nMessages not shown: 2,000.")
 
 
-def test_long_messages_share_a_limit(qtbot: QtBot, results_view: Results) -> None:
+def test_long_messages_share_a_limit(qtbot: QtBot, results_view: QueryResults) -> None:
     results_view.show_outcome(_outcome(messages=(_build_message("x" * 8_000),) * 5_000))
     pane = results_view.messages
     qtbot.waitUntil(lambda: "Messages not shown: " in pane.toPlainText())
     assert len(pane.toPlainText()) < results.MESSAGES_SHOWN + 1_000
 
 
-def test_text_is_formatted_only_when_visible(results_view: Results) -> None:
+def test_text_is_formatted_only_when_visible(results_view: QueryResults) -> None:
     results_view.show_outcome(_outcome(Rowset(("a",), tuple((n,) for n in range(12_000)))))
     assert all(not text_edit.toPlainText() for text_edit in results_view.findChildren(QPlainTextEdit))
     results_view.show_as_text(True)
@@ -113,7 +113,7 @@ def test_a_long_text_is_highlighted_after_a_pause(qtbot: QtBot) -> None:
     editor = SqlEditor(lambda text, place: [])
     qtbot.addWidget(editor)
     line = "SELECT 'text' -- comment\n"
-    editor.setPlainText(line * (highlight.AT_ONCE_MAX // len(line) + 100))
+    editor.setPlainText(line * (highlight.IMMEDIATE_LENGTH_MAX // len(line) + 100))
     last = editor.document().lastBlock().previous()
     assert last.layout().formats() == []
     qtbot.waitUntil(lambda: len(last.layout().formats()) == 3)

@@ -24,7 +24,7 @@ from app.words import formatting
 from engine.drill.judging.counterfactual import LOOK_S, ActionImpact
 from engine.drill.judging.difference import OutcomeRow
 from engine.drill.judging.shapes import Report, ScoreJson
-from engine.drill.par.account import WAITING, Account, Best, BoundGap, LastChance, RunSegment
+from engine.drill.par.account import WAITING, Best, BoundGap, LastChance, RegretAnalysis, RunSegment
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 from engine.inputs import Input
@@ -145,7 +145,7 @@ def test_enter_follows_the_suggestion_of_the_result(
     page.show()
     page.take_focus()
     assert "Looking for the biggest mistake…" in texts(page)
-    page.update_run(replace(model, account=Account((MISTAKE,), 50.0, None)))
+    page.update_run(replace(model, account=RegretAnalysis((MISTAKE,), 50.0, None)))
     first = [b for b in page.findChildren(QPushButton) if b.property("primary") == "true" and b.isVisible()]
     assert [b.text().startswith(primary) for b in first] == [True]
     wanted = page.next_wanted if total == 100.0 else page.retry_wanted
@@ -159,7 +159,7 @@ def test_single_keys_switch_tabs(qtbot: QtBot, page: Debrief, report: Report) ->
         report,
         load_shipped_scenario("forced-service"),
         None,
-        Account((MISTAKE,), 50.0, None),
+        RegretAnalysis((MISTAKE,), 50.0, None),
         next_title="Other",
     )
     page.show_run(model)
@@ -182,7 +182,7 @@ def test_a_finished_analysis_does_not_switch_the_tab(qtbot: QtBot, page: Debrief
     open_tab(page, POINTS)
     back_button = require(button(page, "Back to start"))
     back_button.setFocus()
-    page.update_run(replace(model, account=Account((MISTAKE,), 50.0, None), analyzing=False))
+    page.update_run(replace(model, account=RegretAnalysis((MISTAKE,), 50.0, None), analyzing=False))
     assert page.findChildren(QTabWidget)[0].currentIndex() == POINTS
     assert back_button.hasFocus()
 
@@ -235,7 +235,7 @@ def read_labels(parts: Sequence[QWidget]) -> str:
 
 def show_parts(
     qtbot: QtBot,
-    account: Account,
+    account: RegretAnalysis,
     tried: list[tuple[float, str]] | None = None,
     watch: Callable[[Best], None] = print,
     choices: Mapping[str, Sequence[str]] = MappingProxyType({}),
@@ -267,7 +267,7 @@ def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
         RunSegment(3000, 9000, WAITING, 75.5, 75.5, "best"),
     )
     assert [(move.until, move.regret) for move in merge_waits(moves)][-2:] == [(3000, 4.5), (9000, 0.0)]
-    assert list(list_slopes(Account(moves, 60.0, None))) == [
+    assert list(list_slopes(RegretAnalysis(moves, 60.0, None))) == [
         ("bad", [(1000, 100.0), (1000, 80.0)]),
         ("ok", [(1000, 80.0), (2000, 78.0), (2000, 78.0), (3000, 75.5)]),
     ], "an act falls in its own color, and a wait after it in another one"
@@ -275,7 +275,9 @@ def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
     tried: list[tuple[float, str]] = []
     choices = {"whose-word": ["Mine.", "The witness's."]}
     refused = {(1000, ACT.line_without_time)}
-    parts = show_parts(qtbot, Account(moves, 60.0, CHANCE), tried, watched.append, choices, refused=refused)
+    parts = show_parts(
+        qtbot, RegretAnalysis(moves, 60.0, CHANCE), tried, watched.append, choices, refused=refused
+    )
     (curve,) = [part for part in parts if isinstance(part, ValueCurve)]
     assert "0:10.0  SERVER_B ▸ Power off, refused by the server" in curve.format_tip(1000, moves[1])
     assert curve.accessibleDescription().count("points") == 4
@@ -302,7 +304,7 @@ def test_the_last_chance_is_shown_watched_and_retried(qtbot: QtBot, equal_texts:
     )
     watched: list[Best] = []
     tried: list[tuple[float, str]] = []
-    parts = show_parts(qtbot, Account(moves, 60.0, CHANCE), tried, watched.append)
+    parts = show_parts(qtbot, RegretAnalysis(moves, 60.0, CHANCE), tried, watched.append)
     labels = read_labels(parts)
     assert ("Point of no return: last chance to meet all goals." in labels) is equal_texts
     note = (
@@ -327,7 +329,7 @@ def test_a_last_chance_lost_by_time_names_its_action_and_end(qtbot: QtBot) -> No
     chance = LastChance(5000, (ACT, LATE), 1, WAITING, (("SERVER_B serves", 6000),))
     tried: list[tuple[float, str]] = []
     for can_retry in (True, False):
-        parts = show_parts(qtbot, Account((), 60.0, chance), tried, can_retry=can_retry)
+        parts = show_parts(qtbot, RegretAnalysis((), 60.0, chance), tried, can_retry=can_retry)
         if can_retry:
             _, retry = [b for part in parts for b in part.findChildren(QPushButton)]
             qtbot.mouseClick(retry, Qt.MouseButton.LeftButton)
@@ -343,7 +345,7 @@ def test_a_missed_last_chance_is_described(qtbot: QtBot) -> None:
     """The wait is labeled as the missed last chance, because “waiting” would not explain the loss."""
     wait = RunSegment(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACT, LATE), 1)
     chance = LastChance(5000, (ACT, LATE), 1, WAITING, (("SERVER_B serves", 6000),))
-    parts = show_parts(qtbot, Account((wait,), 60.0, chance))
+    parts = show_parts(qtbot, RegretAnalysis((wait,), 60.0, chance))
     labels = read_labels(parts)
     assert "0:50.0  last chance missed" in labels
     assert "waiting\n" not in labels
@@ -367,7 +369,7 @@ def test_the_debrief_states_whether_more_was_possible(
 ) -> None:
     wait = RunSegment(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACT,), 1)
     requests: list[bool] = []
-    account = Account((wait,), 60.0, None, doubt)
+    account = RegretAnalysis((wait,), 60.0, None, doubt)
     for working in (False, True):
         request_more = partial(requests.append, True)
         parts = show_parts(qtbot, account, search_on=None if working else request_more)
@@ -389,7 +391,7 @@ def test_a_point_of_the_curve_is_described_and_selected(
         RunSegment(1000, 1000, act.line_without_time, 100.0, 80.0, "blunder", (act,)),
         RunSegment(1000, 3000, WAITING, 80.0, 60.0, "blunder", (act,), 1),
     )
-    curve = ValueCurve(Account(moves, 60.0, CHANCE), {})
+    curve = ValueCurve(RegretAnalysis(moves, 60.0, CHANCE), {})
     qtbot.addWidget(curve)
     curve.resize(curve.sizeHint())
     curve.show()
@@ -424,7 +426,7 @@ def test_no_loss_of_the_curve_covers_the_point_of_no_return(qtbot: QtBot) -> Non
         RunSegment(1000, 1000, act.line_without_time, 100.0, 94.0, "inaccuracy", (act,)),
         RunSegment(1000, 3000, WAITING, 94.0, 94.0, "best", (act,)),
     )
-    curve = ValueCurve(Account(moves, 60.0, CHANCE), {})
+    curve = ValueCurve(RegretAnalysis(moves, 60.0, CHANCE), {})
     qtbot.addWidget(curve)
     curve.resize(curve.sizeHint())
     curve.show()
@@ -433,7 +435,7 @@ def test_no_loss_of_the_curve_covers_the_point_of_no_return(qtbot: QtBot) -> Non
 
 
 def test_without_a_solution_the_curve_states_its_limits(qtbot: QtBot) -> None:
-    account = Account((RunSegment(0, 1000, WAITING, 10.0, 10.0, "best"),), 100.0, None)
+    account = RegretAnalysis((RunSegment(0, 1000, WAITING, 10.0, 10.0, "best"),), 100.0, None)
     assert "No better continuation is known" in read_labels(show_parts(qtbot, account, has_solution=False))
     assert "No better continuation is known" not in read_labels(show_parts(qtbot, account))
 
@@ -445,7 +447,7 @@ def test_the_point_of_no_return_is_on_the_timeline(page: Debrief, report: Report
 
     assert "no-return" not in kinds()
     page.show_run(
-        DebriefModel(report, load_shipped_scenario("forced-service"), None, Account((), 60.0, CHANCE))
+        DebriefModel(report, load_shipped_scenario("forced-service"), None, RegretAnalysis((), 60.0, CHANCE))
     )
     assert kinds().count("no-return") == 1
     (mark,) = [marker for marker in require(page.findChild(TimeStrip)).markers if marker.kind == "no-return"]
@@ -479,7 +481,7 @@ def test_a_long_title_of_the_next_drill_fits_the_page(qtbot: QtBot, report: Repo
     page = Debrief()
     qtbot.addWidget(page)
     page.resize(width, 700)
-    account = Account((MISTAKE,), 50.0, None)
+    account = RegretAnalysis((MISTAKE,), 50.0, None)
     title = "Re-establish a removed mirroring session after a site was lost"
     page.show_run(
         DebriefModel(report, load_shipped_scenario("forced-service"), None, account, next_title=title)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu
 
 from app.views.error_log import ErrorLog
 from app.views.events_list import EventsList
-from app.views.trace import Trace
+from app.views.trace import StateTrace
 from app.widgets import theme
 from engine.drill.running.drill import Drill, DrillMode
 from engine.events import KINDS, Event, EventKind
@@ -115,7 +115,7 @@ def test_the_selected_row_is_shown_in_full_below(qtbot: Any, run: Any) -> None:
 
 def test_the_trace_has_profilers_columns(qtbot: Any, run: Any) -> None:
     run.events = [trace(1796, "SERVER_B", 3, 5), trace(1857, "SERVER_B", 5, 8)]
-    view = build_view(qtbot, Trace, run)
+    view = build_view(qtbot, StateTrace, run)
     assert [column.title for column in view.model.columns] == [
         "StartTime", "TextData", "State", "IntegerData", "ServerName", "DatabaseName",
     ]  # fmt: skip
@@ -174,7 +174,7 @@ def test_every_event_kind_of_the_engine_can_be_listed(qtbot: Any, run: Any) -> N
     errors = sum(event.kind == "errorlog" and read_field(event, "severity") > 10 for event in run.events)
     log = build_view(qtbot, ErrorLog, run)
     assert log.model.total == errors + sum(event.kind == "errorlog" for event in run.events)
-    states = build_view(qtbot, Trace, run)
+    states = build_view(qtbot, StateTrace, run)
     assert states.model.total == sum(event.kind == "trace" for event in run.events)
 
 
@@ -240,7 +240,7 @@ def test_an_empty_log_shows_the_reason(qtbot: Any, run: Any) -> None:
 
 
 def test_in_a_narrow_dock_the_filter_leaves_room_for_the_tabs(qtbot: Any, run: Any) -> None:
-    view = build_view(qtbot, Trace, run)
+    view = build_view(qtbot, StateTrace, run)
     view.resize(900, 300)
     assert view.filter.y() < view.servers.geometry().bottom()
     view.resize(260, 300)
@@ -249,7 +249,7 @@ def test_in_a_narrow_dock_the_filter_leaves_room_for_the_tabs(qtbot: Any, run: A
 
 
 def test_copied_rows_have_every_column_in_a_narrow_dock(qtbot: Any, run: Any) -> None:
-    view = build_view(qtbot, Trace, run)
+    view = build_view(qtbot, StateTrace, run)
     view.add_events([trace(1796, "SERVER_B", 3, 5), trace(1857, "SERVER_B", 5, 8)])
     view.resize(260, 300)
     qtbot.keyClicks(view.filter, "5 8")

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.files import scenario_files, summaries
 from app.files.summary import ScenarioSummary
-from app.view_models.start_page import Card, Filters, InterruptedRun, NextDrill, list_path_progress
+from app.view_models.start_page import DrillCard, Filters, InterruptedRun, NextDrill, list_path_progress
 from app.views.scenario_picker import ScenarioPicker
 from app.views.scenario_picker.page import FilterBar
 from app.views.scenario_picker.path_buttons import PathButtons
@@ -29,12 +29,12 @@ def drills() -> list[ScenarioSummary]:
 
 
 @pytest.fixture
-def cards(drills: list[ScenarioSummary]) -> list[Card]:
-    return [Card.from_summary(drill, known=True) for drill in drills]
+def cards(drills: list[ScenarioSummary]) -> list[DrillCard]:
+    return [DrillCard.from_summary(drill, known=True) for drill in drills]
 
 
 @pytest.fixture
-def picker(qtbot: QtBot, cards: list[Card]) -> ScenarioPicker:
+def picker(qtbot: QtBot, cards: list[DrillCard]) -> ScenarioPicker:
     picker = ScenarioPicker()
     qtbot.addWidget(picker)
     picker.show_cards(cards)
@@ -101,7 +101,7 @@ def test_text_wraps_into_fitting_lines(qapp: QApplication) -> None:
 
 
 @pytest.mark.parametrize("units", [11.5, 12.5, 14.0])
-def test_no_title_of_a_learning_path_is_cut(qtbot: QtBot, cards: list[Card], units: float) -> None:
+def test_no_title_of_a_learning_path_is_cut(qtbot: QtBot, cards: list[DrillCard], units: float) -> None:
     """Six buttons in a row have at least 11.5 line heights each."""
     paths = PathButtons()
     qtbot.addWidget(paths)
@@ -193,7 +193,7 @@ def test_space_on_a_path_filters_and_again_shows_all(picker: ScenarioPicker, qtb
 
 
 def test_selecting_a_hidden_drill_clears_the_filters(
-    picker: ScenarioPicker, cards: list[Card], qtbot: QtBot
+    picker: ScenarioPicker, cards: list[DrillCard], qtbot: QtBot
 ) -> None:
     qtbot.keyClicks(picker.search, "zzz")
     assert list_cards(picker) == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.views.charts.lane import States
+from app.views.charts.lane import StateLane
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
@@ -11,7 +11,7 @@ from tests.engine.drill.texts import drill, run
 
 
 def list_first_states(drill: Drill) -> dict[str, str]:
-    states = States("Sales")
+    states = StateLane("Sales")
     states.start(drill.states_before, drill.world, drill.events)
     return {server: spans[0].state for server, spans in states.list_lanes(drill.world.t_s).items()}
 
@@ -46,7 +46,7 @@ def test_a_clustered_instance_is_online_failing_over_or_offline() -> None:
         if instance.clustered
     )
     database = next(copy.database for copy in drill.world.copies.values() if copy.server == server)
-    states = States(database)
+    states = StateLane(database)
     run(drill, 30)
     drill.apply_line(f"power-off {node}")
     run(drill, 120)

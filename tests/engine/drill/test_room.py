@@ -43,7 +43,7 @@ def rooms(history: History) -> tuple[int, int]:
 @pytest.fixture
 def history(monkeypatch: pytest.MonkeyPatch) -> History:
     """Return a run that soon reaches the limits of a long one, with many files, lines and failovers."""
-    monkeypatch.setattr(module, "KEPT_MAX", KEPT)
+    monkeypatch.setattr(module, "SNAPSHOTS_MAX", KEPT)
     monkeypatch.setattr(drill_module, "SAMPLES_MAX", SAMPLES)
     history = History(Drill(soak.scenario(1)))
     world = history.drill.world

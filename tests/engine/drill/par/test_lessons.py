@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from app.files import certificates
-from engine.drill.par.account import WAITING, Account, LastChance, RunSegment
+from engine.drill.par.account import WAITING, LastChance, RegretAnalysis, RunSegment
 from engine.drill.par.lessons import (
     blame_command,
     choose_steps,
@@ -51,7 +51,7 @@ def test_waits_between_two_actions_are_one_lesson() -> None:
         action(3000, ACTION, 93.0, 60.0),
         wait(3000, 4000, 60.0, 58.0),
     )
-    idle, acted = find_lessons(Account(moves, 50.0, None))
+    idle, acted = find_lessons(RegretAnalysis(moves, 50.0, None))
     assert (idle.tick, idle.until, idle.regret, idle.line) == (1000, 3000, 7.0, WAITING)
     assert (acted.tick, acted.line, acted.regret) == (3000, ACTION, 33.0)
     assert find_biggest_lesson((idle, acted)) is acted
@@ -59,9 +59,9 @@ def test_waits_between_two_actions_are_one_lesson() -> None:
 
 def test_ending_the_drill_can_be_a_mistake_and_small_losses_are_ignored() -> None:
     moves = (wait(0, 500, 70.0, 67.0), action(500, "finish", 67.0, 20.0))
-    (lesson,) = find_lessons(Account(moves, 50.0, None))
+    (lesson,) = find_lessons(RegretAnalysis(moves, 50.0, None))
     assert lesson.line == "finish"
-    assert find_lessons(Account((wait(0, 500, 70.0, 67.0),), 50.0, None)) == ()
+    assert find_lessons(RegretAnalysis((wait(0, 500, 70.0, 67.0),), 50.0, None)) == ()
 
 
 def test_the_last_chance_belongs_to_the_lesson_in_which_it_passed() -> None:

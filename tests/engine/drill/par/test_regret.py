@@ -11,7 +11,7 @@ from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging import counterfactual
 from engine.drill.judging.agents import build_random_player
 from engine.drill.par import continuations, regret
-from engine.drill.par.account import WAITING, Account, RunSegment
+from engine.drill.par.account import WAITING, RegretAnalysis, RunSegment
 from engine.drill.par.regret import (
     RISE_MAX,
     build_account,
@@ -34,7 +34,7 @@ def small() -> Scenario:
     return texts.small()
 
 
-def compute_account(drill: Drill) -> Account:
+def compute_account(drill: Drill) -> RegretAnalysis:
     return run_to_completion(build_account(drill))
 
 
@@ -246,7 +246,7 @@ def test_a_run_with_several_mistakes_can_recover() -> None:
     lines = ["1 pull-cable B1", "4 stop-service A1", "6 sql B1 ALTER ENDPOINT Mirroring STATE = STARTED"]
     drill = replay(scenario, scenario.seed, "practice", [*lines, "90 power-off B1"])
     drill.advance_to(find_default_end(drill))
-    first: list[Account] = []
+    first: list[RegretAnalysis] = []
     account = run_to_completion(build_account(drill, on_progress=first.append))
     assert account.risen <= RISE_MAX
     noop_move, broken = (move for move in account.moves if move.line.startswith(("sql", "power-off")))
@@ -266,12 +266,12 @@ def test_actions_after_total_loss_are_not_rated_accurate() -> None:
         RunSegment(tick, tick, "sql SERVER_A SELECT 1", 0.0, 0.0, "best") for tick in range(3_000, 3_020)
     ]
     few_accuracy, many_accuracy = (
-        exclude_finish(Account(moves, 0.0, None))
+        exclude_finish(RegretAnalysis(moves, 0.0, None))
         for moves in ((loss_segment,), (loss_segment, *later_segments))
     )
     assert many_accuracy.accuracy == few_accuracy.accuracy < 2.0
     right = replace(loss_segment, line="power-on SERVER_B", after=100.0, label="best")
-    some_accuracy = exclude_finish(Account((*[right] * 8, loss_segment), 0.0, None))
+    some_accuracy = exclude_finish(RegretAnalysis((*[right] * 8, loss_segment), 0.0, None))
     assert some_accuracy.accuracy > 10.0 * few_accuracy.accuracy, "what was right before does count"
 
 

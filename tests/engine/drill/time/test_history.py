@@ -62,7 +62,7 @@ def test_stepping_through_events_gives_the_same_run(deeds: list[tuple[int, str]]
 
 
 def test_a_distant_moment_is_restored_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "KEPT_MAX", 2)
+    monkeypatch.setattr(module, "SNAPSHOTS_MAX", 2)
     history = play_deeds([(3000, "power-off SERVER_A")], end_tick=100_000)
     tick = max(range(10_000, 100_000, 10_000), key=lambda tick: len(list(history.seek_in_slices(tick))))
     shares = list(history.seek_in_slices(tick))
@@ -81,7 +81,7 @@ def test_a_restored_moment_runs_independently() -> None:
 
 
 def test_snapshots_are_thinned_without_losing_moments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "KEPT_MAX", 8)
+    monkeypatch.setattr(module, "SNAPSHOTS_MAX", 8)
     history = play_deeds([(time_s, f"note {time_s}") for time_s in range(0, 30_000, 700)], end_tick=40_000)
     assert len(history._snapshots) <= 8
     for tick in (0, 1, 699, 700, 20_000, 40_000):

@@ -95,7 +95,7 @@ def test_samples_of_a_snapshot_equal_those_of_the_run() -> None:
 
 def test_errorlog_lines_are_restored_from_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (errorlog, kept_module):
-        monkeypatch.setattr(module, "LINES_KEPT", 5)
+        monkeypatch.setattr(module, "ERROR_LOG_LINES_MAX", 5)
     drill_run = drill()
     drill_run.world.errorlog = {"SERVER_A": tuple((0, 0, 10, 0, f"before {n}") for n in range(4))}
     drill_run.errorlog_before = drill_run.world.errorlog.copy()
