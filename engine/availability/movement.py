@@ -15,11 +15,11 @@ from engine.model import (
     NO_AVAILABILITY,
     AvailabilityGroup,
     CommitMode,
+    Contact,
     DatabaseCopy,
     DbState,
     Handlers,
     Key,
-    PeerContact,
     Place,
     ReplicaRole,
     ReplicaWord,
@@ -317,7 +317,7 @@ def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) 
     network.schedule_detections(world, guid)
 
 
-def _retry_connection(world: World, guid: int, server: str, peer: str, contact: PeerContact) -> None:
+def _retry_connection(world: World, guid: int, server: str, peer: str, contact: Contact) -> None:
     """Retry the connection as after a loss, because one of the two has not found its role yet."""
     world.contacts[guid, server, peer] = replace(contact, pending="", epoch=contact.epoch + 1)
     world.call_after(1.0, "availability.call", guid)

@@ -1,11 +1,11 @@
 """Rules of quorum in a mirroring session, from the knowledge of each server. Facts 4.1. This module changes nothing."""
 
-from engine.model import DatabaseCopy, DbState, MirrorState, PeerContact, Role, Safety, WitnessRecord, World
+from engine.model import Contact, DatabaseCopy, DbState, MirrorState, Role, Safety, WitnessRecord, World
 
-_DISCONNECTED = PeerContact(connected=False)
+_DISCONNECTED = Contact(connected=False)
 
 
-def get_contact(world: World, guid: int | None, server: str, peer: str | None) -> PeerContact:
+def get_contact(world: World, guid: int | None, server: str, peer: str | None) -> Contact:
     """Return the knowledge of *server* about its connection to *peer*; a closed connection if there is none."""
     return (
         _DISCONNECTED

@@ -31,6 +31,7 @@ from engine.model.clusters import (
 )
 from engine.model.databases import (
     NO_MEMBERSHIP,
+    Contact,
     DatabaseCopy,
     DbFile,
     Failover,
@@ -39,7 +40,6 @@ from engine.model.databases import (
     Group,
     Membership,
     PageRepair,
-    PeerContact,
     WitnessRecord,
 )
 from engine.model.instances import (
@@ -72,10 +72,10 @@ from engine.model.world import ClusterLine, LogLine, Settings, Timer, World
 __all__ = [
     "NO_AVAILABILITY", "NO_MEMBERSHIP", "Alert", "Availability", "AvailabilityGroup", "AvailabilityListener",
     "AvailabilityMembership", "Certificate", "Client", "Cluster", "ClusterConfig", "ClusterLine",
-    "ClusterRole", "CommitMode", "Computer", "DatabaseCopy", "DbFile", "DbState", "Endpoint",
+    "ClusterRole", "CommitMode", "Computer", "Contact", "DatabaseCopy", "DbFile", "DbState", "Endpoint",
     "EndpointState", "Failover", "FailoverMode", "Fault", "FieldOf", "FileOptions", "FilePath", "Group",
     "Handlers", "Instance", "Job", "Key", "Link", "LogLine", "Login", "Membership", "MirrorState",
-    "NameRecord", "Node", "PageRepair", "PeerContact", "Place", "Program", "Query", "RecoveryModel", "Replica",
+    "NameRecord", "Node", "PageRepair", "Place", "Program", "Query", "RecoveryModel", "Replica",
     "ReplicaRole", "ReplicaState", "ReplicaWord", "Resource", "ResourceState", "RestoreHistoryRow", "Role", "Safety",
     "Seeding", "Service", "Settings", "Snapshot", "SuspendReason", "SyncState", "Tick", "Timer", "TimerName",
     "UngracefulExits", "User", "Volume", "Witness", "WitnessRecord", "WitnessState", "WitnessStore", "World",

@@ -256,7 +256,7 @@ class WitnessRecord(Struct, frozen=True, kw_only=True, gc=False):
     """True if the principal has reported that it runs without the mirror. No failover may follow."""
 
 
-class PeerContact(Struct, frozen=True, kw_only=True, gc=False):
+class Contact(Struct, frozen=True, kw_only=True, gc=False):
     """Knowledge of one instance about its connection to another for one session."""
 
     connected: bool = True

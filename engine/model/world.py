@@ -26,7 +26,7 @@ from engine.flow import Flow
 from engine.model.availability import AvailabilityMembership, ReplicaState
 from engine.model.clients import Availability, Client, Fault, NameRecord, Program
 from engine.model.clusters import Cluster, ClusterConfig, Node, UngracefulExits
-from engine.model.databases import DatabaseCopy, Failover, Group, Membership, PeerContact, WitnessRecord
+from engine.model.databases import Contact, DatabaseCopy, Failover, Group, Membership, WitnessRecord
 from engine.model.instances import Computer, Instance, Link
 from engine.model.times import Key, Tick, TimerName, to_ticks
 
@@ -169,7 +169,7 @@ class World:
     witnesses: dict[tuple[str, int], WitnessRecord] = define_part(
         FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK
     )
-    contacts: dict[tuple[int, str, str], PeerContact] = define_part(
+    contacts: dict[tuple[int, str, str], Contact] = define_part(
         FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK
     )
     """(group, server, peer) -> the server's knowledge of its connection to the peer. Only `store_contact` writes it."""
@@ -278,7 +278,7 @@ class World:
         """Change the server's knowledge of the copy's availability group."""
         return self.update_copy(key, availability=replace(self.copies[key].availability, **changes))
 
-    def store_contact(self, key: tuple[int, str, str], contact: PeerContact) -> None:
+    def store_contact(self, key: tuple[int, str, str], contact: Contact) -> None:
         """Store a connection and note the change."""
         if key not in self.contacts:
             self.contact_keys[key[0]] = (*self.contact_keys.get(key[0], ()), key)
@@ -291,7 +291,7 @@ class World:
                 [other_key for other_key in self.contact_keys[key[0]] if other_key != key]
             )
 
-    def list_contacts(self, group: int) -> list[tuple[tuple[int, str, str], PeerContact]]:
+    def list_contacts(self, group: int) -> list[tuple[tuple[int, str, str], Contact]]:
         """Return key and contact of every connection of a group."""
         return [(key, self.contacts[key]) for key in self.contact_keys.get(group, ())]
 

@@ -17,7 +17,7 @@ from engine.constants import (
     RECONNECT_S,
     SESSION_CLOSE_NOTICED_S,
 )
-from engine.model import Link, PeerContact, Service, World, to_ticks
+from engine.model import Contact, Link, Service, World, to_ticks
 from engine.protocol import groups, security
 
 Hearing = Literal["ok", "hard", "closed", "silent"]
@@ -169,7 +169,7 @@ def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True
         old_contact = world.contacts.get((guid, server, peer))
         epoch = old_contact.epoch + 1 if old_contact else 0
         contact = replace(
-            old_contact or PeerContact(), connected=connected, pending="", epoch=epoch, since_tick=world.tick
+            old_contact or Contact(), connected=connected, pending="", epoch=epoch, since_tick=world.tick
         )
         world.store_contact((guid, server, peer), contact)
     if connected:

@@ -227,7 +227,7 @@ class Frame(Struct, frozen=True):
     """Levels of @@NESTLEVEL: two for sp_executesql, which is a procedure that runs a text."""
 
 
-class RollbackState(Struct, frozen=True):
+class Undo(Struct, frozen=True):
     """State that ROLLBACK restores: the temp tables, and earlier changes of other objects."""
 
     tables: tuple[tuple[str, Table], ...]
@@ -295,13 +295,13 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     tables: tuple[tuple[str, Table], ...] = ()
     """Temp tables."""
     cursors: tuple[tuple[str, SqlCursor], ...] = ()
-    undo: RollbackState | None = None
+    undo: Undo | None = None
     """State for ROLLBACK while a transaction is open; None otherwise."""
     transaction_name: str = ""
     transaction_id: int = 0
     transaction_tick: int = 0
     """Start tick of the latest transaction."""
-    savepoints: tuple[tuple[str, RollbackState], ...] = ()
+    savepoints: tuple[tuple[str, Undo], ...] = ()
     doomed: bool = False
     """True after a caught error under XACT_ABORT: only a rollback is possible."""
     writes: tuple[tuple[ObjectKey, object], ...] = ()

@@ -16,7 +16,7 @@ from engine.messages import SqlError
 from engine.model import Key, World
 from engine.protocol import commits, logspace
 from engine.tsql.batches import locks, objects
-from engine.tsql.batches.data import ObjectKey, RollbackState, RowChanges, SqlSession, Table
+from engine.tsql.batches.data import ObjectKey, RowChanges, SqlSession, Table, Undo
 from engine.tsql.language import statements as s
 from engine.tsql.query import planner
 from engine.tsql.query.plans import UnsimulatedFeatureError
@@ -35,7 +35,7 @@ def execute_transaction_statement(machine: Machine, statement: s.Transaction) ->
 def _begin_transaction(machine: Machine, statement: s.Transaction) -> None:
     session = machine.session
     if not session.transactions:
-        machine.change_session(undo=RollbackState(session.tables), transaction_name=statement.name.lower())
+        machine.change_session(undo=Undo(session.tables), transaction_name=statement.name.lower())
         machine.change_session(transaction_id=machine.world.next_id(), transaction_tick=machine.world.tick)
     machine.change_session(transactions=session.transactions + 1)
 
@@ -82,7 +82,7 @@ def _create_savepoint(machine: Machine, statement: s.Transaction) -> None:
         raise SqlError(628)
     if len(session.savepoints) >= SAVEPOINTS_MAX:
         raise UnsimulatedFeatureError(f"more than {SAVEPOINTS_MAX} savepoints of one transaction")
-    point = (statement.name.lower(), RollbackState(session.tables, tuple(machine.context.writes.items())))
+    point = (statement.name.lower(), Undo(session.tables, tuple(machine.context.writes.items())))
     machine.change_session(savepoints=(*session.savepoints, point))
 
 

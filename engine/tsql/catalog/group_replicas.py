@@ -11,8 +11,8 @@ from engine.identifiers import make_group_id, make_replica_id
 from engine.messages import fill_placeholders, find_wording
 from engine.model import (
     AvailabilityGroup,
+    Contact,
     DbState,
-    PeerContact,
     Replica,
     ReplicaRole,
     ReplicaState,
@@ -125,7 +125,7 @@ def _find_connection_error(context: Context, peer: str) -> int:
     return 64 if any(refusal is not None and refusal.heard for refusal in refusals) else 10061
 
 
-def _has_failed_to_reconnect(context: Context, contact: PeerContact, guid: int, peer: str) -> bool:
+def _has_failed_to_reconnect(context: Context, contact: Contact, guid: int, peer: str) -> bool:
     """Return whether the first attempt to reconnect has failed. A hung server still accepts it."""
     world = context.world
     waited = contact.since_tick + TICKS_PER_S < world.tick
