@@ -41,9 +41,9 @@ def test_preloading_ends_with_the_window(preload: ModulePreloader) -> None:
 FIRST_BATCHES = """
 import sys
 from importlib import import_module
-from app.main_window.start import LATER
+from app.main_window.start import BACKGROUND_MODULES
 if sys.argv[1:]:
-    for name in LATER:
+    for name in BACKGROUND_MODULES:
         import_module(name)
     from engine.flow import warm_up
     warm_up()
@@ -59,7 +59,7 @@ for text in ("SELECT name FROM sys.databases", "EXEC sp_who", "ALTER DATABASE Sa
 drill.advance_to(100)
 light = {"encodings.utf_16_le"}  # 0.2 ms
 print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before - light} | {"nothing"}))
-print(*sorted(name for name in set(sys.modules) - before if name in LATER))
+print(*sorted(name for name in set(sys.modules) - before if name in BACKGROUND_MODULES))
 """
 
 
