@@ -24,7 +24,7 @@ NOOP_RULES: Final = {
 """Grammar rules without effect, and the reason why this loses nothing."""
 
 
-def says_not_simulated(texts: list[str]) -> bool:
+def has_not_simulated(texts: list[str]) -> bool:
     return any(text.startswith("Not simulated: ") for text in texts)
 
 
@@ -64,13 +64,13 @@ CLAUSES = {
 @pytest.mark.parametrize("rule", sorted(parse.UNSIMULATED_CLAUSES))
 def test_a_statement_with_an_unsimulated_clause_does_nothing(rule: str) -> None:
     world = lab()
-    before = parts(world)
+    before = collect_state(world)
     answer = ask(world, P, CLAUSES[rule], 1.0)
-    assert says_not_simulated(answer.texts), answer.texts
-    assert parts(world) == before
+    assert has_not_simulated(answer.texts), answer.texts
+    assert collect_state(world) == before
 
 
-def parts(world: World) -> tuple[object, ...]:
+def collect_state(world: World) -> tuple[object, ...]:
     """Return all state that a statement can change, without changes by time alone."""
     instances = dict(world.instances)
     copies = {
@@ -95,7 +95,7 @@ def test_each_property_of_modify_file_changes_the_database_or_is_not_simulated(n
     assert ask(world, W, "CREATE DATABASE Plain").numbers == []
     before = world.copies[W, "Plain"]
     answer = ask(world, W, f"ALTER DATABASE Plain MODIFY FILE (NAME = {file}, {FILE_VALUES[name]})", 1.0)
-    assert says_not_simulated(answer.texts) is (world.copies[W, "Plain"] == before), answer.texts
+    assert has_not_simulated(answer.texts) is (world.copies[W, "Plain"] == before), answer.texts
 
 
 # --- PowerShell ----------------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def _is_integer(element: ast.expr) -> bool:
     return isinstance(element, ast.Compare)
 
 
-def _adds_whole_numbers(call: ast.Call) -> bool:
+def _is_integer_sum(call: ast.Call) -> bool:
     argument = call.args[0]
     if isinstance(argument, ast.GeneratorExp):
         return _is_integer(argument.elt)
@@ -84,7 +84,7 @@ def _is_set_expression(node: ast.expr, sets: frozenset[str]) -> bool:
     return isinstance(node, ast.Set | ast.SetComp)
 
 
-def _ordered_from_sets(scope: ast.AST) -> Iterator[tuple[int, str]]:
+def _find_set_orders(scope: ast.AST) -> Iterator[tuple[int, str]]:
     """Yield places that expose the order of a set: loops, lists, tuples and joins."""
     named = [
         (target.id, node.value)
@@ -113,9 +113,9 @@ def _ordered_from_sets(scope: ast.AST) -> Iterator[tuple[int, str]]:
                 yield node.lineno, f"{name}() of a set"
 
 
-def _calls(node: ast.Call) -> Iterator[str]:
+def _list_called_names(node: ast.Call) -> Iterator[str]:
     if isinstance(node.func, ast.Name) and node.func.id in CALLS:
-        if node.func.id != "sum" or not _adds_whole_numbers(node):
+        if node.func.id != "sum" or not _is_integer_sum(node):
             yield f"{node.func.id}() {CALLS[node.func.id]}"
     elif isinstance(node.func, ast.Attribute):
         owner = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
@@ -125,15 +125,15 @@ def _calls(node: ast.Call) -> Iterator[str]:
             yield f".{node.func.attr}() {METHODS[node.func.attr]}"
 
 
-def findings(source: str) -> list[tuple[int, str]]:
+def find_nondeterminism(source: str) -> list[tuple[int, str]]:
     """Return (line, text) of everything in *source* that could differ between machines."""
     findings: list[tuple[int, str]] = []
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.Lambda):
-            findings += _ordered_from_sets(node)
+            findings += _find_set_orders(node)
         elif isinstance(node, ast.Call):
-            findings += [(node.lineno, call) for call in _calls(node)]
+            findings += [(node.lineno, call) for call in _list_called_names(node)]
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names = [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
             findings += [
@@ -172,7 +172,7 @@ def findings(source: str) -> list[tuple[int, str]]:
     ],
 )
 def test_the_determinism_rule_finds_violations(source: str) -> None:
-    assert findings(source)
+    assert find_nondeterminism(source)
 
 
 @pytest.mark.parametrize(
@@ -187,14 +187,14 @@ def test_the_determinism_rule_finds_violations(source: str) -> None:
     ],
 )
 def test_the_determinism_rule_accepts_valid_code(source: str) -> None:
-    assert not findings(source)
+    assert not find_nondeterminism(source)
 
 
 def test_every_engine_module_obeys_the_determinism_rule() -> None:
     problems = [
         f"{path.relative_to(ENGINE.parent)}:{line}: {problem}"
         for path in sorted(ENGINE.rglob("*.py"))
-        for line, problem in findings(path.read_text(encoding="utf-8"))
+        for line, problem in find_nondeterminism(path.read_text(encoding="utf-8"))
     ]
     assert not problems, "\n".join(problems)
 

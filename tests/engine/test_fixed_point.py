@@ -15,7 +15,7 @@ NAMES = ("log", "exp", "cos")
 LIMITS = {"exp": fixed_point.EXP_MAX, "cos": fixed_point.ANGLE_MAX}
 
 
-def numbers(name: str) -> list[float]:
+def draw_numbers(name: str) -> list[float]:
     """Return random numbers of all sizes, and numbers near rounding limits."""
     draws = random.Random(1)
     small = [draws.uniform(-1.0, 1.0) * 10.0**-place for place in range(20) for _ in range(5)]
@@ -30,7 +30,7 @@ def numbers(name: str) -> list[float]:
 PRECISE = Context(prec=80)
 
 
-def cosine(x: float) -> Decimal:
+def compute_cosine(x: float) -> Decimal:
     """Return the sum of the power series, after as many halvings of the angle as make it small."""
     with localcontext(PRECISE):
         halvings = max(0, math.frexp(x)[1] + 8)
@@ -44,21 +44,21 @@ def cosine(x: float) -> Decimal:
         return total
 
 
-def by_decimal(name: str, x: float) -> Decimal:
+def compute_by_decimal(name: str, x: float) -> Decimal:
     """Return the true result in far more digits than a float has."""
     if name == "cos":
-        return cosine(x)
+        return compute_cosine(x)
     return PRECISE.ln(Decimal(x)) if name == "log" else PRECISE.exp(Decimal(x))
 
 
-def units(number: Decimal | int) -> Fraction:
+def convert_to_units(number: Decimal | int) -> Fraction:
     return Fraction(number) * (1 << fixed_point.BITS)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_results_equal_decimal_bit_for_bit(name: str) -> None:
-    for x in numbers(name):
-        result, true = getattr(arithmetic, name)(x), by_decimal(name, x)
+    for x in draw_numbers(name):
+        result, true = getattr(arithmetic, name)(x), compute_by_decimal(name, x)
         # near its zeros a cosine has the absolute error of the constant pi
         assert result == float(true) or abs(Decimal(result) - true) < Decimal("1e-26"), x
 
@@ -73,10 +73,12 @@ def test_errors_are_within_the_stated_limit(name: str, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(fixed_point, "_round_to_float", note)
     # no multiplication by a power of two follows
-    arguments = [x for x in numbers(name) if name != "exp" or 0.0 <= x < 0.69]
+    arguments = [x for x in draw_numbers(name) if name != "exp" or 0.0 <= x < 0.69]
     for x in arguments:
         getattr(fixed_point, name)(x)
-        assert abs(misses[-1][0] - units(by_decimal(name, x))) < fixed_point.ERROR_BOUND / 8, x
+        assert (
+            abs(misses[-1][0] - convert_to_units(compute_by_decimal(name, x))) < fixed_point.ERROR_BOUND / 8
+        ), x
     assert len(arguments) > 50
 
 

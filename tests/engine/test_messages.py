@@ -18,7 +18,7 @@ FIRST_ARGUMENT = {"SqlError": 0, "SqlSyntaxError": 1, "write_message": 2, "appen
 
 
 @cache
-def uses() -> list[tuple[str, int, int]]:
+def find_uses() -> list[tuple[str, int, int]]:
     """Return (source position, number, argument count) of every call with a literal number."""
     calls = []
     for path in SOURCES:
@@ -42,11 +42,11 @@ def uses() -> list[tuple[str, int, int]]:
 
 
 def test_raised_message_numbers_are_found_in_the_code() -> None:
-    assert len(uses()) > 150
+    assert len(find_uses()) > 150
 
 
 def test_every_raised_number_is_in_the_table() -> None:
-    assert [use for use in uses() if use[1] not in MESSAGES] == []
+    assert [use for use in find_uses() if use[1] not in MESSAGES] == []
 
 
 def count_arguments(number: int) -> int:
@@ -56,7 +56,7 @@ def count_arguments(number: int) -> int:
 
 
 def test_every_raise_provides_the_arguments_of_its_text() -> None:
-    short = [use for use in uses() if use[2] < count_arguments(use[1]) and use[1] not in FILLED_LATER]
+    short = [use for use in find_uses() if use[2] < count_arguments(use[1]) and use[1] not in FILLED_LATER]
     assert short == []
 
 

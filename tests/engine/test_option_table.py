@@ -167,7 +167,7 @@ ELSEWHERE: Final = frozenset(
 """Options whose effects are tested in tests/statement_gate.py, or in tests of databases and backups."""
 
 
-def statement_of(rule: OptionRule) -> str:
+def build_statement(rule: OptionRule) -> str:
     """Return a statement that holds the option with the first value of the rule."""
     value = {"*": "x", "#": "1"}.get(rule.values[0], rule.values[0])
     names = ((rule.statement, name) for name in (rule.option, f"{rule.option} {value}"))
@@ -201,7 +201,7 @@ def base() -> World:
     return build_prepared_world()
 
 
-def parts(world: World) -> tuple[object, ...]:
+def collect_state(world: World) -> tuple[object, ...]:
     """Return all state that a statement can change, without counters that every statement increments."""
     copies = {key: (c.recovery_model, c.db_state, c.delayed_durability, c.trustworthy, c.compatibility_level,
                     c.file_options, c.extra_files) for key, c in world.copies.items()}  # fmt: skip
@@ -257,23 +257,25 @@ def run(base: World, statement: str) -> tuple[Answer, World]:
     ids=lambda rule: f"{rule.statement} {rule.option} {'|'.join(rule.values)}",
 )
 def test_each_line_of_the_option_table_is_true(base: World, rule: OptionRule) -> None:
-    answer, world = run(base, statement_of(rule))
+    answer, world = run(base, build_statement(rule))
     refused = [text for text in answer.texts if text.startswith("Not simulated: ")]
     errors = [m for m in read_field(answer.event, "messages") if m["severity"] > 10]
     if rule.treatment == REFUSED:
-        assert refused, (statement_of(rule), answer.texts)
+        assert refused, (build_statement(rule), answer.texts)
         assert errors
-        assert parts(world) == parts(base)
+        assert collect_state(world) == collect_state(base)
         return
-    assert not errors, (statement_of(rule), answer.texts)
+    assert not errors, (build_statement(rule), answer.texts)
     _, plain_state = run(base, TEMPLATES[rule.statement][1] or "SELECT 1")
     if rule.treatment == EFFECT:
-        assert parts(world) != parts(plain_state), statement_of(rule)
+        assert collect_state(world) != collect_state(plain_state), build_statement(rule)
     elif rule.statement not in ("sp_configure", "trace flag"):  # these show the value that was set
-        assert _without_options(parts(world)) == _without_options(parts(plain_state)), statement_of(rule)
+        assert _format_without_options(collect_state(world)) == _format_without_options(
+            collect_state(plain_state)
+        ), build_statement(rule)
 
 
-def _without_options(value: object) -> str:
+def _format_without_options(value: object) -> str:
     """Return the parts as text without the options that definitions keep as they were written."""
     return re.sub(r"options=\((?:\([^()]*\),? ?)*\)", "options=()", str(value))
 

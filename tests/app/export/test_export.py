@@ -27,7 +27,7 @@ from engine.drill.running.solution import play_idle, play_reference
 from engine.generators import run_to_completion
 from engine.inputs import Input
 from tests.assertions import require
-from tests.engine.drill.running.test_questions import asking
+from tests.engine.drill.running.test_questions import build_drill_with_question
 from tests.engine.drill.texts import FREE, drill, run
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -185,7 +185,7 @@ def test_the_page_contains_the_results_of_the_review(source: ExportSource) -> No
 
 
 def test_questions_are_listed(source: ExportSource) -> None:
-    asked_drill = run(asking(), 21)
+    asked_drill = run(build_drill_with_question(), 21)
     asked_drill.apply_line("answer next 2")
     run(asked_drill, 300)
     text = build_page(build_source(asked_drill))

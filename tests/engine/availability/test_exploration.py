@@ -26,7 +26,7 @@ HEALTHY_AFTER_S = 240
 """Time limit for recovery: boot, service start, joining and redo."""
 
 
-def _legal(world: World) -> None:
+def _assert_legal(world: World) -> None:
     """Assert the invariants that must hold in every second."""
     serving = primaries(world)
     assert len(serving) <= 1, f"{serving} accept commits at {world.t_s} s"
@@ -57,23 +57,23 @@ def _run(start: World, first_fault: str, second_fault: str, gap_s: int) -> World
     _try(world, first_fault)
     for moment in range(at_s, at_s + gap_s):
         run_until(world, moment)
-        _legal(world)
+        _assert_legal(world)
     run_until(world, at_s + gap_s)
     _try(world, second_fault)
     end_s = at_s + gap_s + HOLD_S
     for moment in range(at_s + gap_s, end_s, 2):
         run_until(world, moment)
-        _legal(world)
+        _assert_legal(world)
     do(world, "revert-all")
     for moment in range(end_s, end_s + HEALTHY_AFTER_S, 5):
         run_until(world, moment)
-        _legal(world)
-        if _healthy(world):
+        _assert_legal(world)
+        if _is_healthy(world):
             return world
     return world
 
 
-def _healthy(world: World) -> bool:
+def _is_healthy(world: World) -> bool:
     """Return whether the group is online, all secondaries are connected, and the synchronous pair is SYNCHRONIZED."""
     leads = primaries(world)
     roles = [role for node in world.nodes.values() for role in node.config.roles]
@@ -97,7 +97,7 @@ def explore(step: int, offset: int = 0) -> None:
             continue
         try:
             world = _run(start, first_fault, second_fault, gap_s)
-            if not _healthy(world):
+            if not _is_healthy(world):
                 problems.append(f"{first_fault}, {gap_s} s, {second_fault}: not healthy after the repair")
         except AssertionError as problem:
             problems.append(f"{first_fault}, {gap_s} s, {second_fault}: {str(problem).splitlines()[0]}")
@@ -127,7 +127,7 @@ def test_every_pair_of_faults_recovers(part: int) -> None:
     ],
 )
 def test_known_exploration_findings_stay_fixed(first_fault: str, second_fault: str) -> None:
-    assert _healthy(_run(ag_lab(), first_fault, second_fault, 4))
+    assert _is_healthy(_run(ag_lab(), first_fault, second_fault, 4))
 
 
 def test_repeating_the_faults_ends_in_the_same_state() -> None:

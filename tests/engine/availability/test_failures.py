@@ -16,7 +16,7 @@ from tests.engine.availability.worlds import ag_lab, build_many_groups, do, prim
 from tests.events import read_field
 
 
-def online_s(world: World) -> list[float]:
+def list_online_s(world: World) -> list[float]:
     """Return the seconds from failure to open databases for each failover."""
     return [((f.online_tick or 0) - f.failed_tick) / 100 for f in world.failovers if f.online_tick]
 
@@ -37,7 +37,7 @@ def test_both_databases_move_to_the_automatic_target(fault: str, least_s: float,
     run_until(world, 90)
     assert primaries(world) == ["NODE_2"]
     assert [(f.kind, f.to_server) for f in world.failovers] == [("automatic", "NODE_2")] * 2
-    assert all(least_s <= outage_s <= most_s for outage_s in online_s(world)), online_s(world)
+    assert all(least_s <= outage_s <= most_s for outage_s in list_online_s(world)), list_online_s(world)
     assert all(account.lost_transactions == 0 for account in world.availability.values())
     assert world.clients["APP"].connected_to == "NODE_2"
 
@@ -161,7 +161,7 @@ def test_without_quorum_no_replica_serves_until_quorum_is_forced() -> None:
     do(world, "power-off NODE_2", "power-off NODE_3")
     run_until(world, 60)
     assert primaries(world) == []
-    assert world.replicas["NODE_1", _guid(world)].word is ReplicaWord.RESOLVING_NORMAL
+    assert world.replicas["NODE_1", _get_guid(world)].word is ReplicaWord.RESOLVING_NORMAL
     do(world, "stop-cluster NODE_1", "force-quorum NODE_1")
     run_until(world, 70)
     assert primaries(world) == []
@@ -199,7 +199,7 @@ def test_after_a_forced_failover_the_old_primary_follows_only_after_resume() -> 
     assert world.copies["NODE_1", "Sales"].availability.state is SyncState.SYNCHRONIZING
 
 
-def _guid(world: World) -> int:
+def _get_guid(world: World) -> int:
     return next(guid for _, guid in world.replicas)
 
 
@@ -259,16 +259,16 @@ def test_commits_wait_for_the_required_number_of_synchronized_secondaries() -> N
     option = "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT"
     do(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET ({option} = 1)", "power-off NODE_2")
     run_until(world, 40)
-    assert _commits(world, 5.0) == 0
+    assert _count_commits(world, 5.0) == 0
     do(world, "power-on NODE_2")
     run_until(world, 160)
-    assert _commits(world, 5.0) > 0
+    assert _count_commits(world, 5.0) > 0
     do(world, "power-off NODE_2")
     run_until(world, 180)
-    assert _commits(world, 5.0) == 0
+    assert _count_commits(world, 5.0) == 0
     do(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET ({option} = 0)")
     run_until(world, 185)
-    assert _commits(world, 5.0) > 0
+    assert _count_commits(world, 5.0) > 0
 
 
 def test_commits_do_not_wait_for_a_second_secondary_while_enough_are_synchronized() -> None:
@@ -279,7 +279,7 @@ def test_commits_do_not_wait_for_a_second_secondary_while_enough_are_synchronize
     run_until(world, 20)
     do(world, "power-off NODE_3")
     run_until(world, 60)
-    assert _commits(world, 5.0) > 0
+    assert _count_commits(world, 5.0) > 0
 
 
 def test_a_role_does_not_move_to_a_replica_without_automatic_failover() -> None:
@@ -292,7 +292,7 @@ def test_a_role_does_not_move_to_a_replica_without_automatic_failover() -> None:
     assert primaries(world) == ["NODE_1"]
 
 
-def _commits(world: World, seconds: float) -> float:
+def _count_commits(world: World, seconds: float) -> float:
     """Return the number of transactions of Sales that commit on NODE_1 in the next *seconds*."""
     source = world.copies["NODE_1", "Sales"].source
     assert source is not None

@@ -11,7 +11,7 @@ from functools import cache
 import pytest
 
 from engine.model import World
-from tests.engine.availability.test_statements import AG, say
+from tests.engine.availability.test_statements import AG, run_batch
 from tests.engine.availability.worlds import ag_lab, do, run_until
 
 URL = "ENDPOINT_URL = 'TCP://NODE_1:5022'"
@@ -23,7 +23,7 @@ def create(options: str = "", clauses: str = "", listener: str = "", url: str = 
     return CREATE.format(with_=options, url=url, modes=MODES, more=clauses, listener=listener)
 
 
-def replica(option: str) -> str:
+def build_replica_clause(option: str) -> str:
     return f"{AG}MODIFY REPLICA ON 'NODE_2' WITH ({option})"
 
 
@@ -35,7 +35,7 @@ def build_settled_world(version: int = 2016) -> World:
 
 
 @cache
-def without_quorum() -> World:
+def lose_quorum() -> World:
     world = build_settled_world().fork()
     do(world, "power-off NODE_2", "power-off NODE_3", "power-off FSW")
     run_until(world, 40)
@@ -51,9 +51,9 @@ MALFORMED = [
     AG + "SET (FAILURE_CONDITION_LEVEL = 2, HEALTH_CHECK_TIMEOUT = 40000)",
     AG + "MODIFY REPLICA ON 'NODE_2'",
     AG + "ADD REPLICA ON 'NODE_4'",
-    replica("SESSION_TIMEOUT = 10, BACKUP_PRIORITY = 1"),
-    replica("SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_WRITE)"),
-    replica("PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ())"),
+    build_replica_clause("SESSION_TIMEOUT = 10, BACKUP_PRIORITY = 1"),
+    build_replica_clause("SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_WRITE)"),
+    build_replica_clause("PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ())"),
     create("WITH (FAILURE_CONDITION_LEVEL = 3, FAILURE_CONDITION_LEVEL = 4) "),
     create(clauses=", SESSION_TIMEOUT = 10, SESSION_TIMEOUT = 12"),
     create(clauses=", FOO = 1"),
@@ -72,9 +72,9 @@ def test_the_grammar_decides_on_every_replica_and_without_quorum(statement: str)
     places = [
         (build_settled_world(), "NODE_1"),
         (build_settled_world(), "NODE_2"),
-        (without_quorum(), "NODE_1"),
+        (lose_quorum(), "NODE_1"),
     ]
-    assert [say(world.fork(), server, statement) for world, server in places] == [[102]] * 3
+    assert [run_batch(world.fork(), server, statement) for world, server in places] == [[102]] * 3
 
 
 WITH_IP = "(WITH IP (({})){})"
@@ -108,7 +108,7 @@ LISTENERS = [
 def test_a_wrong_clause_changes_nothing(clause: str, number: int) -> None:
     world = build_settled_world().fork()
     before = world.nodes["NODE_1"].config
-    assert say(world, "NODE_1", AG + clause) == [number]
+    assert run_batch(world, "NODE_1", AG + clause) == [number]
     assert world.nodes["NODE_1"].config == before
 
 
@@ -116,28 +116,28 @@ def test_a_wrong_clause_changes_nothing(clause: str, number: int) -> None:
 def test_a_wrong_listener_leaves_no_group_behind(name: str, clause: str, number: int) -> None:
     world = build_settled_world().fork()
     before = world.nodes["NODE_1"].config
-    assert say(world, "NODE_1", create(listener=f" LISTENER '{name}' {clause}")) == [number]
+    assert run_batch(world, "NODE_1", create(listener=f" LISTENER '{name}' {clause}")) == [number]
     assert world.nodes["NODE_1"].config == before
-    assert say(world, "NODE_1", AG + "REMOVE LISTENER 'AGL1'") == []
-    assert say(world, "NODE_1", f"{AG}ADD LISTENER '{name}' {clause}") == [number]
+    assert run_batch(world, "NODE_1", AG + "REMOVE LISTENER 'AGL1'") == []
+    assert run_batch(world, "NODE_1", f"{AG}ADD LISTENER '{name}' {clause}") == [number]
 
 
 def test_an_address_of_the_documentation_is_valid() -> None:
     world = build_settled_world().fork()
-    assert say(world, "NODE_1", AG + "REMOVE LISTENER 'AGL1'") == []
+    assert run_batch(world, "NODE_1", AG + "REMOVE LISTENER 'AGL1'") == []
     addresses = "('10.0.0.90', '255.255.255.0'), ('2001::4898:23:1002:20f:1fff:feff:b3a3')"
-    assert say(world, "NODE_1", f"{AG}ADD LISTENER 'L2' (WITH IP ({addresses}), PORT = 7777)", 5) == []
+    assert run_batch(world, "NODE_1", f"{AG}ADD LISTENER 'L2' (WITH IP ({addresses}), PORT = 7777)", 5) == []
     assert world.listeners["L2"] == "NODE_1"
 
 
 def test_a_listener_on_the_port_of_the_endpoint_is_configured_but_does_not_listen() -> None:
     world = build_settled_world().fork()
-    assert say(world, "NODE_1", AG + "MODIFY LISTENER 'AGL1' (PORT = 5022)") == [19486]
+    assert run_batch(world, "NODE_1", AG + "MODIFY LISTENER 'AGL1' (PORT = 5022)") == [19486]
     assert world.listeners["AGL1"] is None
     assert any(line[1] == 26024 for line in world.errorlog["NODE_1"])
-    assert say(world, "NODE_2", AG + "FAILOVER", 20) == []
+    assert run_batch(world, "NODE_2", AG + "FAILOVER", 20) == []
     assert world.listeners["AGL1"] is None
-    assert say(world, "NODE_2", AG + "MODIFY LISTENER 'AGL1' (PORT = 1433)") == []
+    assert run_batch(world, "NODE_2", AG + "MODIFY LISTENER 'AGL1' (PORT = 1433)") == []
     assert world.listeners["AGL1"] == "NODE_2"
 
 
@@ -146,9 +146,9 @@ def test_a_listener_on_the_port_of_the_endpoint_is_configured_but_does_not_liste
 )
 @pytest.mark.parametrize("action", ["SUSPEND", "RESUME", "OFF"])
 def test_databases_that_no_group_can_have(database: str, action: str, number: int) -> None:
-    assert say(build_settled_world().fork(), "NODE_2", f"ALTER DATABASE {database} SET HADR {action}") == [
-        number
-    ]
+    assert run_batch(
+        build_settled_world().fork(), "NODE_2", f"ALTER DATABASE {database} SET HADR {action}"
+    ) == [number]
 
 
 @pytest.mark.parametrize(
@@ -160,8 +160,8 @@ def test_databases_that_no_group_can_have(database: str, action: str, number: in
 )
 def test_required_secondaries_stay_possible(clause: str) -> None:
     world = ag_lab(version=2017)
-    assert say(world, "NODE_1", AG + "MODIFY REPLICA ON 'NODE_2' WITH (FAILOVER_MODE = MANUAL)") == []
-    assert say(world, "NODE_1", AG + "SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 1)") == []
-    assert say(world, "NODE_1", AG + clause) == [35248]
-    assert say(world, "NODE_1", AG + "SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 0)") == []
-    assert say(world, "NODE_1", AG + clause) == []
+    assert run_batch(world, "NODE_1", AG + "MODIFY REPLICA ON 'NODE_2' WITH (FAILOVER_MODE = MANUAL)") == []
+    assert run_batch(world, "NODE_1", AG + "SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 1)") == []
+    assert run_batch(world, "NODE_1", AG + clause) == [35248]
+    assert run_batch(world, "NODE_1", AG + "SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 0)") == []
+    assert run_batch(world, "NODE_1", AG + clause) == []

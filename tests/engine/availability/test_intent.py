@@ -42,7 +42,7 @@ ACCESS = [
 ]
 
 
-def sql(world: model.World, window: str, text: str, within_s: float = 1.0) -> list[int]:
+def run_sql(world: model.World, window: str, text: str, within_s: float = 1.0) -> list[int]:
     """Return the error numbers of a batch."""
     return [
         message["number"]
@@ -62,7 +62,7 @@ def run_statement(world: model.World, window: str, text: str, within_s: float = 
 
 def modify(world: model.World, server: str, option: str) -> None:
     text = f"ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON '{server}' WITH ({option})"
-    assert sql(world, "NODE_1#9", text) == []
+    assert run_sql(world, "NODE_1#9", text) == []
 
 
 @pytest.mark.parametrize(("role", "allowed", "intent", "error"), ACCESS)
@@ -79,29 +79,31 @@ def test_access_follows_role_connections_and_intent(
     if role == "reverting":
         world.update_availability(key, state=SyncState.REVERTING)
     if role == "suspended":
-        assert sql(world, server, "ALTER DATABASE Sales SET HADR SUSPEND") == []
+        assert run_sql(world, server, "ALTER DATABASE Sales SET HADR SUSPEND") == []
     intent_option = ";ApplicationIntent=ReadOnly" if intent else ""
     do(world, f"change-connection {server} Server={server};Database=Sales{intent_option}")
-    assert sql(world, server, "SELECT 1") == ([error, 4060, 18456] if error else [])
+    assert run_sql(world, server, "SELECT 1") == ([error, 4060, 18456] if error else [])
     # the same with USE on a connection to master
     do(world, f"change-connection {server} Server={server}{intent_option}")
-    assert sql(world, server, "USE Sales") == ([error] if error else [])
+    assert run_sql(world, server, "USE Sales") == ([error] if error else [])
 
 
-def server_reached(world: model.World, window: str) -> object:
+def query_server_name(world: model.World, window: str) -> object:
     return run_statement(world, window, "SELECT @@SERVERNAME")["results"][0]["rows"][0][0]
 
 
 def test_a_listener_connects_to_the_primary_or_follows_the_routing_list() -> None:
     world = ag_lab()
     do(world, "change-connection NODE_1 Server=tcp:agl1,1433;Database=Sales")
-    assert server_reached(world, "NODE_1") == "NODE_1"
+    assert query_server_name(world, "NODE_1") == "NODE_1"
     do(world, "change-connection NODE_1 Data Source=AGL1;Initial Catalog=Sales;Application Intent=ReadOnly")
-    assert server_reached(world, "NODE_1") == "NODE_3"
+    assert query_server_name(world, "NODE_1") == "NODE_3"
     do(world, "change-connection NODE_1 Server=AGL1;ApplicationIntent=ReadOnly")
-    assert server_reached(world, "NODE_1") == "NODE_1", "without a database nobody is sent on"
+    assert query_server_name(world, "NODE_1") == "NODE_1", "without a database nobody is sent on"
     do(world, "sql NODE_2 :CONNECT AGL1")
-    assert server_reached(world, "NODE_2") == "NODE_2", "after its script a window is on its own server again"
+    assert query_server_name(world, "NODE_2") == "NODE_2", (
+        "after its script a window is on its own server again"
+    )
 
 
 def test_routing_without_a_target_is_982_and_reported_to_the_application() -> None:
@@ -109,14 +111,14 @@ def test_routing_without_a_target_is_982_and_reported_to_the_application() -> No
     modify(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3'))")
     modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = NO)")
     do(world, "change-connection NODE_1 Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly")
-    assert sql(world, "NODE_1", "SELECT 1") == [982, 4060, 18456]
+    assert run_sql(world, "NODE_1", "SELECT 1") == [982, 4060, 18456]
     refusals = [event for event in run_until(world, 20) if read_field(event, "number") == 982]
     assert refusals
     assert read_field(refusals[0], "client") == "REPORT"
     modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_ONLY)")
     run_until(world, 60)
     assert world.clients["REPORT"].connected_to == "NODE_3"
-    assert server_reached(world, "NODE_1") == "NODE_3"
+    assert query_server_name(world, "NODE_1") == "NODE_3"
 
 
 @pytest.mark.parametrize(
@@ -157,20 +159,20 @@ def test_the_primary_routes_readers_to_a_silent_secondary_until_it_loses_it() ->
 def test_a_window_on_the_listener_follows_a_failover() -> None:
     world = ag_lab()
     do(world, "change-connection NODE_3 Server=AGL1;Database=Sales")
-    assert server_reached(world, "NODE_3") == "NODE_1"
-    assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
+    assert query_server_name(world, "NODE_3") == "NODE_1"
+    assert run_sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
     run_until(world, 40)
-    assert server_reached(world, "NODE_3") == "NODE_2"
+    assert query_server_name(world, "NODE_3") == "NODE_2"
 
 
 def test_open_connections_survive_suspended_data_movement() -> None:
     """Check documented behavior: [DOC: suspend an availability database]."""
     world = ag_lab()
-    assert sql(world, "NODE_3#2", "USE Sales") == []
-    assert sql(world, "NODE_3", "ALTER DATABASE Sales SET HADR SUSPEND") == []
-    assert sql(world, "NODE_3#2", "SELECT 1") == []
+    assert run_sql(world, "NODE_3#2", "USE Sales") == []
+    assert run_sql(world, "NODE_3", "ALTER DATABASE Sales SET HADR SUSPEND") == []
+    assert run_sql(world, "NODE_3#2", "SELECT 1") == []
     assert world.clients["REPORT"].connected_to == "NODE_3"
-    assert sql(world, "NODE_3#3", "USE Sales") == [], "only routing refuses new connections"
+    assert run_sql(world, "NODE_3#3", "USE Sales") == [], "only routing refuses new connections"
 
 
 @pytest.mark.parametrize(
@@ -232,10 +234,10 @@ def test_a_secondary_redirects_writers_to_the_primary(allowed: str, intent: bool
     intent_option = ";ApplicationIntent=ReadOnly" if intent else ""
     do(world, f"change-connection NODE_2 Server=NODE_2;Database=Sales{intent_option}")
     if isinstance(reached, int):
-        assert sql(world, "NODE_2", "SELECT 1") == [reached, 4060, 18456]
+        assert run_sql(world, "NODE_2", "SELECT 1") == [reached, 4060, 18456]
     else:
-        assert server_reached(world, "NODE_2") == reached
-        assert server_reached(world, "NODE_2#2") == "NODE_2", "without a database nobody is sent on"
+        assert query_server_name(world, "NODE_2") == reached
+        assert query_server_name(world, "NODE_2#2") == "NODE_2", "without a database nobody is sent on"
     if allowed == ALL:
         program = {"login": "sa", "password": "right", "database": "Sales"}
         do(world, f"connect NODE_2#tds1 {json.dumps(program | ({'intent': 'ReadOnly'} if intent else {}))}")
@@ -246,7 +248,7 @@ def test_servers_of_a_nested_routing_list_share_the_readers() -> None:
     nested = "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = (('NODE_2', 'NODE_3'), 'NODE_1'))"
     old = ag_lab(version=2014)
     alter = f"ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_1' WITH ({nested})"
-    assert sql(old, "NODE_1#1", alter) == [102]
+    assert run_sql(old, "NODE_1#1", alter) == [102]
     world = ag_lab(version=2016)
     modify(world, "NODE_1", nested)
     rows = "SELECT routing_priority FROM sys.availability_read_only_routing_lists ORDER BY 1"
@@ -279,11 +281,11 @@ def test_a_readable_secondary_works_without_its_primary(version: int, fault: str
         modify(world, server, "FAILOVER_MODE = MANUAL")
     window = "NODE_3#2"
     do(world, f"change-connection {window} Server=NODE_3;Database=Sales;ApplicationIntent=ReadOnly")
-    assert sql(world, window, "SELECT 1") == []
+    assert run_sql(world, window, "SELECT 1") == []
     do(world, *fault.split(";"))
     run_until(world, 60)
     assert world.copies["NODE_3", "Sales"].availability.role is ReplicaRole.RESOLVING
-    assert sql(world, window, "SELECT 1") == (
+    assert run_sql(world, window, "SELECT 1") == (
         [error, 4060, 18456] if error else []
     )  # its connection was closed, or stays open
-    assert sql(world, "NODE_3#4", "USE Sales") == ([error] if error else [])
+    assert run_sql(world, "NODE_3#4", "USE Sales") == ([error] if error else [])

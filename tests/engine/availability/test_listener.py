@@ -11,14 +11,14 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.inputs import InputError
 from engine.protocol import names
-from tests.engine.availability.test_intent import run_statement, sql
+from tests.engine.availability.test_intent import run_sql, run_statement
 from tests.engine.availability.worlds import SCENARIOS, do, run_until
 from tests.events import read_field
 
 BOTH = ("10.0.1.50", "10.0.2.50")
 
 
-def two_sites(client: str = "", listener: str = "", seed: int = 1) -> model.World:
+def build_two_site_lab(client: str = "", listener: str = "", seed: int = 1) -> model.World:
     """Return the lab with NODE_1 in one subnet, NODE_2 and NODE_3 in another; *client* holds settings of APP."""
     text = (SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8")
     text = text.replace('witness = "FSW"', 'witness = "FSW"\nsubnets = ["10.0.1", "10.0.2", "10.0.2"]')
@@ -28,13 +28,13 @@ def two_sites(client: str = "", listener: str = "", seed: int = 1) -> model.Worl
     return build_world(load_scenario(text, "two-sites"), seed)
 
 
-def ps(world: model.World, line: str) -> str:
+def run_powershell(world: model.World, line: str) -> str:
     do(world, f"ps NODE_2 {line}")
     events = run_until(world, world.tick / 100 + 0.1)
     return next(str(read_field(event, "output")) for event in events if event.kind == "powershell")
 
 
-def outage_s(world: model.World) -> float:
+def measure_outage_s(world: model.World) -> float:
     """Return the seconds from a planned failover to NODE_2 until APP works there."""
     run_until(world, 5)
     do(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
@@ -50,13 +50,13 @@ def outage_s(world: model.World) -> float:
 
 
 def test_trying_all_addresses_at_once_takes_no_extra_time() -> None:
-    assert outage_s(two_sites("multi_subnet = true")) < 15
+    assert measure_outage_s(build_two_site_lab("multi_subnet = true")) < 15
 
 
 def test_trying_addresses_in_turn_times_out_half_of_the_logins() -> None:
-    outages = [outage_s(two_sites(seed=seed)) for seed in range(6)]
+    outages = [measure_outage_s(build_two_site_lab(seed=seed)) for seed in range(6)]
     assert {outage > 15 for outage in outages} == {True}  # the listener was offline when the login began
-    world = two_sites()
+    world = build_two_site_lab()
     client = names.resolve_name(world, world.clients["APP"], "AGL1")
     detours_s = [names.compute_detour_s(world, client, "AGL1") for _ in range(400)]
     assert set(detours_s) == {0.0, names.TCP_TIMEOUT_S}
@@ -65,8 +65,8 @@ def test_trying_addresses_in_turn_times_out_half_of_the_logins() -> None:
 
 def test_thirty_seconds_are_enough_for_two_addresses() -> None:
     """The documentation recommends this time-out for drivers without MultiSubnetFailover."""
-    world = two_sites("login_timeout_s = 30")
-    assert outage_s(world) < 60
+    world = build_two_site_lab("login_timeout_s = 30")
+    assert measure_outage_s(world) < 60
     tries = []
     for _ in range(8):
         start = world.tick / 100
@@ -81,16 +81,16 @@ def test_thirty_seconds_are_enough_for_two_addresses() -> None:
 @pytest.mark.parametrize("multi_subnet", ["true", "false"])
 def test_a_single_registered_address_is_cached_for_its_time_to_live(multi_subnet: str) -> None:
     settings = "register_all_addresses = false\nrecord_ttl_s = 300"
-    world = two_sites(f"multi_subnet = {multi_subnet}", settings)
+    world = build_two_site_lab(f"multi_subnet = {multi_subnet}", settings)
     assert world.records["AGL1"].addresses == BOTH[:1]
-    assert 285 <= outage_s(world) < 330
+    assert 285 <= measure_outage_s(world) < 330
     assert world.records["AGL1"].addresses == BOTH[1:]
 
 
 def test_flushing_the_dns_cache_of_a_computer_ends_the_delay() -> None:
-    world = two_sites(listener="register_all_addresses = false")
+    world = build_two_site_lab(listener="register_all_addresses = false")
     run_until(world, 5)
-    assert sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
+    assert run_sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
     run_until(world, 60)
     assert world.clients["APP"].connected_to is None
     do(world, "flush-dns APP")
@@ -99,42 +99,44 @@ def test_flushing_the_dns_cache_of_a_computer_ends_the_delay() -> None:
 
 
 def test_settings_of_the_network_name_apply_when_it_comes_online_again() -> None:
-    world = two_sites()
-    assert "HostRecordTTL" in ps(world, "Get-ClusterResource AG1_AGL1 | Get-ClusterParameter")
-    output = ps(world, "Get-ClusterResource AG1_AGL1 | Set-ClusterParameter RegisterAllProvidersIP 0")
+    world = build_two_site_lab()
+    assert "HostRecordTTL" in run_powershell(world, "Get-ClusterResource AG1_AGL1 | Get-ClusterParameter")
+    output = run_powershell(
+        world, "Get-ClusterResource AG1_AGL1 | Set-ClusterParameter RegisterAllProvidersIP 0"
+    )
     assert "until AG1_AGL1 is taken offline and then online again" in output
-    ps(world, "Get-ClusterResource AG1_AGL1 | Set-ClusterParameter HostRecordTTL 300")
+    run_powershell(world, "Get-ClusterResource AG1_AGL1 | Set-ClusterParameter HostRecordTTL 300")
     assert world.records["AGL1"].addresses == BOTH
-    states = ps(world, "Stop-ClusterResource AG1_AGL1")
+    states = run_powershell(world, "Stop-ClusterResource AG1_AGL1")
     assert "Offline" in states
     run_until(world, world.tick / 100 + 5)
-    assert "Online" in ps(world, "Start-ClusterResource AG1_AGL1")
-    assert "AG1  NODE_1    PartialOnline" in ps(world, "Get-ClusterGroup AG1")
-    ps(world, "Start-ClusterGroup AG1")
+    assert "Online" in run_powershell(world, "Start-ClusterResource AG1_AGL1")
+    assert "AG1  NODE_1    PartialOnline" in run_powershell(world, "Get-ClusterGroup AG1")
+    run_powershell(world, "Start-ClusterGroup AG1")
     run_until(world, world.tick / 100 + 10)
     assert world.records["AGL1"] == model.NameRecord(addresses=BOTH[:1], online=BOTH[0], ttl_s=300)
-    answer = ps(world, "Resolve-DnsName AGL1")
+    answer = run_powershell(world, "Resolve-DnsName AGL1")
     assert "300" in answer
     assert BOTH[0] in answer
     assert BOTH[1] not in answer
 
 
 def test_listener_addresses_are_resources_and_rows() -> None:
-    world = two_sites()
+    world = build_two_site_lab()
     run_until(world, 1)
-    output = ps(world, "Get-ClusterResource")
+    output = run_powershell(world, "Get-ClusterResource")
     assert re.search(r"AG1_10\.0\.1\.50 +Online", output)
     assert re.search(r"AG1_10\.0\.2\.50 +Offline", output)
     rows = run_statement(
         world, "NODE_1#1", "SELECT ip_address, state_desc FROM sys.availability_group_listener_ip_addresses"
     )
     assert rows["results"][0]["rows"] == [[BOTH[0], "ONLINE"], [BOTH[1], "OFFLINE"]]
-    assert "PingSucceeded : True" in ps(world, f"Test-NetConnection {BOTH[0]}")
-    assert "PingSucceeded : False" in ps(world, f"Test-NetConnection {BOTH[1]}")
+    assert "PingSucceeded : True" in run_powershell(world, f"Test-NetConnection {BOTH[0]}")
+    assert "PingSucceeded : False" in run_powershell(world, f"Test-NetConnection {BOTH[1]}")
 
 
 def test_connection_string_of_an_application_is_parsed() -> None:
-    world = two_sites()
+    world = build_two_site_lab()
     run_until(world, 5)
     do(world, "connect-string APP MultiSubnetFailover=True;Connect Timeout=30")
     client = world.clients["APP"]

@@ -18,10 +18,10 @@ from tests.engine.availability.test_statements import (
     AG,
     build_settled_world,
     do,
-    forced_quorum,
-    offline,
+    force_quorum,
+    lose_quorum,
     run_until,
-    without_quorum,
+    take_group_offline,
 )
 
 TABLE: Final = Path(__file__).parent / "policy_table.txt"
@@ -41,9 +41,9 @@ def on_primary(*statements: str) -> tuple[str, ...]:
 
 WORLDS: Final[dict[str, World]] = {
     "settled": build_settled_world(),
-    "offline": offline(),
-    "without-quorum": without_quorum(),
-    "forced-quorum": forced_quorum(),
+    "offline": take_group_offline(),
+    "without-quorum": lose_quorum(),
+    "forced-quorum": force_quorum(),
     "suspended": build_world_after("sql NODE_2 ALTER DATABASE Sales SET HADR SUSPEND"),
     "suspended-everywhere": build_world_after(*on_primary("ALTER DATABASE Sales SET HADR SUSPEND")),
     "secondary-lost": build_world_after("power-off NODE_2"),

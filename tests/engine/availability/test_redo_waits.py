@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine import model
-from tests.engine.availability.test_intent import run_statement, sql
+from tests.engine.availability.test_intent import run_sql, run_statement
 from tests.engine.availability.worlds import ag_lab, do, run_until
 
 QUEUE = "SELECT redo_queue_size FROM sys.dm_hadr_database_replica_states WHERE DB_NAME(database_id) = 'Sales'"
@@ -21,14 +21,14 @@ def read_while_changed() -> model.World:
     return world
 
 
-def rows(world: model.World, window: str, text: str) -> list[list[object]]:
+def query_rows(world: model.World, window: str, text: str) -> list[list[object]]:
     rows = run_statement(world, window, text)["results"][0]["rows"]
     assert isinstance(rows, list)
     return rows
 
 
 def redo_queue_kb(world: model.World) -> float:
-    return float(str(rows(world, "NODE_3#2", QUEUE)[0][0]))
+    return float(str(query_rows(world, "NODE_3#2", QUEUE)[0][0]))
 
 
 def test_the_redo_queue_grows_while_log_is_hardened() -> None:
@@ -45,22 +45,22 @@ def test_the_redo_queue_grows_while_log_is_hardened() -> None:
 
 def test_the_blocking_reader_is_found_and_killed() -> None:
     world = read_while_changed()
-    ((waiting, blocker),) = rows(world, "NODE_3#2", WAITS)
-    ((waiting_session,),) = rows(
+    ((waiting, blocker),) = query_rows(world, "NODE_3#2", WAITS)
+    ((waiting_session,),) = query_rows(
         world,
         "NODE_3#2",
         f"SELECT session_id FROM sys.dm_os_waiting_tasks WHERE blocking_session_id = {blocker}",
     )
     assert waiting == waiting_session
-    ((host,),) = rows(
+    ((host,),) = query_rows(
         world, "NODE_3#2", f"SELECT host_name FROM sys.dm_exec_sessions WHERE session_id = {blocker}"
     )
     assert host == "REPORT"
-    assert sql(world, "NODE_3#2", f"KILL {waiting}") == [6107]
-    assert sql(world, "NODE_3#2", f"KILL {blocker}") == []
+    assert run_sql(world, "NODE_3#2", f"KILL {waiting}") == [6107]
+    assert run_sql(world, "NODE_3#2", f"KILL {blocker}") == []
     run_until(world, world.tick / 100 + 20)
     assert redo_queue_kb(world) < 1000
-    assert rows(world, "NODE_3#2", WAITS) == []
+    assert query_rows(world, "NODE_3#2", WAITS) == []
 
 
 def test_redo_continues_after_the_query() -> None:
@@ -86,7 +86,7 @@ def test_redo_waits_only_for_a_query_and_a_schema_change() -> None:
 def test_forbidding_connections_ends_the_query() -> None:
     world = read_while_changed()
     text = "ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_3' WITH (SECONDARY_ROLE (ALLOW_CONNECTIONS = NO))"
-    assert sql(world, "NODE_1#2", text) == []
+    assert run_sql(world, "NODE_1#2", text) == []
     run_until(world, 60)
     assert world.clients["REPORT"].query is None
     assert world.copies["NODE_3", "Sales"].availability.redo_waits == ""

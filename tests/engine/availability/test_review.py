@@ -15,9 +15,9 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.model import DbState, ReplicaRole, ReplicaWord, ResourceState, SuspendReason, SyncState
 from engine.protocol import streams
-from tests.engine.availability.test_intent import modify, run_statement, sql
+from tests.engine.availability.test_intent import modify, run_sql, run_statement
 from tests.engine.availability.worlds import ag_lab, do, primaries, run_until
-from tests.engine.drill.authoring.test_scenario import problems
+from tests.engine.drill.authoring.test_scenario import list_problems
 from tests.events import read_field
 
 FORCE = "ALTER AVAILABILITY GROUP AG1 FORCE_FAILOVER_ALLOW_DATA_LOSS"
@@ -60,7 +60,7 @@ def test_logins_rotate_among_the_servers_of_a_nested_list() -> None:
 
 def force_failovers(world: model.World, *servers: str) -> None:
     for server in servers:
-        assert sql(world, server, FORCE) == []
+        assert run_sql(world, server, FORCE) == []
         run_until(world, world.tick / 100 + 20)
 
 
@@ -72,7 +72,7 @@ def test_each_forced_primary_moves_data_and_two_recovery_forks_are_tracked() -> 
         membership = world.copies["NODE_3", database].availability
         assert membership.role is ReplicaRole.PRIMARY
         assert membership.suspended is None
-    assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
+    assert run_sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
     run_until(world, world.tick / 100 + 60)
     stranded = world.copies["NODE_2", "Sales"].availability
     assert stranded.suspended is SuspendReason.XRF_UPDATE, "NODE_2 knows the first fork only"
@@ -82,10 +82,10 @@ def test_each_forced_primary_moves_data_and_two_recovery_forks_are_tracked() -> 
 def test_a_secondary_that_missed_a_forced_failover_follows_after_resume() -> None:
     world = ag_lab()
     force_failovers(world, "NODE_3")
-    assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
+    assert run_sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
     run_until(world, world.tick / 100 + 60)
     force_failovers(world, "NODE_1")
-    assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
+    assert run_sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
     run_until(world, world.tick / 100 + 60)
     assert world.copies["NODE_2", "Sales"].availability.suspended is None
     run_until(world, world.tick / 100 + 60)
@@ -122,12 +122,12 @@ def test_the_timeout_of_a_secondary_applies_to_its_connection_with_the_primary(
 def test_a_restart_is_the_reason_of_a_suspension_from_before() -> None:
     """[DOC: database replica states]; a suspension never ends by a restart."""
     world = ag_lab()
-    assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR SUSPEND") == []
+    assert run_sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR SUSPEND") == []
     do(world, "restart-service NODE_2")
     run_until(world, 60)
     assert world.copies["NODE_2", "Sales"].availability.suspended is SuspendReason.RESTART
     assert world.copies["NODE_2", "Orders"].availability.suspended is None
-    assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
+    assert run_sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
     run_until(world, 120)
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
 
@@ -144,10 +144,10 @@ def test_redo_without_the_data_volume_is_suspended_at_each_resume() -> None:
             SuspendReason.REDO,
             SyncState.NOT_SYNCHRONIZING,
         )
-        assert sql(world, "NODE_2", resume) == []
+        assert run_sql(world, "NODE_2", resume) == []
     assert [line[1] for line in world.errorlog["NODE_2"]].count(823) >= 3
     do(world, "mend-volume NODE_2 D")
-    assert sql(world, "NODE_2", resume) == []
+    assert run_sql(world, "NODE_2", resume) == []
     run_until(world, 60)
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
 
@@ -165,8 +165,8 @@ def test_a_secondary_without_its_primary_is_read_but_not_backed_up(lines: str) -
     world = ag_lab()
     do(world, *lines.split(";"))
     run_until(world, 30)
-    assert sql(world, "NODE_3", "SELECT COUNT(*) FROM Sales.sys.tables") == []
-    backup = sql(world, "NODE_3", r"BACKUP LOG Sales TO DISK = 'D:\Sales.trn'", 60)
+    assert run_sql(world, "NODE_3", "SELECT COUNT(*) FROM Sales.sys.tables") == []
+    backup = run_sql(world, "NODE_3", r"BACKUP LOG Sales TO DISK = 'D:\Sales.trn'", 60)
     assert backup[-1] == 3013
     assert backup[0] in (976, 988)
 
@@ -190,7 +190,7 @@ INSERT = "INSERT Sales.dbo.late VALUES (1)"
 def test_a_reopened_primary_waits_for_copies_that_were_ready(outage: tuple[str, str, str], loss: str) -> None:
     """Otherwise the cluster would fail over to a copy without the commits since. [DOC: availability modes]"""
     world = ag_lab()
-    assert sql(world, "NODE_1", "CREATE TABLE Sales.dbo.late (a int)") == []
+    assert run_sql(world, "NODE_1", "CREATE TABLE Sales.dbo.late (a int)") == []
     fail, mend, what = outage
     do(world, f"{fail} NODE_1 {what}")
     run_until(world, 20)
@@ -199,7 +199,7 @@ def test_a_reopened_primary_waits_for_copies_that_were_ready(outage: tuple[str, 
     run_until(world, 40)
     do(world, f"{mend} NODE_1 {what}")
     run_until(world, 60)
-    assert sql(world, "NODE_1", INSERT) == []
+    assert run_sql(world, "NODE_1", INSERT) == []
     assert ("Sales", "NODE_2") not in world.nodes["NODE_1"].config.groups[0].ready
     do(world, "power-off NODE_1", "power-on NODE_2", "mend NODE_1 NODE_2", "mend-disk NODE_2 Sales")
     run_until(world, 260)
@@ -215,12 +215,12 @@ def test_a_reopened_primary_waits_for_copies_that_were_ready(outage: tuple[str, 
 def test_a_failover_request_ends_with_the_move_that_it_started(statement: str, continues_at_s: float) -> None:
     """A target that hangs meanwhile follows again, and it does not become primary without the commits since."""
     world = ag_lab(version=2016)
-    assert sql(world, "NODE_1", "CREATE TABLE Sales.dbo.late (a int)") == []
+    assert run_sql(world, "NODE_1", "CREATE TABLE Sales.dbo.late (a int)") == []
     do(world, f"sql NODE_2#3 {statement}")
     run_until(world, world.t_s + 0.2)
     do(world, "hang NODE_2")
     run_until(world, 50)
-    assert sql(world, "NODE_1", INSERT) == [], "the group has returned"
+    assert run_sql(world, "NODE_1", INSERT) == [], "the group has returned"
     if continues_at_s < 100:
         run_until(world, continues_at_s)
         do(world, "unhang NODE_2")
@@ -277,7 +277,7 @@ def test_a_restarted_group_keeps_the_readiness_of_a_database_that_it_cannot_open
     do(world, "fail-resource AG1")
     run_until(world, 40)
     assert world.copies["NODE_1", "Orders"].availability.role is ReplicaRole.PRIMARY
-    assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER", 30) == []
+    assert run_sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER", 30) == []
     assert world.copies["NODE_2", "Sales"].availability.role is ReplicaRole.PRIMARY
 
 
@@ -290,9 +290,9 @@ REPLICA = (
 )
 
 
-def standard() -> model.World:
+def build_standard_lab() -> model.World:
     world = ag_lab(version=2019)
-    assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Orders") == []
+    assert run_sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Orders") == []
     for name, instance in list(world.instances.items()):
         world.instances[name] = replace(instance, edition="Standard")
     return world
@@ -300,21 +300,21 @@ def standard() -> model.World:
 
 def test_a_basic_group_has_two_replicas_and_no_readable_secondary() -> None:
     """[DOC: basic availability groups]; 41199 and its words have been seen in a public trace."""
-    world = standard()
+    world = build_standard_lab()
     reads = ", SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL)"
     replicas = [REPLICA.format("NODE_1", ""), REPLICA.format("NODE_2", reads)]
     refused = run_statement(world, "NODE_1", BASIC.format(replicas=", ".join(replicas)))["messages"]
     assert [(error["number"], error["state"]) for error in refused] == [(41199, 8)]
     assert "allow_connections" in refused[0]["text"]
     replicas[1] = REPLICA.format("NODE_2", "")
-    assert sql(world, "NODE_1", BASIC.format(replicas=", ".join(replicas)), 5.0) == []
+    assert run_sql(world, "NODE_1", BASIC.format(replicas=", ".join(replicas)), 5.0) == []
     third = f"ALTER AVAILABILITY GROUP B ADD REPLICA ON {REPLICA.format('NODE_3', '')}"
-    assert sql(world, "NODE_1", third) == [35223]
+    assert run_sql(world, "NODE_1", third) == [35223]
     alter = (
         "ALTER AVAILABILITY GROUP B MODIFY REPLICA ON 'NODE_2' WITH (SECONDARY_ROLE (ALLOW_CONNECTIONS = {}))"
     )
-    assert sql(world, "NODE_1", alter.format("READ_ONLY")) == [41199]
-    assert sql(world, "NODE_1", alter.format("NO")) == []
+    assert run_sql(world, "NODE_1", alter.format("READ_ONLY")) == [41199]
+    assert run_sql(world, "NODE_1", alter.format("NO")) == []
 
 
 LAB = (Path(__file__).parents[3] / "scenarios" / "ag-lab.toml").read_text(encoding="utf-8")
@@ -368,10 +368,10 @@ def test_a_scenario_with_standard_edition_allows_only_basic_groups() -> None:
     lab = LAB.replace(
         'name = "NODE_1"\nversion = 2014', 'name = "NODE_1"\nversion = 2014\nedition = "Standard"'
     )
-    problem_texts = [problem.text for problem in problems(lab)]
+    problem_texts = [problem.text for problem in list_problems(lab)]
     assert any("from SQL Server 2016 on" in str(problem) for problem in problem_texts)
     assert any("3 replicas exceed the limit" in str(problem) for problem in problem_texts)
-    readable = problems(BAG.format(version=2017, edition="Standard", readers="ALL"))
+    readable = list_problems(BAG.format(version=2017, edition="Standard", readers="ALL"))
     assert ["does not support readable secondaries" in str(problem.text) for problem in readable] == [True]
     valid_text = BAG.format(version=2017, edition="Standard", readers="NO")
     world = build_world(load_scenario(valid_text, "bag"), 1)
@@ -387,14 +387,14 @@ def test_a_scenario_with_standard_edition_allows_only_basic_groups() -> None:
 def test_permissions_on_a_group_are_reported_as_not_simulated(verb: str) -> None:
     """Check documented behavior: [DOC: GRANT availability group permissions]."""
     world = ag_lab()
-    assert sql(world, "NODE_1", "CREATE LOGIN pm WITH PASSWORD = 'Pa55!!'") == []
+    assert run_sql(world, "NODE_1", "CREATE LOGIN pm WITH PASSWORD = 'Pa55!!'") == []
     begin, end = verb.split(" {} ")
     grant_template = f"{begin} ALTER, CONTROL, VIEW DEFINITION ON AVAILABILITY GROUP::{{}} {end} {{}}"
     answer = run_statement(world, "NODE_1", grant_template.format("AG1", "pm"))["messages"]
     assert [message["text"].startswith("Not simulated: ") for message in answer] == [True]
     assert "AVAILABILITY GROUP" in answer[0]["text"]
-    assert sql(world, "NODE_1", grant_template.format("NOSUCH", "pm")) == [15151]
-    assert sql(world, "NODE_1", grant_template.format("AG1", "nobody")) == [15151]
+    assert run_sql(world, "NODE_1", grant_template.format("NOSUCH", "pm")) == [15151]
+    assert run_sql(world, "NODE_1", grant_template.format("AG1", "nobody")) == [15151]
 
 
 SNAP = "CREATE DATABASE {0} ON (NAME = Sales, FILENAME = 'D:\\Data\\{0}.ss') AS SNAPSHOT OF Sales"
@@ -405,28 +405,28 @@ def test_a_secondary_allows_snapshots_regardless_of_reads_and_movement() -> None
     world = ag_lab()
     for allowed in ("NO", "READ_ONLY", "ALL"):
         modify(world, "NODE_2", f"SECONDARY_ROLE (ALLOW_CONNECTIONS = {allowed})")
-        assert sql(world, "NODE_2", SNAP.format(f"s_{allowed}")) == []
-    assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR SUSPEND") == []
-    assert sql(world, "NODE_2", SNAP.format("s_suspended")) == []
-    assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
+        assert run_sql(world, "NODE_2", SNAP.format(f"s_{allowed}")) == []
+    assert run_sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR SUSPEND") == []
+    assert run_sql(world, "NODE_2", SNAP.format("s_suspended")) == []
+    assert run_sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
     do(world, "cut NODE_1 NODE_2")
     run_until(world, world.tick / 100 + 25)
-    assert sql(world, "NODE_2", SNAP.format("s_alone")) == []
-    assert sql(world, "NODE_1", SNAP.format("s_primary")) == []
+    assert run_sql(world, "NODE_2", SNAP.format("s_alone")) == []
+    assert run_sql(world, "NODE_1", SNAP.format("s_primary")) == []
 
 
 def test_a_resolving_replica_allows_no_snapshot() -> None:
     world = ag_lab()
     do(world, "power-off NODE_2", "power-off NODE_3", "power-off FSW")
     run_until(world, 40)
-    assert sql(world, "NODE_1", SNAP.format("s")) == [988]
+    assert run_sql(world, "NODE_1", SNAP.format("s")) == [988]
 
 
 @pytest.mark.parametrize(("version", "errors"), [(2014, [1844]), (2016, []), (2022, [])])
 def test_standard_edition_has_snapshots_since_2016(version: int, errors: list[int]) -> None:
     world = ag_lab(version=version)
     world.instances["NODE_1"] = replace(world.instances["NODE_1"], edition="Standard")
-    assert sql(world, "NODE_1", SNAP.format("s")) == errors
+    assert run_sql(world, "NODE_1", SNAP.format("s")) == errors
 
 
 LAST = (
@@ -464,4 +464,4 @@ def test_the_last_connection_error_distinguishes_a_handshake_from_a_closed_port(
 @pytest.mark.parametrize("server", ["NODE_1", "NODE_2"])
 def test_a_database_of_a_group_cannot_be_mirrored(server: str) -> None:
     world = ag_lab()
-    assert sql(world, server, "ALTER DATABASE Sales SET PARTNER = 'TCP://NODE_3:5022'") == [1468]
+    assert run_sql(world, server, "ALTER DATABASE Sales SET PARTNER = 'TCP://NODE_3:5022'") == [1468]

@@ -6,7 +6,7 @@ import pytest
 
 from engine import model
 from engine.model import SyncState
-from tests.engine.availability.test_intent import run_statement, sql
+from tests.engine.availability.test_intent import run_sql, run_statement
 from tests.engine.availability.worlds import ag_lab, do, run_until
 
 AUTOMATIC = "ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_2' WITH (SEEDING_MODE = AUTOMATIC)"
@@ -15,19 +15,19 @@ AUTOMATIC = "ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_2' WITH (SEEDI
 def prepare_seeding(*, granted: bool = True) -> model.World:
     """Return a world in which Orders has left the group and is dropped on NODE_2, which is to be seeded."""
     world = ag_lab(version=2016)
-    assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Orders") == []
-    assert sql(world, "NODE_2", "DROP DATABASE Orders") == []
-    assert sql(world, "NODE_1", AUTOMATIC) == []
+    assert run_sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Orders") == []
+    assert run_sql(world, "NODE_2", "DROP DATABASE Orders") == []
+    assert run_sql(world, "NODE_1", AUTOMATIC) == []
     if granted:
-        assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 GRANT CREATE ANY DATABASE") == []
+        assert run_sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 GRANT CREATE ANY DATABASE") == []
     return world
 
 
 def add(world: model.World) -> None:
-    assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 ADD DATABASE Orders") == []
+    assert run_sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 ADD DATABASE Orders") == []
 
 
-def rows(world: model.World, server: str, columns: str) -> list[list[object]]:
+def query_rows(world: model.World, server: str, columns: str) -> list[list[object]]:
     answer = run_statement(
         world, server, f"SELECT {columns} FROM sys.dm_hadr_automatic_seeding ORDER BY start_time"
     )
@@ -35,11 +35,11 @@ def rows(world: model.World, server: str, columns: str) -> list[list[object]]:
     return rows
 
 
-def numbers(world: model.World, server: str) -> list[int]:
+def list_numbers(world: model.World, server: str) -> list[int]:
     return [line[1] for line in world.errorlog[server]]
 
 
-def orders(world: model.World) -> SyncState | None:
+def get_orders_state(world: model.World) -> SyncState | None:
     copy = world.copies.get(("NODE_2", "Orders"))
     return copy.availability.state if copy is not None and copy.availability.guid is not None else None
 
@@ -47,19 +47,19 @@ def orders(world: model.World) -> SyncState | None:
 def test_an_added_database_is_seeded_and_joins() -> None:
     world = prepare_seeding()
     add(world)
-    assert rows(world, "NODE_1", "current_state, is_source, performed_seeding") == [["SEEDING", 1, 1]]
+    assert query_rows(world, "NODE_1", "current_state, is_source, performed_seeding") == [["SEEDING", 1, 1]]
     running = run_statement(
         world, "NODE_2", "SELECT role_desc, local_database_name FROM sys.dm_hadr_physical_seeding_stats"
     )
     assert running["results"][0]["rows"] == [["Destination", "Orders"]]
-    assert sql(world, "NODE_1", "BACKUP LOG Orders TO DISK = 'D:\\o.trn'") == [4035, 3014]
+    assert run_sql(world, "NODE_1", "BACKUP LOG Orders TO DISK = 'D:\\o.trn'") == [4035, 3014]
     result = run_statement(
         world, "NODE_1", "SELECT log_reuse_wait_desc FROM sys.databases WHERE name = 'Orders'"
     )
     assert result["results"][0]["rows"] == [["AVAILABILITY_REPLICA"]]
     run_until(world, 3000)
-    assert orders(world) is SyncState.SYNCHRONIZED
-    assert rows(world, "NODE_2", "current_state, is_source, failure_state") == [["COMPLETED", 0, None]]
+    assert get_orders_state(world) is SyncState.SYNCHRONIZED
+    assert query_rows(world, "NODE_2", "current_state, is_source, failure_state") == [["COMPLETED", 0, None]]
     mode = run_statement(
         world,
         "NODE_1",
@@ -71,28 +71,28 @@ def test_an_added_database_is_seeded_and_joins() -> None:
 def test_without_the_permission_seeding_fails_with_19506_until_granted() -> None:
     world = prepare_seeding(granted=False)
     add(world)
-    seeding_rows = rows(world, "NODE_1", "current_state, failure_state, failure_state_desc")
+    seeding_rows = query_rows(world, "NODE_1", "current_state, failure_state, failure_state_desc")
     assert seeding_rows == [["FAILED", 21, "Seeding Check Message Timeout"]]
-    assert 19506 in numbers(world, "NODE_2")
-    assert 19495 in numbers(world, "NODE_1")
+    assert 19506 in list_numbers(world, "NODE_2")
+    assert 19495 in list_numbers(world, "NODE_1")
     assert ("NODE_2", "Orders") not in world.copies
-    assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 GRANT CREATE ANY DATABASE") == []
+    assert run_sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 GRANT CREATE ANY DATABASE") == []
     run_until(world, 3000)
-    assert orders(world) is SyncState.SYNCHRONIZED
+    assert get_orders_state(world) is SyncState.SYNCHRONIZED
 
 
 def test_a_leftover_database_blocks_seeding_until_the_mode_is_set_again() -> None:
     world = prepare_seeding()
-    assert sql(world, "NODE_2", "CREATE DATABASE Orders") == []
+    assert run_sql(world, "NODE_2", "CREATE DATABASE Orders") == []
     run_until(world, 60)
     add(world)
-    assert rows(world, "NODE_1", "failure_state_desc") == [["Database With Name Already Exists"]]
-    assert sql(world, "NODE_2", "DROP DATABASE Orders") == []
+    assert query_rows(world, "NODE_1", "failure_state_desc") == [["Database With Name Already Exists"]]
+    assert run_sql(world, "NODE_2", "DROP DATABASE Orders") == []
     run_until(world, 300)
-    assert orders(world) is None, "an unrecoverable error waits for a person"
-    assert sql(world, "NODE_1", AUTOMATIC) == []
+    assert get_orders_state(world) is None, "an unrecoverable error waits for a person"
+    assert run_sql(world, "NODE_1", AUTOMATIC) == []
     run_until(world, 3000)
-    assert orders(world) is SyncState.SYNCHRONIZED
+    assert get_orders_state(world) is SyncState.SYNCHRONIZED
 
 
 def test_an_unseeded_database_can_be_suspended_at_the_primary() -> None:
@@ -102,8 +102,8 @@ def test_an_unseeded_database_can_be_suspended_at_the_primary() -> None:
     run_until(world, world.t_s + 2)
     do(world, "power-on NODE_2")
     run_until(world, world.t_s + 1)
-    assert orders(world) is None
-    assert sql(world, "NODE_1", "ALTER DATABASE Orders SET HADR SUSPEND") == []
+    assert get_orders_state(world) is None
+    assert run_sql(world, "NODE_1", "ALTER DATABASE Orders SET HADR SUSPEND") == []
     assert world.copies["NODE_1", "Orders"].availability.suspended is not None
 
 
@@ -112,12 +112,12 @@ def test_a_broken_connection_is_a_transient_error() -> None:
     add(world)
     do(world, "cut NODE_1 NODE_2")
     run_until(world, world.tick / 100 + 30)
-    assert 19494 in numbers(world, "NODE_1")
+    assert 19494 in list_numbers(world, "NODE_1")
     assert ("NODE_2", "Orders") not in world.copies
     do(world, "mend NODE_1 NODE_2")
     run_until(world, 4000)
-    assert orders(world) is SyncState.SYNCHRONIZED
-    assert [row[0] for row in rows(world, "NODE_1", "number_of_attempts")] == [1, 2]
+    assert get_orders_state(world) is SyncState.SYNCHRONIZED
+    assert [row[0] for row in query_rows(world, "NODE_1", "number_of_attempts")] == [1, 2]
 
 
 MODES = "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL"
@@ -138,23 +138,25 @@ CREATE = (
 )
 def test_basic_groups_are_seeded(edition: str, basic: str, names: str, errors: list[int]) -> None:
     world = ag_lab(version=2016)
-    assert sql(world, "NODE_1", "DROP AVAILABILITY GROUP AG1") == []
+    assert run_sql(world, "NODE_1", "DROP AVAILABILITY GROUP AG1") == []
     world.update_instance("NODE_1", edition=edition)
-    answer = sql(world, "NODE_1", CREATE.format(basic=basic, names=names, modes=MODES), 5.0)
+    answer = run_sql(world, "NODE_1", CREATE.format(basic=basic, names=names, modes=MODES), 5.0)
     assert answer == errors
     if not errors:
         run_until(world, 30)
-        assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP B ADD DATABASE Sales") == [35200]
+        assert run_sql(world, "NODE_1", "ALTER AVAILABILITY GROUP B ADD DATABASE Sales") == [35200]
         flag = run_statement(world, "NODE_1", "SELECT basic_features FROM sys.availability_groups")
         assert flag["results"][0]["rows"] == [[1]]
-        assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP B SET (BASIC)") == [102]
-        assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP B JOIN") == []
+        assert run_sql(world, "NODE_1", "ALTER AVAILABILITY GROUP B SET (BASIC)") == [102]
+        assert run_sql(world, "NODE_2", "ALTER AVAILABILITY GROUP B JOIN") == []
         run_until(world, world.tick / 100 + 10)
-        assert sql(world, "NODE_2", "ALTER DATABASE Orders SET HADR AVAILABILITY GROUP = B") == []
+        assert run_sql(world, "NODE_2", "ALTER DATABASE Orders SET HADR AVAILABILITY GROUP = B") == []
         run_until(world, world.tick / 100 + 60)
-        assert orders(world) is SyncState.SYNCHRONIZED
-        assert sql(world, "NODE_2", "USE Orders") == [976], "nobody reads at the secondary of a basic group"
-        assert sql(world, "NODE_2", "BACKUP LOG Orders TO DISK = 'D:\\o.trn'") == [3059, 3013]
+        assert get_orders_state(world) is SyncState.SYNCHRONIZED
+        assert run_sql(world, "NODE_2", "USE Orders") == [976], (
+            "nobody reads at the secondary of a basic group"
+        )
+        assert run_sql(world, "NODE_2", "BACKUP LOG Orders TO DISK = 'D:\\o.trn'") == [3059, 3013]
 
 
 # --- encrypted databases: the certificate has to be at every replica [DOC: TDE] ----------------------------------
@@ -170,16 +172,16 @@ PAIR = "FILE = 'D:\\tde.cer' WITH PRIVATE KEY (FILE = 'D:\\tde.pvk', {} BY PASSW
 
 def encrypt(world: model.World) -> None:
     for text in ENCRYPT:
-        assert sql(world, "NODE_1", text) in ([], [33091])
+        assert run_sql(world, "NODE_1", text) in ([], [33091])
 
 
 def bring_certificate(world: model.World) -> None:
-    assert sql(world, "NODE_1", f"BACKUP CERTIFICATE tde TO {PAIR.format('ENCRYPTION')}") == []
+    assert run_sql(world, "NODE_1", f"BACKUP CERTIFICATE tde TO {PAIR.format('ENCRYPTION')}") == []
     for name in ("tde.cer", "tde.pvk"):
         do(world, f"copy-file NODE_1 NODE_2 D:\\{name}")
         run_until(world, world.tick / 100 + 5)
-    assert sql(world, "NODE_2", "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Ward#1'") == []
-    assert sql(world, "NODE_2", f"CREATE CERTIFICATE tde FROM {PAIR.format('DECRYPTION')}") == []
+    assert run_sql(world, "NODE_2", "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Ward#1'") == []
+    assert run_sql(world, "NODE_2", f"CREATE CERTIFICATE tde FROM {PAIR.format('DECRYPTION')}") == []
 
 
 def test_an_encrypted_database_is_seeded_only_with_its_certificate() -> None:
@@ -187,39 +189,39 @@ def test_an_encrypted_database_is_seeded_only_with_its_certificate() -> None:
     encrypt(world)
     add(world)
     run_until(world, world.tick / 100 + 600)
-    assert orders(world) is None
-    assert rows(world, "NODE_1", "current_state, failure_state_desc, error_code") == [
+    assert get_orders_state(world) is None
+    assert query_rows(world, "NODE_1", "current_state, failure_state_desc, error_code") == [
         ["FAILED", "SQL Error", 33111]
     ]
-    assert 33111 in numbers(world, "NODE_2")
-    assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [41142]
+    assert 33111 in list_numbers(world, "NODE_2")
+    assert run_sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [41142]
     bring_certificate(world)
-    assert sql(world, "NODE_1", AUTOMATIC) == []
+    assert run_sql(world, "NODE_1", AUTOMATIC) == []
     run_until(world, world.tick / 100 + 1200)
-    assert orders(world) is SyncState.SYNCHRONIZED
+    assert get_orders_state(world) is SyncState.SYNCHRONIZED
     assert world.copies["NODE_2", "Orders"].encrypted
-    assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
+    assert run_sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
     run_until(world, world.tick / 100 + 30)
-    assert sql(world, "NODE_2", "USE Orders") == []
-    assert sql(world, "NODE_2", "USE master; DROP CERTIFICATE tde") == [3716]
+    assert run_sql(world, "NODE_2", "USE Orders") == []
+    assert run_sql(world, "NODE_2", "USE master; DROP CERTIFICATE tde") == [3716]
 
 
 def test_redo_of_encryption_suspends_without_the_certificate() -> None:
     world = ag_lab(version=2016)
-    assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Orders") == []
+    assert run_sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Orders") == []
     run_until(world, world.tick / 100 + 5)
     encrypt(world)
-    assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 ADD DATABASE Orders") == []
-    assert sql(world, "NODE_2", "ALTER DATABASE Orders SET HADR AVAILABILITY GROUP = AG1") == []
+    assert run_sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 ADD DATABASE Orders") == []
+    assert run_sql(world, "NODE_2", "ALTER DATABASE Orders SET HADR AVAILABILITY GROUP = AG1") == []
     run_until(world, world.tick / 100 + 30)
     membership = world.copies["NODE_2", "Orders"].availability
     assert (membership.state, membership.suspended) == (SyncState.NOT_SYNCHRONIZING, model.SuspendReason.REDO)
-    assert numbers(world, "NODE_2").count(33111) == 1
-    assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [41142]
+    assert list_numbers(world, "NODE_2").count(33111) == 1
+    assert run_sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [41142]
     bring_certificate(world)
-    assert sql(world, "NODE_2", "ALTER DATABASE Orders SET HADR RESUME") == []
+    assert run_sql(world, "NODE_2", "ALTER DATABASE Orders SET HADR RESUME") == []
     run_until(world, world.tick / 100 + 60)
-    assert orders(world) is SyncState.SYNCHRONIZED
+    assert get_orders_state(world) is SyncState.SYNCHRONIZED
     assert world.copies["NODE_2", "Orders"].encryption_key
 
 
@@ -227,9 +229,13 @@ def test_at_most_five_databases_are_seeded_at_the_same_time() -> None:
     world = prepare_seeding()
     names = [f"Seed{number}" for number in range(7)]
     for name in names:
-        assert sql(world, "NODE_1", f"CREATE DATABASE {name}") == []
-        assert sql(world, "NODE_1", f"BACKUP DATABASE {name} TO DISK = 'D:\\{name}.bak'", 60.0)[-1] == 3014
-    assert sql(world, "NODE_1", f"ALTER AVAILABILITY GROUP AG1 ADD DATABASE {', '.join(names)}", 0.2) == []
+        assert run_sql(world, "NODE_1", f"CREATE DATABASE {name}") == []
+        assert (
+            run_sql(world, "NODE_1", f"BACKUP DATABASE {name} TO DISK = 'D:\\{name}.bak'", 60.0)[-1] == 3014
+        )
+    assert (
+        run_sql(world, "NODE_1", f"ALTER AVAILABILITY GROUP AG1 ADD DATABASE {', '.join(names)}", 0.2) == []
+    )
     running = "SELECT COUNT(*) FROM sys.dm_hadr_automatic_seeding WHERE current_state = 'SEEDING'"
     assert run_statement(world, "NODE_1", running, 0.2)["results"][0]["rows"] == [[5]]
     run_until(world, world.t_s + 300)

@@ -8,7 +8,7 @@ import pytest
 
 from engine import tsql
 from engine.model import DbState, ReplicaWord, SyncState, World
-from tests.engine.availability.test_intent import run_statement, sql
+from tests.engine.availability.test_intent import run_sql, run_statement
 from tests.engine.availability.worlds import ag_lab, do, primaries, run_until
 from tests.engine.tsql.console import Answer, run_on
 
@@ -24,7 +24,7 @@ def build_settled_world() -> World:
 
 
 @cache
-def without_quorum() -> World:
+def lose_quorum() -> World:
     world = build_settled_world().fork()
     do(world, "power-off NODE_2", "power-off NODE_3")
     run_until(world, 50)
@@ -32,22 +32,22 @@ def without_quorum() -> World:
 
 
 @cache
-def forced_quorum() -> World:
-    world = without_quorum().fork()
+def force_quorum() -> World:
+    world = lose_quorum().fork()
     do(world, "stop-cluster NODE_1", "force-quorum NODE_1")
     run_until(world, 60)
     return world
 
 
 @cache
-def offline() -> World:
+def take_group_offline() -> World:
     world = build_settled_world().fork()
     do(world, "stop-role AG1")
     run_until(world, 30)
     return world
 
 
-def say(world: World, server: str, text: str, then_s: float = 0.1) -> list[int]:
+def run_batch(world: World, server: str, text: str, then_s: float = 0.1) -> list[int]:
     """Return the message numbers of a batch on *server*, in order."""
     do(world, f"sql {server} {' '.join(text.split())}")
     events = run_on(world, then_s)
@@ -100,16 +100,16 @@ PLACES = [
     (build_settled_world, "NODE_1"),
     (build_settled_world, "NODE_2"),
     (build_settled_world, "NODE_3"),
-    (offline, "NODE_3"),
-    (without_quorum, "NODE_1"),
-    (forced_quorum, "NODE_1"),
+    (take_group_offline, "NODE_3"),
+    (lose_quorum, "NODE_1"),
+    (force_quorum, "NODE_1"),
 ]
 
 
 @pytest.mark.parametrize("row", MATRIX, ids=lambda row: row[0])
 def test_each_statement_is_checked_per_role(row: tuple[str, *tuple[int, ...]]) -> None:
     statement, *expected = row
-    replies = [say(world().fork(), server, AG + statement) for world, server in PLACES]
+    replies = [run_batch(world().fork(), server, AG + statement) for world, server in PLACES]
     assert replies == [[number] if number else [] for number in expected]
 
 
@@ -128,41 +128,43 @@ def test_each_statement_is_checked_per_copy(row: tuple[str, *tuple[int, ...]]) -
     places = [
         (build_settled_world, "NODE_1"),
         (build_settled_world, "NODE_3"),
-        (offline, "NODE_3"),
-        (without_quorum, "NODE_1"),
+        (take_group_offline, "NODE_3"),
+        (lose_quorum, "NODE_1"),
     ]
-    replies = [say(world().fork(), server, f"ALTER DATABASE Sales {statement}") for world, server in places]
+    replies = [
+        run_batch(world().fork(), server, f"ALTER DATABASE Sales {statement}") for world, server in places
+    ]
     assert replies == [[number] if number else [] for number in expected]
 
 
 def test_such_statements_run_only_in_master() -> None:
     world = build_settled_world().fork()
-    assert say(world, "NODE_1", f"USE Sales; {AG}OFFLINE") == [35208]
-    assert say(world, "NODE_2", f"USE master BEGIN TRAN; {AG}FAILOVER") == [226]
+    assert run_batch(world, "NODE_1", f"USE Sales; {AG}OFFLINE") == [35208]
+    assert run_batch(world, "NODE_2", f"USE master BEGIN TRAN; {AG}FAILOVER") == [226]
 
 
 def test_a_replica_becomes_asynchronous_and_synchronized_again() -> None:
     world = build_settled_world().fork()
     mode = f"{AG}MODIFY REPLICA ON 'NODE_2' WITH (AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT)"
-    assert say(world, "NODE_1", mode) == [35211]  # the replica has automatic failover
-    assert say(world, "NODE_1", f"{AG}MODIFY REPLICA ON 'NODE_2' WITH (FAILOVER_MODE = MANUAL)") == []
-    assert say(world, "NODE_1", mode) == []
+    assert run_batch(world, "NODE_1", mode) == [35211]  # the replica has automatic failover
+    assert run_batch(world, "NODE_1", f"{AG}MODIFY REPLICA ON 'NODE_2' WITH (FAILOVER_MODE = MANUAL)") == []
+    assert run_batch(world, "NODE_1", mode) == []
     assert world.copies["NODE_1", "Sales"].availability.get_peer_state("NODE_2") is SyncState.SYNCHRONIZING
-    assert say(world, "NODE_2", f"{AG}FAILOVER") == [41142]
+    assert run_batch(world, "NODE_2", f"{AG}FAILOVER") == [41142]
     synchronous_mode = mode.replace("ASYNCHRONOUS", "SYNCHRONOUS")
-    assert say(world, "NODE_1", synchronous_mode, 5) == []
-    assert say(world, "NODE_2", f"{AG}FAILOVER", 20) == []
+    assert run_batch(world, "NODE_1", synchronous_mode, 5) == []
+    assert run_batch(world, "NODE_2", f"{AG}FAILOVER", 20) == []
     assert primaries(world) == ["NODE_2"]
 
 
 def test_a_database_leaves_and_joins_again() -> None:
     world = build_settled_world().fork()
-    assert say(world, "NODE_2", "ALTER DATABASE Orders SET HADR OFF") == []
+    assert run_batch(world, "NODE_2", "ALTER DATABASE Orders SET HADR OFF") == []
     assert world.copies["NODE_2", "Orders"].db_state is DbState.RESTORING
-    assert say(world, "NODE_2", f"{AG}FAILOVER") == [41142]
-    assert say(world, "NODE_2", "ALTER DATABASE Orders SET HADR AVAILABILITY GROUP = AG1", 10) == []
+    assert run_batch(world, "NODE_2", f"{AG}FAILOVER") == [41142]
+    assert run_batch(world, "NODE_2", "ALTER DATABASE Orders SET HADR AVAILABILITY GROUP = AG1", 10) == []
     assert world.copies["NODE_2", "Orders"].availability.state is SyncState.SYNCHRONIZED
-    assert say(world, "NODE_2", f"{AG}FAILOVER", 20) == []
+    assert run_batch(world, "NODE_2", f"{AG}FAILOVER", 20) == []
     assert primaries(world) == ["NODE_2"]
 
 
@@ -170,27 +172,30 @@ def test_a_database_joins_again_only_before_the_next_log_backup() -> None:
     """The copy has the log of all backups taken until it left the group. Derived from the log chain."""
     world = build_settled_world().fork()
     join = "ALTER DATABASE Orders SET HADR AVAILABILITY GROUP = AG1"
-    say(world, "NODE_1", "BACKUP LOG Orders TO DISK = 'NUL'", 5)
-    assert say(world, "NODE_2", "ALTER DATABASE Orders SET HADR OFF", 1) == []
-    assert say(world, "NODE_2", join, 5) == []
-    assert say(world, "NODE_2", "ALTER DATABASE Orders SET HADR OFF", 1) == []
-    say(world, "NODE_1", "BACKUP LOG Orders TO DISK = 'NUL'", 5)
-    assert say(world, "NODE_2", join, 5) == [1412]
+    run_batch(world, "NODE_1", "BACKUP LOG Orders TO DISK = 'NUL'", 5)
+    assert run_batch(world, "NODE_2", "ALTER DATABASE Orders SET HADR OFF", 1) == []
+    assert run_batch(world, "NODE_2", join, 5) == []
+    assert run_batch(world, "NODE_2", "ALTER DATABASE Orders SET HADR OFF", 1) == []
+    run_batch(world, "NODE_1", "BACKUP LOG Orders TO DISK = 'NUL'", 5)
+    assert run_batch(world, "NODE_2", join, 5) == [1412]
 
 
 def test_a_replica_is_removed_and_added_again() -> None:
     world = build_settled_world().fork()
-    assert say(world, "NODE_1", f"{AG}REMOVE REPLICA ON 'NODE_2'", 1) == []
+    assert run_batch(world, "NODE_1", f"{AG}REMOVE REPLICA ON 'NODE_2'", 1) == []
     assert world.copies["NODE_2", "Sales"].db_state is DbState.RESTORING
-    assert say(world, "NODE_2", f"{AG}JOIN") == [41041, 41158]
+    assert run_batch(world, "NODE_2", f"{AG}JOIN") == [41041, 41158]
     options = "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = AUTOMATIC"
-    assert say(world, "NODE_1", f"{AG}ADD REPLICA ON 'NODE_2' WITH ({options})") == [35236]
+    assert run_batch(world, "NODE_1", f"{AG}ADD REPLICA ON 'NODE_2' WITH ({options})") == [35236]
     url = "ENDPOINT_URL = 'TCP://NODE_2:5022'"
-    assert say(world, "NODE_1", f"{AG}ADD REPLICA ON 'NODE_2' WITH ({options}, {url})") == []
-    assert say(world, "NODE_2", "ALTER DATABASE Sales SET HADR AVAILABILITY GROUP = AG1") == [15151]
-    assert say(world, "NODE_2", f"{AG}JOIN", 5) == []
+    assert run_batch(world, "NODE_1", f"{AG}ADD REPLICA ON 'NODE_2' WITH ({options}, {url})") == []
+    assert run_batch(world, "NODE_2", "ALTER DATABASE Sales SET HADR AVAILABILITY GROUP = AG1") == [15151]
+    assert run_batch(world, "NODE_2", f"{AG}JOIN", 5) == []
     for database in ("Sales", "Orders"):
-        assert say(world, "NODE_2", f"ALTER DATABASE {database} SET HADR AVAILABILITY GROUP = AG1", 10) == []
+        assert (
+            run_batch(world, "NODE_2", f"ALTER DATABASE {database} SET HADR AVAILABILITY GROUP = AG1", 10)
+            == []
+        )
     do(world, "power-off NODE_1")
     run_until(world, world.t_s + 40)
     assert primaries(world) == ["NODE_2"]
@@ -198,18 +203,18 @@ def test_a_replica_is_removed_and_added_again() -> None:
 
 def test_dropping_the_group_on_the_primary_keeps_its_databases() -> None:
     world = build_settled_world().fork()
-    assert say(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 2) == []
+    assert run_batch(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 2) == []
     assert [world.copies[f"NODE_{n}", "Sales"].db_state for n in (1, 2, 3)] == [
         DbState.ONLINE, DbState.RESTORING, DbState.RESTORING,
     ]  # fmt: skip
     assert not world.replicas
     assert "AGL1" not in world.listeners
-    assert say(world, "NODE_1", f"{AG}FAILOVER") == [15151]
+    assert run_batch(world, "NODE_1", f"{AG}FAILOVER") == [15151]
 
 
 def test_dropping_the_group_on_a_secondary_stops_service() -> None:
     world = build_settled_world().fork()
-    assert say(world, "NODE_2", "DROP AVAILABILITY GROUP AG1", 2) == []
+    assert run_batch(world, "NODE_2", "DROP AVAILABILITY GROUP AG1", 2) == []
     assert {copy.db_state for copy in world.copies.values()} == {DbState.RESTORING}
 
 
@@ -222,24 +227,25 @@ N'NODE_2' WITH (ENDPOINT_URL = N'TCP://NODE_2:5022', AVAILABILITY_MODE = SYNCHRO
 
 def test_a_new_group_is_created_and_fails_over() -> None:
     world = build_settled_world().fork()
-    assert say(world, "NODE_1", CREATE) == [35244]
-    assert say(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 2) == []
-    assert say(world, "NODE_2", CREATE.replace("NODE_2", "NODE_3")) == [35237]
-    assert say(world, "NODE_1", CREATE.replace("[Sales]", "[Orders]")) == [35234]
-    assert say(world, "NODE_1", CREATE, 6) == []
+    assert run_batch(world, "NODE_1", CREATE) == [35244]
+    assert run_batch(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 2) == []
+    assert run_batch(world, "NODE_2", CREATE.replace("NODE_2", "NODE_3")) == [35237]
+    assert run_batch(world, "NODE_1", CREATE.replace("[Sales]", "[Orders]")) == [35234]
+    assert run_batch(world, "NODE_1", CREATE, 6) == []
     assert primaries(world) == ["NODE_1"]
-    assert say(world, "NODE_1", CREATE) == [41042]
+    assert run_batch(world, "NODE_1", CREATE) == [41042]
     (guid,) = {guid for _, guid in world.replicas}
     assert world.replicas["NODE_1", guid].word is ReplicaWord.PRIMARY_NORMAL
-    assert say(world, "NODE_2", "ALTER AVAILABILITY GROUP [AG2] JOIN", 5) == []
+    assert run_batch(world, "NODE_2", "ALTER AVAILABILITY GROUP [AG2] JOIN", 5) == []
     for database in ("Sales", "Orders"):
         assert (
-            say(world, "NODE_2", f"ALTER DATABASE {database} SET HADR AVAILABILITY GROUP = [AG2]", 10) == []
+            run_batch(world, "NODE_2", f"ALTER DATABASE {database} SET HADR AVAILABILITY GROUP = [AG2]", 10)
+            == []
         )
     listener = "ADD LISTENER N'L2' (WITH IP ((N'10.0.0.50', N'255.255.255.0')), PORT = 1433)"
-    assert say(world, "NODE_1", f"ALTER AVAILABILITY GROUP AG2 {listener}", 3) == []
+    assert run_batch(world, "NODE_1", f"ALTER AVAILABILITY GROUP AG2 {listener}", 3) == []
     assert world.listeners["L2"] == "NODE_1"
-    assert say(world, "NODE_2", "ALTER AVAILABILITY GROUP AG2 FAILOVER", 20) == []
+    assert run_batch(world, "NODE_2", "ALTER AVAILABILITY GROUP AG2 FAILOVER", 20) == []
     assert primaries(world) == ["NODE_2"]
     assert world.listeners["L2"] == "NODE_2"
 
@@ -267,15 +273,15 @@ def test_unsimulated_options_are_refused_by_name_without_an_effect(
     messages = run_statement(world, "NODE_1", create)["messages"]
     assert [message["text"][:14] for message in messages] == ["Not simulated:"]
     assert all(len(node.config.groups) == 1 for node in world.nodes.values())
-    assert sql(ag_lab(version=2014), "NODE_1", create) == [102]
+    assert run_sql(ag_lab(version=2014), "NODE_1", create) == [102]
 
 
 def test_display_only_options_are_stored() -> None:
     world = ag_lab(version=2019)
-    assert say(world, "NODE_1", f"{AG}SET (DTC_SUPPORT = PER_DB)") == []
-    assert say(world, "NODE_1", f"{AG}SET (CLUSTER_TYPE = WSFC)") == [102]
+    assert run_batch(world, "NODE_1", f"{AG}SET (DTC_SUPPORT = PER_DB)") == []
+    assert run_batch(world, "NODE_1", f"{AG}SET (CLUSTER_TYPE = WSFC)") == [102]
     url = "PRIMARY_ROLE (READ_WRITE_ROUTING_URL = 'TCP://NODE_2:1433')"
-    assert say(world, "NODE_1", f"{AG}MODIFY REPLICA ON 'NODE_2' WITH ({url})") == []
+    assert run_batch(world, "NODE_1", f"{AG}MODIFY REPLICA ON 'NODE_2' WITH ({url})") == []
     query = (
         "SELECT g.dtc_support, r.read_write_routing_url FROM sys.availability_groups g "
         "JOIN sys.availability_replicas r ON r.group_id = g.group_id WHERE r.replica_server_name = 'NODE_2'"
@@ -310,24 +316,24 @@ def test_related_statements_depend_on_role_and_state(
 ) -> None:
     statement, *expected = row
     suspended = build_settled_world().fork()
-    say(suspended, "NODE_3", "ALTER DATABASE Orders SET HADR SUSPEND")
+    run_batch(suspended, "NODE_3", "ALTER DATABASE Orders SET HADR SUSPEND")
     places = [
         (build_settled_world().fork(), "NODE_1"),
         (build_settled_world().fork(), "NODE_3"),
         (suspended, "NODE_3"),
     ]
-    replies = [say(world, server, statement, 600) for world, server in places]
+    replies = [run_batch(world, server, statement, 600) for world, server in places]
     assert [[number for number in reply if number not in (3014, 4035, 5701)] for reply in replies] == expected
 
 
 def test_the_log_backup_chain_spans_the_replicas() -> None:
     world = build_settled_world().fork()
-    assert say(world, "NODE_3", "BACKUP LOG Orders TO DISK = 'D:\\o.trn'", 60)[-1] == 3014
+    assert run_batch(world, "NODE_3", "BACKUP LOG Orders TO DISK = 'D:\\o.trn'", 60)[-1] == 3014
     copies = [world.copies[server, "Orders"] for server in ("NODE_1", "NODE_3")]
     assert copies[0].last_log_backup_kb == copies[1].last_log_backup_kb
 
 
-def numbers(world: World, server: str, first_tick: int) -> list[int]:
+def list_numbers(world: World, server: str, first_tick: int) -> list[int]:
     """Return the numbers of error log lines since a tick; consecutive equal numbers count once."""
     numbers = [line[1] for line in world.errorlog[server] if line[0] >= first_tick]
     return [number for place, number in enumerate(numbers) if not place or numbers[place - 1] != number]
@@ -336,11 +342,11 @@ def numbers(world: World, server: str, first_tick: int) -> list[int]:
 def test_the_errorlog_of_a_planned_failover_is_complete() -> None:
     world = build_settled_world().fork()
     start_tick = world.tick
-    assert say(world, "NODE_2", f"{AG}FAILOVER", 30) == []
-    assert numbers(world, "NODE_1", start_tick) == [
+    assert run_batch(world, "NODE_2", f"{AG}FAILOVER", 30) == []
+    assert list_numbers(world, "NODE_1", start_tick) == [
         41075, 19420, 19406, 1480, 35299, 26070, 19406, 1480, 35202, 35278, 17137, 35266, 35278, 17137, 35266,
     ]  # fmt: skip
-    assert numbers(world, "NODE_2", start_tick) == [
+    assert list_numbers(world, "NODE_2", start_tick) == [
         19406, 1480, 41074, 19406, 1480, 3421, 26069, 35202, 35266, 35202, 35266,
     ]  # fmt: skip
     assert (
@@ -350,14 +356,14 @@ def test_the_errorlog_of_a_planned_failover_is_complete() -> None:
 
 
 def test_the_errorlog_covers_lost_quorum_and_a_suspended_copy() -> None:
-    world = without_quorum()
-    assert numbers(world, "NODE_1", 2_500) == [41048, 41092, 41050, 19406, 1480]
+    world = lose_quorum()
+    assert list_numbers(world, "NODE_1", 2_500) == [41048, 41092, 41050, 19406, 1480]
     world = build_settled_world().fork()
     start_tick = world.tick
-    say(world, "NODE_3", f"{AG}FORCE_FAILOVER_ALLOW_DATA_LOSS", 30)
-    assert numbers(world, "NODE_2", start_tick) == [19406, 1480, 19406, 1480, 35202, 35264]
-    say(world, "NODE_2", "ALTER DATABASE Orders SET HADR RESUME", 5)
-    assert numbers(world, "NODE_2", start_tick)[6:8] == [35265, 35266]
+    run_batch(world, "NODE_3", f"{AG}FORCE_FAILOVER_ALLOW_DATA_LOSS", 30)
+    assert list_numbers(world, "NODE_2", start_tick) == [19406, 1480, 19406, 1480, 35202, 35264]
+    run_batch(world, "NODE_2", "ALTER DATABASE Orders SET HADR RESUME", 5)
+    assert list_numbers(world, "NODE_2", start_tick)[6:8] == [35265, 35266]
 
 
 WIZARD = """:Connect NODE_1
@@ -384,7 +390,7 @@ GO
 
 def test_a_script_of_the_wizard_runs() -> None:
     world = build_settled_world().fork()
-    assert say(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 2) == []
+    assert run_batch(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 2) == []
     tsql.submit_text(world, "NODE_1", WIZARD)
     run_until(world, world.t_s + 60)
     assert primaries(world) == ["NODE_1"]
@@ -398,7 +404,7 @@ def test_a_script_of_the_wizard_runs() -> None:
 def test_a_target_that_denies_the_cluster_declines_until_granted() -> None:
     world = ag_lab(version=2017)
     system = "NT AUTHORITY\\SYSTEM"
-    assert sql(world, "NODE_2#1", f"REVOKE VIEW SERVER STATE FROM [{system}]") == []
+    assert run_sql(world, "NODE_2#1", f"REVOKE VIEW SERVER STATE FROM [{system}]") == []
     query = (
         "SELECT COUNT(*) FROM sys.server_permissions s JOIN sys.server_principals p "
         f"ON p.principal_id = s.grantee_principal_id WHERE p.name = '{system}'"
@@ -409,19 +415,19 @@ def test_a_target_that_denies_the_cluster_declines_until_granted() -> None:
     run_until(world, 60)
     assert primaries(world) == []
     assert "[hadrag] Failed to run diagnostics command" in str(world.clusterlog["NODE_2"])
-    assert sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [41104]
+    assert run_sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [41104]
     run_until(world, 80)
     assert primaries(world) == []
-    assert sql(world, "NODE_2#1", f"GRANT VIEW SERVER STATE TO [{system}]") == []
-    assert sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
+    assert run_sql(world, "NODE_2#1", f"GRANT VIEW SERVER STATE TO [{system}]") == []
+    assert run_sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
     run_until(world, 110)
     assert primaries(world) == ["NODE_2"]
 
 
 def test_a_planned_failover_to_such_a_target_returns() -> None:
     world = ag_lab(version=2017)
-    assert sql(world, "NODE_2#1", "DENY CONNECT SQL TO [NT AUTHORITY\\SYSTEM]") == []
-    assert sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [41104]
+    assert run_sql(world, "NODE_2#1", "DENY CONNECT SQL TO [NT AUTHORITY\\SYSTEM]") == []
+    assert run_sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [41104]
     run_until(world, 40)
     assert primaries(world) == ["NODE_1"]
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
@@ -436,38 +442,38 @@ def test_event_sessions_stop_start_and_start_with_the_service() -> None:
         return bool(run_statement(world, "NODE_3#1", running)["results"][0]["rows"] == [[1]])
 
     assert runs()
-    assert sql(world, "NODE_3#1", f"{session} STATE = START") == [25705]
-    assert sql(world, "NODE_3#1", f"{session} STATE=STOP") == []
-    assert sql(world, "NODE_3#1", f"{session} STATE = STOP;") == [25704]
+    assert run_sql(world, "NODE_3#1", f"{session} STATE = START") == [25705]
+    assert run_sql(world, "NODE_3#1", f"{session} STATE=STOP") == []
+    assert run_sql(world, "NODE_3#1", f"{session} STATE = STOP;") == [25704]
     assert not runs()
     do(world, "restart-service NODE_3")
     run_until(world, 60)
     assert runs()
-    assert sql(world, "NODE_3#1", f"{session} WITH (STARTUP_STATE = OFF)") == []
+    assert run_sql(world, "NODE_3#1", f"{session} WITH (STARTUP_STATE = OFF)") == []
     do(world, "restart-service NODE_3")
     run_until(world, 120)
     assert not runs()
-    assert sql(world, "NODE_3#1", "ALTER EVENT SESSION nothing ON SERVER STATE = START") == [15151]
+    assert run_sql(world, "NODE_3#1", "ALTER EVENT SESSION nothing ON SERVER STATE = START") == [15151]
     messages = run_statement(world, "NODE_3#1", f"{session} DROP EVENT sqlserver.error_reported")["messages"]
     assert messages[0]["text"].startswith("Not simulated")
 
 
 def test_alwayson_health_starts_manually_without_a_replica() -> None:
     world = ag_lab(version=2016)
-    assert sql(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 20.0) == []
+    assert run_sql(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 20.0) == []
     session = "ALTER EVENT SESSION AlwaysOn_health ON SERVER STATE ="
-    assert sql(world, "NODE_1", f"{session} STOP") == [25704]
-    assert sql(world, "NODE_1", f"{session} START") == []
-    assert sql(world, "NODE_1", f"{session} START") == [25705]
-    assert sql(world, "NODE_1", f"{session} STOP") == []
+    assert run_sql(world, "NODE_1", f"{session} STOP") == [25704]
+    assert run_sql(world, "NODE_1", f"{session} START") == []
+    assert run_sql(world, "NODE_1", f"{session} START") == [25705]
+    assert run_sql(world, "NODE_1", f"{session} STOP") == []
 
 
 def test_the_endpoint_has_the_name_that_public_scripts_expect() -> None:
     world = ag_lab()
     script = "IF NOT EXISTS (SELECT * FROM sys.endpoints WHERE name = 'Hadr_endpoint') CREATE ENDPOINT Hadr_endpoint"
     script += " STATE = STARTED AS TCP (LISTENER_PORT = 5022) FOR DATABASE_MIRRORING (ROLE = ALL)"
-    assert sql(world, "NODE_1", script) == []
-    assert sql(world, "NODE_2", "ALTER ENDPOINT Hadr_endpoint STATE = STOPPED") == []
+    assert run_sql(world, "NODE_1", script) == []
+    assert run_sql(world, "NODE_2", "ALTER ENDPOINT Hadr_endpoint STATE = STOPPED") == []
     messages = run_statement(world, "NODE_1", "ALTER AUTHORIZATION ON AVAILABILITY GROUP::AG1 TO sa")[
         "messages"
     ]
@@ -482,11 +488,11 @@ STATES = (
 def test_a_database_suspended_at_the_primary_does_not_synchronize() -> None:
     world = build_settled_world().fork()
     own_states_query = STATES + "WHERE is_local = 1 AND database_id = DB_ID('Sales')"
-    assert say(world, "NODE_1", "ALTER DATABASE Sales SET HADR SUSPEND") == []
+    assert run_batch(world, "NODE_1", "ALTER DATABASE Sales SET HADR SUSPEND") == []
     assert run_statement(world, "NODE_1#1", own_states_query)["results"][0]["rows"] == [
         ["NOT SYNCHRONIZING", "NOT_HEALTHY"]
     ]
-    assert say(world, "NODE_1", "ALTER DATABASE Sales SET HADR RESUME") == []
+    assert run_batch(world, "NODE_1", "ALTER DATABASE Sales SET HADR RESUME") == []
     assert run_statement(world, "NODE_1#1", own_states_query)["results"][0]["rows"] == [
         ["SYNCHRONIZED", "HEALTHY"]
     ]
@@ -503,14 +509,14 @@ def test_a_database_suspended_at_the_primary_does_not_synchronize() -> None:
 def test_a_leaving_copy_logs_the_end_of_its_connection(server: str, statement: str) -> None:
     world = build_settled_world().fork()
     start_tick = world.tick
-    assert say(world, server, statement, 2) == []
-    assert 35267 in numbers(world, "NODE_2", start_tick)
-    assert 35267 in numbers(world, "NODE_1", start_tick)
+    assert run_batch(world, server, statement, 2) == []
+    assert 35267 in list_numbers(world, "NODE_2", start_tick)
+    assert 35267 in list_numbers(world, "NODE_1", start_tick)
 
 
 def test_a_statement_waits_for_a_group_that_cannot_come_online() -> None:
     world = build_settled_world().fork()
-    assert say(world, "NODE_1", "REVOKE VIEW SERVER STATE FROM [NT AUTHORITY\\SYSTEM]") == []
+    assert run_batch(world, "NODE_1", "REVOKE VIEW SERVER STATE FROM [NT AUTHORITY\\SYSTEM]") == []
     do(world, "sql NODE_1 CREATE AVAILABILITY GROUP AG9 FOR REPLICA ON 'NODE_1' WITH (ENDPOINT_URL = "
               "'TCP://NODE_1:5022', AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL)")  # fmt: skip
     assert not [event for event in run_until(world, 70) if event.kind == "sql_done"]
@@ -529,15 +535,15 @@ def test_a_predefined_login_is_not_reported_as_missing(account: str) -> None:
 def test_a_local_replica_has_an_operational_state() -> None:
     world = build_settled_world().fork()
     query = "SELECT operational_state_desc FROM sys.dm_hadr_availability_replica_states WHERE is_local = 1"
-    assert say(world, "NODE_3", "ALTER ENDPOINT Hadr_endpoint STATE = STOPPED", 30) == []
+    assert run_batch(world, "NODE_3", "ALTER ENDPOINT Hadr_endpoint STATE = STOPPED", 30) == []
     assert run_statement(world, "NODE_3#1", query)["results"][0]["rows"] == [["ONLINE"]]
 
 
 def test_a_commit_in_another_database_waits_for_the_secondary_of_that_database() -> None:
     world = ag_lab(version=2019)
     run_on(world, 5)
-    say(world, "NODE_1", "CREATE TABLE Sales.dbo.t (a int)", 5)
-    say(
+    run_batch(world, "NODE_1", "CREATE TABLE Sales.dbo.t (a int)", 5)
+    run_batch(
         world,
         "NODE_1",
         "ALTER AVAILABILITY GROUP AG1 SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 1)",
@@ -558,16 +564,18 @@ def test_a_removed_replica_leaves_the_routing_lists(routes: str) -> None:
     run_on(world, 5)
     option = f"(PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = {routes}))"
     assert (
-        say(world, "NODE_1", f"ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_1' WITH {option}", 1)
+        run_batch(
+            world, "NODE_1", f"ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_1' WITH {option}", 1
+        )
         == []
     )
-    assert say(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE REPLICA ON 'NODE_3'", 1) == []
+    assert run_batch(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE REPLICA ON 'NODE_3'", 1) == []
     replica = world.nodes["NODE_2"].config.groups[0].find_replica("NODE_1")
     assert replica is not None
     assert [server for _, server in replica.routes] == ["NODE_2", "NODE_1"]
     added_replica = "'TCP://NODE_3:5022', AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL"
     assert (
-        say(
+        run_batch(
             world,
             "NODE_1",
             f"ALTER AVAILABILITY GROUP AG1 ADD REPLICA ON 'NODE_3' WITH (ENDPOINT_URL = {added_replica})",

@@ -11,13 +11,13 @@ from engine.published.clusters import build_group_world
 from tests.engine.availability.worlds import ag_lab, do, run_until
 
 
-def _setup(world: World, server: str) -> StreamSetup:
+def _get_stream_setup(world: World, server: str) -> StreamSetup:
     stream = world.copies[server, "Sales"].stream
     assert stream is not None
     return world.flow.get_stream_setup(stream)
 
 
-def _lab(version: int, *lines: str) -> World:
+def _build_lab(version: int, *lines: str) -> World:
     world = ag_lab(version=version)
     do(world, *lines)
     run_until(world, 2)
@@ -25,7 +25,7 @@ def _lab(version: int, *lines: str) -> World:
 
 
 def test_log_is_sent_from_the_log_pool_and_pages_are_written_at_checkpoints() -> None:
-    assert _setup(ag_lab(), "NODE_2").log_pool
+    assert _get_stream_setup(ag_lab(), "NODE_2").log_pool
 
 
 @pytest.mark.parametrize(
@@ -35,16 +35,16 @@ def test_log_is_sent_from_the_log_pool_and_pages_are_written_at_checkpoints() ->
 def test_log_to_synchronous_secondaries_is_not_compressed_since_2016(
     version: int, line: str, synchronous: bool
 ) -> None:
-    world = _lab(version, *filter(None, [line]))
-    assert (_setup(world, "NODE_2").compression_ratio < 1.0) is synchronous
-    assert _setup(world, "NODE_3").compression_ratio < 1.0
+    world = _build_lab(version, *filter(None, [line]))
+    assert (_get_stream_setup(world, "NODE_2").compression_ratio < 1.0) is synchronous
+    assert _get_stream_setup(world, "NODE_3").compression_ratio < 1.0
 
 
 @pytest.mark.parametrize(("version", "threads"), [(2012, 1), (2014, 1), (2016, 4), (2022, 4)])
 def test_redo_is_parallel_since_2016(version: int, threads: int) -> None:
-    world = _lab(version)
+    world = _build_lab(version)
     assert world.computers["NODE_2"].cores == 8
-    assert _setup(world, "NODE_2").redo_threads == threads
+    assert _get_stream_setup(world, "NODE_2").redo_threads == threads
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from engine.model import World
 from engine.tsql.catalog.shapes import SHAPES, list_columns_in
-from tests.engine.availability.test_intent import run_statement, sql
+from tests.engine.availability.test_intent import run_sql, run_statement
 from tests.engine.availability.worlds import ag_lab, do, run_until
 from tests.engine.tsql.console import ask
 
@@ -29,7 +29,7 @@ def _start() -> World:
 
 
 @cache
-def _world(state: str) -> World:
+def _build_world(state: str) -> World:
     world = _start().fork()
     do(world, *STATES[state])
     run_until(world, 50)
@@ -37,7 +37,7 @@ def _world(state: str) -> World:
 
 
 def _ask(state: str, server: str, text: str) -> list[list[Any]]:
-    answer = ask(_world(state).fork(), server, text, then_s=0.1)
+    answer = ask(_build_world(state).fork(), server, text, then_s=0.1)
     assert answer.numbers == [], answer.texts
     return answer.grids[0]
 
@@ -243,7 +243,7 @@ def test_every_group_view_works_on_every_replica_and_version(state: str) -> None
     names = [name for name in SHAPES if name.startswith(("sys.availability_", "sys.dm_hadr_"))]
     for version in (2012, 2014, 2016, 2022):
         for server in (P1, P2, P3):
-            world = _world(state).fork()
+            world = _build_world(state).fork()
             if not world.instances[server].answering:
                 continue
             world.update_instance(server, version=version)
@@ -258,7 +258,7 @@ def test_every_group_view_works_on_every_replica_and_version(state: str) -> None
 
 
 def test_a_lost_secondary_retains_the_primarys_log() -> None:
-    world = _world("secondary lost").fork()
+    world = _build_world("secondary lost").fork()
     do(world, "sql NODE_1 BACKUP LOG Orders TO DISK = 'L:\\Orders.trn'")
     run_until(world, world.tick / 100 + 30)
     query = "SELECT log_reuse_wait, log_reuse_wait_desc FROM sys.databases WHERE name = 'Orders'"
@@ -269,7 +269,7 @@ COUNTER = """SELECT cntr_value FROM sys.dm_os_performance_counters WHERE object_
     AND counter_name = '{}' AND instance_name = '{}'"""
 
 
-def _grown(world: World, server: str, script: str) -> float:
+def _measure_growth(world: World, server: str, script: str) -> float:
     """Return the increase of a script's only value within ten seconds."""
     first = ask(world, server, script, then_s=0.1).value
     run_until(world, world.tick / 100 + 10)
@@ -280,10 +280,10 @@ def test_counters_show_the_log_flow_to_each_replica() -> None:
     world = _start().fork()
     sent_counter = COUNTER.format("Availability", "Bytes Sent to Replica/sec", "AG1:NODE_3")
     log = "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = 'Log Bytes Flushed/sec' AND "
-    total_growth = _grown(world.fork(), P1, f"{log} instance_name = '_Total'")
-    assert _grown(world.fork(), P1, sent_counter) == pytest.approx(total_growth, rel=0.02)
+    total_growth = _measure_growth(world.fork(), P1, f"{log} instance_name = '_Total'")
+    assert _measure_growth(world.fork(), P1, sent_counter) == pytest.approx(total_growth, rel=0.02)
     redone = COUNTER.format("Database", "Redone Bytes/sec", "_Total")
-    assert _grown(world.fork(), P3, redone) == pytest.approx(total_growth, rel=0.02)
+    assert _measure_growth(world.fork(), P3, redone) == pytest.approx(total_growth, rel=0.02)
     assert ask(world, P1, redone, then_s=0.1).value == 0
 
 
@@ -293,11 +293,11 @@ def test_transaction_delay_is_the_wait_of_the_commits() -> None:
     delay = COUNTER.format("Database", "Transaction Delay", "_Total")
     writes = COUNTER.format("Database", "Mirrored Write Transactions/sec", "_Total")
     waits = "SELECT wait_time_ms FROM sys.dm_os_wait_stats WHERE wait_type = 'HADR_SYNC_COMMIT'"
-    in_ms = _grown(world.fork(), P1, delay)
-    assert _grown(world.fork(), P1, waits) == pytest.approx(in_ms, rel=0.02)
+    in_ms = _measure_growth(world.fork(), P1, delay)
+    assert _measure_growth(world.fork(), P1, waits) == pytest.approx(in_ms, rel=0.02)
     source = world.copies[P1, "Sales"].source
     assert source is not None
-    ms_per_write = in_ms / _grown(world.fork(), P1, writes)
+    ms_per_write = in_ms / _measure_growth(world.fork(), P1, writes)
     assert ms_per_write == pytest.approx(world.flow.read_source(source).commit_delay_ms, rel=0.05)
     assert ask(world, P3, waits, then_s=0.1).value == 0
 
@@ -347,7 +347,7 @@ def test_values_without_a_source_are_null() -> None:
 
 @pytest.mark.parametrize(("state", "state_desc"), [("healthy", "clean"), ("no quorum", "unknown")])
 def test_diagnostics_name_the_group_and_the_components(state: str, state_desc: str) -> None:
-    answer = ask(_world(state).fork(), P1, "EXEC sp_server_diagnostics", then_s=0.1)
+    answer = ask(_build_world(state).fork(), P1, "EXEC sp_server_diagnostics", then_s=0.1)
     assert [row[2:5] for row in answer.grids[0]] == [
         ["system", 1, "clean"],
         ["resource", 1, "clean"],
@@ -356,13 +356,13 @@ def test_diagnostics_name_the_group_and_the_components(state: str, state_desc: s
         ["events", 0, "unknown"],
         ["AG1", int(state_desc == "clean"), state_desc],
     ]
-    repeated = ask(_world(state).fork(), P1, "EXEC sp_server_diagnostics 5", then_s=0.1)
+    repeated = ask(_build_world(state).fork(), P1, "EXEC sp_server_diagnostics 5", then_s=0.1)
     assert repeated.texts == ["Not simulated: sp_server_diagnostics with a repeat interval"]
 
 
 def test_the_last_report_of_a_lost_secondary_ages_with_the_clock() -> None:
     """More load since makes the queue longer and the last commit there no older."""
-    world = _world("secondary lost").fork()
+    world = _build_world("secondary lost").fork()
     do(world, "workload Sales Workload1 scale=3")
     run_until(world, 80)
     assert ask(world, P1, RPO, then_s=0.1).grids[0][0] == [P2, 70]
@@ -386,7 +386,7 @@ def test_alwayson_health_runs_on_instances_with_a_replica() -> None:
     assert run_statement(world, "NODE_1", events)["results"][0]["rows"] == [
         ["availability_group_lease_expired"]
     ]
-    assert sql(world, "NODE_1", "DROP AVAILABILITY GROUP AG1") == []
+    assert run_sql(world, "NODE_1", "DROP AVAILABILITY GROUP AG1") == []
     assert run_statement(world, "NODE_1", query)["results"][0]["rows"] == [
         ["AlwaysOn_health", 0, None],
         sessions[1],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.model import DbState, World
-from tests.engine.availability.test_statements import say
+from tests.engine.availability.test_statements import run_batch
 from tests.engine.availability.worlds import ag_lab, do, run_until
 
 DROP = "DROP AVAILABILITY GROUP AG1"
@@ -13,7 +13,7 @@ OFF = "ALTER DATABASE Sales SET HADR OFF"
 RECOVER = "RESTORE DATABASE Sales WITH RECOVERY"
 
 
-def without_quorum() -> World:
+def lose_quorum() -> World:
     world = ag_lab()
     run_until(world, 5)
     do(world, "power-off NODE_2", "power-off NODE_3", "power-off FSW")
@@ -21,7 +21,7 @@ def without_quorum() -> World:
     return world
 
 
-def with_service_stopped() -> World:
+def stop_cluster_service() -> World:
     world = ag_lab()
     run_until(world, 5)
     do(world, "stop-cluster NODE_2")
@@ -29,7 +29,7 @@ def with_service_stopped() -> World:
     return world
 
 
-def with_node_evicted() -> World:
+def evict_node() -> World:
     world = ag_lab()
     run_until(world, 5)
     do(world, "evict NODE_2")
@@ -37,18 +37,18 @@ def with_node_evicted() -> World:
     return world
 
 
-def with_evicted_node_restarted() -> World:
-    world = with_node_evicted()
+def restart_evicted_node() -> World:
+    world = evict_node()
     do(world, "restart-service NODE_2")
     run_until(world, 60)
     return world
 
 
 WORLDS = [
-    (without_quorum, "NODE_1"),
-    (with_service_stopped, "NODE_2"),
-    (with_node_evicted, "NODE_2"),
-    (with_evicted_node_restarted, "NODE_2"),
+    (lose_quorum, "NODE_1"),
+    (stop_cluster_service, "NODE_2"),
+    (evict_node, "NODE_2"),
+    (restart_evicted_node, "NODE_2"),
 ]
 
 
@@ -57,50 +57,50 @@ WORLDS = [
 def test_databases_can_be_recovered_without_the_cluster(build: object, server: str, statement: str) -> None:
     assert callable(build)
     world: World = build()
-    assert say(world, server, statement) == []
+    assert run_batch(world, server, statement) == []
     assert world.copies[server, "Sales"].db_state is DbState.RESTORING
     do(world, f"sql {server} {RECOVER}")
     run_until(world, world.t_s + 10)
     assert world.copies[server, "Sales"].db_state is DbState.ONLINE
-    assert say(world, server, "DROP DATABASE Sales") == []
+    assert run_batch(world, server, "DROP DATABASE Sales") == []
 
 
 @pytest.mark.parametrize(("build", "server"), WORLDS)
 def test_the_errorlog_names_the_group(build: object, server: str) -> None:
     assert callable(build)
     world: World = build()
-    say(world, server, DROP)
+    run_batch(world, server, DROP)
     text = "\n".join(str(line) for line in world.errorlog[server])
     assert "'AG1' is going offline because it is being removed" in text
     assert "availability group '2'" not in text
 
 
 def test_a_group_dropped_without_quorum_returns_until_a_second_drop() -> None:
-    world = without_quorum()
-    say(world, "NODE_1", DROP)
-    assert say(world, "NODE_1", DROP) == [35220]
+    world = lose_quorum()
+    run_batch(world, "NODE_1", DROP)
+    assert run_batch(world, "NODE_1", DROP) == [35220]
     do(world, "power-on FSW", "power-on NODE_2")
     run_until(world, 400)
     assert world.nodes["NODE_1"].partition
     assert world.nodes["NODE_1"].config.groups
-    assert say(world, "NODE_1", DROP) == []
+    assert run_batch(world, "NODE_1", DROP) == []
     assert not world.nodes["NODE_1"].config.groups
     assert all(server != "NODE_2" for server, _ in world.replicas)
 
 
 def test_a_copy_that_left_without_quorum_leaves_the_configuration_later() -> None:
-    world = with_service_stopped()
-    say(world, "NODE_2", OFF)
+    world = stop_cluster_service()
+    run_batch(world, "NODE_2", OFF)
     do(world, "start-cluster NODE_2")
     run_until(world, 60)
     group = world.nodes["NODE_2"].config.groups[0]
     assert ("Sales", "NODE_2") not in group.joined
     assert ("Orders", "NODE_2") in group.joined
-    assert say(world, "NODE_2", "ALTER DATABASE Sales SET HADR AVAILABILITY GROUP = AG1") == []
+    assert run_batch(world, "NODE_2", "ALTER DATABASE Sales SET HADR AVAILABILITY GROUP = AG1") == []
     run_until(world, 90)
     assert world.copies["NODE_2", "Sales"].group_kind == "availability"
 
 
 def test_only_a_former_node_knows_groups() -> None:
     """35220 says that the computer is no node any more; Always On stays enabled."""
-    assert say(with_node_evicted(), "NODE_2", "ALTER AVAILABILITY GROUP AG1 JOIN") == [35220]
+    assert run_batch(evict_node(), "NODE_2", "ALTER AVAILABILITY GROUP AG1 JOIN") == [35220]

@@ -10,16 +10,16 @@ from engine.cluster import config
 from engine.inputs import InputError
 from engine.messages import SqlError
 from engine.model import AvailabilityGroup, CommitMode, Failover, Replica, ResourceState, World
-from tests.engine.availability.test_intent import run_statement, sql
+from tests.engine.availability.test_intent import run_sql, run_statement
 from tests.engine.cluster.worlds import build_cluster_world, do, fci_lab, role, run_until, serves
 from tests.events import read_field
 
 
-def moves(world: World) -> list[tuple[str, str, str, str]]:
+def list_moves(world: World) -> list[tuple[str, str, str, str]]:
     return [(f.kind, f.cause, f.from_server, f.to_server) for f in world.failovers if f.online_tick]
 
 
-def stamps_s(move: Failover) -> list[float]:
+def list_times_s(move: Failover) -> list[float]:
     ticks = (move.failed_tick, move.detected_tick, move.redo_done_tick, move.decided_tick, move.online_tick)
     return [tick / 100 for tick in ticks if tick is not None]
 
@@ -40,8 +40,8 @@ def test_the_failover_policy_defines_a_failure(
     """Check documented behavior: [DOC: failover policy of instances]."""
     world = fci_lab()
     policy = "ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY"
-    assert sql(world, "SQLFCI1", f"{policy} FailureConditionLevel = {level}") == []
-    assert sql(world, "SQLFCI1", f"{policy} HealthCheckTimeout = {timeout_ms}") == []
+    assert run_sql(world, "SQLFCI1", f"{policy} FailureConditionLevel = {level}") == []
+    assert run_sql(world, "SQLFCI1", f"{policy} HealthCheckTimeout = {timeout_ms}") == []
     query = "SELECT FailureConditionLevel, HealthCheckTimeout FROM sys.dm_os_cluster_properties"
     assert run_statement(world, "SQLFCI1", query)["results"][0]["rows"] == [[level, timeout_ms]]
     start_s = world.t_s
@@ -56,8 +56,8 @@ def test_a_node_without_power_costs_half_a_minute() -> None:
     run_until(world, 30)
     do(world, "power-off NODE_1")
     run_until(world, 120)
-    assert moves(world) == [("automatic", "power-off", "NODE_1", "NODE_2")]
-    stamps = stamps_s(world.failovers[0])
+    assert list_moves(world) == [("automatic", "power-off", "NODE_1", "NODE_2")]
+    stamps = list_times_s(world.failovers[0])
     assert stamps == sorted(stamps)
     assert stamps[0] == 30.0
     assert len(stamps) == 5
@@ -80,7 +80,7 @@ def test_a_short_power_failure_still_causes_a_failover() -> None:
         (move,) = world.failovers
         assert (move.from_server, move.to_server) == ("NODE_1", "NODE_2")
         assert world.nodes["NODE_1"].partition == world.nodes["NODE_2"].partition
-        stamps.append(stamps_s(move)[-1])
+        stamps.append(list_times_s(move)[-1])
     assert stamps[0] == stamps[1]
 
 
@@ -89,8 +89,8 @@ def test_a_planned_move_takes_15_s() -> None:
     run_until(world, 30)
     do(world, "move-role SQLFCI1 NODE_2")
     run_until(world, 60)
-    assert moves(world) == [("role-move", "move-role", "NODE_1", "NODE_2")]
-    stamps = stamps_s(world.failovers[0])
+    assert list_moves(world) == [("role-move", "move-role", "NODE_1", "NODE_2")]
+    stamps = list_times_s(world.failovers[0])
     assert stamps[-1] - stamps[0] == pytest.approx(15.0, abs=1.0)
     assert world.availability["Sales"].lost_transactions == 0
 
@@ -132,7 +132,7 @@ def test_the_service_restarts_on_its_node_before_it_moves(fault: str, noticed_s:
     assert not world.failovers
     do(world, fault)
     run_until(world, 200)
-    assert [move[2:] for move in moves(world)] == [("NODE_1", "NODE_2")]
+    assert [move[2:] for move in list_moves(world)] == [("NODE_1", "NODE_2")]
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_repeated_failures_exhaust_the_threshold() -> None:
             do(world, "fail-resource SQL Server (SQLFCI1)")
     run_until(world, 540)
     assert role(world, "SQLFCI1").state is ResourceState.FAILED
-    assert len(moves(world)) == 3  # the number of nodes less one
+    assert len(list_moves(world)) == 3  # the number of nodes less one
     lines = [line[3] for lines in world.clusterlog.values() for line in lines]
     assert any(text.startswith("Not failing over group SQLFCI1, failoverCount 4") for text in lines)
     do(world, "start-role SQLFCI1")
@@ -351,17 +351,17 @@ def test_a_disk_without_dependency_accepts_no_file() -> None:
     world = fci_lab()
     add = r"ALTER DATABASE Sales ADD FILE (NAME = s2, FILENAME = 'X:\s2.ndf')"
     do(world, "add-drive SQLFCI1 X size_gb=50")
-    assert sql(world, "SQLFCI1#1", add) == [5184]
-    assert "Available Storage" in ps(world, 'Get-ClusterResource "Cluster Disk 3"')
-    assert "are not in the same role" in ps(
+    assert run_sql(world, "SQLFCI1#1", add) == [5184]
+    assert "Available Storage" in run_powershell(world, 'Get-ClusterResource "Cluster Disk 3"')
+    assert "are not in the same role" in run_powershell(
         world, 'Add-ClusterResourceDependency "SQL Server (SQLFCI1)" "Cluster Disk 3"'
     )
-    ps(world, 'Move-ClusterResource "Cluster Disk 3" -Group SQLFCI1')
-    assert sql(world, "SQLFCI1#1", add) == [5184]
-    ps(world, 'Add-ClusterResourceDependency "SQL Server (SQLFCI1)" "Cluster Disk 3"')
-    output = ps(world, 'Get-ClusterResourceDependency "SQL Server (SQLFCI1)"')
+    run_powershell(world, 'Move-ClusterResource "Cluster Disk 3" -Group SQLFCI1')
+    assert run_sql(world, "SQLFCI1#1", add) == [5184]
+    run_powershell(world, 'Add-ClusterResourceDependency "SQL Server (SQLFCI1)" "Cluster Disk 3"')
+    output = run_powershell(world, 'Get-ClusterResourceDependency "SQL Server (SQLFCI1)"')
     assert "[Cluster Disk 3]" in output
-    assert sql(world, "SQLFCI1#1", add) == []
+    assert run_sql(world, "SQLFCI1#1", add) == []
     assert serves(world)
     do(world, "move-role SQLFCI1 NODE_2")
     run_until(world, 60)
@@ -369,7 +369,7 @@ def test_a_disk_without_dependency_accepts_no_file() -> None:
     assert world.availability["Sales"].lost_transactions == 0
 
 
-def ps(world: World, line: str) -> str:
+def run_powershell(world: World, line: str) -> str:
     do(world, f"ps NODE_1 {line}")
     events = run_until(world, world.tick / 100 + 0.1)
     return next(str(read_field(event, "output")) for event in events if event.kind == "powershell")
@@ -377,13 +377,13 @@ def ps(world: World, line: str) -> str:
 
 def test_the_service_exists_on_each_node_and_runs_on_one() -> None:
     world = fci_lab()
-    assert "Running" in ps(world, "Get-Service 'MSSQL$SQLFCI1'")
+    assert "Running" in run_powershell(world, "Get-Service 'MSSQL$SQLFCI1'")
     do(world, "move-role SQLFCI1 NODE_2")
     run_until(world, 40)
-    assert "Stopped" in ps(world, "Get-Service 'MSSQL$SQLFCI1'")
-    assert "Failed to start service" in ps(world, "Restart-Service 'MSSQL$SQLFCI1'")
-    assert "NoServiceFoundForGivenName" in ps(world, "Get-Service 'MSSQL$SQLFCI2'")
-    ps(world, "Remove-ClusterNode NODE_4")
+    assert "Stopped" in run_powershell(world, "Get-Service 'MSSQL$SQLFCI1'")
+    assert "Failed to start service" in run_powershell(world, "Restart-Service 'MSSQL$SQLFCI1'")
+    assert "NoServiceFoundForGivenName" in run_powershell(world, "Get-Service 'MSSQL$SQLFCI2'")
+    run_powershell(world, "Remove-ClusterNode NODE_4")
     assert "NODE_4" not in world.nodes
 
 

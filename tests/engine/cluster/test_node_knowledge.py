@@ -9,9 +9,9 @@ from __future__ import annotations
 import pytest
 
 from engine.model import ResourceState, World
-from tests.engine.availability.test_statements import say
+from tests.engine.availability.test_statements import run_batch
 from tests.engine.availability.worlds import ag_lab, primaries
-from tests.engine.cluster.test_powershell import ask, lines
+from tests.engine.cluster.test_powershell import ask, split_cells
 from tests.engine.cluster.worlds import do, fci_lab, pair, role, run_until
 
 LOSSES = {
@@ -33,7 +33,7 @@ def test_a_move_waits_for_an_owner_that_does_not_answer(kind: str) -> None:
     ask(world, "Move-ClusterGroup AG1 NODE_2", "NODE_3")
     run_until(world, 13)
     assert ask(world, "Get-ClusterNode NODE_1", "NODE_2").split()[-2] == "Up"
-    assert lines(ask(world, "Get-ClusterGroup AG1", "NODE_2"))[2] == ["AG1", "NODE_1", "Pending"]
+    assert split_cells(ask(world, "Get-ClusterGroup AG1", "NODE_2"))[2] == ["AG1", "NODE_1", "Pending"]
     assert primaries(world) == ([] if kind == "power" else ["NODE_1"])
     run_until(world, 40)
     assert primaries(world) == ["NODE_2"]
@@ -125,10 +125,10 @@ def test_statements_of_a_primary_that_is_cut_off_are_refused(statement: str) -> 
     world = ag_lab()
     run_until(world, 10)
     lose(world, "NODE_1", "links")
-    assert say(world, "NODE_1", statement) == [35220]
+    assert run_batch(world, "NODE_1", statement) == [35220]
     run_until(world, 10.5)
     lose(world, "NODE_2", "links")
-    assert say(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [35220]
+    assert run_batch(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [35220]
 
 
 def test_views_and_cmdlets_agree_on_the_state_of_a_lost_node() -> None:

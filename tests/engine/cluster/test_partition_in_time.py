@@ -12,7 +12,7 @@ from tests.engine.cluster.worlds import do, pair, run_until
 VERSIONS = ("2008 R2", "2012", "2012 R2", "2016", "2019", "2022")
 
 
-def _newer_on_n1(witness: str, windows: str) -> World:
+def _build_world_newer_on_n1(witness: str, windows: str) -> World:
     """Return a world in which N2 failed, N1 continued alone, and then N1 failed."""
     world = pair(witness, windows)
     run_until(world, 5)
@@ -27,7 +27,7 @@ def _newer_on_n1(witness: str, windows: str) -> World:
 @pytest.mark.parametrize("windows", VERSIONS)
 @pytest.mark.parametrize("witness", ["file share", "cloud"])
 def test_an_old_node_cannot_form_the_cluster_with_a_tag_only_witness(witness: str, windows: str) -> None:
-    world = _newer_on_n1(witness, windows)
+    world = _build_world_newer_on_n1(witness, windows)
     do(world, "power-on N2")
     run_until(world, 400)
     assert not world.nodes["N2"].partition
@@ -45,7 +45,7 @@ def test_an_old_node_cannot_form_the_cluster_with_a_tag_only_witness(witness: st
 @pytest.mark.parametrize("windows", VERSIONS)
 def test_an_old_node_copies_the_newer_database_from_a_disk_witness(windows: str) -> None:
     """With it the node knows that its replica is not ready for failover; the cluster alone does not bring it online."""
-    world = _newer_on_n1("disk", windows)
+    world = _build_world_newer_on_n1("disk", windows)
     newest = config.find_current_config(world, "CLU1").epoch
     do(world, "power-on N2")
     run_until(world, 400)
@@ -60,7 +60,7 @@ def test_an_old_node_copies_the_newer_database_from_a_disk_witness(windows: str)
 
 
 def test_forced_quorum_works_and_its_copy_wins() -> None:
-    world = _newer_on_n1("file share", "2016")
+    world = _build_world_newer_on_n1("file share", "2016")
     do(world, "power-on N2")
     run_until(world, 200)
     do(world, "force-quorum N2")

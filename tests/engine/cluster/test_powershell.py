@@ -31,21 +31,21 @@ def _read_last_output(world: World) -> str:
     )
 
 
-def lines(text: str) -> list[list[str]]:
+def split_cells(text: str) -> list[list[str]]:
     return [line.split() for line in text.splitlines()]
 
 
 def test_read_cmdlets_show_the_cluster() -> None:
     world = ag_lab()
-    assert lines(ask(world, "Get-ClusterNode")) == [
+    assert split_cells(ask(world, "Get-ClusterNode")) == [
         ["Name", "State", "Type"],
         ["----", "-----", "----"],
         ["NODE_1", "Up", "Node"],
         ["NODE_2", "Up", "Node"],
         ["NODE_3", "Up", "Node"],
     ]
-    assert lines(ask(world, "Get-ClusterGroup AG1"))[2] == ["AG1", "NODE_1", "Online"]
-    weights = lines(ask(world, "Get-ClusterNode | ft Name, NodeWeight, DynamicWeight"))
+    assert split_cells(ask(world, "Get-ClusterGroup AG1"))[2] == ["AG1", "NODE_1", "Online"]
+    weights = split_cells(ask(world, "Get-ClusterNode | ft Name, NodeWeight, DynamicWeight"))
     assert weights[0] == ["Name", "NodeWeight", "DynamicWeight"]
     assert weights[2] == ["NODE_1", "1", "1"]
     assert "NodeAndFileShareMajority" in ask(world, "Get-ClusterQuorum")
@@ -63,7 +63,7 @@ def test_a_parameter_is_set() -> None:
 
 def test_action_cmdlets_change_the_cluster() -> None:
     world = fci_lab()
-    assert lines(ask(world, "Move-ClusterGroup -Name SQLFCI1 -Node NODE_2"))[2][0] == "SQLFCI1"
+    assert split_cells(ask(world, "Move-ClusterGroup -Name SQLFCI1 -Node NODE_2"))[2][0] == "SQLFCI1"
     run_until(world, 30)
     assert role(world, "SQLFCI1").owner == "NODE_2"
     ask(world, "(Get-ClusterNode NODE_4).NodeWeight = 0")
@@ -393,7 +393,7 @@ def test_the_core_group_stays_on_the_node_to_which_it_moved() -> None:
     for act in ("power-off NODE_1", "power-on NODE_1", "stop-cluster NODE_2", "start-cluster NODE_2"):
         do(world, act)
         run_until(world, world.t_s + 100)
-        owners.append(lines(ask(world, "Get-ClusterGroup 'Cluster Group'", "NODE_3"))[2][2])
+        owners.append(split_cells(ask(world, "Get-ClusterGroup 'Cluster Group'", "NODE_3"))[2][2])
     assert owners == ["NODE_2", "NODE_2", "NODE_1", "NODE_1"]
 
 
@@ -444,7 +444,7 @@ def test_a_cmdlet_acts_on_every_object_of_a_list_or_pipeline(line: str) -> None:
 def test_a_group_that_is_there_already_is_returned(line: str) -> None:
     world = ag_lab()
     run_until(world, 5)
-    assert lines(ask(world, line))[2:] == [["AG1", "NODE_1", "Online"]]
+    assert split_cells(ask(world, line))[2:] == [["AG1", "NODE_1", "Online"]]
 
 
 @pytest.mark.parametrize(
@@ -539,7 +539,11 @@ def test_a_moved_group_keeps_its_state_and_avoids_paused_nodes() -> None:
     """Check documented behavior: [DOC: MoveClusterGroup]."""
     world = fci_lab()
     ask(world, "Stop-ClusterGroup SQLFCI1")
-    assert lines(ask(world, "Move-ClusterGroup SQLFCI1 -Node NODE_2"))[2] == ["SQLFCI1", "NODE_2", "Offline"]
+    assert split_cells(ask(world, "Move-ClusterGroup SQLFCI1 -Node NODE_2"))[2] == [
+        "SQLFCI1",
+        "NODE_2",
+        "Offline",
+    ]
     run_until(world, 60)
     assert role(world, "SQLFCI1").state.value == "Offline"
     ask(world, "Start-ClusterResource 'SQL Server (SQLFCI1)'")
@@ -599,4 +603,4 @@ def test_an_address_of_another_subnet_stays_offline() -> None:
     assert "Online" in ask(world, "Start-ClusterResource AG1_10.0.1.50")
     assert ask(world, "(Get-ClusterGroup AG1).State") == "PartialOnline"
     output = ask(world, "Get-ClusterResource AG1_10.* | Get-ClusterParameter Address")
-    assert [row[2] for row in lines(output)[2:]] == ["10.0.1.50", "10.0.2.50"]
+    assert [row[2] for row in split_cells(output)[2:]] == ["10.0.1.50", "10.0.2.50"]

@@ -14,7 +14,7 @@ from tests.engine.cluster.worlds import fci_lab, pair
 from tests.events import read_field
 
 
-def lab(windows: str = "2016") -> World:
+def build_lab(windows: str = "2016") -> World:
     text = (SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8")
     text = text.replace('witness = "FSW"', f'witness = "FSW"\nwindows = "{windows}"')
     return build_world(load_scenario(text, "ag-lab"), 1)
@@ -29,29 +29,29 @@ def leave(world: World, times: int, pause_s: float = 100) -> None:
         run_until(world, world.t_s + pause_s)
 
 
-def state(world: World) -> str:
+def get_node_state(world: World) -> str:
     return ask(world, "Get-ClusterNode NODE_2 | ft Name, State, StatusInformation")
 
 
 def test_the_third_exit_within_an_hour_quarantines_for_two_hours() -> None:
-    world = lab()
+    world = build_lab()
     leave(world, 2)
-    assert "Normal" in state(world)
+    assert "Normal" in get_node_state(world)
     assert world.nodes["NODE_2"].partition
     leave(world, 1)
     begin_s = world.t_s
-    assert "Down" in state(world)
-    assert "Quarantined" in state(world)
+    assert "Down" in get_node_state(world)
+    assert "Quarantined" in get_node_state(world)
     run_until(world, begin_s + 7000)
     assert not world.nodes["NODE_2"].partition
     run_until(world, begin_s + 7210)
     assert world.nodes["NODE_2"].partition
-    assert "Normal" in state(world)
+    assert "Normal" in get_node_state(world)
 
 
 @pytest.mark.parametrize("switch", ["-ClearQuarantine", "-CQ"])
 def test_clearing_the_quarantine_lets_the_node_join(switch: str) -> None:
-    world = lab()
+    world = build_lab()
     leave(world, 3)
     ask(world, "Start-ClusterNode -Name NODE_2")
     run_until(world, world.t_s + 60)
@@ -62,10 +62,10 @@ def test_clearing_the_quarantine_lets_the_node_join(switch: str) -> None:
 
 
 def test_exits_over_an_hour_apart_or_orderly_do_not_count() -> None:
-    world = lab()
+    world = build_lab()
     leave(world, 3, pause_s=1800)
     assert world.nodes["NODE_2"].partition
-    world = lab()
+    world = build_lab()
     for _ in range(3):
         do(world, "stop-cluster NODE_2")
         run_until(world, world.t_s + 20)
@@ -75,7 +75,7 @@ def test_exits_over_an_hour_apart_or_orderly_do_not_count() -> None:
 
 
 def test_at_most_a_quarter_of_the_nodes_is_quarantined() -> None:
-    world = lab()
+    world = build_lab()
     leave(world, 3)
     for _ in range(3):
         do(world, "power-off NODE_3")
@@ -86,7 +86,7 @@ def test_at_most_a_quarter_of_the_nodes_is_quarantined() -> None:
 
 
 def test_versions_before_2016_have_no_quarantine() -> None:
-    world = lab("2012 R2")
+    world = build_lab("2012 R2")
     leave(world, 4)
     assert world.nodes["NODE_2"].partition
     assert not world.exits
@@ -94,14 +94,14 @@ def test_versions_before_2016_have_no_quarantine() -> None:
 
 
 def test_the_cluster_shows_the_quarantine_properties() -> None:
-    world = lab()
+    world = build_lab()
     assert ask(world, "(Get-Cluster).QuarantineThreshold").strip() == "3"
     assert ask(world, "(Get-Cluster).QuarantineDuration").strip() == "7200"
     assert "not simulated" in ask(world, "(Get-Cluster).ResiliencyDefaultPeriod")
 
 
 def test_the_state_hash_covers_the_quarantine_record() -> None:
-    world = lab()
+    world = build_lab()
     leave(world, 3)
     fork = world.fork()
     assert fork.compute_state_hash() == world.compute_state_hash()
@@ -135,7 +135,7 @@ def test_three_shutdowns_within_an_hour_do_not_quarantine() -> None:
 
 
 def test_a_quarantined_node_refuses_to_start() -> None:
-    world = lab()
+    world = build_lab()
     leave(world, 3)
     run_until(world, world.t_s + 100)
     assert "quarantined" in ask(world, "Start-ClusterNode NODE_2")

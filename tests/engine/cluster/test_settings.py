@@ -9,7 +9,7 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.model import World
 from tests.engine.availability.worlds import SCENARIOS, ag_lab
-from tests.engine.cluster.test_powershell import ask, lines
+from tests.engine.cluster.test_powershell import ask, split_cells
 from tests.engine.cluster.worlds import do, fci_lab, pair, run_until
 
 
@@ -25,7 +25,7 @@ def test_a_new_witness_replaces_a_lost_one() -> None:
     )
     do(world, "add-drive SQLFCI1 S")
     text = ask(world, "Set-ClusterQuorum -DiskWitness 'cluster disk 3'")
-    assert lines(text)[2] == ["CLU1", "Cluster", "Disk", "3", "NodeAndDiskMajority"]
+    assert split_cells(text)[2] == ["CLU1", "Cluster", "Disk", "3", "NodeAndDiskMajority"]
     moved = ask(world, "Move-ClusterResource 'Cluster Disk 3' -Group SQLFCI1")
     assert "can only be listed" in moved, "the witness has left Available Storage"
     assert config.find_current_config(world, "CLU1").witness_counts
@@ -162,7 +162,7 @@ def test_restarts_and_failovers_follow_their_properties(
     for _ in range(failures):
         do(world, "fail-resource SQL Server (SQLFCI1)")
         run_until(world, world.t_s + 60)
-    assert lines(ask(world, "Get-ClusterGroup SQLFCI1"))[2] == ["SQLFCI1", *state.split()]
+    assert split_cells(ask(world, "Get-ClusterGroup SQLFCI1"))[2] == ["SQLFCI1", *state.split()]
 
 
 @pytest.mark.parametrize(("line", "answer"), [
@@ -189,7 +189,9 @@ def test_only_the_cause_of_a_failed_role_is_failed(fault: str, states: str) -> N
     do(world, fault)
     run_until(world, 90)
     rows = [
-        row for row in lines(ask(world, "Get-ClusterResource | ft State, OwnerGroup")) if "SQLFCI1" in row
+        row
+        for row in split_cells(ask(world, "Get-ClusterResource | ft State, OwnerGroup"))
+        if "SQLFCI1" in row
     ]
     assert [row[0] for row in rows] == states.split()
 
@@ -199,10 +201,10 @@ def test_a_role_without_a_living_owner_belongs_to_a_member() -> None:
     run_until(world, 5)
     do(world, "power-off NODE_3", "power-off NODE_4")
     run_until(world, 60)
-    assert lines(ask(world, "Get-ClusterGroup SQLFCI2"))[2] == ["SQLFCI2", "NODE_1", "Failed"]
+    assert split_cells(ask(world, "Get-ClusterGroup SQLFCI2"))[2] == ["SQLFCI2", "NODE_1", "Failed"]
     do(world, "power-on NODE_4")
     run_until(world, 240)
-    assert lines(ask(world, "Get-ClusterGroup SQLFCI2"))[2] == ["SQLFCI2", "NODE_4", "Online"]
+    assert split_cells(ask(world, "Get-ClusterGroup SQLFCI2"))[2] == ["SQLFCI2", "NODE_4", "Online"]
 
 
 def test_a_failover_after_a_restart_that_did_not_help_counts() -> None:
@@ -210,7 +212,7 @@ def test_a_failover_after_a_restart_that_did_not_help_counts() -> None:
     run_until(world, 5)
     do(world, "slow-cpu NODE_1 factor=200")
     run_until(world, 60)
-    assert lines(ask(world, "Get-ClusterGroup AG1", "NODE_2"))[2] == ["AG1", "NODE_2", "Online"]
+    assert split_cells(ask(world, "Get-ClusterGroup AG1", "NODE_2"))[2] == ["AG1", "NODE_2", "Online"]
     do(world, "slow-cpu NODE_1 factor=1")
     run_until(world, 120)
     for server in ("NODE_2", "NODE_1"):
@@ -218,4 +220,4 @@ def test_a_failover_after_a_restart_that_did_not_help_counts() -> None:
         run_until(world, world.t_s + 60)
         do(world, f"start-service {server}")
         run_until(world, world.t_s + 60)
-    assert lines(ask(world, "Get-ClusterGroup AG1", "NODE_2"))[2] == ["AG1", "NODE_1", "Failed"]
+    assert split_cells(ask(world, "Get-ClusterGroup AG1", "NODE_2"))[2] == ["AG1", "NODE_1", "Failed"]

@@ -40,7 +40,7 @@ Votes = tuple[frozenset[str], bool]
 """(nodes that have a vote, whether the witness has one)."""
 
 
-def cluster(nodes: int, witness: bool, windows: str) -> World:
+def build_cluster(nodes: int, witness: bool, windows: str) -> World:
     names = [f"N{number}" for number in range(1, nodes + 1)]
     lines = [FILE, f"nodes = {names}", f'windows = "{windows}"', 'witness = "W"' if witness else ""]
     lines += [f'[[server]]\nname = "{name}"\nsql = false' for name in [*names, "W"]]
@@ -70,7 +70,7 @@ COUNTED = {
 COUNTED["2016"] = COUNTED["2012 R2"]
 
 
-def oracle(nodes: int, witness: bool, windows: str, groups: list[list[str]]) -> set[str]:
+def predict_members(nodes: int, witness: bool, windows: str, groups: list[list[str]]) -> set[str]:
     """Return the member nodes after these losses, one after the other; empty if quorum is lost."""
     remaining = [f"N{number}" for number in range(1, nodes + 1)]
     witness_there = witness
@@ -93,7 +93,7 @@ def oracle(nodes: int, witness: bool, windows: str, groups: list[list[str]]) -> 
 # --- the cluster ----------------------------------------------------------------------------------------------
 
 
-def orders(nodes: int, witness: bool) -> Iterator[list[list[str]]]:
+def list_orders(nodes: int, witness: bool) -> Iterator[list[list[str]]]:
     """Yield up to three losses in every order, in quick succession or far apart."""
     names = [*(f"N{number}" for number in range(1, nodes + 1)), *(["W"] if witness else [])]
     for size in (1, 2, 3):
@@ -105,7 +105,7 @@ def orders(nodes: int, witness: bool) -> Iterator[list[list[str]]]:
                 yield groups
 
 
-def members(start: World, groups: list[list[str]]) -> set[str]:
+def predict_or_list_members(start: World, groups: list[list[str]]) -> set[str]:
     world = start.fork()
     tick_s = 1.0
     for group in groups:
@@ -120,11 +120,11 @@ def members(start: World, groups: list[list[str]]) -> set[str]:
 
 
 def check(nodes: int, witness: bool, windows: str, step: int) -> None:
-    start = cluster(nodes, witness, windows)
-    for number, groups in enumerate(orders(nodes, witness)):
+    start = build_cluster(nodes, witness, windows)
+    for number, groups in enumerate(list_orders(nodes, witness)):
         if number % step == 0:
-            expected = oracle(nodes, witness, windows, groups)
-            assert members(start, groups) == expected, (
+            expected = predict_members(nodes, witness, windows, groups)
+            assert predict_or_list_members(start, groups) == expected, (
                 f"{nodes} nodes, witness {witness}, {windows}: {groups}"
             )
 
@@ -148,7 +148,7 @@ def test_every_order_of_losses_follows_the_model(nodes: int, witness: bool, wind
 
 def test_losing_the_witness_does_not_shorten_the_heartbeat_threshold() -> None:
     """Nodes that fail together with the witness are also missed only after five seconds without heartbeats."""
-    world = cluster(3, True, "2012 R2")
+    world = build_cluster(3, True, "2012 R2")
     run_until(world, 1)
     do(world, "power-off W", "power-off N2", "power-off N3")
     run_until(world, 5)
@@ -159,7 +159,7 @@ def test_losing_the_witness_does_not_shorten_the_heartbeat_threshold() -> None:
 
 def test_forced_quorum_ends_with_a_majority_of_the_nodes() -> None:
     """Exactly half of the nodes is not enough."""
-    world = cluster(4, False, "2016")
+    world = build_cluster(4, False, "2016")
     run_until(world, 1)
     do(world, "power-off N2", "power-off N3", "power-off N4")
     run_until(world, 40)
@@ -181,7 +181,7 @@ def test_forced_quorum_ends_with_a_majority_of_the_nodes() -> None:
 @pytest.mark.parametrize("windows", VERSIONS)
 def test_changed_votes_are_counted_with_the_same_write(windows: str, wait_s: float, command: str) -> None:
     """In Windows Server 2012 the last node could not write any more after its witness was removed."""
-    world = cluster(2, True, windows)
+    world = build_cluster(2, True, windows)
     run_until(world, 1)
     do(world, "power-off N2")
     run_until(world, wait_s)
@@ -198,7 +198,7 @@ def test_changed_votes_are_counted_with_the_same_write(windows: str, wait_s: flo
 def test_lower_quorum_priority_selects_the_node_that_loses_its_vote() -> None:
     """By default the last node loses its vote; with the property, the named node loses it while it is up."""
     for lower, counted in ((None, ("N1", "N2", "N3")), ("N2", ("N1", "N3", "N4"))):
-        world = cluster(5, False, "2012 R2")
+        world = build_cluster(5, False, "2012 R2")
         world.clusters["CLU1"] = replace(world.clusters["CLU1"], lower_priority_node=lower)
         run_until(world, 1)
         do(world, "power-off N5")
@@ -208,7 +208,7 @@ def test_lower_quorum_priority_selects_the_node_that_loses_its_vote() -> None:
 
 @pytest.mark.parametrize("owner", ["N1", "N3"])
 def test_the_witness_votes_for_the_half_with_the_core_resources(owner: str) -> None:
-    world = cluster(4, True, "2012 R2")
+    world = build_cluster(4, True, "2012 R2")
     run_until(world, 1)
     halves = (["N1", "N2"], ["N3", "N4"])
     winner = next(half_set for half_set in halves if owner in half_set)

@@ -7,7 +7,7 @@ import pytest
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.judging.scored_run import RubricItem
 from engine.drill.running.drill import Drill, DrillMode
-from tests.engine.drill.running.test_questions import CHANGES, asking
+from tests.engine.drill.running.test_questions import CHANGES, build_drill_with_question
 from tests.engine.drill.texts import drill, run, small
 from tests.events import read_field
 from tests.shipped_scenarios import load_shipped_scenario
@@ -16,7 +16,7 @@ FORCE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_
 WITNESS_OFF = "sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF"
 
 
-def items(drill: Drill) -> dict[str, RubricItem]:
+def list_items_by_name(drill: Drill) -> dict[str, RubricItem]:
     return {item.name: item for item in drill.compute_score().items}
 
 
@@ -24,7 +24,7 @@ def finish_run(drill: Drill) -> Drill:
     return run(drill, 300)
 
 
-def premise(text: str) -> tuple[str, str]:
+def build_premise_edit(text: str) -> tuple[str, str]:
     return ('at = "50s"\n', f'at = "50s"\npremise = "{text}"\n')
 
 
@@ -32,29 +32,33 @@ def premise(text: str) -> tuple[str, str]:
 
 
 def test_the_premise_of_a_question_must_be_true() -> None:
-    drill_run = run(asking(None, premise("Sales serves on SERVER_B")), 51)
+    drill_run = run(build_drill_with_question(None, build_premise_edit("Sales serves on SERVER_B")), 51)
     assert "role" in [question.name for question in drill_run.list_open_questions()]
-    untold = run(asking(None, premise("Sales serves on SERVER_A")), 51)
+    untold = run(build_drill_with_question(None, build_premise_edit("Sales serves on SERVER_A")), 51)
     assert "role" not in [question.name for question in untold.list_open_questions()]
 
 
 def test_an_unasked_question_is_not_counted() -> None:
-    drill_run = run(asking(None, premise("Sales serves on SERVER_A")), 24)
+    drill_run = run(build_drill_with_question(None, build_premise_edit("Sales serves on SERVER_A")), 24)
     drill_run.apply_line("answer next 1")
     drill_run.apply_line("answer cause 2")
     run(drill_run, 30).apply_line("power-on SERVER_A")
     finish_run(drill_run)
-    assert items(drill_run)["Diagnosis"].points == 20.0, "the question that was asked bears all the points"
-    assert not items(drill_run)["Diagnosis"].losses
+    assert list_items_by_name(drill_run)["Diagnosis"].points == 20.0, (
+        "the question that was asked bears all the points"
+    )
+    assert not list_items_by_name(drill_run)["Diagnosis"].losses
 
 
 def test_without_questions_the_points_follow_the_rest() -> None:
     never_condition = ('when = "not Sales serves"', 'when = "SERVER_W is OFF"')
-    drill_run = run(asking(None, premise("Sales serves on SERVER_A"), never_condition), 22)
+    drill_run = run(
+        build_drill_with_question(None, build_premise_edit("Sales serves on SERVER_A"), never_condition), 22
+    )
     run(drill_run, 60).apply_line("power-on SERVER_A")
     finish_run(drill_run)
-    diagnosis = items(drill_run)["Diagnosis"]
-    other_items = [item for item in items(drill_run).values() if item is not diagnosis]
+    diagnosis = list_items_by_name(drill_run)["Diagnosis"]
+    other_items = [item for item in list_items_by_name(drill_run).values() if item is not diagnosis]
     assert not diagnosis.counted
     assert not diagnosis.losses
     share = sum(item.points for item in other_items) / sum(item.max for item in other_items)
@@ -64,12 +68,12 @@ def test_without_questions_the_points_follow_the_rest() -> None:
 
 
 def test_ending_the_drill_before_a_question_earns_no_points() -> None:
-    drill_run = run(asking(), 24)
+    drill_run = run(build_drill_with_question(), 24)
     drill_run.apply_line("answer next 1")
     drill_run.apply_line("answer cause 2")
     drill_run.apply_line("power-on SERVER_A")
     drill_run.end_now()
-    assert [loss.reason for loss in items(drill_run)["Diagnosis"].losses] == [
+    assert [loss.reason for loss in list_items_by_name(drill_run)["Diagnosis"].losses] == [
         "Who leads now? Not asked: the drill ended first."
     ]
 
@@ -77,7 +81,7 @@ def test_ending_the_drill_before_a_question_earns_no_points() -> None:
 def test_a_question_waits_until_its_premise_is_true() -> None:
     """The question is about a failure; a cable that is pulled for a moment is not one yet."""
     later_condition = ('when = "not Sales serves"', 'when = "not Sales serves"\npremise = "SERVER_A is OFF"')
-    drill_run = run(asking(None, later_condition), 5)
+    drill_run = run(build_drill_with_question(None, later_condition), 5)
     drill_run.apply_line("stop-service SERVER_W")
     run(drill_run, 8).apply_line("pull-cable SERVER_A")
     run(drill_run, 13).apply_line("plug-cable SERVER_A")
@@ -86,7 +90,7 @@ def test_a_question_waits_until_its_premise_is_true() -> None:
 
 
 def test_a_question_whose_time_has_passed_is_not_asked() -> None:
-    drill_run = run(asking(None, ('after = "2s"', 'after = "20s"')), 60)
+    drill_run = run(build_drill_with_question(None, ('after = "2s"', 'after = "20s"')), 60)
     assert "cause" not in [question.name for question in drill_run.list_open_questions()], (
         "by then Sales serves again"
     )
@@ -96,13 +100,13 @@ def test_a_prediction_without_any_outcome_is_not_counted() -> None:
     never_conditions = [
         (f'when = "automatic_failovers(Sales) {sign} 0"', 'when = "SERVER_W is OFF"') for sign in (">", "==")
     ]
-    drill_run = run(asking(None, *never_conditions), 22)
+    drill_run = run(build_drill_with_question(None, *never_conditions), 22)
     drill_run.apply_line("answer next 1")
     run(drill_run, 60).apply_line("power-on SERVER_A")
-    assert not items(finish_run(drill_run))["Prediction"].counted
-    silent = run(asking(None, *never_conditions), 60)
+    assert not list_items_by_name(finish_run(drill_run))["Prediction"].counted
+    silent = run(build_drill_with_question(None, *never_conditions), 60)
     silent.apply_line("power-on SERVER_A")
-    assert items(finish_run(silent))["Prediction"].counted, "who said nothing has earned nothing"
+    assert list_items_by_name(finish_run(silent))["Prediction"].counted, "who said nothing has earned nothing"
 
 
 # --- another right answer -----------------------------------------------------------------------------------
@@ -118,14 +122,14 @@ INSTEAD = (
     ("sabotage", "right_choices", "reason"), [(False, [2], "It took over."), (True, [1], "No witness.")]
 )
 def test_the_right_answer_follows_the_run(sabotage: bool, right_choices: list[int], reason: str) -> None:
-    drill_run = run(asking(None, INSTEAD), 2)
+    drill_run = run(build_drill_with_question(None, INSTEAD), 2)
     if sabotage:
         drill_run.apply_line(WITNESS_OFF)
     run(drill_run, 60).apply_line("answer role 1")
     run(drill_run, 300)
     (role,) = [question for question in drill_run.build_report()["questions"] if question["name"] == "role"]
     assert (role["right"], role["why"], role["correct"]) == (right_choices, reason, sabotage)
-    assert reason in items(drill_run)["Diagnosis"].reason
+    assert reason in list_items_by_name(drill_run)["Diagnosis"].reason
 
 
 @pytest.mark.parametrize(
@@ -142,7 +146,7 @@ def test_a_wrong_answer_has_its_reason(change: tuple[str, str], message: str) ->
 
 def test_a_premise_is_checked() -> None:
     with pytest.raises(ScenarioError, match="SERVER_X"):
-        small(*CHANGES, premise("SERVER_X is OFF"))
+        small(*CHANGES, build_premise_edit("SERVER_X is OFF"))
     with pytest.raises(ScenarioError, match="SERVER_X"):
         small(("price = 20", 'premise = "SERVER_X is OFF"\nprice = 20'))
 
@@ -158,8 +162,10 @@ def test_a_price_is_charged_only_if_its_reason_is_true(premise: str, taken_point
     drill_run.apply_line("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
     run(drill_run, 45).apply_line("power-on SERVER_A")
     finish_run(drill_run)
-    assert 30.0 - items(drill_run)["Conduct"].points - sum(
-        loss.points for loss in items(drill_run)["Conduct"].losses if "removed" not in loss.reason
+    assert 30.0 - list_items_by_name(drill_run)["Conduct"].points - sum(
+        loss.points
+        for loss in list_items_by_name(drill_run)["Conduct"].losses
+        if "removed" not in loss.reason
     ) == pytest.approx(taken_points if drill_run.compute_score().finished else 30.0)
     rule_texts = [
         event.text for event in drill_run.events if event.kind == "score" and read_field(event, "rule")
@@ -167,7 +173,7 @@ def test_a_price_is_charged_only_if_its_reason_is_true(premise: str, taken_point
     assert ("The session was removed." in rule_texts) == bool(taken_points)
 
 
-def sabotage(mode: DrillMode | None = None) -> Drill:
+def play_through_sabotage(mode: DrillMode | None = None) -> Drill:
     drill_run = Drill(load_shipped_scenario("automatic-failover"), mode=mode)
     for at_s, line in (
         (48, WITNESS_OFF),
@@ -185,12 +191,12 @@ def sabotage(mode: DrillMode | None = None) -> Drill:
 
 
 def test_sabotage_earns_nothing_and_reports_are_true() -> None:
-    sabotaged = sabotage()
+    sabotaged = play_through_sabotage()
     assert sabotaged.compute_score().finished
     assert sabotaged.compute_score().total < 60.0
-    assert items(sabotaged)["Automatic failover disabled"].points == -30.0
-    assert items(sabotaged)["Diagnosis"].points == 10.0, "who forced knows whose word it was"
-    assert "about to" not in items(sabotaged)["Conduct"].reason
+    assert list_items_by_name(sabotaged)["Automatic failover disabled"].points == -30.0
+    assert list_items_by_name(sabotaged)["Diagnosis"].points == 10.0, "who forced knows whose word it was"
+    assert "about to" not in list_items_by_name(sabotaged)["Conduct"].reason
 
 
 # --- automatic failover given up ----------------------------------------------------------------------------

@@ -49,7 +49,7 @@ ACTS = (
 
 
 @st.composite
-def acts(draw: st.DrawFn) -> str:
+def build_actions(draw: st.DrawFn) -> str:
     names = {
         "d": draw(st.sampled_from(NAMES)),
         "e": draw(st.sampled_from(NAMES)),
@@ -75,7 +75,7 @@ def assert_nothing_is_lost(drill: Drill) -> None:
         preconditions.list_preconditions(drill.world, database)
 
 
-@given(st.lists(st.tuples(acts(), st.sampled_from((0.5, 4.0, 30.0))), max_size=14))
+@given(st.lists(st.tuples(build_actions(), st.sampled_from((0.5, 4.0, 30.0))), max_size=14))
 @settings(max_examples=25, deadline=None)
 def test_no_input_loses_the_report(script: list[tuple[str, float]]) -> None:
     drill_run = run(drill(text=FREE), 5)

@@ -34,7 +34,7 @@ def play_until(history: History, until_s: float) -> History:
     raise AssertionError("a cycle has no end")
 
 
-def rooms(history: History) -> tuple[int, int]:
+def measure_rooms(history: History) -> tuple[int, int]:
     """Return the bytes of the run, and of its snapshots in addition."""
     ids_seen: set[int] = set()
     return room([history.drill], ids_seen), room([history], ids_seen)
@@ -56,9 +56,9 @@ def history(monkeypatch: pytest.MonkeyPatch) -> History:
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_hours_of_a_run(history: History) -> None:
     """The number and size of snapshots stay constant; only the record of events grows."""
-    run, kept_bytes = rooms(play_until(history, 1_800.0))
+    run, kept_bytes = measure_rooms(play_until(history, 1_800.0))
     news = len(history.drill.events) + len(history.drill.world.files)
-    later_run, later_bytes = rooms(play_until(history, 5_400.0))
+    later_run, later_bytes = measure_rooms(play_until(history, 5_400.0))
     news = len(history.drill.events) + len(history.drill.world.files) - news
     assert len(history.drill.world.failovers) > 20
     assert len(history.drill.world.files) > 500

@@ -227,7 +227,7 @@ def play_alone(name: str, roles: set[str], *lines: str, until_s: float = 0.0) ->
     return drill
 
 
-def deeds(drill: Drill, *roles: str) -> list[str]:
+def list_deeds(drill: Drill, *roles: str) -> list[str]:
     return [item.line_without_time for item in drill.journal if item.by in roles]
 
 
@@ -236,15 +236,15 @@ def test_a_simulated_operator_reads_back_and_follows_orders_even_if_wrong() -> N
         "team-cable", {"room", "manager"},
         "100 @dba call room please power off PAY2", "120 @dba confirm room", until_s=140,
     )  # fmt: skip
-    assert deeds(drill, "room") == ["@room read-back dba please power off PAY2", "@room power-off PAY2"]
+    assert list_deeds(drill, "room") == ["@room read-back dba please power off PAY2", "@room power-off PAY2"]
     assert [call.closed for call in drill.calls if call.kind == "order"] == [True]
 
 
 def test_a_simulated_role_waits_for_confirmation_and_respects_its_rights() -> None:
     drill = play_alone("team-cable", {"room"}, "100 @dba call room plug in the cable of PAY1", until_s=200)
-    assert deeds(drill, "room") == ["@room read-back dba plug in the cable of PAY1"]
+    assert list_deeds(drill, "room") == ["@room read-back dba plug in the cable of PAY1"]
     lines = ("100 @dba call room stop the service of PAY1", "110 @dba confirm room")
-    assert len(deeds(play_alone("team-cable", {"room"}, *lines, until_s=200), "room")) == 1
+    assert len(list_deeds(play_alone("team-cable", {"room"}, *lines, until_s=200), "room")) == 1
 
 
 def test_one_dba_fails_freight_over_with_a_simulated_colleague() -> None:
@@ -253,8 +253,8 @@ def test_one_dba_fails_freight_over_with_a_simulated_colleague() -> None:
         "200 @east ask-status west Freight", "362 @east mend EAST1 WEST1", "364 @east mend EAST1 WEST2",
         "460 @east call west please fail Freight over to EAST1 now", "470 @east confirm west", until_s=700,
     )  # fmt: skip
-    assert "@west status east Freight serves on WEST1" in deeds(drill, "west")
-    assert deeds(drill, "west")[-1] == "@west sql WEST1 ALTER DATABASE Freight SET PARTNER FAILOVER"
+    assert "@west status east Freight serves on WEST1" in list_deeds(drill, "west")
+    assert list_deeds(drill, "west")[-1] == "@west sql WEST1 ALTER DATABASE Freight SET PARTNER FAILOVER"
     assert drill.goals["home"].is_reached
 
 
@@ -265,5 +265,5 @@ def test_a_simulated_owner_decides_and_answers() -> None:
         "190 @dba sql NORTH1 ALTER DATABASE Orders SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS",
         "210 @dba ask-status owner SHOP", until_s=230,
     )  # fmt: skip
-    assert deeds(drill, "owner") == [f"@owner call dba {order}", "@owner confirm dba",
+    assert list_deeds(drill, "owner") == [f"@owner call dba {order}", "@owner confirm dba",
                                      "@owner status dba SHOP on NORTH1 is CONNECTED"]  # fmt: skip

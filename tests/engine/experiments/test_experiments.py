@@ -84,7 +84,7 @@ class Experiment:
     steps: tuple[str, ...]
 
 
-def experiments() -> Iterator[Experiment]:
+def iterate_experiments() -> Iterator[Experiment]:
     for path in sorted(Path(__file__).parent.glob("*.txt")):
         for block in path.read_text(encoding="utf-8").split("\n\n"):
             lines = [line for line in block.strip("\n").splitlines() if not line.startswith("#")]
@@ -190,7 +190,9 @@ def is_answer(event: Event, window: str) -> bool:
     return event.kind == "sql_done" and read_field(event, "window") == window
 
 
-@pytest.mark.parametrize("experiment", [pytest.param(e, id=f"{e.family}: {e.title}") for e in experiments()])
+@pytest.mark.parametrize(
+    "experiment", [pytest.param(e, id=f"{e.family}: {e.title}") for e in iterate_experiments()]
+)
 def test_an_experiment_matches_the_documentation(experiment: Experiment) -> None:
     trial = Trial(build_settled_world(experiment.world).fork())
     for step in experiment.steps:

@@ -38,7 +38,7 @@ def separate_sources(flow: Flow) -> Flow:
     return fork
 
 
-def worked_out(flow: Flow) -> int:
+def count_computed_sources(flow: Flow) -> int:
     """Return the number of sources that the latest step computed."""
     source_places = get_arrays(flow).source_places
     return int(source_places[k.GROUPS, -1])
@@ -72,25 +72,25 @@ def test_equal_sources_match_separate_computation(
 def test_a_hundred_equal_databases_are_computed_once_until_one_differs() -> None:
     flow = build_groups([(setup(W1, SafetyMode.FULL), 100)])
     run_flow(flow, 50)
-    assert worked_out(flow) == 1
+    assert count_computed_sources(flow) == 1
     flow.add_log_kb(42, 1.0)
     run_flow(flow, 50)
-    assert worked_out(flow) == 2
+    assert count_computed_sources(flow) == 2
     separate_flow = separate_sources(flow)
     run_flow(flow, 500)
     run_flow(separate_flow, 500)
-    assert worked_out(separate_flow) == 100
+    assert count_computed_sources(separate_flow) == 100
     assert_same(flow, separate_flow)
 
 
 def test_jitter_separates_streams_and_an_extra_stream_separates_its_source() -> None:
     jitter = build_groups([(setup(W1, SafetyMode.FULL, jitter_ms=3.0), 3)])
     run_flow(jitter, 5)
-    assert worked_out(jitter) == 3
+    assert count_computed_sources(jitter) == 3
     flow = build_groups([(setup(W1, SafetyMode.FULL), 3)])
     flow.add_stream(1, flow.get_stream_setup(0))
     run_flow(flow, 5)
-    assert worked_out(flow) == 2
+    assert count_computed_sources(flow) == 2
 
 
 @pytest.mark.parametrize("backed_up", [0, 1])
@@ -99,7 +99,7 @@ def test_a_full_log_blocks_only_its_own_database(backed_up: int) -> None:
     for source in range(3):
         flow.watch_source(source, CrossingKind.LOG_FULL)
     run_flow(flow, 100)
-    assert worked_out(flow) == 1
+    assert count_computed_sources(flow) == 1
     flow.set_log_reuse_kb(backed_up, flow.read_source_positions(backed_up).generated_kb)
     other_sources = [source for source in range(3) if source != backed_up]
     separate_flow = separate_sources(flow)

@@ -33,7 +33,7 @@ Functions = dict[str, Callable[..., Any]]
 
 
 @cache
-def text() -> str:
+def get_text() -> str:
     return translate(loader.read_source(), vars(kernel))
 
 
@@ -46,7 +46,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     return build
 
 
-def flows() -> Iterator[Flow]:
+def iterate_flows() -> Iterator[Flow]:
     """Yield flows that cover all special cases of the step."""
     for seed in range(4):
         chance = random.Random(seed)
@@ -99,7 +99,7 @@ def step(functions: Functions, flow: Flow) -> list[bytes]:
 
 
 def assert_same_bits(functions: Functions) -> None:
-    for flow in flows():
+    for flow in iterate_flows():
         assert step(functions, flow.fork()) == step(PLAIN, flow.fork())
 
 
@@ -112,7 +112,9 @@ def test_the_library_in_use_matches_plain_python_bit_for_bit() -> None:
 def test_every_compiler_matches_plain_python_bit_for_bit(
     build: tuple[str, str], wide: bool, built: Callable[..., Path]
 ) -> None:
-    assert_same_bits(loader.load_library_functions(built(text(), *build), loader.read_source(), PLAIN, wide))
+    assert_same_bits(
+        loader.load_library_functions(built(get_text(), *build), loader.read_source(), PLAIN, wide)
+    )
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="vectors of one processor")
@@ -133,7 +135,7 @@ def test_the_prebuilt_library_has_entries_for_every_processor_and_for_wide_vecto
 @pytest.mark.parametrize("target", TARGETS, ids=" ".join)
 def test_the_prebuilt_library_of_every_system_fits_kernel_py(target: tuple[str, str]) -> None:
     """If this fails after a change of kernel.py or of the translator: run `make kernel`."""
-    stamps = text().splitlines()[-2:]
+    stamps = get_text().splitlines()[-2:]
     library = (loader.LIBRARIES / get_library_name(*target)).read_bytes()
     for stamp in stamps:
         assert stamp.split('"')[1].encode() in library, "run `make kernel`"
@@ -146,7 +148,7 @@ def test_no_index_is_outside_its_array(built: Callable[..., Path]) -> None:
     line_outside = ctypes.PyDLL(str(path)).take_line_outside
     assert_same_bits(functions)
     assert line_outside() == 0
-    misplaced_flow = next(flows())
+    misplaced_flow = next(iterate_flows())
     misplaced_flow.unshare_arrays()
     misplaced_flow.host_of = misplaced_flow.host_of + 1000
     short = np.zeros(3)
@@ -160,7 +162,9 @@ def test_no_index_is_outside_its_array(built: Callable[..., Path]) -> None:
 @needs_compiler
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="flags of one processor")
 def test_a_library_with_fused_multiply_add_is_refused(built: Callable[..., Path]) -> None:
-    path = built(text().replace("FP_CONTRACT OFF", "FP_CONTRACT ON"), "gcc", "-mfma", "-ffp-contract=fast")
+    path = built(
+        get_text().replace("FP_CONTRACT OFF", "FP_CONTRACT ON"), "gcc", "-mfma", "-ffp-contract=fast"
+    )
     if "fma" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
         pytest.skip("a processor without these instructions")
     for wide in (True, False):
@@ -225,7 +229,7 @@ def test_the_selected_backend_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_wrong_arguments_are_refused() -> None:
     if compiled.load_kernel().origin == "plain Python":
         pytest.skip("plain Python")
-    flow = next(flows())
+    flow = next(iterate_flows())
     valid_arguments = [flow.sources, flow.source_params, 0, flow.hosts, 0, np.zeros(11)]
     compiled.read_source(*valid_arguments)
     wrong_arguments: list[tuple[int, object]] = [

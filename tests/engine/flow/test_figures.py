@@ -95,7 +95,7 @@ CHANGED: Final[dict[str, dict[str, Any]]] = {
 """Changes to a synchronized pair: states 2 s after each change, and 3 s after its reversal."""
 
 
-def figures(flow: Flow, source: int = 0) -> Iterator[tuple[str, float]]:
+def list_figures(flow: Flow, source: int = 0) -> Iterator[tuple[str, float]]:
     for values in (positions(flow, source), reading(flow, source), totals(flow, source)):
         yield from vars(values).items()
     yield "waited_for_workers_s", flow.measure_worker_wait_s(source)
@@ -131,7 +131,7 @@ def build_shared_link_flow() -> Flow:
     return flow
 
 
-def phases() -> Iterator[tuple[str, float]]:
+def list_phases() -> Iterator[tuple[str, float]]:
     """Yield the phases of a failover by cause, with and without load, in the middle of a checkpoint interval."""
     for name, load in (("load", W1), ("idle", sites.IDLE)):
         flow = build_flow(load, target_cpu_factor=2.0, target_data_disk_factor=2.0, operation=BULK)
@@ -144,7 +144,7 @@ def phases() -> Iterator[tuple[str, float]]:
                 yield f"{name} {cause} {phase}", value
 
 
-def table() -> Iterator[str]:
+def format_table() -> Iterator[str]:
     def format_figures(case: str, figures: Iterator[tuple[str, float]]) -> Iterator[str]:
         yield f"# {case}"
         yield from (f"{name} {value:.12g}" for name, value in figures)
@@ -152,22 +152,22 @@ def table() -> Iterator[str]:
     for case, begin in ALONE.items():
         flow = begin()
         run_s(flow, 3)
-        yield from format_figures(case, figures(flow))
+        yield from format_figures(case, list_figures(flow))
     for case, changes in CHANGED.items():
         flow = run_changed_flow(changes)
-        yield from format_figures(case, figures(flow))
+        yield from format_figures(case, list_figures(flow))
         change(flow, setup(W2, rtt_ms=5.0))
         run_s(flow, 3)
-        yield from format_figures(f"{case}, and back", figures(flow))
+        yield from format_figures(f"{case}, and back", list_figures(flow))
     flow = build_shared_link_flow()
     run_flow(flow, 700)
     for source in range(6):
-        yield from format_figures(f"together {source}", figures(flow, source))
+        yield from format_figures(f"together {source}", list_figures(flow, source))
     flow.remove_source(3)
     run_flow(flow, 300)
-    yield from format_figures("together 0, one gone", figures(flow))
-    yield from format_figures("failover", phases())
+    yield from format_figures("together 0, one gone", list_figures(flow))
+    yield from format_figures("failover", list_phases())
 
 
 def test_figures_match_the_file(request: pytest.FixtureRequest) -> None:
-    recordings.check_lines(FILE, table(), request)
+    recordings.check_lines(FILE, format_table(), request)

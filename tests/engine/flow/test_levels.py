@@ -28,14 +28,14 @@ def run_thin_link(remembers: bool) -> Flow:
     return flow
 
 
-def value(flow: Flow, level: Level) -> float:
+def get_level_value(flow: Flow, level: Level) -> float:
     counters = flow.read_stream(0) if hasattr(flow.read_stream(0), level.counter) else flow.read_source(0)
     number = float(getattr(counters, level.counter))
     return 100.0 * number / level.whole if level.whole else number
 
 
-def holds(flow: Flow, level: Level) -> bool:
-    return bool(OPERATORS[level.sign](value(flow, level), level.level))
+def is_level_held(flow: Flow, level: Level) -> bool:
+    return bool(OPERATORS[level.sign](get_level_value(flow, level), level.level))
 
 
 @pytest.mark.parametrize("sign", OPERATORS)
@@ -50,11 +50,11 @@ def test_the_flow_stops_where_a_check_each_second_would_change(
     values = []
     for _ in range(SECONDS):
         run_flow(looked, TICKS_PER_S - int(looked.clock[k.TICKS]) % TICKS_PER_S)
-        values.append(value(looked, level))
+        values.append(get_level_value(looked, level))
     for limit in (values[5], (values[20] + values[21]) / 2.0, values[-1] + 1.0):
         flow = run_thin_link(True)
         level = replace(level, level=limit)
-        level = replace(level, held=holds(flow, level))
+        level = replace(level, held=is_level_held(flow, level))
         answers = [OPERATORS[sign](value, limit) for value in values]
         flow.watch_levels([level])
         change_s = next((second for second, answer in enumerate(answers, 1) if answer != level.held), None)

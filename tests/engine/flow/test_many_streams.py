@@ -16,7 +16,7 @@ MIDDLE = StreamLink(rtt_ms=10.0)
 FAR = StreamLink(rtt_ms=30.0, bandwidth_mbps=100.0, awaited=False)
 
 
-def source_with(links: tuple[StreamLink, ...], workload: Workload = WORKLOAD1) -> Flow:
+def build_source_with(links: tuple[StreamLink, ...], workload: Workload = WORKLOAD1) -> Flow:
     """Return a source on instance 0 with a stream over each of *links* to separate instances."""
     flow = Flow.create_empty()
     source = flow.add_source(setup(workload, SafetyMode.NONE).source)
@@ -46,7 +46,7 @@ def test_three_streams_agree_with_the_event_by_event_model(workload: Workload) -
     play = simpy_model(1, workload=workload, links=links)
     play(20.0)
     expected = play(60.0)
-    flow = source_with(links, workload)
+    flow = build_source_with(links, workload)
     hardened = [flow.read_stream_positions(stream).hardened_kb for stream in range(3)]
     rates = measure_means(flow, 60.0)
     assert rates.transactions_per_s == pytest.approx(expected.transactions_per_s, rel=0.03)
@@ -57,7 +57,7 @@ def test_three_streams_agree_with_the_event_by_event_model(workload: Workload) -
 
 
 def test_a_single_stream_equals_the_pair() -> None:
-    single_source, three = build_flow(WORKLOAD1), source_with((NEAR, replace(NEAR, awaited=False), FAR))
+    single_source, three = build_flow(WORKLOAD1), build_source_with((NEAR, replace(NEAR, awaited=False), FAR))
     assert measure_means(three).transactions_per_s == pytest.approx(
         measure_means(single_source).transactions_per_s, rel=1e-4
     )
@@ -65,16 +65,16 @@ def test_a_single_stream_equals_the_pair() -> None:
 
 def test_commits_wait_only_for_the_slowest_awaited_stream() -> None:
     near_rates, both_rates, neither = (
-        measure_means(source_with(links, WORKLOAD2))
+        measure_means(build_source_with(links, WORKLOAD2))
         for links in ((NEAR, FAR), (NEAR, MIDDLE, FAR), (replace(NEAR, awaited=False), FAR))
     )
     assert neither.response_s < near_rates.response_s < both_rates.response_s
-    single_rates = measure_means(source_with((MIDDLE,), WORKLOAD2))
+    single_rates = measure_means(build_source_with((MIDDLE,), WORKLOAD2))
     assert both_rates.transactions_per_s == pytest.approx(single_rates.transactions_per_s, rel=0.02)
 
 
 def test_a_stalled_awaited_stream_blocks_commits_until_the_timeout() -> None:
-    flow = source_with((NEAR, MIDDLE, FAR))
+    flow = build_source_with((NEAR, MIDDLE, FAR))
     stopped_setup = replace(flow.get_stream_setup(1), carrying=False)
     flow.update_setups(streams={1: stopped_setup})
     run_s(flow, 2)
@@ -95,7 +95,7 @@ def test_a_stalled_awaited_stream_blocks_commits_until_the_timeout() -> None:
 
 
 def test_each_stream_stops_the_run_and_is_removed_independently() -> None:
-    flow = source_with((NEAR, MIDDLE, FAR))
+    flow = build_source_with((NEAR, MIDDLE, FAR))
     flow.update_setups(streams={2: replace(flow.get_stream_setup(2), sending=False)})
     run_s(flow, 20)
     flow.update_setups(streams={2: replace(flow.get_stream_setup(2), sending=True)})
@@ -115,7 +115,7 @@ def test_each_stream_stops_the_run_and_is_removed_independently() -> None:
 
 def test_links_of_one_source_to_one_target_site_are_separate() -> None:
     thin = StreamLink(bandwidth_mbps=2.0, awaited=False)
-    flow = source_with((thin, thin))
+    flow = build_source_with((thin, thin))
     run_s(flow, 10)
     before = [flow.read_stream_totals(stream).sent_kb for stream in range(2)]
     run_s(flow, 20)

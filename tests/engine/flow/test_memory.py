@@ -8,7 +8,7 @@ from engine.flow import CrossingKind, Flow, SafetyMode, advance
 from tests.engine.flow.pairs import W1, build_flow, change, setup
 
 
-def _flow() -> Flow:
+def _build_flow() -> Flow:
     return build_flow(W1, SafetyMode.OFF, jitter_ms=2.0, loss=0.001)
 
 
@@ -27,7 +27,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_a_fork_reuses_cached_steps_in_any_slices(steps: list[int]) -> None:
-    plain_flow, lean = _flow(), _flow()
+    plain_flow, lean = _build_flow(), _build_flow()
     lean.enable_run_cache()
     twin = lean.fork()
     for flow in (plain_flow, lean):
@@ -40,7 +40,7 @@ def test_a_fork_reuses_cached_steps_in_any_slices(steps: list[int]) -> None:
 
 
 def test_a_change_separates_forks(steps: list[int]) -> None:
-    plain_flow, lean = _flow(), _flow()
+    plain_flow, lean = _build_flow(), _build_flow()
     lean.enable_run_cache()
     twin, third = lean.fork(), lean.fork()
     advance.run_flow(lean, 300)

@@ -36,7 +36,7 @@ NOTICED_S = {Cause.POWER_OFF: 0.85, Cause.CABLE: 0.85}
 """Time until a silent failure is detected; the mirror continues to write pages meanwhile."""
 
 
-def times(cause: Cause, workload: Workload, seeds: int = 200, **changes: Any) -> list[FailoverTimes]:
+def simulate_times(cause: Cause, workload: Workload, seeds: int = 200, **changes: Any) -> list[FailoverTimes]:
     flow = build_flow(workload, SafetyMode.FULL, **changes)
     runs = []
     for seed in range(seeds):
@@ -54,7 +54,7 @@ def times(cause: Cause, workload: Workload, seeds: int = 200, **changes: Any) ->
 def test_table_6_is_reproduced(cause: Cause) -> None:
     medians = []
     for workload, published in zip((IDLE, W1), PUBLISHED[cause], strict=True):
-        p5, median, p95 = np.percentile([t.failover_s for t in times(cause, workload)], [5, 50, 95])
+        p5, median, p95 = np.percentile([t.failover_s for t in simulate_times(cause, workload)], [5, 50, 95])
         assert p5 <= published <= p95
         assert median == pytest.approx(published, rel=0.10)
         medians.append(median)
@@ -63,7 +63,7 @@ def test_table_6_is_reproduced(cause: Cause) -> None:
 
 def test_phases_depend_on_their_inputs() -> None:
     def mean(part: str, cause: Cause, workload: Workload, **changes: Any) -> float:
-        return float(np.mean([getattr(t, part) for t in times(cause, workload, 60, **changes)]))
+        return float(np.mean([getattr(t, part) for t in simulate_times(cause, workload, 60, **changes)]))
 
     few_connections = replace(W1, connections=100)
     assert mean("close_s", Cause.NOWAIT, W1) - mean(

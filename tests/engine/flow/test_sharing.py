@@ -31,7 +31,7 @@ def build_equal_sources(count: int, workload: Workload, mode: SafetyMode, **chan
     return flow
 
 
-def total_tps(flow: Flow, seconds: float = 20.0) -> float:
+def measure_total_tps(flow: Flow, seconds: float = 20.0) -> float:
     rows = range(len(flow.source_setups))
     before = [totals(flow, row).transactions for row in rows]
     run_s(flow, seconds)
@@ -55,8 +55,8 @@ def test_threads_are_counted_as_documented() -> None:
 
 
 def test_databases_of_an_instance_share_its_cores() -> None:
-    single_tps = total_tps(build_equal_sources(1, W2, SafetyMode.NONE))
-    three = total_tps(build_equal_sources(3, W2, SafetyMode.NONE))
+    single_tps = measure_total_tps(build_equal_sources(1, W2, SafetyMode.NONE))
+    three = measure_total_tps(build_equal_sources(3, W2, SafetyMode.NONE))
     assert three == pytest.approx(8 / 14.73e-3, rel=0.02), "eight cores, 14.73 ms each"
     assert three < 2.6 * single_tps
 
@@ -64,7 +64,7 @@ def test_databases_of_an_instance_share_its_cores() -> None:
 def test_worker_threads_limit_concurrent_requests() -> None:
     site = replace(NEC, worker_threads=60)
     flow = build_equal_sources(4, W1, SafetyMode.NONE, site=site)
-    shared_tps = total_tps(flow)
+    shared_tps = measure_total_tps(flow)
     assert shared_tps == pytest.approx(60 / 0.13, rel=0.03)
     assert reading(flow).response_s > 1.0, "the others wait for a thread"
 
@@ -95,8 +95,8 @@ def test_links_to_different_mirrors_are_independent() -> None:
 def test_log_files_on_one_device_slow_each_other_beyond_the_streams_of_the_device() -> None:
     load = replace(W2, cpu_ms=0.1, connections=40)
     site = replace(NEC, cores=64, log_streams=2.0)
-    single_tps = total_tps(build_equal_sources(1, load, SafetyMode.NONE, site=site))
-    six = total_tps(build_equal_sources(6, load, SafetyMode.NONE, site=site))
+    single_tps = measure_total_tps(build_equal_sources(1, load, SafetyMode.NONE, site=site))
+    six = measure_total_tps(build_equal_sources(6, load, SafetyMode.NONE, site=site))
     assert six < 3 * single_tps
     assert 0.9 * 2 * 15_000 / 55.7 < six <= 2 * 15_000 / 55.7
 

@@ -60,7 +60,7 @@ DEEDS: Final[tuple[Callable[[Flow], object], ...]] = (
 )
 
 
-def _busy() -> Flow:
+def _build_busy_flow() -> Flow:
     """Return a flow with a long operation in progress."""
     flow = build_flow(operation=Operation(name="bulk", log_kb=30_000.0, rate_kb_per_s=9_000.0))
     run_s(flow, 1)
@@ -69,7 +69,7 @@ def _busy() -> Flow:
 
 @pytest.mark.parametrize("deed", DEEDS)
 def test_digest_and_hash_cover_everything_relevant_to_the_future(deed: Callable[[Flow], object]) -> None:
-    flow = _busy()
+    flow = _build_busy_flow()
     before, state_key = flow.compute_digest(), flow.get_state_key()
     deed(flow)
     assert flow.compute_digest() != before
@@ -81,7 +81,7 @@ def test_digest_and_hash_cover_everything_relevant_to_the_future(deed: Callable[
 def test_changing_a_fork_does_not_change_the_flow(
     first_change: Callable[[Flow], object], second_change: Callable[[Flow], object]
 ) -> None:
-    flow = _busy()
+    flow = _build_busy_flow()
     before, fork = flow.compute_digest(), flow.fork()
     first_change(fork)
     second_change(fork)

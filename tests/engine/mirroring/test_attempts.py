@@ -12,7 +12,7 @@ FAILOVER = f"sql {P} ALTER DATABASE {DB} SET PARTNER FAILOVER"
 PARTED = "the partners lost their connection before the roles were switched"
 
 
-def reasons(world: World) -> list[tuple[str, str]]:
+def list_failure_reasons(world: World) -> list[tuple[str, str]]:
     """Return (kind, reason) of the failed failovers; the reason of an open one is empty."""
     return [(f.kind, f.why) for f in world.failovers if f.online_tick is None]
 
@@ -27,7 +27,7 @@ def test_an_interrupted_manual_failover_does_not_complete_later(
     do(world, FAILOVER, then_s=after_s)
     do(world, f"{fault} {P} {M}", then_s=30.0)
     do(world, f"mend {P} {M}", then_s=120.0)
-    assert ("manual", PARTED) in reasons(world)
+    assert ("manual", PARTED) in list_failure_reasons(world)
     assert not [f for f in world.failovers if f.online_tick is not None]
     assert serving.is_serving(world, PRINCIPAL)
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
@@ -39,7 +39,7 @@ def test_a_manual_failover_whose_principal_dies_is_not_counted(witness: bool, af
     world = lab(witness=witness)
     do(world, FAILOVER, then_s=after_s)
     do(world, f"power-off {P}", then_s=60.0)
-    assert ("manual", f"{P} failed") in reasons(world)
+    assert ("manual", f"{P} failed") in list_failure_reasons(world)
     kinds = [f.kind for f in world.failovers if f.online_tick is not None]
     assert kinds == (["automatic"] if witness else [])
     assert (world.copies[MIRROR].mirroring.role is Role.PRINCIPAL) is witness
@@ -63,7 +63,7 @@ def test_a_frozen_mirror_takes_its_role_only_after_it_resumes() -> None:
     assert world.copies[PRINCIPAL].db_state is DbState.ONLINE
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.DISCONNECTED
     do(world, f"unhang {M}", then_s=120.0)
-    assert reasons(world) == [("manual", PARTED)]
+    assert list_failure_reasons(world) == [("manual", PARTED)]
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
 
 
@@ -85,14 +85,14 @@ def test_an_automatic_failover_denied_by_the_witness_ends_with_its_reason(
 ) -> None:
     world = lab()
     do(world, *lines, then_s=60.0)
-    assert reasons(world) == [("automatic", reason)]
+    assert list_failure_reasons(world) == [("automatic", reason)]
 
 
 def test_a_principal_that_returns_in_time_ends_the_failover() -> None:
     world = lab()
     do(world, f"slow-disk {M} data factor=200", then_s=60.0)
     do(world, f"restart-service {P}", then_s=60.0)
-    assert reasons(world) == [("automatic", f"{P} reconnected before the decision")]
+    assert list_failure_reasons(world) == [("automatic", f"{P} reconnected before the decision")]
 
 
 def test_an_administrators_intervention_is_the_reason() -> None:
@@ -101,7 +101,7 @@ def test_an_administrators_intervention_is_the_reason() -> None:
         do(world, f"slow-disk {M} data factor=200", then_s=60.0)
         do(world, f"power-off {P}", then_s=5.0)
         do(world, line, then_s=1.0)
-        return [reason for reason in reasons(world) if reason[0] == "automatic"]
+        return [reason for reason in list_failure_reasons(world) if reason[0] == "automatic"]
 
     option = f"sql {M} ALTER DATABASE {DB} SET"
     assert list_reasons_after(f"{option} PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS") == [
@@ -119,4 +119,4 @@ def test_no_failover_stays_open_after_recovery() -> None:
             world = lab(safety=safety)
             do(world, line, then_s=40.0)
             do(world, "revert-all", then_s=120.0)
-            assert all(reason for _, reason in reasons(world)), line
+            assert all(reason for _, reason in list_failure_reasons(world)), line

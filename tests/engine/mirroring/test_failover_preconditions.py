@@ -11,7 +11,7 @@ from engine.protocol.groups import has_automatic_failover, list_preconditions
 from tests.engine.worlds import DB, M, P, W, do, lab
 
 
-def missing(*lines: str, before_s: float = 20.0, **kind: Any) -> list[str]:
+def find_unmet_preconditions(*lines: str, before_s: float = 20.0, **kind: Any) -> list[str]:
     """Apply *lines*, then fail the principal; return the unmet preconditions."""
     world = lab(**kind)
     if lines:
@@ -21,7 +21,7 @@ def missing(*lines: str, before_s: float = 20.0, **kind: Any) -> list[str]:
 
 
 def test_all_preconditions_are_met_at_the_failover() -> None:
-    assert missing() == []
+    assert find_unmet_preconditions() == []
 
 
 @pytest.mark.parametrize(
@@ -36,15 +36,15 @@ def test_all_preconditions_are_met_at_the_failover() -> None:
     ],
 )
 def test_the_violated_precondition_is_named(line: str, expected: str) -> None:
-    assert expected in missing(line)
+    assert expected in find_unmet_preconditions(line)
 
 
 def test_safety_off_is_named() -> None:
-    assert "safety is FULL" in missing(safety=Safety.OFF)
+    assert "safety is FULL" in find_unmet_preconditions(safety=Safety.OFF)
 
 
 def test_no_witness_is_named() -> None:
-    assert "a witness is configured" in missing(witness=False)
+    assert "a witness is configured" in find_unmet_preconditions(witness=False)
 
 
 def test_armed_predicts_the_result_of_a_lost_principal() -> None:

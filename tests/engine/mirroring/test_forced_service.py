@@ -23,12 +23,12 @@ KINDS = {
 }
 
 
-def world_of(kind: str) -> World:
+def build_world_of(kind: str) -> World:
     safety, witness = KINDS[kind]
     return lab(safety=safety, witness=witness)
 
 
-def stands(world: World) -> list[tuple[Role | None, MirrorState | None, DbState]]:
+def list_partner_states(world: World) -> list[tuple[Role | None, MirrorState | None, DbState]]:
     """Return role, mirroring state and database state of the copies on the two partners."""
     return [
         (copy.mirroring.role, copy.mirroring.state, copy.db_state)
@@ -43,7 +43,7 @@ RECOVERS = (Role.MIRROR, MirrorState.SUSPENDED, DbState.RECOVERING)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("initial_state", ["SUSPENDED", "SUSPENDED with a redo queue", "behind"])
 def test_the_mirror_can_be_forced_in_every_documented_state(kind: str, initial_state: str) -> None:
-    world = world_of(kind)
+    world = build_world_of(kind)
     if initial_state == "behind":
         do(world, f"cut {P} {M}", then_s=15.0)
         if KINDS[kind][1]:
@@ -55,28 +55,28 @@ def test_the_mirror_can_be_forced_in_every_documented_state(kind: str, initial_s
         do(world, f"power-off {P}")
         do(world, f"slow-disk {M} data factor=1", then_s=1.0)
     do(world, FORCE, then_s=60.0)
-    assert stands(world)[1] == SERVES_ALONE
+    assert list_partner_states(world)[1] == SERVES_ALONE
     assert serving.is_serving(world, MIRROR)
 
 
 @pytest.mark.parametrize("return_kind", ["power-on", "restarted once more"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_old_principal_returns_as_a_suspended_recovering_mirror(kind: str, return_kind: str) -> None:
-    world = world_of(kind)
+    world = build_world_of(kind)
     do(world, f"sql {P} {SET} SUSPEND", f"power-off {P}")
     do(world, FORCE, then_s=30.0)
     do(world, f"power-on {P}", then_s=100.0)
     if return_kind != "power-on":
         do(world, f"restart-service {P}", then_s=40.0)
-    assert stands(world) == [RECOVERS, SERVES_ALONE]
+    assert list_partner_states(world) == [RECOVERS, SERVES_ALONE]
     do(world, f"sql {M} {SET} RESUME", then_s=60.0)
-    assert stands(world) == [
+    assert list_partner_states(world) == [
         (Role.MIRROR, MirrorState.SYNCHRONIZED, DbState.RESTORING),
         (Role.PRINCIPAL, MirrorState.SYNCHRONIZED, DbState.ONLINE),
     ]
 
 
-def forced_beside_a_living_principal() -> World:
+def force_service_beside_principal() -> World:
     """Return a world without a witness in which the link was cut, service forced, and both servers have
     served for a minute.
     """
@@ -88,13 +88,13 @@ def forced_beside_a_living_principal() -> World:
 
 
 def test_reunited_partners_do_not_both_stay_open() -> None:
-    world = forced_beside_a_living_principal()
+    world = force_service_beside_principal()
     do(world, f"mend {P} {M}", then_s=20.0)
-    assert stands(world) == [RECOVERS, SERVES_ALONE]
+    assert list_partner_states(world) == [RECOVERS, SERVES_ALONE]
 
 
 def test_resume_discards_the_old_principals_extra_log() -> None:
-    world = forced_beside_a_living_principal()
+    world = force_service_beside_principal()
     do(world, f"mend {P} {M}", then_s=20.0)
     kept_kb, lost_before_count = (
         world.copies[PRINCIPAL].end_of_log_kb,
@@ -102,12 +102,12 @@ def test_resume_discards_the_old_principals_extra_log() -> None:
     )
     assert streams.get_end_of_log_kb(world, world.copies[PRINCIPAL]) == kept_kb
     do(world, f"sql {M} {SET} RESUME", then_s=60.0)
-    assert stands(world)[0][1] is MirrorState.SYNCHRONIZED
+    assert list_partner_states(world)[0][1] is MirrorState.SYNCHRONIZED
     assert world.availability[DB].lost_transactions > lost_before_count + 10_000
 
 
 def test_removing_the_session_keeps_the_old_principals_copy() -> None:
-    world = forced_beside_a_living_principal()
+    world = force_service_beside_principal()
     do(world, f"mend {P} {M}", then_s=20.0)
     kept_kb = world.copies[PRINCIPAL].end_of_log_kb
     do(world, f"sql {P} {SET} OFF", then_s=5.0)
@@ -118,7 +118,7 @@ def test_removing_the_session_keeps_the_old_principals_copy() -> None:
 
 
 def test_a_copy_waiting_for_resume_cannot_be_forced() -> None:
-    world = forced_beside_a_living_principal()
+    world = force_service_beside_principal()
     do(world, f"mend {P} {M}", then_s=20.0)
     do(world, f"power-off {M}")
     events = do(world, f"sql {P} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=20.0)
@@ -136,7 +136,7 @@ def test_a_principal_with_a_failed_failover_is_busy_until_it_knows(witness: bool
     events = do(world, f"sql {P} {SET} SUSPEND", then_s=20.0)
     (done_event,) = [event for event in events if event.kind == "sql_done"]
     assert [message["number"] for message in read_field(done_event, "messages")] == [1404]
-    assert stands(world)[0][1] is MirrorState.DISCONNECTED
+    assert list_partner_states(world)[0][1] is MirrorState.DISCONNECTED
 
 
 @pytest.mark.parametrize("server", [P, M])
@@ -152,11 +152,11 @@ def test_while_a_partner_is_in_recovery_the_session_cannot_be_resumed(server: st
         answers += [
             m["number"] for event in events if event.kind == "sql_done" for m in read_field(event, "messages")
         ]
-        assert stands(fork) == [RECOVERS, SERVES_ALONE]
+        assert list_partner_states(fork) == [RECOVERS, SERVES_ALONE]
         do(world, then_s=0.05)
     assert set(answers) == {1447}
     do(world, f"sql {server} {SET} RESUME", then_s=20.0)
-    assert stands(world)[0][1] is MirrorState.SYNCHRONIZED
+    assert list_partner_states(world)[0][1] is MirrorState.SYNCHRONIZED
 
 
 @pytest.mark.parametrize("server", [P, M])
@@ -173,10 +173,10 @@ def test_a_session_cannot_be_resumed_while_service_is_forced(server: str) -> Non
         answers += [
             m["number"] for event in events if event.kind == "sql_done" for m in read_field(event, "messages")
         ]
-        assert stands(fork) == [RECOVERS, SERVES_ALONE]
+        assert list_partner_states(fork) == [RECOVERS, SERVES_ALONE]
         do(world, then_s=0.2)
     assert set(answers) <= {1404, 1447}
     assert 1404 in answers
     do(world, then_s=20.0)
     do(world, f"sql {server} {SET} RESUME", then_s=20.0)
-    assert stands(world)[0][1] is MirrorState.SYNCHRONIZED
+    assert list_partner_states(world)[0][1] is MirrorState.SYNCHRONIZED

@@ -9,7 +9,7 @@ from engine.model import MirrorState, Role, WitnessState
 from tests.room import room
 
 
-def row(tick: int, unsent_kb: float = 0.0) -> MonitorRow:
+def build_row(tick: int, unsent_kb: float = 0.0) -> MonitorRow:
     return MonitorRow(
         tick=tick,
         role=Role.PRINCIPAL if tick % 2 else Role.MIRROR,
@@ -23,13 +23,13 @@ def row(tick: int, unsent_kb: float = 0.0) -> MonitorRow:
 def build_rows(count: int) -> MonitorRows:
     rows = MonitorRows()
     for tick in range(count):
-        rows = rows.with_row(row(tick), 0)
+        rows = rows.with_row(build_row(tick), 0)
     return rows
 
 
 @pytest.mark.parametrize("count", [0, 1, 16, 17, 100])
 def test_rows_are_read_back_unchanged(count: int) -> None:
-    wanted = [row(tick) for tick in range(count)]
+    wanted = [build_row(tick) for tick in range(count)]
     rows = build_rows(count)
     assert list(rows) == wanted
     assert rows[-5:] == wanted[-5:]
@@ -42,14 +42,17 @@ def test_rows_are_read_back_unchanged(count: int) -> None:
 def test_old_rows_are_deleted_with_their_memory() -> None:
     rows = MonitorRows()
     for tick in range(10_000):
-        rows = rows.with_row(row(tick), tick - 50)
+        rows = rows.with_row(build_row(tick), tick - 50)
     assert [row.tick for row in rows] == list(range(9_949, 10_000))
     assert room([rows]) < 1_000 * COLUMNS.itemsize + 10_000
 
 
 def test_forks_share_their_past_and_diverge() -> None:
     first_rows = build_rows(20)
-    first_history, second_history = first_rows.with_row(row(100), 0), first_rows.with_row(row(200), 0)
+    first_history, second_history = (
+        first_rows.with_row(build_row(100), 0),
+        first_rows.with_row(build_row(200), 0),
+    )
     ticks: set[int] = set()
     assert room([first_rows], ticks) > room([first_history], ticks) + 10 * COLUMNS.itemsize
     assert [rows[-1].tick for rows in (first_rows, first_history, second_history)] == [19, 100, 200]
@@ -60,9 +63,9 @@ def test_different_pasts_have_different_texts() -> None:
     first_rows = build_rows(3)
     histories = [
         first_rows,
-        first_rows.with_row(row(3), 0),
-        first_rows.with_row(row(3, unsent_kb=1.0), 0),
-        first_rows.with_row(row(3), 2),
+        first_rows.with_row(build_row(3), 0),
+        first_rows.with_row(build_row(3, unsent_kb=1.0), 0),
+        first_rows.with_row(build_row(3), 2),
     ]
     assert len(set(map(repr, histories))) == 4
     assert repr(build_rows(3)) == repr(first_rows)

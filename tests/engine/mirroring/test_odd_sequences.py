@@ -92,7 +92,7 @@ LINES = st.one_of(
 GAPS_S = st.sampled_from((0.0, 0.1, 1.0, 5.0, 15.0, 60.0))
 
 
-def small_lab(witness: bool) -> World:
+def build_small_lab(witness: bool) -> World:
     """Return a lab with a small database, whose backups and restores take seconds."""
     world = lab(witness=witness)
     for key in world.copies:
@@ -102,7 +102,7 @@ def small_lab(witness: bool) -> World:
 
 def test_a_partner_may_leave_between_connecting_and_meeting() -> None:
     """One server is connected again while its database recovers, and the other one loses power at that moment."""
-    world = small_lab(witness=True)
+    world = build_small_lab(witness=True)
     do(world, f"restart-service {P}", then_s=0.0)
     (guid,) = (number for number, group in world.groups.items() if DB in group.databases)
     while world.contacts[guid, P, M].connected:
@@ -118,7 +118,7 @@ def test_a_partner_may_leave_between_connecting_and_meeting() -> None:
 @settings(max_examples=80, deadline=None)
 @given(script=st.lists(st.tuples(LINES, GAPS_S), min_size=5, max_size=25), witness=st.booleans())
 def test_random_sequences_keep_the_invariants(script: list[tuple[str, float]], witness: bool) -> None:
-    world = small_lab(witness)
+    world = build_small_lab(witness)
     for line, gap_s in script:
         do(world, line, then_s=gap_s)
         check(world, witness_kept=False, nothing_risky=False)

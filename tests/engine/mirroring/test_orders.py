@@ -27,7 +27,7 @@ STATES: Final = ("SUSPENDED", "SYNCHRONIZING", "SYNCHRONIZED")
 
 
 @cache
-def ready(kind: str, state: str) -> World:
+def build_ready_world(kind: str, state: str) -> World:
     """Return a session of this *kind* in this *state*; to be forked."""
     safety, witness = KINDS[kind]
     world = lab(safety=safety, witness=witness)
@@ -40,7 +40,7 @@ def ready(kind: str, state: str) -> World:
     return world
 
 
-def orders(kind: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+def list_orders(kind: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Yield (order of loss, order of return) for one or two servers of the session."""
     servers = (P, M, W) if KINDS[kind][1] else (P, M)
     for count in (1, 2):
@@ -50,11 +50,14 @@ def orders(kind: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
 
 
 CASES: Final = [
-    (kind, state, lost, returned) for kind in KINDS for state in STATES for lost, returned in orders(kind)
+    (kind, state, lost, returned)
+    for kind in KINDS
+    for state in STATES
+    for lost, returned in list_orders(kind)
 ]
 
 
-def follows(world: World, copy: DatabaseCopy) -> bool:
+def has_new_principal(world: World, copy: DatabaseCopy) -> bool:
     """Return whether another server has taken over as principal, as a partner or the witness knows."""
     sequences = [other_copy.mirroring.role_sequence for other_copy in world.list_copies_of(DB)]
     sequences += [record.role_sequence for record in world.witnesses.values()]
@@ -65,7 +68,7 @@ def follows(world: World, copy: DatabaseCopy) -> bool:
 def test_forced_service_follows_every_order_of_losses(
     kind: str, state: str, losses: tuple[str, ...], returned: tuple[str, ...]
 ) -> None:
-    world, witness = ready(kind, state).fork(), KINDS[kind][1]
+    world, witness = build_ready_world(kind, state).fork(), KINDS[kind][1]
     for server in losses:
         do(world, f"power-off {server}", then_s=20.0)
     role_before = world.copies[MIRROR].mirroring.role
@@ -78,7 +81,7 @@ def test_forced_service_follows_every_order_of_losses(
         assert len(availability.list_serving_copies(world, DB)) <= 1
         for copy in world.list_copies_of(DB):
             if copy.mirroring.role is Role.PRINCIPAL and world.instances[copy.server].answering:
-                may_serve = quorum.has_quorum(world, copy) and not follows(world, copy)
+                may_serve = quorum.has_quorum(world, copy) and not has_new_principal(world, copy)
                 assert serving.is_serving(world, (copy.server, DB)) is may_serve
     assert all(f.why or f.online_tick is not None for f in world.failovers)
     (lead,) = [copy for copy in world.list_copies_of(DB) if copy.mirroring.role is Role.PRINCIPAL]

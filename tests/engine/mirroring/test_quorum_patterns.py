@@ -81,7 +81,7 @@ def lose(kind: str, fault_kind: str, losses: LossPattern) -> World:
     return world
 
 
-def works(function: Callable[..., object], world: World, server: str) -> bool:
+def is_accepted(function: Callable[..., object], world: World, server: str) -> bool:
     """Return whether the server accepts the command, tried in a fork."""
     try:
         function(world.fork(), server, DB)
@@ -104,14 +104,16 @@ def test_service_and_commands_follow_the_quorum_pattern(
         takes_over = losses_now.mirror_takes_over
         assert serving_now == (losses_now.principal_serves, takes_over), situation
         if losses_now.up[M] and not takes_over:
-            assert works(commands.force_service, world, M) == losses_now.may_be_forced, situation
+            assert is_accepted(commands.force_service, world, M) == losses_now.may_be_forced, situation
         if losses_now.up[P]:
             principal = world.copies[PRINCIPAL]
             assert (principal.db_state is DbState.ONLINE) == losses_now.principal_serves, situation
-            assert works(commands.remove_session, world, P), situation
-            assert works(commands.fail_over, world, P) == losses_now.may_fail_over, situation
+            assert is_accepted(commands.remove_session, world, P), situation
+            assert is_accepted(commands.fail_over, world, P) == losses_now.may_fail_over, situation
             has_quorum = losses_now.link(P, M) or losses_now.link(P, W)
-            assert works(commands.remove_witness, world, P) == (losses_now.witness and has_quorum), situation
+            assert is_accepted(commands.remove_witness, world, P) == (losses_now.witness and has_quorum), (
+                situation
+            )
         if losses_now.up[P] and losses_now.link(P, M):
             assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED, situation
         if losses_now.safety is Safety.FULL:

@@ -14,11 +14,11 @@ from tests.events import read_field
 SUSPENDED, SYNCHRONIZED = MirrorState.SUSPENDED, MirrorState.SYNCHRONIZED
 
 
-def state(world: World) -> tuple[MirrorState | None, MirrorState | None]:
+def list_session_states(world: World) -> tuple[MirrorState | None, MirrorState | None]:
     return world.copies[PRINCIPAL].mirroring.state, world.copies[MIRROR].mirroring.state
 
 
-def numbers(world: World, server: str, seconds: float) -> list[int]:
+def list_numbers(world: World, server: str, seconds: float) -> list[int]:
     return [
         read_field(e, "number") for e in wait(world, seconds) if e.kind == "errorlog" and e.server == server
     ]
@@ -34,7 +34,7 @@ def test_a_file_on_a_missing_mirror_drive_suspends_the_session() -> None:
     world = lab()
     add_file_on_new_drive(world)
     events = wait(world, 10.0)
-    assert state(world) == (SUSPENDED, SUSPENDED)
+    assert list_session_states(world) == (SUSPENDED, SUSPENDED)
     lines = {server: [read_field(e, "number") for e in events if e.kind == "errorlog" and e.server == server]
              for server in (P, M)}  # fmt: skip
     assert lines == {P: [1453, 1442], M: [5123, 1454, 1442]}
@@ -52,7 +52,7 @@ def test_resume_continues_after_the_drive_is_added() -> None:
     do(world, f"add-drive {M} e size_gb=10")
     commands.resume_session(world, P, DB)
     wait(world, 20.0)
-    assert state(world) == (SYNCHRONIZED, SYNCHRONIZED)
+    assert list_session_states(world) == (SYNCHRONIZED, SYNCHRONIZED)
     assert [file.name for file in world.copies[MIRROR].extra_files] == ["more"]
     do(world, f"power-off {P}", then_s=30.0)
     assert [file.name for file in world.copies[MIRROR].extra_files] == ["more"]
@@ -63,8 +63,8 @@ def test_a_mirror_without_space_for_log_growth_suspends_the_session() -> None:
     world = lab()
     world.update_computer(M, volumes=(Volume(letter="L", size_kb=5.0 * 1024**2),))
     database_files.modify_file(world, P, DB, "Sales_log", size_kb=8.0 * 1024**2)
-    assert 5149 in numbers(world, M, 10.0)
-    assert state(world) == (SUSPENDED, SUSPENDED)
+    assert 5149 in list_numbers(world, M, 10.0)
+    assert list_session_states(world) == (SUSPENDED, SUSPENDED)
     assert refusal(commands.resume_session, world, P, DB) == 1462
     do(world, f"grow-volume {M} L size_gb=20")
     assert refusal(commands.resume_session, world, P, DB) == 0
@@ -75,37 +75,37 @@ def test_a_file_added_during_the_mirrors_absence_stops_redo_later() -> None:
     do(world, f"power-off {M}", then_s=5.0)
     add_file_on_new_drive(world)
     wait(world, 30.0)
-    assert state(world)[0] is MirrorState.DISCONNECTED
+    assert list_session_states(world)[0] is MirrorState.DISCONNECTED
     do(world, f"power-on {M}", then_s=180.0)
-    assert state(world) == (SUSPENDED, SUSPENDED)
+    assert list_session_states(world) == (SUSPENDED, SUSPENDED)
 
 
 # --- damaged pages ---------------------------------------------------------------------------------
 
 
-def modern() -> World:
+def build_modern_world() -> World:
     world = lab()
     for name in list(world.instances):
         world.update_instance(name, version=2008)
     return world
 
 
-def statuses(world: World, key: tuple[str, str]) -> list[tuple[int, int]]:
+def list_statuses(world: World, key: tuple[str, str]) -> list[tuple[int, int]]:
     return [(row.page, row.status) for row in world.copies[key].page_repairs]
 
 
 def test_the_principal_gets_an_intact_page_from_the_mirror() -> None:
-    world = modern()
+    world = build_modern_world()
     events = do(world, f"corrupt-page {P} {DB} page=77", then_s=10.0)
     lines = [read_field(e, "number") for e in events if e.kind == "errorlog" and e.server == P]
     assert lines == [824, 1432, 1461]
-    assert statuses(world, PRINCIPAL) == [(77, 5)]
+    assert list_statuses(world, PRINCIPAL) == [(77, 5)]
     assert world.copies[PRINCIPAL].bad_pages == ()
-    assert state(world) == (SYNCHRONIZED, SYNCHRONIZED)
+    assert list_session_states(world) == (SYNCHRONIZED, SYNCHRONIZED)
 
 
 def test_the_mirror_suspends_during_page_repair_and_continues() -> None:
-    world = modern()
+    world = build_modern_world()
     events = do(world, f"corrupt-page {M} {DB} page=77", then_s=30.0)
     moves = [e.text for e in events if e.kind == "state" and e.server == M]
     assert moves == [
@@ -113,17 +113,17 @@ def test_the_mirror_suspends_during_page_repair_and_continues() -> None:
         "SUSPENDED -> SYNCHRONIZING",
         "SYNCHRONIZING -> SYNCHRONIZED",
     ]
-    assert statuses(world, MIRROR) == [(77, 5)]
+    assert list_statuses(world, MIRROR) == [(77, 5)]
 
 
 def test_a_page_that_could_not_be_repaired_while_suspended_is_repaired_at_the_next_read() -> None:
-    world = modern()
+    world = build_modern_world()
     commands.suspend_session(world, P, DB)
     do(world, f"corrupt-page {P} {DB} page=77", then_s=90.0)
-    assert (world.copies[PRINCIPAL].bad_pages, statuses(world, PRINCIPAL)) == ((77,), [])
+    assert (world.copies[PRINCIPAL].bad_pages, list_statuses(world, PRINCIPAL)) == ((77,), [])
     commands.resume_session(world, P, DB)
     wait(world, 70.0)
-    assert (world.copies[PRINCIPAL].bad_pages, statuses(world, PRINCIPAL)) == ((), [(77, 5)])
+    assert (world.copies[PRINCIPAL].bad_pages, list_statuses(world, PRINCIPAL)) == ((), [(77, 5)])
 
 
 def run_checkdb(world: World) -> list[int]:
@@ -139,9 +139,9 @@ def run_checkdb(world: World) -> list[int]:
 
 @pytest.mark.parametrize("page", pages.NOT_REPAIRABLE)
 def test_header_and_boot_page_cannot_be_repaired(page: int) -> None:
-    world = modern()
+    world = build_modern_world()
     events = do(world, f"corrupt-page {P} {DB} page={page}", then_s=10.0)
-    assert statuses(world, PRINCIPAL) == [(page, 6)]
+    assert list_statuses(world, PRINCIPAL) == [(page, 6)]
     assert 1481 in [read_field(e, "number") for e in events if e.kind == "errorlog"]
     assert run_checkdb(world) == [8928, 8939, 8989, 8958, 2528]
 
@@ -150,7 +150,7 @@ def test_version_2005_repairs_nothing() -> None:
     world = lab()
     do(world, f"corrupt-page {P} {DB} page=77", then_s=10.0)
     assert world.copies[PRINCIPAL].bad_pages == (77,)
-    assert statuses(world, PRINCIPAL) == []
+    assert list_statuses(world, PRINCIPAL) == []
     do(world, f"mend-page {P} {DB}")
     assert run_checkdb(world) == [8989, 2528]
     assert world.faults[0].reverted_tick is not None
@@ -159,13 +159,13 @@ def test_version_2005_repairs_nothing() -> None:
 def test_a_damaged_page_on_a_2005_mirror_stops_redo_until_repaired() -> None:
     world = lab()
     do(world, f"corrupt-page {M} {DB} page=77", then_s=10.0)
-    assert state(world) == (SUSPENDED, SUSPENDED)
+    assert list_session_states(world) == (SUSPENDED, SUSPENDED)
     assert world.faults[0].effect == "the page was read"
     assert refusal(commands.resume_session, world, P, DB) == 1462
     do(world, f"mend-page {M} {DB}")
     commands.resume_session(world, P, DB)
     wait(world, 20.0)
-    assert state(world) == (SYNCHRONIZED, SYNCHRONIZED)
+    assert list_session_states(world) == (SYNCHRONIZED, SYNCHRONIZED)
 
 
 def test_checkdb_is_refused_on_mirrors() -> None:

@@ -58,7 +58,7 @@ def _play(script: str, witness: str = 'witness = "W"') -> Drill:
     return drill
 
 
-def _numbers(drill: Drill) -> list[int]:
+def _list_numbers(drill: Drill) -> list[int]:
     return [
         read_field(event, "number")
         for event in drill.events
@@ -75,7 +75,7 @@ def test_a_rejected_principal_stays_in_recovery_until_its_next_start(return_kind
     drill = _play(f"{script}\n{RETURN[return_kind]}")
     copy = drill.world.copies["A", "Sales"]
     assert (copy.db_state, copy.mirroring.role) == (DbState.RECOVERING, Role.PRINCIPAL)
-    numbers = _numbers(drill)
+    numbers = _list_numbers(drill)
     assert {1438, 1445} <= {*numbers}
     assert 1443 not in numbers
     drill.apply_line("sql A USE Sales")
@@ -98,8 +98,8 @@ def test_an_old_principal_leaves_its_session_if_the_partner_has_no_newer_one() -
     first = "\n".join(REPAIR.splitlines()[:2])
     drill = _play(f"{first}\n{RETURN['start']}")
     assert drill.world.copies["A", "Sales"].db_state is DbState.ONLINE
-    assert 1443 in _numbers(drill)
-    assert 1438 not in _numbers(drill)
+    assert 1443 in _list_numbers(drill)
+    assert 1438 not in _list_numbers(drill)
 
 
 def test_without_a_witness_the_old_principal_serves_and_leaves_the_session() -> None:
@@ -110,5 +110,5 @@ def test_without_a_witness_the_old_principal_serves_and_leaves_the_session() -> 
     assert drill.world.copies["D", "Sales"].mirroring.role is Role.MIRROR
     copy = drill.world.copies["A", "Sales"]
     assert (copy.db_state, copy.mirroring.guid) == (DbState.ONLINE, None)
-    assert 1443 in _numbers(drill)
-    assert 1438 not in _numbers(drill)
+    assert 1443 in _list_numbers(drill)
+    assert 1438 not in _list_numbers(drill)

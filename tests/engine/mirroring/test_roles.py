@@ -15,7 +15,7 @@ from tests.engine.worlds import PRINCIPAL, lab
 PAGE = Path(__file__).parents[3] / "assets" / "help" / "mirroring_states.md"
 
 
-def transitions_page() -> str:
+def format_transitions_page() -> str:
     """Format the help page of mirroring states from `roles.NEXT_STATE` (a table in Markdown)."""
     arrows: dict[tuple[MirrorState, MirrorState], list[str]] = {}
     for (old, cause), new in roles.NEXT_STATE.items():
@@ -39,7 +39,7 @@ def transitions_page() -> str:
 
 
 def test_the_help_page_is_generated_from_the_table() -> None:
-    assert PAGE.read_text(encoding="utf-8") == transitions_page()
+    assert PAGE.read_text(encoding="utf-8") == format_transitions_page()
 
 
 def test_a_transition_outside_the_table_is_an_error() -> None:

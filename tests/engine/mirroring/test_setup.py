@@ -36,7 +36,7 @@ from tests.engine.worlds import do, lab
 from tests.events import read_field
 
 
-def state(world: World) -> tuple[MirrorState | None, MirrorState | None]:
+def list_session_states(world: World) -> tuple[MirrorState | None, MirrorState | None]:
     return world.copies[PRINCIPAL].mirroring.state, world.copies[MIRROR].mirroring.state
 
 
@@ -45,7 +45,7 @@ def test_a_session_is_set_up_from_backup_to_witness() -> None:
     copy = world.copies[MIRROR]
     assert (copy.db_state, copy.mirroring.role, copy.restoring) == (DbState.RESTORING, None, 0)
     mirror(world)
-    assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
+    assert list_session_states(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
     assert world.copies[MIRROR].mirroring.role is Role.MIRROR
     commands.set_witness(world, P, DB, address(W))
     assert world.copies[MIRROR].mirroring.witness == W
@@ -98,24 +98,24 @@ def test_after_its_first_log_backup_a_new_database_is_like_any_other() -> None:
     assert restore_and_set_partners(world, FULL) == 1478
 
 
-def recovery(world: World, model: str) -> None:
+def set_recovery_model(world: World, model: str) -> None:
     options.set_option(world, P, DB, "RECOVERY", model)
 
 
 def test_a_database_just_switched_from_simple_needs_no_log_backup() -> None:
     world = build_unmirrored_world()
-    recovery(world, "SIMPLE")
+    set_recovery_model(world, "SIMPLE")
     wait(world, 10.0)
-    recovery(world, "FULL")
+    set_recovery_model(world, "FULL")
     take_full_backup(world)
     assert restore_and_set_partners(world, FULL) == 0
 
 
 def test_switching_to_simple_breaks_the_chain_of_a_prepared_mirror() -> None:
     world = prepare_mirror()
-    recovery(world, "SIMPLE")
+    set_recovery_model(world, "SIMPLE")
     wait(world, 10.0)
-    recovery(world, "FULL")
+    set_recovery_model(world, "FULL")
     assert refusal(backup.back_up_log, world, P, DB, "D:\\no.trn") == 4214
     commands.set_partner(world, M, DB, address(P))
     assert refusal(commands.set_partner, world, P, DB, address(M)) == 1412
@@ -123,9 +123,9 @@ def test_switching_to_simple_breaks_the_chain_of_a_prepared_mirror() -> None:
 
 def test_in_simple_a_full_backup_starts_no_chain_but_a_later_differential_does() -> None:
     world = build_unmirrored_world()
-    recovery(world, "SIMPLE")
+    set_recovery_model(world, "SIMPLE")
     take_full_backup(world)
-    recovery(world, "FULL")
+    set_recovery_model(world, "FULL")
     assert refusal(backup.back_up_log, world, P, DB, "D:\\no.trn") == 4214
     take_full_backup(world, path="D:\\diff.bak", differential=True)
     assert refusal(backup.back_up_log, world, P, DB, "D:\\now.trn") == 0
@@ -165,7 +165,7 @@ def test_after_partner_off_a_log_backup_must_be_restored_before_mirroring_restar
     restore_log(world, "D:\\later.trn")
     commands.set_partner(world, P, DB, address(M))
     wait(world, 20.0)
-    assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
+    assert list_session_states(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
 
 
 def test_after_partner_off_without_a_log_backup_mirroring_restarts_at_once() -> None:
@@ -174,7 +174,7 @@ def test_after_partner_off_without_a_log_backup_mirroring_restarts_at_once() -> 
     commands.remove_session(world, P, DB)
     wait(world, 30.0)
     mirror(world)
-    assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
+    assert list_session_states(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
 
 
 def test_a_diverged_copy_cannot_become_the_mirror() -> None:
@@ -199,7 +199,7 @@ def test_the_future_mirror_remembers_its_principal_until_off() -> None:
     assert refusal(commands.set_partner, world, P, DB, address(M)) == 1418, "it calls back elsewhere"
     commands.remove_session(world, M, DB)
     mirror(world)
-    assert state(world)[0] is MirrorState.SYNCHRONIZED
+    assert list_session_states(world)[0] is MirrorState.SYNCHRONIZED
 
 
 Breaking = Callable[[World], object]
@@ -276,7 +276,7 @@ def test_set_witness_needs_all_three_connected_and_an_endpoint() -> None:
     assert refusal(commands.set_witness, world, P, DB, address(W)) == 1446
 
 
-def with_certificates(world: World, *, grant: bool = True) -> None:
+def create_certificates(world: World, *, grant: bool = True) -> None:
     """Create endpoints with certificate authentication, exchanged between all three servers."""
     for me in (P, M, W):
         accounts.create_master_key(world, me)
@@ -310,17 +310,17 @@ def test_a_session_with_certificates_between_untrusted_domains_works() -> None:
         world.update_instance(name, service_account=f"DOMAIN{number}\\sql")
     commands.set_partner(world, M, DB, address(P))
     assert refusal(commands.set_partner, world, P, DB, address(M)) == 1418
-    with_certificates(world)
+    create_certificates(world)
     commands.set_partner(world, P, DB, address(M))
     wait(world, 20.0)
     commands.set_witness(world, P, DB, address(W))
     assert world.copies[PRINCIPAL].mirroring.witness == W
-    assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
+    assert list_session_states(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
 
 
 def test_a_missing_grant_is_logged_by_the_acceptor() -> None:
     world = prepare_mirror()
-    with_certificates(world, grant=False)
+    create_certificates(world, grant=False)
     commands.set_partner(world, M, DB, address(P))
     assert refusal(commands.set_partner, world, P, DB, address(M)) == 1418
     log_events = [e for e in wait(world, 1.0) if e.kind == "errorlog" and e.server == M]
@@ -341,7 +341,10 @@ def test_changing_encryption_in_two_steps_keeps_the_session() -> None:
         for name in (W, M, P):
             endpoints.alter_endpoint(world, name, "Mirroring", encryption=level)
             wait(world, 10.0)
-            assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED), (name, level)
+            assert list_session_states(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED), (
+                name,
+                level,
+            )
     assert world.copies[PRINCIPAL].mirroring.role is Role.PRINCIPAL, (
         "no change was long enough for a failover"
     )
@@ -355,26 +358,26 @@ def test_changing_encryption_in_one_step_breaks_the_session() -> None:
         world.update_instance(name, endpoint=replace(server.endpoint, encryption="DISABLED"))
     endpoints.alter_endpoint(world, M, "Mirroring", encryption="REQUIRED")
     events = wait(world, 60.0)
-    assert state(world) == (MirrorState.DISCONNECTED, MirrorState.DISCONNECTED)
+    assert list_session_states(world) == (MirrorState.DISCONNECTED, MirrorState.DISCONNECTED)
     refused = [e.server for e in events if e.kind == "errorlog" and read_field(e, "number") in (28047, 28048)]
     assert sorted(str(server) for server in refused) == [P, M], "once for each acceptor, not each second"
     endpoints.alter_endpoint(world, P, "Mirroring", encryption="SUPPORTED")
     wait(world, 20.0)
-    assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
+    assert list_session_states(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
 
 
 def test_stopping_the_mirrors_endpoint_disconnects_cleanly() -> None:
     world = lab()
     endpoints.alter_endpoint(world, M, "Mirroring", state="STOPPED")
     wait(world, 5.0)
-    assert state(world) == (MirrorState.DISCONNECTED, MirrorState.DISCONNECTED)
+    assert list_session_states(world) == (MirrorState.DISCONNECTED, MirrorState.DISCONNECTED)
     assert world.clients["APP"].connected_to == P, "clients go on"
     end = world.instances[M].endpoint
     assert end is not None
     assert end.state is EndpointState.STOPPED
     endpoints.alter_endpoint(world, M, "Mirroring", state="STARTED")
     wait(world, 10.0)
-    assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
+    assert list_session_states(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def build_world_after(*lines: str, **kind: Any) -> World:
     return world
 
 
-def forced_and_back() -> World:
+def force_service_and_return() -> World:
     """Return a world in which service was forced on the mirror and the old principal is back: suspended,
     roles swapped.
     """
@@ -50,7 +50,7 @@ SITUATIONS: Final[dict[str, World]] = {
     "parted-OFF": build_world_after(f"cut {P} {M}", witness=False, safety=Safety.OFF),
     "exposed": build_world_after(f"cut {P} {M}"),
     "no-quorum": build_world_after(f"cut {P} {M}", f"cut {P} {W}", f"cut {M} {W}"),
-    "forced-back": forced_and_back(),
+    "forced-back": force_service_and_return(),
     "no-session": build_world_after(f"sql {P} {SET} OFF", witness=False),
 }
 """Sessions before the statement; SERVER_A was the principal."""
@@ -89,7 +89,7 @@ STATEMENTS: Final[dict[str, Statement]] = {
 }
 
 
-def rows_of(table: str) -> list[tuple[str, str, str, str]]:
+def list_outcomes(table: str) -> list[tuple[str, str, str, str]]:
     """Return (statement, situation, server, outcome) of each half cell."""
     head, *lines = (line.split() for line in table.strip().splitlines())
     return [
@@ -100,7 +100,7 @@ def rows_of(table: str) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def outcome_of(world: World, statement: str, server: str, database: str = DB) -> str:
+def get_outcome(world: World, statement: str, server: str, database: str = DB) -> str:
     try:
         STATEMENTS[statement](world, server, database)
     except SqlError as problem:
@@ -108,11 +108,11 @@ def outcome_of(world: World, statement: str, server: str, database: str = DB) ->
     return "ok"
 
 
-@pytest.mark.parametrize(("statement", "situation", "server", "outcome"), rows_of(TABLE))
+@pytest.mark.parametrize(("statement", "situation", "server", "outcome"), list_outcomes(TABLE))
 def test_statements_follow_the_matrix(statement: str, situation: str, server: str, outcome: str) -> None:
     world = SITUATIONS[situation].fork()
     before = world.compute_state_hash()
-    assert outcome_of(world, statement, server) == outcome
+    assert get_outcome(world, statement, server) == outcome
     if outcome != "ok":
         assert world.compute_state_hash() == before, "a refused statement changes nothing"
 
@@ -122,4 +122,4 @@ def test_statements_follow_the_matrix(statement: str, situation: str, server: st
 def test_system_databases_cannot_be_mirrored(statement: str, database: str) -> None:
     """The rule is in [DOC: Prerequisites, Restrictions]. The error number 1416 is derived from its text."""
     expected = "1463" if statement == "PARTNER" else "1416"
-    assert outcome_of(SITUATIONS["FULL"].fork(), statement, P, database) == expected
+    assert get_outcome(SITUATIONS["FULL"].fork(), statement, P, database) == expected

@@ -29,7 +29,7 @@ OPTIONS = {
 }
 
 
-def sql(world: World, server: str, text: str, seconds: float = 30.0) -> Answer:
+def run_sql(world: World, server: str, text: str, seconds: float = 30.0) -> Answer:
     return ask(world, server, text, seconds)
 
 
@@ -37,26 +37,26 @@ def sql(world: World, server: str, text: str, seconds: float = 30.0) -> Answer:
 def test_options_of_a_mirrored_database_are_restricted(option: str) -> None:
     world = lab()
     world.update_instance(P, version=2008)
-    assert sql(world, P, f"ALTER DATABASE {DB} SET {option}").numbers == OPTIONS[option]
+    assert run_sql(world, P, f"ALTER DATABASE {DB} SET {option}").numbers == OPTIONS[option]
 
 
 @pytest.mark.parametrize("option", ["TRUSTWORTHY ON", "RECOVERY FULL", "AUTO_SHRINK ON"])
 def test_the_mirror_accepts_no_option(option: str) -> None:
     """The option is set after a failover [DOC: set up a mirror database to use the TRUSTWORTHY property]."""
-    assert sql(lab(), M, f"ALTER DATABASE {DB} SET {option}").numbers == [954, 5069]
+    assert run_sql(lab(), M, f"ALTER DATABASE {DB} SET {option}").numbers == [954, 5069]
 
 
 def test_trustworthy_is_set_per_server() -> None:
     """Check documented behavior: [DOC: set up a mirror database to use the TRUSTWORTHY property]."""
     world = lab()
-    sql(world, P, f"ALTER DATABASE {DB} SET TRUSTWORTHY ON")
+    run_sql(world, P, f"ALTER DATABASE {DB} SET TRUSTWORTHY ON")
     query = f"SELECT is_trustworthy_on FROM sys.databases WHERE name = '{DB}'"
-    assert (sql(world, P, query).value, sql(world, M, query).value) == (1, 0)
+    assert (run_sql(world, P, query).value, run_sql(world, M, query).value) == (1, 0)
     do(world, f"power-off {P}", then_s=30.0)
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
-    assert sql(world, M, query).value == 0
-    sql(world, M, f"ALTER DATABASE {DB} SET TRUSTWORTHY ON")
-    assert sql(world, M, query).value == 1
+    assert run_sql(world, M, query).value == 0
+    run_sql(world, M, f"ALTER DATABASE {DB} SET TRUSTWORTHY ON")
+    assert run_sql(world, M, query).value == 1
 
 
 @pytest.mark.parametrize(
@@ -66,11 +66,11 @@ def test_the_owner_is_stored_per_server(statement: str) -> None:
     """owner_sid is stored in master, which is not mirrored [DOC: ALTER AUTHORIZATION; sys.databases]."""
     world = lab()
     query = f"SELECT SUSER_SNAME(owner_sid) FROM sys.databases WHERE name = '{DB}'"
-    assert sql(world, P, statement.format(DB)).numbers == [15151]
-    sql(world, P, "CREATE LOGIN boss WITH PASSWORD = 'Pa55word!'")
-    assert sql(world, P, statement.format(DB)).numbers == []
-    assert (sql(world, P, query).value, sql(world, M, query).value) == ("boss", "sa")
-    assert sql(world, M, statement.format(DB)).numbers == [954]
+    assert run_sql(world, P, statement.format(DB)).numbers == [15151]
+    run_sql(world, P, "CREATE LOGIN boss WITH PASSWORD = 'Pa55word!'")
+    assert run_sql(world, P, statement.format(DB)).numbers == []
+    assert (run_sql(world, P, query).value, run_sql(world, M, query).value) == ("boss", "sa")
+    assert run_sql(world, M, statement.format(DB)).numbers == [954]
 
 
 def test_the_creator_or_restorer_of_a_database_owns_it() -> None:
@@ -81,22 +81,22 @@ def test_the_creator_or_restorer_of_a_database_owns_it() -> None:
     world = lab()
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
     query = "SELECT SUSER_SNAME(owner_sid), is_trustworthy_on FROM sys.databases WHERE name = '{}'"
-    sql(world, P, "CREATE DATABASE Small")
-    assert sql(world, P, query.format("Small")).grids == [[["CORP\\dba", 0]]]
-    assert sql(world, P, "ALTER AUTHORIZATION ON DATABASE::Small TO sa").numbers == []
-    sql(world, P, "ALTER DATABASE Small SET TRUSTWORTHY ON")
-    assert sql(world, P, query.format("Small")).grids == [[["sa", 1]]]
-    sql(world, P, "BACKUP DATABASE Small TO DISK = 'D:\\small.bak'")
-    sql(world, P, "RESTORE DATABASE Small FROM DISK = 'D:\\small.bak' WITH REPLACE")
-    assert sql(world, P, query.format("Small")).grids == [[["sa", 0]]]
+    run_sql(world, P, "CREATE DATABASE Small")
+    assert run_sql(world, P, query.format("Small")).grids == [[["CORP\\dba", 0]]]
+    assert run_sql(world, P, "ALTER AUTHORIZATION ON DATABASE::Small TO sa").numbers == []
+    run_sql(world, P, "ALTER DATABASE Small SET TRUSTWORTHY ON")
+    assert run_sql(world, P, query.format("Small")).grids == [[["sa", 1]]]
+    run_sql(world, P, "BACKUP DATABASE Small TO DISK = 'D:\\small.bak'")
+    run_sql(world, P, "RESTORE DATABASE Small FROM DISK = 'D:\\small.bak' WITH REPLACE")
+    assert run_sql(world, P, query.format("Small")).grids == [[["sa", 0]]]
     moves = "MOVE 'Small' TO 'D:\\o.mdf', MOVE 'Small_log' TO 'L:\\o.ldf'"
-    sql(world, P, f"RESTORE DATABASE Other FROM DISK = 'D:\\small.bak' WITH {moves}")
-    assert sql(world, P, query.format("Other")).grids == [[["CORP\\dba", 0]]]
-    sql(world, P, "ALTER AUTHORIZATION ON DATABASE::Other TO [CORP\\sqlservice]")
-    assert sql(world, P, query.format("Other")).grids == [[["CORP\\sqlservice", 0]]]
-    sql(world, P, "EXEC sp_detach_db 'Other'")
-    sql(world, P, "CREATE DATABASE Other ON (FILENAME = 'D:\\o.mdf') FOR ATTACH")
-    assert sql(world, P, query.format("Other")).grids == [[["CORP\\dba", 0]]]
+    run_sql(world, P, f"RESTORE DATABASE Other FROM DISK = 'D:\\small.bak' WITH {moves}")
+    assert run_sql(world, P, query.format("Other")).grids == [[["CORP\\dba", 0]]]
+    run_sql(world, P, "ALTER AUTHORIZATION ON DATABASE::Other TO [CORP\\sqlservice]")
+    assert run_sql(world, P, query.format("Other")).grids == [[["CORP\\sqlservice", 0]]]
+    run_sql(world, P, "EXEC sp_detach_db 'Other'")
+    run_sql(world, P, "CREATE DATABASE Other ON (FILENAME = 'D:\\o.mdf') FOR ATTACH")
+    assert run_sql(world, P, query.format("Other")).grids == [[["CORP\\dba", 0]]]
 
 
 def test_a_mirror_is_not_backed_up() -> None:
@@ -106,7 +106,7 @@ def test_a_mirror_is_not_backed_up() -> None:
         for name in (P, M):
             world.update_instance(name, version=version)
         for backup_type in ("DATABASE", "LOG"):
-            assert sql(world, M, f"BACKUP {backup_type} {DB} TO DISK = 'D:\\x'").numbers == [number, 3013]
+            assert run_sql(world, M, f"BACKUP {backup_type} {DB} TO DISK = 'D:\\x'").numbers == [number, 3013]
         assert [line[1] for line in world.errorlog[M][-2:]] == [3041, 3041]
 
 
@@ -146,23 +146,23 @@ def test_an_upgrade_keeps_the_compatibility_level() -> None:
     world = lab()
     query = f"SELECT compatibility_level FROM sys.databases WHERE name IN ('{DB}', 'master') ORDER BY name"
     do(world, f"upgrade {M} 2008", then_s=1000.0)
-    assert sql(world, M, query).grids == [[[100], [90]]]
+    assert run_sql(world, M, query).grids == [[[100], [90]]]
     do(world, f"upgrade {M} 2014", then_s=1000.0)
-    assert sql(world, M, query).grids == [[[120], [100]]]
+    assert run_sql(world, M, query).grids == [[[120], [100]]]
 
 
-def upgraded_and_failed_over() -> World:
+def upgrade_and_fail_over() -> World:
     world = lab()
     do(world, f"upgrade {M} 2008", then_s=1100.0)
-    sql(world, P, f"ALTER DATABASE {DB} SET PARTNER FAILOVER", 60.0)
+    run_sql(world, P, f"ALTER DATABASE {DB} SET PARTNER FAILOVER", 60.0)
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     return world
 
 
 def test_after_failing_over_to_the_newer_partner_the_session_cannot_be_resumed() -> None:
     """Check documented behavior: [DOC: upgrading mirrored instances]."""
-    world = upgraded_and_failed_over()
-    reply = sql(world, M, f"ALTER DATABASE {DB} SET PARTNER RESUME")
+    world = upgrade_and_fail_over()
+    reply = run_sql(world, M, f"ALTER DATABASE {DB} SET PARTNER RESUME")
     assert reply.numbers == []
     assert world.copies[MIRROR].mirroring.state is MirrorState.SUSPENDED
     newest = {server: [line[1] for line in world.errorlog[server][-3:]] for server in (P, M)}
@@ -170,7 +170,7 @@ def test_after_failing_over_to_the_newer_partner_the_session_cannot_be_resumed()
     assert 1454 in newest[P]
     assert 1453 in newest[M]
     do(world, f"upgrade {P} 2008", then_s=1100.0)
-    assert sql(world, M, f"ALTER DATABASE {DB} SET PARTNER RESUME", 60.0).numbers == []
+    assert run_sql(world, M, f"ALTER DATABASE {DB} SET PARTNER RESUME", 60.0).numbers == []
     assert world.copies[MIRROR].mirroring.state is MirrorState.SYNCHRONIZED
 
 
@@ -190,7 +190,7 @@ def test_a_principal_requests_a_page_only_while_synchronized() -> None:
     world = lab()
     for server in (P, M):
         world.update_instance(server, version=2008)
-    sql(world, P, f"ALTER DATABASE {DB} SET PARTNER SUSPEND")
+    run_sql(world, P, f"ALTER DATABASE {DB} SET PARTNER SUSPEND")
     events = do(world, f"corrupt-page {P} {DB} page=77", then_s=10.0)
     numbers = {read_field(event, "number") for event in events if event.kind == "errorlog"}
     assert 824 in numbers

@@ -15,7 +15,7 @@ def figures() -> dict[str, Figure]:
     return {name: make() for name, make in FIGURES.items()}
 
 
-def line(figure: Figure, panel: int, name: str) -> FigureLine:
+def find_line(figure: Figure, panel: int, name: str) -> FigureLine:
     (curve,) = [line for line in figure.panels[panel].lines if line.name == name]
     return curve
 
@@ -48,7 +48,7 @@ def test_measured_points_are_on_the_model_curves(figures: dict[str, Figure]) -> 
 
 def test_a_rebuild_fills_queues_and_the_redo_queue_drains_last(figures: dict[str, Figure]) -> None:
     figure = figures["Figure 3"]
-    send, redo = line(figure, 0, "send queue"), line(figure, 0, "redo queue")
+    send, redo = find_line(figure, 0, "send queue"), find_line(figure, 0, "redo queue")
     (point,) = [line for line in figure.panels[0].lines if line.measured]
     empty = next(x for x, y in zip(send.x, send.y, strict=True) if x > point.x[0] - 10.0 and y < 1000.0)
     assert empty == pytest.approx(point.x[0], rel=0.03)
@@ -58,7 +58,7 @@ def test_a_rebuild_fills_queues_and_the_redo_queue_drains_last(figures: dict[str
 
 def test_small_batches_are_slowed_most_in_full(figures: dict[str, Figure]) -> None:
     full_curve, none_curve = (
-        line(figures["Figure 4"], 0, name).y for name in ("safety FULL", "no mirroring")
+        find_line(figures["Figure 4"], 0, name).y for name in ("safety FULL", "no mirroring")
     )
     penalty = np.array(full_curve) / np.array(none_curve)
     assert penalty[0] > 3.0
@@ -69,7 +69,9 @@ def test_small_batches_are_slowed_most_in_full(figures: dict[str, Figure]) -> No
 def test_full_slows_a_clustered_index_and_hardly_a_nonclustered_one(figures: dict[str, Figure]) -> None:
     for name in ("Figure 1", "Figure 2"):
         figure = figures[name]
-        ratio = np.array(line(figure, 0, "safety FULL").y) / np.array(line(figure, 0, "safety OFF").y)
+        ratio = np.array(find_line(figure, 0, "safety FULL").y) / np.array(
+            find_line(figure, 0, "safety OFF").y
+        )
         clustered = ["non" not in kind for kind in figure.categories]
         assert min(ratio[clustered]) > 1.2
         assert max(ratio[np.logical_not(clustered)]) < 1.1
@@ -77,13 +79,14 @@ def test_full_slows_a_clustered_index_and_hardly_a_nonclustered_one(figures: dic
 
 @pytest.mark.parametrize("name", ["Figure 11", "Figure 15"])
 def test_send_queues_over_time_only_grow(name: str, figures: dict[str, Figure]) -> None:
-    queue = line(figures[name], 0, "safety OFF").y
+    queue = find_line(figures[name], 0, "safety OFF").y
     assert np.all(np.diff(queue) > 0.0)
 
 
 def test_compression_helps_most_where_bandwidth_is_low(figures: dict[str, Figure]) -> None:
     packed, raw = (
-        np.array(line(figures["Compression, FULL"], 0, name).y) for name in ("compressed", "not compressed")
+        np.array(find_line(figures["Compression, FULL"], 0, name).y)
+        for name in ("compressed", "not compressed")
     )
     gain = packed / raw
     assert gain[0] > 3.0

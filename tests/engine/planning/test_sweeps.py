@@ -49,12 +49,12 @@ def test_a_point_equals_a_single_run_of_the_flow_model(workload: Workload, mode:
         assert point.mirror_cpu_percent == pytest.approx(single_rates.mirror_cpu_percent, rel=0.02)
 
 
-def column(curve: Sweep, name: str) -> list[float]:
+def get_column(curve: Sweep, name: str) -> list[float]:
     return [float(value) for value in curve.read_column(name)]
 
 
 def test_workload1_in_full_tolerates_20_ms_and_slows_beyond() -> None:
-    near_tps, at20, at100, at200 = column(
+    near_tps, at20, at100, at200 = get_column(
         sweep_rtt(MirroringPlan(safety=FULL), (0.2, 20.0, 100.0, 200.0)), "transactions_per_s"
     )
     assert at20 > 0.99 * near_tps
@@ -75,7 +75,7 @@ def test_with_off_no_commit_waits_but_the_send_queue_grows(
     workload: Workload, good_ms: tuple[float, ...], bad_ms: tuple[float, ...]
 ) -> None:
     curve = sweep_rtt(MirroringPlan(workload=workload, safety=OFF), good_ms + bad_ms)
-    growth = column(curve, "send_queue_growth_kb_per_s")
+    growth = get_column(curve, "send_queue_growth_kb_per_s")
     assert growth[: len(good_ms)] == [0.0] * len(good_ms)
     assert all(value > 50.0 for value in growth[len(good_ms) :])
     assert np.ptp(curve.read_column("transactions_per_s")) < 0.01
@@ -83,7 +83,7 @@ def test_with_off_no_commit_waits_but_the_send_queue_grows(
 
 def test_workload1_needs_more_bandwidth_than_it_writes_log() -> None:
     full_sweep = sweep_bandwidth(MirroringPlan(safety=FULL), (1000.0, 10.0, 5.0, 1.0))
-    tps = column(full_sweep, "transactions_per_s")
+    tps = get_column(full_sweep, "transactions_per_s")
     assert tps[1] > 0.995 * tps[0]
     assert tps[2] < 0.85 * tps[0]
     assert tps[3] < 0.2 * tps[0]

@@ -15,7 +15,7 @@ from tests.engine.worlds import do, lab
 from tests.events import read_field
 
 
-def app_with_login(world: World) -> None:
+def create_app_login(world: World) -> None:
     """Let the application log in as `app`, a SQL login of SERVER_A and user of Sales."""
     accounts.create_login(world, P, "app", password="Secret#1")
     accounts.create_user(world, P, DB, "app")
@@ -30,7 +30,7 @@ def fail_over(world: World) -> None:
 
 def test_users_reach_the_mirror_through_the_log_but_logins_do_not() -> None:
     world = lab()
-    app_with_login(world)
+    create_app_login(world)
     assert [user.name for user in commits.list_users_of(world, M, DB)] == ["app"]
     assert world.instances[M].find_login("app") is None
     assert [user.name for user in accounts.list_orphans(world, M, DB)] == ["app"]
@@ -40,7 +40,7 @@ def test_users_reach_the_mirror_through_the_log_but_logins_do_not() -> None:
 def test_a_user_is_lost_with_its_unsent_log() -> None:
     world = lab(witness=False)
     do(world, f"sql {P} ALTER DATABASE Sales SET PARTNER SUSPEND")
-    app_with_login(world)
+    create_app_login(world)
     assert commits.list_users_of(world, M, DB) == ()
     do(world, f"sql {P} ALTER DATABASE Sales SET PARTNER RESUME")
     assert [user.name for user in commits.list_users_of(world, M, DB)] == ["app"]
@@ -48,7 +48,7 @@ def test_a_user_is_lost_with_its_unsent_log() -> None:
 
 def test_an_application_without_its_login_is_refused_until_the_sid_matches() -> None:
     world = lab()
-    app_with_login(world)
+    create_app_login(world)
     fail_over(world)
     assert world.clients["APP"].connected_to is None
     log_events = [
@@ -68,7 +68,7 @@ def test_an_application_without_its_login_is_refused_until_the_sid_matches() -> 
 
 def test_transfer_logins_keeps_the_sid() -> None:
     world = lab()
-    app_with_login(world)
+    create_app_login(world)
     do(world, f"transfer-logins {P} {M}")
     fail_over(world)
     assert world.clients["APP"].connected_to == M
@@ -76,7 +76,7 @@ def test_transfer_logins_keeps_the_sid() -> None:
 
 def test_transfer_logins_skips_a_login_with_another_sid() -> None:
     world = lab()
-    app_with_login(world)
+    create_app_login(world)
     accounts.create_login(world, M, "app")
     events = do(world, f"transfer-logins {P} {M}")
     assert any("not changed because the SID differs: app" in e.text for e in events if e.kind == "chore")

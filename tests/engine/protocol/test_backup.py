@@ -42,7 +42,7 @@ CERTIFICATE = Certificate(
 )
 
 
-def sets(world: World, path: str, server: str = P) -> tuple[backup.BackupSet, ...]:
+def list_backup_sets(world: World, path: str, server: str = P) -> tuple[backup.BackupSet, ...]:
     return restore.list_backup_sets(world, server, path)
 
 
@@ -66,11 +66,11 @@ def test_log_backups_form_a_chain_without_gaps_or_overlap() -> None:
     for _ in range(3):
         wait(world, 10.0)
         take_log_backup(world)
-    chain = sets(world, TRN)
+    chain = list_backup_sets(world, TRN)
     assert [backup_set.kind for backup_set in chain] == ["LOG"] * 3, "appended to one file"
     assert all(a.last_kb == b.first_kb < b.last_kb for a, b in itertools.pairwise(chain))
     take_log_backup(world, init=True)
-    assert len(sets(world, TRN)) == 1, "WITH INIT overwrites"
+    assert len(list_backup_sets(world, TRN)) == 1, "WITH INIT overwrites"
 
 
 def test_copy_only_does_not_affect_the_chain() -> None:
@@ -100,7 +100,7 @@ def test_log_backups_are_restored_in_sequence() -> None:
     assert (gap.value.number, gap.value.also) == (4305, (3013,))
     outcome = restore_log(world, "D:\\1.trn")
     two = restore_log(world, "D:\\2.trn")
-    assert outcome.end_of_log_kb < two.end_of_log_kb == sets(world, "D:\\2.trn")[0].last_kb
+    assert outcome.end_of_log_kb < two.end_of_log_kb == list_backup_sets(world, "D:\\2.trn")[0].last_kb
     assert refusal(restore.restore_log, world, M, DB, "D:\\1.trn") == 4326
     finish(world, M, restore.restore_log(world, M, DB, "D:\\2.trn"))
     assert world.copies[MIRROR].db_state is DbState.ONLINE
@@ -120,7 +120,7 @@ def test_a_differential_backup_requires_its_full_backup() -> None:
     assert refusal(restore.restore_database, world, M, DB, "D:\\diff.bak", recovery=False) == 3136
     restore_full(world)
     copy = restore_full(world, "D:\\diff.bak")
-    assert copy.end_of_log_kb == sets(world, "D:\\diff.bak")[0].last_kb
+    assert copy.end_of_log_kb == list_backup_sets(world, "D:\\diff.bak")[0].last_kb
 
 
 def test_log_of_another_recovery_path_is_refused() -> None:
@@ -281,7 +281,7 @@ RESTORE_REFUSED: dict[str, Case] = {
     "full backup as log": (lambda w: restore_full(w), put("LOG", FULL), 3135),
     "no database yet": (do_nothing, put("LOG", TRN), 3118),
     "no such backup in the file": (do_nothing, put("DATABASE", FULL, file=2), 4038),
-    "newer version": (lambda w: newer(w), put("DATABASE"), 3169),
+    "newer version": (lambda w: lower_backup_version(w), put("DATABASE"), 3169),
     "another database": (
         lambda w: (restore_full(w), w.update_copy(MIRROR, family=9)), put("DATABASE"), 3154),
     "log of another database": (
@@ -293,8 +293,8 @@ RESTORE_REFUSED: dict[str, Case] = {
 }  # fmt: skip
 
 
-def newer(world: World) -> None:
-    old = sets(world, FULL, M)[0]
+def lower_backup_version(world: World) -> None:
+    old = list_backup_sets(world, FULL, M)[0]
     world.files[M, FULL] = backup.BackupFile((replace(old, version=2008),))
 
 
@@ -310,7 +310,7 @@ def disconnect_client(world: World) -> None:
 
 
 @cache
-def with_backups() -> World:
+def take_backups() -> World:
     """Return the lab with a full and a log backup on all servers; to be forked."""
     world = build_unmirrored_world()
     take_full_backup(world)
@@ -323,7 +323,7 @@ def with_backups() -> World:
 
 @pytest.mark.parametrize("case", RESTORE_REFUSED)
 def test_invalid_restores_are_refused(case: str) -> None:
-    world = with_backups().fork()
+    world = take_backups().fork()
     prepare, act, number = RESTORE_REFUSED[case]
     prepare(world)
     assert refusal(act, world) == number
@@ -353,7 +353,7 @@ def test_no_truncate_saves_the_log_of_a_damaged_database() -> None:
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     end = streams.get_end_of_log_kb(world, world.copies[PRINCIPAL])
     do(world, f"sql {P} BACKUP LOG {DB} TO DISK = 'L:\\tail.trn' WITH NO_TRUNCATE", then_s=30.0)
-    assert sets(world, "L:\\tail.trn")[0].last_kb == end
+    assert list_backup_sets(world, "L:\\tail.trn")[0].last_kb == end
 
 
 def test_a_stopped_server_forgets_its_running_backup() -> None:
@@ -373,7 +373,7 @@ def test_the_mirror_knows_the_last_log_backup_after_the_takeover() -> None:
     do(world, f"power-off {P}")
     assert world.copies[MIRROR].last_log_backup_kb == log_backup_kb
     take_log_backup(world, M, "D:\\next.trn")
-    assert sets(world, "D:\\next.trn", M)[0].first_kb == log_backup_kb, (
+    assert list_backup_sets(world, "D:\\next.trn", M)[0].first_kb == log_backup_kb, (
         "the chain goes on on the other server"
     )
 

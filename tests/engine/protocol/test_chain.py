@@ -18,13 +18,13 @@ ACTIONS = ("log", "full", "failover", "suspend", "resume", "power", "shrink", "f
 LOG_MAX_KB = 300.0 * 1024
 
 
-def server_that_serves(world: World) -> str | None:
+def find_serving_server(world: World) -> str | None:
     return next((server for server in (P, M) if serving.is_serving(world, (server, DB))), None)
 
 
 def act(world: World, action: str) -> None:
     """Apply the action if the servers allow it."""
-    server = server_that_serves(world)
+    server = find_serving_server(world)
     partner = M if server == P else P
     try:
         if action == "power":
@@ -110,7 +110,7 @@ def test_all_backups_of_two_servers_restore_a_database_in_sequence() -> None:
     finish(world, P, backup.back_up_database(world, P, DB, "D:\\full.bak"))
     for action in ("log", "failover", "log", "wait", "log", "power", "log"):
         act(world, action)
-    server_now = server_that_serves(world)
+    server_now = find_serving_server(world)
     assert server_now is not None
     do(world, *(f"copy-file {a} {b} D:\\log.bak" for a, b in ((P, "SERVER_W"),)), then_s=10.0)
     finish(world, P, commands.remove_session(world, server_now, DB))

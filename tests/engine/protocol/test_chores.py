@@ -116,13 +116,13 @@ def test_an_impossible_chore_is_reported_and_changes_nothing(
     assert world.compute_state_hash() == before
 
 
-def ready() -> World:
+def build_ready_world() -> World:
     world = build_unmirrored_world()
     take_full_backup(world)
     return world
 
 
-READY = ready()
+READY = build_ready_world()
 
 
 # --- jobs and linked servers -----------------------------------------------------------------------

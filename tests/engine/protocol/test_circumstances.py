@@ -20,7 +20,7 @@ def ask(world: World, server: str, sql: str) -> list[list[object]]:
     return read_field(done_events[-1], "results")[-1]["rows"]
 
 
-def counter(world: World, server: str, name: str) -> int:
+def read_counter(world: World, server: str, name: str) -> int:
     sql = f"SELECT cntr_value FROM sys.dm_os_performance_counters WHERE instance_name='{DB}' AND counter_name='{name}'"
     value = ask(world, server, sql)[0][0]
     assert isinstance(value, int)
@@ -30,10 +30,10 @@ def counter(world: World, server: str, name: str) -> int:
 def test_a_slow_data_disk_grows_the_redo_queue_until_repaired() -> None:
     world = lab()
     do(world, f"slow-disk {M} data factor=10", then_s=60.0)
-    grown = counter(world, M, "Redo Queue KB")
+    grown = read_counter(world, M, "Redo Queue KB")
     assert grown > 5_000
     do(world, f"slow-disk {M} data factor=1", then_s=30.0)
-    assert counter(world, M, "Redo Queue KB") < grown / 10
+    assert read_counter(world, M, "Redo Queue KB") < grown / 10
 
 
 def test_an_open_transaction_holds_the_log_until_it_ends() -> None:
@@ -56,7 +56,7 @@ def test_the_log_flush_counter_never_decreases() -> None:
     flush_rates = []
     for line in ("note calm", f"workload {DB} Workload2", f"workload {DB} none", f"workload {DB} Workload1"):
         do(world, line, then_s=20.0)
-        flush_rates.append(counter(world, P, "Log Flushes/sec"))
+        flush_rates.append(read_counter(world, P, "Log Flushes/sec"))
     assert flush_rates == sorted(flush_rates)
     assert flush_rates[0] > 1_000
 

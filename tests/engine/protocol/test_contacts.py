@@ -12,16 +12,22 @@ from tests.engine.availability.worlds import ag_lab
 from tests.engine.worlds import M, P, W, do, lab
 
 
-def _sql(server: str, database: str, clause: str) -> str:
+def _build_sql_line(server: str, database: str, clause: str) -> str:
     return f"sql {server} ALTER DATABASE [{database}] SET {clause}"
 
 
 SWITCHES = ("restart-service", "pull-cable", "plug-cable", "hang")
 ACTS = {
     "mirroring": [
-        *(_sql(P, "Sales000", clause) for clause in ("PARTNER OFF", "WITNESS OFF", "PARTNER FAILOVER")),
-        *(_sql(M, "Sales001", clause) for clause in ("PARTNER SUSPEND", "PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")),
-        _sql(P, "Sales002", f"WITNESS = 'TCP://{W}:5022'"),
+        *(
+            _build_sql_line(P, "Sales000", clause)
+            for clause in ("PARTNER OFF", "WITNESS OFF", "PARTNER FAILOVER")
+        ),
+        *(
+            _build_sql_line(M, "Sales001", clause)
+            for clause in ("PARTNER SUSPEND", "PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
+        ),
+        _build_sql_line(P, "Sales002", f"WITNESS = 'TCP://{W}:5022'"),
         *(f"{verb} {server}" for verb in SWITCHES for server in (P, M, W)),
         f"cut {P} {M}",
         f"sql {M} ALTER ENDPOINT Mirroring STATE = STOPPED",
@@ -35,7 +41,7 @@ ACTS = {
         "sql NODE_1 DROP AVAILABILITY GROUP [AG1]",
         *(f"{verb} NODE_{n}" for verb in SWITCHES for n in (1, 2, 3)),
     ],
-}  # fmt: skip
+}
 
 
 def _find_expected_wait(world: World, guid: int, me: str, peer: str) -> str:

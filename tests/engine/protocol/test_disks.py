@@ -14,7 +14,7 @@ from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, do, lab
 from tests.events import read_field
 
 
-def numbers(events: list[Event], server: str) -> list[tuple[int, int]]:
+def list_numbers(events: list[Event], server: str) -> list[tuple[int, int]]:
     """Return (number, state) of the error log lines; 0 for a line without number."""
     return [
         (read_field(e, "number"), read_field(e, "state"))
@@ -37,7 +37,7 @@ def test_a_lost_log_disk_is_logged_locally_and_causes_a_failover(line: str) -> N
     world = lab()
     do(world, f"sql {P} USE {DB}\n    BEGIN TRAN\n    WAITFOR DELAY '00:01'", then_s=2.0)
     events = do(world, line)
-    numbers_found = numbers(events, P)
+    numbers_found = list_numbers(events, P)
     assert numbers_found[:4] == [(17053, 1), (0, 0), (9001, 4), (3422, 1)]
     assert [number for number, _ in numbers_found[4:6]] == [17137, 17207]
     waiting = next(event for event in events if event.kind == "sql_done")
@@ -56,7 +56,7 @@ def test_a_lost_data_disk_does_not_affect_the_session_but_stops_clients() -> Non
     assert run_sql(world, P, f"USE {DB}\n    CREATE TABLE t (a int)") == [0]
     events = do(world, f"fail-volume {P} D", then_s=70.0)
     # the second error follows at the next checkpoint
-    assert numbers(events, P) == [(823, 2), (823, 3), (5901, 1)]
+    assert list_numbers(events, P) == [(823, 2), (823, 3), (5901, 1)]
     client_events = [event for event in events if event.kind == "client"]
     assert [read_field(event, "number") for event in client_events] == [823]
     assert world.copies[PRINCIPAL].mirroring.role is Role.PRINCIPAL
@@ -88,7 +88,7 @@ def test_after_a_lost_data_disk_manual_failover_works_and_suspends_the_session()
 def test_a_lost_data_disk_is_noticed_at_the_next_database_start() -> None:
     world = lab(witness=False)
     events = do(world, f"fail-volume {P} D", f"restart-service {P}", then_s=40.0)
-    numbers_found = [number for number, _ in numbers(events, P)]
+    numbers_found = [number for number, _ in list_numbers(events, P)]
     assert numbers_found[numbers_found.index(17204) - 1 :][:3] == [17137, 17204, 5120]
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     assert world.copies[MIRROR].mirroring.state is MirrorState.DISCONNECTED
@@ -99,8 +99,8 @@ def test_a_lost_data_disk_is_noticed_at_the_next_database_start() -> None:
 def test_a_mirror_without_its_data_disk_suspends_the_session_until_resumed() -> None:
     world = lab()
     events = do(world, f"fail-volume {M} D")
-    assert numbers(events, M)[:2] == [(823, 1), (1454, 1)]
-    assert (1453, 1) in numbers(events, P)
+    assert list_numbers(events, M)[:2] == [(823, 1), (1454, 1)]
+    assert (1453, 1) in list_numbers(events, P)
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SUSPENDED
     assert world.availability[DB].serving
     assert run_sql(world, P, f"ALTER DATABASE {DB} SET PARTNER RESUME") == [1462]
@@ -117,7 +117,7 @@ def test_a_lone_mirror_without_its_data_disk_cannot_be_forced() -> None:
 def test_a_mirror_without_its_log_disk_is_a_lost_partner() -> None:
     world = lab()
     events = do(world, f"fail-volume {M} L")
-    assert numbers(events, M) == [(17053, 1), (0, 0), (9001, 4)]
+    assert list_numbers(events, M) == [(17053, 1), (0, 0), (9001, 4)]
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.DISCONNECTED
     assert world.availability[DB].serving
     do(world, f"mend-volume {M} L")

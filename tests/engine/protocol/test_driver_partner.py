@@ -14,11 +14,11 @@ FORCE = f"sql {M} ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
 REFUSED = f"APP: Server {M}, database {DB} is not configured for database mirroring."
 
 
-def app_is_on(world: World) -> str | None:
+def find_app_server(world: World) -> str | None:
     return world.clients["APP"].connected_to
 
 
-def client_texts(events: list[Event]) -> list[str]:
+def list_client_texts(events: list[Event]) -> list[str]:
     return [event.text for event in events if event.kind == "client"]
 
 
@@ -31,37 +31,37 @@ def recover_principal() -> tuple[World, list[Event]]:
 
 def test_a_recovered_former_mirror_is_refused_once() -> None:
     world, events = recover_principal()
-    assert app_is_on(world) is None
-    assert client_texts(events).count(REFUSED) == 1
+    assert find_app_server(world) is None
+    assert list_client_texts(events).count(REFUSED) == 1
     assert world.clients["APP"].failed_logins > 10
 
 
 def test_a_new_connection_string_reconnects_the_application() -> None:
     world, _ = recover_principal()
     do(world, f"point-app APP {M}", then_s=10.0)
-    assert app_is_on(world) == M
+    assert find_app_server(world) == M
 
 
 def test_forced_service_needs_no_new_connection_string() -> None:
     world = lab(witness=False)
     do(world, f"power-off {P}")
     events = do(world, FORCE, then_s=60.0)
-    assert app_is_on(world) == M
-    assert REFUSED not in client_texts(events)
+    assert find_app_server(world) == M
+    assert REFUSED not in list_client_texts(events)
 
 
 def test_the_first_server_of_the_connection_string_may_be_without_mirroring() -> None:
     world = lab(witness=False)
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=5.0)
     do(world, f"restart-service {P}", then_s=60.0)
-    assert app_is_on(world) == P
+    assert find_app_server(world) == P
 
 
 def test_an_open_connection_outlives_the_session() -> None:
     world = lab()
     do(world, f"power-off {P}", then_s=40.0)
-    assert app_is_on(world) == M
+    assert find_app_server(world) == M
     do(world, OFF, then_s=60.0)
-    assert app_is_on(world) == M, "what is connected stays connected"
+    assert find_app_server(world) == M, "what is connected stays connected"
     do(world, f"restart-service {M}", then_s=90.0)
-    assert app_is_on(world) is None, "a new login by the partner's name is refused"
+    assert find_app_server(world) is None, "a new login by the partner's name is refused"

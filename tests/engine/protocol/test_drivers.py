@@ -20,7 +20,9 @@ from tests.events import read_field
 NEVER = None
 
 
-def world_of(driver: str, has_partner: bool = True, command_timeout_s: float | None = None) -> World:
+def build_world_with_driver(
+    driver: str, has_partner: bool = True, command_timeout_s: float | None = None
+) -> World:
     world = lab()
     world.clients["APP"] = replace(
         world.clients["APP"],
@@ -63,7 +65,7 @@ STOPPED = [
 
 @pytest.mark.parametrize(("driver", "has_partner", "measured"), STOPPED)
 def test_drivers_handle_a_stopped_service(driver: str, has_partner: bool, measured: float | None) -> None:
-    world = world_of(driver, has_partner)
+    world = build_world_with_driver(driver, has_partner)
     start_tick = world.tick
     delay_s = back_s(world, f"stop-service {P}")
     if measured is None:
@@ -110,7 +112,7 @@ def test_each_profile_matches_its_measurement_and_names_the_version() -> None:
 def test_drivers_handle_a_computer_without_power(
     driver: str, has_partner: bool, timeout_s: float, measured: float | None
 ) -> None:
-    delay_s = back_s(world_of(driver, has_partner, timeout_s), f"power-off {P}")
+    delay_s = back_s(build_world_with_driver(driver, has_partner, timeout_s), f"power-off {P}")
     if measured is None:
         assert delay_s is None
     else:
@@ -118,11 +120,11 @@ def test_drivers_handle_a_computer_without_power(
 
 
 def test_the_default_command_timeout_is_the_drivers() -> None:
-    assert back_s(world_of("sqlclient"), f"power-off {P}") == pytest.approx(31.5, abs=1.6)
+    assert back_s(build_world_with_driver("sqlclient"), f"power-off {P}") == pytest.approx(31.5, abs=1.6)
 
 
 def test_without_a_timeout_tcp_gives_up_after_fifteen_minutes() -> None:
-    world = world_of("odbc-18")
+    world = build_world_with_driver("odbc-18")
     assert back_s(world, f"power-off {P}", within_s=900.0) is None
     delay_s = back_s(world, "note still waiting", within_s=60.0)
     assert delay_s is not None
@@ -130,7 +132,7 @@ def test_without_a_timeout_tcp_gives_up_after_fifteen_minutes() -> None:
 
 
 def test_an_application_without_retry_stays_disconnected() -> None:
-    world = world_of("sqlclient")
+    world = build_world_with_driver("sqlclient")
     world.clients["APP"] = replace(world.clients["APP"], reconnects=False)
     assert back_s(world, f"stop-service {P}", within_s=120.0) is None
     do(world, "start-app APP", then_s=5.0)
@@ -138,7 +140,7 @@ def test_an_application_without_retry_stays_disconnected() -> None:
 
 
 def test_settings_of_an_application_are_changed_by_keyword() -> None:
-    world = world_of("tedious")
+    world = build_world_with_driver("tedious")
     do(world, "stop-service " + P, then_s=60.0)
     assert world.clients["APP"].connected_to is None
     do(
@@ -156,7 +158,7 @@ def test_settings_of_an_application_are_changed_by_keyword() -> None:
 
 
 def test_conditions_evaluate_errors_of_an_application() -> None:
-    world = world_of("tedious")
+    world = build_world_with_driver("tedious")
     app = world.clients["APP"]
     assert get_command_timeout_s(app) == 15.0
     assert get_command_timeout_s(replace(app, command_timeout_s=0.0)) == 0.0

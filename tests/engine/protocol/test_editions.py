@@ -25,7 +25,7 @@ def run_sql(world: World, server: str, sql: str, then_s: float = 1.0) -> list[tu
     return [(message["number"], message["text"]) for message in read_field(done_events[-1], "messages")]
 
 
-def numbers(world: World, server: str, sql: str) -> list[int]:
+def list_numbers(world: World, server: str, sql: str) -> list[int]:
     return [number for number, _ in run_sql(world, server, sql)]
 
 
@@ -36,24 +36,26 @@ def test_small_editions_can_only_be_a_witness(edition: str) -> None:
     create = (
         "CREATE ENDPOINT Mirroring STATE=STARTED AS TCP (LISTENER_PORT=5022) FOR DATABASE_MIRRORING (ROLE={})"
     )
-    assert numbers(world, W, create.format("ALL")) == [7878]
-    assert numbers(world, W, create.format("WITNESS")) == [0]
-    assert numbers(world, W, "ALTER ENDPOINT Mirroring FOR DATABASE_MIRRORING (ROLE = PARTNER)") == [7878]
-    assert numbers(world, P, f"ALTER DATABASE {DB} SET WITNESS = 'TCP://SERVER_W:5022'") == [0]
+    assert list_numbers(world, W, create.format("ALL")) == [7878]
+    assert list_numbers(world, W, create.format("WITNESS")) == [0]
+    assert list_numbers(world, W, "ALTER ENDPOINT Mirroring FOR DATABASE_MIRRORING (ROLE = PARTNER)") == [
+        7878
+    ]
+    assert list_numbers(world, P, f"ALTER DATABASE {DB} SET WITNESS = 'TCP://SERVER_W:5022'") == [0]
     do(world, f"power-off {P}")
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     world = lab(witness=False)
     world.update_instance(P, edition=edition)
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
-    assert numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER = 'TCP://SERVER_B:5022'") == [1463]
+    assert list_numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER = 'TCP://SERVER_B:5022'") == [1463]
 
 
 def test_standard_edition_mirrors_with_safety_full_only() -> None:
     world = lab()
     for name in (P, M):
         world.update_instance(name, edition="Standard")
-    assert numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER SAFETY OFF") == [1473]
-    assert numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER SAFETY FULL") == [0]
+    assert list_numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER SAFETY OFF") == [1473]
+    assert list_numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER SAFETY FULL") == [0]
     snapshot = f"CREATE DATABASE s ON (NAME = {DB}, FILENAME = 'D:\\s.ss') AS SNAPSHOT OF {DB}"
     assert run_sql(world, P, snapshot) == [
         (1844, "Database Snapshot is not supported on Standard Edition (64-bit).")
@@ -152,7 +154,7 @@ def test_endpoints_encrypt_with_aes_since_2016(version: int, algorithm: str) -> 
     world = lab()
     world.update_instance(P, version=version, endpoint=None)
     text = "CREATE ENDPOINT Mirroring AS TCP (LISTENER_PORT=5022) FOR DATABASE_MIRRORING (ROLE=ALL)"
-    assert numbers(world, P, text) == [0]
+    assert list_numbers(world, P, text) == [0]
     endpoint = world.instances[P].endpoint
     assert endpoint is not None
     assert endpoint.algorithms == (algorithm,)

@@ -55,16 +55,16 @@ from tests.engine.worlds import W, do, lab
 
 
 @cache
-def _with_backup() -> World:
+def _take_backup_in_lab() -> World:
     world = build_unmirrored_world()
     take_full_backup(world)
     carry(world, FULL)
     return world
 
 
-def with_backup() -> World:
+def fork_with_backup() -> World:
     """Return a world in which SERVER_A serves Sales, with a full backup of it on both servers."""
-    return _with_backup().fork()
+    return _take_backup_in_lab().fork()
 
 
 def get_due_tick(outcome: statements.Outcome) -> int:
@@ -74,7 +74,7 @@ def get_due_tick(outcome: statements.Outcome) -> int:
 
 def test_a_restore_with_recovery_takes_the_recovery_time() -> None:
     ends = {
-        ending: get_due_tick(restore.restore_database(with_backup(), M, DB, FULL, ending=ending))
+        ending: get_due_tick(restore.restore_database(fork_with_backup(), M, DB, FULL, ending=ending))
         for ending in (
             RestoreState(recovery=False),
             RestoreState(),
@@ -86,7 +86,7 @@ def test_a_restore_with_recovery_takes_the_recovery_time() -> None:
 
 
 def test_a_restoring_database_does_not_serve_and_accepts_log_backups() -> None:
-    world = with_backup()
+    world = fork_with_backup()
     sets = restore.list_backup_sets(world, M, FULL)
     image = replace(require(sets[0].image), log_backup_every_s=600.0)
     world.files[M, FULL] = BackupFile((replace(sets[0], image=image),))
@@ -127,11 +127,11 @@ def test_restoring_a_missing_database_with_recovery_is_3118() -> None:
 
 
 def test_a_backup_file_cannot_be_attached() -> None:
-    assert refusal(databases.attach_database, with_backup(), P, "New", FULL) == 5120
+    assert refusal(databases.attach_database, fork_with_backup(), P, "New", FULL) == 5120
 
 
 def test_simple_recovery_ends_the_chain_at_once() -> None:
-    world = with_backup()
+    world = fork_with_backup()
     assert world.copies[PRINCIPAL].full_backup
     world_simple = world.fork()
     set_recovery(world_simple, RecoveryModel.SIMPLE)
@@ -157,7 +157,7 @@ def test_a_database_with_lost_files_is_not_backed_up() -> None:
 
 
 def test_remote_files_are_reachable_only_over_the_network() -> None:
-    world = with_backup()
+    world = fork_with_backup()
     shares = {P: f"\\\\{M}\\D$\\Backup\\Sales.bak", M: f"\\\\{P}\\D$\\Backup\\Sales.bak"}
     before = {
         server: refusal(restore.list_backup_sets, world, server, path) for server, path in shares.items()
@@ -286,7 +286,7 @@ def test_an_endpoint_listens_on_its_own_and_loopback_addresses() -> None:
 
 
 def test_files_of_another_database_are_not_overwritten() -> None:
-    world = with_backup()
+    world = fork_with_backup()
     with pytest.raises(SqlError) as problem:
         restore.restore_database(world, P, "Copy", FULL)
     assert [problem.number for problem in problem.value.problems] == [1834, 3156] * 2
@@ -329,7 +329,7 @@ def test_a_mirror_is_not_backed_up() -> None:
 
 def test_the_log_backup_job_needs_an_open_fully_logged_database() -> None:
     def backed_up(**changes: object) -> bool:
-        world = with_backup()
+        world = fork_with_backup()
         world.update_copy(PRINCIPAL, log_backup_every_s=60.0, **changes)
         before = set(world.files)
         jobs.back_up_log(world, P, DB)
@@ -344,7 +344,7 @@ def test_the_log_backup_job_needs_an_open_fully_logged_database() -> None:
 
 
 def test_a_log_backup_job_without_interval_or_database_does_not_repeat() -> None:
-    world = with_backup()
+    world = fork_with_backup()
     timers = len(world.timers)
     jobs.back_up_log(world, P, DB)
     jobs.back_up_log(world, P, "Gone")
@@ -352,7 +352,7 @@ def test_a_log_backup_job_without_interval_or_database_does_not_repeat() -> None
 
 
 def test_a_database_in_standby_is_not_backed_up() -> None:
-    world = with_backup()
+    world = fork_with_backup()
     finish(world, M, restore.restore_database(world, M, DB, FULL, ending=RestoreState(False, standby=True)))
     assert refusal(backup.back_up_database, world, M, DB, "D:\\Backup\\New.bak") == 3036
 
@@ -367,7 +367,7 @@ def test_each_refusal_has_its_own_number() -> None:
 
 
 def test_a_restore_needs_space_on_each_drive_of_its_files() -> None:
-    world = with_backup()
+    world = fork_with_backup()
     (backup_set,) = restore.list_backup_sets(world, M, FULL)
     sizes_kb = {file.drive: file.size_kb for file in volumes.list_files_of(require(backup_set.image))}
     assert len(sizes_kb) == 2

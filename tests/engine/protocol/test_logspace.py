@@ -15,7 +15,7 @@ from tests.events import read_field
 GB = 1024.0 * 1024
 
 
-def small(**changes: object) -> World:
+def build_small_scenario(**changes: object) -> World:
     """Return the lab with a log file of 100 MB that can grow to 200 MB, and no log backup job."""
     world = lab(witness=False)
     sizes = {"log_size_kb": 100.0 * 1024, "log_max_kb": 200.0 * 1024, "log_backup_every_s": 0.0}
@@ -24,7 +24,7 @@ def small(**changes: object) -> World:
     return world
 
 
-def of_kind(events: list[Event], kind: str) -> list[Event]:
+def list_events_of_kind(events: list[Event], kind: str) -> list[Event]:
     return [event for event in events if event.kind == "log" and read_field(event, "what") == kind]
 
 
@@ -39,12 +39,12 @@ def run_until_full(world: World) -> list[Event]:
 
 
 def test_the_log_file_grows_by_tenths_to_its_limit_then_the_database_halts() -> None:
-    world = small()
+    world = build_small_scenario()
     suspend(world)
     events = run_until_full(world)
-    sizes = [read_field(event, "log_size_kb") / 1024 for event in of_kind(events, "grows")]
+    sizes = [read_field(event, "log_size_kb") / 1024 for event in list_events_of_kind(events, "grows")]
     assert sizes == pytest.approx([110, 121, 133.1, 146.41, 161.05, 177.16, 194.87, 200], abs=0.01)
-    (full_event,) = of_kind(events, "full")
+    (full_event,) = list_events_of_kind(events, "full")
     assert read_field(full_event, "reuse_wait") == "DATABASE_MIRRORING"
     assert "The transaction log for database 'Sales' is full." in full_event.text
     assert [
@@ -61,31 +61,31 @@ def test_the_log_file_grows_by_tenths_to_its_limit_then_the_database_halts() -> 
 
 
 def test_error_9002_names_the_reason_since_2012() -> None:
-    world = small()
+    world = build_small_scenario()
     for name in (P, M):
         world.update_instance(name, version=2012)
     suspend(world)
-    assert "is full due to 'DATABASE_MIRRORING'" in of_kind(run_until_full(world), "full")[0].text
+    assert "is full due to 'DATABASE_MIRRORING'" in list_events_of_kind(run_until_full(world), "full")[0].text
 
 
 def test_a_full_drive_limits_growth_before_the_file_limit() -> None:
-    world = small(log_max_kb=40 * GB)
+    world = build_small_scenario(log_max_kb=40 * GB)
     world.update_computer(P, volumes=(Volume(letter="L", size_kb=150.0 * 1024),))
     suspend(world)
     run_until_full(world)
     assert world.copies[PRINCIPAL].log_size_kb == pytest.approx(150.0 * 1024)
     events = do(world, f"grow-volume {P} L size_gb=1", then_s=5.0)
-    assert of_kind(events, "room")
+    assert list_events_of_kind(events, "room")
     assert serving.is_serving(world, PRINCIPAL)
 
 
-def job(world: World) -> None:
+def back_up_log_now(world: World) -> None:
     finish(world, P, backup.back_up_log(world, P, DB, "D:\\Backup\\x.trn"))
 
 
 FREES = {
     # action -> whether it makes room while the session is suspended
-    "log backup": (job, False),
+    "log backup": (back_up_log_now, False),
     "shrink": (lambda w: logspace.shrink_log(w, P, DB, 1024.0), False),
     "resume": (lambda w: commands.resume_session(w, P, DB), None),  # after a log backup
     "mirroring removed": (lambda w: commands.remove_session(w, P, DB), None),
@@ -98,7 +98,7 @@ FREES = {
 
 @pytest.mark.parametrize("case", FREES)
 def test_actions_free_log_in_a_suspended_session(case: str) -> None:
-    world = small()
+    world = build_small_scenario()
     suspend(world)
     run_until_full(world)
     act, is_freed = FREES[case]
@@ -106,41 +106,46 @@ def test_actions_free_log_in_a_suspended_session(case: str) -> None:
     wait(world, 20.0)
     assert (not world.copies[PRINCIPAL].log_full) is bool(is_freed)
     if is_freed is None:
-        job(world)
+        back_up_log_now(world)
         wait(world, 1.0)
         assert not world.copies[PRINCIPAL].log_full, "with a log backup there is room"
 
 
 def test_the_mirrors_return_and_a_log_backup_free_log() -> None:
-    world = small()
+    world = build_small_scenario()
     do(world, f"power-off {M}", then_s=1.0)
-    assert read_field(of_kind(run_until_full(world), "full")[0], "reuse_wait") == "DATABASE_MIRRORING"
+    assert (
+        read_field(list_events_of_kind(run_until_full(world), "full")[0], "reuse_wait")
+        == "DATABASE_MIRRORING"
+    )
     do(world, f"power-on {M}", then_s=120.0)
     assert logspace.find_reuse_wait(world, world.copies[PRINCIPAL].source) == "LOG_BACKUP"
     assert world.copies[PRINCIPAL].log_full
-    job(world)
+    back_up_log_now(world)
     wait(world, 1.0)
     assert not world.copies[PRINCIPAL].log_full
 
 
 def test_log_backups_keep_the_log_small_while_the_mirror_keeps_up() -> None:
-    world = small(log_backup_every_s=60.0)
+    world = build_small_scenario(log_backup_every_s=60.0)
     row = world.copies[PRINCIPAL].source or 0
     jobs.start_log_backup_timer(world, PRINCIPAL)
     events = wait(world, 900.0)
-    assert not of_kind(events, "grows"), "no growth, though far more was written than the file holds"
+    assert not list_events_of_kind(events, "grows"), (
+        "no growth, though far more was written than the file holds"
+    )
     assert world.flow.read_source_positions(row).generated_kb - 1e6 > 200.0 * 1024
     assert sum(path.endswith(".trn") for _, path in world.files) == 15
 
 
 REASONS = {
-    "nothing written since": (lambda w: (do(w, "workload Sales none", then_s=30.0), job(w)), "NOTHING"),
+    "nothing written since": (lambda w: (do(w, "workload Sales none", then_s=30.0), back_up_log_now(w)), "NOTHING"),
     "log backup is due": (lambda w: wait(w, 30.0), "LOG_BACKUP"),
     "suspended": (lambda w: (wait(w, 5.0), suspend(w), wait(w, 30.0)), "DATABASE_MIRRORING"),
     "transaction left open": (
-        lambda w: (logspace.hold_transaction(w, P, DB), wait(w, 5.0), job(w)), "ACTIVE_TRANSACTION"),
+        lambda w: (logspace.hold_transaction(w, P, DB), wait(w, 5.0), back_up_log_now(w)), "ACTIVE_TRANSACTION"),
     "backup under way": (
-        lambda w: (backup.back_up_database(w, P, DB, "D:\\x.bak"), wait(w, 5.0), job(w)),
+        lambda w: (backup.back_up_database(w, P, DB, "D:\\x.bak"), wait(w, 5.0), back_up_log_now(w)),
         "ACTIVE_BACKUP_OR_RESTORE"),
 }  # fmt: skip
 
@@ -157,7 +162,7 @@ def test_an_open_transaction_releases_log_at_its_end() -> None:
     world = lab(witness=False)
     logspace.hold_transaction(world, P, DB)
     wait(world, 10.0)
-    job(world)
+    back_up_log_now(world)
     held_kb = logspace.compute_used_kb(world, world.copies[PRINCIPAL])
     logspace.release_transaction(world, P, DB)
     assert held_kb > 10.0 * 700
@@ -165,16 +170,16 @@ def test_an_open_transaction_releases_log_at_its_end() -> None:
 
 
 def test_without_a_full_backup_no_log_backup_is_needed() -> None:
-    world = small()
+    world = build_small_scenario()
     commands.remove_session(world, P, DB)
     world.update_copy(PRINCIPAL, recovery_model=RecoveryModel.SIMPLE)
     events = wait(world, 600.0)
-    assert not of_kind(events, "grows")
+    assert not list_events_of_kind(events, "grows")
     assert logspace.find_reuse_wait(world, world.copies[PRINCIPAL].source) == "NOTHING"
 
 
 def test_shrinking_stops_at_the_used_part() -> None:
-    world = small()
+    world = build_small_scenario()
     wait(world, 20.0)
     used = logspace.compute_used_kb(world, world.copies[PRINCIPAL])
     logspace.shrink_log(world, P, DB, 1.0)
@@ -190,7 +195,7 @@ def test_bulk_loads_fill_40_gb_in_slightly_over_two_hours() -> None:
     world = lab(witness=False, workload="none")
     suspend(world)
     events = do(world, "bulk-load Sales rows=300000000", then_s=9000.0)
-    (full_event,) = of_kind(events, "full")
+    (full_event,) = list_events_of_kind(events, "full")
     assert 7200.0 < full_event.t_s < 8100.0
     assert world.copies[PRINCIPAL].log_size_kb == pytest.approx(40 * GB)
 
@@ -198,7 +203,7 @@ def test_bulk_loads_fill_40_gb_in_slightly_over_two_hours() -> None:
 def test_an_index_rebuild_is_one_transaction_and_ends() -> None:
     world = lab(witness=False, workload="none")
     do(world, "rebuild-index Sales offline size=0.05", then_s=5.0)
-    job(world)
+    back_up_log_now(world)
     assert logspace.find_reuse_wait(world, world.copies[PRINCIPAL].source) == "ACTIVE_TRANSACTION"
     events = do(world, "rebuild-index Sales", then_s=200.0)
     assert any(read_field(event, "refused") for event in events), "one after the other"
@@ -207,12 +212,12 @@ def test_an_index_rebuild_is_one_transaction_and_ends() -> None:
 
 
 def test_fill_log_fills_the_log() -> None:
-    world = small()
+    world = build_small_scenario()
     events = do(world, "fill-log Sales", then_s=5.0)
-    assert read_field(of_kind(events, "full")[0], "reuse_wait") == "LOG_BACKUP"
-    job(world)
+    assert read_field(list_events_of_kind(events, "full")[0], "reuse_wait") == "LOG_BACKUP"
+    back_up_log_now(world)
     wait(world, 60.0)
-    job(world)
+    back_up_log_now(world)
     assert not world.copies[PRINCIPAL].log_full
 
 

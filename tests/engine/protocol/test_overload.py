@@ -7,7 +7,7 @@ from tests.engine.worlds import DB, M, P, do, lab
 from tests.events import read_field
 
 
-def leaders(factor: float, databases: int = 1, timeout_s: int = 10, witness: bool = True) -> set[str]:
+def find_leaders(factor: float, databases: int = 1, timeout_s: int = 10, witness: bool = True) -> set[str]:
     """Return the servers that serve a database half a minute after the overload of the principal."""
     world = lab(databases=databases, witness=witness, cores=8 * databases)
     for key in world.copies:
@@ -18,19 +18,19 @@ def leaders(factor: float, databases: int = 1, timeout_s: int = 10, witness: boo
 
 
 def test_a_busy_principal_keeps_its_role_and_an_overloaded_one_loses_it() -> None:
-    assert leaders(factor=100) == {P}
-    assert leaders(factor=900) == {M}
+    assert find_leaders(factor=100) == {P}
+    assert find_leaders(factor=900) == {M}
 
 
 def test_a_short_timeout_or_many_databases_cause_false_failovers() -> None:
-    assert leaders(factor=300) == {P}
-    assert leaders(factor=300, timeout_s=5) == {M}
-    assert leaders(factor=300, databases=40) == {M}
-    assert leaders(factor=300, databases=40, timeout_s=90) == {P}
+    assert find_leaders(factor=300) == {P}
+    assert find_leaders(factor=300, timeout_s=5) == {M}
+    assert find_leaders(factor=300, databases=40) == {M}
+    assert find_leaders(factor=300, databases=40, timeout_s=90) == {P}
 
 
 def test_without_a_witness_the_partners_only_lose_each_other() -> None:
-    assert leaders(factor=900, witness=False) == {P}
+    assert find_leaders(factor=900, witness=False) == {P}
 
 
 def test_removing_a_session_lets_the_other_pings_arrive_in_time() -> None:

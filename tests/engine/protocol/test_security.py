@@ -23,7 +23,7 @@ def set_endpoint(world: World, server: str, **changes: Any) -> None:
     world.update_instance(server, endpoint=replace(end, **changes))
 
 
-def reason(world: World, caller: str = P, acceptor: str = M) -> str:
+def find_refusal_reason(world: World, caller: str = P, acceptor: str = M) -> str:
     """Return the reason why *acceptor* refuses; empty if it does not."""
     result = security.check_handshake(world, caller, acceptor)
     return "" if result is None else result.reason
@@ -38,7 +38,7 @@ def test_encryption_follows_the_table(local: str, remote: str) -> None:
     set_endpoint(world, P, encryption=local)
     set_endpoint(world, M, encryption=remote)
     refused = {local, remote} == {"DISABLED", "REQUIRED"}
-    assert reason(world) == (security.NO_ALGORITHM if refused else "")
+    assert find_refusal_reason(world) == (security.NO_ALGORITHM if refused else "")
     assert security.is_encrypted(world, P, M) is ("DISABLED" not in (local, remote))
 
 
@@ -57,10 +57,10 @@ def test_endpoints_need_a_common_algorithm(
     world = lab()
     set_endpoint(world, P, algorithms=local)
     set_endpoint(world, M, algorithms=remote)
-    assert reason(world) == ("" if used else security.NO_ALGORITHM)
+    assert find_refusal_reason(world) == ("" if used else security.NO_ALGORITHM)
     set_endpoint(world, M, encryption="DISABLED")
     set_endpoint(world, P, encryption="SUPPORTED")
-    assert reason(world) == "", "in clear no algorithm is needed"
+    assert find_refusal_reason(world) == "", "in clear no algorithm is needed"
 
 
 def account(name: str, domain: str = "CORP") -> Callable[[World], object]:
@@ -126,7 +126,7 @@ def test_windows_accounts_authenticate(case: str) -> None:
     steps, expected = WINDOWS[case]
     for step in steps:
         step(world)
-    found_reason = reason(world)
+    found_reason = find_refusal_reason(world)
     assert expected in found_reason
     assert bool(found_reason) is bool(expected)
 
@@ -144,7 +144,7 @@ def test_authentication_methods_must_match(local: str, remote: str, is_compatibl
     world = lab()
     set_endpoint(world, P, authentication=local)
     set_endpoint(world, M, authentication=remote)
-    assert reason(world) == ("" if is_compatible else security.NO_AUTHENTICATION)
+    assert find_refusal_reason(world) == ("" if is_compatible else security.NO_AUTHENTICATION)
 
 
 def exchange(world: World) -> None:
@@ -187,7 +187,7 @@ def test_certificates_authenticate(case: str) -> None:
     exchange(world)
     spoil, expected = CERTIFICATES[case]
     spoil(world)
-    found_reason = reason(world)
+    found_reason = find_refusal_reason(world)
     assert expected in found_reason
     assert bool(found_reason) is bool(expected)
 

@@ -12,7 +12,7 @@ from tests.engine.worlds import DB, M, P, W, do, lab
 from tests.events import read_field
 
 
-def rows(world: World, sql: str, server: str = P) -> list[tuple[str, str]]:
+def query_rows(world: World, sql: str, server: str = P) -> list[tuple[str, str]]:
     """Return (source, text) of the lines in the result of a batch."""
     done_events = [
         event for event in do(world, f"sql {server} {sql}", then_s=0.5) if event.kind == "sql_done"
@@ -56,7 +56,7 @@ ORDER = (
 """Check documented behavior: [published ERRORLOGs, 2005 to 2017]."""
 
 
-def in_order(lines: list[tuple[str, str]]) -> list[int]:
+def list_positions(lines: list[tuple[str, str]]) -> list[int]:
     return [next(index for index, (_, text) in enumerate(lines) if text.startswith(start)) for start in ORDER]
 
 
@@ -65,8 +65,8 @@ def test_a_healthy_errorlog_begins_as_published(restarted: bool) -> None:
     world = lab()
     if restarted:
         do(world, f"restart-service {P}", then_s=40.0)
-    lines = rows(world, "EXEC xp_readerrorlog")
-    places = in_order(lines)
+    lines = query_rows(world, "EXEC xp_readerrorlog")
+    places = list_positions(lines)
     assert places == sorted(places)
     assert places[0] == 0
     assert ("Server", "All rights reserved.") in lines
@@ -105,12 +105,12 @@ def test_a_disabled_protocol_is_not_reported_as_listening() -> None:
 @pytest.mark.parametrize("sql", ["EXEC sp_cycle_errorlog", "DBCC ERRORLOG"])
 def test_a_cycled_log_becomes_archive_1(sql: str) -> None:
     world = lab()
-    before = rows(world, "EXEC sp_readerrorlog")
+    before = query_rows(world, "EXEC sp_readerrorlog")
     assert run_sql(world, sql) == [2528]
-    new = [text for _, text in rows(world, "EXEC sp_readerrorlog 0")]
+    new = [text for _, text in query_rows(world, "EXEC sp_readerrorlog 0")]
     assert new[0].startswith("Microsoft SQL Server 2005")
     assert new[-1] == "The error log has been reinitialized. See the previous log for older entries."
-    assert rows(world, "EXEC sp_readerrorlog 1") == before
+    assert query_rows(world, "EXEC sp_readerrorlog 1") == before
     assert run_sql(world, "EXEC xp_readerrorlog 2") == [22004]
     for _ in range(8):
         do(world, f"sql {P} {sql}", then_s=0.1)
@@ -123,12 +123,14 @@ def test_search_texts_and_times_filter_the_lines() -> None:
     world = lab()
     do(world, f"sql {P} RAISERROR ('red alert', 16, 1) WITH LOG", then_s=10.0)
     do(world, f"sql {P} RAISERROR ('blue alert', 10, 1) WITH LOG", then_s=10.0)
-    assert rows(world, "EXEC xp_readerrorlog 0, 1, N'ALERT', N'red'") == [("spid15s", "red alert")]
-    late_rows = rows(world, "EXEC xp_readerrorlog 0, 1, N'alert', NULL, '2005-10-22 12:00:05', NULL, N'desc'")
+    assert query_rows(world, "EXEC xp_readerrorlog 0, 1, N'ALERT', N'red'") == [("spid15s", "red alert")]
+    late_rows = query_rows(
+        world, "EXEC xp_readerrorlog 0, 1, N'alert', NULL, '2005-10-22 12:00:05', NULL, N'desc'"
+    )
     assert late_rows == [("spid15s", "blue alert")]
-    early_rows = rows(world, "EXEC xp_readerrorlog 0, 1, N'alert', NULL, NULL, '2005-10-22 12:00:05'")
+    early_rows = query_rows(world, "EXEC xp_readerrorlog 0, 1, N'alert', NULL, NULL, '2005-10-22 12:00:05'")
     assert early_rows == [("spid15s", "red alert")]
-    assert rows(world, "EXEC xp_readerrorlog 0, 2") == []
+    assert query_rows(world, "EXEC xp_readerrorlog 0, 2") == []
 
 
 def test_only_event_logged_errors_appear_in_the_log() -> None:
@@ -217,5 +219,5 @@ def test_an_endpoint_listens_on_addresses_of_its_own(address: str, listens: bool
     world = lab()
     do(world, f"sql {W} ALTER ENDPOINT Mirroring AS TCP (LISTENER_PORT = 5022, LISTENER_IP = ({address}))")
     do(world, f"restart-service {W}", then_s=60.0)
-    log = [text for _, text in rows(world, "EXEC sp_readerrorlog", W)]
+    log = [text for _, text in query_rows(world, "EXEC sp_readerrorlog", W)]
     assert any(f"{address} <ipv4> 5022" in text for text in log) is listens

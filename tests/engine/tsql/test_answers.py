@@ -22,7 +22,7 @@ NOT_SHOWN = {3621, 5701, 5703}
 """Accompanying messages that are not compared."""
 
 
-def cases() -> Iterator[object]:
+def list_cases() -> Iterator[object]:
     for path in sorted((Path(__file__).parent / "answers").glob("*.txt")):
         for line in path.read_text(encoding="utf-8").splitlines():
             if line and not line.startswith("#"):
@@ -50,17 +50,17 @@ def format_answer(answer: Answer, wanted: str) -> str:
         for m in read_field(answer.event, "messages")
         if m["severity"] > 10 or "Not sim" in m["text"]
     ]
-    rows = [" | ".join(cell(value) for value in row) for grid in answer.grids for row in grid]
+    rows = [" | ".join(format_cell(value) for value in row) for grid in answer.grids for row in grid]
     return " / ".join([*rows, *errors])
 
 
-def cell(value: object) -> str:
+def format_cell(value: object) -> str:
     if value is None:
         return "NULL"
     return str(int(value)) if isinstance(value, float) and value == int(value) else str(value)
 
 
-@pytest.mark.parametrize(("statement", "wanted"), list(cases()))
+@pytest.mark.parametrize(("statement", "wanted"), list(list_cases()))
 def test_the_result_matches_sql_server(statement: str, wanted: str) -> None:
     world = lab(workload="none")
     version = re.match(r"@(\d{4}) ", statement)

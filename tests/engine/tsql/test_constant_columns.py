@@ -92,7 +92,7 @@ STATEMENTS = (
 )
 
 
-def contradictions(world: World, queries: tuple[str, ...]) -> list[str]:
+def find_contradictions(world: World, queries: tuple[str, ...]) -> list[str]:
     misses = []
     for server, instance in world.instances.items():
         if instance.running and not instance.hung and world.get_computer_of(server).powered:
@@ -103,7 +103,9 @@ def contradictions(world: World, queries: tuple[str, ...]) -> list[str]:
     return misses
 
 
-def random_play(world: World, chance: random.Random, acts: tuple[str, ...], queries: tuple[str, ...]) -> None:
+def play_randomly(
+    world: World, chance: random.Random, acts: tuple[str, ...], queries: tuple[str, ...]
+) -> None:
     main = next(iter(world.instances))
     ask(world, main, "USE Sales; CREATE TABLE t (a int); INSERT t VALUES (1)", then_s=5)
     for _ in range(12):
@@ -114,7 +116,7 @@ def random_play(world: World, chance: random.Random, acts: tuple[str, ...], quer
         else:
             play(world, f"{world.t_s} {chance.choice(acts)}", world.t_s + 0.01)
         run_on(world, chance.choice([0.2, 1, 5, 15]))
-        assert contradictions(world, queries) == []
+        assert find_contradictions(world, queries) == []
 
 
 def test_files_of_a_mirror_are_restoring() -> None:
@@ -138,13 +140,13 @@ def test_logins_show_their_fixed_server_roles() -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_views_agree_in_random_mirroring_runs(seed: int) -> None:
     acts = ("power-off SERVER_B", "power-on SERVER_B", "restart-service SERVER_A")
-    random_play(lab(workload="none"), random.Random(seed), acts, EQUAL)
+    play_randomly(lab(workload="none"), random.Random(seed), acts, EQUAL)
 
 
 @pytest.mark.parametrize("seed", sample_cases(2, range(2)))
 def test_views_agree_in_random_group_runs(seed: int) -> None:
     acts = ("power-off NODE_3", "power-on NODE_3", "stop-service NODE_2", "start-service NODE_2")
-    random_play(ag_lab(version=2019), random.Random(seed), acts, EQUAL + OF_GROUPS)
+    play_randomly(ag_lab(version=2019), random.Random(seed), acts, EQUAL + OF_GROUPS)
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_rows_inserted_into_a_table_stay_numbers() -> None:
 NINES = "9" * 38
 
 
-def of_2014(text: str) -> Answer:
+def run_on_2014(text: str) -> Answer:
     world = lab()
     world.update_instance(P, version=2014)
     return ask(world, P, text, then_s=3)
@@ -85,7 +85,7 @@ def of_2014(text: str) -> Answer:
     ],
 )  # fmt: skip
 def test_long_decimals_keep_every_digit(text: str, expected: list[object]) -> None:
-    assert of_2014(text).grids == [[expected]]
+    assert run_on_2014(text).grids == [[expected]]
 
 
 def test_long_decimals_in_tables_are_added_compared_and_ordered_exactly() -> None:
@@ -97,7 +97,7 @@ def test_long_decimals_in_tables_are_added_compared_and_ordered_exactly() -> Non
         SELECT CASE WHEN a > 1 THEN a ELSE 0 END, ISNULL(NULLIF(a, 1.5), 7) FROM #t WHERE n > 0
         SELECT x, COUNT(*) FROM (VALUES (1.0), (CAST(1 AS decimal(38, 20))), (1)) AS v(x) GROUP BY x
         INSERT #t VALUES (1.50, 0, 0)"""
-    answer = of_2014(text)
+    answer = run_on_2014(text)
     low, high = "-1234567890123456789012345678.1234567891", "1.5000000000"
     assert answer.grids == [
         [[high], ["0.0000000001"], [low]],
@@ -128,7 +128,7 @@ def test_an_identity_of_twenty_digits_is_found_by_its_number() -> None:
     ],
 )
 def test_a_value_beyond_every_type_is_an_error(expression: str, number: int) -> None:
-    assert of_2014(f"SELECT {expression}").numbers == [number]
+    assert run_on_2014(f"SELECT {expression}").numbers == [number]
 
 
 def test_an_argument_keeps_its_stored_digits() -> None:

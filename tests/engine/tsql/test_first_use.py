@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 
-def loaded_after(code: str) -> set[str]:
+def list_packages_loaded_by(code: str) -> set[str]:
     """Return the parsers' packages that are loaded after *code* has run in a fresh interpreter."""
     check = "import sys; print(*({'sqlglot', 'lark'} & set(sys.modules)))"
     run = subprocess.run(
@@ -17,11 +17,17 @@ def loaded_after(code: str) -> set[str]:
 
 def test_importing_the_package_loads_no_parser() -> None:
     assert (
-        loaded_after("import engine.tsql, engine.tsql.language.complete, engine.tsql.batches.execute")
+        list_packages_loaded_by(
+            "import engine.tsql, engine.tsql.language.complete, engine.tsql.batches.execute"
+        )
         == set()
     )
 
 
 def test_each_parser_loads_with_its_first_text() -> None:
-    assert loaded_after("from engine.tsql import check_syntax; check_syntax('USE Sales')") == {"lark"}
-    assert loaded_after("from engine.tsql import check_syntax; check_syntax('SELECT 1')") == {"sqlglot"}
+    assert list_packages_loaded_by("from engine.tsql import check_syntax; check_syntax('USE Sales')") == {
+        "lark"
+    }
+    assert list_packages_loaded_by("from engine.tsql import check_syntax; check_syntax('SELECT 1')") == {
+        "sqlglot"
+    }

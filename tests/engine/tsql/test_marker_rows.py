@@ -25,7 +25,7 @@ def build_marked_world(
     return world
 
 
-def rows_on(world: World, server: str, table: str = "Sales.dbo.t") -> list[int]:
+def list_rows_on(world: World, server: str, table: str = "Sales.dbo.t") -> list[int]:
     answer = ask(world, f"{server}#look", f"SELECT n FROM {table} ORDER BY n", then_s=1)
     assert not answer.numbers, answer.texts
     return [row[0] for row in answer.grids[-1]]
@@ -53,9 +53,9 @@ def open_transaction(world: World, window: str = P) -> None:
 def test_uncommitted_changes_are_undone(ends: str, serves: str) -> None:
     world = build_marked_world()
     open_transaction(world)
-    assert rows_on(world, P, "Sales.dbo.t WITH (NOLOCK)") == [1, 2]
+    assert list_rows_on(world, P, "Sales.dbo.t WITH (NOLOCK)") == [1, 2]
     do(world, ends, then_s=60)
-    assert rows_on(world, serves) == [1]
+    assert list_rows_on(world, serves) == [1]
 
 
 @pytest.mark.parametrize("restart", [f"restart-service {P}", f"hang {P}"])
@@ -66,7 +66,7 @@ def test_uncommitted_changes_stay_undone_after_a_restart(restart: str) -> None:
     if restart.startswith("hang"):
         do(world, f"unhang {P}", then_s=5)
         assert ask(world, P, "ROLLBACK").numbers == []
-    assert rows_on(world, P) == [1]
+    assert list_rows_on(world, P) == [1]
 
 
 def test_only_the_next_batch_of_a_broken_transaction_gets_an_error() -> None:
@@ -87,7 +87,7 @@ def test_a_role_change_also_ends_a_transaction_from_master() -> None:
     ask(world, P, "BEGIN TRAN INSERT Sales.dbo.t VALUES (2)")
     do(world, f"sql {P}#x ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
     assert ask(world, P, "COMMIT").numbers == [10054]
-    assert rows_on(world, M) == [1]
+    assert list_rows_on(world, M) == [1]
 
 
 def test_an_unsent_commit_is_lost_and_counted() -> None:
@@ -97,7 +97,7 @@ def test_an_unsent_commit_is_lost_and_counted() -> None:
         assert insert(world, P, n, 20)
     do(world, f"power-off {P}", then_s=20)
     do(world, f"sql {M} {FORCE}", then_s=60)
-    assert rows_on(world, M) == [1]
+    assert list_rows_on(world, M) == [1]
     assert world.availability[DB].lost_transactions == world.failovers[0].lost_transactions == 3
 
 
@@ -109,7 +109,7 @@ def test_objects_created_during_a_cut_are_missing_on_the_other_side() -> None:
     ask(world, P, setup_batch, then_s=2)
     do(world, f"power-off {P}", then_s=5)
     do(world, f"sql {M} {FORCE}", then_s=60)
-    assert rows_on(world, M) == [1]
+    assert list_rows_on(world, M) == [1]
     assert ask(world, M, "USE Sales SELECT name FROM sys.objects WHERE type IN ('U', 'V', 'P')").grids == [
         [["t"]]
     ]
@@ -125,7 +125,7 @@ def test_the_old_principal_discards_its_rows_when_the_session_resumes() -> None:
     do(world, f"power-on {P}", f"mend {P} {M}", then_s=120)
     do(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER RESUME", then_s=60)
     do(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER FAILOVER", then_s=60)
-    assert rows_on(world, P) == [1, 3]
+    assert list_rows_on(world, P) == [1, 3]
 
 
 def test_a_commit_waits_while_the_mirror_is_silent_and_continues() -> None:
@@ -138,7 +138,7 @@ def test_a_commit_waits_while_the_mirror_is_silent_and_continues() -> None:
         P,
         f"{P}#read",
     }
-    assert rows_on(world, P) == [1, 2]
+    assert list_rows_on(world, P) == [1, 2]
 
 
 def test_a_canceled_commit_is_in_the_log_and_holds_no_locks() -> None:
@@ -147,7 +147,7 @@ def test_a_canceled_commit_is_in_the_log_and_holds_no_locks() -> None:
     assert not insert(world, P, 2, then_s=1)
     do(world, f"cancel {P}", then_s=30)
     assert ask(world, P, "SELECT @@TRANCOUNT").value == 0
-    assert rows_on(world, P) == [1, 2]
+    assert list_rows_on(world, P) == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_full_log_refuses_every_change_without_traces(statement: str) -> None:
     do(world, f"fill-log {DB}", then_s=5)
     answer = ask(world, P, f"USE Sales {statement}", then_s=1)
     assert answer.numbers == [9002]
-    assert rows_on(world, P) == [1]
+    assert list_rows_on(world, P) == [1]
     assert ask(world, P, "SELECT COUNT(*) FROM sys.objects WHERE name IN ('u', 'v')").value == 0
 
 
@@ -191,9 +191,9 @@ def test_a_restore_recovers_the_rows_of_its_position_under_another_name_too() ->
         for file in files:
             restore += f" RESTORE LOG Other FROM DISK = 'D:\\{file}.trn' WITH NORECOVERY"
         reply = ask(world, P, f"{restore} RESTORE DATABASE Other WITH RECOVERY", then_s=1800)
-        assert rows_on(world, P, "Other.dbo.t") == numbers, reply.texts
+        assert list_rows_on(world, P, "Other.dbo.t") == numbers, reply.texts
     ask(world, P, "INSERT Other.dbo.t VALUES (9)", then_s=1)
-    assert rows_on(world, P) == [1, 2]
+    assert list_rows_on(world, P) == [1, 2]
 
 
 def test_stopat_stops_between_two_commits() -> None:
@@ -213,7 +213,7 @@ def test_stopat_stops_between_two_commits() -> None:
         RESTORE LOG Other FROM DISK = 'D:\\s1.trn' WITH NORECOVERY
         RESTORE LOG Other FROM DISK = 'D:\\s2.trn' WITH RECOVERY, STOPAT = '{time_text}'"""
     ask(world, P, text, then_s=1800)
-    assert rows_on(world, P, "Other.dbo.t") == [1, 2]
+    assert list_rows_on(world, P, "Other.dbo.t") == [1, 2]
 
 
 def test_a_snapshot_of_the_mirror_keeps_the_redone_state() -> None:
@@ -222,9 +222,9 @@ def test_a_snapshot_of_the_mirror_keeps_the_redone_state() -> None:
     snapshot_batch = "CREATE DATABASE Look ON (NAME = Sales, FILENAME = 'D:\\look.ss') AS SNAPSHOT OF Sales"
     ask(world, M, snapshot_batch)
     assert insert(world, P, 2)
-    assert rows_on(world, M, "Look.dbo.t") == [1]
+    assert list_rows_on(world, M, "Look.dbo.t") == [1]
     do(world, f"power-off {P}", then_s=60)
-    assert (rows_on(world, M), rows_on(world, M, "Look.dbo.t")) == ([1, 2], [1])
+    assert (list_rows_on(world, M), list_rows_on(world, M, "Look.dbo.t")) == ([1, 2], [1])
 
 
 def test_a_detached_database_has_its_rows_after_attach() -> None:
@@ -232,7 +232,7 @@ def test_a_detached_database_has_its_rows_after_attach() -> None:
     ask(world, P, "CREATE DATABASE Own CREATE TABLE Own.dbo.t (n int) INSERT Own.dbo.t VALUES (7)", then_s=2)
     ask(world, P, "EXEC sp_detach_db 'Own'")
     ask(world, P, "CREATE DATABASE Again ON (FILENAME = 'D:\\Data\\Own.mdf') FOR ATTACH")
-    assert rows_on(world, P, "Again.dbo.t") == [7]
+    assert list_rows_on(world, P, "Again.dbo.t") == [7]
     ask(world, P, "DROP DATABASE Again CREATE DATABASE Again")
     assert ask(world, P, "SELECT * FROM Again.dbo.t").numbers == [208]
 
@@ -242,12 +242,12 @@ def test_a_detached_database_has_its_rows_after_attach() -> None:
 STEPS = ("insert", "insert", "open", "rollback", "crash", "failover", "cut", "mend", "on", "force")
 
 
-def servers_that_serve(world: World) -> list[str]:
+def list_serving_servers(world: World) -> list[str]:
     return [server for server in (P, M) if serving.is_serving(world, (server, DB))]
 
 
 def step(world: World, name: str, n: int, confirmed: set[int], doubtful: set[int]) -> None:
-    serving = servers_that_serve(world)
+    serving = list_serving_servers(world)
     if name == "insert" and serving:
         (confirmed if insert(world, f"{serving[-1]}#w{n}", n, 16) else doubtful).add(n)
     elif name == "open" and serving:
@@ -268,12 +268,12 @@ def step(world: World, name: str, n: int, confirmed: set[int], doubtful: set[int
             do(world, f"sql {server}#f {FORCE}", then_s=10)
 
 
-def heal_and_read_rows(world: World) -> set[int]:
+def repair_and_read_rows(world: World) -> set[int]:
     """Repair everything, close open transactions, and return the rows where the database serves."""
     step(world, "rollback", 0, set(), set())
     do(world, f"power-on {P}", f"power-on {M}", f"mend {P} {M}", then_s=150)
-    (server,) = servers_that_serve(world)
-    return set(rows_on(world, server))
+    (server,) = list_serving_servers(world)
+    return set(list_rows_on(world, server))
 
 
 @settings(max_examples=12, deadline=None)
@@ -283,7 +283,7 @@ def test_with_a_witness_no_commit_is_lost_and_nothing_extra_stays(steps: list[st
     reported_rows, doubtful = {1}, set[int]()
     for n, name in enumerate(steps, start=100):
         step(world, name, n, reported_rows, doubtful)
-    found_rows = heal_and_read_rows(world)
+    found_rows = repair_and_read_rows(world)
     assert reported_rows <= found_rows <= reported_rows | doubtful
     assert world.availability[DB].lost_transactions == 0
 
@@ -291,7 +291,7 @@ def test_with_a_witness_no_commit_is_lost_and_nothing_extra_stays(steps: list[st
 # --- users -------------------------------------------------------------------------------------------------
 
 
-def users(world: World, server: str, database: str = DB) -> list[str]:
+def list_users(world: World, server: str, database: str = DB) -> list[str]:
     rows = ask(world, server, f"USE {database} SELECT name FROM sys.database_principals", then_s=1).grids[-1]
     return [row[0] for row in rows if row[0] in ("early", "late")]
 
@@ -303,25 +303,25 @@ def test_users_follow_the_log() -> None:
     ask(world, P, f"USE master {snapshot_batch} BACKUP DATABASE Sales TO DISK = 'D:\\s.bak'", then_s=900)
     do(world, f"cut {P} {M}", then_s=20)
     ask(world, P, "USE Sales CREATE USER late WITHOUT LOGIN", then_s=2)
-    assert users(world, P) == ["early", "late"]
-    assert users(world, P, "Look") == ["early"]
+    assert list_users(world, P) == ["early", "late"]
+    assert list_users(world, P, "Look") == ["early"]
     do(world, f"power-off {P}", then_s=5)
     do(world, f"sql {M} {FORCE}", then_s=60)
-    assert users(world, M) == ["early"]
+    assert list_users(world, M) == ["early"]
     do(world, f"power-on {P}", then_s=90)
     ask(world, P, f"USE master RESTORE DATABASE Other FROM DISK = 'D:\\s.bak' WITH {OTHER}", then_s=1800)
-    assert users(world, P, "Other") == ["early"]
+    assert list_users(world, P, "Other") == ["early"]
     ask(world, P, "USE Other ALTER USER early WITH NAME = late", then_s=1)
-    assert users(world, P, "Other") == ["late"]
+    assert list_users(world, P, "Other") == ["late"]
     ask(world, P, "USE Other DROP USER late", then_s=1)
-    assert users(world, P, "Other") == []
+    assert list_users(world, P, "Other") == []
 
 
 def test_a_full_log_refuses_a_new_user() -> None:
     world = build_marked_world(workload="none")
     do(world, f"fill-log {DB}", then_s=5)
     assert ask(world, P, "USE Sales CREATE USER late WITHOUT LOGIN").numbers == [9002]
-    assert users(world, P) == []
+    assert list_users(world, P) == []
 
 
 # --- forced service ----------------------------------------------------------------------------------------
@@ -339,7 +339,7 @@ def test_reported_losses_of_forced_service_match_the_missing_rows(safety: Safety
         step(world, name, n, reported_rows, doubtful)
     do(world, f"power-off {P}", then_s=20)
     do(world, f"sql {M}#f {FORCE}", then_s=60)
-    found_rows = set(rows_on(world, M))
+    found_rows = set(list_rows_on(world, M))
     assert found_rows <= reported_rows | doubtful
     assert len(reported_rows - found_rows) == world.availability[DB].lost_transactions
 
@@ -366,7 +366,7 @@ def test_a_crash_loses_the_cached_identity_values(
     last = ask(world, P, "USE Sales SELECT IDENT_CURRENT('i')", then_s=2).value
     assert int(last) == next_value - 1
     ask(world, P, "INSERT Sales.dbo.i (n) VALUES (3)", then_s=2)
-    assert rows_on(world, P, "(SELECT i n FROM Sales.dbo.i) i") == [1, 2, next_value]
+    assert list_rows_on(world, P, "(SELECT i n FROM Sales.dbo.i) i") == [1, 2, next_value]
 
 
 def test_a_failover_loses_the_cached_identity_values() -> None:
@@ -377,4 +377,4 @@ def test_a_failover_loses_the_cached_identity_values() -> None:
     ask(world, P, "INSERT Sales.dbo.i (n) VALUES (1), (2)", then_s=2)
     do(world, f"sql {P} ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
     ask(world, M, "INSERT Sales.dbo.i (n) VALUES (3)", then_s=2)
-    assert rows_on(world, M, "(SELECT i n FROM Sales.dbo.i) i") == [1, 2, 1002]
+    assert list_rows_on(world, M, "(SELECT i n FROM Sales.dbo.i) i") == [1, 2, 1002]

@@ -139,7 +139,7 @@ GROUP_PLAYS = (
 )
 
 
-def pairs_of(world: World, server: str) -> set[tuple[str, str, str, str]]:
+def list_pairs(world: World, server: str) -> set[tuple[str, str, str, str]]:
     """Return view, column, number and word of every such pair that a server shows."""
     version = world.instances[server].version
     seen_values = set()
@@ -162,7 +162,7 @@ def pairs_of(world: World, server: str) -> set[tuple[str, str, str, str]]:
     return seen_values
 
 
-def known_pairs(text: str) -> set[tuple[str, str]]:
+def list_known_pairs(text: str) -> set[tuple[str, str]]:
     parts = text.split()
     return {(number, word.replace("|", " ")) for number, word in zip(parts[::2], parts[1::2], strict=True)}
 
@@ -172,13 +172,13 @@ def check(world: World) -> None:
     for server, instance in world.instances.items():
         if not instance.running or not world.get_computer_of(server).powered:
             continue
-        for view, column, number, word in sorted(pairs_of(world, server)):
+        for view, column, number, word in sorted(list_pairs(world, server)):
             documented = BY_VIEW.get((view, column)) or DOCUMENTED.get(column, "")
             if number == "None":
                 continue
             if not documented and column not in LETTERS:
                 unlisted.add((view, column, number, word))
-            elif documented and (number, word) not in known_pairs(documented):
+            elif documented and (number, word) not in list_known_pairs(documented):
                 wrong_values.append((view, column, number, word))
     assert (wrong_values, unlisted) == ([], set())
 

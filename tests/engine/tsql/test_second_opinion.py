@@ -24,7 +24,7 @@ patterns = st.sampled_from(["a%", "%b", "_", "[a-b]", "[^a]%", "%", "a_", "%'%".
 signs = st.sampled_from(["=", "<>", "<", "<=", ">", ">="])
 
 
-def numbers(depth: int) -> st.SearchStrategy[o.Expression]:
+def draw_numbers(depth: int) -> st.SearchStrategy[o.Expression]:
     leaves = st.one_of(
         ints.map(lambda n: o.literal(n, o.INT)),
         decimals.map(lambda n: o.literal(n, o.decimal(5, 2))),
@@ -32,35 +32,35 @@ def numbers(depth: int) -> st.SearchStrategy[o.Expression]:
     )
     if not depth:
         return leaves
-    inner = numbers(depth - 1)
+    inner = draw_numbers(depth - 1)
     return st.one_of(
         leaves,
         st.builds(o.arithmetic, st.sampled_from("+-*/"), inner, inner),
         st.builds(o.isnull, inner, inner),
         st.lists(inner, min_size=2, max_size=3).map(o.coalesce),
-        st.builds(lambda c, a, b: o.case([(c, a)], b), conditions(depth - 1), inner, inner),
+        st.builds(lambda c, a, b: o.case([(c, a)], b), draw_conditions(depth - 1), inner, inner),
     )
 
 
-def strings(depth: int) -> st.SearchStrategy[o.Expression]:
+def draw_strings(depth: int) -> st.SearchStrategy[o.Expression]:
     leaves = st.one_of(
         texts.map(lambda text: o.literal(text, o.varchar(len(text or "a")))),
         st.just(o.column("t", COLUMNS["t"])),
     )
     if not depth:
         return leaves
-    inner = strings(depth - 1)
+    inner = draw_strings(depth - 1)
     return st.one_of(
         leaves,
         st.builds(o.concatenate, inner, inner),
         st.builds(o.isnull, inner, inner),
         st.lists(inner, min_size=2, max_size=3).map(o.coalesce),
-        st.builds(lambda c, a, b: o.case([(c, a)], b), conditions(depth - 1), inner, inner),
+        st.builds(lambda c, a, b: o.case([(c, a)], b), draw_conditions(depth - 1), inner, inner),
     )
 
 
-def conditions(depth: int) -> st.SearchStrategy[o.Condition]:
-    number, text = numbers(depth), strings(depth)
+def draw_conditions(depth: int) -> st.SearchStrategy[o.Condition]:
+    number, text = draw_numbers(depth), draw_strings(depth)
     simple = st.one_of(
         st.builds(o.comparison, signs, number, number),
         st.builds(o.comparison, signs, text, text),
@@ -73,12 +73,12 @@ def conditions(depth: int) -> st.SearchStrategy[o.Condition]:
     )  # fmt: skip
     if not depth:
         return simple
-    inner = conditions(depth - 1)
+    inner = draw_conditions(depth - 1)
     lists = st.lists(inner, min_size=2, max_size=3)
     return st.one_of(simple, lists.map(o.all_of), lists.map(o.any_of), inner.map(o.negation))
 
 
-def source(values: list[dict[str, o.Value]]) -> str:
+def format_source(values: list[dict[str, o.Value]]) -> str:
     """Return the rows as a derived table."""
     cells = [", ".join(o.literal(row[name], kind).text for name, kind in COLUMNS.items()) for row in values]
     types = "CAST(i AS int) i, CAST(d AS decimal(5, 2)) d, CAST(t AS varchar(3)) t"
@@ -86,14 +86,14 @@ def source(values: list[dict[str, o.Value]]) -> str:
 
 
 @cache
-def server() -> World:
+def build_world() -> World:
     world = lab(workload="none")
     world.update_instance(P, version=2014)
     return world
 
 
 def run_queries(*queries: str) -> list[list[list[Any]]]:
-    answer = ask(server(), P, "SET NOCOUNT ON " + "\n".join(queries), then_s=1)
+    answer = ask(build_world(), P, "SET NOCOUNT ON " + "\n".join(queries), then_s=1)
     assert answer.numbers == [], (queries, answer.texts)
     return answer.grids
 
@@ -102,7 +102,7 @@ def format_value(value: o.Value) -> object:
     return o.format_value(value) if isinstance(value, Decimal) and value.as_tuple().exponent else value
 
 
-def to_grid_value(value: o.Value, kind: o.Type) -> object:
+def convert_to_grid_value(value: o.Value, kind: o.Type) -> object:
     """Return the value as a result set shows it in a column of that type."""
     return format_value(o.convert_value(value, kind) if kind.name == "decimal" else value)
 
@@ -113,23 +113,23 @@ quick = settings(max_examples=10, derandomize=True, deadline=None, suppress_heal
 
 
 @quick
-@given(rows, st.lists(st.one_of(numbers(2), strings(2)), min_size=1, max_size=6))
+@given(rows, st.lists(st.one_of(draw_numbers(2), draw_strings(2)), min_size=1, max_size=6))
 def test_an_expression_has_the_value_of_the_oracle(
     values: list[dict[str, o.Value]], expressions: list[o.Expression]
 ) -> None:
     batches: list[tuple[str, list[list[object]]]] = []
     for expression in expressions:
         try:
-            cells = [[to_grid_value(expression.value(row), expression.type)] for row in values]
+            cells = [[convert_to_grid_value(expression.value(row), expression.type)] for row in values]
         except o.NoAnswerError:
             continue
-        batches.append((f"SELECT {expression.text} FROM {source(values)}", cells))
+        batches.append((f"SELECT {expression.text} FROM {format_source(values)}", cells))
     if batches:
         assert run_queries(*(query for query, _ in batches)) == [cells for _, cells in batches]
 
 
 @quick
-@given(rows, st.lists(conditions(2), min_size=1, max_size=5))
+@given(rows, st.lists(draw_conditions(2), min_size=1, max_size=5))
 def test_a_condition_is_true_false_or_unknown_as_in_the_oracle(
     values: list[dict[str, o.Value]], wanted: list[o.Condition]
 ) -> None:
@@ -142,7 +142,7 @@ def test_a_condition_is_true_false_or_unknown_as_in_the_oracle(
         except o.NoAnswerError:
             continue
         case = f"CASE WHEN {condition.text} THEN 1 WHEN NOT ({condition.text}) THEN 0 END"
-        batches.append((f"SELECT {case} FROM {source(values)}", cells))
+        batches.append((f"SELECT {case} FROM {format_source(values)}", cells))
     if batches:
         assert run_queries(*(query for query, _ in batches)) == [cells for _, cells in batches]
 
@@ -151,7 +151,7 @@ NAMES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
 
 
 @quick
-@given(rows, conditions(1), st.sampled_from("it"))
+@given(rows, draw_conditions(1), st.sampled_from("it"))
 def test_groups_match_the_oracle(
     values: list[dict[str, o.Value]], condition: o.Condition, group: str
 ) -> None:
@@ -161,21 +161,23 @@ def test_groups_match_the_oracle(
         for row in left:
             groups.setdefault(o.key(row[group]), []).append(row)
         wanted = [
-            [o.key(key), len(members), *(figure(members, name, column) for column in "id" for name in NAMES)]
+            [
+                o.key(key),
+                len(members),
+                *(compute_figure(members, name, column) for column in "id" for name in NAMES),
+            ]
             for key, members in groups.items()
         ]
     except o.NoAnswerError:
         return
     figures = ", ".join(f"{name}({column})" for column in "id" for name in NAMES)
-    query = (
-        f"SELECT {group}, COUNT(*), {figures} FROM {source(values)} WHERE {condition.text} GROUP BY {group}"
-    )
+    query = f"SELECT {group}, COUNT(*), {figures} FROM {format_source(values)} WHERE {condition.text} GROUP BY {group}"
     (grid,) = run_queries(query)
     keyed_rows = [[o.key(key), *rest_cells] for key, *rest_cells in grid]
     assert sorted(keyed_rows, key=str) == sorted(wanted, key=str)
 
 
-def figure(members: list[dict[str, o.Value]], name: str, column: str) -> object:
+def compute_figure(members: list[dict[str, o.Value]], name: str, column: str) -> object:
     kind = COLUMNS[column]
     if name == "COUNT" or kind == o.INT:
         return o.aggregate(name, [row[column] for row in members], kind)
@@ -193,7 +195,9 @@ def test_distinct_rows_and_their_order_match_the_oracle(
     ordered = sorted((k for k in keys if k is not None), reverse=down)
     null_key = [None] if None in keys else []
     wanted = [*ordered, *null_key] if down else [*null_key, *ordered]
-    query = f"SELECT DISTINCT {column} FROM {source(values)} ORDER BY {column}{' DESC' if down else ''}"
+    query = (
+        f"SELECT DISTINCT {column} FROM {format_source(values)} ORDER BY {column}{' DESC' if down else ''}"
+    )
     (grid,) = run_queries(query)
     shown_keys = [format_value(key) if column == "d" else key for key in wanted]
     assert [o.key(value) for (value,) in grid] == shown_keys

@@ -20,12 +20,12 @@ VIEWS = {
 }
 
 
-def sql(world: World, server: str, text: str) -> Answer:
+def run_sql(world: World, server: str, text: str) -> Answer:
     return ask(world, server, text, 5.0)
 
 
 def count(world: World, server: str, view: str) -> int:
-    count: int = sql(world, server, f"SELECT COUNT(*) FROM {view} WHERE {VIEWS[view]}").value
+    count: int = run_sql(world, server, f"SELECT COUNT(*) FROM {view} WHERE {VIEWS[view]}").value
     return count
 
 
@@ -44,41 +44,43 @@ def test_every_application_connection_is_listed_and_moves_with_it(view: str) -> 
 
 def test_the_counter_agrees_with_the_sessions() -> None:
     world = lab()
-    users = sql(
+    users = run_sql(
         world,
         P,
         "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name LIKE 'User Connections%'",
     ).value
     sessions = "SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE is_user_process = 1"
     agent = " AND program_name NOT LIKE 'SQLAgent%'"
-    assert sql(world, P, sessions + agent).value == users == 1001
+    assert run_sql(world, P, sessions + agent).value == users == 1001
 
 
 def test_agent_sessions_exist_while_the_agent_runs() -> None:
     world = lab()
     query = "SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE program_name LIKE 'SQLAgent - %'"
-    assert sql(world, P, query).value == 3
+    assert run_sql(world, P, query).value == 3
     do(world, f"stop-agent {P}")
-    assert sql(world, P, query).value == 0
+    assert run_sql(world, P, query).value == 0
 
 
 def test_kill_ends_one_connection_and_the_application_opens_another() -> None:
     """Check documented behavior: [DOC: KILL]."""
     world = lab()
-    assert sql(world, P, "KILL 250").numbers == []
+    assert run_sql(world, P, "KILL 250").numbers == []
     assert world.clients["APP"].cut_connections == 1
     left = "SELECT COUNT(*), MAX(session_id) FROM sys.dm_exec_sessions WHERE program_name LIKE 'APP%'"
-    assert sql(world, P, left).grids == [[[1000, 1200]]]
-    assert sql(world, P, "SELECT session_id FROM sys.dm_exec_sessions WHERE session_id = 250").grids == [[]]
-    assert sql(world, P, "KILL 250").numbers == [6106]
-    assert sql(world, P, "KILL 1200").numbers == []
-    assert sql(world, P, left).grids == [[[1000, 1201]]]
+    assert run_sql(world, P, left).grids == [[[1000, 1200]]]
+    assert run_sql(world, P, "SELECT session_id FROM sys.dm_exec_sessions WHERE session_id = 250").grids == [
+        []
+    ]
+    assert run_sql(world, P, "KILL 250").numbers == [6106]
+    assert run_sql(world, P, "KILL 1200").numbers == []
+    assert run_sql(world, P, left).grids == [[[1000, 1201]]]
 
 
 def test_sp_who2_has_its_thirteen_columns_and_sp_who_its_nine() -> None:
     """Check documented behavior: [DOC: sp_who]."""
     world = lab()
-    reply = sql(world, P, "EXEC sp_who2")
+    reply = run_sql(world, P, "EXEC sp_who2")
     assert reply.columns == [
         ["SPID", "Status", "Login", "HostName", "BlkBy", "DBName", "Command", "CPUTime", "DiskIO", "LastBatch",
          "ProgramName", "SPID", "REQUESTID"]
@@ -86,7 +88,7 @@ def test_sp_who2_has_its_thirteen_columns_and_sp_who_its_nine() -> None:
     assert len(reply.grids[0]) > 1000
     assert {row[9][:9] for row in reply.grids[0]} == {"10/22 12:"}
     columns = ["spid", "ecid", "status", "loginame", "hostname", "blk", "dbname", "cmd", "request_id"]
-    assert sql(world, P, "EXEC sp_who").columns == [columns]
+    assert run_sql(world, P, "EXEC sp_who").columns == [columns]
 
 
 # argument -> remaining rows [DOC: sp_who]
@@ -101,57 +103,61 @@ ARGUMENTS = {
 @pytest.mark.parametrize("argument", ARGUMENTS)
 def test_sp_who_takes_active_a_login_or_a_session_id(argument: str) -> None:
     world = lab()
-    all_rows = sql(world, P, "EXEC sp_who").grids[0]
-    some_rows = sql(world, P, f"EXEC sp_who {argument}").grids[0]
+    all_rows = run_sql(world, P, "EXEC sp_who").grids[0]
+    some_rows = run_sql(world, P, f"EXEC sp_who {argument}").grids[0]
     kept_rows = [row[0] for row in all_rows if ARGUMENTS[argument](row)]
     assert 0 < len(kept_rows) < len(all_rows)
     assert {row[0] for row in some_rows} == set(kept_rows)
 
 
 def test_an_unknown_login_is_refused() -> None:
-    assert sql(lab(), P, "EXEC sp_who2 'nobody'").numbers == [15007]
+    assert run_sql(lab(), P, "EXEC sp_who2 'nobody'").numbers == [15007]
 
 
 def test_logins_of_system_services_roles_and_applications_exist() -> None:
     """Check documented behavior: [DOC: sys.server_principals; server-level roles]."""
     world = lab()
-    rows = sql(world, P, "SELECT name, type FROM sys.server_principals").grids[0]
+    rows = run_sql(world, P, "SELECT name, type FROM sys.server_principals").grids[0]
     kinds = {name: kind.strip() for name, kind in rows}
     roles = [name for name, kind in kinds.items() if kind == "R"]
     assert len(roles) == 9
     assert kinds["NT AUTHORITY\\SYSTEM"] == "U"
     assert kinds["BUILTIN\\Administrators"] == "G"
-    connected = sql(world, P, "SELECT DISTINCT login_name FROM sys.dm_exec_sessions").grids[0]
+    connected = run_sql(world, P, "SELECT DISTINCT login_name FROM sys.dm_exec_sessions").grids[0]
     assert {login for (login,) in connected} <= kinds.keys()
 
 
 def test_an_unquoted_word_is_a_valid_exec_argument() -> None:
     """A word without quotes is a text, even if it is a keyword [DOC: EXECUTE]."""
     world = lab()
-    plain_rows, quoted = (sql(world, P, f"EXEC sp_who2 {word}").grids[0] for word in ("active", "'active'"))
+    plain_rows, quoted = (
+        run_sql(world, P, f"EXEC sp_who2 {word}").grids[0] for word in ("active", "'active'")
+    )
     assert [row[0] for row in plain_rows] == [row[0] for row in quoted]
     grammar = (Path(engine.tsql.__file__).parent / "language" / "commands.lark").read_text(encoding="utf-8")
     words = {word.upper() for word in re.findall(r'"([A-Za-z_]+)"i', grammar)} - KEYWORDS
     assert len(words) > 50
-    refused = [word for word in sorted(words) if 15010 not in sql(world, P, f"EXEC sp_helpdb {word}").numbers]
+    refused = [
+        word for word in sorted(words) if 15010 not in run_sql(world, P, f"EXEC sp_helpdb {word}").numbers
+    ]
     assert refused == ["MASTER"]  # the argument is the name of a database
 
 
 def test_global_temp_tables_are_shared_and_local_ones_are_not() -> None:
     """See [DOC: CREATE TABLE, temporary tables]. Changing the table of another session is not simulated."""
     world = lab(workload="none")
-    sql(world, P, "CREATE TABLE ##g (a int) INSERT ##g VALUES (7) CREATE TABLE #g (a int)")
+    run_sql(world, P, "CREATE TABLE ##g (a int) INSERT ##g VALUES (7) CREATE TABLE #g (a int)")
     second_window = f"{P}#2"
-    assert sql(world, second_window, "SELECT a FROM ##g").grids == [[[7]]]
-    assert sql(world, second_window, "SELECT a FROM #g").numbers == [208]
-    assert sql(world, second_window, "CREATE TABLE ##g (b int)").numbers == [2714]
-    assert "Not simulated" in sql(world, second_window, "INSERT ##g VALUES (8)").texts[0]
-    assert sql(world, P, "SELECT a FROM ##g").grids == [[[7]]]
+    assert run_sql(world, second_window, "SELECT a FROM ##g").grids == [[[7]]]
+    assert run_sql(world, second_window, "SELECT a FROM #g").numbers == [208]
+    assert run_sql(world, second_window, "CREATE TABLE ##g (b int)").numbers == [2714]
+    assert "Not simulated" in run_sql(world, second_window, "INSERT ##g VALUES (8)").texts[0]
+    assert run_sql(world, P, "SELECT a FROM ##g").grids == [[[7]]]
 
 
 def test_a_table_name_in_use_ends_the_transaction() -> None:
     """As python-tds's own test expects it: the table of the transaction can be created again."""
     world = lab(workload="none")
-    assert sql(world, P, "BEGIN TRAN CREATE TABLE t (a int)").numbers == []
-    assert sql(world, P, "CREATE TABLE t (a int)").numbers == [2714]
-    assert sql(world, P, "SELECT @@TRANCOUNT, OBJECT_ID('t')").grids == [[[0, None]]]
+    assert run_sql(world, P, "BEGIN TRAN CREATE TABLE t (a int)").numbers == []
+    assert run_sql(world, P, "CREATE TABLE t (a int)").numbers == [2714]
+    assert run_sql(world, P, "SELECT @@TRANCOUNT, OBJECT_ID('t')").grids == [[[0, None]]]

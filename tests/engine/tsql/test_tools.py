@@ -17,7 +17,7 @@ from tests.events import read_field
 HERE = Path(__file__).parent
 
 
-def cases(file: str) -> Iterator[object]:
+def read_cases(file: str) -> Iterator[object]:
     """Yield the T-SQL of a file by the comments that name it."""
     for part in (HERE / file).read_text(encoding="utf-8").split("-- ")[1:]:
         name, _, text = part.partition("\n")
@@ -31,7 +31,7 @@ def check(answer: Answer) -> None:
     ]
 
 
-@pytest.mark.parametrize("text", list(cases("tools.sql")))
+@pytest.mark.parametrize("text", list(read_cases("tools.sql")))
 def test_tool_queries_work_on_a_principal_with_a_thousand_sessions(text: str) -> None:
     world = lab()
     world.update_instance(P, version=2014)
@@ -54,7 +54,7 @@ def cluster() -> World:
     return world
 
 
-@pytest.mark.parametrize("text", list(cases("tools_groups.sql")))
+@pytest.mark.parametrize("text", list(read_cases("tools_groups.sql")))
 def test_tool_queries_work_on_a_primary(cluster: World, text: str) -> None:
     check(ask(cluster, "NODE_1", text, then_s=2))
 

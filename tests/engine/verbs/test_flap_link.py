@@ -28,7 +28,7 @@ FLAP = f"flap-link {P} {M}"
 LINK = ActionTarget("link", (P, M))
 
 
-def ups(world: World, seconds: float, step_s: float) -> list[bool]:
+def sample_link_states(world: World, seconds: float, step_s: float) -> list[bool]:
     """Return whether the link is up, now and after each step."""
     passing = []
     for _ in range(round(seconds / step_s)):
@@ -44,7 +44,7 @@ def ups(world: World, seconds: float, step_s: float) -> list[bool]:
 def test_a_flapping_link_is_down_and_up_for_half_a_period_each(option: str, half_s: float) -> None:
     world = lab()
     do(world, FLAP + option, then_s=half_s / 2.0)
-    assert ups(world, 4.0 * half_s, half_s) == [False, True, False, True]
+    assert sample_link_states(world, 4.0 * half_s, half_s) == [False, True, False, True]
 
 
 def test_both_ends_lose_each_other_repeatedly() -> None:
@@ -66,22 +66,22 @@ def test_flapping_ends_when_the_link_is_repaired(line: str) -> None:
     do(world, line, then_s=5.0)
     assert world.faults[0].reverted_tick is not None
     assert all(world.links[pair] == before.get(pair, network.get_link(lab(), *pair)) for pair in world.links)
-    assert all(ups(world, 10.0, 0.5))
+    assert all(sample_link_states(world, 10.0, 0.5))
 
 
 def test_a_cut_stays_while_the_link_flaps() -> None:
     world = lab()
     do(world, FLAP, f"cut {P} {M}", then_s=0.5)
-    assert not any(ups(world, 6.0, 0.5))
+    assert not any(sample_link_states(world, 6.0, 0.5))
 
 
 def test_a_repeated_request_continues_with_the_new_period() -> None:
     world = lab()
     do(world, FLAP, f"{FLAP} period_s=8", then_s=0.5)
-    assert ups(world, 8.0, 0.5) == [*[False] * 7, *[True] * 8, False]
+    assert sample_link_states(world, 8.0, 0.5) == [*[False] * 7, *[True] * 8, False]
     do(world, f"mend {P} {M}", then_s=0.5)
     assert all(fault.reverted_tick is not None for fault in world.faults)
-    assert all(ups(world, 10.0, 0.5))
+    assert all(sample_link_states(world, 10.0, 0.5))
 
 
 @pytest.mark.parametrize("period", ["0.1", "601", "nan", "x"])

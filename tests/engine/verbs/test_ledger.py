@@ -13,7 +13,7 @@ from engine.verbs.lines import find_reverse
 from tests.engine.cluster.worlds import do, fci_lab, run_until
 
 
-def active(world: World) -> list[str]:
+def list_active_faults(world: World) -> list[str]:
     return [fault.verb for fault in world.faults if fault.reverted_tick is None]
 
 
@@ -25,28 +25,28 @@ def test_a_computer_is_repaired_after_the_instance_has_moved(breaks: str, mends:
     assert world.instances["SQLFCI1"].computer == "NODE_2"
     do(world, "pull-cable NODE_2")
     do(world, "plug-cable SQLFCI1")
-    assert active(world) == [breaks], "that was another computer"
+    assert list_active_faults(world) == [breaks], "that was another computer"
     reverted = find_reverse(world.faults[0])
     assert reverted is not None
     assert reverted.line_without_time == f"{mends} NODE_1"
     do(world, reverted.line_without_time)
-    assert not active(world)
+    assert not list_active_faults(world)
 
 
 def test_a_power_failure_ends_the_freeze_of_an_instance() -> None:
     world = fci_lab()
     do(world, "hang SQLFCI1")
     do(world, "power-off NODE_1")
-    assert active(world) == ["power-off"]
+    assert list_active_faults(world) == ["power-off"]
 
 
 def test_a_slow_disk_belongs_to_the_computer() -> None:
     world = fci_lab()
     do(world, "slow-disk SQLFCI1 log factor=10")
     do(world, "slow-disk NODE_1 data factor=1")
-    assert active(world) == ["slow-disk"]
+    assert list_active_faults(world) == ["slow-disk"]
     do(world, "slow-disk NODE_1 log factor=1")
-    assert not active(world)
+    assert not list_active_faults(world)
 
 
 def test_a_lost_instance_reveals_the_fault_of_its_node() -> None:

@@ -16,7 +16,7 @@ from tests.engine.worlds import DB, P, W, do, lab
 NAMES = ConditionNames(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), ("APP",), programs=("orders",))
 
 
-def holds(text: str, world: World, *batches: SentBatch) -> bool:
+def is_true(text: str, world: World, *batches: SentBatch) -> bool:
     return conditions.parse(text, NAMES).holds(Facts(world, batches))
 
 
@@ -65,8 +65,8 @@ def failed_over() -> World:
 def test_conditions_are_evaluated(
     text: str, initial_result: bool, failover_result: bool, healthy: World, failed_over: World
 ) -> None:
-    assert holds(text, healthy) is initial_result
-    assert holds(text, failed_over) is failover_result
+    assert is_true(text, healthy) is initial_result
+    assert is_true(text, failed_over) is failover_result
 
 
 def test_a_database_without_a_session_is_none_despite_the_mirrors_belief() -> None:
@@ -75,13 +75,13 @@ def test_a_database_without_a_session_is_none_despite_the_mirrors_belief() -> No
     from engine.mirroring import commands
 
     commands.remove_session(world, "SERVER_A", DB)
-    assert holds("Sales is NONE and Sales serves", world)
+    assert is_true("Sales is NONE and Sales serves", world)
 
 
 # --- what was sent ------------------------------------------------------------------------------------------
 
 
-def batch(sql: str, *errors: int, server: str = "SERVER_A") -> SentBatch:
+def build_batch(sql: str, *errors: int, server: str = "SERVER_A") -> SentBatch:
     return SentBatch(0, server, sql, list(errors))
 
 
@@ -91,24 +91,24 @@ OFF = "ALTER DATABASE [Sales]\n  set  partner OFF"
 @pytest.mark.parametrize(
     ("text", "statement_event", "expected"),
     [
-        ('ran "SET PARTNER OFF"', batch(OFF), True),
-        ('ran "SET PARTNER OFF" on SERVER_A', batch(OFF), True),
-        ('ran "SET PARTNER OFF" on SERVER_B', batch(OFF), False),
-        ('ran "SET PARTNER OFF"', batch(OFF, 1404), False),
-        ('tried "SET PARTNER OFF"', batch(OFF, 1404), True),
-        ("error 1404", batch(OFF, 1404), True),
-        ("error 1404 on SERVER_B", batch(OFF, 1404), False),
-        ("error 1431", batch(OFF, 1404), False),
-        ('ran "SET PARTNER OFF"', batch("-- SET PARTNER OFF"), False),
-        ('ran "SET PARTNER OFF"', batch("/* SET PARTNER OFF */ SELECT 1"), False),
-        ('ran "SET PARTNER OFF"', batch("PRINT 'SET PARTNER OFF'"), False),
-        ("""ran "SET WITNESS = 'TCP'" """, batch("ALTER DATABASE Sales SET WITNESS = 'tcp'"), True),
+        ('ran "SET PARTNER OFF"', build_batch(OFF), True),
+        ('ran "SET PARTNER OFF" on SERVER_A', build_batch(OFF), True),
+        ('ran "SET PARTNER OFF" on SERVER_B', build_batch(OFF), False),
+        ('ran "SET PARTNER OFF"', build_batch(OFF, 1404), False),
+        ('tried "SET PARTNER OFF"', build_batch(OFF, 1404), True),
+        ("error 1404", build_batch(OFF, 1404), True),
+        ("error 1404 on SERVER_B", build_batch(OFF, 1404), False),
+        ("error 1431", build_batch(OFF, 1404), False),
+        ('ran "SET PARTNER OFF"', build_batch("-- SET PARTNER OFF"), False),
+        ('ran "SET PARTNER OFF"', build_batch("/* SET PARTNER OFF */ SELECT 1"), False),
+        ('ran "SET PARTNER OFF"', build_batch("PRINT 'SET PARTNER OFF'"), False),
+        ("""ran "SET WITNESS = 'TCP'" """, build_batch("ALTER DATABASE Sales SET WITNESS = 'tcp'"), True),
     ],
 )
 def test_sent_statements_are_found(
     text: str, statement_event: SentBatch, expected: bool, healthy: World
 ) -> None:
-    assert holds(text, healthy, statement_event) is expected
+    assert is_true(text, healthy, statement_event) is expected
 
 
 # --- problems -----------------------------------------------------------------------------------------------
@@ -146,8 +146,8 @@ def test_invalid_conditions_are_reported(text: str, column: int, expected: str) 
 
 def test_deep_nesting_is_parsed_and_limited(healthy: World) -> None:
     text = "not " * 140 + "Sales serves"
-    assert holds(text, healthy)
-    assert holds("(" * 290 + "Sales serves" + ")" * 290, healthy)
+    assert is_true(text, healthy)
+    assert is_true("(" * 290 + "Sales serves" + ")" * 290, healthy)
 
 
 def test_names_in_brackets_are_parsed() -> None:
@@ -167,22 +167,22 @@ def test_every_quantity_can_be_evaluated(healthy: World) -> None:
         )
         if argument is None:  # facts about roles: tests/engine/drill/test_team.py
             continue
-        assert holds(f"{name}({argument}) >= 0", healthy), name
+        assert is_true(f"{name}({argument}) >= 0", healthy), name
         assert quantity.help
 
 
 def test_worker_threads_are_set_or_automatic() -> None:
     world = lab()
-    assert holds("worker_threads(SERVER_A) == 576", world)
+    assert is_true("worker_threads(SERVER_A) == 576", world)
     world.update_instance(P, max_worker_threads=400)
-    assert holds("worker_threads(SERVER_A) == 400 and worker_threads(SERVER_B) == 576", world)
+    assert is_true("worker_threads(SERVER_A) == 400 and worker_threads(SERVER_B) == 576", world)
 
 
 def test_armed_is_evaluated_from_the_mirror_too(healthy: World) -> None:
-    assert holds("Sales is ARMED", healthy)
+    assert is_true("Sales is ARMED", healthy)
     world = lab()
     do(world, f"cut SERVER_B {W}", then_s=5.0)
-    assert holds("Sales is SYNCHRONIZED and witness of Sales is CONNECTED and not Sales is ARMED", world)
+    assert is_true("Sales is SYNCHRONIZED and witness of Sales is CONNECTED and not Sales is ARMED", world)
 
 
 @pytest.mark.parametrize(

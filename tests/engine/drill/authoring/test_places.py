@@ -72,32 +72,36 @@ VALUES = st.recursive(
 )
 
 
-def as_toml(value: Any) -> str:
+def format_toml(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
         escaped = "".join(f"\\u{ord(sign):04x}" if sign in '"\\\n' else sign for sign in value)
         return f'"{escaped}"'
     if isinstance(value, list):
-        return "[ " + ", # a ] comment\n ".join(map(as_toml, value)) + " ]"
+        return "[ " + ", # a ] comment\n ".join(map(format_toml, value)) + " ]"
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{as_toml(key)} = {as_toml(part)}" for key, part in value.items()) + " }"
+        return (
+            "{ "
+            + ", ".join(f"{format_toml(key)} = {format_toml(part)}" for key, part in value.items())
+            + " }"
+        )
     return str(value)
 
 
-def paths_of(value: Any, path: tuple[str | int, ...] = ()) -> set[tuple[str | int, ...]]:
+def list_paths(value: Any, path: tuple[str | int, ...] = ()) -> set[tuple[str | int, ...]]:
     paths = {path} if path else set()
     if isinstance(value, (dict, list)):
         for key, part in value.items() if isinstance(value, dict) else enumerate(value):
-            paths |= paths_of(part, (*path, key))
+            paths |= list_paths(part, (*path, key))
     return paths
 
 
 @given(data=st.dictionaries(KEYS, VALUES, max_size=4))
 def test_every_path_of_any_document_has_a_position(data: dict[str, Any]) -> None:
-    text = "".join(f"{as_toml(key)} = {as_toml(value)}\n" for key, value in data.items())
+    text = "".join(f"{format_toml(key)} = {format_toml(value)}\n" for key, value in data.items())
     try:
         read = tomllib.loads(text)
     except tomllib.TOMLDecodeError:  # a comment inside an inline table, which TOML forbids
         return
-    assert set(find_positions(text)) == paths_of(read)
+    assert set(find_positions(text)) == list_paths(read)

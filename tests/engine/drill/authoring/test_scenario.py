@@ -15,13 +15,13 @@ from engine.drill.authoring.scenario import ScenarioError, load_scenario
 from tests.engine.drill.texts import FREE, SMALL, change_text, small
 
 
-def problems(text: str, file: str = "small.toml") -> list[Problem]:
+def list_problems(text: str, file: str = "small.toml") -> list[Problem]:
     with pytest.raises(ScenarioError) as caught:
         load_scenario(text, file)
     return list(caught.value.problems)
 
 
-def line_of(text: str, part: str) -> int:
+def get_line(text: str, part: str) -> int:
     return text[: text.index(part)].count("\n") + 1
 
 
@@ -91,11 +91,11 @@ def test_durations_may_have_units() -> None:
 def test_problems_are_reported(old_text: str, new_text: str, key: str, message: str, expected: str) -> None:
     text = change_text((old_text, new_text))
     problems_found = [
-        p for p in problems(text) if p.where == key and message in p.text and expected in p.expected
+        p for p in list_problems(text) if p.where == key and message in p.text and expected in p.expected
     ]
-    assert problems_found, problems(text)
+    assert problems_found, list_problems(text)
     if new_text and key and key not in ("rubric",):
-        line_near = line_of(text, new_text)
+        line_near = get_line(text, new_text)
         assert abs(problems_found[0].line - line_near) <= 3, "the place is not where the mistake is"
 
 
@@ -103,7 +103,7 @@ def test_all_problems_are_reported_in_file_order() -> None:
     text = change_text(
         ("minutes = 5", "minuts = 5"), ('level = "beginner"', 'level = "easy"'), ("points = 30", "pts = 30")
     )
-    problems_found = problems(text)
+    problems_found = list_problems(text)
     assert {"minuts", "level", "rubric[1].pts", "rubric[2].pts"} <= {
         problem.where for problem in problems_found
     }
@@ -112,8 +112,8 @@ def test_all_problems_are_reported_in_file_order() -> None:
 
 def test_a_wrong_word_in_a_condition_has_line_and_column() -> None:
     text = change_text(("Sales is SYNCHRONIZED and", "Sales is SYNCRONIZED and"))
-    (problem,) = problems(text)
-    assert problem.line == line_of(text, "SYNCRONIZED")
+    (problem,) = list_problems(text)
+    assert problem.line == get_line(text, "SYNCRONIZED")
     row = text.splitlines()[problem.line - 1]
     assert row[problem.column - 1 :].startswith("SYNCRONIZED")
     assert str(problem).startswith(f"small.toml:{problem.line}:{problem.column}: goal[1].when:")
@@ -125,13 +125,13 @@ def test_a_wrong_word_in_a_condition_has_line_and_column() -> None:
     [("title = \n", 1), ("a = 1\na = 2\n", 2), ("x = [1,\n", 2), ("a = " + "[" * 5000 + "]" * 5000, 1)],
 )
 def test_invalid_toml_is_reported(text: str, line: int) -> None:
-    (problem,) = problems(text)
+    (problem,) = list_problems(text)
     assert problem.line >= line
 
 
 def test_a_huge_file_is_refused_before_it_is_parsed() -> None:
     before = time.process_time()
-    (problem,) = problems("a = 1\n" * 1_000_000)
+    (problem,) = list_problems("a = 1\n" * 1_000_000)
     assert "characters" in problem.text
     assert time.process_time() - before < 1.0
 
@@ -155,14 +155,14 @@ def test_the_editor_schema_covers_every_table() -> None:
 
 def test_numbered_databases_need_room_for_their_numbers() -> None:
     many_databases = FREE.replace('name = "Sales"\n', 'name = "Sales"\ncount = 3\n')
-    (problem,) = problems(many_databases)
-    assert problem.line == line_of(many_databases, 'name = "Sales"')
+    (problem,) = list_problems(many_databases)
+    assert problem.line == get_line(many_databases, 'name = "Sales"')
     assert "Sales001" in problem.expected
     clash = FREE + '\n[[database]]\nname = "Sales2"\nserver = "SERVER_A"\n'
     clash = clash.replace('name = "Sales"\n', 'name = "Sales1"\ncount = 3\n', 1)
     clash = clash.replace('database = "Sales"', 'database = "Sales1"')
     clash = clash.replace('databases = ["Sales"]', 'databases = ["Sales3"]')
-    (problem,) = problems(clash)
+    (problem,) = list_problems(clash)
     assert "'Sales2' is listed twice" in problem.text
 
 

@@ -103,7 +103,7 @@ def test_shipped_drills_are_in_order(name: str) -> None:
 # --- violations that the ranking detects --------------------------------------------------------------------
 
 
-def standings(**changed: AgentResult) -> list[AgentResult]:
+def compute_standings(**changed: AgentResult) -> list[AgentResult]:
     fair_results = {
         "reference": AgentResult("reference", 100.0, True),
         "nothing": AgentResult("nothing", 10.0, False),
@@ -123,7 +123,7 @@ def standings(**changed: AgentResult) -> list[AgentResult]:
 )
 def test_tricks_must_rank_below_the_reference(trick_result: AgentResult) -> None:
     assert trick_result.key > AgentResult("reference", 100.0, True).key
-    assert find_ranking_errors(standings(stalling=trick_result), TWINS) == []
+    assert find_ranking_errors(compute_standings(stalling=trick_result), TWINS) == []
 
 
 @pytest.mark.slow
@@ -137,7 +137,7 @@ def test_early_action_is_no_trick_if_nothing_follows() -> None:
 
 
 def test_a_fair_order_is_accepted() -> None:
-    assert find_ranking_errors(standings(other=AgentResult("random 1", 80.0, True)), TWINS) == []
+    assert find_ranking_errors(compute_standings(other=AgentResult("random 1", 80.0, True)), TWINS) == []
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_fair_order_is_accepted() -> None:
 )
 def test_wrong_orders_are_reported(standing: AgentResult, message: str) -> None:
     low = AgentResult("random 2", 50.0, True)
-    ranking_errors = find_ranking_errors([*standings(**{standing.agent: standing}), low], TWINS)
+    ranking_errors = find_ranking_errors([*compute_standings(**{standing.agent: standing}), low], TWINS)
     assert any(text.startswith(message) or message in text for text in ranking_errors), ranking_errors
 
 

@@ -13,7 +13,7 @@ from engine.drill.running.drill import Drill
 from tests.shipped_scenarios import load_shipped_scenario
 
 
-def recovered_without_partner() -> Drill:
+def play_recovery_without_partner() -> Drill:
     """Return a drill in which the session was removed and the copy recovered; the application finds no usable
     server.
     """
@@ -27,7 +27,7 @@ def recovered_without_partner() -> Drill:
 
 
 def test_clients_without_a_server_do_not_count_as_served() -> None:
-    drill = recovered_without_partner()
+    drill = play_recovery_without_partner()
     course = RunTimeline(drill.world.availability, (), (), group_clients_by_database(drill.scenario))
     course.add(event.as_json() for event in drill.events)
     spans = course.list_service_spans(drill.world.t_s)

@@ -14,7 +14,7 @@ from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
 from engine.generators import run_to_completion
 from engine.verbs.lines import parse_line
-from tests.engine.drill.test_course import FORCE, sabotage
+from tests.engine.drill.test_course import FORCE, play_through_sabotage
 from tests.engine.drill.texts import drill, run, small
 
 PARTNER_OFF = "sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"
@@ -26,11 +26,11 @@ def evaluate_actions(drill: Drill, indices: Sequence[int] | None = None) -> tupl
 
 @cache
 def play_sabotage() -> tuple[Drill, Review]:
-    sabotaged = sabotage()
+    sabotaged = play_through_sabotage()
     return sabotaged, review_run(sabotaged)
 
 
-def figures(deed: ActionImpact) -> dict[str, tuple[float, float]]:
+def compute_figures(deed: ActionImpact) -> dict[str, tuple[float, float]]:
     return {row.name: (row.left, row.right) for row in deed.outcomes}
 
 
@@ -40,9 +40,11 @@ def test_the_most_costly_blunder_comes_first() -> None:
     assert first.without is not None
     assert first.without.what == "ALTER DATABASE Sales SET WITNESS OFF on SERVER_A"
     assert first.without.points > 30.0
-    first_figure, second_figure = figures(first.without)["downtime_s"]
+    first_figure, second_figure = compute_figures(first.without)["downtime_s"]
     assert second_figure < 10.0 < first_figure, "the mirror takes over by itself, and nobody forces anything"
-    assert figures(first.without)["score"][1] == sabotaged.compute_score().total + first.without.points
+    assert (
+        compute_figures(first.without)["score"][1] == sabotaged.compute_score().total + first.without.points
+    )
 
 
 def test_an_outage_names_the_cause_of_the_disabled_failover() -> None:
@@ -63,8 +65,8 @@ def test_the_counterfactual_score_equals_that_of_the_played_run() -> None:
     for at_s, line in ((100.0, "power-on SERVER_A"), (100.0, "answer whose-word 2")):
         run(second_run, at_s).apply_line(line)
     run(second_run, 900)
-    assert figures(deed)["downtime_s"][1] == second_run.build_report()["availability"]["downtime_s"]
-    assert figures(deed)["score"][1] == second_run.compute_score().total
+    assert compute_figures(deed)["downtime_s"][1] == second_run.build_report()["availability"]["downtime_s"]
+    assert compute_figures(deed)["score"][1] == second_run.compute_score().total
 
 
 def test_the_original_run_is_unchanged() -> None:
@@ -108,7 +110,7 @@ def test_lost_transactions_are_attributed_to_their_statement() -> None:
     assert (loss.cause_tick, "FORCE_SERVICE" in loss.cause) == (5000, True)
     assert loss.retry_tick == counterfactual.find_retry_tick(5000, drill_run.journal[-1], ()) < 3000
     assert loss.without is not None
-    assert figures(loss.without)["lost_transactions"][1] == 0
+    assert compute_figures(loss.without)["lost_transactions"][1] == 0
 
 
 def test_an_action_without_a_rule_is_listed_as_costly() -> None:

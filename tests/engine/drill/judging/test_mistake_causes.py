@@ -10,7 +10,7 @@ from engine.drill.running.drill import Drill
 from tests.shipped_scenarios import load_shipped_scenario
 
 
-def conduct(*lines: str) -> tuple[Drill, tuple[Mistake, ...]]:
+def play_in_one_instant(*lines: str) -> tuple[Drill, tuple[Mistake, ...]]:
     """Play `automatic-failover` with *lines* in one paused instant, long after the failure; return the mistakes."""
     drill = Drill(load_shipped_scenario("automatic-failover"))
     drill.advance_to(10_000)
@@ -26,7 +26,7 @@ OTHER = "sql SERVER_B CREATE TABLE Sales.dbo.T (a int)"
 
 @pytest.mark.parametrize("lines", [(OFF, OTHER), (OTHER, OFF)])
 def test_the_causing_statement_is_quoted(lines: tuple[str, ...]) -> None:
-    _, (removed,) = conduct(*lines)
+    _, (removed,) = play_in_one_instant(*lines)
     assert "SET PARTNER OFF" in removed.cause
 
 

@@ -14,7 +14,7 @@ from engine.drill.running.solution import play_idle, play_reference, play_soluti
 from engine.drill.time.history import History
 from engine.verbs.lines import parse_line
 from tests.assertions import require
-from tests.engine.drill.running.test_questions import asking
+from tests.engine.drill.running.test_questions import build_drill_with_question
 from tests.engine.drill.running.test_rewind import rewind_drill
 from tests.engine.drill.texts import FREE, drill, open_next_hint, run, small
 from tests.shipped_scenarios import load_shipped_scenario
@@ -174,7 +174,7 @@ def test_mistakes_add_up_to_the_missing_points() -> None:
 
 
 def test_a_wrong_answer_is_a_mistake() -> None:
-    drill_run = run(asking(), 21)
+    drill_run = run(build_drill_with_question(), 21)
     drill_run.apply_line("answer next 2")
     run(drill_run, 60)
     drill_run.apply_line("answer cause 2")

@@ -24,7 +24,7 @@ def test_time_points_fall_linearly(value: float, points: float) -> None:
     assert score_linearly(30.0, value, target=10.0, limit=60.0) == points
 
 
-def item(items: tuple[RubricItem, ...], name: str) -> RubricItem:
+def find_item(items: tuple[RubricItem, ...], name: str) -> RubricItem:
     return next(item for item in items if item.name == name)
 
 
@@ -35,8 +35,8 @@ def test_a_finished_run_gets_all_points() -> None:
     score = drill_run.compute_score()
     assert score.finished
     assert score.total == 100.0
-    assert item(score.items, "End state").at_s, "goals without their moments"
-    assert 20.0 in item(score.items, "Downtime").at_s
+    assert find_item(score.items, "End state").at_s, "goals without their moments"
+    assert 20.0 in find_item(score.items, "Downtime").at_s
     assert all(item.reason for item in score.items)
     assert not any(item.better for item in score.items)
 
@@ -47,8 +47,8 @@ def test_an_unfinished_run_gets_only_goal_points() -> None:
     assert drill_run.finished
     assert not score.finished
     assert score.total == 10.0  # one goal of weight 1 out of a total weight of 4
-    assert "1 of 2" in item(score.items, "Downtime").reason
-    assert item(score.items, "End state").better
+    assert "1 of 2" in find_item(score.items, "Downtime").reason
+    assert find_item(score.items, "End state").better
 
 
 def test_the_total_equals_that_of_the_score() -> None:
@@ -79,7 +79,7 @@ def test_refused_commands_and_prices_reduce_conduct_points() -> None:
     run(drill_run, 40)
     drill_run.apply_line(PROTECT)
     run(drill_run, 300)
-    conduct = item(drill_run.compute_score().items, "Conduct")
+    conduct = find_item(drill_run.compute_score().items, "Conduct")
     assert conduct.points == 26.0
     assert "1470" in conduct.reason
     assert conduct.at_s == (5.0,)
@@ -101,7 +101,7 @@ def test_queries_and_typing_errors_cost_nothing() -> None:
     run(drill_run, 40)
     drill_run.apply_line(PROTECT)
     run(drill_run, 300)
-    assert item(drill_run.compute_score().items, "Conduct").points == 30.0
+    assert find_item(drill_run.compute_score().items, "Conduct").points == 30.0
 
 
 @pytest.mark.parametrize(("mode", "cost"), [(DrillMode.PRACTICE, 3.0), (DrillMode.GUIDED, 0.0)])
@@ -158,7 +158,7 @@ def test_rewinds_cost_at_most_the_points_beyond_the_goals() -> None:
     rewound.apply_line(PROTECT)
     run(rewound, 300)
     score = rewound.compute_score()
-    assert item(score.items, "Rewinds").points == 0.0
+    assert find_item(score.items, "Rewinds").points == 0.0
     assert score.total == sum(item.points for item in score.items) == 40.0
 
 
@@ -173,7 +173,7 @@ def test_an_unanswered_question_about_the_state_counts_when_its_time_is_over(
     drill_run.apply_line("finish")
     losses = [
         loss.reason
-        for loss in item(drill_run.compute_score().items, "Status").losses
+        for loss in find_item(drill_run.compute_score().items, "Status").losses
         if "no answer" in loss.reason
     ]
     assert len(losses) == counted
@@ -198,7 +198,7 @@ def test_only_questions_count_as_status_questions(lines: list[str], why: str) ->
         drill_run.apply_line(line)
     drill_run.advance_to(12_000)
     drill_run.apply_line("finish")
-    assert item(drill_run.compute_score().items, "Status").reason.startswith(why)
+    assert find_item(drill_run.compute_score().items, "Status").reason.startswith(why)
 
 
 @pytest.mark.parametrize("batch", ["", "sql SERVER_B ALTER DATABASE Sales SET PARTNER SUSPEND"])
@@ -220,4 +220,4 @@ def test_points_for_a_forbidden_state_are_lost_when_it_is_reached(batch: str) ->
         drill_run.advance_to(15_200)
         drill_run.apply_line(batch.replace("SUSPEND", "RESUME"))
     drill_run.advance_to(drill_run.end_tick or 0)
-    assert (item(drill_run.compute_score().items, "Session").points == 10.0) is (not batch)
+    assert (find_item(drill_run.compute_score().items, "Session").points == 10.0) is (not batch)

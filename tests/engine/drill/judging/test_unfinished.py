@@ -13,12 +13,12 @@ from engine.inputs import InputError
 SCENARIOS = Path(__file__).parents[4] / "scenarios"
 
 
-def _drill(name: str) -> Drill:
+def _build_drill(name: str) -> Drill:
     return Drill(load_scenario((SCENARIOS / f"{name}.toml").read_text(encoding="utf-8"), name), 1)
 
 
 def test_unfinished_batches_are_listed() -> None:
-    drill = _drill("lab")
+    drill = _build_drill("lab")
     drill.apply_line("sql SERVER_A WAITFOR DELAY '01:00:00'")
     drill.apply_line("sql SERVER_A SELECT 1")
     rows = [(row["server"], row["batch"], row["state"]) for row in drill.build_report()["unfinished"]]
@@ -30,4 +30,4 @@ def test_unfinished_batches_are_listed() -> None:
 
 def test_an_instance_is_no_computer_that_setup_could_add() -> None:
     with pytest.raises(InputError):
-        _drill("fci-lab").apply_line("add-node SQLFCI1 SQLFCI1")
+        _build_drill("fci-lab").apply_line("add-node SQLFCI1 SQLFCI1")

@@ -29,7 +29,7 @@ def record_lanes(drill: Drill) -> dict[str, Lanes]:
     return run_to_completion(record_all_lanes(drill))
 
 
-def total(spans: tuple[StateSpan, ...], state: str) -> int:
+def sum_ticks(spans: tuple[StateSpan, ...], state: str) -> int:
     return sum(span.ticks for span in spans if span.what == state)
 
 
@@ -45,7 +45,7 @@ def test_lanes_add_up_to_the_accounts(play) -> None:
     drill_run: Drill = play(small(), 3)
     lanes = record_lanes(drill_run)["Sales"]
     account = get_current_account(drill_run.world, "Sales")
-    assert (total(lanes.service, DOWN), total(lanes.protection, EXPOSED)) == (
+    assert (sum_ticks(lanes.service, DOWN), sum_ticks(lanes.protection, EXPOSED)) == (
         account.down_ticks,
         account.exposed_ticks,
     )

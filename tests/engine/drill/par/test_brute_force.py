@@ -81,7 +81,7 @@ def test_the_search_equals_exhaustive_trials(name: str) -> None:
     assert search.best is not None
     assert search.reference is not None
     moments = sorted({point for plan in search.plans for point in plan.points})
-    scores = _scores(SearchDrill(scenario), moments, lines, 2)
+    scores = _list_scores(SearchDrill(scenario), moments, lines, 2)
     assert len(scores) > 10
     assert search.best.score >= max(scores)
     assert search.best.score == max(*scores, search.reference.score)
@@ -119,7 +119,7 @@ def test_trials_in_other_processes_give_the_same_search() -> None:
     assert (local_search.best, local_search.nodes) == (spread.best, spread.nodes)
 
 
-def _scores(
+def _list_scores(
     run: SearchDrill, moments: Sequence[Tick], lines: Sequence[str], actions_left: int
 ) -> list[float]:
     """Return the totals of all plans with at most *actions_left* further actions."""
@@ -137,5 +137,5 @@ def _scores(
                 twin.apply_line(line)
             except InputError:
                 continue
-            scores += _scores(twin, moments, lines, actions_left - 1)
+            scores += _list_scores(twin, moments, lines, actions_left - 1)
     return scores

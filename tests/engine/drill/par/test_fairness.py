@@ -40,7 +40,7 @@ MONITOR = to_ticks(60.0)
 """Delay of the monitor, which finally shows every change."""
 
 
-def shows(event: Event) -> bool:
+def is_visible(event: Event) -> bool:
     return event.kind in SEATS_OWN and not (
         event.kind == "sql_done" and facts.is_story_window(str(read_field(event, "window")))
     )
@@ -68,7 +68,9 @@ def test_no_action_of_a_fair_plan_precedes_its_symptom(file: Path) -> None:
         if not before:
             assert scenario.early or not hidden, f"{act.line_without_time}: nothing had happened yet"
             continue
-        symptoms = [event for event in drill.events if before[-1] < event.tick <= act.tick and shows(event)]
+        symptoms = [
+            event for event in drill.events if before[-1] < event.tick <= act.tick and is_visible(event)
+        ]
         assert symptoms or act.tick >= before[-1] + MONITOR, (
             f"{act.line_without_time}: nothing could be seen of it yet"
         )

@@ -36,7 +36,7 @@ def wait(tick: int, end_tick: int, value_before: float, value_after: float) -> R
     return RunSegment(tick, end_tick, WAITING, value_before, value_after, "good", plan)
 
 
-def action(tick: int, line: str, value_before: float, value_after: float) -> RunSegment:
+def build_segment(tick: int, line: str, value_before: float, value_after: float) -> RunSegment:
     return RunSegment(
         tick, tick, line, value_before, value_after, "best", (LATE,) if value_before > value_after else ()
     )
@@ -46,9 +46,9 @@ def test_waits_between_two_actions_are_one_lesson() -> None:
     moves = (
         wait(0, 1000, 100.0, 100.0),
         wait(1000, 2000, 100.0, 97.0),
-        action(2000, LOOK, 97.0, 97.0),
+        build_segment(2000, LOOK, 97.0, 97.0),
         wait(2000, 3000, 97.0, 93.0),
-        action(3000, ACTION, 93.0, 60.0),
+        build_segment(3000, ACTION, 93.0, 60.0),
         wait(3000, 4000, 60.0, 58.0),
     )
     idle, acted = find_lessons(RegretAnalysis(moves, 50.0, None))
@@ -58,14 +58,14 @@ def test_waits_between_two_actions_are_one_lesson() -> None:
 
 
 def test_ending_the_drill_can_be_a_mistake_and_small_losses_are_ignored() -> None:
-    moves = (wait(0, 500, 70.0, 67.0), action(500, "finish", 67.0, 20.0))
+    moves = (wait(0, 500, 70.0, 67.0), build_segment(500, "finish", 67.0, 20.0))
     (lesson,) = find_lessons(RegretAnalysis(moves, 50.0, None))
     assert lesson.line == "finish"
     assert find_lessons(RegretAnalysis((wait(0, 500, 70.0, 67.0),), 50.0, None)) == ()
 
 
 def test_the_last_chance_belongs_to_the_lesson_in_which_it_passed() -> None:
-    idle, acted = wait(1000, 3000, 90.0, 50.0), action(3000, ACTION, 50.0, 0.0)
+    idle, acted = wait(1000, 3000, 90.0, 50.0), build_segment(3000, ACTION, 50.0, 0.0)
     passed = LastChance(2500, (LATE,), 0, WAITING, (("served", None),))
     assert closes_goals(idle, passed)
     assert not closes_goals(acted, passed)
@@ -114,27 +114,33 @@ HASTY = tuple(
 REFERENCE = convert_reference_steps([(13300, FORCE), (13900, "answer what-it-costs 2"), (43900, RESUME)])
 
 
-def lesson(value_before: float) -> RunSegment:
+def build_lesson(value_before: float) -> RunSegment:
     return RunSegment(8720, 8720, FATAL, value_before, 0.0, "blunder", HASTY)
 
 
-def lean() -> SearchDrill:
+def build_search_drill() -> SearchDrill:
     scenario = load_shipped_scenario("forced-service")
     return SearchDrill(scenario, scenario.seed)
 
 
 def test_a_plan_at_human_pace_replaces_an_equal_one() -> None:
-    assert run_to_completion(use_reference_times(lean(), lesson(95.0), REFERENCE)).best == REFERENCE
-    assert run_to_completion(use_reference_times(lean(), lesson(101.0), REFERENCE)).best == HASTY, (
-        "worth less than was possible"
+    assert (
+        run_to_completion(use_reference_times(build_search_drill(), build_lesson(95.0), REFERENCE)).best
+        == REFERENCE
     )
     assert (
-        run_to_completion(use_reference_times(lean(), replace(lesson(95.0), tick=14000), REFERENCE)).best
+        run_to_completion(use_reference_times(build_search_drill(), build_lesson(101.0), REFERENCE)).best
+        == HASTY
+    ), "worth less than was possible"
+    assert (
+        run_to_completion(
+            use_reference_times(build_search_drill(), replace(build_lesson(95.0), tick=14000), REFERENCE)
+        ).best
         == HASTY
     ), "too late for it"
 
 
-def at_the_mistake(*lines: str) -> Drill:
+def play_to_mistake(*lines: str) -> Drill:
     scenario = load_shipped_scenario("forced-service")
     drill = Drill(scenario, scenario.seed)
     drill.advance_to(8720)
@@ -144,12 +150,12 @@ def at_the_mistake(*lines: str) -> Drill:
 
 
 def test_the_value_of_an_answer_is_what_it_leaves_possible() -> None:
-    judgment = run_to_completion(judge_action(at_the_mistake(FORCE), [HASTY]))
-    assert is_good_answer(lesson(100.0), judgment)
+    judgment = run_to_completion(judge_action(play_to_mistake(FORCE), [HASTY]))
+    assert is_good_answer(build_lesson(100.0), judgment)
     assert not judgment.idle
-    bad = run_to_completion(judge_action(at_the_mistake(FATAL), [HASTY]))
-    assert not is_good_answer(lesson(100.0), bad)
-    assert run_to_completion(judge_action(at_the_mistake(RESUME), [HASTY])).idle, (
+    bad = run_to_completion(judge_action(play_to_mistake(FATAL), [HASTY]))
+    assert not is_good_answer(build_lesson(100.0), bad)
+    assert run_to_completion(judge_action(play_to_mistake(RESUME), [HASTY])).idle, (
         "refused, and nothing has changed"
     )
-    assert is_good_answer(lesson(100.0), run_to_completion(judge_wait(at_the_mistake(), [HASTY])))
+    assert is_good_answer(build_lesson(100.0), run_to_completion(judge_wait(play_to_mistake(), [HASTY])))

@@ -28,7 +28,7 @@ PARTS = (
 NODES = 350
 
 
-def all_or_nothing(goal: str, *faults: str, text: str = texts.SMALL) -> Scenario:
+def build_all_or_nothing(goal: str, *faults: str, text: str = texts.SMALL) -> Scenario:
     """Return the small drill with *faults*, worth 100 points if *goal* is reached at the end."""
     story, end = texts.COURSE.split("[[solution]]")
     goals = story[story.index("[[goal]]") :]
@@ -48,7 +48,7 @@ def all_or_nothing(goal: str, *faults: str, text: str = texts.SMALL) -> Scenario
     )
 
 
-def finds_full_score(scenario: Scenario, *lines: str) -> bool:
+def can_find_full_score(scenario: Scenario, *lines: str) -> bool:
     """Return whether few search nodes are enough to find the full score."""
     search = ParSearch(scenario, scenario.seed, points_max=9, offered=lines)
     for _ in search.run_steps():
@@ -58,8 +58,10 @@ def finds_full_score(scenario: Scenario, *lines: str) -> bool:
 
 
 def test_an_action_with_a_new_effect_comes_first() -> None:
-    drill = all_or_nothing("not (not Sales is SYNCHRONIZED or not witness of Sales is CONNECTED)", *FAULTS)
-    assert finds_full_score(drill, *IDLE, *MENDED)
+    drill = build_all_or_nothing(
+        "not (not Sales is SYNCHRONIZED or not witness of Sales is CONNECTED)", *FAULTS
+    )
+    assert can_find_full_score(drill, *IDLE, *MENDED)
 
 
 def test_part_of_a_goal_guides_the_search() -> None:
@@ -69,5 +71,7 @@ def test_part_of_a_goal_guides_the_search() -> None:
     )
     text = texts.change_text(('databases = ["Sales"]', f"databases = {list(names)}"), text=text)
     faults = [SET.format(name, "SUSPEND") for name in names]
-    drill = all_or_nothing(" and ".join(f"{name} is SYNCHRONIZED" for name in names), *faults, text=text)
-    assert finds_full_score(drill, *BUSY, *(SET.format(name, "RESUME") for name in names))
+    drill = build_all_or_nothing(
+        " and ".join(f"{name} is SYNCHRONIZED" for name in names), *faults, text=text
+    )
+    assert can_find_full_score(drill, *BUSY, *(SET.format(name, "RESUME") for name in names))

@@ -175,7 +175,7 @@ def test_what_follows_a_fault_in_its_tick_is_a_symptom(
     assert lacks_evidence(small, [to_ticks(20.0)], events, to_ticks(21.0)) is is_blind
 
 
-def _waiting(search: ParSearch) -> WaitingCost:
+def _compute_waiting(search: ParSearch) -> WaitingCost:
     best = search.best
     idle = next(plan for plan in search.plans if not plan.actions)
     assert best is not None
@@ -184,7 +184,7 @@ def _waiting(search: ParSearch) -> WaitingCost:
 
 def test_the_value_of_waiting_never_rises_and_ends_at_total_loss(fair_search: ParSearch) -> None:
     assert fair_search.best is not None
-    work = _waiting(fair_search)
+    work = _compute_waiting(fair_search)
     run_to_completion(work.run_steps())
     fields = work.build_certificate_fields()
     best, lost_s = fields["curve"]["best"], require(fields["point_of_no_return_s"])
@@ -201,7 +201,7 @@ def test_the_value_of_waiting_never_rises_and_ends_at_total_loss(fair_search: Pa
 
 
 def test_the_last_chance_plan_begins_at_the_point_of_no_return(fair_search: ParSearch) -> None:
-    work = _waiting(fair_search)
+    work = _compute_waiting(fair_search)
     all_fields: list[WaitingFields] = []
     for _ in work.run_steps():  # the search may end after any step
         if not all_fields or all_fields[-1] != work.build_certificate_fields():
@@ -228,7 +228,7 @@ def test_after_the_known_last_chance_another_is_searched(monkeypatch: pytest.Mon
     assert search.best is not None
     assert search.best.reached
     monkeypatch.setattr("engine.drill.par.cost_of_waiting.LATE_PLANS_MIN", 80)
-    work = _waiting(search)
+    work = _compute_waiting(search)
     run_to_completion(work.run_steps())
     fields = work.build_certificate_fields()
     no_return_s = require(fields["point_of_no_return_s"])

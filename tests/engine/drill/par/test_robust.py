@@ -138,7 +138,7 @@ def find_failure_s(scenario: Scenario, seed: int) -> float:
     return run.story_ticks[0] / TICKS_PER_S
 
 
-def with_seeds(scenario: Scenario, low_s: float, high_s: float) -> Iterator[int]:
+def find_seeds(scenario: Scenario, low_s: float, high_s: float) -> Iterator[int]:
     """Yield seeds with which the power fails between these times."""
     return (seed for seed in count() if low_s <= find_failure_s(scenario, seed) <= high_s)
 
@@ -169,7 +169,7 @@ def test_an_action_waits_for_the_events_before_it_in_the_plan() -> None:
 
 def test_a_locked_action_is_retried_until_it_is_allowed() -> None:
     drill = texts.small(DRAWN, LOCKED)
-    late_variant, early_variant = next(with_seeds(drill, 50.0, 60.0)), next(with_seeds(drill, 20.0, 21.0))
+    late_variant, early_variant = next(find_seeds(drill, 50.0, 60.0)), next(find_seeds(drill, 20.0, 21.0))
     plan = f"{find_failure_s(drill, late_variant) + 8.0} power-on SERVER_A"
     run = play_as_reactions(drill.model_copy(update={"seed": late_variant}), plan, early_variant)
     assert [item.line for item in run.journal] == ["30 power-on SERVER_A"]
@@ -177,7 +177,7 @@ def test_a_locked_action_is_retried_until_it_is_allowed() -> None:
 
 def test_an_action_behind_a_lock_keeps_its_planned_delay() -> None:
     drill = texts.small(DRAWN, LOCKED)
-    early_seeds = [seed for seed, _ in zip(with_seeds(drill, 20.0, 24.0), range(4), strict=False)]
+    early_seeds = [seed for seed, _ in zip(find_seeds(drill, 20.0, 24.0), range(4), strict=False)]
     for other_seed in early_seeds[1:]:
         run = play_as_reactions(
             drill.model_copy(update={"seed": early_seeds[0]}), "33 power-on SERVER_A", other_seed
@@ -187,7 +187,7 @@ def test_an_action_behind_a_lock_keeps_its_planned_delay() -> None:
 
 def test_an_unasked_question_delays_nothing() -> None:
     drill = texts.small(DRAWN, *ASKED)
-    early_variant, late_variant = next(with_seeds(drill, 20.0, 25.0)), next(with_seeds(drill, 55.0, 60.0))
+    early_variant, late_variant = next(find_seeds(drill, 20.0, 25.0)), next(find_seeds(drill, 55.0, 60.0))
     drill, plan = drill.model_copy(update={"seed": early_variant}), "48 answer why 2\n70 power-on SERVER_A"
     assert [item.verb for item in play_as_reactions(drill, plan, early_variant).journal] == [
         "answer",
@@ -206,8 +206,10 @@ def test_no_reaction_precedes_its_symptom() -> None:
     own_search = SearchDrill(drill)
     own_search.advance_to(to_ticks(100.0))
     for seed in range(4, 10):
-        run = play_as_reactions(drill, f"{first_symptom(own_search) / TICKS_PER_S} power-on SERVER_A", seed)
-        assert [item.tick for item in run.journal] == [first_symptom(run)]
+        run = play_as_reactions(
+            drill, f"{find_first_symptom(own_search) / TICKS_PER_S} power-on SERVER_A", seed
+        )
+        assert [item.tick for item in run.journal] == [find_first_symptom(run)]
         assert not find_premature_inputs(
             run.scenario,
             run.story_ticks,
@@ -216,7 +218,7 @@ def test_no_reaction_precedes_its_symptom() -> None:
         )
 
 
-def first_symptom(run: SearchDrill) -> Tick:
+def find_first_symptom(run: SearchDrill) -> Tick:
     return min(
         event.tick for event in run.events if event.tick > run.story_ticks[-1] and is_observable(event)
     )

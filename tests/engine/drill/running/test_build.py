@@ -12,12 +12,12 @@ from tests.engine.drill.texts import FREE, drill, run, small
 from tests.shipped_scenarios import load_shipped_scenario
 
 
-def world(*changes: tuple[str, str]) -> World:
+def build_default_world(*changes: tuple[str, str]) -> World:
     return build_world(small(*changes, text=FREE), seed=1)
 
 
 def test_the_start_world_is_healthy_and_quiet() -> None:
-    built_world = world()
+    built_world = build_default_world()
     principal, mirror = built_world.copies["SERVER_A", "Sales"], built_world.copies["SERVER_B", "Sales"]
     assert (principal.mirroring.role, mirror.mirroring.role) == (Role.PRINCIPAL, Role.MIRROR)
     assert principal.mirroring.state is mirror.mirroring.state is MirrorState.SYNCHRONIZED
@@ -38,7 +38,7 @@ def test_nothing_happens_without_an_input() -> None:
 
 
 def test_links_servers_and_sessions_match_the_scenario() -> None:
-    built_world = world(
+    built_world = build_default_world(
         ('name = "SERVER_B"', 'name = "SERVER_B"\nversion = 2012\ncores = 4\n[server.endpoint]\nport = 7022'),
         ('witness = "SERVER_W"', 'safety = "OFF"\ntimeout_s = 20'),
         ("[[client]]", '[[link]]\nends = ["SERVER_A", "SERVER_B"]\nrtt_ms = 50\n\n[[client]]'),
@@ -61,13 +61,13 @@ def test_links_servers_and_sessions_match_the_scenario() -> None:
     (2016, "2022-01-22"), (2017, "2023-01-21"), (2019, "2024-10-19"), (2022, "2024-11-16"),
 ])  # fmt: skip
 def test_the_newest_version_sets_the_date(version: int, date: str) -> None:
-    built_world = world(('name = "SERVER_B"', f'name = "SERVER_B"\nversion = {version}'))
+    built_world = build_default_world(('name = "SERVER_B"', f'name = "SERVER_B"\nversion = {version}'))
     assert built_world.settings.start_time == f"{date}T12:00:00"
     assert set(VERSIONS) < set(START_TIMES)
 
 
 def test_the_scenario_may_set_the_date() -> None:
-    built_world = world(
+    built_world = build_default_world(
         ('name = "SERVER_B"', 'name = "SERVER_B"\nversion = 2022'),
         ("[[source]]", '[settings]\nstart_time = "2009-11-20T10:00:00"\n\n[[source]]'),
     )
@@ -82,7 +82,7 @@ def test_windows_is_not_newer_than_the_date() -> None:
 
 
 def test_a_session_may_start_suspended() -> None:
-    built_world = world(('witness = "SERVER_W"', 'witness = "SERVER_W"\nstate = "SUSPENDED"'))
+    built_world = build_default_world(('witness = "SERVER_W"', 'witness = "SERVER_W"\nstate = "SUSPENDED"'))
     assert {copy.mirroring.state for copy in built_world.copies.values()} == {MirrorState.SUSPENDED}
 
 
@@ -93,7 +93,7 @@ def test_an_application_without_its_database_searches_for_it() -> None:
 
 
 def test_equal_databases_are_numbered_consecutively() -> None:
-    built_world = world(
+    built_world = build_default_world(
         ('[[database]]\nname = "Sales"', '[[database]]\nname = "Sales098"\ncount = 3'),
         ('database = "Sales"', 'database = "Sales098"'),
         ('databases = ["Sales"]', 'databases = ["Sales099"]'),

@@ -182,21 +182,21 @@ def test_a_drill_can_be_played_as_free_play() -> None:
 # --- story --------------------------------------------------------------------------------------------------
 
 
-def when_down(drill: Drill) -> int:
+def find_fault_tick(drill: Drill) -> int:
     run(drill, 200)
     return next(e.tick for e in drill.events if e.kind == "fault")
 
 
 def test_the_seed_picks_the_time_within_a_window() -> None:
     scenario = small(('at = "20s"', "between = [20, 60]"))
-    moments = {when_down(Drill(scenario, seed)) for seed in range(6)}
+    moments = {find_fault_tick(Drill(scenario, seed)) for seed in range(6)}
     assert len(moments) > 3
     assert all(2000 <= moment < 6000 for moment in moments)
-    assert when_down(Drill(scenario, 2)) == when_down(Drill(scenario, 2))
+    assert find_fault_tick(Drill(scenario, 2)) == find_fault_tick(Drill(scenario, 2))
 
 
 def test_an_inject_can_wait_for_a_condition() -> None:
-    assert when_down(drill(('at = "20s"', 'when = "time_s() >= 30"\nafter = "2.5s"'))) == 3250
+    assert find_fault_tick(drill(('at = "20s"', 'when = "time_s() >= 30"\nafter = "2.5s"'))) == 3250
 
 
 def test_an_input_locked_by_the_story_is_refused_until_its_time() -> None:

@@ -8,7 +8,7 @@ from engine.drill.authoring.schema import Goal
 from engine.drill.running.questions import GoalState, update_goal
 
 
-def course(goal: Goal, truth: str) -> list[str | None]:
+def list_goal_events(goal: Goal, truth: str) -> list[str | None]:
     """Return the events of a goal for each second of *truth* (T: holds, -: does not)."""
     state, news = GoalState(), []
     for second, sign in enumerate(truth):
@@ -17,33 +17,33 @@ def course(goal: Goal, truth: str) -> list[str | None]:
     return news
 
 
-def goal(**fields: Any) -> Goal:
+def build_goal(**fields: Any) -> Goal:
     return Goal(name="g", text="g", when="Sales serves", **fields)
 
 
 def test_a_goal_is_reached_at_once() -> None:
-    assert course(goal(), "-TT") == [None, "met", None]
+    assert list_goal_events(build_goal(), "-TT") == [None, "met", None]
 
 
 def test_a_goal_must_hold_for_its_time() -> None:
-    assert course(goal(hold=2), "-TT-TTT") == [None] * 6 + ["met"]
+    assert list_goal_events(build_goal(hold=2), "-TT-TTT") == [None] * 6 + ["met"]
 
 
 def test_a_goal_must_be_kept_to_the_end() -> None:
-    assert course(goal(), "T-T") == ["met", "lost", "met"]
+    assert list_goal_events(build_goal(), "T-T") == ["met", "lost", "met"]
 
 
 def test_a_goal_is_not_judged_before_its_time() -> None:
-    assert course(goal(after=2), "TTTT") == [None, None, "met", None]
+    assert list_goal_events(build_goal(after=2), "TTTT") == [None, None, "met", None]
 
 
 def test_a_missed_goal_stays_missed() -> None:
-    assert course(goal(within=2), "---TT") == [None, None, "missed", None, None]
+    assert list_goal_events(build_goal(within=2), "---TT") == [None, None, "missed", None, None]
 
 
 def test_a_goal_is_reached_in_the_last_second() -> None:
-    assert course(goal(within=2), "--T-") == [None, None, "met", "missed"]
+    assert list_goal_events(build_goal(within=2), "--T-") == [None, None, "met", "missed"]
 
 
 def test_a_goal_that_holds_too_late_is_missed() -> None:
-    assert course(goal(within=2, hold=2), "-TTT")[2] == "missed"
+    assert list_goal_events(build_goal(within=2, hold=2), "-TTT")[2] == "missed"

@@ -71,17 +71,17 @@ CHANGES = (
 )
 
 
-def asking(mode: DrillMode | None = None, *changes: tuple[str, str]) -> Drill:
+def build_drill_with_question(mode: DrillMode | None = None, *changes: tuple[str, str]) -> Drill:
     return drill(*CHANGES, *changes, mode=mode)
 
 
-def kinds(drill: Drill, kind: str) -> list[tuple[float, str]]:
+def list_question_events(drill: Drill, kind: str) -> list[tuple[float, str]]:
     return [(event.t_s, str(read_field(event, "question"))) for event in drill.events if event.kind == kind]
 
 
 def test_each_question_is_asked_at_its_time() -> None:
-    drill_run = run(asking(), 60)
-    assert kinds(drill_run, "question") == [(21.0, "next"), (23.0, "cause"), (50.0, "role")]
+    drill_run = run(build_drill_with_question(), 60)
+    assert list_question_events(drill_run, "question") == [(21.0, "next"), (23.0, "cause"), (50.0, "role")]
     assert [open_question.name for open_question in drill_run.list_open_questions()] == ["cause", "role"]
     question = drill_run.list_open_questions()[0]
     assert (question.choices[1], question.prediction, question.until_tick) == (
@@ -92,7 +92,7 @@ def test_each_question_is_asked_at_its_time() -> None:
 
 
 def test_right_answers_score_at_the_end_of_the_drill() -> None:
-    drill_run = run(asking(), 21)
+    drill_run = run(build_drill_with_question(), 21)
     drill_run.apply_line("answer next 1")
     run(drill_run, 60)
     drill_run.apply_line("answer cause 2")
@@ -110,7 +110,7 @@ def test_right_answers_score_at_the_end_of_the_drill() -> None:
 
 
 def test_confidence_is_reported_next_to_correctness() -> None:
-    drill_run = run(asking(), 21)
+    drill_run = run(build_drill_with_question(), 21)
     drill_run.apply_line("answer next 1 sure_percent=90")
     run(drill_run, 60)
     drill_run.apply_line("answer cause 2")
@@ -142,7 +142,7 @@ def test_confidence_is_reported_next_to_correctness() -> None:
 
 
 def test_a_missing_answer_scores_no_points() -> None:
-    drill_run = run(asking(), 60)
+    drill_run = run(build_drill_with_question(), 60)
     drill_run.apply_line("power-on SERVER_A")
     run(drill_run, 300)
     assert {
@@ -162,14 +162,14 @@ def test_a_missing_answer_scores_no_points() -> None:
     ],
 )
 def test_invalid_answers_are_refused(at_s: float, line: str, message: str) -> None:
-    drill_run = run(asking(), at_s)
+    drill_run = run(build_drill_with_question(), at_s)
     with pytest.raises(InputError, match=message):
         drill_run.apply_line(line)
     assert not drill_run.journal
 
 
 def test_the_first_answer_counts() -> None:
-    drill_run = run(asking(), 21)
+    drill_run = run(build_drill_with_question(), 21)
     drill_run.apply_line("answer next 2")
     with pytest.raises(InputError, match="already"):
         drill_run.apply_line("answer next 1")
@@ -177,7 +177,7 @@ def test_the_first_answer_counts() -> None:
 
 @pytest.mark.parametrize("mode", [DrillMode.PRACTICE, DrillMode.EXAM])
 def test_no_event_reveals_the_right_answer_before_the_end(mode: DrillMode) -> None:
-    drill_run = run(asking(mode), 21)
+    drill_run = run(build_drill_with_question(mode), 21)
     drill_run.apply_line("answer next 1")
     run(drill_run, 60)
     drill_run.apply_line("answer cause 2")
@@ -188,7 +188,7 @@ def test_no_event_reveals_the_right_answer_before_the_end(mode: DrillMode) -> No
     run_text += json.dumps(drill_run.build_report()["score"])
     for secret in ("in step and sees the witness", "the others see each other", '"right"', '"correct"'):
         assert secret not in run_text
-    wrong_run = run(asking(mode), 21)
+    wrong_run = run(build_drill_with_question(mode), 21)
     wrong_run.apply_line("answer next 2")
     run(wrong_run, 60)
     wrong_run.apply_line("answer cause 1")
@@ -199,7 +199,7 @@ def test_no_event_reveals_the_right_answer_before_the_end(mode: DrillMode) -> No
 
 
 def test_guided_mode_reveals_the_right_answer_at_once() -> None:
-    drill_run = run(asking(DrillMode.GUIDED), 60)
+    drill_run = run(build_drill_with_question(DrillMode.GUIDED), 60)
     drill_run.apply_line("answer cause 1")
     event = drill_run.events[-1]
     assert (event.kind, read_field(event, "right")) == ("answer", False)
@@ -208,11 +208,11 @@ def test_guided_mode_reveals_the_right_answer_at_once() -> None:
 
 
 def test_free_play_has_no_questions() -> None:
-    assert not kinds(run(asking(DrillMode.LAB), 60), "question")
+    assert not list_question_events(run(build_drill_with_question(DrillMode.LAB), 60), "question")
 
 
 def test_the_drill_waits_for_open_questions() -> None:
-    drill_run = run(asking(), 51)
+    drill_run = run(build_drill_with_question(), 51)
     drill_run.apply_line("answer cause 2")
     drill_run.apply_line("power-on SERVER_A")
     run(drill_run, 200)

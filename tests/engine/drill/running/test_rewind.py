@@ -7,7 +7,7 @@ import pytest
 from engine.drill.running import rewind
 from engine.drill.running.drill import Drill, DrillMode, replay
 from engine.inputs import InputError
-from tests.engine.drill.running.test_questions import CHANGES, asking
+from tests.engine.drill.running.test_questions import CHANGES, build_drill_with_question
 from tests.engine.drill.texts import drill, open_next_hint, run, small
 
 
@@ -37,7 +37,7 @@ def test_opened_hints_stay_opened_and_charged() -> None:
 
 
 def test_given_answers_stay_and_missed_ones_stay_missed() -> None:
-    drill_run = run(asking(), 24)
+    drill_run = run(build_drill_with_question(), 24)
     drill_run.apply_line("answer cause 1")
     run(drill_run, 60)
     rewound = rewind_drill(drill_run, 10)
@@ -51,7 +51,7 @@ def test_given_answers_stay_and_missed_ones_stay_missed() -> None:
 
 
 def test_a_run_with_a_rewind_replays() -> None:
-    drill_run = run(asking(), 24)
+    drill_run = run(build_drill_with_question(), 24)
     drill_run.apply_line("answer cause 1")
     rewound = run(rewind_drill(drill_run, 10), 70)
     lines = [item.line for item in rewound.journal]

@@ -18,11 +18,11 @@ HIDDEN = (
 """Replacements: a firewall closed while its connections stay open, which no server has detected yet."""
 
 
-def worlds(mode: DrillMode = DrillMode.EXAM) -> tuple[Drill, Drill]:
+def play_both_drills(mode: DrillMode = DrillMode.EXAM) -> tuple[Drill, Drill]:
     return run(drill(mode=mode), 10), run(drill(HIDDEN, mode=mode), 10)
 
 
-def answers(drill: Drill, line: str) -> str:
+def apply_and_list_answers(drill: Drill, line: str) -> str:
     """Return all text that an input line shows to its author."""
     event_count = len(drill.events)
     try:
@@ -38,13 +38,15 @@ def answers(drill: Drill, line: str) -> str:
      "start-service SERVER_B", "hint 1", "rewind 5", "answer nothing 1"],
 )  # fmt: skip
 def test_a_repair_does_not_reveal_the_fault(line: str) -> None:
-    healthy, broken = worlds()
-    assert answers(healthy, line) == answers(broken, line)
+    healthy, broken = play_both_drills()
+    assert apply_and_list_answers(healthy, line) == apply_and_list_answers(broken, line)
 
 
 def test_practice_mode_reveals_the_fault() -> None:
-    healthy, broken = worlds(DrillMode.PRACTICE)
-    assert answers(healthy, "open-firewall SERVER_W 5022") != answers(broken, "open-firewall SERVER_W 5022")
+    healthy, broken = play_both_drills(DrillMode.PRACTICE)
+    assert apply_and_list_answers(healthy, "open-firewall SERVER_W 5022") != apply_and_list_answers(
+        broken, "open-firewall SERVER_W 5022"
+    )
 
 
 def test_the_truth_is_hidden_until_the_exam_ends() -> None:
@@ -57,6 +59,6 @@ def test_the_truth_is_hidden_until_the_exam_ends() -> None:
 
 
 def test_hidden_faults_of_an_exam_still_take_effect() -> None:
-    _, broken = worlds()
+    _, broken = play_both_drills()
     broken.apply_line("open-firewall SERVER_W 5022")
     assert not any(fault.reverted_tick is None for fault in broken.world.faults)

@@ -9,11 +9,11 @@ from engine.drill.running.drill import DrillMode
 from engine.drill.time.branches import BranchError, Branches
 from engine.drill.time.history import History
 from tests.engine.drill.branch_storage import list_stored_branches, restore_branches
-from tests.engine.drill.running.test_questions import CHANGES, asking
+from tests.engine.drill.running.test_questions import CHANGES, build_drill_with_question
 from tests.engine.drill.texts import drill, small
 
 
-def tree(mode: DrillMode | None = None) -> Branches:
+def build_tree(mode: DrillMode | None = None) -> Branches:
     """Return a tree in which main waits until 90 s, `early` repairs at 30 s and `late` at 70 s."""
     branches = Branches(History(drill(mode=mode)))
     branches.history.advance_to(4000)
@@ -30,7 +30,7 @@ def tree(mode: DrillMode | None = None) -> Branches:
 
 
 def test_branches_share_only_the_past() -> None:
-    branches = tree()
+    branches = build_tree()
     assert branches.list_names() == ["main", "early", "late"]
     assert branches.current == "late"
     assert [item.line for item in branches.get_history("late").drill.journal] == [
@@ -43,7 +43,7 @@ def test_branches_share_only_the_past() -> None:
 
 
 def test_only_differences_are_stored() -> None:
-    stored = {branch.name: branch for branch in list_stored_branches(tree())}
+    stored = {branch.name: branch for branch in list_stored_branches(build_tree())}
     assert stored["early"].lines == ("30 rewind 90", "30 power-on SERVER_A")
     assert (stored["late"].root.parent, stored["late"].root.tick, stored["late"].root.inputs) == (
         "main",
@@ -53,7 +53,7 @@ def test_only_differences_are_stored() -> None:
 
 
 def test_a_moment_before_the_branch_belongs_to_its_parent() -> None:
-    branches = tree()
+    branches = build_tree()
     branches.switch("early")
     branches.fork(1000, "first")
     assert branches.get_root("first").parent == "main"
@@ -65,7 +65,7 @@ def test_a_moment_before_the_branch_belongs_to_its_parent() -> None:
 
 @pytest.mark.parametrize("mode", [DrillMode.PRACTICE, DrillMode.LAB])
 def test_a_stored_tree_is_restored(mode: DrillMode) -> None:
-    branches = tree(mode)
+    branches = build_tree(mode)
     branches.fork(7500, "deeper")
     branches.history.apply_line("power-off SERVER_W")
     branches.history.advance_to(9000)
@@ -80,7 +80,7 @@ def test_a_stored_tree_is_restored(mode: DrillMode) -> None:
 
 
 def test_branch_names_are_unique() -> None:
-    branches = tree()
+    branches = build_tree()
     branches.rename("late", "  too   late ")
     assert (branches.current, branches.list_names()) == ("too late", ["main", "early", "too late"])
     branches.fork(7500)
@@ -94,7 +94,7 @@ def test_branch_names_are_unique() -> None:
 
 
 def test_removing_a_branch_removes_its_descendants() -> None:
-    branches = tree()
+    branches = build_tree()
     branches.fork(7500, "deeper")
     for name, message in (
         ("main", "first"),
@@ -110,7 +110,7 @@ def test_removing_a_branch_removes_its_descendants() -> None:
 
 
 def test_results_of_one_branch_are_known_in_all() -> None:
-    branches = Branches(History(asking()))
+    branches = Branches(History(build_drill_with_question()))
     branches.history.advance_to(2400)
     branches.history.apply_line("answer cause 1")
     branches.history.advance_to(4000)
@@ -131,7 +131,7 @@ def test_results_of_one_branch_are_known_in_all() -> None:
 
 
 def test_the_divergence_of_two_branches_is_found() -> None:
-    branches = tree()
+    branches = build_tree()
     early_drill, late_drill = branches.get_history("early").drill, branches.get_history("late").drill
     first_difference = difference.find_first_difference(early_drill, late_drill)
     assert first_difference is not None
@@ -149,7 +149,7 @@ def test_the_divergence_of_two_branches_is_found() -> None:
 
 
 def test_states_curves_and_results_are_compared() -> None:
-    branches = tree()
+    branches = build_tree()
     early_history, late_history = branches.get_history("early"), branches.get_history("late")
     rows = {
         row.what: row for row in difference.compare_states(early_history.seek(6000), late_history.seek(6000))

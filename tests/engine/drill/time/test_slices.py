@@ -31,7 +31,7 @@ def play_history() -> History:
     return history
 
 
-def shares_of(work: Slices[object]) -> list[float]:
+def list_shares(work: Slices[object]) -> list[float]:
     return list(work)
 
 
@@ -66,7 +66,7 @@ def test_a_debrief_in_slices_gives_the_same_result() -> None:
     slices = build_review(ended_drill)
     assert next(slices) < 1.0
     assert run_to_completion(build_review(ended_drill)) == review_run(ended_drill)
-    shares = shares_of(build_review(ended_drill))
+    shares = list_shares(build_review(ended_drill))
     assert len(shares) > 10
     assert shares == sorted(shares)
 
@@ -100,8 +100,8 @@ def test_stored_branches_are_loaded_in_slices() -> None:
     stored = restore_branches(
         tree.history.drill.scenario, tree.history.drill.seed, list_stored_branches(tree)
     )
-    assert shares_of(stored.replay_stored_branches())
-    assert shares_of(stored.replay_stored_branches()) == []  # the snapshots exist already
+    assert list_shares(stored.replay_stored_branches())
+    assert list_shares(stored.replay_stored_branches()) == []  # the snapshots exist already
     assert (
         stored.get_history("early").drill.compute_state_hash()
         == tree.get_history("early").drill.compute_state_hash()
@@ -112,7 +112,7 @@ def test_an_exam_branches_as_practice_in_slices() -> None:
     history = History(drill(mode=DrillMode.EXAM))
     history.advance_to(4000)
     history.apply_line("finish")
-    assert shares_of(history.fork_in_slices(2000))
+    assert list_shares(history.fork_in_slices(2000))
     retry = history.fork(2000)
     assert retry.drill.mode is DrillMode.PRACTICE
     assert retry.seek(500).tick == 500
@@ -139,4 +139,4 @@ def test_a_subtask_reports_its_share_of_the_whole() -> None:
         yield 0.5
         return None
 
-    assert shares_of(scale_progress(run_half(), 0.5, 1.0)) == [0.5, 0.75]
+    assert list_shares(scale_progress(run_half(), 0.5, 1.0)) == [0.5, 0.75]

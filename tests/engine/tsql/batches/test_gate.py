@@ -22,7 +22,7 @@ Made = tuple[World, str, str]
 """World, instance and database."""
 
 
-def _of_2014() -> World:
+def _build_world_of_2014() -> World:
     world = lab(workload="none")
     world.clients.clear()
     for name in [*world.instances]:
@@ -33,11 +33,11 @@ def _of_2014() -> World:
 
 
 def _build_mirrored(server: str) -> Made:
-    return _of_2014(), server, "Sales"
+    return _build_world_of_2014(), server, "Sales"
 
 
 def _build_unmirrored(**changes: object) -> Made:
-    world = _of_2014()
+    world = _build_world_of_2014()
     ask(world, P, "CREATE DATABASE Alone", 1)
     ask(world, f"{P}#7", "USE Alone; CREATE TABLE t (a int)", 2)
     ask(world, f"{P}#7", "USE master", 2)
@@ -52,7 +52,7 @@ def _build_single_user() -> Made:
     return world, server, name
 
 
-def _snapshot() -> Made:
+def _build_snapshot_world() -> Made:
     world, server, _ = _build_unmirrored()
     answer = ask(
         world, P, "CREATE DATABASE Pic ON (NAME = Alone, FILENAME = 'D:\\x.ss') AS SNAPSHOT OF Alone", 2
@@ -72,25 +72,25 @@ def _group() -> World:
     return world
 
 
-def _replica(server: str = "NODE_1", readers: str = "ALL", **changes: object) -> Made:
+def _build_replica_world(server: str = "NODE_1", readers: str = "ALL", **changes: object) -> Made:
     world = _group().fork()
     world.update_availability((server, "Sales"), readers=readers, **changes)
     return world, server, "Sales"
 
 
 WORLDS: Final[dict[str, Callable[[], Made]]] = {
-    "absent": lambda: (_of_2014(), P, "Nothing"),
-    "system": lambda: (_of_2014(), P, "msdb"),
-    "snapshot": _snapshot,
+    "absent": lambda: (_build_world_of_2014(), P, "Nothing"),
+    "system": lambda: (_build_world_of_2014(), P, "msdb"),
+    "snapshot": _build_snapshot_world,
     "online": _build_unmirrored,
     "readonly": lambda: _build_unmirrored(read_only=True),
     "taken": _build_single_user,
     "principal": lambda: _build_mirrored(P),
     "mirror": lambda: _build_mirrored(M),
-    "primary": _replica,
-    "readable": lambda: _replica("NODE_2"),
-    "secondary": lambda: _replica("NODE_2", "NO"),
-    "resolving": lambda: _replica("NODE_2", role=ReplicaRole.RESOLVING),
+    "primary": _build_replica_world,
+    "readable": lambda: _build_replica_world("NODE_2"),
+    "secondary": lambda: _build_replica_world("NODE_2", "NO"),
+    "resolving": lambda: _build_replica_world("NODE_2", role=ReplicaRole.RESOLVING),
     "standby": lambda: _build_unmirrored(db_state=DbState.RESTORING, standby=True),
     "restoring": lambda: _build_unmirrored(db_state=DbState.RESTORING),
     "recovering": lambda: _build_unmirrored(db_state=DbState.RECOVERING),
@@ -151,7 +151,7 @@ def _build_world(state: str) -> Made:
     return WORLDS[state]()
 
 
-def _parts(world: World) -> tuple[object, ...]:
+def _collect_parts(world: World) -> tuple[object, ...]:
     copies = {key: (copy.extra_files, copy.owner, copy.db_state, copy.compatibility_level, copy.trustworthy,
                     copy.delayed_durability, copy.size_kb, copy.recovery_model, copy.group, copy.log_size_kb)
               for key, copy in world.copies.items()}  # fmt: skip
@@ -159,7 +159,7 @@ def _parts(world: World) -> tuple[object, ...]:
     return copies, dict(world.files), dict(world.objects), dict(world.commits), snapshots
 
 
-def _errors(answer: Answer) -> list[int]:
+def _list_errors(answer: Answer) -> list[int]:
     return [message["number"] for message in read_field(answer.event, "messages") if message["severity"] > 10]
 
 
@@ -174,7 +174,7 @@ def test_every_statement_is_checked_in_every_state(kind: str, statement: str, st
     world, plain_world = built_world.fork(), built_world.fork()
     answer = ask(world, f"{server}#9", statement.format(database), 40)
     ask(plain_world, f"{server}#9", "PRINT 1", 40)
-    errors, cell = _errors(answer), CELLS[kind, state]
+    errors, cell = _list_errors(answer), CELLS[kind, state]
     assert all(number == 0 or number in MESSAGES for number in errors)
     if cell.isdigit():
         assert errors
@@ -183,7 +183,7 @@ def test_every_statement_is_checked_in_every_state(kind: str, statement: str, st
     if cell == "open" and state not in ("principal", "primary"):
         assert errors
     if errors:
-        assert _parts(world) == _parts(plain_world)
+        assert _collect_parts(world) == _collect_parts(plain_world)
 
 
 def test_a_readable_secondary_refuses_primary_only_statements() -> None:
@@ -196,7 +196,7 @@ def test_a_readable_secondary_refuses_primary_only_statements() -> None:
             ):
                 continue
             answer = ask(world.fork(), f"{server}#9", statement.format(database), 5)
-            assert _errors(answer)[:1] == [3906], (statement, answer.texts)
+            assert _list_errors(answer)[:1] == [3906], (statement, answer.texts)
 
 
 @pytest.mark.parametrize("kind", IN_USE_ERRORS)
@@ -205,22 +205,22 @@ def test_a_database_in_use_is_neither_replaced_nor_removed(kind: str) -> None:
     ask(world, f"{P}#8", "USE Alone", 1)
     statement = STATEMENTS[kind][0].format("Alone")
     answer = ask(world, f"{P}#9", statement, 5)
-    assert _errors(answer)[0] == IN_USE_ERRORS[kind], answer.texts
+    assert _list_errors(answer)[0] == IN_USE_ERRORS[kind], answer.texts
     ask(world, f"{P}#8", "USE master", 1)
-    assert IN_USE_ERRORS[kind] not in _errors(ask(world, f"{P}#9", statement, 40))
+    assert IN_USE_ERRORS[kind] not in _list_errors(ask(world, f"{P}#9", statement, 40))
 
 
 def test_the_group_is_reported_before_the_connections() -> None:
     """3752 and 3743 come before 3702."""
-    assert _errors(ask(ag_lab(), "NODE_1#9", "DROP DATABASE Sales", 1)) == [3752]
-    assert _errors(ask(lab(), f"{P}#9", "DROP DATABASE Sales", 1)) == [3743]
+    assert _list_errors(ask(ag_lab(), "NODE_1#9", "DROP DATABASE Sales", 1)) == [3752]
+    assert _list_errors(ask(lab(), f"{P}#9", "DROP DATABASE Sales", 1)) == [3743]
 
 
 def test_a_replica_without_its_primary_accepts_no_rows() -> None:
     """An INSERT on the secondary ended the run with an AssertionError."""
     world = _group().fork()
     do(world, "cut NODE_1 NODE_2", then_s=12.0)
-    assert _errors(ask(world, "NODE_2", "USE Sales; INSERT t VALUES (7)", 2)) == [3906]
+    assert _list_errors(ask(world, "NODE_2", "USE Sales; INSERT t VALUES (7)", 2)) == [3906]
 
 
 def test_the_documentation_page_matches_the_table() -> None:

@@ -12,7 +12,7 @@ from tests.events import read_field
 A, B, C = f"{P}#a", f"{P}#b", f"{P}#c"
 
 
-def table(database: str = "Sales") -> World:
+def build_world_with_table(database: str = "Sales") -> World:
     """Create t (n, k) with rows 1 and 2, and two windows in *database*."""
     world = lab(workload="none")
     ask(
@@ -26,18 +26,18 @@ def table(database: str = "Sales") -> World:
     return world
 
 
-def spid(world: World, window: str) -> int:
+def get_spid(world: World, window: str) -> int:
     session = world.sessions[window].session
     assert session is not None
     return int(session.spid)
 
 
-def waits(world: World, window: str, text: str) -> bool:
+def is_waiting(world: World, window: str, text: str) -> bool:
     """Return whether the statement does not end within a second; its window then shows a running batch."""
     return answers(world, window, text, 1) == [] and window in world.batches
 
 
-def ends(world: World, window: str, blocker: str, ending: str = "COMMIT") -> Answer:
+def finish_blocker(world: World, window: str, blocker: str, ending: str = "COMMIT") -> Answer:
     """Return the answer of *window* after *blocker* has ended its transaction."""
     ended_answers = [a for a in answers(world, blocker, ending, 2) if read_field(a.event, "window") == window]
     return ended_answers[-1]
@@ -50,11 +50,11 @@ def ends(world: World, window: str, blocker: str, ending: str = "COMMIT") -> Ans
 )
 def test_a_reader_waits_for_a_writer_and_reads_the_result(database: str, change: str) -> None:
     for ending in ("COMMIT", "ROLLBACK"):
-        world = table(database)
+        world = build_world_with_table(database)
         ask(world, A, f"BEGIN TRAN {change}")
         grids = ask(world, A, "SELECT * FROM t").grids
-        assert waits(world, B, "SELECT * FROM t")
-        grids_after = ends(world, B, A, ending).grids
+        assert is_waiting(world, B, "SELECT * FROM t")
+        grids_after = finish_blocker(world, B, A, ending).grids
         assert grids_after == (grids if ending == "COMMIT" else [[[1, 0], [2, 0]]])
 
 
@@ -88,9 +88,9 @@ def test_a_reader_waits_for_a_writer_and_reads_the_result(database: str, change:
 def test_lock_waits_follow_the_compatibility_matrix(
     first_statement: str, second_statement: str, waiting: bool
 ) -> None:
-    world = table()
+    world = build_world_with_table()
     ask(world, A, f"BEGIN TRAN {first_statement}")
-    assert waits(world, B, second_statement) is waiting
+    assert is_waiting(world, B, second_statement) is waiting
     ask(world, A, "ROLLBACK", 1)
     assert B not in world.batches
 
@@ -100,15 +100,15 @@ def test_isolation_levels_hold_read_locks() -> None:
         ("REPEATABLE READ", "UPDATE t SET k = 1"),
         ("SERIALIZABLE", "INSERT t VALUES (3, 0)"),
     ):
-        world = table()
+        world = build_world_with_table()
         ask(world, A, f"SET TRANSACTION ISOLATION LEVEL {level} BEGIN TRAN SELECT * FROM t")
-        assert waits(world, B, changed)
-        assert ends(world, B, A).numbers == []
+        assert is_waiting(world, B, changed)
+        assert finish_blocker(world, B, A).numbers == []
     assert ask(world, A, "SET TRANSACTION ISOLATION LEVEL SNAPSHOT SELECT * FROM t").numbers == [3952]
 
 
 def test_dirty_reads_and_readpast_work() -> None:
-    world = table()
+    world = build_world_with_table()
     ask(world, A, "BEGIN TRAN UPDATE t SET k = 9 WHERE n = 1 INSERT t VALUES (3, 9)")
     assert ask(world, B, "SELECT n, k FROM t WITH (NOLOCK)").grids == [[[1, 9], [2, 0], [3, 9]]]
     assert ask(world, B, "SELECT n, k FROM t WITH (READPAST)").grids == [[[2, 0]]]
@@ -117,7 +117,7 @@ def test_dirty_reads_and_readpast_work() -> None:
 
 
 def test_two_writers_of_different_rows_both_commit() -> None:
-    world = table()
+    world = build_world_with_table()
     ask(world, A, "BEGIN TRAN INSERT t VALUES (3, 0)")
     ask(world, B, "BEGIN TRAN INSERT t VALUES (4, 0)")
     ask(world, B, "COMMIT", 1)
@@ -126,15 +126,15 @@ def test_two_writers_of_different_rows_both_commit() -> None:
 
 
 def test_a_duplicate_key_of_another_transaction_waits() -> None:
-    world = table()
+    world = build_world_with_table()
     ask(world, A, "CREATE TABLE p (id int PRIMARY KEY)", 1)
     ask(world, A, "BEGIN TRAN INSERT p VALUES (1)")
-    assert waits(world, B, "INSERT p VALUES (1)")
-    assert ends(world, B, A).numbers[0] == 2627
+    assert is_waiting(world, B, "INSERT p VALUES (1)")
+    assert finish_blocker(world, B, A).numbers[0] == 2627
 
 
 def test_lock_timeout_ends_the_wait_and_keeps_the_transaction() -> None:
-    world = table()
+    world = build_world_with_table()
     ask(world, A, "BEGIN TRAN UPDATE t SET k = 1")
     assert ask(world, B, "SELECT @@LOCK_TIMEOUT").value == -1
     refused = ask(
@@ -147,30 +147,30 @@ def test_lock_timeout_ends_the_wait_and_keeps_the_transaction() -> None:
 
 
 def test_killing_the_blocker_releases_and_rolls_back() -> None:
-    world = table()
+    world = build_world_with_table()
     ask(world, A, "BEGIN TRAN UPDATE t SET k = 1")
-    assert waits(world, B, "SELECT k FROM t")
-    freed = ends(world, B, C, f"KILL {spid(world, A)}")
+    assert is_waiting(world, B, "SELECT k FROM t")
+    freed = finish_blocker(world, B, C, f"KILL {get_spid(world, A)}")
     assert freed.grids == [[[0], [0]]]
     assert ask(world, A, "COMMIT").numbers == [596]
 
 
 def test_a_waiting_statement_can_be_canceled() -> None:
-    world = table()
+    world = build_world_with_table()
     ask(world, A, "BEGIN TRAN UPDATE t SET k = 1")
-    assert waits(world, B, "SELECT * FROM t")
+    assert is_waiting(world, B, "SELECT * FROM t")
     do(world, f"cancel {B}", then_s=0.1)
     assert B not in world.batches
     assert ask(world, B, "SELECT 1").value == 1
 
 
 def test_the_cheaper_session_of_a_deadlock_is_the_victim_after_five_seconds() -> None:
-    world = table()
+    world = build_world_with_table()
     ask(world, A, "CREATE TABLE u (n int) INSERT u VALUES (1)", 1)
     ask(world, A, "BEGIN TRAN UPDATE t SET k = 1 UPDATE t SET k = 2")
     ask(world, B, "BEGIN TRAN UPDATE u SET n = 2")
-    assert waits(world, A, "UPDATE u SET n = 3")
-    assert waits(world, B, "UPDATE t SET k = 3 SELECT 'not reached'")
+    assert is_waiting(world, A, "UPDATE u SET n = 3")
+    assert is_waiting(world, B, "UPDATE t SET k = 3 SELECT 'not reached'")
     answers_by_window = {
         read_field(event, "window"): Answer(event) for event in run_on(world, 7) if event.kind == "sql_done"
     }
@@ -183,13 +183,13 @@ def test_the_cheaper_session_of_a_deadlock_is_the_victim_after_five_seconds() ->
 
 
 def test_deadlock_priority_and_catch_work() -> None:
-    world = table()
+    world = build_world_with_table()
     ask(world, A, "CREATE TABLE u (n int) INSERT u VALUES (1)", 1)
     ask(world, A, "SET DEADLOCK_PRIORITY LOW BEGIN TRAN UPDATE t SET k = 1 UPDATE t SET k = 2")
     ask(world, B, "BEGIN TRAN UPDATE u SET n = 2")
     caught = "BEGIN TRY UPDATE u SET n = 3 END TRY BEGIN CATCH SELECT ERROR_NUMBER(), XACT_STATE() ROLLBACK END CATCH"
-    assert waits(world, A, caught)
-    assert waits(world, B, "UPDATE t SET k = 3")
+    assert is_waiting(world, A, caught)
+    assert is_waiting(world, B, "UPDATE t SET k = 3")
     answers_by_window = {
         read_field(event, "window"): Answer(event) for event in run_on(world, 8) if event.kind == "sql_done"
     }
@@ -198,10 +198,10 @@ def test_deadlock_priority_and_catch_work() -> None:
 
 
 def test_views_show_the_blocking_session() -> None:
-    world = table()
+    world = build_world_with_table()
     ask(world, A, "BEGIN TRAN UPDATE t SET k = 1 WHERE n = 1")
-    assert waits(world, B, "SELECT * FROM t")
-    a, b = spid(world, A), spid(world, B)
+    assert is_waiting(world, B, "SELECT * FROM t")
+    a, b = get_spid(world, A), get_spid(world, B)
     requests = (
         f"SELECT status, blocking_session_id, wait_type FROM sys.dm_exec_requests WHERE session_id = {b}"
     )
@@ -232,9 +232,9 @@ def test_views_show_the_blocking_session() -> None:
 
 
 def test_a_role_change_releases_all_locks() -> None:
-    world = table()
+    world = build_world_with_table()
     ask(world, A, "BEGIN TRAN UPDATE t SET k = 1")
-    assert waits(world, B, "SELECT * FROM t")
+    assert is_waiting(world, B, "SELECT * FROM t")
     events = do(world, f"sql {C}x ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
     answers_by_window = {read_field(e, "window"): Answer(e) for e in events if e.kind == "sql_done"}
     assert answers_by_window[B].numbers == [10054]
@@ -265,18 +265,18 @@ KEYED = (
 )
 def test_a_query_by_a_unique_key_waits_only_for_its_row(statement: str, must_wait: bool) -> None:
     """Check documented behavior: [DOC: lock compatibility]."""
-    world = table()
+    world = build_world_with_table()
     ask(world, A, KEYED, 2)
     ask(world, A, "BEGIN TRAN UPDATE k SET v = 9, u = 'new' WHERE id = 1", 1)
-    assert waits(world, B, statement) is must_wait
+    assert is_waiting(world, B, statement) is must_wait
 
 
 def test_two_windows_that_lock_each_others_rows_are_a_deadlock() -> None:
-    world = table()
+    world = build_world_with_table()
     ask(world, A, KEYED, 2)
     for window, first in ((A, 1), (B, 2)):
         ask(world, window, f"BEGIN TRAN UPDATE k SET v = {first} WHERE id = {first}", 1)
-    assert waits(world, B, "UPDATE k SET v = 5 WHERE id = 1")
+    assert is_waiting(world, B, "UPDATE k SET v = 5 WHERE id = 1")
     replies = answers(world, A, "UPDATE k SET v = 6 WHERE id = 2", 8)
     assert [number for answer in replies for number in answer.numbers] == [1205]
     ask(world, A, "COMMIT", 1)
@@ -288,9 +288,9 @@ RANGE_READER = (
 )
 
 
-def keyed() -> World:
+def build_world_with_keys() -> World:
     """Create p with keys 5, 12, 30 and 100, which a SERIALIZABLE reader of 10 to 20 has locked in part."""
-    world = table()
+    world = build_world_with_table()
     ask(
         world,
         A,
@@ -320,7 +320,7 @@ def keyed() -> World:
     ],
 )
 def test_a_serializable_reader_locks_a_range_of_keys(statement: str, is_blocked: bool) -> None:
-    answer = ask(keyed(), B, f"SET LOCK_TIMEOUT 100 {statement}", 2)
+    answer = ask(build_world_with_keys(), B, f"SET LOCK_TIMEOUT 100 {statement}", 2)
     assert (answer.numbers == [1222]) is is_blocked, answer.texts
 
 
@@ -337,18 +337,18 @@ def test_a_serializable_reader_locks_a_range_of_keys(statement: str, is_blocked:
     ],
 )
 def test_the_range_follows_the_condition(condition: str, inserted: int, is_blocked: bool) -> None:
-    world = keyed()
+    world = build_world_with_keys()
     ask(world, A, f"COMMIT BEGIN TRAN DECLARE @from int SET @from = 6 SELECT * FROM p WHERE {condition}", 1)
     answer = ask(world, B, f"SET LOCK_TIMEOUT 100 INSERT p VALUES ({inserted}, 0)", 2)
     assert (answer.numbers == [1222]) is is_blocked, answer.texts
 
 
 def test_views_show_range_locks_and_the_insert_that_waits() -> None:
-    world = keyed()
-    assert waits(world, B, "INSERT p VALUES (15, 0)")
+    world = build_world_with_keys()
+    assert is_waiting(world, B, "INSERT p VALUES (15, 0)")
     locked = "SELECT request_mode, COUNT(*) FROM sys.dm_tran_locks WHERE resource_type = 'KEY' GROUP BY request_mode"
     assert ask(world, C, f"{locked} ORDER BY 1").grids == [[["RangeI-N", 1], ["RangeS-S", 2]]]
     wait = "SELECT wait_type, blocking_session_id FROM sys.dm_exec_requests WHERE blocking_session_id > 0"
-    assert ask(world, C, wait).grids == [[["LCK_M_RIn_NL", spid(world, A)]]]
-    assert ends(world, B, A).texts == ["(1 row affected)"]
+    assert ask(world, C, wait).grids == [[["LCK_M_RIn_NL", get_spid(world, A)]]]
+    assert finish_blocker(world, B, A).texts == ["(1 row affected)"]
     assert ask(world, C, "SELECT COUNT(*) FROM sys.dm_tran_locks WHERE resource_type = 'KEY'").value == 0

@@ -10,11 +10,11 @@ from tests.engine.worlds import P, lab
 from tests.events import read_field
 
 
-def _errors(answer: Answer) -> list[str]:
+def _list_errors(answer: Answer) -> list[str]:
     return [message["text"] for message in read_field(answer.event, "messages") if message["severity"] > 10]
 
 
-def _lab() -> World:
+def _build_lab() -> World:
     world = lab(workload="none")
     world.update_instance(P, version=2022)
     ask(world, P, "CREATE TABLE #t (a int IDENTITY, d nvarchar(99)); INSERT #t (d) VALUES ('first')")
@@ -36,20 +36,20 @@ UNSIMULATED = "EXEC sp_addextendedproperty 'a', 'b'"
     ],
 )
 def test_a_refused_statement_is_an_error_and_ends_the_batch(batch: str) -> None:
-    answer = ask(_lab(), P, batch)
-    assert [text[:14] for text in _errors(answer)] == ["Not simulated:"], answer.texts
+    answer = ask(_build_lab(), P, batch)
+    assert [text[:14] for text in _list_errors(answer)] == ["Not simulated:"], answer.texts
     assert answer.grids in ([], [[[1]]])
 
 
 def test_a_refused_statement_ends_the_transaction() -> None:
-    world = _lab()
+    world = _build_lab()
     ask(world, P, f"BEGIN TRAN; INSERT #t (d) VALUES ('lost'); {UNSIMULATED}; COMMIT")
     assert ask(world, P, "SELECT @@TRANCOUNT, COUNT(*) FROM #t").grids == [[[0, 1]]]
 
 
 def test_an_unsimulated_query_lets_the_batch_continue() -> None:
-    answer = ask(_lab(), P, "SELECT COMPRESS('x'); SELECT 2")
-    assert len(_errors(answer)) == 1
+    answer = ask(_build_lab(), P, "SELECT COMPRESS('x'); SELECT 2")
+    assert len(_list_errors(answer)) == 1
     assert answer.grids == [[[2]]]
 
 
@@ -65,4 +65,4 @@ def test_an_unsimulated_query_lets_the_batch_continue() -> None:
     ],
 )
 def test_an_unevaluable_definition_is_refused(statement: str) -> None:
-    assert "Not simulated" in _errors(ask(_lab(), P, statement))[0]
+    assert "Not simulated" in _list_errors(ask(_build_lab(), P, statement))[0]

@@ -47,7 +47,7 @@ EXEC msdb.dbo.sp_add_jobserver @job_name = 'J'
 """
 
 
-def _lab(definition: str) -> World:
+def _build_lab(definition: str) -> World:
     world = ag_lab()
     for server in ("NODE_1", "NODE_2"):
         assert ask(world, server, definition, 2).numbers == []
@@ -56,7 +56,7 @@ def _lab(definition: str) -> World:
 
 def test_the_function_of_job_scripts_returns_the_role() -> None:
     for definition in (IS_PRIMARY, BY_ROLE):
-        world = _lab(definition)
+        world = _build_lab(definition)
         query = f"IF dbo.fn_hadr_group_is_primary({GROUP}) = 1 SELECT 'run' ELSE SELECT 'skip'"
         assert ask(world, "NODE_1", query, 2).value == "run"
         assert ask(world, "NODE_2", query, 2).value == "skip"
@@ -64,7 +64,7 @@ def test_the_function_of_job_scripts_returns_the_role() -> None:
 
 
 def test_a_job_step_fails_if_the_function_says_so() -> None:
-    world = _lab(IS_PRIMARY)
+    world = _build_lab(IS_PRIMARY)
     outcomes = []
     for server in ("NODE_1", "NODE_2"):
         assert ask(world, server, JOB.replace("'J'", f"'{server}'"), 2).numbers == []

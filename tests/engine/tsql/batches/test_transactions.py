@@ -7,36 +7,36 @@ from tests.engine.tsql.console import ask
 from tests.engine.worlds import P, lab
 
 
-def with_table() -> World:
+def build_world_with_table() -> World:
     world = lab(workload="none")
     ask(world, P, "CREATE TABLE master.dbo.kept (n int) CREATE TABLE #mine (n int) INSERT #mine SELECT 1")
     return world
 
 
-def counts(world: World) -> list[object]:
+def count_rows(world: World) -> list[object]:
     query = "SELECT (SELECT COUNT(*) FROM master.dbo.kept), (SELECT COUNT(*) FROM #mine), @@TRANCOUNT, XACT_STATE()"
     return list(ask(world, P, query).grids[0][0])
 
 
 def test_rows_tables_and_drops_are_rolled_back() -> None:
-    world = with_table()
+    world = build_world_with_table()
     ask(world, P, "BEGIN TRAN INSERT master.dbo.kept VALUES (1) DELETE #mine CREATE TABLE #new (n int)")
-    assert counts(world) == [1, 0, 1, 1]
+    assert count_rows(world) == [1, 0, 1, 1]
     ask(world, P, "ROLLBACK")
-    assert counts(world) == [0, 1, 0, 0]
+    assert count_rows(world) == [0, 1, 0, 0]
     assert ask(world, P, "SELECT * FROM #new").numbers == [208]
     ask(world, P, "BEGIN TRAN DROP TABLE master.dbo.kept ROLLBACK")
-    assert counts(world)[0] == 0
+    assert count_rows(world)[0] == 0
 
 
 def test_only_the_outer_commit_makes_changes_durable() -> None:
-    world = with_table()
+    world = build_world_with_table()
     ask(world, P, "BEGIN TRAN BEGIN TRAN INSERT master.dbo.kept VALUES (1) COMMIT")
-    assert counts(world) == [1, 1, 1, 1]
+    assert count_rows(world) == [1, 1, 1, 1]
     ask(world, P, "ROLLBACK")
-    assert counts(world) == [0, 1, 0, 0]
+    assert count_rows(world) == [0, 1, 0, 0]
     ask(world, P, "BEGIN TRAN INSERT master.dbo.kept VALUES (1) COMMIT")
-    assert counts(world) == [1, 1, 0, 0]
+    assert count_rows(world) == [1, 1, 0, 0]
 
 
 def test_table_variables_survive_a_rollback() -> None:
@@ -45,20 +45,20 @@ def test_table_variables_survive_a_rollback() -> None:
 
 
 def test_a_savepoint_keeps_earlier_changes() -> None:
-    world = with_table()
+    world = build_world_with_table()
     text = """BEGIN TRAN t INSERT master.dbo.kept VALUES (1) SAVE TRAN s INSERT master.dbo.kept VALUES (2)
         INSERT #mine VALUES (2) ROLLBACK TRAN s"""
     ask(world, P, text)
-    assert counts(world) == [1, 1, 1, 1]
+    assert count_rows(world) == [1, 1, 1, 1]
     assert ask(world, P, "ROLLBACK TRAN nowhere").numbers == [6401]
     ask(world, P, "ROLLBACK TRAN t")
-    assert counts(world) == [0, 1, 0, 0]
+    assert count_rows(world) == [0, 1, 0, 0]
 
 
 def test_an_error_under_xact_abort_rolls_back_or_dooms_the_transaction() -> None:
-    world = with_table()
+    world = build_world_with_table()
     ask(world, P, "SET XACT_ABORT ON BEGIN TRAN INSERT master.dbo.kept VALUES (1) SELECT 1/0")
-    assert counts(world) == [0, 1, 0, 0]
+    assert count_rows(world) == [0, 1, 0, 0]
     caught = """BEGIN TRY BEGIN TRAN INSERT master.dbo.kept VALUES (1) SELECT 1/0 END TRY
         BEGIN CATCH SELECT XACT_STATE() END CATCH COMMIT"""
     answer = ask(world, P, caught)
@@ -67,7 +67,7 @@ def test_an_error_under_xact_abort_rolls_back_or_dooms_the_transaction() -> None
 
 
 def test_another_connection_is_not_affected_by_a_rollback() -> None:
-    world = with_table()
+    world = build_world_with_table()
     ask(world, P, "CREATE TABLE master.dbo.others (n int)")
     ask(world, P, "BEGIN TRAN INSERT master.dbo.kept VALUES (1)")
     ask(world, f"{P}#2", "INSERT master.dbo.others VALUES (7)")

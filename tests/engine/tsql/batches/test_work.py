@@ -88,7 +88,7 @@ def test_work_per_tick_is_limited() -> None:
     assert not world.batches
 
 
-def _steps(costs: list[int], fails: bool = False) -> Generator[int, None, str]:
+def _run_steps(costs: list[int], fails: bool = False) -> Generator[int, None, str]:
     yield from costs
     if fails:
         raise SqlError(102, "x")
@@ -97,7 +97,7 @@ def _steps(costs: list[int], fails: bool = False) -> Generator[int, None, str]:
 
 @pytest.mark.parametrize("stops", [[0, 5, 6, 100], [5, 6], [100], [6], [0, 1, 2, 3, 4, 5, 6]])
 def test_the_cost_of_a_result_does_not_depend_on_the_time_of_request(stops: list[int]) -> None:
-    stepwise = work.ResumableComputation(_steps([1, 2, 3]))
+    stepwise = work.ResumableComputation(_run_steps([1, 2, 3]))
     for stop in stops:
         assert stepwise.continue_to(stop) == (stop >= 6)
     assert not stepwise.continue_to(5)
@@ -105,7 +105,7 @@ def test_the_cost_of_a_result_does_not_depend_on_the_time_of_request(stops: list
 
 
 def test_a_failure_is_cached_too() -> None:
-    stepwise = work.ResumableComputation(_steps([4], fails=True))
+    stepwise = work.ResumableComputation(_run_steps([4], fails=True))
     assert not stepwise.continue_to(3)
     assert stepwise.continue_to(4)
     for _ in range(2):

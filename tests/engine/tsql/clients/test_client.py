@@ -270,7 +270,7 @@ def test_a_procedure_of_another_server_does_not_run_locally() -> None:
     assert ask(world, P, call.format(M)).numbers == [7411]
 
 
-def in_order(answer: Answer) -> list[object]:
+def list_in_order(answer: Answer) -> list[object]:
     """Return texts and result sets of an answer in the client's order."""
     messages, message_count, shown_parts = answer.texts, 0, []
     for grid in read_field(answer.event, "results"):
@@ -281,7 +281,7 @@ def in_order(answer: Answer) -> list[object]:
 
 def test_messages_row_counts_and_results_are_in_one_order() -> None:
     world = lab()
-    assert in_order(ask(world, P, "PRINT 'a' SELECT 1 PRINT 'b' SELECT 1 / 0 SELECT 2")) == [
+    assert list_in_order(ask(world, P, "PRINT 'a' SELECT 1 PRINT 'b' SELECT 1 / 0 SELECT 2")) == [
         "a",
         [[1]],
         "(1 row affected)",
@@ -293,8 +293,8 @@ def test_messages_row_counts_and_results_are_in_one_order() -> None:
     ]
     ask(world, P, f"EXEC sp_addlinkedserver @server = '{M}' EXEC sp_serveroption '{M}', 'rpc out', 'true'")
     batch = f"SET NOCOUNT ON PRINT 'here' EXEC ('SET NOCOUNT ON PRINT ''a'' SELECT 1 PRINT ''b'' SELECT 2') AT {M}"
-    assert in_order(ask(world, P, batch)) == ["here", "a", [[1]], "b", [[2]]]
-    assert in_order(ask(world, P, "PRINT 'a'\nGO\nSELECT 1\nGO 2\nPRINT 'b'")) == [
+    assert list_in_order(ask(world, P, batch)) == ["here", "a", [[1]], "b", [[2]]]
+    assert list_in_order(ask(world, P, "PRINT 'a'\nGO\nSELECT 1\nGO 2\nPRINT 'b'")) == [
         "a",
         "Beginning execution loop",
         [[1]],

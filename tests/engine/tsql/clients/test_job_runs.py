@@ -12,7 +12,7 @@ from tests.engine.worlds import P, lab
 USER = "CORP\\dba"
 
 
-def with_job(*commands: str, options: str = "") -> World:
+def build_world_with_job(*commands: str, options: str = "") -> World:
     """Return a world with job `J`, whose steps run *commands* in order."""
     world = lab(workload="none")
     steps = [
@@ -33,17 +33,17 @@ def start_job(world: World, then_s: float = 2.0) -> World:
     return world
 
 
-def value(world: World, text: str) -> object:
+def query_value(world: World, text: str) -> object:
     return ask(world, P, text).value
 
 
-def help_of(world: World) -> dict[str, object]:
+def read_job_help(world: World) -> dict[str, object]:
     answer = ask(world, P, "EXEC msdb.dbo.sp_help_job @job_name = 'J'")
     return dict(zip(answer.columns[0], answer.grids[0][0], strict=True))
 
 
 def test_a_running_job_is_not_started_again() -> None:
-    world = start_job(with_job("WAITFOR DELAY ''00:01''"))
+    world = start_job(build_world_with_job("WAITFOR DELAY ''00:01''"))
     answer = ask(world, P, "EXEC msdb.dbo.sp_start_job 'J'")
     assert answer.numbers == [22022]
     assert answer.texts[-1].endswith(
@@ -56,18 +56,18 @@ def test_a_running_job_is_not_started_again() -> None:
 
 def test_outcomes_are_those_of_the_last_run() -> None:
     outcome = "SELECT last_run_outcome FROM msdb.dbo.sysjobservers"
-    world = with_job("SELECT 1")
+    world = build_world_with_job("SELECT 1")
     where_clause = " WHERE job_id = (SELECT job_id FROM msdb.dbo.sysjobs WHERE name = ''J'')".replace(
         "''", "'"
     )
-    assert value(world, outcome + where_clause) == 5
-    assert value(start_job(world), outcome + where_clause) == 1
-    assert value(start_job(with_job("SELECT 1/0")), outcome + where_clause) == 0
-    assert value(world, "SELECT last_run_outcome FROM msdb.dbo.sysjobsteps" + where_clause) == 1
+    assert query_value(world, outcome + where_clause) == 5
+    assert query_value(start_job(world), outcome + where_clause) == 1
+    assert query_value(start_job(build_world_with_job("SELECT 1/0")), outcome + where_clause) == 0
+    assert query_value(world, "SELECT last_run_outcome FROM msdb.dbo.sysjobsteps" + where_clause) == 1
 
 
 def test_the_history_has_the_documented_texts() -> None:
-    world = start_job(with_job("RAISERROR(''boo'', 16, 1)"))
+    world = start_job(build_world_with_job("RAISERROR(''boo'', 16, 1)"))
     rows = ask(
         world, P, "SELECT step_id, message, sql_message_id FROM msdb.dbo.sysjobhistory ORDER BY instance_id"
     ).grids[0]
@@ -80,26 +80,29 @@ def test_the_history_has_the_documented_texts() -> None:
             0,
         ],
     ]
-    good_run = start_job(with_job("PRINT ''done''"))
+    good_run = start_job(build_world_with_job("PRINT ''done''"))
     texts = ask(good_run, P, "SELECT message FROM msdb.dbo.sysjobhistory ORDER BY instance_id").grids[0]
     assert texts[0][0].endswith("done [SQLSTATE 01000] (Message 0).  The step succeeded.")
     assert texts[1][0].startswith("The job succeeded.  The Job was invoked by User")
 
 
 def test_the_history_shows_the_start_of_a_run() -> None:
-    world = with_job("WAITFOR DELAY ''00:00:30''")
-    began = value(world, "SELECT CONVERT(int, REPLACE(CONVERT(varchar(8), GETDATE(), 108), ':', ''))")
+    world = build_world_with_job("WAITFOR DELAY ''00:00:30''")
+    began = query_value(world, "SELECT CONVERT(int, REPLACE(CONVERT(varchar(8), GETDATE(), 108), ':', ''))")
     start_job(world, 40)
     rows = ask(world, P, "SELECT run_time, run_duration FROM msdb.dbo.sysjobhistory").grids[0]
     assert rows == [[began, 30], [began, 30]]
 
 
 def test_the_activity_and_sp_help_job_follow_a_run() -> None:
-    world = with_job("SELECT 1", "WAITFOR DELAY ''00:00:30''")
-    assert (help_of(world)["current_execution_status"], help_of(world)["last_run_outcome"]) == (4, 5)
-    assert len(help_of(world)) == 32
+    world = build_world_with_job("SELECT 1", "WAITFOR DELAY ''00:00:30''")
+    assert (read_job_help(world)["current_execution_status"], read_job_help(world)["last_run_outcome"]) == (
+        4,
+        5,
+    )
+    assert len(read_job_help(world)) == 32
     start_job(world)
-    help_now = help_of(world)
+    help_now = read_job_help(world)
     assert (
         help_now["current_execution_status"],
         help_now["current_execution_step"],
@@ -111,14 +114,17 @@ def test_the_activity_and_sp_help_job_follow_a_run() -> None:
     )
     running = """SELECT name FROM msdb.dbo.sysjobactivity a JOIN msdb.dbo.sysjobs j ON j.job_id = a.job_id
         WHERE start_execution_date IS NOT NULL AND stop_execution_date IS NULL"""
-    assert value(world, running) == "J"
+    assert query_value(world, running) == "J"
     run_on(world, 40)
     assert ask(world, P, running).grids == [[]]
-    assert (help_of(world)["current_execution_status"], help_of(world)["last_run_outcome"]) == (4, 1)
+    assert (read_job_help(world)["current_execution_status"], read_job_help(world)["last_run_outcome"]) == (
+        4,
+        1,
+    )
 
 
 def test_a_job_can_be_stopped() -> None:
-    world = start_job(with_job("WAITFOR DELAY ''01:00''"))
+    world = start_job(build_world_with_job("WAITFOR DELAY ''01:00''"))
     first = answers(world, P, "EXEC msdb.dbo.sp_stop_job 'J'")[0]
     assert first.texts == ["Job 'J' stopped successfully."]
     run_on(world, 1)
@@ -128,8 +134,10 @@ def test_a_job_can_be_stopped() -> None:
 
 
 def test_a_failed_step_is_retried_as_often_as_configured() -> None:
-    world = start_job(with_job("SELECT 1/0", options=", @retry_attempts = 2, @retry_interval = 1"), 30)
-    assert help_of(world)["current_execution_status"] == 3
+    world = start_job(
+        build_world_with_job("SELECT 1/0", options=", @retry_attempts = 2, @retry_interval = 1"), 30
+    )
+    assert read_job_help(world)["current_execution_status"] == 3
     run_on(world, 120)
     rows = ask(
         world,
@@ -145,7 +153,7 @@ def test_an_alert_has_one_condition(arguments: str) -> None:
 
 
 def test_sp_help_jobhistory_shows_the_last_run_first() -> None:
-    world = start_job(with_job("SELECT 1", "SELECT 1/0"))
+    world = start_job(build_world_with_job("SELECT 1", "SELECT 1/0"))
     call = "EXEC msdb.dbo.sp_help_jobhistory @job_name = 'J'"
     answer = ask(world, P, call)
     assert answer.columns[0][1:3] == ["job_name", "run_status"]
@@ -160,7 +168,7 @@ HISTORY = "SELECT step_id, run_status, message FROM msdb.dbo.sysjobhistory ORDER
 
 @pytest.mark.parametrize("line", [f"stop-service {P}", f"stop-agent {P}"])
 def test_an_orderly_stop_cancels_running_jobs(line: str) -> None:
-    world = start_job(with_job("WAITFOR DELAY ''01:00''"))
+    world = start_job(build_world_with_job("WAITFOR DELAY ''01:00''"))
     do(world, line)
     run_on(world, 10)
     do(world, f"start-service {P}")
@@ -174,13 +182,13 @@ def test_an_orderly_stop_cancels_running_jobs(line: str) -> None:
 
 def test_a_crash_leaves_a_run_without_an_end() -> None:
     """[DOC: auto-restart of SQL Server Agent]: the history shows no completion and no failure."""
-    world = start_job(with_job("WAITFOR DELAY ''01:00''"))
+    world = start_job(build_world_with_job("WAITFOR DELAY ''01:00''"))
     do(world, f"power-off {P}")
     run_on(world, 10)
     do(world, f"power-on {P}")
     run_on(world, 120)
     assert ask(world, P, HISTORY).grids == [[]]
-    help_row = help_of(world)
+    help_row = read_job_help(world)
     assert (help_row["current_execution_status"], help_row["last_run_outcome"]) == (4, 5)
 
 

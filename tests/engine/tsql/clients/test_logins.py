@@ -36,19 +36,19 @@ def connect(world: World, server: str = P, **properties: str) -> Event:
     return event
 
 
-def batch(world: World, text: str, server: str = P) -> Event:
+def run_batch(world: World, text: str, server: str = P) -> Event:
     events = act(world, f"batch {server}#c1 {json.dumps(text)}", 1)
     return next(event for event in events if event.kind == "sql_done")
 
 
-def numbers(event: Event) -> list[int]:
+def list_numbers(event: Event) -> list[int]:
     return [message["number"] for message in read_field(event, "messages")]
 
 
 def test_a_program_uses_its_own_login_and_database() -> None:
     world = lab()
     assert read_field(connect(world, database=DB.upper()), "what") == "connected"
-    answer = batch(world, "SELECT DB_NAME(), HOST_NAME(), APP_NAME(), SUSER_SNAME()")
+    answer = run_batch(world, "SELECT DB_NAME(), HOST_NAME(), APP_NAME(), SUSER_SNAME()")
     assert read_field(answer, "results")[0]["rows"] == [[DB, "DESK7", "job.py", "sa"]]
     result = ask(
         world, P, "SELECT host_name, program_name FROM sys.dm_exec_sessions WHERE host_name = 'DESK7'"
@@ -59,7 +59,7 @@ def test_a_program_uses_its_own_login_and_database() -> None:
 def test_a_batch_runs_unchanged() -> None:
     world = lab()
     connect(world)
-    answer = batch(world, "\n\n  SELECT '$(a)\n    GO'\nSELECT 1/0")
+    answer = run_batch(world, "\n\n  SELECT '$(a)\n    GO'\nSELECT 1/0")
     assert read_field(answer, "results")[0]["rows"] == [["$(a)\n    GO"]]
     assert [(m["number"], m["line"]) for m in read_field(answer, "messages") if m["number"]] == [(8134, 5)]
 
@@ -67,9 +67,9 @@ def test_a_batch_runs_unchanged() -> None:
 def test_row_counts_are_numbers_without_client_messages() -> None:
     world = lab()
     connect(world)
-    answer = batch(world, "CREATE TABLE #t (a int) INSERT #t VALUES (1) PRINT '(7 rows affected)'")
+    answer = run_batch(world, "CREATE TABLE #t (a int) INSERT #t VALUES (1) PRINT '(7 rows affected)'")
     assert [message.get("rows") for message in read_field(answer, "messages")] == [1, None]
-    assert read_field(batch(world, "DECLARE @a int"), "messages") == []
+    assert read_field(run_batch(world, "DECLARE @a int"), "messages") == []
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_refused_login_is_in_the_errorlog(
 ) -> None:
     world = lab()
     event = connect(world, server, **properties)
-    assert (read_field(event, "what"), numbers(event)) == ("refused", expected)
+    assert (read_field(event, "what"), list_numbers(event)) == ("refused", expected)
     assert world.errorlog[server][-1][1] == 18456
     with pytest.raises(InputError, match="not connected"):
         act(world, f'batch {server}#c1 "SELECT 1"')
@@ -98,7 +98,7 @@ def test_login_options_are_visible_and_survive_a_reset() -> None:
     text = """SELECT @@LANGUAGE, encrypt_option, net_packet_size FROM sys.dm_exec_connections
         WHERE session_id = @@SPID SET LANGUAGE us_english"""
     for _ in range(2):
-        assert read_field(batch(world, text), "results")[0]["rows"] == [["Deutsch", "TRUE", 16384]]
+        assert read_field(run_batch(world, text), "results")[0]["rows"] == [["Deutsch", "TRUE", 16384]]
         act(world, f"reset {P}#c1")
     connect(lab(), language="Klingon")  # an unknown language is ignored, as by the real server
 
@@ -109,8 +109,8 @@ def test_a_login_without_a_database_uses_its_default_unless_that_is_a_mirror() -
         reply = ask(world, server, "CREATE LOGIN app WITH PASSWORD = 'Aa1!xx', DEFAULT_DATABASE = Sales")
         assert reply.numbers == []
     connect(world, P, login="app", database="")
-    assert read_field(batch(world, "SELECT DB_NAME()"), "results")[0]["rows"] == [["Sales"]]
-    assert numbers(connect(world, M, login="app", database="")) == [4064, 18456]
+    assert read_field(run_batch(world, "SELECT DB_NAME()"), "results")[0]["rows"] == [["Sales"]]
+    assert list_numbers(connect(world, M, login="app", database="")) == [4064, 18456]
     assert read_field(connect(world, M, login="app", database="master"), "what") == "connected"
 
 
@@ -178,9 +178,9 @@ def test_a_connection_ending_error_is_sent_first() -> None:
 def test_a_reset_removes_all_state_of_the_last_user() -> None:
     world = lab()
     connect(world)
-    batch(world, "USE master SET NOCOUNT ON CREATE TABLE #t (a int) BEGIN TRAN")
+    run_batch(world, "USE master SET NOCOUNT ON CREATE TABLE #t (a int) BEGIN TRAN")
     act(world, f"reset {P}#c1")
-    answer = batch(world, "SELECT DB_NAME(), @@TRANCOUNT, OBJECT_ID('tempdb..#t')")
+    answer = run_batch(world, "SELECT DB_NAME(), @@TRANCOUNT, OBJECT_ID('tempdb..#t')")
     assert read_field(answer, "results")[0]["rows"] == [[DB, 0, None]]
     assert read_field(answer, "messages")[0]["rows"] == 1
 
@@ -188,8 +188,8 @@ def test_a_reset_removes_all_state_of_the_last_user() -> None:
 def test_uncommitted_work_of_a_program_ends_with_it() -> None:
     world = lab()
     connect(world)
-    batch(world, "CREATE TABLE t (a int)")
-    batch(world, "BEGIN TRAN INSERT t VALUES (1)")
+    run_batch(world, "CREATE TABLE t (a int)")
+    run_batch(world, "BEGIN TRAN INSERT t VALUES (1)")
     events = act(world, f"disconnect {P}#c1")
     assert [read_field(e, "what") for e in events if e.kind == "session"] == ["closed by the program"]
     assert ask(world, P, f"SELECT COUNT(*) FROM {DB}.dbo.t").value == 0
@@ -212,9 +212,9 @@ def test_errors_of_a_program_are_counted_if_the_scenario_asks() -> None:
     world.programs["orders"] = Program()
     connect(world, password="wrong", program="ORDERS")
     connect(world, program="orders")
-    batch(world, "SELECT 1")
+    run_batch(world, "SELECT 1")
     act(world, f"batch {P}#c1 " + json.dumps("WAITFOR DELAY '00:00:03'"), 5)
-    assert read_field(batch(world, "SELECT 1/0"), "program") == "orders"
+    assert read_field(run_batch(world, "SELECT 1/0"), "program") == "orders"
     act(world, f"stop-service {P}", 10)
     program = world.programs["orders"]
     assert (program.refused, program.logins, program.answers, program.errors, program.lost) == (1, 1, 2, 1, 1)
@@ -226,8 +226,8 @@ def test_a_query_that_ends_its_transaction_is_noted() -> None:
     """The world is processed after such a query although it only reads, and not after a query without any effect."""
     world = lab()
     connect(world, database=DB)
-    batch(world, "SET XACT_ABORT ON")
-    batch(world, "BEGIN TRAN")
+    run_batch(world, "SET XACT_ABORT ON")
+    run_batch(world, "BEGIN TRAN")
     assert world.copies[P, DB].window_transactions
     before = world.settlings
     simulator.apply_input(world, parse_line(f'batch {P}#c1 "SELECT 1/0"', world.tick))
@@ -250,7 +250,8 @@ def test_cached_text_changes_neither_result_nor_world() -> None:
         world = lab()
         connect(world, database=DB)
         field_values = [
-            [read_field(batch(world, text), part) for part in ("messages", "results")] for text in batches * 2
+            [read_field(run_batch(world, text), part) for part in ("messages", "results")]
+            for text in batches * 2
         ]
         outcomes.append((field_values, world.compute_state_hash()))
     assert outcomes[0] == outcomes[1]
@@ -267,7 +268,7 @@ def test_output_rows_precede_their_count() -> None:
     """ODBC takes the first token as the result."""
     world = lab()
     connect(world, database=DB)
-    batch(world, "CREATE TABLE t (a int)")
-    answer = batch(world, "INSERT t OUTPUT inserted.a SELECT 1 UNION ALL SELECT 2")
+    run_batch(world, "CREATE TABLE t (a int)")
+    answer = run_batch(world, "INSERT t OUTPUT inserted.a SELECT 1 UNION ALL SELECT 2")
     assert [result["after_messages"] for result in read_field(answer, "results")] == [0]
     assert [message["rows"] for message in read_field(answer, "messages")] == [2]

@@ -28,7 +28,7 @@ VERSIONS_DIFFER = "-"
 """Marks rows whose SQLite answer differs between SQLite versions."""
 
 
-def by_sqlite(statement: str) -> str:
+def run_in_sqlite(statement: str) -> str:
     try:
         with closing(sqlite3.connect(":memory:")) as database:
             rows = database.execute(statement).fetchall()
@@ -41,6 +41,6 @@ def by_sqlite(statement: str) -> str:
 def test_sqlite_and_sql_server_differ_as_listed(row: dict[str, str]) -> None:
     world = lab(workload="none")
     world.update_instance(P, version=2014)
-    assert row["sqlite"] in (by_sqlite(row["statement"]), VERSIONS_DIFFER)
+    assert row["sqlite"] in (run_in_sqlite(row["statement"]), VERSIONS_DIFFER)
     assert format_answer(ask(world, P, row["statement"], then_s=1), row["sql_server"]) == row["sql_server"]
     assert find_spec(f"engine.tsql.{row['done_by']}") is not None

@@ -8,7 +8,7 @@ from tests.engine.tsql.console import ask
 from tests.engine.worlds import P, lab
 
 
-def value(query: str) -> object:
+def query_value(query: str) -> object:
     return ask(lab(), P, query).value
 
 
@@ -46,23 +46,23 @@ TWO = "FROM sys.databases WHERE database_id < 3 ORDER BY name"
     ],
 )
 def test_rows_become_elements_named_after_their_columns(columns: str, mode: str, xml: str) -> None:
-    assert value(f"SELECT (SELECT {columns} {TWO} FOR XML {mode})") == xml
+    assert query_value(f"SELECT (SELECT {columns} {TWO} FOR XML {mode})") == xml
 
 
 def test_order_by_can_name_a_result_column() -> None:
-    xml = value(
+    xml = query_value(
         "SELECT (SELECT name AS n FROM sys.databases WHERE database_id < 3 ORDER BY n DESC FOR XML PATH(''))"
     )
     assert xml == "<n>tempdb</n><n>master</n>"
 
 
 def test_text_is_escaped_and_xml_is_not() -> None:
-    assert value("SELECT (SELECT '<a&b>' FOR XML PATH(''))") == "&lt;a&amp;b&gt;"
-    assert value("SELECT (SELECT '<a&b>' FOR XML PATH(''), TYPE).value('.', 'varchar(9)')") == "<a&b>"
+    assert query_value("SELECT (SELECT '<a&b>' FOR XML PATH(''))") == "&lt;a&amp;b&gt;"
+    assert query_value("SELECT (SELECT '<a&b>' FOR XML PATH(''), TYPE).value('.', 'varchar(9)')") == "<a&b>"
     inner = "(SELECT 1 AS n FOR XML PATH('i'){})"
     outer = "SELECT (SELECT {} AS o FOR XML PATH(''))"
-    assert value(outer.format(inner.format(", TYPE"))) == "<o><i><n>1</n></i></o>"
-    assert value(outer.format(inner.format(""))) == "<o>&lt;i&gt;&lt;n&gt;1&lt;/n&gt;&lt;/i&gt;</o>"
+    assert query_value(outer.format(inner.format(", TYPE"))) == "<o><i><n>1</n></i></o>"
+    assert query_value(outer.format(inner.format(""))) == "<o>&lt;i&gt;&lt;n&gt;1&lt;/n&gt;&lt;/i&gt;</o>"
 
 
 def test_unsimulated_modes_are_refused() -> None:

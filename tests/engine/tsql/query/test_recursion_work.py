@@ -31,14 +31,14 @@ TREES = (
 
 
 @cache
-def _lab() -> Drill:
+def _build_lab() -> Drill:
     drill = Drill(load_scenario((SCENARIOS / "lab.toml").read_text(encoding="utf-8"), "lab"), 1)
     drill.advance_to(3_000)
     return drill
 
 
 def _run(query: str) -> dict[str, Any]:
-    drill = _lab().fork()
+    drill = _build_lab().fork()
     drill.apply_line(f"sql SERVER_A {query}")
     drill.advance_to(drill.world.tick + 300)
     record: dict[str, Any] = dict(drill.build_report()["sql"][-1])
