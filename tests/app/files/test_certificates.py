@@ -52,14 +52,14 @@ def test_valid_certificates_report_no_problem() -> None:
 def test_a_certificate_reports_problems_of_its_drill(
     par: float, reference: float | None, idle: float, messages: list[str]
 ) -> None:
-    warnings_found = certificates.list_warnings(_certificate(par, reference, idle), "small.toml")
+    warnings_found = certificates.list_warnings(_build_certificate(par, reference, idle), "small.toml")
     assert [
         problem.text[: len(begin)] for problem, begin in zip(warnings_found, messages, strict=True)
     ] == messages
 
 
 def test_dependence_on_luck_is_reported() -> None:
-    certificate = _certificate(100.0, 100.0, 0.0)
+    certificate = _build_certificate(100.0, 100.0, 0.0)
     certificate["luck"] = {"seeds": 4, "least": 84.9, "most": 100.0}
     (problem,) = certificates.list_warnings(certificate, "small.toml")
     assert problem.text.startswith("with other seeds the reference solution earns 84.9 to 100")
@@ -68,7 +68,7 @@ def test_dependence_on_luck_is_reported() -> None:
 
 
 def test_an_unsolved_drill_is_reported() -> None:
-    certificate = _certificate(60.0, 60.0, 0.0)
+    certificate = _build_certificate(60.0, 60.0, 0.0)
     assert not certificates.list_warnings({**certificate, "shortest": ["30 power-on SERVER_A"]}, "small.toml")
     nothing_costs: ParCertificate = {
         "shortest": None,
@@ -84,7 +84,9 @@ def test_a_trap_without_cost_is_reported() -> None:
         {"name": name, "text": f"Trap {name}.", "best": best}
         for name, best in (("a", 99.6), ("b", 99.0), ("c", None))
     ]
-    (problem,) = certificates.list_warnings({**_certificate(100.0, 100.0, 0.0), "traps": traps}, "small.toml")
+    (problem,) = certificates.list_warnings(
+        {**_build_certificate(100.0, 100.0, 0.0), "traps": traps}, "small.toml"
+    )
     assert (
         problem.text
         == "after the trap 'Trap a.', 99.6 points are still possible; the best known plan earns 100"
@@ -120,10 +122,12 @@ def test_the_level_of_every_drill_is_within_one_of_the_measured_level() -> None:
 def test_check_reads_certificates(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(certificates, "load_certificate", lambda scenario: _certificate(100.0, 90.0, 0.0))
+    monkeypatch.setattr(
+        certificates, "load_certificate", lambda scenario: _build_certificate(100.0, 90.0, 0.0)
+    )
     assert cli.main(["check", "lab"], lambda scenario: 9) == 1
     assert "the reference solution earns 90 points" in capsys.readouterr().out
 
 
-def _certificate(par: float, reference: float | None, idle: float) -> ParCertificate:
+def _build_certificate(par: float, reference: float | None, idle: float) -> ParCertificate:
     return {"par": {"score": par}, "reference": {"score": reference}, "idle": {"score": idle}}

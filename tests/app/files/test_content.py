@@ -24,7 +24,7 @@ READERS: dict[str, Callable[[Path], object]] = {
 }
 
 
-def sentence(read: Callable[[Path], object], file: Path) -> str:
+def describe_refusal(read: Callable[[Path], object], file: Path) -> str:
     with pytest.raises(Exception) as caught:  # noqa: PT011  the readers raise different types
         read(file)
     return str(caught.value)
@@ -41,14 +41,14 @@ def test_every_reader_names_the_file_and_the_reason(tmp_path: Path, read: Callab
         (pipe, "is not a file"),
         (Path("/dev/zero"), "is not a file"),
     ):
-        assert sentence(read, file).rstrip(".") in (f"{file} {reason}", f"{file.name} {reason}")
-    assert "Errno" not in sentence(read, locked)
+        assert describe_refusal(read, file).rstrip(".") in (f"{file} {reason}", f"{file.name} {reason}")
+    assert "Errno" not in describe_refusal(read, locked)
 
 
 def test_a_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "large"
     file.write_bytes(b"x" * 1_500_001)
-    assert sentence(lambda path: content.read_bytes(path, 1_500_000), file) == (
+    assert describe_refusal(lambda path: content.read_bytes(path, 1_500_000), file) == (
         f"{file} exceeds the size limit of 1.5 MB"
     )
     assert len(content.read_bytes(file, 1_500_001)) == 1_500_001
@@ -82,15 +82,15 @@ def test_a_json_problem_is_told_without_the_words_of_python(tmp_path: Path) -> N
     for text, reason in ((b"9" * 5000, "a number has too many digits"), (b"[" * 10**5, "nested too deeply")):
         file.write_bytes(text)
         assert (
-            sentence(run_files.read, file)
+            describe_refusal(run_files.read, file)
             == f"{file} is not JSON: {'the text is ' * (b'[' in text)}{reason}."
         )
     file.write_bytes(b'{"a": "\xe9"}')
-    assert sentence(run_files.read, file) == f"{file} is not UTF-8 text (byte 8)."
+    assert describe_refusal(run_files.read, file) == f"{file} is not UTF-8 text (byte 8)."
 
 
 def test_scenarios_share_the_sentences(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_bytes(b"title = '\xe9'")
-    assert sentence(lambda file: scenario_files.find(str(file)), tmp_path / "a.toml").endswith(
+    assert describe_refusal(lambda file: scenario_files.find(str(file)), tmp_path / "a.toml").endswith(
         "is not UTF-8 text (byte 10)"
     )

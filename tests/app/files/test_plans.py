@@ -39,7 +39,7 @@ SAID = ("load", "chore", "repair")
 """Groups of actions whose times are announced when they are fixed."""
 
 
-def every_drill() -> list[object]:
+def list_drills() -> list[object]:
     return [name if name in FEW else pytest.param(name, marks=pytest.mark.slow) for name in NAMES]
 
 
@@ -51,7 +51,7 @@ def load_certified_drill(name: str) -> tuple[Scenario, ParCertificate]:
     return scenario, certificate
 
 
-@pytest.mark.parametrize("name", every_drill())
+@pytest.mark.parametrize("name", list_drills())
 def test_plans_play_to_their_totals(name: str) -> None:
     _, certificate = load_certified_drill(name)
     replayed = par_proofs.replay_plans(name)
@@ -86,7 +86,7 @@ class Story(SearchDrill):
             super()._queue_inject(number, inject, tick)
 
 
-@pytest.mark.parametrize("name", every_drill())
+@pytest.mark.parametrize("name", list_drills())
 def test_no_action_of_a_fair_plan_precedes_its_symptom(name: str) -> None:
     scenario, certificate = load_certified_drill(name)
     scenario = select_variant(scenario, certificate["seed"])
@@ -98,10 +98,10 @@ def test_no_action_of_a_fair_plan_precedes_its_symptom(name: str) -> None:
     for item in plan:
         if not (item.verb in EVERY_ROLE or is_inspection(item)):
             early_answers = {n: tick for n in hidden if (tick := run.came.get(n, item.tick)) < item.tick}
-            assert follows_a_symptom(run, plan, item, early_answers), item.line
+            assert has_symptom_before(run, plan, item, early_answers), item.line
 
 
-def follows_a_symptom(run: Story, plan: list[Input], act: Input, past_events: dict[int, Tick]) -> bool:
+def has_symptom_before(run: Story, plan: list[Input], act: Input, past_events: dict[int, Tick]) -> bool:
     """Return whether the seat saw an effect of the last hidden event of *past_events* (timeline number to
     tick) before *act*. If the act is possible without that event, it must follow an earlier hidden event. The
     Database Mirroring Monitor shows changes without events after MONITOR_S.

@@ -13,7 +13,7 @@ from app.files.scenario_edit import Path, ScenarioEditError
 TEXT = (files("scenarios") / "planned-failover.toml").read_text(encoding="utf-8")
 
 
-def changed_lines(old_text: str, new_text: str) -> tuple[set[str], set[str]]:
+def find_changed_lines(old_text: str, new_text: str) -> tuple[set[str], set[str]]:
     old, new = old_text.splitlines(), new_text.splitlines()
     return {line for line in old if line not in new}, {line for line in new if line not in old}
 
@@ -29,7 +29,7 @@ def changed_lines(old_text: str, new_text: str) -> tuple[set[str], set[str]]:
 )
 def test_changing_a_value_changes_only_its_line(path: Path, value: object) -> None:
     text_after = scenario_edit.set_value(TEXT, path, value)
-    removed_lines, added_lines = changed_lines(TEXT, text_after)
+    removed_lines, added_lines = find_changed_lines(TEXT, text_after)
     assert len(removed_lines) <= 1
     assert len(added_lines) == 1
     assert scenario_edit.read_value(text_after, path) == value

@@ -16,7 +16,7 @@ from tests.disk import disk_with_room_for
 OLD = "what stood there before"
 
 
-def names(folder: Path) -> list[str]:
+def list_names(folder: Path) -> list[str]:
     return sorted(entry.name for entry in folder.iterdir())
 
 
@@ -29,7 +29,7 @@ def test_text_and_bytes_are_written(tmp_path: Path) -> None:
     atomic_write.write(file, "half \ud800")
     assert file.read_text(encoding="utf-8") == "half ?"
     atomic_write.write(tmp_path / ("ü" * 120), "a name as long as it may be")
-    assert names(tmp_path) == ["a.sql", "ü" * 120]
+    assert list_names(tmp_path) == ["a.sql", "ü" * 120]
 
 
 def test_a_full_disk_keeps_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_a_full_disk_keeps_the_old_file_and_nothing_else(tmp_path: Path) -> None
     file.write_text(OLD)
     with disk_with_room_for(100), pytest.raises(OSError, match="File too large"):
         atomic_write.write(file, "x" * 1_000)
-    assert (file.read_text(), names(tmp_path)) == (OLD, ["a.sql"])
+    assert (file.read_text(), list_names(tmp_path)) == (OLD, ["a.sql"])
     atomic_write.write(file, "x" * 1_000)
     assert len(file.read_text()) == 1_000
 
@@ -53,7 +53,7 @@ def test_a_disk_that_fails_at_the_end_keeps_the_old_file(
     monkeypatch.setattr(os, "fsync", fails)
     with pytest.raises(OSError, match="Input/output error"):
         atomic_write.write(file, "new")
-    assert (file.read_text(), names(tmp_path)) == (OLD, ["a.sql"])
+    assert (file.read_text(), list_names(tmp_path)) == (OLD, ["a.sql"])
 
 
 def test_a_target_that_is_not_a_file_is_not_replaced(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_target_that_is_not_a_file_is_not_replaced(tmp_path: Path) -> None:
             atomic_write.write(tmp_path / name, "new")
     with pytest.raises(OSError, match="No such file or directory"):
         atomic_write.write(tmp_path / "missing" / "a.sql", "new")
-    assert names(tmp_path) == ["folder", "link", "pipe"]
+    assert list_names(tmp_path) == ["folder", "link", "pipe"]
 
 
 def test_check_refuses_an_unwritable_target_and_leaves_no_file(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_check_refuses_an_unwritable_target_and_leaves_no_file(tmp_path: Path) -
     atomic_write.check(file)
     file.write_text(OLD)
     atomic_write.check(file)
-    assert (file.read_text(), names(tmp_path)) == (OLD, ["a.gif"])
+    assert (file.read_text(), list_names(tmp_path)) == (OLD, ["a.gif"])
     for target in (tmp_path, tmp_path / "missing" / "a.gif"):
         with pytest.raises(OSError, match=r"."):
             atomic_write.check(target)
@@ -85,7 +85,7 @@ def test_several_files_are_written_completely_or_not_at_all(tmp_path: Path) -> N
     files[1].mkdir()
     with pytest.raises(OSError, match="not a file"):
         atomic_write.write_all(dict.fromkeys(files, "new"))
-    assert (files[0].read_text(), names(tmp_path)) == (OLD, ["a.csv", "b.csv"])
+    assert (files[0].read_text(), list_names(tmp_path)) == (OLD, ["a.csv", "b.csv"])
     files[1].rmdir()
     atomic_write.write_all(dict.fromkeys(files, "new"))
     assert [file.read_text() for file in files] == ["new", "new"]
@@ -113,7 +113,7 @@ def test_a_write_protected_file_is_kept(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(os, "access", lambda *_: False)  # the superuser may always write
     with pytest.raises(OSError, match="Permission denied"):
         atomic_write.write(file, "new")
-    assert (file.read_text(), names(tmp_path)) == (OLD, ["a.sql"])
+    assert (file.read_text(), list_names(tmp_path)) == (OLD, ["a.sql"])
 
 
 def test_a_command_writes_to_its_standard_output(tmp_path: Path) -> None:

@@ -16,11 +16,11 @@ START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TRAINED = {"one": ("quorum",), "both": ("quorum", "resume"), "other": ("log-space",)}
 
 
-def day(days: float) -> datetime:
+def get_day(days: float) -> datetime:
     return START + timedelta(days=days)
 
 
-def ran(
+def build_run(
     at_day: float,
     score: float = 100.0,
     mode: DrillMode = DrillMode.EXAM,
@@ -28,11 +28,11 @@ def ran(
     name: str = "one",
     played_s: float = 300.0,
 ) -> PracticedRun:
-    return PracticedRun(name, mode, score, hints, day(at_day), played_s)
+    return PracticedRun(name, mode, score, hints, get_day(at_day), played_s)
 
 
-def quorum(*runs: PracticedRun, today: float) -> SkillStanding:
-    return next(s for s in estimate_skills(runs, TRAINED, day(today)) if s.skill.key == "quorum")
+def get_quorum_standing(*runs: PracticedRun, today: float) -> SkillStanding:
+    return next(s for s in estimate_skills(runs, TRAINED, get_day(today)) if s.skill.key == "quorum")
 
 
 def test_the_skill_list_has_dozens_of_skills_with_texts() -> None:
@@ -52,40 +52,46 @@ def test_shipped_drills_train_exactly_the_listed_skills() -> None:
 @pytest.mark.parametrize(("played_s", "runs"), [(0.5, 0), (29.99, 0), (30.0, 1)])
 @pytest.mark.parametrize("score", [8.8, 100.0])
 def test_a_run_that_ended_before_any_task_proves_nothing(played_s: float, runs: int, score: float) -> None:
-    skill = quorum(ran(0, score, played_s=played_s), today=1)
+    skill = get_quorum_standing(build_run(0, score, played_s=played_s), today=1)
     assert skill.runs == runs
     assert (skill.mastery > 0.0, skill.due_time is not None) == (bool(runs), bool(runs))
 
 
 def test_nothing_is_due_without_practice() -> None:
-    skill = quorum(today=0)
+    skill = get_quorum_standing(today=0)
     assert (skill.mastery, skill.runs, skill.last_time, skill.due_time) == (0.0, 0, None, None)
-    assert not skill.is_review_due(day(1000))
+    assert not skill.is_review_due(get_day(1000))
 
 
 def test_exams_weigh_more_than_practice_and_practice_more_than_guided_runs() -> None:
     levels = [
-        quorum(ran(0, mode=mode), today=0).mastery
+        get_quorum_standing(build_run(0, mode=mode), today=0).mastery
         for mode in (DrillMode.EXAM, DrillMode.PRACTICE, DrillMode.GUIDED)
     ]
     assert levels == [100 * WEIGHTS[mode] for mode in (DrillMode.EXAM, DrillMode.PRACTICE, DrillMode.GUIDED)]
-    assert quorum(ran(0, mode=DrillMode.LAB), today=0).runs == 0
+    assert get_quorum_standing(build_run(0, mode=DrillMode.LAB), today=0).runs == 0
 
 
 def test_hints_and_points_affect_the_grade() -> None:
-    assert quorum(ran(0, 50), today=0).mastery == 30.0
-    assert quorum(ran(0, hints=2), today=0).mastery == 48.0
-    assert quorum(ran(0, hints=9), today=0).mastery == quorum(ran(0, hints=5), today=0).mastery == 30.0
+    assert get_quorum_standing(build_run(0, 50), today=0).mastery == 30.0
+    assert get_quorum_standing(build_run(0, hints=2), today=0).mastery == 48.0
+    assert (
+        get_quorum_standing(build_run(0, hints=9), today=0).mastery
+        == get_quorum_standing(build_run(0, hints=5), today=0).mastery
+        == 30.0
+    )
 
 
 def test_recall_falls_to_nine_tenths_at_the_due_date() -> None:
-    fresh_skill = quorum(ran(0), today=0)
+    fresh_skill = get_quorum_standing(build_run(0), today=0)
     assert fresh_skill.due_time is not None
     days = (fresh_skill.due_time - START) / timedelta(days=1)
-    assert quorum(ran(0), today=days).mastery == pytest.approx(0.9 * fresh_skill.mastery, abs=1.0)
-    assert quorum(ran(0), today=400).mastery < 0.6 * fresh_skill.mastery
-    assert not fresh_skill.is_review_due(day(days - 0.01))
-    assert fresh_skill.is_review_due(day(days))
+    assert get_quorum_standing(build_run(0), today=days).mastery == pytest.approx(
+        0.9 * fresh_skill.mastery, abs=1.0
+    )
+    assert get_quorum_standing(build_run(0), today=400).mastery < 0.6 * fresh_skill.mastery
+    assert not fresh_skill.is_review_due(get_day(days - 0.01))
+    assert fresh_skill.is_review_due(get_day(days))
 
 
 @pytest.mark.parametrize(
@@ -101,46 +107,46 @@ def test_recall_falls_to_nine_tenths_at_the_due_date() -> None:
 )
 def test_the_first_interval_follows_fsrs(score: float, hints: int, mode: DrillMode, days: int) -> None:
     """The first four default parameters are the initial stabilities in days after again, hard, good and easy."""
-    assert quorum(ran(0, score, mode, hints), today=0).due_time == day(days)
+    assert get_quorum_standing(build_run(0, score, mode, hints), today=0).due_time == get_day(days)
 
 
-def intervals(*runs: PracticedRun) -> float:
-    skill = quorum(*runs, today=(runs[-1].ended_at - START) / timedelta(days=1))
+def list_intervals(*runs: PracticedRun) -> float:
+    skill = get_quorum_standing(*runs, today=(runs[-1].ended_at - START) / timedelta(days=1))
     assert skill.due_time is not None
     assert skill.last_time is not None
     return (skill.due_time - skill.last_time) / timedelta(days=1)
 
 
 def test_spaced_successes_lengthen_the_interval_up_to_half_a_year() -> None:
-    runs = [ran(0, mode=DrillMode.PRACTICE)]
+    runs = [build_run(0, mode=DrillMode.PRACTICE)]
     for _ in range(12):
-        due_time = quorum(*runs, today=5000).due_time
+        due_time = get_quorum_standing(*runs, today=5000).due_time
         assert due_time is not None
-        runs.append(ran((due_time - START) / timedelta(days=1), mode=DrillMode.PRACTICE))
-    lengths = [intervals(*runs[: n + 1]) for n in range(len(runs))]
+        runs.append(build_run((due_time - START) / timedelta(days=1), mode=DrillMode.PRACTICE))
+    lengths = [list_intervals(*runs[: n + 1]) for n in range(len(runs))]
     assert lengths == sorted(lengths)
     assert lengths[3] > 10 * lengths[0]
     assert lengths[-1] == INTERVAL_DAYS_MAX
-    assert quorum(*runs, today=5000).successes == len(runs)
+    assert get_quorum_standing(*runs, today=5000).successes == len(runs)
 
 
 def test_ten_runs_in_one_evening_do_not_count_as_spacing() -> None:
-    crammed = quorum(*(ran(minute / 1440) for minute in range(10)), today=0.01)
+    crammed = get_quorum_standing(*(build_run(minute / 1440) for minute in range(10)), today=0.01)
     assert crammed.successes == 1
     assert crammed.mastery > 95.0
-    assert crammed.due_time == day(8)
+    assert crammed.due_time == get_day(8)
 
 
 def test_a_lapse_restarts_the_interval() -> None:
-    lapsed = quorum(ran(0), ran(8), ran(30, 40), today=30)
+    lapsed = get_quorum_standing(build_run(0), build_run(8), build_run(30, 40), today=30)
     assert lapsed.successes == 0
-    assert lapsed.mastery < quorum(ran(0), ran(8), today=30).mastery
+    assert lapsed.mastery < get_quorum_standing(build_run(0), build_run(8), today=30).mastery
     single_intervals, repeated_intervals = (
-        intervals(ran(0), ran(8), ran(30)),
-        intervals(ran(0), ran(8), ran(30, 40)),
+        list_intervals(build_run(0), build_run(8), build_run(30)),
+        list_intervals(build_run(0), build_run(8), build_run(30, 40)),
     )
     assert repeated_intervals < 0.2 * single_intervals
-    assert intervals(ran(0), ran(8), ran(30, 40), ran(33)) < single_intervals, (
+    assert list_intervals(build_run(0), build_run(8), build_run(30, 40), build_run(33)) < single_intervals, (
         "it stays harder than one that was never forgotten"
     )
 
@@ -149,19 +155,22 @@ def test_a_lapse_restarts_the_interval() -> None:
     ("runs", "proved"),
     [
         ([], False),
-        ([ran(0), ran(3)], False),  # the same drill twice proves no transfer
-        ([ran(0), ran(1, name="both")], False),  # too soon
-        ([ran(0), ran(3, name="both")], True),
-        ([ran(0, hints=1), ran(3, name="both")], False),  # only one of them was without hints
-        ([ran(0), ran(3, mode=DrillMode.GUIDED, name="both")], False),
-        ([ran(0), ran(3, 40, name="both"), ran(9, name="both")], False),  # the drill was no longer new
-        ([ran(0), ran(1, name="both"), ran(9)], True),
+        ([build_run(0), build_run(3)], False),  # the same drill twice proves no transfer
+        ([build_run(0), build_run(1, name="both")], False),  # too soon
+        ([build_run(0), build_run(3, name="both")], True),
+        ([build_run(0, hints=1), build_run(3, name="both")], False),  # only one of them was without hints
+        ([build_run(0), build_run(3, mode=DrillMode.GUIDED, name="both")], False),
+        (
+            [build_run(0), build_run(3, 40, name="both"), build_run(9, name="both")],
+            False,
+        ),  # the drill was no longer new
+        ([build_run(0), build_run(1, name="both"), build_run(9)], True),
     ],
 )
 def test_a_skill_is_proved_by_two_spaced_unaided_passes_one_in_a_new_drill(
     runs: list[PracticedRun], proved: bool
 ) -> None:
-    assert quorum(*runs, today=20).proved is proved
+    assert get_quorum_standing(*runs, today=20).proved is proved
 
 
 def test_time_zones_do_not_matter() -> None:
@@ -169,7 +178,7 @@ def test_time_zones_do_not_matter() -> None:
     (skill,) = [
         s for s in estimate_skills(naive, TRAINED, datetime(2026, 1, 5, 12)) if s.skill.key == "quorum"
     ]
-    aware = quorum(ran(0, 90), ran(3, 90), today=4)
+    aware = get_quorum_standing(build_run(0, 90), build_run(3, 90), today=4)
     assert (skill.mastery, skill.due_time) == (
         aware.mastery,
         aware.due_time and aware.due_time.replace(tzinfo=None),
@@ -177,11 +186,11 @@ def test_time_zones_do_not_matter() -> None:
 
 
 def test_row_order_and_clock_changes_do_not_matter() -> None:
-    runs = [ran(0), ran(1, 40), ran(3)]
-    assert estimate_skills(runs, TRAINED, day(4)) == estimate_skills(runs[::-1], TRAINED, day(4))
-    future_skill = quorum(ran(900), today=1)
+    runs = [build_run(0), build_run(1, 40), build_run(3)]
+    assert estimate_skills(runs, TRAINED, get_day(4)) == estimate_skills(runs[::-1], TRAINED, get_day(4))
+    future_skill = get_quorum_standing(build_run(900), today=1)
     assert future_skill.mastery == 60.0
-    assert future_skill.due_time == day(1 + 8)
+    assert future_skill.due_time == get_day(1 + 8)
 
 
 # --- recommended drills -------------------------------------------------------------------------------------
@@ -202,17 +211,17 @@ def test_a_newcomer_gets_the_easiest_new_drills() -> None:
 
 
 def test_few_drills_cover_due_skills_and_the_oldest_comes_first() -> None:
-    runs = [ran(0, name="both"), ran(0.2, name="one")]
+    runs = [build_run(0, name="both"), build_run(0.2, name="one")]
     due_drills = [
         recommendation
-        for recommendation in recommend_drills(runs, COURSES, day(9))
+        for recommendation in recommend_drills(runs, COURSES, get_day(9))
         if recommendation.due_time is not None
     ]
     assert [recommendation.scenario for recommendation in due_drills] == ["both"]
     assert {skill.key for skill in due_drills[0].skills} == {"quorum", "resume"}
-    assert due_drills[0].due_time == day(8)
+    assert due_drills[0].due_time == get_day(8)
     fallback = recommend_drills(
-        [ran(0, name="one")], (*COURSES[:1], DrillCandidate("twin", ("quorum",), 0, 5)), day(9)
+        [build_run(0, name="one")], (*COURSES[:1], DrillCandidate("twin", ("quorum",), 0, 5)), get_day(9)
     )
     assert fallback[0].scenario == "twin", "never taken goes before taken"
 
@@ -220,6 +229,6 @@ def test_few_drills_cover_due_skills_and_the_oldest_comes_first() -> None:
 def test_nothing_is_due_right_after_a_success() -> None:
     assert [
         recommendation
-        for recommendation in recommend_drills([ran(0)], COURSES, day(0.5))
+        for recommendation in recommend_drills([build_run(0)], COURSES, get_day(0.5))
         if recommendation.due_time is not None
     ] == []

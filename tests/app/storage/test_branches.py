@@ -12,7 +12,7 @@ def begin_run(profile: Profile, lines: list[str]) -> RunId:
     return run_id
 
 
-def tree(profile: Profile) -> tuple[RunId, RunId]:
+def build_tree(profile: Profile) -> tuple[RunId, RunId]:
     first = begin_run(profile, ["0 note a", "0.01 note b"])
     second = begin_run(profile, ["0 note a", "0.01 rewind 5"])
     profile.store_branch(first, first, None, "main", 0, 0)
@@ -21,7 +21,7 @@ def tree(profile: Profile) -> tuple[RunId, RunId]:
 
 
 def test_a_tree_is_read_from_any_of_its_runs(profile: Profile) -> None:
-    first, second = tree(profile)
+    first, second = build_tree(profile)
     lone_run = begin_run(profile, [])
     assert profile.list_branches(lone_run) == []
     for run_id in (first, second):
@@ -34,7 +34,7 @@ def test_a_tree_is_read_from_any_of_its_runs(profile: Profile) -> None:
 
 
 def test_a_branch_can_be_renamed_and_removed(profile: Profile) -> None:
-    first, second = tree(profile)
+    first, second = build_tree(profile)
     profile.store_branch(second, first, first, "with a witness", 1, 1)
     assert [branch.name for branch in profile.list_branches(first)] == ["main", "with a witness"]
     profile.remove_branch(second)
@@ -43,7 +43,7 @@ def test_a_branch_can_be_renamed_and_removed(profile: Profile) -> None:
 
 
 def test_only_the_newest_run_of_a_tree_can_be_continued(profile: Profile) -> None:
-    first, second = tree(profile)
+    first, second = build_tree(profile)
     assert [run.run_id for run in profile.list_unfinished_runs()] == [second]
     profile.finish(second, 9, "hash", '{"availability": {"downtime_s": 0, "lost_transactions": 0}}', None)
     assert profile.list_unfinished_runs() == []

@@ -21,7 +21,7 @@ from tests.app.storage.conftest import begin
 
 
 @contextmanager
-def raw(folder: Path) -> Iterator[sqlite3.Connection]:
+def open_raw_database(folder: Path) -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(folder / "profile.sqlite")
     try:
         with connection:
@@ -30,7 +30,7 @@ def raw(folder: Path) -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
-def refusal(folder: Path) -> StorageError:
+def get_refusal(folder: Path) -> StorageError:
     with pytest.raises(StorageError) as caught:
         open_profile(folder)
     return caught.value
@@ -60,7 +60,7 @@ DECLARED = {int: "INTEGER", str: "VARCHAR", float: "DOUBLE", bool: "BOOLEAN", da
 
 def test_the_migrations_create_the_described_tables(profile_folder: Path) -> None:
     open_profile(profile_folder).close()
-    with raw(profile_folder) as connection:
+    with open_raw_database(profile_folder) as connection:
         names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         assert names == {*tables.TABLES, "alembic_version", "sqlite_sequence"}
         for table, columns in tables.TABLES.items():
@@ -88,7 +88,7 @@ def test_a_second_instance_is_refused(
     profile: Profile, run_id: RunId, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 0)
-    problem = refusal(profile.file.parent)
+    problem = get_refusal(profile.file.parent)
     assert problem.kind is ProblemKind.IN_USE
     assert "Another Mirrordrill uses" in str(problem)
     profile.append(run_id, 1, "0.01 note the first one goes on")
@@ -114,7 +114,7 @@ def test_a_full_disk_is_reported_and_loses_only_the_current_input(profile_folder
 
 def test_an_uncreatable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    problem = refusal(tmp_path / "file" / "profile")
+    problem = get_refusal(tmp_path / "file" / "profile")
     assert problem.kind is ProblemKind.CANNOT_OPEN
     assert "Cannot create the profile folder" in str(problem)
 
@@ -155,12 +155,12 @@ def test_a_file_of_another_program_is_refused_unchanged(profile_folder: Path, co
     profile_folder.mkdir()
     file = profile_folder / "profile.sqlite"
     if content is None:
-        with raw(profile_folder) as connection:
+        with open_raw_database(profile_folder) as connection:
             connection.execute("CREATE TABLE bookmark (url TEXT)")
     else:
         file.write_bytes(content)
     before = file.read_bytes()
-    problem = refusal(profile_folder)
+    problem = get_refusal(profile_folder)
     assert problem.kind is ProblemKind.NOT_A_PROFILE
     assert str(file) in str(problem)
     assert file.read_bytes() == before
@@ -176,12 +176,12 @@ def test_an_interrupted_creation_is_completed(profile_folder: Path) -> None:
 
 def test_a_newer_file_is_refused_unchanged_by_both_versions(profile_folder: Path) -> None:
     open_profile(profile_folder).close()
-    with raw(profile_folder) as connection:
+    with open_raw_database(profile_folder) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
-    problem = refusal(profile_folder)
+    problem = get_refusal(profile_folder)
     assert problem.kind is ProblemKind.NEWER
     assert f"has version 9999; this Mirrordrill supports versions up to {NEWEST}" in str(problem)
-    with raw(profile_folder) as connection:
+    with open_raw_database(profile_folder) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("9999",)]
 
 
@@ -199,7 +199,7 @@ def test_after_a_crash_damage_is_found_and_the_backup_named(profile_folder: Path
     connection.close()
     break_pages(profile.file)
     profile.file.with_name("profile.sqlite-wal").touch()  # a killed process leaves this file behind
-    problem = refusal(profile_folder)
+    problem = get_refusal(profile_folder)
     assert problem.kind is ProblemKind.DAMAGED
     assert "is damaged" in str(problem)
     backup.replace(profile.file)
@@ -211,7 +211,7 @@ def test_after_a_crash_damage_is_found_and_the_backup_named(profile_folder: Path
 NEWEST = database.parse_revision(max(database.MIGRATIONS.glob("*.sql")))
 
 
-def with_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
+def add_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
     """Add a migration to the program, as a newer version would."""
     migrations = tmp_path / "migrations"
     shutil.copytree(database.MIGRATIONS, migrations)
@@ -225,7 +225,7 @@ def test_a_migration_keeps_the_data_and_a_backup(
     with open_profile(profile_folder) as profile:
         run_id = begin(profile)
         profile.append(run_id, 1, "0.01 note kept")
-    with_migration(tmp_path, monkeypatch, "SELECT 1")
+    add_migration(tmp_path, monkeypatch, "SELECT 1")
     with open_profile(profile_folder) as profile:
         assert [line.text for line in profile.list_unfinished_runs()[0].lines] == ["0.01 note kept"]
     with sqlite3.connect(profile.file) as connection:
@@ -243,7 +243,7 @@ def test_a_failed_migration_changes_nothing(
 ) -> None:
     open_profile(profile_folder).close()
     with monkeypatch.context() as patch:
-        with_migration(tmp_path, patch, "SELECT nothing")
+        add_migration(tmp_path, patch, "SELECT nothing")
         with pytest.raises(sqlite3.OperationalError):
             open_profile(profile_folder)
     with open_profile(profile_folder) as profile:

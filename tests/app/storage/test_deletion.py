@@ -46,7 +46,7 @@ def test_an_unfinished_run_and_its_tree_are_not_deleted(profile: Profile) -> Non
     assert [run.run_id for run in profile.list_unfinished_runs()] == [running_run]
 
 
-def tree(profile: Profile) -> list[RunId]:
+def store_tree(profile: Profile) -> list[RunId]:
     """Store the branch main, two branches of it, and a branch of the first of these."""
     main = play_run(profile, "0 a", "0.01 b", "0.02 c")
     first_run = play_run(profile, "0 a", "0.01 b", "0.02 d", "0.03 e")
@@ -67,7 +67,7 @@ def shape(profile: Profile, run_id: RunId) -> list[tuple[str, RunId | None, int,
 
 
 def test_a_branch_of_a_deleted_run_keeps_its_place_in_the_tree(profile: Profile) -> None:
-    main, first_run, two, grandchild = (finish_run(profile, run_id) for run_id in tree(profile))
+    main, first_run, two, grandchild = (finish_run(profile, run_id) for run_id in store_tree(profile))
     profile.delete_finished([first_run])
     assert shape(profile, main) == [
         ("main", None, 0, 0, 3),
@@ -79,7 +79,7 @@ def test_a_branch_of_a_deleted_run_keeps_its_place_in_the_tree(profile: Profile)
 
 
 def test_an_abandoned_run_is_not_offered_after_its_successor_is_deleted(profile: Profile) -> None:
-    *_, newest = tree(profile)
+    *_, newest = store_tree(profile)
     finish_run(profile, newest)
     assert profile.list_unfinished_runs() == []
     profile.delete_finished([newest])

@@ -32,7 +32,7 @@ The second run has a rewind, the third is damaged, the fourth is a branch if the
 """
 
 
-def of_version(folder: Path, revision: str) -> None:
+def create_profile_of_version(folder: Path, revision: str) -> None:
     """Create a profile as *revision* wrote it, with four finished runs."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / database.FILE_NAME
@@ -62,7 +62,7 @@ def of_version(folder: Path, revision: str) -> None:
 
 @pytest.mark.parametrize("revision", RELEASED)
 def test_data_of_older_versions_is_kept(profile_folder: Path, revision: str) -> None:
-    of_version(profile_folder, revision)
+    create_profile_of_version(profile_folder, revision)
     with open_profile(profile_folder) as profile:
         rows = {row.run_id: row for row in profile.list_results()}
         assert len(rows) == 4

@@ -20,7 +20,7 @@ SCRIPTS = {
 }
 
 
-def total_ticks(spans: list[TimelineSpan], state: str) -> float:
+def sum_ticks(spans: list[TimelineSpan], state: str) -> float:
     return 100.0 * sum(span.to_s - span.from_s for span in spans if span.state == state)
 
 
@@ -31,8 +31,8 @@ def test_downtime_and_exposure_match_the_engine(script: str) -> None:
     course = build_timeline((event.as_json() for event in events), [DB], [DB])
     account = advance_account(world.availability[DB], world.tick)
     assert account.down_ticks + account.exposed_ticks > 0
-    assert total_ticks(course.list_service_spans(180.0), DOWN) == pytest.approx(account.down_ticks)
-    assert total_ticks(course.list_protection_spans(180.0), EXPOSED) == pytest.approx(account.exposed_ticks)
+    assert sum_ticks(course.list_service_spans(180.0), DOWN) == pytest.approx(account.down_ticks)
+    assert sum_ticks(course.list_protection_spans(180.0), EXPOSED) == pytest.approx(account.exposed_ticks)
 
 
 GROUPS = {
@@ -56,5 +56,5 @@ def test_downtime_and_exposure_match_for_groups(script: str) -> None:
     )
     account = advance_account(world.availability[DB], world.tick)
     assert account.down_ticks + account.exposed_ticks > 0
-    assert total_ticks(course.list_service_spans(400.0), DOWN) == pytest.approx(account.down_ticks)
-    assert total_ticks(course.list_protection_spans(400.0), EXPOSED) == pytest.approx(account.exposed_ticks)
+    assert sum_ticks(course.list_service_spans(400.0), DOWN) == pytest.approx(account.down_ticks)
+    assert sum_ticks(course.list_protection_spans(400.0), EXPOSED) == pytest.approx(account.exposed_ticks)

@@ -12,14 +12,14 @@ from tests.engine.worlds import lab
 from tests.shipped_scenarios import load_shipped_scenario
 
 
-def spoken(safety: Safety) -> str:
+def join_labels(safety: Safety) -> str:
     return " ".join(sign.label for server in build_picture(lab(safety=safety)).servers
                     for copy in server.copies for sign in copy.signs)  # fmt: skip
 
 
 def test_the_card_and_the_lane_say_asynchronous() -> None:
-    assert "asynchronous" in spoken(Safety.OFF)
-    assert "asynchronous" not in spoken(Safety.FULL)
+    assert "asynchronous" in join_labels(Safety.OFF)
+    assert "asynchronous" not in join_labels(Safety.FULL)
     assert [s.state for s in RunTimeline(["Sales"], ["Sales"], ["Sales"]).list_protection_spans(10.0)] == [
         ASYNCHRONOUS
     ]

@@ -50,18 +50,18 @@ ANALYZED = [run for run in RUNS if run[0] != "hundred-databases"]
 
 
 @cache
-def scenario_of(name: str) -> Scenario:
+def load_scenario_of(name: str) -> Scenario:
     return load_scenario((SCENARIOS / f"{name}.toml").read_text(encoding="utf-8"), f"{name}.toml")
 
 
 def play(name: str, player: str) -> Drill:
-    return PLAYERS[player](scenario_of(name))
+    return PLAYERS[player](load_scenario_of(name))
 
 
 # --- a second way to each figure ----------------------------------------------------------------------------
 
 
-def moments_of(drill: Drill) -> Iterator[tuple[int, World, int]]:
+def replay_intervals(drill: Drill) -> Iterator[tuple[int, World, int]]:
     """Replay *drill*; yield start, world and end of each interval without events."""
     second_drill = Drill(drill.scenario, drill.seed, drill.mode)
     inputs = list(drill.journal)
@@ -76,7 +76,7 @@ def moments_of(drill: Drill) -> Iterator[tuple[int, World, int]]:
         yield tick, second_drill.world, end
 
 
-def seconds_of(drill: Drill) -> dict[str, float]:
+def sum_seconds(drill: Drill) -> dict[str, float]:
     """Return downtime, client downtime and exposure in seconds, summed over databases from the states of the world."""
     writers = {
         name: [
@@ -89,7 +89,7 @@ def seconds_of(drill: Drill) -> dict[str, float]:
     }
     down = clients = exposed = 0
     before = dict.fromkeys(drill.world.availability, (0, True, False))
-    for start, world, end in moments_of(drill):
+    for start, world, end in replay_intervals(drill):
         for name, current in world.availability.items():
             start_tick, served, was_exposed = before[name]
             changed = max(start_tick, min(start, current.since_tick))
@@ -107,7 +107,7 @@ def seconds_of(drill: Drill) -> dict[str, float]:
     }
 
 
-def figure(summary: SummaryModel, key: str) -> str | None:
+def find_figure(summary: Summary, key: str) -> str | None:
     return next((row.value for row in summary.figures if row.key == key), None)
 
 
@@ -116,7 +116,7 @@ def test_the_figures_match_the_world(name: str, player: str) -> None:
     drill = play(name, player)
     report, scenario = drill.build_report(), drill.scenario
     summary = summarize(report, scenario)
-    seconds = seconds_of(drill)
+    seconds = sum_seconds(drill)
 
     score = drill.compute_score()
     assert summary.score == (score.total if score.scored else None)
@@ -128,8 +128,8 @@ def test_the_figures_match_the_world(name: str, player: str) -> None:
 
     serving = all(availability.serving for availability in drill.world.availability.values())
     suffix = "" if serving else "over "
-    assert figure(summary, "downtime_s") == suffix + formatting.format_seconds(seconds["downtime_s"])
-    shown_figure = figure(summary, "clients_s")
+    assert find_figure(summary, "downtime_s") == suffix + formatting.format_seconds(seconds["downtime_s"])
+    shown_figure = find_figure(summary, "clients_s")
     if shown_figure is not None:
         assert report["clients"]["downtime_s"] == pytest.approx(
             seconds["clients_s"], abs=0.05 + 0.001 * seconds["clients_s"]
@@ -143,13 +143,13 @@ def test_the_figures_match_the_world(name: str, player: str) -> None:
     lost_total = sum(
         read_field(event, "lost_transactions") or 0 for event in drill.events if event.kind == "availability"
     )
-    assert figure(summary, "lost_transactions") == formatting.format_number(lost_total)
-    if (exposed := figure(summary, "exposed_s")) is not None:
+    assert find_figure(summary, "lost_transactions") == formatting.format_number(lost_total)
+    if (exposed := find_figure(summary, "exposed_s")) is not None:
         assert exposed == formatting.format_seconds(seconds["exposed_s"], 1)
 
     reached_goals = [event for event in drill.goals.values() if event.is_reached]
     if scenario.goals:
-        assert figure(summary, "goals") == f"{len(reached_goals)} of {len(scenario.goals)}"
+        assert find_figure(summary, "goals") == f"{len(reached_goals)} of {len(scenario.goals)}"
 
 
 # --- lanes, report and event log ------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ MIRRORING_WORDS = ("mirror", "principal", "witness", "safety", "table 6")
 @pytest.mark.parametrize("name", sample_cases(3, NAMES))
 def test_a_drill_shows_only_terms_of_its_technology(name: str) -> None:
     """Drills with only failover cluster instances or availability groups have no synchronized mirror."""
-    scenario = scenario_of(name)
+    scenario = load_scenario_of(name)
     drill = Drill(scenario)
     words = " ".join(row.label.lower() for row in summarize(drill.build_report(), scenario).figures)
     if not scenario.sessions and (scenario.instances or scenario.groups):

@@ -42,20 +42,20 @@ NEEDS_A_CERTIFICATE = {"expire-certificate", "renew-certificate"}
 """Verbs that need an endpoint with certificates; the endpoints of the lab use Windows accounts."""
 
 
-def world_in(situation: str) -> World:
+def build_world_in(situation: str) -> World:
     world = lab()
     do(world, *SITUATIONS[situation], then_s=40.0)
     return world
 
 
-def lines(world: World, target: ActionTarget) -> list[str]:
+def list_offered_lines(world: World, target: ActionTarget) -> list[str]:
     return [offer.line for offer in list_offers(world, target)]
 
 
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.title)
 def test_every_offered_action_is_accepted_and_has_an_effect(situation: str, target: ActionTarget) -> None:
-    world = world_in(situation)
+    world = build_world_in(situation)
     offers = list_offers(world, target)
     assert len({offer.line for offer in offers}) == len(offers)
     for offer in offers:
@@ -69,7 +69,7 @@ def test_every_offered_action_is_accepted_and_has_an_effect(situation: str, targ
 
 
 def test_repairs_come_first_and_faults_are_marked() -> None:
-    offers = list_offers(world_in("hung"), ActionTarget("server", (M,)))
+    offers = list_offers(build_world_in("hung"), ActionTarget("server", (M,)))
     words = "End the hang"
     assert offers[0] == ActionOffer(f"unhang {M}", words, "repair", "hang", english=words)
 
@@ -99,7 +99,7 @@ def test_repairs_come_first_and_faults_are_marked() -> None:
 def test_only_meaningful_actions_are_offered(
     situation: str, target: ActionTarget, offered_action: str, absent_action: str
 ) -> None:
-    offered_lines = lines(world_in(situation), target)
+    offered_lines = list_offered_lines(build_world_in(situation), target)
     assert offered_action in offered_lines
     assert absent_action not in offered_lines
 
@@ -109,8 +109,8 @@ def test_every_fault_is_offered_somewhere() -> None:
         parse_line(line).verb
         for name in SITUATIONS
         for target in TARGETS
-        for line in lines(world_in(name), target)
-    } | _offered_in_a_cluster()
+        for line in list_offered_lines(build_world_in(name), target)
+    } | _list_offers_in_cluster()
     wanted = {verb.name for verb in VERBS.values() if verb.group in ("fault", "repair")} - {"revert-all"}
     assert wanted - NEEDS_A_CERTIFICATE <= offered
 
@@ -119,15 +119,15 @@ def test_every_fault_is_offered_somewhere() -> None:
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.title)
 def test_with_hidden_truth_the_menu_does_not_reveal_faults(situation: str, target: ActionTarget) -> None:
     healthy = list_offers(lab(), target, truth=False)
-    assert list_offers(world_in(situation), target, truth=False) == healthy
+    assert list_offers(build_world_in(situation), target, truth=False) == healthy
     assert {offer.line for offer in list_offers(lab(), target)} <= {offer.line for offer in healthy}
 
 
-def _offered_in_a_cluster() -> set[str]:
+def _list_offers_in_cluster() -> set[str]:
     verbs_found: set[str] = set()
     for before in ([], ["stop-cluster NODE_2", "fail-witness CLU1"]):
         world = ag_lab()
         do_in_group(world, *before)
         nodes = [ActionTarget("server", (name,)) for name in world.nodes]
-        verbs_found |= {parse_line(line).verb for node in nodes for line in lines(world, node)}
+        verbs_found |= {parse_line(line).verb for node in nodes for line in list_offered_lines(world, node)}
     return verbs_found

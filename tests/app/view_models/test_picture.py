@@ -14,15 +14,15 @@ from engine.model import World
 from tests.engine.worlds import DB, M, P, W, do, lab
 
 
-def server(picture: Picture, name: str) -> ServerFace:
+def find_server(picture: Picture, name: str) -> ServerFace:
     return next(face for face in picture.servers if face.name == name)
 
 
 def copy(picture: Picture, name: str) -> CopyFace:
-    return server(picture, name).copies[0]
+    return find_server(picture, name).copies[0]
 
 
-def link(picture: Picture, *ends: str) -> LinkFace:
+def find_link(picture: Picture, *ends: str) -> LinkFace:
     return next(face for face in picture.links if {face.a, face.b} == set(ends))
 
 
@@ -48,8 +48,8 @@ def test_a_healthy_session_is_drawn() -> None:
         "witness",
     ]
     assert list_labels(copy(picture, M)) == ["MIRROR", "SYNCHRONIZED", "RESTORING", "quorum", "witness"]
-    assert [sign.label for sign in server(picture, W).duties] == [f"sees {P}", f"sees {M}"]
-    assert server(picture, W).kind == "witness"
+    assert [sign.label for sign in find_server(picture, W).duties] == [f"sees {P}", f"sees {M}"]
+    assert find_server(picture, W).kind == "witness"
     queues = copy(picture, P).queue, copy(picture, M).queue
     assert [queue.name for queue in queues if queue] == ["send queue", "redo queue"]
     (client,) = picture.clients
@@ -58,7 +58,7 @@ def test_a_healthy_session_is_drawn() -> None:
 
 
 def test_the_log_flows_from_the_principal_and_is_acknowledged() -> None:
-    face = link(build_lab_picture(), P, M)
+    face = find_link(build_lab_picture(), P, M)
     assert (face.a, face.b, face.kind) == (P, M, "mirroring")
     assert 500.0 < face.log_kb_per_s < 900.0
     assert face.acknowledged
@@ -69,11 +69,11 @@ def test_after_a_failover_the_log_flows_the_other_way() -> None:
     picture = build_lab_picture(f"power-off {P}", then_s=30.0)
     assert list_labels(copy(picture, M))[:4] == ["PRINCIPAL", "DISCONNECTED", "ONLINE", "unprotected"]
     assert list_labels(copy(picture, P)) == ["was PRINCIPAL", "instance is down"]
-    assert server(picture, P).status.label == "power off"
-    face = link(picture, P, M)
+    assert find_server(picture, P).status.label == "power off"
+    face = find_link(picture, P, M)
     assert (face.a, face.b, face.log_kb_per_s) == (M, P, 0.0)
     assert picture.clients[0].status.label == f"on {M}"
-    assert [sign.label for sign in server(picture, W).duties] == [f"does not see {P}", f"sees {M}"]
+    assert [sign.label for sign in find_server(picture, W).duties] == [f"does not see {P}", f"sees {M}"]
 
 
 def test_an_unnoticed_loss_is_labeled() -> None:
@@ -81,8 +81,8 @@ def test_an_unnoticed_loss_is_labeled() -> None:
         build_lab_picture(f"black-hole {P} {M}", then_s=1.0),
         build_lab_picture(f"black-hole {P} {M}", then_s=20.0),
     )
-    assert link(early_picture, P, M).status.label == "drops all packets, not detected yet"
-    assert link(late_picture, P, M).status.label == "drops all packets"
+    assert find_link(early_picture, P, M).status.label == "drops all packets, not detected yet"
+    assert find_link(late_picture, P, M).status.label == "drops all packets"
 
 
 @pytest.mark.parametrize(
@@ -97,11 +97,11 @@ def test_an_unnoticed_loss_is_labeled() -> None:
     ],
 )
 def test_each_link_problem_has_its_text(line: str, ends: tuple[str, str], label: str) -> None:
-    assert link(build_lab_picture(line), *ends).status.label == label
+    assert find_link(build_lab_picture(line), *ends).status.label == label
 
 
 def test_a_degraded_link_shows_its_values() -> None:
-    face = link(build_lab_picture(f"degrade {P} {W} rtt_ms=80 loss=0.02 bandwidth_mbps=10"), P, W)
+    face = find_link(build_lab_picture(f"degrade {P} {W} rtt_ms=80 loss=0.02 bandwidth_mbps=10"), P, W)
     assert face.measured == "80 ms · 10 Mbit/s · 2.0% lost"
     assert face.notes == (face.measured,)
 
@@ -121,12 +121,12 @@ def test_an_isolated_principal_stops_serving() -> None:
     ],
 )
 def test_the_state_of_a_machine_is_shown(lines: tuple[str, ...], name: str, label: str) -> None:
-    assert server(build_lab_picture(*lines), name).status.label == label
+    assert find_server(build_lab_picture(*lines), name).status.label == label
 
 
 def test_problems_of_a_machine_are_named() -> None:
     picture = build_lab_picture(f"pull-cable {P}", f"slow-disk {P} log factor=10", f"slow-cpu {P} factor=4")
-    assert server(picture, P).troubles == (
+    assert find_server(picture, P).troubles == (
         "network cables unplugged",
         "log disk 10× slower",
         "processors 4× slower",
@@ -143,7 +143,7 @@ def test_many_databases_become_a_grid() -> None:
     world: World = lab()
     for number in range(COPIES_IN_FULL):
         world.copies[P, f"Db{number}"] = replace(world.copies[P, DB], database=f"Db{number}")
-    face = server(build_picture(world), P)
+    face = find_server(build_picture(world), P)
     assert face.copies == ()
     assert [database for database, _ in face.grid] == [DB, "Db0", "Db1"]
     assert "3 databases SYNCHRONIZED" in face.spoken
@@ -169,7 +169,7 @@ def test_the_picture_can_be_spoken() -> None:
 CARD, SMALL = Size(250, 130), Size(180, 70)
 
 
-def overlap(a: tuple[float, float], b: tuple[float, float], size_a: Size, size_b: Size) -> bool:
+def do_overlap(a: tuple[float, float], b: tuple[float, float], size_a: Size, size_b: Size) -> bool:
     return (
         abs(a[0] - b[0]) < (size_a.width + size_b.width) / 2
         and abs(a[1] - b[1]) < (size_a.height + size_b.height) / 2
@@ -190,10 +190,10 @@ def test_no_card_overlaps_another(partners: int, witnesses: int, clients: int) -
     assert places.keys() == sizes.keys()
     for a in places:
         for b in places:
-            assert a == b or not overlap(places[a], places[b], sizes[a], sizes[b]), (a, b)
+            assert a == b or not do_overlap(places[a], places[b], sizes[a], sizes[b]), (a, b)
 
 
-def passes_behind(start: Place, end: Place, center: Place, size: Size) -> bool:
+def does_pass_behind(start: Place, end: Place, center: Place, size: Size) -> bool:
     """Return whether the line from *start* to *end* passes behind a card, not only its corner."""
     shares = [n / 200 for n in range(201)]
     points = [(start[0] + n * (end[0] - start[0]), start[1] + n * (end[1] - start[1])) for n in shares]
@@ -208,11 +208,11 @@ def test_many_replicas_surround_the_witness_and_the_first_two_reach_all(partners
     places = arrange(row, [("W", SMALL)], [("C", SMALL)], gap=110.0, arc=True)
     sizes = dict(row) | {"W": SMALL, "C": SMALL}
     for a, b in combinations(places, 2):
-        assert not overlap(places[a], places[b], sizes[a], sizes[b]), (a, b)
+        assert not do_overlap(places[a], places[b], sizes[a], sizes[b]), (a, b)
     for first in ("P0", "P1"):
         for name, size in row:
             for third in {name for name, _ in row} - {first, name}:
-                assert not passes_behind(places[first], places[name], places[third], size), (
+                assert not does_pass_behind(places[first], places[name], places[third], size), (
                     first,
                     name,
                     third,

@@ -40,12 +40,12 @@ def cards(drills: list[ScenarioSummary]) -> list[DrillCard]:
     return [DrillCard.from_summary(drill, known=True) for drill in drills]
 
 
-def names(cards: Sequence[DrillCard]) -> list[str]:
+def list_titles(cards: Sequence[Card]) -> list[str]:
     return [card.name for card in cards]
 
 
-def find(cards: list[DrillCard], text: str, **filters: object) -> list[str]:
-    return names(filter_cards(cards, Filters(search=text, **filters)))  # type: ignore[arg-type]
+def find(cards: list[Card], text: str, **filters: object) -> list[str]:
+    return list_titles(filter_cards(cards, Filters(search=text, **filters)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -114,13 +114,13 @@ def test_filters_narrow_the_list_and_add_up_to_all(cards: list[DrillCard]) -> No
     ):
         parts = [find(cards, "", **{field: value}) for value in values]
         assert all(parts)
-        assert sorted(name for part in parts for name in part) == sorted(names(cards))
+        assert sorted(name for part in parts for name in part) == sorted(list_titles(cards))
     cards_found = find(cards, "", technology="fci", level="expert")
     assert cards_found == ["fci-group-owners", "fci-replica-elsewhere"]
     passed = [replace(card, best=90.0, last=90.0, tries=1) for card in cards if card.name == "page-repair"]
     assert find(passed, "", not_passed=True) == []
     for order in range(len(ORDERS)):
-        assert sorted(find(cards, "", order=order)) == sorted(names(cards))
+        assert sorted(find(cards, "", order=order)) == sorted(list_titles(cards))
 
 
 def test_paths_count_passed_drills_and_name_the_next(cards: list[DrillCard]) -> None:

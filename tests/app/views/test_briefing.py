@@ -23,7 +23,7 @@ def scenario() -> Scenario:
     return load_shipped_scenario("automatic-failover")
 
 
-def goal(**changes: object) -> Goal:
+def build_goal(**changes: object) -> Goal:
     return Goal.model_validate({"name": "g", "text": "It serves", "when": "Sales serves", **changes})
 
 
@@ -58,7 +58,7 @@ def asking() -> Scenario:
 def test_a_goal_has_a_symbol_and_a_text(
     state: GoalState, changes: dict[str, object], expected: tuple[str, ...]
 ) -> None:
-    assert describe_goal_state(goal(**changes), state, 1500) == expected
+    assert describe_goal_state(build_goal(**changes), state, 1500) == expected
 
 
 def read_labels(view: Briefing) -> str:
@@ -66,7 +66,7 @@ def read_labels(view: Briefing) -> str:
     return "\n".join(label.text() for label in view.findChildren(QLabel) if label.isVisible())
 
 
-def hint_buttons(view: Briefing) -> list[QPushButton]:
+def find_hint_buttons(view: Briefing) -> list[QPushButton]:
     """Return the buttons of the available hints."""
     return [button for button in view.findChildren(QPushButton) if button.isVisible() and button.isEnabled()]
 
@@ -97,7 +97,7 @@ def test_a_hint_is_requested_by_an_input_line_and_stays_shown(
 ) -> None:
     drill = Drill(scenario)
     view.show_drill(drill)
-    first, second, third = hint_buttons(view)
+    first, second, third = find_hint_buttons(view)
     assert (first.accessibleName(), third.accessibleName()) == (
         "Where to look  (−1 point)",
         "What to type  (−3 points)",
@@ -108,7 +108,7 @@ def test_a_hint_is_requested_by_an_input_line_and_stays_shown(
     drill.apply_line("hint 2")
     view.add_events(drill.events[-1:])
     assert "What it means: SERVER_B was SYNCHRONIZED" in read_labels(view)
-    assert [button.accessibleName().split("  ")[0] for button in hint_buttons(view)] == [
+    assert [button.accessibleName().split("  ")[0] for button in find_hint_buttons(view)] == [
         "Where to look",
         "What to type",
     ]
@@ -122,7 +122,7 @@ def test_hints_are_free_in_guided_mode_and_absent_in_an_exam(
     view: Briefing, scenario: Scenario, mode: DrillMode, texts: list[str]
 ) -> None:
     view.show_drill(Drill(scenario, mode=mode))
-    assert [button.accessibleName() for button in hint_buttons(view)] == texts
+    assert [button.accessibleName() for button in find_hint_buttons(view)] == texts
 
 
 def test_the_page_before_a_drill_is_complete(qtbot: QtBot, scenario: Scenario) -> None:

@@ -56,20 +56,20 @@ def charts(qtbot: Any, run: Any) -> Charts:
     return charts
 
 
-def curve(charts: Charts, name: str) -> tuple[Any, Any]:
+def get_curve(charts: Charts, name: str) -> tuple[Any, Any]:
     panel = next(panel for panel in charts.panels if panel.counter.name == name)
     x, y = panel.curve.getData()
     return x, y
 
 
-def pixel_of(charts: Charts, t_s: float) -> float:
+def find_pixel(charts: Charts, t_s: float) -> float:
     """Return the x coordinate of a time in the lanes, by the plot."""
     view, plot = child(charts, GraphicsLayoutWidget), charts.panels[0].plot.vb
     place = view.mapFromScene(plot.mapViewToScene(QPointF(t_s, 0.0)))
     return float(view.mapTo(charts, place).x() - charts.lane.x())
 
 
-def painted_columns(lane: QWidget) -> tuple[int, int]:
+def find_painted_columns(lane: QWidget) -> tuple[int, int]:
     """Return the first and last column whose upper edge, above all letters, has another color than the last column."""
     image = lane.grab().toImage()
     ground = image.pixelColor(image.width() - 1, 1)
@@ -77,7 +77,7 @@ def painted_columns(lane: QWidget) -> tuple[int, int]:
     return columns[0], columns[-1]
 
 
-def fault(t_s: float, text: str = "power-off SERVER_A", verb: str = "power-off") -> Event:
+def build_fault_event(t_s: float, text: str = "power-off SERVER_A", verb: str = "power-off") -> Event:
     return build_event(round(100 * t_s), "fault", "SERVER_A", None, text, verb=verb)
 
 
@@ -85,12 +85,12 @@ def test_the_four_main_counters_are_shown_and_grow(charts: Charts, run: Any) -> 
     assert [panel.counter.title for panel in charts.panels] == [
         "Send queue", "Redo queue", "Transactions", "Commit delay",
     ]  # fmt: skip
-    x, y = curve(charts, "send_queue_kb")
+    x, y = get_curve(charts, "send_queue_kb")
     assert x.tolist() == list(range(1, 61))
     assert y.tolist() == list(range(1, 61))
     sample(run, 5, send_queue_kb=7.0)
     charts.show_world(run.world)
-    assert curve(charts, "send_queue_kb")[0][-1] == 65.0
+    assert get_curve(charts, "send_queue_kb")[0][-1] == 65.0
 
 
 @pytest.mark.parametrize("padding_px", [0, 5])
@@ -165,7 +165,7 @@ def test_a_spike_of_one_second_is_visible_in_an_hour(charts: Charts, run: Any) -
     queue[1234] = 9000.0
     sample(run, 3500, send_queue_kb=queue)
     charts.show_length(3600.0)
-    x, y = curve(charts, "send_queue_kb")
+    x, y = get_curve(charts, "send_queue_kb")
     assert y.max() == 9000.0
     assert len(x) < 1500
 
@@ -203,18 +203,20 @@ def test_hovering_shows_values_without_selecting(qtbot: Any, charts: Charts) -> 
 
 def test_marks_belong_to_the_shown_database(charts: Charts, run: Any) -> None:
     message: tuple[tuple[str, object], ...] = (("messages", []), ("batch", "SELECT 1"))
-    charts.add_events([build_event(1000, "sql_done", "SERVER_A", "Orders", "", **dict(message)), fault(20.0)])
+    charts.add_events(
+        [build_event(1000, "sql_done", "SERVER_A", "Orders", "", **dict(message)), build_fault_event(20.0)]
+    )
     charts.show_world(run.world)
-    assert [mark.t_s for mark in charts.lane.find_marks_near(pixel_of(charts, 20.0))] == [20.0]
-    assert charts.lane.find_marks_near(pixel_of(charts, 10.0)) == []
+    assert [mark.t_s for mark in charts.lane.find_marks_near(find_pixel(charts, 20.0))] == [20.0]
+    assert charts.lane.find_marks_near(find_pixel(charts, 10.0)) == []
 
 
 def test_a_click_on_a_mark_selects_its_time(qtbot: Any, charts: Charts, run: Any) -> None:
     times: list[float] = []
     charts.time_selected.connect(times.append)
-    charts.add_events([fault(41.25)])
+    charts.add_events([build_fault_event(41.25)])
     charts.show_world(run.world)
-    place = QPoint(round(pixel_of(charts, 41.25)) + 2, charts.lane.height() - 8)
+    place = QPoint(round(find_pixel(charts, 41.25)) + 2, charts.lane.height() - 8)
     qtbot.mouseClick(charts.lane, Qt.MouseButton.LeftButton, pos=place)
     assert times == [41.25]
     assert [mark.text for mark in charts.lane.find_marks_near(place.x())] == ["SERVER_A ▸ Power off"]
@@ -232,13 +234,13 @@ def test_downtime_is_shaded_and_spoken(charts: Charts, run: Any) -> None:
 
 
 def test_another_moment_shows_only_events_until_then(charts: Charts, run: Any) -> None:
-    charts.add_events([fault(41.25)])
+    charts.add_events([build_fault_event(41.25)])
     run.samples = run.samples.copy_beginning(30)
     del run.logs[30:]
     run.world.tick = 3000
     charts.show_drill(run)
-    assert curve(charts, "send_queue_kb")[0][-1] == 30.0
-    assert charts.lane.find_marks_near(pixel_of(charts, 41.25)) == []
+    assert get_curve(charts, "send_queue_kb")[0][-1] == 30.0
+    assert charts.lane.find_marks_near(find_pixel(charts, 41.25)) == []
 
 
 def test_other_counters_can_be_selected(charts: Charts, run: Any) -> None:
@@ -246,7 +248,7 @@ def test_other_counters_can_be_selected(charts: Charts, run: Any) -> None:
     action = next(a for a in child(charts, QMenu, "counters").actions() if a.data() == "log_used_kb")
     action.trigger()
     assert "log_used_kb" in [panel.counter.name for panel in charts.panels]
-    assert curve(charts, "log_used_kb")[1][-1] == 3000.0
+    assert get_curve(charts, "log_used_kb")[1][-1] == 3000.0
     assert not any(panel.plot.getAxis("bottom").isVisible() for panel in charts.panels)
 
 
@@ -270,12 +272,12 @@ def test_lanes_appear_at_once_during_a_pause(
         charts.grab()
         QApplication.processEvents()
     low, high = charts.panels[0].plot.vb.viewRange()[0]
-    left, right = (pixel_of(charts, t_s) for t_s in (low, high))
+    left, right = (find_pixel(charts, t_s) for t_s in (low, high))
     assert left > charts.fontMetrics().horizontalAdvance("availability")
     for lane in (charts.lane, charts.states):
-        x0, x1 = painted_columns(lane)
+        x0, x1 = find_painted_columns(lane)
         assert x0 == pytest.approx(left, abs=2.0)
-        assert x1 == pytest.approx(pixel_of(charts, 60.0), abs=2.0)
+        assert x1 == pytest.approx(find_pixel(charts, 60.0), abs=2.0)
         assert x1 <= right
 
 
@@ -304,7 +306,7 @@ def test_many_databases_can_be_distinguished(qtbot: Any, charts: Charts, run: An
     name = charts.fontMetrics().horizontalAdvance(child(charts, QComboBox).itemText(0))
     assert child(charts, QComboBox).width() > name + 22, "the arrow beside the longest name"
     child(charts, QComboBox).setCurrentText("Orders")
-    assert np.isnan(curve(charts, "send_queue_kb")[1]).all()
+    assert np.isnan(get_curve(charts, "send_queue_kb")[1]).all()
     assert charts.panels[0].reading == "–"
 
 
@@ -415,11 +417,11 @@ def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> No
 
 def test_an_exam_shows_no_states_and_only_own_marks(charts: Charts, run: Any) -> None:
     run.terms = TERMS[DrillMode.EXAM]
-    run.events = [fault(20.0), build_event(2500, "note", None, None, "look")]
+    run.events = [build_fault_event(20.0), build_event(2500, "note", None, None, "look")]
     charts.show_drill(run)
     assert not charts.states.isVisible()
-    assert [mark.text for mark in charts.lane.find_marks_near(pixel_of(charts, 25.0))] == ["look"]
-    assert charts.lane.find_marks_near(pixel_of(charts, 20.0)) == []
+    assert [mark.text for mark in charts.lane.find_marks_near(find_pixel(charts, 25.0))] == ["look"]
+    assert charts.lane.find_marks_near(find_pixel(charts, 20.0)) == []
     assert "SERVER_B" not in charts.summary
 
 

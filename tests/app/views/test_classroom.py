@@ -34,7 +34,7 @@ STATE, SCORE = 2, 3
 """Columns of the roster."""
 
 
-def tile(number: int, name: str, **fields: Any) -> SeatTile:
+def build_tile(number: int, name: str, **fields: Any) -> SeatTile:
     result: Any = {**judge_log(LAB, LAB.seed, "lab", []), **fields.pop("verdict", {})}
     defaults: Any = {
         "group": "",
@@ -59,7 +59,9 @@ def tile(number: int, name: str, **fields: Any) -> SeatTile:
     return SeatTile(**{"seat": number, "name": name, **defaults, "verdict": result, **fields})
 
 
-def board_of(*tiles: SeatTile, state: str = "running", not_frozen: tuple[str, ...] = ()) -> DashboardUpdate:
+def build_board(
+    *tiles: SeatTile, state: str = "running", not_frozen: tuple[str, ...] = ()
+) -> DashboardUpdate:
     return DashboardUpdate(
         state=state, part="", part_number=1, parts=1, not_frozen=list(not_frozen), tiles=list(tiles),
         ends_in_s=None, break_s=None, clock_s=None,
@@ -97,9 +99,9 @@ def test_the_roster_shows_scores_and_goals_without_scrolling(qtbot: QtBot, qapp:
         qtbot.addWidget(board)
         board.resize(1366, 740)
         board.show()
-        board.show_board(board_of(tile(1, "Ann", reachable=100.0)))
+        board.show_board(build_board(build_tile(1, "Ann", reachable=100.0)))
         assert board.tiles.horizontalScrollBar().maximum() == 0
-        text = cells(board, 0)[SCORE].replace("0 ", "100 ", 1)
+        text = list_cells(board, 0)[SCORE].replace("0 ", "100 ", 1)
         assert board.tiles.columnWidth(SCORE) > board.tiles.fontMetrics().horizontalAdvance(text)
     finally:
         qapp.setFont(before)
@@ -118,46 +120,46 @@ def test_the_headings_on_the_projector_are_as_large_as_the_rows(qtbot: QtBot, qa
         qapp.setStyleSheet("")
 
 
-def cells(board: ClassBoard, row: int) -> list[str]:
+def list_cells(board: ClassBoard, row: int) -> list[str]:
     table = board.tiles.table
     return [table.index(row, column).data() for column in range(table.columnCount())]
 
 
-def details(board: ClassBoard, row: int) -> list[str]:
+def list_details(board: ClassBoard, row: int) -> list[str]:
     """Return the second lines of the cells that have one."""
     table = board.tiles.table
     return [column.detail(table.rows[row]) for column in table.columns if column.detail is not None]
 
 
 def test_a_seat_is_one_row_at_all_times(board: ClassBoard) -> None:
-    board.show_board(board_of(tile(2, "Bob"), tile(1, "Ann")))
+    board.show_board(build_board(build_tile(2, "Bob"), build_tile(1, "Ann")))
     actions = {
         "last_act_t_s": 65.5,
         "last_act": "power-on SERVER_A",
         "score": 87.4,
         "goals": {"a": 3.0, "b": None},
     }
-    board.show_board(board_of(tile(1, "Ann", verdict=actions)))
-    assert cells(board, 0) == ["1", "Ann", "Active", "87", "1/2", "SERVER_A ▸ Power on"]
-    assert details(board, 0) == ["1:23", "", "at 1:06"]
-    assert cells(board, 1)[:2] == ["2", "Bob"]
+    board.show_board(build_board(build_tile(1, "Ann", verdict=actions)))
+    assert list_cells(board, 0) == ["1", "Ann", "Active", "87", "1/2", "SERVER_A ▸ Power on"]
+    assert list_details(board, 0) == ["1:23", "", "at 1:06"]
+    assert list_cells(board, 1)[:2] == ["2", "Bob"]
     assert board.tiles.table.rowCount() == 2
     actions |= {"instructor_act_t_s": 70.0, "instructor_act": "power-off SERVER_B"}
-    board.show_board(board_of(tile(1, "Ann", verdict=actions)))
-    assert cells(board, 0)[5] == "SERVER_B ▸ Power off"
-    assert details(board, 0)[2] == "by you at 1:10"
+    board.show_board(build_board(build_tile(1, "Ann", verdict=actions)))
+    assert list_cells(board, 0)[5] == "SERVER_B ▸ Power off"
+    assert list_details(board, 0)[2] == "by you at 1:10"
 
 
 def test_list_stays_where_it_was_scrolled_while_seats_change(board: ClassBoard, qtbot: QtBot) -> None:
-    seats = [tile(number, f"Person {number}") for number in range(1, 61)]
-    board.show_board(board_of(*seats))
+    seats = [build_tile(number, f"Person {number}") for number in range(1, 61)]
+    board.show_board(build_board(*seats))
     board.show()
     qtbot.waitExposed(board)
     board.tiles.selectRow(0)
     bar = board.tiles.verticalScrollBar()
     bar.setValue(bar.maximum())
     assert bar.value() > 0
-    board.show_board(board_of(*(tile(seat.seat, seat.name, at_s=200.0) for seat in seats)))
+    board.show_board(build_board(*(build_tile(seat.seat, seat.name, at_s=200.0) for seat in seats)))
     qtbot.wait(10)
     assert (bar.value(), board.selected_seat) == (bar.maximum(), 1)
 
@@ -185,15 +187,15 @@ def test_each_button_of_the_station_has_its_own_key(qtbot: QtBot, code: str) -> 
 
 def test_prepared_events_name_their_recipient(board: ClassBoard) -> None:
     assert board.events_recipient.text().endswith("It goes to all.")
-    board.show_board(board_of(tile(7, "Ann")))
+    board.show_board(build_board(build_tile(7, "Ann")))
     board.tiles.selectRow(0)
     board.who.setCurrentIndex(1)
     assert board.events_recipient.text().endswith("It goes to Seat 7, Ann.")
 
 
 def test_markup_in_names_and_questions_is_shown_as_text(board: ClassBoard) -> None:
-    asks = tile(1, "<h1>Ann</h1>", hand="<img src='x'>", hand_place=1)
-    board.show_board(board_of(asks))
+    asks = build_tile(1, "<h1>Ann</h1>", hand="<img src='x'>", hand_place=1)
+    board.show_board(build_board(asks))
     board.tiles.selectRow(0)
     assert {label.textFormat() for label in board.findChildren(QLabel)} == {Qt.TextFormat.PlainText}
     projector = board.show_projector()
@@ -236,28 +238,28 @@ def test_markup_in_names_and_questions_is_shown_as_text(board: ClassBoard) -> No
 def test_problems_that_need_attention_are_shown(
     board: ClassBoard, fields: dict[str, Any], message: list[str]
 ) -> None:
-    board.show_board(board_of(tile(1, "Ann", **fields)))
-    assert [cells(board, 0)[STATE], details(board, 0)[1]] == message
+    board.show_board(build_board(build_tile(1, "Ann", **fields)))
+    assert [list_cells(board, 0)[STATE], list_details(board, 0)[1]] == message
 
 
 def test_seats_are_sorted_and_the_line_applies_to_the_selected_seat(board: ClassBoard, qtbot: QtBot) -> None:
     lines: list[str] = []
     board.line_entered.connect(lambda line, recipient: lines.append(line))
-    asks = tile(3, "Cem", hand="Which server?", hand_place=1)
-    idle = tile(2, "Ann", verdict={"stuck_since_s": 9.0})
-    mistaken = tile(4, "Dan", worth=[(0.0, 100.0), (9.0, 20.0)])
-    board.show_board(board_of(tile(1, "Bob"), idle, asks, mistaken))
-    assert [cells(board, row)[1] for row in range(4)] == ["Cem", "Dan", "Ann", "Bob"]
+    asks = build_tile(3, "Cem", hand="Which server?", hand_place=1)
+    idle = build_tile(2, "Ann", verdict={"stuck_since_s": 9.0})
+    mistaken = build_tile(4, "Dan", worth=[(0.0, 100.0), (9.0, 20.0)])
+    board.show_board(build_board(build_tile(1, "Bob"), idle, asks, mistaken))
+    assert [list_cells(board, row)[1] for row in range(4)] == ["Cem", "Dan", "Ann", "Bob"]
     board.tiles.selectRow(2)
-    assert details(board, 0)[1] == "1. “Which server?”"
+    assert list_details(board, 0)[1] == "1. “Which server?”"
     qtbot.mouseClick(board.of_seat["take"], Qt.MouseButton.LeftButton)
     board.order.setCurrentText("by name")
     qtbot.mouseClick(board.of_seat["look"], Qt.MouseButton.LeftButton)
     assert lines == ["take 2", "look 2"], "the seat stays selected wherever its row goes"
     assert [getattr(parse_request(line), "seat", None) for line in lines] == [2, 2]
     board.nameless.setChecked(True)
-    board.show_board(board_of(asks, state="frozen", not_frozen=("Cem",)))
-    assert "Cem" not in board.state.text() + "".join(cells(board, row)[1] for row in range(4))
+    board.show_board(build_board(asks, state="frozen", not_frozen=("Cem",)))
+    assert "Cem" not in board.state.text() + "".join(list_cells(board, row)[1] for row in range(4))
     board.tiles.selectRow(2)
     assert board.who.itemText(1) == "to Seat 3"
     assert board.question.text() == "Seat 3 asks: “Which server?”"
@@ -265,14 +267,16 @@ def test_seats_are_sorted_and_the_line_applies_to_the_selected_seat(board: Class
 
 def test_the_reason_of_a_refusal_stays_until_the_next_request(board: ClassBoard) -> None:
     board.show_problem("you cannot show another seat during an exam")
-    board.show_board(board_of(tile(1, "Ann")))
+    board.show_board(build_board(build_tile(1, "Ann")))
     assert board.answer.text().startswith("you cannot show")
     board.freeze.click()
     assert not board.answer.text().strip()
 
 
 def test_seats_that_are_not_frozen_are_named(board: ClassBoard) -> None:
-    board.show_board(board_of(tile(1, "Ann"), tile(2, "Bob"), state="frozen", not_frozen=("Bob",)))
+    board.show_board(
+        build_board(build_tile(1, "Ann"), build_tile(2, "Bob"), state="frozen", not_frozen=("Bob",))
+    )
     assert board.state.text() == "2 seats, 2 connected. Not frozen yet: Bob."
     assert (board.freeze.isEnabled(), board.go.isEnabled()) == (False, True)
 
@@ -280,7 +284,7 @@ def test_seats_that_are_not_frozen_are_named(board: ClassBoard) -> None:
 def test_the_board_sends_what_the_console_understands(board: ClassBoard, qtbot: QtBot) -> None:
     lines: list[str] = []
     board.line_entered.connect(lambda line, recipient: lines.append(line))
-    board.show_board(board_of(tile(7, "Ann")))
+    board.show_board(build_board(build_tile(7, "Ann")))
     qtbot.mouseClick(board.freeze, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(board.finish, Qt.MouseButton.LeftButton)
     board.text.setText("look at the mirror")
@@ -304,7 +308,7 @@ def test_all_messages_are_understood_and_groups_can_be_addressed(board: ClassBoa
     board.line_entered.connect(lambda line, recipient: lines.append(line))
     board.show_board(
         replace(
-            board_of(tile(7, "Ann", group="Blue", stopped=True), state="frozen"),
+            build_board(build_tile(7, "Ann", group="Blue", stopped=True), state="frozen"),
             break_s=60.0,
             ends_in_s=600.0,
         )
@@ -365,13 +369,17 @@ def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: Cla
     flat, falling = [(30.0, 100.0), (60.0, 100.0)], [(30.0, 100.0), (60.0, 0.0)]
     board.order.setCurrentText("by seat")
     board.show_board(
-        board_of(
-            tile(1, "Ann", verdict={"score": 40.4}, reachable=100.0, worth=flat),
-            tile(2, "Bob", reachable=0.4, worth=falling),
-            tile(3, "Cem"),
+        build_board(
+            build_tile(1, "Ann", verdict={"score": 40.4}, reachable=100.0, worth=flat),
+            build_tile(2, "Bob", reachable=0.4, worth=falling),
+            build_tile(3, "Cem"),
         )
     )
-    assert [cells(board, row)[SCORE] for row in range(3)] == ["40 of 100 possible", "0 of 0 possible", ""]
+    assert [list_cells(board, row)[SCORE] for row in range(3)] == [
+        "40 of 100 possible",
+        "0 of 0 possible",
+        "",
+    ]
     tip = board.tiles.table.columns[SCORE].tip
     assert tip is not None
     assert tip(board.tiles.table.rows[1]).splitlines()[1:] == ["0:30  100", "1:00  0"]
@@ -401,15 +409,17 @@ def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: Cla
 
 
 def test_rows_do_not_move_under_the_pointer(board: ClassBoard, monkeypatch: pytest.MonkeyPatch) -> None:
-    board.show_board(board_of(tile(1, "Ann"), tile(2, "Bob")))
+    board.show_board(build_board(build_tile(1, "Ann"), build_tile(2, "Bob")))
     monkeypatch.setattr(board.tiles, "is_pointed_at", lambda: True)
     board.show_board(
-        board_of(tile(2, "Bob", hand="Why?", hand_place=1), tile(3, "Cem", hand="?", hand_place=2))
+        build_board(
+            build_tile(2, "Bob", hand="Why?", hand_place=1), build_tile(3, "Cem", hand="?", hand_place=2)
+        )
     )
-    assert [cells(board, row)[1] for row in range(3)] == ["Ann", "Bob", "Cem"]
+    assert [list_cells(board, row)[1] for row in range(3)] == ["Ann", "Bob", "Cem"]
     monkeypatch.setattr(board.tiles, "is_pointed_at", lambda: False)
-    board.show_board(board_of())
-    assert [cells(board, row)[1] for row in range(3)] == ["Bob", "Cem", "Ann"]
+    board.show_board(build_board())
+    assert [list_cells(board, row)[1] for row in range(3)] == ["Bob", "Cem", "Ann"]
     assert board.needy.text() == "2 need you"
 
 
@@ -417,7 +427,7 @@ def test_recipients_are_seats_with_numbers(board: ClassBoard, qtbot: QtBot) -> N
     lines: list[tuple[str, str]] = []
     board.line_entered.connect(lambda line, recipient: lines.append((line, recipient)))
     board.show_class("Cable", "Ask first.", ["power-off SERVER_A"])
-    board.show_board(board_of(tile(1, "Ann"), tile(7, "Ann 2")))
+    board.show_board(build_board(build_tile(1, "Ann"), build_tile(7, "Ann 2")))
     board.tiles.selectRow(1)
     assert board.who.itemText(1) == "to Seat 7, Ann 2"
     board.who.setCurrentIndex(1)
@@ -434,7 +444,9 @@ def test_suggested_answer_is_inserted_and_not_sent(board: ClassBoard) -> None:
         "Cable", "", [], lambda question, results: [f"{question} {list(results)}", "Look & see. " * 20]
     )
     verdict = {"goals": {"a": 3.0, "b": None}}
-    board.show_board(board_of(tile(1, "Ann"), tile(2, "Bob", hand="Why?", hand_place=1, verdict=verdict)))
+    board.show_board(
+        build_board(build_tile(1, "Ann"), build_tile(2, "Bob", hand="Why?", hand_place=1, verdict=verdict))
+    )
     board.tiles.selectRow(1)
     assert board.suggested.isHidden()
     board.tiles.selectRow(0)
@@ -471,7 +483,9 @@ def test_lobby_counts_ready_seats_and_starts_after_a_countdown(board: ClassBoard
     lines: list[str] = []
     board.line_entered.connect(lambda line, recipient: lines.append(line))
     waits = {"frozen": True, "at_s": 0.0}
-    board.show_board(board_of(tile(1, "Ann", **waits), tile(2, "Bob", version="", **waits), state="frozen"))
+    board.show_board(
+        build_board(build_tile(1, "Ann", **waits), build_tile(2, "Bob", version="", **waits), state="frozen")
+    )
     assert board.lobby.arrivals.text() == "2 seats have joined, 1 is ready"
     assert board.go.isHidden()
     assert "Waiting for the start" in board.state.text()
@@ -481,7 +495,7 @@ def test_lobby_counts_ready_seats_and_starts_after_a_countdown(board: ClassBoard
     board.lobby.start.click()
     assert "3" in board.lobby.start.text()
     qtbot.waitUntil(lambda: lines == ["go"])
-    board.show_board(board_of(tile(1, "Ann"), tile(2, "Bob")))
+    board.show_board(build_board(build_tile(1, "Ann"), build_tile(2, "Bob")))
     assert not board.go.isHidden()
     assert "Ann" not in projector.state.text(), "the room sees numbers while the class runs"
 
@@ -492,14 +506,14 @@ def test_actions_without_effect_after_the_end_are_disabled(board: ClassBoard) ->
         board.freeze, board.go, board.finish, board.lobby.start, board.of_seat["take"], board.of_seat["give"],
         board.events, board.send, board.text, board.who,
     )  # fmt: skip
-    held_tile = tile(1, "Ann", held=True, hand="Why?", hand_place=1)
-    board.show_board(board_of(held_tile))
+    held_tile = build_tile(1, "Ann", held=True, hand="Why?", hand_place=1)
+    board.show_board(build_board(held_tile))
     board.tiles.selectRow(0)
     board.show_watched(1, 83.0, [])
     assert board.watching.text().startswith("You control")
     assert not board.suggested.isHidden()
     assert all(part.isEnabled() for part in (*actions[4:], board.finish))
-    board.show_board(board_of(replace(held_tile, over=True), state="over"))
+    board.show_board(build_board(replace(held_tile, over=True), state="over"))
     board.show_watched(1, 83.0, [])
     for index in range(board.what.count()):
         board.what.setCurrentIndex(index)
@@ -516,13 +530,15 @@ def test_actions_without_effect_after_the_end_are_disabled(board: ClassBoard) ->
 def test_next_part_returns_to_the_lobby(board: ClassBoard) -> None:
     view = QWidget()
     board.set_view(view)
-    parts = replace(board_of(tile(1, "Ann")), part="pre", parts=2)
+    parts = replace(build_board(build_tile(1, "Ann")), part="pre", parts=2)
     projector = board.show_projector()
     board.show_board(parts)
     board.show_watched(1, 83.0, [])
     assert (board.side.currentIndex(), board.finish.text()) == (1, "&End this part")
     assert projector.title.text().endswith("Part 1 of 2: Pre-test.")
-    waiting = replace(board_of(tile(1, "Ann", at_s=0.0), state="frozen"), part="post", part_number=2, parts=2)
+    waiting = replace(
+        build_board(build_tile(1, "Ann", at_s=0.0), state="frozen"), part="post", part_number=2, parts=2
+    )
     board.show_board(waiting)
     assert (board.side.currentIndex(), board.finish.text()) == (0, "&End class")
     assert board.lobby.start.isEnabled()
@@ -534,7 +550,7 @@ def test_drill_of_the_next_part_replaces_that_of_the_earlier_one(board: ClassBoa
     projector = board.show_projector()
     board.show_class("Cable", "Ask first.", ["power-off HEAD1", "power-on HEAD1"])
     board.show_class("Planned failover", "", ["power-off SOUTH1"])
-    board.show_board(board_of(tile(1, "Ann")))
+    board.show_board(build_board(build_tile(1, "Ann")))
     shown_events = [
         button.text() for button in board.events.findChildren(QPushButton) if not button.isHidden()
     ]
@@ -546,7 +562,7 @@ def test_drill_of_the_next_part_replaces_that_of_the_earlier_one(board: ClassBoa
 
 def test_break_before_the_start_is_shown_with_its_end(board: ClassBoard) -> None:
     projector = board.show_projector()
-    waiting = board_of(tile(1, "Ann", at_s=0.0, acknowledged=0), state="frozen")
+    waiting = build_board(build_tile(1, "Ann", at_s=0.0, acknowledged=0), state="frozen")
     board.show_board(replace(waiting, break_s=300.0))
     assert ", break until " in board.state.text()
     assert ", break until " in projector.state.text()
@@ -559,13 +575,13 @@ def test_break_before_the_start_is_shown_with_its_end(board: ClassBoard) -> None
 def test_picture_of_a_seat_is_interactive_only_under_control(board: ClassBoard) -> None:
     lines: list[str] = []
     board.line_entered.connect(lambda line, recipient: lines.append(line))
-    board.show_board(board_of(tile(7, "Ann", consent=True)))
+    board.show_board(build_board(build_tile(7, "Ann", consent=True)))
     board.show_watched(7, 113.0)
     assert board.watching.text() == "Watching Seat 7, Ann, live at 1:53. Read-only."
     board.send_to_watched("power-on SERVER_A")
     assert lines == []
     assert "Take control" in board.answer.text()
-    board.show_board(board_of(tile(7, "Ann", held=True)))
+    board.show_board(build_board(build_tile(7, "Ann", held=True)))
     board.show_watched(7, 113.0)
     board.send_to_watched("power-on SERVER_A")
     assert lines == ["inject 7 power-on SERVER_A"]
@@ -601,8 +617,8 @@ def test_led_replay_shows_two_runs_at_one_time_and_sends_it_to_the_seats(
     page.runs_wanted.connect(requested_seats.append)
     board.set_replay(page)
     marks = [ClassMark(2, 12.0, "why?"), ClassMark(None, 3.0, "start")]
-    tiles = [tile(1, "Ann", consent=True), tile(2, "Bob", consent=True), tile(3, "Cyd")]
-    board.show_board(replace(board_of(*tiles), marks=marks))
+    tiles = [build_tile(1, "Ann", consent=True), build_tile(2, "Bob", consent=True), build_tile(3, "Cyd")]
+    board.show_board(replace(build_board(*tiles), marks=marks))
     assert [page.seats[0].itemData(row) for row in range(page.seats[0].count())] == [1, 2], (
         "Cyd allows nothing"
     )
@@ -657,12 +673,12 @@ def test_keys_of_the_roster_watch_a_seat_write_to_it_and_pause_the_class(
     with qtbot.waitActive(board):
         board.show()
         board.activateWindow()
-    board.show_board(board_of(tile(1, "Ann"), tile(2, "Bob")))
+    board.show_board(build_board(build_tile(1, "Ann"), build_tile(2, "Bob")))
     board.tiles.setFocus()
     board.tiles.selectRow(1)
     qtbot.keyClick(board.tiles, Qt.Key.Key_Return)
     qtbot.keyClick(board.tiles, Qt.Key.Key_P)
-    board.show_board(board_of(state="frozen"))
+    board.show_board(build_board(state="frozen"))
     qtbot.keyClick(board.tiles, Qt.Key.Key_P)
     assert lines == ["look 2", "freeze", "go"]
     qtbot.keyClick(board.tiles, Qt.Key.Key_M)
@@ -670,12 +686,16 @@ def test_keys_of_the_roster_watch_a_seat_write_to_it_and_pause_the_class(
 
 
 def test_actions_of_a_finished_seat_are_disabled_while_the_class_continues(board: ClassBoard) -> None:
-    board.show_board(board_of(tile(1, "Night", held=True, hand="Why?", hand_place=1), tile(2, "Bob")))
+    board.show_board(
+        build_board(build_tile(1, "Night", held=True, hand="Why?", hand_place=1), build_tile(2, "Bob"))
+    )
     board.tiles.selectRow(0)
     assert board.of_seat["give"].isEnabled()
     assert not board.suggested.isHidden()
     end_fields = {"ended_by": "asked"}
-    board.show_board(board_of(tile(1, "Night", held=True, hand="Why?", hand_place=1, verdict=end_fields)))
+    board.show_board(
+        build_board(build_tile(1, "Night", held=True, hand="Why?", hand_place=1, verdict=end_fields))
+    )
     board.show_watched(1, 83.0, [])
     assert not board.of_seat["give"].isEnabled()
     assert board.suggested.isHidden()

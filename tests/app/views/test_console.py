@@ -49,7 +49,7 @@ def read_outcome(event: Event) -> BatchOutcome:
     return from_event(event, event.data)
 
 
-def says(text: str, number: int = 0, severity: int = 0, line: int = 1) -> dict[str, Any]:
+def build_message(text: str, number: int = 0, severity: int = 0, line: int = 1) -> dict[str, Any]:
     return {"number": number, "severity": severity, "state": 1, "line": line, "text": text}
 
 
@@ -82,7 +82,7 @@ def parse_last_line(console: Any) -> tuple[str, str]:
     return window, batch
 
 
-def brings(console: Any, messages: Any = (), results: Any = (), ticks: int = 3) -> None:
+def show_batch(console: Any, messages: Any = (), results: Any = (), ticks: int = 3) -> None:
     window, batch = parse_last_line(console)
     console.add_events(
         [build_start_event(window, batch), build_end_event(window, batch, messages, results, ticks)]
@@ -177,7 +177,9 @@ def test_parsing_sends_nothing(qtbot: Any, console: Any) -> None:
 
 def test_results_to_text_keep_the_order_of_messages_and_rows() -> None:
     results = [{**ROWS, "after_messages": 1}]
-    event = build_end_event("SERVER_A", "x", [says("a"), says("(2 rows affected)"), says("b")], results)
+    event = build_end_event(
+        "SERVER_A", "x", [build_message("a"), build_message("(2 rows affected)"), build_message("b")], results
+    )
     text = as_text(read_outcome(event))
     assert [line for line in text.splitlines() if line] == [
         "a", "name   role", "------ ----", "Sales  1", "Orders NULL", "(2 rows affected)", "b",
@@ -187,7 +189,7 @@ def test_results_to_text_keep_the_order_of_messages_and_rows() -> None:
 def test_rows_open_the_grid(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("SELECT 1")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
-    brings(console, [says("(2 rows affected)")], [ROWS, {"columns": [""], "rows": []}])
+    show_batch(console, [build_message("(2 rows affected)")], [ROWS, {"columns": [""], "rows": []}])
     results = console.current.results
     assert results.isVisible()
     assert results.tabText(results.currentIndex()) == "Results"
@@ -201,7 +203,9 @@ def test_rows_open_the_grid(qtbot: Any, console: Any) -> None:
 def test_errors_open_the_messages_tab_in_red(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("USE Sales")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
-    brings(console, [says("hello"), says("Database Sales is enabled.", 955, 14, line=1)])
+    show_batch(
+        console, [build_message("hello"), build_message("Database Sales is enabled.", 955, 14, line=1)]
+    )
     results = console.current.results
     assert results.tabText(results.currentIndex()) == "Messages"
     assert not results.isTabVisible(0)
@@ -223,7 +227,7 @@ def test_errors_open_the_messages_tab_in_red(qtbot: Any, console: Any) -> None:
 def test_client_messages_have_no_number(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("WAITFOR DELAY '00:10:00'")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
-    brings(console, [says("Query was cancelled by user.", 0, 11)])
+    show_batch(console, [build_message("Query was cancelled by user.", 0, 11)])
     assert console.current.results.messages.toPlainText() == "Query was cancelled by user."
     assert "Query was cancelled" in child(console.current, QLabel, "state").text()
 
@@ -238,7 +242,7 @@ def test_double_click_on_an_error_goes_to_its_line(qtbot: Any, console: Any) -> 
     cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
     editor.setTextCursor(cursor)
     qtbot.keyClick(editor, Key.Key_F5)
-    brings(console, [says("Database 'Nowhere' does not exist.", 911, 16, line=2)])
+    show_batch(console, [build_message("Database 'Nowhere' does not exist.", 911, 16, line=2)])
     messages = console.current.results.messages
     place = messages.cursorRect(QTextCursor(messages.document().findBlockByNumber(1))).center()
     qtbot.mouseDClick(messages.viewport(), Qt.MouseButton.LeftButton, pos=place)
@@ -250,7 +254,7 @@ def test_results_to_text_can_be_toggled(qtbot: Any, console: Any) -> None:
     editor.setPlainText("SELECT 1")
     qtbot.keyClick(editor, Key.Key_T, CTRL)
     qtbot.keyClick(editor, Key.Key_F5)
-    brings(console, [says("(2 rows affected)")], [ROWS])
+    show_batch(console, [build_message("(2 rows affected)")], [ROWS])
     results = console.current.results
     page = results.currentWidget().currentWidget()
     assert page.toPlainText().splitlines() == [
@@ -269,7 +273,7 @@ def test_ctrl_r_toggles_the_results(qtbot: Any, console: Any) -> None:
     editor = console.current.editor
     editor.setPlainText("SELECT 1")
     qtbot.keyClick(editor, Key.Key_F5)
-    brings(console, results=[ROWS])
+    show_batch(console, results=[ROWS])
     qtbot.keyClick(editor, Key.Key_R, CTRL)
     assert not console.current.results.isVisible()
     qtbot.keyClick(editor, Key.Key_R, CTRL)
@@ -282,7 +286,7 @@ def test_f6_cycles_through_the_panes(qtbot: Any, console: Any) -> None:
     window = console.current
     window.editor.setPlainText("SELECT 1")
     qtbot.keyClick(window.editor, Key.Key_F5)
-    brings(console, [says("(2 rows affected)")], [ROWS])
+    show_batch(console, [build_message("(2 rows affected)")], [ROWS])
     visited = []
     for _ in range(3):
         qtbot.keyClick(console.focusWidget(), Key.Key_F6)
@@ -383,7 +387,7 @@ def test_drafts_survive_a_restart(qtbot: Any, console: Any, run: Any) -> None:
 def test_another_moment_keeps_texts_and_drops_results(qtbot: Any, console: Any, run: Any) -> None:
     console.current.editor.setPlainText("SELECT 1")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
-    brings(console, results=[ROWS])
+    show_batch(console, results=[ROWS])
     qtbot.keyClick(console.current.editor, Key.Key_F5)
     console.show_drill(run)
     assert console.list_drafts() == {"SERVER_A": "SELECT 1"}
@@ -529,7 +533,7 @@ def test_execute_is_in_the_text_menu_and_save_in_the_grid_menu(qtbot: Any, conso
     assert console.tools["run"] in console.current.editor.menu_actions
     console.current.editor.setPlainText("SELECT 1")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
-    brings(console, results=[ROWS])
+    show_batch(console, results=[ROWS])
     (grid,) = console.current.results.grids
     assert console.tools["file"] in grid.actions()
 
@@ -541,12 +545,12 @@ def test_history_shows_outcomes_and_runs_batches_again(qtbot: Any, console: Any)
     console.resize(60 * console.fontMetrics().height(), 500)  # wide enough for both side by side
     editor = console.current.editor
     for text, messages in (
-        ("SELECT 1", [says("(1 row affected)")]),
-        ("USE Sales\nSELECT 2", [says("No quorum.", 955, 14)]),
+        ("SELECT 1", [build_message("(1 row affected)")]),
+        ("USE Sales\nSELECT 2", [build_message("No quorum.", 955, 14)]),
     ):
         editor.setPlainText(text)
         qtbot.keyClick(editor, Key.Key_F5)
-        brings(console, messages)
+        show_batch(console, messages)
     qtbot.keyClick(editor, Key.Key_H, CTRL | ALT)
     table = console.history.table
     assert console.focusWidget() is table

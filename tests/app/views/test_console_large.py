@@ -18,7 +18,7 @@ from engine.messages import Message
 from tests.children import child
 
 
-def _outcome(*rowsets: Rowset, messages: tuple[Message, ...] = ()) -> BatchOutcome:
+def _build_outcome(*rowsets: Rowset, messages: tuple[Message, ...] = ()) -> BatchOutcome:
     return BatchOutcome("SERVER_A", "SERVER_A", "x", messages, rowsets, 0, 10)
 
 
@@ -35,16 +35,16 @@ def results_view(qtbot: QtBot) -> QueryResults:
 
 def test_grids_are_built_in_turns_up_to_a_hundred(qtbot: QtBot, results_view: QueryResults) -> None:
     rowset = Rowset(("a",), ((1,),))
-    results_view.show_outcome(_outcome(*[rowset] * 150))
+    results_view.show_outcome(_build_outcome(*[rowset] * 150))
     assert len(results_view.grids) == results.GRIDS_A_TURN
     qtbot.waitUntil(lambda: len(results_view.grids) == results.GRIDS_SHOWN)
     assert results_view.messages.toPlainText() == "Result sets not shown: 50."
-    results_view.show_outcome(_outcome(rowset))
+    results_view.show_outcome(_build_outcome(rowset))
     assert len(results_view.grids) == 1
 
 
 def test_a_long_cell_is_truncated_with_a_note(results_view: QueryResults) -> None:
-    results_view.show_outcome(_outcome(Rowset(("a", "b"), (("x" * 1_000_000, "short"),))))
+    results_view.show_outcome(_build_outcome(Rowset(("a", "b"), (("x" * 1_000_000, "short"),))))
     (grid,) = results_view.grids
     column, other_column = grid.table.columns
     row = grid.table.rows[0]
@@ -57,7 +57,9 @@ def test_a_long_cell_is_truncated_with_a_note(results_view: QueryResults) -> Non
 
 @pytest.mark.slow
 def test_messages_are_added_in_turns_up_to_a_limit(qtbot: QtBot, results_view: QueryResults) -> None:
-    results_view.show_outcome(_outcome(messages=tuple(_build_message(f"line {n}") for n in range(12_000))))
+    results_view.show_outcome(
+        _build_outcome(messages=tuple(_build_message(f"line {n}") for n in range(12_000)))
+    )
     pane = results_view.messages
     assert pane.blockCount() == results.LINES_A_TURN
     qtbot.waitUntil(lambda: pane.blockCount() == results.LINES_SHOWN + 1)
@@ -65,14 +67,14 @@ def test_messages_are_added_in_turns_up_to_a_limit(qtbot: QtBot, results_view: Q
 
 
 def test_long_messages_share_a_limit(qtbot: QtBot, results_view: QueryResults) -> None:
-    results_view.show_outcome(_outcome(messages=(_build_message("x" * 8_000),) * 5_000))
+    results_view.show_outcome(_build_outcome(messages=(_build_message("x" * 8_000),) * 5_000))
     pane = results_view.messages
     qtbot.waitUntil(lambda: "Messages not shown: " in pane.toPlainText())
     assert len(pane.toPlainText()) < results.MESSAGES_SHOWN + 1_000
 
 
 def test_text_is_formatted_only_when_visible(results_view: QueryResults) -> None:
-    results_view.show_outcome(_outcome(Rowset(("a",), tuple((n,) for n in range(12_000)))))
+    results_view.show_outcome(_build_outcome(Rowset(("a",), tuple((n,) for n in range(12_000)))))
     assert all(not text_edit.toPlainText() for text_edit in results_view.findChildren(QPlainTextEdit))
     results_view.show_as_text(True)
     shown_lines = [
@@ -84,10 +86,10 @@ def test_text_is_formatted_only_when_visible(results_view: QueryResults) -> None
 @pytest.mark.parametrize(
     ("outcome", "end"),
     [
-        (_outcome(Rowset(("a",), tuple((n,) for n in range(4_000)))), "3999\n"),
-        (_outcome(Rowset(("a", "b"), (("x" * 300, 1),) * 6_000)), "Lines not shown: "),
-        (_outcome(messages=(_build_message("x"),) * 600), "Messages not shown: 100."),
-        (_outcome(messages=(_build_message("x\n" * 2_000),) * 100), "Lines not shown: "),
+        (_build_outcome(Rowset(("a",), tuple((n,) for n in range(4_000)))), "3999\n"),
+        (_build_outcome(Rowset(("a", "b"), (("x" * 300, 1),) * 6_000)), "Lines not shown: "),
+        (_build_outcome(messages=(_build_message("x"),) * 600), "Messages not shown: 100."),
+        (_build_outcome(messages=(_build_message("x\n" * 2_000),) * 100), "Lines not shown: "),
     ],
 )
 def test_results_to_text_are_limited(outcome: BatchOutcome, end: str) -> None:

@@ -56,19 +56,19 @@ def open_tab(page: Debrief, tab: int) -> None:
     page.findChildren(QTabWidget)[0].setCurrentIndex(tab)
 
 
-def texts(page: Debrief, *tabs: int) -> str:
+def list_texts(page: Debrief, *tabs: int) -> str:
     for tab in tabs:
         open_tab(page, tab)
     return "\n".join(label.text() for label in require(page.widget()).findChildren(QLabel))
 
 
-def button(page: Debrief, text: str) -> QPushButton | None:
+def find_button(page: Debrief, text: str) -> QPushButton | None:
     buttons = require(page.widget()).findChildren(QPushButton)
     return next((b for b in buttons if b.text() == text and b.isVisible()), None)
 
 
 def test_every_score_line_has_its_reason(page: Debrief, report: Report) -> None:
-    labels = texts(page, POINTS)
+    labels = list_texts(page, POINTS)
     assert report["title"] in labels
     for item in report["score"]["items"]:
         assert item["name"] in labels
@@ -77,7 +77,7 @@ def test_every_score_line_has_its_reason(page: Debrief, report: Report) -> None:
 
 
 def test_losses_and_the_forced_failover_are_listed(page: Debrief, report: Report) -> None:
-    labels = texts(page, TIMELINE, STORY)
+    labels = list_texts(page, TIMELINE, STORY)
     (failover,) = [row for row in report["failovers"] if row["kind"] == "forced"]
     assert failover["lost_transactions"] > 0
     assert (
@@ -113,14 +113,14 @@ def test_a_moment_is_selected_on_the_strip_and_in_the_score(qtbot: QtBot, page: 
 
 
 def test_impossible_actions_are_not_offered(qtbot: QtBot, page: Debrief, report: Report) -> None:
-    assert button(page, "Retry from the start") is not None
-    assert button(page, "Next: Other") is None
+    assert find_button(page, "Retry from the start") is not None
+    assert find_button(page, "Next: Other") is None
     page.show_run(DebriefModel(report, next_title="Other"))
-    assert button(page, "Retry from the start") is None
-    assert button(page, "Next: Other") is not None
-    assert button(page, "Back to start") is not None
+    assert find_button(page, "Retry from the start") is None
+    assert find_button(page, "Next: Other") is not None
+    assert find_button(page, "Back to start") is not None
     open_tab(page, EXPORT)
-    assert not require(button(page, "Web page (HTML)…")).isEnabled()
+    assert not require(find_button(page, "Web page (HTML)…")).isEnabled()
 
 
 MISTAKE = RunSegment(
@@ -144,7 +144,7 @@ def test_enter_follows_the_suggestion_of_the_result(
     page.show_run(replace(model, analyzing=True))
     page.show()
     page.take_focus()
-    assert "Looking for the biggest mistake…" in texts(page)
+    assert "Looking for the biggest mistake…" in list_texts(page)
     page.update_run(replace(model, account=RegretAnalysis((MISTAKE,), 50.0, None)))
     first = [b for b in page.findChildren(QPushButton) if b.property("primary") == "true" and b.isVisible()]
     assert [b.text().startswith(primary) for b in first] == [True]
@@ -180,7 +180,7 @@ def test_a_finished_analysis_does_not_switch_the_tab(qtbot: QtBot, page: Debrief
     model = DebriefModel(report, load_shipped_scenario("forced-service"), analyzing=True)
     page.show_run(model)
     open_tab(page, POINTS)
-    back_button = require(button(page, "Back to start"))
+    back_button = require(find_button(page, "Back to start"))
     back_button.setFocus()
     page.update_run(replace(model, account=RegretAnalysis((MISTAKE,), 50.0, None), analyzing=False))
     assert page.findChildren(QTabWidget)[0].currentIndex() == POINTS
@@ -489,5 +489,5 @@ def test_a_long_title_of_the_next_drill_fits_the_page(qtbot: QtBot, report: Repo
     page.show()
     QApplication.processEvents()
     assert require(page.widget()).width() <= page.viewport().width()
-    first = require(button(page, f"Next: {title}"))
+    first = require(find_button(page, f"Next: {title}"))
     assert first.mapTo(page, first.rect().bottomRight()).x() <= page.viewport().width()

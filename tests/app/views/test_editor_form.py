@@ -82,7 +82,7 @@ def select_section(form: RecordingForm, key: str) -> None:
     form.sections.setCurrentRow([section.key for section in list_sections()].index(key))
 
 
-def difference(new_text: str, old_text: str = TEXT) -> list[str]:
+def list_differences(new_text: str, old_text: str = TEXT) -> list[str]:
     lines = list(difflib.unified_diff(old_text.splitlines(), new_text.splitlines(), lineterm="", n=0))[2:]
     return [line for line in lines if not line.startswith("@@")]
 
@@ -104,7 +104,7 @@ def choose(form: RecordingForm, path: tuple[str | int, ...], text: str) -> None:
 
 def test_title_changes_its_line_only_and_the_comment_stays(form: RecordingForm) -> None:
     type_into(form, ("title",), "New")
-    assert [difference(text) for text in list_texts(form)] == [
+    assert [list_differences(text) for text in list_texts(form)] == [
         ['-title = "Old"  # the title\'s comment', '+title = "New"  # the title\'s comment']
     ]
 
@@ -117,24 +117,24 @@ def test_leaving_a_field_unchanged_changes_nothing(form: RecordingForm) -> None:
 
 def test_choice_is_written_as_its_value(form: RecordingForm) -> None:
     choose(form, ("level",), "expert")
-    assert difference(list_texts(form)[0]) == ['-level = "beginner"', '+level = "expert"']
+    assert list_differences(list_texts(form)[0]) == ['-level = "beginner"', '+level = "expert"']
 
 
 def test_several_names_are_written_as_a_list(form: RecordingForm) -> None:
     type_into(form, ("skills",), "quorum, read-state")
-    assert difference(list_texts(form)[0]) == ['+skills = ["quorum", "read-state"]']
+    assert list_differences(list_texts(form)[0]) == ['+skills = ["quorum", "read-state"]']
 
 
 def test_flag_is_written_at_once(form: RecordingForm) -> None:
     box = form.page.rows["allow_revert_all",].widget
     assert isinstance(box, QCheckBox)
     box.click()
-    assert difference(list_texts(form)[0]) == ["+allow_revert_all = true"]
+    assert list_differences(list_texts(form)[0]) == ["+allow_revert_all = true"]
 
 
 def test_emptying_an_optional_field_removes_its_key(form: RecordingForm) -> None:
     type_into(form, ("author",), "")
-    assert difference(list_texts(form)[0]) == ['-author = "Me"']
+    assert list_differences(list_texts(form)[0]) == ['-author = "Me"']
 
 
 def test_number_out_of_range_is_refused_with_a_reason(form: RecordingForm) -> None:
@@ -143,7 +143,7 @@ def test_number_out_of_range_is_refused_with_a_reason(form: RecordingForm) -> No
     assert "600" in form.problem.text()
     assert not form.problem.isHidden()
     type_into(form, ("minutes",), "60")
-    assert difference(list_texts(form)[0]) == ["-minutes = 6", "+minutes = 60"]
+    assert list_differences(list_texts(form)[0]) == ["-minutes = 6", "+minutes = 60"]
     assert form.problem.isHidden()
 
 
@@ -151,7 +151,7 @@ def test_duration_keeps_its_unit(form: RecordingForm) -> None:
     type_into(form, ("length",), "15 parsecs")
     assert list_texts(form) == []
     type_into(form, ("length",), "15min")
-    assert difference(list_texts(form)[0]) == ['+length = "15min"']
+    assert list_differences(list_texts(form)[0]) == ['+length = "15min"']
 
 
 def test_long_text_keeps_its_lines(form: RecordingForm) -> None:
@@ -160,7 +160,7 @@ def test_long_text_keeps_its_lines(form: RecordingForm) -> None:
     assert lines.toPlainText() == "First line.\n\nSecond line."
     lines.setPlainText("First line.\n\nAnother line.")
     form.finish()
-    assert difference(list_texts(form)[0]) == ["-Second line.", "+Another line."]
+    assert list_differences(list_texts(form)[0]) == ["-Second line.", "+Another line."]
 
 
 def test_server_is_added_and_removed(form: RecordingForm) -> None:
@@ -177,7 +177,7 @@ def test_server_is_added_and_removed(form: RecordingForm) -> None:
     assert "# the other one" in list_texts(form)[1]
 
 
-def names(text: str, key: str) -> list[str]:
+def list_names(text: str, key: str) -> list[str]:
     return [entry["name"] for entry in tomllib.loads(text)[key]]
 
 
@@ -189,7 +189,7 @@ def test_entry_is_moved_by_its_buttons_and_its_comment_with_it(form: RecordingFo
     select_section(form, "server")
     assert (form.up.isEnabled(), form.down.isEnabled()) == (False, True)
     click(form, "down")
-    assert names(list_texts(form)[0], "server") == ["SERVER_B", "SERVER_A"]
+    assert list_names(list_texts(form)[0], "server") == ["SERVER_B", "SERVER_A"]
     assert '[[server]]\nname = "SERVER_B"  # the other one\n' in list_texts(form)[0]
     assert form.entries.currentRow() == 1
     assert (form.up.isEnabled(), form.down.isEnabled()) == (True, False)
@@ -214,7 +214,7 @@ def test_entries_are_moved_by_keys(
 ) -> None:
     select_section(form, "server")
     QTest.keyClick(form.entries, key, modifier)
-    assert [names(text, "server") for text in list_texts(form)] == (
+    assert [list_names(text, "server") for text in list_texts(form)] == (
         [remaining] if remaining is not None else []
     )
 
@@ -222,7 +222,7 @@ def test_entries_are_moved_by_keys(
 def test_copy_of_an_entry_is_shown(form: RecordingForm) -> None:
     select_section(form, "rubric")
     click(form, "copy")
-    assert names(list_texts(form)[0], "rubric") == ["End state", "End state 2"]
+    assert list_names(list_texts(form)[0], "rubric") == ["End state", "End state 2"]
     assert form.entries.currentRow() == 1
     name = form.page.rows["rubric", 1, "name"].widget
     assert isinstance(name, QLineEdit)
@@ -235,7 +235,7 @@ def test_pending_text_moves_with_its_entry(form: RecordingForm) -> None:
     assert isinstance(name, QLineEdit)
     name.setText("ALPHA")
     click(form, "down")
-    assert names(list_texts(form)[-1], "server") == ["SERVER_B", "ALPHA"]
+    assert list_names(list_texts(form)[-1], "server") == ["SERVER_B", "ALPHA"]
 
 
 def test_inline_list_cannot_be_reordered_and_says_why(form: RecordingForm) -> None:
@@ -365,7 +365,7 @@ def test_variant_is_shown_and_accepted_in_a_number_field(form: RecordingForm) ->
     assert isinstance(line, QLineEdit)
     assert line.text() == "{load}"
     type_into(form, ("database", 0, "scale"), "{pace}")
-    assert difference(list_texts(form)[0]) == ['-scale = "{load}"', '+scale = "{pace}"']
+    assert list_differences(list_texts(form)[0]) == ['-scale = "{load}"', '+scale = "{pace}"']
 
 
 def test_kind_of_a_rule_determines_its_fields(form: RecordingForm) -> None:
@@ -373,7 +373,7 @@ def test_kind_of_a_rule_determines_its_fields(form: RecordingForm) -> None:
     assert ("rubric", 0, "target") not in form.page.rows
     choose(form, ("rubric", 0, "kind"), "Downtime")
     assert ("rubric", 0, "target") in form.page.rows
-    assert difference(list_texts(form)[0]) == ['-kind = "goals"', '+kind = "downtime"']
+    assert list_differences(list_texts(form)[0]) == ['-kind = "goals"', '+kind = "downtime"']
 
 
 def test_kind_is_selected_by_keys(form: RecordingForm, qtbot: Any) -> None:

@@ -98,7 +98,7 @@ why = "waits"
 SHIPPED = sorted(entry.name for entry in files("scenarios").iterdir() if entry.name.endswith(".toml"))
 
 
-def changed_lines(old_text: str, new_text: str) -> list[tuple[str, str]]:
+def find_changed_lines(old_text: str, new_text: str) -> list[tuple[str, str]]:
     """Return the differing lines of two texts with equal numbers of lines."""
     return [
         (old, new)
@@ -107,7 +107,7 @@ def changed_lines(old_text: str, new_text: str) -> list[tuple[str, str]]:
     ]
 
 
-def entry_at(text: str, *path: str | int) -> TimelineEntry:
+def find_entry(text: str, *path: str | int) -> TimelineEntry:
     entry = read_plan(text).find_entry(path)
     assert entry is not None
     return entry
@@ -206,24 +206,24 @@ def test_a_time_keeps_its_notation(t_s: float, template: Any, expected: Any) -> 
 
 
 def test_moving_an_entry_changes_one_line_and_keeps_its_comment() -> None:
-    text = move_entry(TEXT, entry_at(TEXT, "timeline", 0), (180.0, 180.0))
-    assert changed_lines(TEXT, text) == [
+    text = move_entry(TEXT, find_entry(TEXT, "timeline", 0), (180.0, 180.0))
+    assert find_changed_lines(TEXT, text) == [
         ('at = "2min"   # the second minute', 'at = "3min"   # the second minute')
     ]
-    text = move_entry(TEXT, entry_at(TEXT, "timeline", 1), (240.0, 310.0))
-    assert changed_lines(TEXT, text) == [
+    text = move_entry(TEXT, find_entry(TEXT, "timeline", 1), (240.0, 310.0))
+    assert find_changed_lines(TEXT, text) == [
         ('between = ["240s", 300]   # some time', 'between = ["240s", 310]   # some time')
     ]
 
 
 def test_a_reversed_window_keeps_its_order() -> None:
     text = '[[timeline]]\nbetween = ["80s", "40s"]\ndo = "x"\n'
-    assert 'between = ["90s", "50s"]' in move_entry(text, entry_at(text, "timeline", 0), (50.0, 90.0))
+    assert 'between = ["90s", "50s"]' in move_entry(text, find_entry(text, "timeline", 0), (50.0, 90.0))
 
 
 def test_a_missing_delay_is_added() -> None:
     text = '[[timeline]]\nwhen = "A is UP"\ndo = "x"\n'
-    assert move_entry(text, entry_at(text, "timeline", 0), (5.0, 5.0)) == text + 'after = "5s"\n'
+    assert move_entry(text, find_entry(text, "timeline", 0), (5.0, 5.0)) == text + 'after = "5s"\n'
 
 
 def test_an_inline_timeline_is_not_extended() -> None:
@@ -340,7 +340,7 @@ def listener(view: TimelineView) -> ViewListener:
     return ViewListener(view)
 
 
-def point(view: TimelineView, t_s: float, *path: str | int) -> QPoint:
+def find_point(view: TimelineView, t_s: float, *path: str | int) -> QPoint:
     """Return the point of *t_s* on the canvas, in the row of the entry at *path*."""
     box = view.canvas.compute_box(path)
     assert box is not None
@@ -354,7 +354,7 @@ def drag(view: TimelineView, start: QPoint, by_px: int) -> None:
     QTest.mouseRelease(view.canvas, LEFT_BUTTON, NONE, start + QPoint(by_px, 0))
 
 
-def pixels(view: TimelineView, seconds: float) -> int:
+def convert_to_pixels(view: TimelineView, seconds: float) -> int:
     scale = view.canvas.scale
     return round(scale.compute_x(seconds) - scale.compute_x(0.0))
 
@@ -367,14 +367,14 @@ def test_showing_an_entry_emits_no_signal(view: TimelineView, listener: ViewList
 
 
 def test_a_drag_changes_one_line_at_release(view: TimelineView, listener: ViewListener) -> None:
-    start = point(view, 120.0, "timeline", 0)
+    start = find_point(view, 120.0, "timeline", 0)
     QTest.mousePress(view.canvas, LEFT_BUTTON, NONE, start)
-    QTest.mouseMove(view.canvas, start + QPoint(pixels(view, 40.0), 0))
-    QTest.mouseMove(view.canvas, start + QPoint(pixels(view, 60.0), 0))
+    QTest.mouseMove(view.canvas, start + QPoint(convert_to_pixels(view, 40.0), 0))
+    QTest.mouseMove(view.canvas, start + QPoint(convert_to_pixels(view, 60.0), 0))
     assert listener.texts == []
-    QTest.mouseRelease(view.canvas, LEFT_BUTTON, NONE, start + QPoint(pixels(view, 60.0), 0))
+    QTest.mouseRelease(view.canvas, LEFT_BUTTON, NONE, start + QPoint(convert_to_pixels(view, 60.0), 0))
     (text,) = listener.texts
-    assert changed_lines(TEXT, text) == [
+    assert find_changed_lines(TEXT, text) == [
         ('at = "2min"   # the second minute', 'at = "3min"   # the second minute')
     ]
     assert listener.paths == [("timeline", 0)]
@@ -392,33 +392,33 @@ def test_a_drag_changes_one_line_at_release(view: TimelineView, listener: ViewLi
 def test_a_window_is_dragged_by_its_ends_or_as_a_whole(
     view: TimelineView, listener: ViewListener, hold_s: float, by_s: float, line: str
 ) -> None:
-    drag(view, point(view, hold_s, "timeline", 1), pixels(view, by_s))
+    drag(view, find_point(view, hold_s, "timeline", 1), convert_to_pixels(view, by_s))
     (text,) = listener.texts
-    assert [new for _, new in changed_lines(TEXT, text)] == [line]
+    assert [new for _, new in find_changed_lines(TEXT, text)] == [line]
 
 
 def test_a_click_selects_and_changes_nothing(view: TimelineView, listener: ViewListener) -> None:
-    QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, point(view, 30.0, "timeline", 3))
+    QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, find_point(view, 30.0, "timeline", 3))
     box = view.canvas.compute_box(("timeline", 2))
     assert box is not None
     QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, box.center().toPoint())
-    QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, point(view, 95.0, "solution", 0))
+    QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, find_point(view, 95.0, "solution", 0))
     assert listener.paths == [("timeline", 3), ("timeline", 2), ("solution", 0)]
     assert listener.texts == []
 
 
 def test_escape_cancels_a_drag(view: TimelineView, listener: ViewListener) -> None:
-    start = point(view, 120.0, "timeline", 0)
+    start = find_point(view, 120.0, "timeline", 0)
     QTest.mousePress(view.canvas, LEFT_BUTTON, NONE, start)
     QTest.mouseMove(view.canvas, start + QPoint(200, 0))
     QTest.keyClick(view.canvas, Key.Key_Escape)
     QTest.mouseRelease(view.canvas, LEFT_BUTTON, NONE, start + QPoint(200, 0))
     assert listener.texts == []
-    assert point(view, 120.0, "timeline", 0) == start
+    assert find_point(view, 120.0, "timeline", 0) == start
 
 
 def test_solution_steps_cannot_be_dragged(view: TimelineView, listener: ViewListener) -> None:
-    drag(view, point(view, 95.0, "solution", 0), 150)
+    drag(view, find_point(view, 95.0, "solution", 0), 150)
     QTest.keyClick(view.canvas, Key.Key_Right)
     QTest.keyClick(view.canvas, Key.Key_Delete)
     assert listener.texts == []
@@ -446,7 +446,7 @@ def test_arrow_keys_move_the_selected_fault(
     view.list.setCurrentRow(0)
     QTest.keyClick(getattr(view, door), key, modifiers)
     (text,) = listener.texts
-    assert changed_lines(TEXT, text) == [("at = 30", line)]
+    assert find_changed_lines(TEXT, text) == [("at = 30", line)]
 
 
 def test_keys_change_the_end_of_a_window_and_a_delay(view: TimelineView, listener: ViewListener) -> None:
@@ -527,16 +527,16 @@ def list_selected_paths(view: TimelineView) -> list[tuple[str | int, ...]]:
 def test_several_entries_are_selected_with_ctrl_and_dragged_together(
     view: TimelineView, listener: ViewListener
 ) -> None:
-    first, second = point(view, 30.0, "timeline", 3), point(view, 120.0, "timeline", 0)
+    first, second = find_point(view, 30.0, "timeline", 3), find_point(view, 120.0, "timeline", 0)
     QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, first)
     QTest.mouseClick(view.canvas, LEFT_BUTTON, CTRL, second)
     assert list_selected_paths(view) == [("timeline", 3), ("timeline", 0)]
     assert "2 selected" in view.canvas.accessibleDescription()
-    drag(view, second, pixels(view, 10.0))
+    drag(view, second, convert_to_pixels(view, 10.0))
     (text,) = listener.texts
-    assert sorted(changed_lines(TEXT, text)) == sorted(ALL_MOVED)
+    assert sorted(find_changed_lines(TEXT, text)) == sorted(ALL_MOVED)
     assert len(list_selected_paths(view)) == 2
-    QTest.mouseClick(view.canvas, LEFT_BUTTON, CTRL, point(view, 40.0, "timeline", 3))
+    QTest.mouseClick(view.canvas, LEFT_BUTTON, CTRL, find_point(view, 40.0, "timeline", 3))
     assert list_selected_paths(view) == [("timeline", 0)]
 
 
@@ -549,7 +549,7 @@ def test_several_entries_are_selected_moved_and_removed_by_keys(
     assert list_selected_paths(view) == [("timeline", 3), ("timeline", 0)]
     QTest.keyClick(view.canvas, Key.Key_Right, SHIFT)
     (text,) = listener.texts
-    assert sorted(changed_lines(TEXT, text)) == sorted(ALL_MOVED)
+    assert sorted(find_changed_lines(TEXT, text)) == sorted(ALL_MOVED)
     QTest.keyClick(view.canvas, Key.Key_Delete)
     assert [entry.act for entry in read_plan(listener.texts[1]).faults] == [
         "cut SERVER_A SERVER_B",
@@ -593,7 +593,7 @@ def test_the_menu_matches_the_keys(qtbot: Any, view: TimelineView, listener: Vie
 
 def test_a_right_click_requests_the_menu_of_the_entry(qtbot: Any, view: TimelineView) -> None:
     view.canvas.menu_wanted.disconnect()
-    position = point(view, 120.0, "timeline", 0)
+    position = find_point(view, 120.0, "timeline", 0)
     event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, position, view.canvas.mapToGlobal(position))
     with qtbot.waitSignal(view.canvas.menu_wanted) as wanted:
         view.canvas.contextMenuEvent(event)
@@ -639,7 +639,7 @@ def test_a_double_click_on_empty_space_opens_the_form_there(
     assert view.adding.isVisible()
     assert view.adding.from_time.text() == f"{round(view.canvas.scale.compute_time(x))}s"
     view.adding.left.emit()
-    QTest.mouseDClick(view.canvas, LEFT_BUTTON, NONE, point(view, 120.0, "timeline", 0))
+    QTest.mouseDClick(view.canvas, LEFT_BUTTON, NONE, find_point(view, 120.0, "timeline", 0))
     assert not view.adding.isVisible()
     assert listener.texts == []
 
@@ -830,8 +830,8 @@ def test_the_axis_height_follows_its_lanes_until_changed(view: TimelineView) -> 
 
 def test_a_zoomed_axis_is_dragged_by_seconds(view: TimelineView, listener: ViewListener) -> None:
     view.area.zoom_by(8.0)
-    drag(view, point(view, 30.0, "timeline", 3), pixels(view, 7.0))
-    assert changed_lines(TEXT, listener.texts[0]) == [("at = 30", "at = 37")]
+    drag(view, find_point(view, 30.0, "timeline", 3), convert_to_pixels(view, 7.0))
+    assert find_changed_lines(TEXT, listener.texts[0]) == [("at = 30", "at = 37")]
 
 
 def test_every_entry_has_an_accessible_name(view: TimelineView) -> None:

@@ -158,7 +158,7 @@ def form(qtbot: Any) -> Form:
     return form
 
 
-def field(form: Form, *path: str | int) -> QWidget:
+def find_field(form: Form, *path: str | int) -> QWidget:
     assert form.show_path(path, take_focus=True)
     return form.page.rows[path].widget
 
@@ -167,7 +167,7 @@ def field(form: Form, *path: str | int) -> QWidget:
 def test_actions_and_conditions_are_completed_in_the_form(form: Form) -> None:
     texts: list[str] = []
     form.text_changed.connect(texts.append)
-    act = field(form, "timeline", 0, "do")
+    act = find_field(form, "timeline", 0, "do")
     assert isinstance(act, TextArea)
     act.selectAll()
     QTest.keyClicks(act, "+5 pull")
@@ -181,7 +181,7 @@ def test_actions_and_conditions_are_completed_in_the_form(form: Form) -> None:
     assert not popup.isVisible()
 
     form.finish()
-    when_field = field(form, "goal", 0, "when")
+    when_field = find_field(form, "goal", 0, "when")
     assert isinstance(when_field, CompletingLine)
     assert 'do = "+5 pull-cable SERVER_B"' in texts[-1]
     count = len(texts)
@@ -210,7 +210,7 @@ def test_a_placeholder_text_is_replaced_wherever_clicked(form: Form, qtbot: Any)
         form.show_path(("hint",) if key == "look" else ("goal",))
         form.add.click()
         row = form.entries.currentRow()
-        line = field(form, form.section.key, row, key)
+        line = find_field(form, form.section.key, row, key)
         form.sections.setFocus()
         target_widget = line.viewport() if isinstance(line, TextArea) else line
         qtbot.mouseClick(target_widget, Qt.MouseButton.LeftButton)

@@ -52,14 +52,14 @@ def ledger(qtbot: Any, drill: Drill) -> Ledger:
     return ledger
 
 
-def happens(ledger: Ledger, drill: Drill, *lines: str, then_s: float = 0.01) -> None:
+def apply_and_show(ledger: Ledger, drill: Drill, *lines: str, then_s: float = 0.01) -> None:
     for line in lines:
         drill.journal.append(parse_line(line, drill.world.tick))
     ledger.add_events(do(drill.world, *lines, then_s=then_s))
     ledger.show_world(drill.world)
 
 
-def texts(ledger: Ledger) -> list[list[str]]:
+def list_texts(ledger: Ledger) -> list[list[str]]:
     model = ledger.model
     return [
         [str(model.index(row, column).data()) for column in range(model.columnCount())]
@@ -73,26 +73,26 @@ def click(qtbot: Any, ledger: Ledger, row: int) -> None:
 
 
 def test_a_fault_shows_four_times_and_its_effect(ledger: Ledger, drill: Drill) -> None:
-    happens(ledger, drill, "black-hole SERVER_A SERVER_B")
-    (row,) = texts(ledger)
+    apply_and_show(ledger, drill, "black-hole SERVER_A SERVER_B")
+    (row,) = list_texts(ledger)
     assert row[:4] == ["○ not detected", "black-hole SERVER_A SERVER_B", "0:00.00", "–"]
     assert row[4:] == ["–", "0:00.00", "not detected yet"]
-    happens(ledger, drill, then_s=15.0)
-    (row,) = texts(ledger)
+    apply_and_show(ledger, drill, then_s=15.0)
+    (row,) = list_texts(ledger)
     assert row[0] == "● active"
     assert row[3].startswith("0:1")  # the partner timeout of 10 s counts from the last answer
     tip = ledger.model.index(0, 3).data(Qt.ItemDataRole.ToolTipRole)
     assert tip.endswith(" s after the action")
     assert "has lost" in row[6]
-    happens(ledger, drill, "mend SERVER_A SERVER_B")
-    (row,) = texts(ledger)
+    apply_and_show(ledger, drill, "mend SERVER_A SERVER_B")
+    (row,) = list_texts(ledger)
     assert row[0] == "✓ undone"
     assert row[4] == "0:15.01"
     assert ledger.detail.text() == "0 of 1 active."
 
 
 def test_fault_and_three_times_fit_a_dock_of_a_small_screen(ledger: Ledger, drill: Drill) -> None:
-    happens(ledger, drill, "power-off SERVER_A")
+    apply_and_show(ledger, drill, "power-off SERVER_A")
     ledger.resize(476, 240)  # the size of the panel at 1366x768
     header = ledger.table.horizontalHeader()
     undone, fault = 4, 1
@@ -105,35 +105,35 @@ def test_fault_and_three_times_fit_a_dock_of_a_small_screen(ledger: Ledger, dril
 
 
 def test_the_selected_fault_is_shown_in_full_below(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
-    happens(ledger, drill, "reset-link SERVER_A SERVER_B")
+    apply_and_show(ledger, drill, "reset-link SERVER_A SERVER_B")
     click(qtbot, ledger, 0)
     assert ledger.detail.text().startswith("reset-link SERVER_A SERVER_B: reset the open connections")
     assert "Requested at 0:00.00, not detected yet. The fault ends automatically." in ledger.detail.text()
-    happens(ledger, drill, then_s=5.0)
+    apply_and_show(ledger, drill, then_s=5.0)
     assert "detected at 0:00.05 (0.05 s after the action)" in ledger.detail.text()
 
 
 def test_one_fault_is_reverted_by_key(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
-    happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
+    apply_and_show(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
     qtbot.keyClick(ledger.table, Qt.Key.Key_Delete)
     assert ledger.lines == []  # no row is selected
     click(qtbot, ledger, 0)
     qtbot.keyClick(ledger.table, Qt.Key.Key_Delete)
     assert ledger.lines == ["mend SERVER_A SERVER_W"]
-    happens(ledger, drill, *ledger.lines)
-    assert [row[0] for row in texts(ledger)] == ["✓ undone", "○ not detected"]
+    apply_and_show(ledger, drill, *ledger.lines)
+    assert [row[0] for row in list_texts(ledger)] == ["✓ undone", "○ not detected"]
     assert not ledger.tools["ledger.revert"].isEnabled()
 
 
 def test_all_faults_are_reverted_by_button(ledger: Ledger, drill: Drill) -> None:
     assert not ledger.revert_all.isEnabled()
-    happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
+    apply_and_show(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
     ledger.revert_all.trigger()
     assert ledger.lines == ["revert-all"]
     # the key belongs to the action of the window; two actions would be ambiguous
     assert ledger.revert_all.shortcuts() == []
-    happens(ledger, drill, *ledger.lines)
-    assert {row[0] for row in texts(ledger)} == {"✓ undone"}
+    apply_and_show(ledger, drill, *ledger.lines)
+    assert {row[0] for row in list_texts(ledger)} == {"✓ undone"}
 
 
 FAULTS = (
@@ -162,61 +162,61 @@ def test_no_fault_is_omitted() -> None:
 def test_the_button_reverts_exactly_the_selected_fault(
     qtbot: Any, ledger: Ledger, drill: Drill, line: str
 ) -> None:
-    happens(ledger, drill, line, then_s=12.0)
+    apply_and_show(ledger, drill, line, then_s=12.0)
     click(qtbot, ledger, 0)
     passes_by_itself = find_reverse(drill.world.faults[0]) is None
     assert ledger.tools["ledger.revert"].isEnabled() is not passes_by_itself
     assert passes_by_itself is (line.split()[0] in ("reset-link", "fill-log"))
     if not passes_by_itself:
         ledger.tools["ledger.revert"].trigger()
-        happens(ledger, drill, *ledger.lines)
+        apply_and_show(ledger, drill, *ledger.lines)
         assert [fault.reverted_tick is not None for fault in drill.world.faults] == [True]
-        assert texts(ledger)[0][0] == "✓ undone"
+        assert list_texts(ledger)[0][0] == "✓ undone"
 
 
 def test_selection_survives_new_faults(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
-    happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
+    apply_and_show(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
     click(qtbot, ledger, 1)
-    happens(ledger, drill, "hang SERVER_W", then_s=5.0)
+    apply_and_show(ledger, drill, "hang SERVER_W", then_s=5.0)
     assert [index.row() for index in ledger.table.selectionModel().selectedRows()] == [1]
 
 
 def test_only_active_faults_can_be_shown(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
-    happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B", "plug-cable SERVER_B")
+    apply_and_show(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B", "plug-cable SERVER_B")
     bar = require(ledger.findChild(Bar))
     qtbot.keyClick(bar.widgetForAction(ledger.only_active), Qt.Key.Key_Space)
-    assert [row[1] for row in texts(ledger)] == ["cut SERVER_A SERVER_W"]
+    assert [row[1] for row in list_texts(ledger)] == ["cut SERVER_A SERVER_W"]
     assert ledger.detail.text() == "1 of 2 active."
 
 
 def test_faults_of_the_scenario_stay_hidden(ledger: Ledger, drill: Drill) -> None:
     drill.terms = TERMS[DrillMode.EXAM]
     do(drill.world, "pull-cable SERVER_B", then_s=5.0)  # not an input of this desk
-    happens(ledger, drill, "degrade SERVER_A SERVER_B rtt_ms=50")
-    assert [row[1] for row in texts(ledger)] == ["degrade SERVER_A SERVER_B rtt_ms=50"]
+    apply_and_show(ledger, drill, "degrade SERVER_A SERVER_B rtt_ms=50")
+    assert [row[1] for row in list_texts(ledger)] == ["degrade SERVER_A SERVER_B rtt_ms=50"]
     assert ledger.detail.text() == "1 of 1 active."
     drill.terms = TERMS[DrillMode.GUIDED]
     ledger.show_drill(drill)
-    assert len(texts(ledger)) == 2
+    assert len(list_texts(ledger)) == 2
 
 
 def test_a_shutdown_by_statement_is_listed(ledger: Ledger, drill: Drill) -> None:
     drill.terms = TERMS[DrillMode.EXAM]
-    happens(ledger, drill, "sql SERVER_A SHUTDOWN WITH NOWAIT", then_s=5.0)
-    assert texts(ledger)[0][1].split() == ["shutdown-nowait", "SERVER_A"]
+    apply_and_show(ledger, drill, "sql SERVER_A SHUTDOWN WITH NOWAIT", then_s=5.0)
+    assert list_texts(ledger)[0][1].split() == ["shutdown-nowait", "SERVER_A"]
 
 
 def test_another_moment_shows_its_own_faults(ledger: Ledger, drill: Drill) -> None:
     before = drill.world.fork()
-    happens(ledger, drill, "hang SERVER_W")
+    apply_and_show(ledger, drill, "hang SERVER_W")
     ledger.show_drill(Drill(before))
-    assert texts(ledger) == []
+    assert list_texts(ledger) == []
 
 
 def test_reverting_one_slow_disk_keeps_the_other(ledger: Ledger, drill: Drill) -> None:
-    happens(ledger, drill, "slow-disk SERVER_B log factor=8", "slow-disk SERVER_B data factor=5")
-    happens(ledger, drill, "slow-disk SERVER_B log factor=1")
-    assert [(row[1], row[0]) for row in texts(ledger)] == [
+    apply_and_show(ledger, drill, "slow-disk SERVER_B log factor=8", "slow-disk SERVER_B data factor=5")
+    apply_and_show(ledger, drill, "slow-disk SERVER_B log factor=1")
+    assert [(row[1], row[0]) for row in list_texts(ledger)] == [
         ("slow-disk SERVER_B log factor=8", "✓ undone"),
         ("slow-disk SERVER_B data factor=5", "● active"),
     ]

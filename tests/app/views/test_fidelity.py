@@ -23,7 +23,7 @@ from engine.published.rows import FigureClass, FigureRow
 FIRST, SECOND = list(SECTIONS)[:2]
 
 
-def row(id: str, section: str = FIRST, **changes: Any) -> FigureRow:
+def build_row(id: str, section: str = FIRST, **changes: Any) -> FigureRow:
     fields: dict[str, Any] = {
         "id": id, "section": section, "source": "A paper (2006), table 2a", "what": "transactions / sec",
         "published": 241.0, "ours": 240.9, "unit": "1/s", "kind": FigureClass.CALIBRATED, "verdict": "pass",
@@ -32,15 +32,15 @@ def row(id: str, section: str = FIRST, **changes: Any) -> FigureRow:
     return FigureRow(**(fields | changes))
 
 
-GOOD = row("T2a.tps.NONE")
-BAD = row(
+GOOD = build_row("T2a.tps.NONE")
+BAD = build_row(
     "T3a.writes.OFF",
     kind=FigureClass.PREDICTED,
     verdict="fail",
     error_percent=27.7,
     reason="Bursts, one fewer",
 )
-WORDS = row("F8.below20", SECOND, published="minimal change", ours="0.5 % <fewer>", unit="",
+WORDS = build_row("F8.below20", SECOND, published="minimal change", ours="0.5 % <fewer>", unit="",
             kind=FigureClass.STATEMENT, error_percent=None)  # fmt: skip
 CURVE = Figure(
     "Figure 8: round trip",
@@ -144,7 +144,7 @@ def test_rows_that_arrive_later_are_filtered(open_page: Callable[..., FidelityVi
     page = open_page(StepResult(rows=(GOOD,)))
     page.verdict.setCurrentText("Fail")
     assert list_row_ids(page) == []
-    page.work.found.emit(StepResult(rows=(BAD, row("T2a.cpu"))))
+    page.work.found.emit(StepResult(rows=(BAD, build_row("T2a.cpu"))))
     assert list_row_ids(page) == [BAD.id]
 
 
@@ -154,7 +154,7 @@ def test_a_section_with_an_unexplained_failure_stands_out_more(
     page = open_page(StepResult(rows=(BAD, WORDS)))
     colors = theme.get_tokens(page.palette())
     assert page.parts.item(1).foreground().color() == colors.warn
-    page.work.found.emit(StepResult(rows=(row("T3a.new", verdict="fail", error_percent=50.0),)))
+    page.work.found.emit(StepResult(rows=(build_row("T3a.new", verdict="fail", error_percent=50.0),)))
     assert page.parts.item(1).foreground().color() == colors.bad
     assert page.parts.item(2).foreground().color() == colors.text
 
@@ -249,12 +249,12 @@ def test_every_unit_of_a_figure_is_known_and_each_panel_is_drawn() -> None:
 
 def test_figures_are_drawn_for_the_papers_of_the_given_rows() -> None:
     failovers = [
-        row(f"T6.{cause}.{load}", unit="s", published=3.0, ours=3.1, band=(2.5, 3.5))
+        build_row(f"T6.{cause}.{load}", unit="s", published=3.0, ours=3.1, band=(2.5, 3.5))
         for cause in ("manual", "power-off")
         for load in ("idle", "loaded")
     ]
     many_rows = [
-        row(f"MANY.{n}.{name}", published=n, ours=1.5 * n)
+        build_row(f"MANY.{n}.{name}", published=n, ours=1.5 * n)
         for n in (20, 100)
         for name in ("tps", "cpu", "mirror-cpu")
     ]

@@ -64,9 +64,9 @@ def test_every_panel_has_a_help_page() -> None:
 
 def test_the_german_table_of_states_has_the_rows_of_the_engine(german: None) -> None:
     """The English table comes from the engine; each cause must have the same German word in every row."""
-    rows = _rows(read_page("mirroring_states"))
+    rows = _list_rows(read_page("mirroring_states"))
     language.use_language(language.ENGLISH)
-    original = _rows(read_page("mirroring_states"))
+    original = _list_rows(read_page("mirroring_states"))
     assert len(original) > 10
     assert [(old, new) for old, _, new in rows] == [(old, new) for old, _, new in original]
     words: dict[str, set[str]] = {}
@@ -86,7 +86,7 @@ def test_the_table_of_states_fits_the_screen_and_the_contents_are_complete(qtbot
     assert child(help_view, QListWidget).horizontalScrollBar().maximum() == 0
 
 
-def _rows(page: str) -> list[tuple[str, str, str]]:
+def _list_rows(page: str) -> list[tuple[str, str, str]]:
     return re.findall(r"^\| ([A-Z_]+) \| (.+) \| ([A-Z_]+) \|$", page, re.MULTILINE)
 
 

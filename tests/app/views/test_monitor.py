@@ -49,13 +49,13 @@ def continue_run(monitor: Any, script: str, until_s: float) -> None:
     monitor.show_world(monitor.world)
 
 
-def partners(monitor: Any) -> list[list[str]]:
+def list_partner_cells(monitor: Any) -> list[list[str]]:
     model = monitor.status.partners
     return [[model.index(row, column).data() for column in range(4)] for row in range(model.rowCount())]
 
 
 def test_without_recorded_rows_the_monitor_waits(monitor: Any) -> None:
-    assert partners(monitor) == [
+    assert list_partner_cells(monitor) == [
         ["SERVER_A", "Unknown", "Waiting for data…", "Unknown"],
         ["SERVER_B", "Unknown", "Waiting for data…", "Unknown"],
     ]
@@ -70,7 +70,7 @@ def test_f5_updates_both_partners(qtbot: Any, monitor: Any) -> None:
         "sql SERVER_A#monitor EXEC msdb.dbo.sp_dbmmonitorupdate N'Sales'",
         "sql SERVER_B#monitor EXEC msdb.dbo.sp_dbmmonitorupdate N'Sales'",
     ]
-    assert partners(monitor) == [
+    assert list_partner_cells(monitor) == [
         ["SERVER_A", "Principal", "Synchronized", "Connected"],
         ["SERVER_B", "Mirror", "Synchronized", "Connected"],
     ]
@@ -92,7 +92,7 @@ def test_the_queue_and_its_send_time_are_shown(monitor: Any) -> None:
     assert row.unsent_kb > 30_000
     assert shown_lines["Time to send log (estimated)"] == "Unknown"
     assert shown_lines["Oldest unsent transaction"] == "00:01:00"
-    assert partners(monitor)[0][2] == "Suspended"
+    assert list_partner_cells(monitor)[0][2] == "Suspended"
 
 
 def test_old_rows_stay_and_show_their_age(monitor: Any) -> None:
@@ -100,7 +100,7 @@ def test_old_rows_stay_and_show_their_age(monitor: Any) -> None:
     continue_run(monitor, "", 10.0)
     monitor.refresh()
     continue_run(monitor, "15 power-off SERVER_B", 200.0)
-    assert partners(monitor) == [
+    assert list_partner_cells(monitor) == [
         ["SERVER_A", "Principal", "Synchronized", "Connected"],
         ["SERVER_B", "Unknown", "Not connected to SERVER_B", "Unknown"],
     ]
@@ -110,7 +110,7 @@ def test_old_rows_stay_and_show_their_age(monitor: Any) -> None:
     monitor.lines.clear()
     monitor.refresh()
     assert [line.split()[1] for line in monitor.lines] == ["SERVER_A#monitor"]
-    assert partners(monitor)[0][2] == "Disconnected"
+    assert list_partner_cells(monitor)[0][2] == "Disconnected"
     assert "Outdated" not in monitor.banner.text()
 
 
@@ -126,7 +126,10 @@ def test_after_a_failover_the_new_principal_is_listed_first_and_the_choice_stays
     monitor.refresh()
     assert monitor.history.servers.currentText() == "SERVER_B"
     monitor.tabs.setCurrentWidget(monitor.status)
-    assert [row[:2] for row in partners(monitor)] == [["SERVER_B", "Principal"], ["SERVER_A", "Mirror"]]
+    assert [row[:2] for row in list_partner_cells(monitor)] == [
+        ["SERVER_B", "Principal"],
+        ["SERVER_A", "Mirror"],
+    ]
 
 
 def test_with_two_principals_the_older_row_shows_its_age(monitor: Any) -> None:
@@ -134,7 +137,10 @@ def test_with_two_principals_the_older_row_shows_its_age(monitor: Any) -> None:
     continue_run(monitor, "", 10.0)
     monitor.refresh()
     continue_run(monitor, f"{FAILOVER}\n190 sql SERVER_B EXEC msdb.dbo.sp_dbmmonitorupdate N'Sales'", 200.0)
-    assert [row[:2] for row in partners(monitor)] == [["SERVER_B", "Principal"], ["SERVER_A", "Principal"]]
+    assert [row[:2] for row in list_partner_cells(monitor)] == [
+        ["SERVER_B", "Principal"],
+        ["SERVER_A", "Principal"],
+    ]
     assert "12:00:10 (3:10 ago)" in monitor.banner.text()
     assert "Outdated" in monitor.banner.text()
     assert [box.title() for box in monitor.status.logs] == ["Principal log (12:03:10)", "Mirror log"]
@@ -173,7 +179,7 @@ def test_in_a_narrow_dock_titles_are_short_and_texts_complete(monitor: Any) -> N
     monitor.resize(30 * unit, 340)
     QApplication.processEvents()
     assert [column.heading for column in model.columns] == ["Server", "Role", "State", "Witness"]
-    assert partners(monitor)[0] == ["SERVER_A", "Principal", "Synchronized", "Connected"]
+    assert list_partner_cells(monitor)[0] == ["SERVER_A", "Principal", "Synchronized", "Connected"]
 
 
 def test_pages_are_as_narrow_as_their_widest_control(monitor: Any) -> None:
@@ -292,7 +298,7 @@ def test_without_a_session_the_monitor_is_empty(monitor: Any) -> None:
     continue_run(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF", 10.0)
     assert monitor.databases.count() == 0
     assert monitor.banner.text() == "No mirrored database."
-    assert partners(monitor) == []
+    assert list_partner_cells(monitor) == []
     monitor.refresh()
     assert monitor.lines == []
 

@@ -66,7 +66,7 @@ def explorer(qtbot: Any, drill: Drill) -> Explorer:
     return explorer
 
 
-def label(explorer: Explorer, *path: str) -> str | None:
+def get_label(explorer: Explorer, *path: str) -> str | None:
     item = explorer.tree.find(path)
     return item.text() if item is not None else None
 
@@ -84,12 +84,12 @@ def list_children(explorer: Explorer, *path: str) -> list[str]:
     return [item.child(row).text() for row in range(item.rowCount())]
 
 
-def happens(explorer: Explorer, drill: Drill, *lines: str, then_s: float = 25.0) -> None:
+def apply_and_show(explorer: Explorer, drill: Drill, *lines: str, then_s: float = 25.0) -> None:
     explorer.add_events(do(drill.world, *lines, then_s=then_s))
     explorer.show_world(drill.world)
 
 
-def texts(menu: QMenu) -> list[str]:
+def list_texts(menu: QMenu) -> list[str]:
     return [action.text().replace("&", "") for action in menu.actions() if not action.isSeparator()]
 
 
@@ -120,7 +120,7 @@ def test_labels_match_management_studio(role: Role, changes: dict[str, Any], wan
 
 
 def test_the_tree_matches_management_studio(explorer: Explorer) -> None:
-    assert label(explorer, "SERVER_A") == "SERVER_A (SQL Server 9.0.5000 - CORP\\dba)"
+    assert get_label(explorer, "SERVER_A") == "SERVER_A (SQL Server 9.0.5000 - CORP\\dba)"
     assert list_children(explorer, "SERVER_A") == [
         "Databases", "Security", "Server Objects", "Management", "SQL Server Agent",
     ]  # fmt: skip
@@ -143,11 +143,11 @@ def test_the_tree_matches_management_studio(explorer: Explorer) -> None:
 
 def test_labels_stay_old_until_a_refresh(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     go(explorer, *SALES_A)
-    happens(explorer, drill, "pull-cable SERVER_B", then_s=30.0)
-    assert label(explorer, *SALES_A) == "Sales (Principal, Synchronized)"
+    apply_and_show(explorer, drill, "pull-cable SERVER_B", then_s=30.0)
+    assert get_label(explorer, *SALES_A) == "Sales (Principal, Synchronized)"
     assert explorer.age.text() == "Databases of SERVER_A, as of 0:00, 30\u00a0s ago"
     qtbot.keyClick(explorer.view, Key.Key_F5)
-    assert label(explorer, *SALES_A) == "Sales (Principal, Disconnected)"
+    assert get_label(explorer, *SALES_A) == "Sales (Principal, Disconnected)"
     assert explorer.age.text() == "Sales of SERVER_A, as of 0:30, just now"
     go(explorer, "SERVER_A", "databases")
     assert "as of 0:00" in explorer.age.text()
@@ -155,64 +155,64 @@ def test_labels_stay_old_until_a_refresh(qtbot: Any, explorer: Explorer, drill: 
 
 def test_a_lost_server_is_noticed_only_by_a_refresh(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     go(explorer, *SALES_B)
-    happens(explorer, drill, "power-off SERVER_B")
-    assert label(explorer, *SALES_B) == "Sales (Mirror, Synchronized / Restoring...)"
+    apply_and_show(explorer, drill, "power-off SERVER_B")
+    assert get_label(explorer, *SALES_B) == "Sales (Mirror, Synchronized / Restoring...)"
     qtbot.keyClick(explorer.view, Key.Key_F5)
-    assert label(explorer, "SERVER_B") == "SERVER_B (not available)"
+    assert get_label(explorer, "SERVER_B") == "SERVER_B (not available)"
     # the last known state stays
-    assert label(explorer, *SALES_B) == "Sales (Mirror, Synchronized / Restoring...)"
+    assert get_label(explorer, *SALES_B) == "Sales (Mirror, Synchronized / Restoring...)"
     assert explorer.age.text() == "Cannot connect to SERVER_B (error 53)."
     go(explorer, "SERVER_B")
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert list_children(explorer, "SERVER_B") == ["Cannot connect to SERVER_B."]
-    happens(explorer, drill, "power-on SERVER_B", then_s=120.0)
-    assert label(explorer, "SERVER_B") == "SERVER_B (not available)"
+    apply_and_show(explorer, drill, "power-on SERVER_B", then_s=120.0)
+    assert get_label(explorer, "SERVER_B") == "SERVER_B (not available)"
     qtbot.keyClick(explorer.view, Key.Key_F5)
-    assert label(explorer, "SERVER_B") == "SERVER_B (SQL Server 9.0.5000 - CORP\\dba)"
-    assert label(explorer, *SALES_B) is not None  # still expanded
+    assert get_label(explorer, "SERVER_B") == "SERVER_B (SQL Server 9.0.5000 - CORP\\dba)"
+    assert get_label(explorer, *SALES_B) is not None  # still expanded
 
 
 def test_each_server_reports_its_own_knowledge(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     # SERVER_B fails over, and SERVER_A does not notice it
-    happens(explorer, drill, "pull-cable SERVER_A", then_s=60.0)
+    apply_and_show(explorer, drill, "pull-cable SERVER_A", then_s=60.0)
     go(explorer, "SERVER_B", "databases")
     qtbot.keyClick(explorer.view, Key.Key_F5)
-    assert label(explorer, *SALES_B) == "Sales (Principal, Disconnected)"
-    assert label(explorer, *SALES_A) == "Sales (Principal, Synchronized)"
-    happens(
+    assert get_label(explorer, *SALES_B) == "Sales (Principal, Disconnected)"
+    assert get_label(explorer, *SALES_A) == "Sales (Principal, Synchronized)"
+    apply_and_show(
         explorer, drill, "cut SERVER_A SERVER_B", "cut SERVER_A SERVER_W", "plug-cable SERVER_A", then_s=5.0
     )
     go(explorer, "SERVER_A", "databases")
     qtbot.keyClick(explorer.view, Key.Key_F5)
-    assert label(explorer, *SALES_A) == "Sales (Principal, Disconnected / In Recovery)"
+    assert get_label(explorer, *SALES_A) == "Sales (Principal, Disconnected / In Recovery)"
 
 
 def test_a_frozen_server_blocks_the_request_until_the_login_timeout(
     qtbot: Any, explorer: Explorer, drill: Drill
 ) -> None:
-    happens(explorer, drill, "hang SERVER_W", then_s=1.0)
+    apply_and_show(explorer, drill, "hang SERVER_W", then_s=1.0)
     go(explorer, "SERVER_W")
     qtbot.keyClick(explorer.view, Key.Key_F5)
-    assert str(label(explorer, "SERVER_W")).endswith("(expanding...)")
-    happens(explorer, drill, then_s=14.0)
-    assert str(label(explorer, "SERVER_W")).endswith("(expanding...)")
-    happens(explorer, drill, then_s=1.5)
-    assert label(explorer, "SERVER_W") == "SERVER_W (not available)"
+    assert str(get_label(explorer, "SERVER_W")).endswith("(expanding...)")
+    apply_and_show(explorer, drill, then_s=14.0)
+    assert str(get_label(explorer, "SERVER_W")).endswith("(expanding...)")
+    apply_and_show(explorer, drill, then_s=1.5)
+    assert get_label(explorer, "SERVER_W") == "SERVER_W (not available)"
     assert explorer.age.text() == "Cannot connect to SERVER_W (error -2)."
     qtbot.keyClick(explorer.view, Key.Key_F5)
-    happens(explorer, drill, "unhang SERVER_W", then_s=1.0)
-    assert label(explorer, "SERVER_W") == "SERVER_W (SQL Server 9.0.5000 - CORP\\dba)"
+    apply_and_show(explorer, drill, "unhang SERVER_W", then_s=1.0)
+    assert get_label(explorer, "SERVER_W") == "SERVER_W (SQL Server 9.0.5000 - CORP\\dba)"
 
 
 def test_a_folder_is_loaded_when_first_expanded(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
-    happens(explorer, drill, then_s=30.0)
+    apply_and_show(explorer, drill, then_s=30.0)
     go(explorer, "SERVER_A", "agent", "jobs")
     assert "SERVER_A, as of 0:00" in explorer.age.text()
     qtbot.keyClick(explorer.view, Key.Key_Right)
     assert "Jobs of SERVER_A, as of 0:30" in explorer.age.text()
-    happens(explorer, drill, "stop-service SERVER_W", then_s=10.0)
+    apply_and_show(explorer, drill, "stop-service SERVER_W", then_s=10.0)
     assert list_children(explorer, "SERVER_W", "security", "logins") == ["Cannot connect to SERVER_W."]
-    assert label(explorer, "SERVER_W") == "SERVER_W (not available)"
+    assert get_label(explorer, "SERVER_W") == "SERVER_W (not available)"
 
 
 def test_a_name_is_dragged_into_a_query(explorer: Explorer) -> None:
@@ -237,19 +237,19 @@ def test_another_moment_refreshes_all_and_keeps_expanded_nodes(explorer: Explore
     before = drill.world.fork()
     list_children(explorer, "SERVER_B", "security", "logins")
     go(explorer, *SALES_A)
-    happens(explorer, drill, "pull-cable SERVER_B", then_s=30.0)
+    apply_and_show(explorer, drill, "pull-cable SERVER_B", then_s=30.0)
     explorer.refresh()
     explorer.show_drill(Drill(before))
-    assert label(explorer, *SALES_A) == "Sales (Principal, Synchronized)"
+    assert get_label(explorer, *SALES_A) == "Sales (Principal, Synchronized)"
     assert explorer.node is not None
     assert explorer.node.path == SALES_A
-    assert label(explorer, "SERVER_B", "security", "logins", "login:sa") == "sa"
+    assert get_label(explorer, "SERVER_B", "security", "logins", "login:sa") == "sa"
 
 
 # --- requests sent ------------------------------------------------------------------------------------------
 
 
-def menu_of(qtbot: Any, explorer: Explorer, *path: str) -> QMenu:
+def open_menu(qtbot: Any, explorer: Explorer, *path: str) -> QMenu:
     item = explorer.tree.find(path)
     assert item is not None
     menu = QMenu(explorer)
@@ -267,8 +267,8 @@ def trigger(menu: QMenu, *labels: str) -> None:
 
 
 def test_menu_of_a_server_is_complete(qtbot: Any, explorer: Explorer) -> None:
-    menu = menu_of(qtbot, explorer, "SERVER_B")
-    assert texts(menu) == ["New query", "Start", "Stop", "Restart", "View SQL Server Log", "Refresh"]
+    menu = open_menu(qtbot, explorer, "SERVER_B")
+    assert list_texts(menu) == ["New query", "Start", "Stop", "Restart", "View SQL Server Log", "Refresh"]
     trigger(menu, "Stop")
     assert explorer.lines == ["stop-service SERVER_B"]
     with qtbot.waitSignal(explorer.log_wanted) as blocker:
@@ -278,8 +278,8 @@ def test_menu_of_a_server_is_complete(qtbot: Any, explorer: Explorer) -> None:
 
 def test_menu_of_a_database_is_complete(qtbot: Any, explorer: Explorer) -> None:
     go(explorer, *SALES_A)
-    menu = menu_of(qtbot, explorer, *SALES_A)
-    assert texts(menu) == ["New query", "Script Mirroring as", "Tasks", "Refresh"]
+    menu = open_menu(qtbot, explorer, *SALES_A)
+    assert list_texts(menu) == ["New query", "Script Mirroring as", "Tasks", "Refresh"]
     trigger(menu, "New query")
     assert explorer.queries == [("SERVER_A", "USE [Sales]\nGO\n")]
     with qtbot.waitSignal(explorer.monitor_wanted) as blocker:
@@ -293,21 +293,21 @@ def test_menu_of_a_database_is_complete(qtbot: Any, explorer: Explorer) -> None:
 def test_a_job_is_enabled_by_statement_and_then_shown(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     list_children(explorer, "SERVER_A", "agent", "jobs")
     go(explorer, "SERVER_A", "agent", "jobs", "job:Monitor")
-    trigger(menu_of(qtbot, explorer, "SERVER_A", "agent", "jobs", "job:Monitor"), "Enable")
-    happens(explorer, drill, *explorer.lines, then_s=1.0)
-    assert label(explorer, "SERVER_A", "agent", "jobs", "job:Monitor") == "Monitor"
+    trigger(open_menu(qtbot, explorer, "SERVER_A", "agent", "jobs", "job:Monitor"), "Enable")
+    apply_and_show(explorer, drill, *explorer.lines, then_s=1.0)
+    assert get_label(explorer, "SERVER_A", "agent", "jobs", "job:Monitor") == "Monitor"
     drill.world.update_instance("SERVER_A", jobs=())
-    trigger(menu_of(qtbot, explorer, "SERVER_A", "agent", "jobs", "job:Monitor"), "Disable")
-    happens(explorer, drill, explorer.lines[-1], then_s=1.0)
+    trigger(open_menu(qtbot, explorer, "SERVER_A", "agent", "jobs", "job:Monitor"), "Disable")
+    apply_and_show(explorer, drill, explorer.lines[-1], then_s=1.0)
     assert explorer.age.text().startswith("Msg 14262")
 
 
 def test_the_agent_is_started_and_stopped(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
-    trigger(menu_of(qtbot, explorer, "SERVER_A", "agent"), "Stop")
-    happens(explorer, drill, *explorer.lines, then_s=1.0)
+    trigger(open_menu(qtbot, explorer, "SERVER_A", "agent"), "Stop")
+    apply_and_show(explorer, drill, *explorer.lines, then_s=1.0)
     go(explorer, "SERVER_A", "agent")
     qtbot.keyClick(explorer.view, Key.Key_F5)
-    assert label(explorer, "SERVER_A", "agent") == "SQL Server Agent (stopped)"
+    assert get_label(explorer, "SERVER_A", "agent") == "SQL Server Agent (stopped)"
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,7 @@ def test_context_menu_opens_by_key(qtbot: Any, qtlog: Any, explorer: Explorer) -
     with qtlog.disabled():  # the offscreen plugin cannot raise menus
         explorer.view.customContextMenuRequested.emit(explorer.view.visualRect(item.index()).center())
         (menu,) = [menu for menu in explorer.findChildren(QMenu) if menu.isVisible()]
-        assert "Tasks" in texts(menu)
+        assert "Tasks" in list_texts(menu)
         assert explorer.node is not None
         assert explorer.node.path == SALES_A
         menu.close()
@@ -405,7 +405,7 @@ def test_the_properties_page_fails_over_after_a_confirmation(
     qtbot.mouseClick(page.buttons[FAILOVER], Qt.MouseButton.LeftButton)
     qtbot.mouseClick(page.yes, Qt.MouseButton.LeftButton)
     assert explorer.lines == ["sql SERVER_A#mirroring-Sales ALTER DATABASE [Sales] SET PARTNER FAILOVER"]
-    happens(explorer, drill, *explorer.lines, then_s=60.0)
+    apply_and_show(explorer, drill, *explorer.lines, then_s=60.0)
     page.refresh()
     assert page.labels["Mirror"].text() == "SERVER_A (this server)"
     page.close()
@@ -415,11 +415,11 @@ def test_the_properties_page_shows_the_servers_refusal(qtbot: Any, explorer: Exp
     go(explorer, *SALES_A)
     explorer.tools["explorer.properties"].trigger()
     (page,) = explorer.pages
-    happens(explorer, drill, "pull-cable SERVER_B", then_s=30.0)
+    apply_and_show(explorer, drill, "pull-cable SERVER_B", then_s=30.0)
     assert page.labels["Status"].text() == "Synchronized"  # the state when the page was opened
     qtbot.mouseClick(page.buttons[FAILOVER], Qt.MouseButton.LeftButton)
     qtbot.mouseClick(page.yes, Qt.MouseButton.LeftButton)
-    happens(explorer, drill, *explorer.lines, then_s=1.0)
+    apply_and_show(explorer, drill, *explorer.lines, then_s=1.0)
     assert page.message.text().startswith("Msg 1447")
     assert page.labels["Status"].text() == "No connection"
     explorer.show_drill(drill)

@@ -50,25 +50,25 @@ def desk(qtbot: Any) -> Desk:
     return desk
 
 
-def lines(desk: Desk) -> list[str]:
+def list_lines(desk: Desk) -> list[str]:
     model = desk.palette_.model
     return [model.index(row).data() for row in range(model.rowCount())]
 
 
 def test_every_command_is_listed_with_its_group_and_keys(desk: Desk) -> None:
-    assert lines(desk) == ["Time: Run or pause", "Time: Next event, F9", "Views: Next theme"]
+    assert list_lines(desk) == ["Time: Run or pause", "Time: Next event, F9", "Views: Next theme"]
     assert desk.palette_.field.hasFocus()
 
 
 def test_an_action_without_a_group_is_listed_alone(desk: Desk) -> None:
     desk.palette_.offer([("", [desk.actions_["Next theme"]])])
     desk.palette_.open()
-    assert lines(desk) == ["Next theme"]
+    assert list_lines(desk) == ["Next theme"]
 
 
 def test_typing_and_enter_run_a_command_and_restore_the_focus(qtbot: Any, desk: Desk) -> None:
     qtbot.keyClicks(desk.palette_.field, "nxt th")
-    assert lines(desk) == ["Views: Next theme"]
+    assert list_lines(desk) == ["Views: Next theme"]
     qtbot.keyClick(desk.palette_.field, Key.Key_Return)
     assert desk.done == ["Next theme"]
     assert desk.palette_.isHidden()
@@ -107,7 +107,7 @@ def test_a_click_on_a_line_runs_its_command(qtbot: Any, desk: Desk) -> None:
 def test_disabled_commands_are_last_and_cannot_run(qtbot: Any, desk: Desk) -> None:
     desk.actions_["&Run or pause"].setEnabled(False)
     desk.palette_.open()
-    assert lines(desk)[-1] == "Time: Run or pause, not available now"
+    assert list_lines(desk)[-1] == "Time: Run or pause, not available now"
     qtbot.keyClicks(desk.palette_.field, "pause")
     qtbot.keyClick(desk.palette_.field, Key.Key_Return)
     assert desk.done == []
@@ -117,21 +117,21 @@ def test_disabled_commands_are_last_and_cannot_run(qtbot: Any, desk: Desk) -> No
 def test_invisible_commands_are_not_found(desk: Desk) -> None:
     desk.actions_["Next theme"].setVisible(False)
     desk.palette_.open()
-    assert lines(desk) == ["Time: Run or pause", "Time: Next event, F9"]
+    assert list_lines(desk) == ["Time: Run or pause", "Time: Next event, F9"]
 
 
 def test_recent_commands_come_first_until_typing(qtbot: Any, desk: Desk) -> None:
     qtbot.keyClicks(desk.palette_.field, "theme")
     qtbot.keyClick(desk.palette_.field, Key.Key_Return)
     desk.palette_.open()
-    assert lines(desk)[0] == "Views: Next theme"
+    assert list_lines(desk)[0] == "Views: Next theme"
     qtbot.keyClicks(desk.palette_.field, "next")
-    assert lines(desk)[0] == "Time: Next event, F9"
+    assert list_lines(desk)[0] == "Time: Next event, F9"
 
 
 def test_no_match_is_reported(qtbot: Any, desk: Desk) -> None:
     qtbot.keyClicks(desk.palette_.field, "zebra")
-    assert lines(desk) == []
+    assert list_lines(desk) == []
     assert "no match; 0 of 3" in desk.palette_.field.accessibleDescription()
     qtbot.keyClick(desk.palette_.field, Key.Key_Return)
     assert desk.done == []

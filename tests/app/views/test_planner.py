@@ -42,7 +42,7 @@ def settle(planner: Planner) -> None:
     planner.rewrite()
 
 
-def heights(planner: Planner, counter: str, axis: str, mode: SafetyMode) -> Any:
+def list_heights(planner: Planner, counter: str, axis: str, mode: SafetyMode) -> Any:
     return planner.curves.cells[counter, axis].curves[mode].getData()[1]
 
 
@@ -50,7 +50,7 @@ def test_the_planner_opens_with_the_papers_local_network(planner: Planner) -> No
     assert planner.plan is not None
     curve = sweep_rtt(planner.plan, RTT_MS)
     assert planner.plan.workload.name == "Workload1"
-    assert heights(planner, "transactions_per_s", "rtt_ms", SafetyMode.FULL) == pytest.approx(
+    assert list_heights(planner, "transactions_per_s", "rtt_ms", SafetyMode.FULL) == pytest.approx(
         curve.read_column("transactions_per_s")
     )
     assert planner.findings.text.startswith("Safety level: Both levels meet the goals")
@@ -69,7 +69,7 @@ def test_dragging_a_slider_updates_mark_curves_and_then_findings(planner: Planne
     cell = planner.curves.cells["transactions_per_s", "rtt_ms"]
     assert 10.0 ** cell.mark.value() == pytest.approx(100.0, rel=0.02)
     assert cell.dots[SafetyMode.FULL].getData()[1][0] < 215.0
-    assert max(heights(planner, "transactions_per_s", "bandwidth_mbps", SafetyMode.FULL)) < 215.0
+    assert max(list_heights(planner, "transactions_per_s", "bandwidth_mbps", SafetyMode.FULL)) < 215.0
     assert planner.findings.text == before
     planner.rewrite()
     assert planner.findings.text.startswith("Safety level: Neither level meets the goals")
@@ -213,7 +213,7 @@ def test_rows_can_be_selected_but_not_none(planner: Planner) -> None:
     actions = {action.data(): action for action in planner.counter_menu.actions()}
     actions["link_use_percent"].trigger()
     assert planner.curves.counters[-1] == "link_use_percent"
-    assert np.isfinite(heights(planner, "link_use_percent", "rtt_ms", SafetyMode.FULL)).all()
+    assert np.isfinite(list_heights(planner, "link_use_percent", "rtt_ms", SafetyMode.FULL)).all()
     for name in (*planner.curves.counters,):
         actions[name].trigger()
     assert len(planner.curves.counters) == 1

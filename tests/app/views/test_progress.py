@@ -23,12 +23,12 @@ NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 COURSES = (DrillCandidate("one", ("quorum",), 0, 5), DrillCandidate("two", ("resume",), 1, 9))
 
 
-def days(count: float) -> timedelta:
+def build_days(count: float) -> timedelta:
     return timedelta(days=count)
 
 
 def test_skills_have_bars_and_recommended_drills(qtbot: QtBot) -> None:
-    runs = [PracticedRun("one", DrillMode.EXAM, 100.0, 0, NOW - days(10), 300.0)]
+    runs = [PracticedRun("one", DrillMode.EXAM, 100.0, 0, NOW - build_days(10), 300.0)]
     page = ProgressPage()
     qtbot.addWidget(page)
     skill_list = estimate_skills(runs, {"one": ("quorum",), "two": ("resume",)}, NOW)
@@ -71,7 +71,7 @@ def test_confidence_in_all_answers_is_drawn_and_described(qtbot: QtBot) -> None:
 
 def test_a_proved_skill_has_a_tick(qtbot: QtBot) -> None:
     runs = [
-        PracticedRun(name, DrillMode.PRACTICE, 90.0, 0, NOW - days(ago), 300.0)
+        PracticedRun(name, DrillMode.PRACTICE, 90.0, 0, NOW - build_days(ago), 300.0)
         for name, ago in (("one", 9), ("two", 2))
     ]
     page = ProgressPage()
@@ -88,15 +88,15 @@ def test_a_proved_skill_has_a_tick(qtbot: QtBot) -> None:
 def test_times_are_described_in_words() -> None:
     assert format_elapsed(NOW, NOW) == format_elapsed(NOW - timedelta(hours=1), NOW) == "today"
     assert (
-        format_elapsed(NOW - days(1), NOW),
-        format_elapsed(NOW - days(40), NOW),
+        format_elapsed(NOW - build_days(1), NOW),
+        format_elapsed(NOW - build_days(40), NOW),
         format_elapsed(None, NOW),
     ) == (
         "1 day ago",
         "40 days ago",
         "–",
     )
-    assert (format_due(NOW, NOW), format_due(NOW + days(3), NOW), format_due(None, NOW)) == (
+    assert (format_due(NOW, NOW), format_due(NOW + build_days(3), NOW), format_due(None, NOW)) == (
         "now",
         "in 3 days",
         "–",
@@ -109,7 +109,7 @@ def test_the_history_draws_the_selected_drill(qtbot: QtBot) -> None:
     scores = [("a", 90.0, True), ("b", 50.0, False), ("a", 40.0, False), ("lab", None, False)]
     page.show_runs(
         [
-            FinishedRun(9 - n, NOW - days(n), name, "exam", score, 1.0, 0, name, retried)
+            FinishedRun(9 - n, NOW - build_days(n), name, "exam", score, 1.0, 0, name, retried)
             for n, (name, score, retried) in enumerate(scores)
         ]
     )

@@ -26,12 +26,12 @@ def sheet(qtbot: Any) -> ShortcutSheet:
     return sheet
 
 
-def text(sheet: ShortcutSheet) -> str:
+def get_text(sheet: ShortcutSheet) -> str:
     return sheet.sheet.toPlainText().replace("\u2060", "").replace("\u00a0", " ")
 
 
 def test_every_command_is_listed_with_its_keys(sheet: ShortcutSheet) -> None:
-    sheet_text = text(sheet)
+    sheet_text = get_text(sheet)
     for command in keys.COMMANDS:
         assert command.text in sheet_text
         for key in SSMS[command.name]:
@@ -51,19 +51,19 @@ def test_typing_searches_names_groups_and_keys(
     qtbot: Any, sheet: ShortcutSheet, query: str, listed_text: str, absent_text: str
 ) -> None:
     qtbot.keyClicks(sheet.field, query)
-    assert listed_text in text(sheet)
-    assert absent_text not in text(sheet)
+    assert listed_text in get_text(sheet)
+    assert absent_text not in get_text(sheet)
 
 
 def test_no_match_is_reported(qtbot: Any, sheet: ShortcutSheet) -> None:
     qtbot.keyClicks(sheet.field, "zebra")
-    assert "No matching commands or shortcuts." in text(sheet)
+    assert "No matching commands or shortcuts." in get_text(sheet)
 
 
 def test_custom_keys_are_listed(sheet: ShortcutSheet) -> None:
     sheet.show_keys(keys.VS_CODE, keys.resolve_keys(keys.VS_CODE, {"time.step": ("Ctrl+Shift+F12",)}))
     assert "VS Code" in sheet.windowTitle()
-    assert "Ctrl+Shift+F12" in text(sheet)
+    assert "Ctrl+Shift+F12" in get_text(sheet)
 
 
 def test_escape_closes_the_sheet_and_the_button_opens_the_key_editor(
@@ -94,7 +94,7 @@ def test_columns_contain_everything_once_in_order(columns: int) -> None:
 
 def test_a_key_with_another_scope_names_it(sheet: ShortcutSheet) -> None:
     """F8 is listed among global keys and must name its own scope."""
-    lines = text(sheet).splitlines()
+    lines = get_text(sheet).splitlines()
     assert any("Object Explorer" in line and "on the desk" in line for line in lines)
     assert not any("Topology" in line and "on the desk" in line for line in lines)
 
@@ -103,8 +103,8 @@ def test_unused_keys_of_management_studio_are_listed_and_reserved(
     sheet: ShortcutSheet,
 ) -> None:
     used_keys = {key for names in SSMS.values() for key in names}
-    assert "Management Studio shortcuts without a function here" in text(sheet)
+    assert "Management Studio shortcuts without a function here" in get_text(sheet)
     for key, reason in ABSENT:
         assert key not in used_keys
-        assert keys.format_native(key) in text(sheet)
-        assert reason in text(sheet)
+        assert keys.format_native(key) in get_text(sheet)
+        assert reason in get_text(sheet)

@@ -37,13 +37,13 @@ TPS_A, TPS_B = (
 )
 
 
-def lab() -> Drill:
+def build_lab() -> Drill:
     return Drill(load_scenario((files("scenarios") / "lab.toml").read_text(encoding="utf-8"), "lab"))
 
 
 @pytest.fixture
 def drill() -> Drill:
-    drill = lab()
+    drill = build_lab()
     drill.advance_to(3000)
     return drill
 
@@ -61,12 +61,12 @@ def monitor(qtbot: Any, drill: Drill) -> SystemMonitor:
     return monitor
 
 
-def at_end(drill: Drill, choice: CounterChoice) -> float:
+def measure_at_end(drill: Drill, choice: CounterChoice) -> float:
     history = SampleHistory(drill)
     return float(history.compute_values(choice, history.count - 1, history.count)[0])
 
 
-def cells(monitor: SystemMonitor, column: str) -> list[str]:
+def list_cells(monitor: SystemMonitor, column: str) -> list[str]:
     place = [c.title for c in monitor.model.columns].index(column)
     return [monitor.model.index(row, place).data() for row in range(monitor.model.rowCount())]
 
@@ -74,7 +74,9 @@ def cells(monitor: SystemMonitor, column: str) -> list[str]:
 # --- values -------------------------------------------------------------------------------------------------
 
 
-def counters_by_sql(drill: Drill, server: str, database: str) -> dict[tuple[str, str], tuple[float, int]]:
+def read_counters_by_sql(
+    drill: Drill, server: str, database: str
+) -> dict[tuple[str, str], tuple[float, int]]:
     """Return value and type of each (object, counter), as a query on the server shows them."""
     drill.apply_line(
         f"sql {server} SELECT object_name, counter_name, cntr_value, cntr_type FROM "
@@ -91,10 +93,10 @@ def test_values_match_a_query_on_the_server(drill: Drill, server: str) -> None:
     drill.advance_to(6000)
     drill.apply_line("mend SERVER_A SERVER_B")  # so that queues exist and change
     drill.advance_to(6600)
-    before = counters_by_sql(drill, server, "Sales")
+    before = read_counters_by_sql(drill, server, "Sales")
     start = drill.samples.count
     drill.advance_to(7000)
-    counters_after = counters_by_sql(drill, server, "Sales")
+    counters_after = read_counters_by_sql(drill, server, "Sales")
     compared = 0
     for perf in PERFS:
         if (perf.group, perf.name) not in counters_after:
@@ -116,7 +118,9 @@ def test_every_counter_of_the_product_is_available_or_listed_as_absent(drill: Dr
     drill.apply_line("upgrade SERVER_W 2014")
     drill.advance_to(drill.tick + 200_00)
     counter_names = {
-        name for group, name in counters_by_sql(drill, "SERVER_A", "Sales") if group == "Database Mirroring"
+        name
+        for group, name in read_counters_by_sql(drill, "SERVER_A", "Sales")
+        if group == "Database Mirroring"
     }
     assert counter_names <= set(list_names(MIRRORING, 2014)) | set(NOT_SIMULATED)
     assert set(list_names(MIRRORING, 2005)) <= counter_names
@@ -125,12 +129,12 @@ def test_every_counter_of_the_product_is_available_or_listed_as_absent(drill: Dr
 
 
 def test_each_partner_has_its_own_counters_after_a_role_change(drill: Drill) -> None:
-    assert at_end(drill, TPS_A) > 100.0
-    assert at_end(drill, TPS_B) == 0.0
+    assert measure_at_end(drill, TPS_A) > 100.0
+    assert measure_at_end(drill, TPS_B) == 0.0
     drill.apply_line("sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER")
     drill.advance_to(drill.tick + 6000)
-    assert at_end(drill, TPS_B) > 100.0
-    assert at_end(drill, TPS_A) == 0.0
+    assert measure_at_end(drill, TPS_B) > 100.0
+    assert measure_at_end(drill, TPS_A) == 0.0
     history = SampleHistory(drill)
     before = history.compute_values(TPS_A, 0, 25)
     assert (before > 100.0).all()  # earlier values stay
@@ -197,8 +201,8 @@ def test_statistics_and_lines_follow_the_run(monitor: SystemMonitor, drill: Dril
     drill.apply_line("cut SERVER_A SERVER_B")
     drill.advance_to(drill.tick + 6000)
     monitor.show_world(drill.world)
-    assert int(cells(monitor, "Last")[place].replace(",", "")) > 10_000
-    assert cells(monitor, "Scale")[place] == "0.001"
+    assert int(list_cells(monitor, "Last")[place].replace(",", "")) > 10_000
+    assert list_cells(monitor, "Scale")[place] == "0.001"
     _, y = require(child(monitor, CounterPlot)).curves[SEND_A].getData()
     assert 10.0 < y.max() <= 100.0
 
@@ -241,10 +245,10 @@ def test_counters_are_removed_highlighted_and_scaled_by_key(qtbot: Any, monitor:
         c: curve.opts["pen"].widthF() for c, curve in require(child(monitor, CounterPlot)).curves.items()
     }
     assert [c for c, width in widths.items() if width > 2.0] == [choice]
-    scale = cells(monitor, "Scale")[0]
+    scale = list_cells(monitor, "Scale")[0]
     monitor.table.selectRow(0)
     qtbot.keyClick(monitor.table, Key.Key_Up, Qt.KeyboardModifier.ControlModifier)
-    assert float(cells(monitor, "Scale")[0]) == pytest.approx(10.0 * float(scale))
+    assert float(list_cells(monitor, "Scale")[0]) == pytest.approx(10.0 * float(scale))
     qtbot.keyClick(monitor.table, Key.Key_Delete)
     assert choice in monitor.choices
     assert len(monitor.choices) == 5
@@ -259,7 +263,7 @@ def test_another_moment_shows_only_its_past(monitor: SystemMonitor, drill: Drill
     monitor.show_drill(earlier_drill)
     x, _ = require(child(monitor, CounterPlot)).curves[SEND_A].getData()
     assert x.max() <= 30.0
-    assert cells(monitor, "Maximum")[monitor.choices.index(SEND_A)] == "0"
+    assert list_cells(monitor, "Maximum")[monitor.choices.index(SEND_A)] == "0"
 
 
 def test_colors_and_spoken_names_are_listed(monitor: SystemMonitor) -> None:

@@ -22,7 +22,7 @@ STEPS = ("detected", "redo_done", "decided", "online", "undo_done")
 PHASES = PHASES_OF["mirroring"][:-1]
 
 
-def failover(
+def build_failover(
     kind: str, cause: str, failed_tick: int, *ticks: int, load: bool = True, reason: str = ""
 ) -> Failover:
     """Return a failover after a failure at *failed_tick*; each step follows *ticks* after the previous step."""
@@ -45,7 +45,7 @@ def timing(qtbot: Any) -> Timing:
     return timing
 
 
-def cells(model: Any) -> list[list[str]]:
+def list_cells(model: Any) -> list[list[str]]:
     return [[model.index(r, c).data() for c in range(model.columnCount())] for r in range(model.rowCount())]
 
 
@@ -57,12 +57,12 @@ def test_a_time_of_two_digits_fits_its_bold_column(timing: Timing) -> None:
 
 
 def test_a_failover_is_shown_in_phases_next_to_its_published_row(timing: Timing, run: Any) -> None:
-    run.world.failovers = [failover("automatic", "power-off", 4100, 82, 4, 101, 160, 40)]
+    run.world.failovers = [build_failover("automatic", "power-off", 4100, 82, 4, 101, 160, 40)]
     run.published = {0: (2.6, "Table 6")}
     timing.show_drill(run)
-    assert cells(timing.model)[0][0] == "0:41  Sales: automatic, power-off"
-    assert cells(timing.model)[0][2] == "2.65 s"
-    assert cells(timing.steps) == [
+    assert list_cells(timing.model)[0][0] == "0:41  Sales: automatic, power-off"
+    assert list_cells(timing.model)[0][2] == "2.65 s"
+    assert list_cells(timing.steps) == [
         ["Detection", "0.82 s", "0.82 s"],
         ["Redo", "0.86 s", "0.04 s"],
         ["Quorum vote", "1.87 s", "1.01 s"],
@@ -70,7 +70,7 @@ def test_a_failover_is_shown_in_phases_next_to_its_published_row(timing: Timing,
         ["Undo", "3.87 s", "0.40 s"],
     ]
     assert timing.steps.index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == "at 0:41.82"
-    assert cells(timing.comparison) == [
+    assert list_cells(timing.comparison) == [
         ["Published", "2.2 s", "2.6 s"],
         ["This run", "–", "2.65 s"],
         ["Difference", "–", "+1.9%"],
@@ -81,7 +81,7 @@ def test_a_failover_is_shown_in_phases_next_to_its_published_row(timing: Timing,
 
 
 def test_tables_are_stacked_without_room(timing: Timing, run: Any) -> None:
-    run.world.failovers = [failover("automatic", "power-off", 4100, 82, 4, 101, 160, 40)]
+    run.world.failovers = [build_failover("automatic", "power-off", 4100, 82, 4, 101, 160, 40)]
     timing.show_drill(run)
     steps, published = (
         next(view for view in timing.findChildren(TableView) if view.accessibleName() == name)
@@ -97,10 +97,10 @@ def test_tables_are_stacked_without_room(timing: Timing, run: Any) -> None:
 
 
 def test_without_load_the_other_column_is_compared(timing: Timing, run: Any) -> None:
-    run.world.failovers = [failover("manual", "manual", 0, 0, 10, 1500, 500, 0, load=False)]
+    run.world.failovers = [build_failover("manual", "manual", 0, 0, 10, 1500, 500, 0, load=False)]
     run.published = {0: (20.5, "Table 6")}
     timing.show_drill(run)
-    assert cells(timing.comparison) == [
+    assert list_cells(timing.comparison) == [
         ["Published", "20.5 s", "32.2 s"],
         ["This run", "20.10 s", "–"],
         ["Difference", "-2.0%", "–"],
@@ -108,23 +108,23 @@ def test_without_load_the_other_column_is_compared(timing: Timing, run: Any) -> 
 
 
 def test_incomparable_conditions_are_refused_with_a_reason(timing: Timing, run: Any) -> None:
-    run.world.failovers = [failover("automatic", "power-off", 4100, 82, 4, 101, 160, 40)]
+    run.world.failovers = [build_failover("automatic", "power-off", 4100, 82, 4, 101, 160, 40)]
     run.unlike = {0: "the paper measured with Workload1, not Workload2"}
     timing.show_drill(run)
     assert timing.verdict.text() == "Not compared: the paper measured with Workload1, not Workload2."
-    assert [row[1:] for row in cells(timing.comparison)[1:]] == [["–", "–"], ["–", "–"]]
+    assert [row[1:] for row in list_cells(timing.comparison)[1:]] == [["–", "–"], ["–", "–"]]
 
 
 def test_a_cause_missing_in_the_table_is_labeled(timing: Timing, run: Any) -> None:
-    run.world.failovers = [failover("forced", "cut", 4100, 82, 4, 101, 160, 40)]
+    run.world.failovers = [build_failover("forced", "cut", 4100, 82, 4, 101, 160, 40)]
     run.unlike = {0: "the published table has no row for this cause (cut)"}
     timing.show_drill(run)
-    assert cells(timing.comparison) == []
+    assert list_cells(timing.comparison) == []
     assert "no row for this cause" in timing.verdict.text()
 
 
 def test_a_phase_in_progress_grows(timing: Timing, run: Any) -> None:
-    run.world.failovers = [failover("automatic", "power-off", 1000, 82)]
+    run.world.failovers = [build_failover("automatic", "power-off", 1000, 82)]
     run.world.tick = 1100
     timing.show_drill(run)
     assert timing.selected_row is not None
@@ -132,7 +132,7 @@ def test_a_phase_in_progress_grows(timing: Timing, run: Any) -> None:
     run.world.tick = 1150
     timing.show_world(run.world)
     assert list(timing.selected_row.phases)[-1] == (PHASES[1], 68, False)
-    assert cells(timing.model)[0][2] == "–"
+    assert list_cells(timing.model)[0][2] == "–"
 
 
 def test_a_new_failover_is_listed_first_and_selected(timing: Timing, run: Any) -> None:
@@ -141,15 +141,15 @@ def test_a_new_failover_is_listed_first_and_selected(timing: Timing, run: Any) -
     assert any(
         label.text() == tr(NO_FAILOVER) for label in timing.findChildren(QLabel) if label.isVisibleTo(timing)
     )
-    first = failover("automatic", "power-off", 1000, 82, 4, 101, 160, 40)
+    first = build_failover("automatic", "power-off", 1000, 82, 4, 101, 160, 40)
     run.world.failovers = [first]
     timing.show_world(run.world)
     run.world.failovers = [
         first,
-        failover("manual", "manual", 9000, 0, 10, 1500, reason="mirroring was removed"),
+        build_failover("manual", "manual", 9000, 0, 10, 1500, reason="mirroring was removed"),
     ]
     timing.show_world(run.world)
-    assert [row[0] for row in cells(timing.model)] == [
+    assert [row[0] for row in list_cells(timing.model)] == [
         "1:30  Sales: manual",
         "0:10  Sales: automatic, power-off",
     ]
@@ -160,7 +160,8 @@ def test_a_new_failover_is_listed_first_and_selected(timing: Timing, run: Any) -
 
 def test_arrow_keys_step_through_the_list(qtbot: Any, timing: Timing, run: Any) -> None:
     run.world.failovers = [
-        failover("automatic", "power-off", start_tick, 82, 4, 101, 160, 40) for start_tick in (1000, 9000)
+        build_failover("automatic", "power-off", start_tick, 82, 4, 101, 160, 40)
+        for start_tick in (1000, 9000)
     ]
     timing.show_drill(run)
     timing.table.setFocus()
@@ -169,12 +170,12 @@ def test_arrow_keys_step_through_the_list(qtbot: Any, timing: Timing, run: Any) 
 
 
 def test_another_moment_hides_later_failovers(timing: Timing, run: Any) -> None:
-    run.world.failovers = [failover("automatic", "power-off", 1000, 82, 4, 101, 160, 40)]
+    run.world.failovers = [build_failover("automatic", "power-off", 1000, 82, 4, 101, 160, 40)]
     timing.show_drill(run)
     run.world.failovers = []
     timing.show_drill(run)
-    assert cells(timing.model) == []
-    assert cells(timing.steps) == []
+    assert list_cells(timing.model) == []
+    assert list_cells(timing.steps) == []
 
 
 @pytest.mark.parametrize("cause", ["power-off", "pull-cable"])

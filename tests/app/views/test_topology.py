@@ -70,27 +70,27 @@ def open_menus() -> list[QMenu]:
     ]
 
 
-def spot(view: Topology, target: ActionTarget) -> QPoint:
+def find_center(view: Topology, target: ActionTarget) -> QPoint:
     """Return the center of *target* on screen."""
     item = scene_of(view).find_item(target)
     assert item is not None
     return view.mapFromScene(item.shape().boundingRect().translated(item.pos()).center())
 
 
-def server(name: str) -> ActionTarget:
+def build_server_target(name: str) -> ActionTarget:
     return ActionTarget("server", (name,))
 
 
 def click(qtbot: QtBot, view: Topology, target: ActionTarget) -> None:
-    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=spot(view, target))
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=find_center(view, target))
 
 
 # --- selection --------------------------------------------------------------------------------------------------
 
 
 def test_a_click_selects_and_a_click_on_empty_space_clears(qtbot: QtBot, view: Topology) -> None:
-    click(qtbot, view, server(M))
-    assert view.get_target() == server(M)
+    click(qtbot, view, build_server_target(M))
+    assert view.get_target() == build_server_target(M)
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
     assert view.get_target() is None
 
@@ -116,22 +116,24 @@ def test_tab_visits_every_object_and_leaves(qtbot: QtBot, view: Topology) -> Non
 
 
 def test_arrow_keys_follow_their_direction(qtbot: QtBot, view: Topology) -> None:
-    view.choose(server(P))
+    view.choose(build_server_target(P))
     qtbot.keyClick(view, Qt.Key.Key_Right)
     assert view.get_target() == ActionTarget("link", (P, M))
     qtbot.keyClick(view, Qt.Key.Key_Right)
-    assert view.get_target() == server(M)
+    assert view.get_target() == build_server_target(M)
     qtbot.keyClick(view, Qt.Key.Key_Escape)
     assert view.get_target() is None
 
 
 def test_a_double_click_opens_a_query_or_a_connection(qtbot: QtBot, view: Topology) -> None:
     with qtbot.waitSignal(view.opened, timeout=100) as blocker:
-        qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=spot(view, server(M)))
+        qtbot.mouseDClick(
+            view.viewport(), Qt.MouseButton.LeftButton, pos=find_center(view, build_server_target(M))
+        )
     assert blocker.args == [M]
     app = ActionTarget("client", ("APP",))
     with qtbot.waitSignal(view.acts.connection_wanted, timeout=100) as blocker:
-        qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=spot(view, app))
+        qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=find_center(view, app))
     assert blocker.args == ["APP"]
 
 
@@ -140,7 +142,7 @@ def test_a_double_click_opens_a_query_or_a_connection(qtbot: QtBot, view: Topolo
 
 @NO_KEYBOARD_TO_GRAB
 def test_the_context_menu_sends_input_lines(qtbot: QtBot, view: Topology) -> None:
-    place = spot(view, server(P))
+    place = find_center(view, build_server_target(P))
     event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, view.viewport().mapToGlobal(place))
     QApplication.sendEvent(view.viewport(), event)
     (menu,) = open_menus()
@@ -152,7 +154,7 @@ def test_the_context_menu_sends_input_lines(qtbot: QtBot, view: Topology) -> Non
 
 @NO_KEYBOARD_TO_GRAB
 def test_enter_opens_the_menu_of_the_selection(qtbot: QtBot, view: Topology) -> None:
-    view.choose(server(W))
+    view.choose(build_server_target(W))
     qtbot.keyClick(view, Qt.Key.Key_Return)
     (menu,) = open_menus()
     with qtbot.waitSignal(view.requested, timeout=100) as blocker:
@@ -162,10 +164,13 @@ def test_enter_opens_the_menu_of_the_selection(qtbot: QtBot, view: Topology) -> 
 
 
 def test_menu_and_toolbar_share_their_actions(view: Topology) -> None:
-    first_menu, second_menu = view.list_actions(server(P)), view.list_actions(server(P))
+    first_menu, second_menu = (
+        view.list_actions(build_server_target(P)),
+        view.list_actions(build_server_target(P)),
+    )
     assert all(a is b for a, b in zip(first_menu, second_menu, strict=True))
     menu = QMenu()
-    view.fill_menu(menu, server(P))
+    view.fill_menu(menu, build_server_target(P))
     submenus = menu.findChildren(QMenu)
     assert set(first_menu) <= {action for part in (menu, *submenus) for action in part.actions()}
     assert {part.title() for part in submenus} == {action.property("section") for action in first_menu} - {""}
@@ -175,7 +180,7 @@ def test_the_menu_follows_the_world(view: Topology) -> None:
     world = lab()
     do(world, f"power-off {P}", then_s=1.0)
     view.show_world(world)
-    labels = [action.text() for action in view.list_actions(server(P))]
+    labels = [action.text() for action in view.list_actions(build_server_target(P))]
     assert labels[0] == "Power on"
     assert "Power off" not in labels
 
@@ -265,7 +270,7 @@ def test_keys_zoom_and_fit(qtbot: QtBot, view: Topology) -> None:
 
 
 def test_a_dragged_card_snaps_to_the_grid_and_is_remembered(qtbot: QtBot, view: Topology) -> None:
-    start = spot(view, server(P))
+    start = find_center(view, build_server_target(P))
     before = scene_of(view).nodes[P].pos()
     assert view.list_moved_positions() == {}
     viewport = view.viewport()
@@ -286,13 +291,13 @@ def test_a_dragged_card_snaps_to_the_grid_and_is_remembered(qtbot: QtBot, view: 
 
 
 def test_cards_can_be_moved_by_keys(qtbot: QtBot, view: Topology) -> None:
-    view.choose(server(M))
+    view.choose(build_server_target(M))
     before = scene_of(view).nodes[M].x()
     qtbot.keyClick(view, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     assert scene_of(view).nodes[M].x() == before + 8
 
 
-def moving(view: Topology) -> bool:
+def is_moving(view: Topology) -> bool:
     """Return whether the picture of the log's link changes within a third of a second while all data stay the same."""
     world = lab()
     pictures = []
@@ -306,12 +311,12 @@ def moving(view: Topology) -> bool:
 
 
 def test_log_blocks_move_only_at_low_speeds_and_without_reduced_motion(view: Topology) -> None:
-    assert moving(view)
+    assert is_moving(view)
     view.set_speed(MOVING_SPEED_MAX * 2)
-    assert not moving(view)
+    assert not is_moving(view)
     view.set_speed(1.0)
     view.set_reduced_motion(True)
-    assert not moving(view)
+    assert not is_moving(view)
 
 
 def test_a_change_of_theme_reaches_the_canvas(qapp: QApplication, view: Topology) -> None:
@@ -437,23 +442,23 @@ def test_no_broken_link_mark_hides_another_links_text(view: Topology) -> None:
         language.use_language(language.ENGLISH)
 
 
-def description(view: Topology) -> str:
+def get_description(view: Topology) -> str:
     interface = QAccessible.queryAccessibleInterface(view)
     assert interface is not None
     return interface.text(QAccessible.Text.Description)
 
 
 def test_the_canvas_has_a_text_description(view: Topology) -> None:
-    assert f"{P}: partner, running" in description(view)
-    view.choose(server(M))
-    assert description(view).startswith(f"{M}: partner")
+    assert f"{P}: partner, running" in get_description(view)
+    view.choose(build_server_target(M))
+    assert get_description(view).startswith(f"{M}: partner")
 
 
 def test_an_exam_shows_only_facts_visible_without_a_query(view: Topology) -> None:
     world = lab()
     do(world, f"hang {M}", f"power-off {W}", then_s=20.0)
     view.show_drill(Drill(world, TERMS[DrillMode.EXAM]))
-    description_text = description(view)
+    description_text = get_description(view)
     assert f"{W}: witness, power off" in description_text
     assert f"{M}: partner, power on" in description_text
     for secret in ("PRINCIPAL", "SYNCHRONIZED", "DISCONNECTED", "respond", "quorum", "queue", "cut", "lost"):
@@ -462,7 +467,7 @@ def test_an_exam_shows_only_facts_visible_without_a_query(view: Topology) -> Non
 
 def test_the_toolbar_fits_a_narrow_canvas(view: Topology) -> None:
     """The narrow toolbar hides its captions; a screen reader still speaks them."""
-    view.choose(server(P))
+    view.choose(build_server_target(P))
     words = child(child(view, CanvasTools), QToolButton).text()
     assert P in words
     view.resize(child(view, CanvasTools).width() - 10, 380)

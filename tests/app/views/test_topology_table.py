@@ -56,12 +56,12 @@ def table(qtbot: Any, drill: Drill) -> Table:
     return table
 
 
-def happens(table: Table, drill: Drill, *lines: str, then_s: float = 25.0) -> None:
+def apply_and_show(table: Table, drill: Drill, *lines: str, then_s: float = 25.0) -> None:
     table.add_events(do(drill.world, *lines, then_s=then_s))
     table.show_world(drill.world)
 
 
-def row(table: Table, name: str) -> dict[str, str]:
+def find_row(table: Table, name: str) -> dict[str, str]:
     model = table.model
     (place,) = [p for p, row in enumerate(model.rows) if row.name.strip() == name]
     return {column.title: str(model.index(place, n).data()) for n, column in enumerate(model.columns)}
@@ -86,15 +86,15 @@ def test_every_object_of_the_picture_has_a_row(table: Table, drill: Drill) -> No
 
 
 def test_cells_match_the_cards(table: Table, drill: Drill) -> None:
-    assert row(table, "Sales on SERVER_A") | {"Queue, line": ""} == {
+    assert find_row(table, "Sales on SERVER_A") | {"Queue, line": ""} == {
         "Item": "    Sales on SERVER_A", "State": "SYNCHRONIZED, ONLINE", "Role": "PRINCIPAL",
         "Service": "in service, quorum", "Queue, line": "", "Witness": "witness", "Safety": "FULL",
     }  # fmt: skip
-    happens(table, drill, "cut SERVER_A SERVER_B", "cut SERVER_A SERVER_W", then_s=60.0)
-    assert row(table, "Sales on SERVER_A")["Service"] == "down, no quorum"
-    assert row(table, "SERVER_A – SERVER_B")["State"] == "cut"
-    happens(table, drill, "power-off SERVER_B", then_s=1.0)
-    assert row(table, "SERVER_B")["State"] == "power off"
+    apply_and_show(table, drill, "cut SERVER_A SERVER_B", "cut SERVER_A SERVER_W", then_s=60.0)
+    assert find_row(table, "Sales on SERVER_A")["Service"] == "down, no quorum"
+    assert find_row(table, "SERVER_A – SERVER_B")["State"] == "cut"
+    apply_and_show(table, drill, "power-off SERVER_B", then_s=1.0)
+    assert find_row(table, "SERVER_B")["State"] == "power off"
 
 
 def test_a_row_is_read_aloud_in_full_sentences(table: Table, drill: Drill) -> None:
@@ -170,7 +170,7 @@ def test_several_rows_offer_their_common_actions(qtbot: Any, table: Table, drill
     (cut,) = [action for action in menu.actions() if action.text().startswith("Cut")]
     cut.trigger()
     assert table.lines == ["cut SERVER_A SERVER_B", "cut SERVER_A SERVER_W"]
-    happens(table, drill, "cut SERVER_A SERVER_B", then_s=1.0)
+    apply_and_show(table, drill, "cut SERVER_A SERVER_B", then_s=1.0)
     pair = [ActionTarget("link", ("SERVER_A", "SERVER_B")), ActionTarget("link", ("SERVER_A", "SERVER_W"))]
     assert not [label for label, _ in list_common_offers(drill.world, pair) if label.startswith("Cut")]
 
@@ -187,7 +187,7 @@ def test_selection_follows_the_other_views(qtbot: Any, table: Table, drill: Dril
         table.choose(ActionTarget("link", ("SERVER_W", "SERVER_B")))
     assert blocker.args == [ActionTarget("link", ("SERVER_B", "SERVER_W"))]
     select(table, "Sales on SERVER_B")
-    happens(table, drill, "pull-cable SERVER_W")
+    apply_and_show(table, drill, "pull-cable SERVER_W")
     assert [row.name.strip() for row in table.list_selected_rows()] == ["Sales on SERVER_B"]
     table.field.setText("sales")
     assert [row.name.strip() for row in table.list_selected_rows()] == ["Sales on SERVER_B"]
@@ -196,8 +196,8 @@ def test_selection_follows_the_other_views(qtbot: Any, table: Table, drill: Dril
 def test_an_exam_shows_only_facts_visible_without_a_query(table: Table, drill: Drill) -> None:
     drill.terms = TERMS[DrillMode.EXAM]
     table.show_drill(drill)
-    happens(table, drill, "pull-cable SERVER_B", "hang SERVER_W", then_s=30.0)
+    apply_and_show(table, drill, "pull-cable SERVER_B", "hang SERVER_W", then_s=30.0)
     spoken_text = " ".join(row.face.spoken for row in table.model.rows)
     for secret in ("DISCONNECTED", "PRINCIPAL", "MIRROR", "respond", "pulled", "unprotected", "queue"):
         assert secret not in spoken_text
-    assert row(table, "Sales on SERVER_A")["State"] == "not queried"
+    assert find_row(table, "Sales on SERVER_A")["State"] == "not queried"

@@ -47,7 +47,7 @@ def log_of(count: int) -> EventLog:
     )
 
 
-def always() -> bool:
+def return_true() -> bool:
     return True
 
 
@@ -68,7 +68,7 @@ def list_rows(rows: Iterable[Any]) -> list[tuple[Any, Any]]:
 def test_rows_are_built_when_visible(row_counter: RowCounter, world: World) -> None:
     rows = EventRows(row_counter)
     rows.start(log_of(10_000), world)
-    assert rows.scan(always)
+    assert rows.scan(return_true)
     assert len(rows) == rows.total == 11_000
     assert row_counter.count < 10, "one for each kind of fields"
     assert list_rows(rows[-2:]) == [(9_998, "word2 0"), (9_999, "word3 0")]
@@ -85,18 +85,18 @@ def test_another_moment_keeps_shared_rows(
     rows = EventRows(row_counter, kinds=("errorlog",))
     rows.set_filter(EventFilter(search_words=search_terms))
     rows.start(run, world)
-    assert rows.scan(always)
+    assert rows.scan(return_true)
     whole_count, count = len(rows), row_counter.count
     rows.start(run.copy_first(1_000), world)
-    assert rows.scan(always)
+    assert rows.scan(return_true)
     assert row_counter.count == count, "the past is cut, nothing is looked at again"
     earlier_rows = EventRows(RowCounter(), kinds=("errorlog",))
     earlier_rows.set_filter(EventFilter(search_words=search_terms))
     earlier_rows.start(log_of(1_000), world)
-    earlier_rows.scan(always)
+    earlier_rows.scan(return_true)
     assert list_rows(rows) == list_rows(earlier_rows)
     rows.start(run, world)
-    rows.scan(always)
+    rows.scan(return_true)
     assert len(rows) == whole_count
 
 
@@ -104,11 +104,11 @@ def test_rows_of_a_different_branch_are_replaced(row_counter: RowCounter, world:
     run = log_of(1_000)
     rows = EventRows(row_counter)
     rows.start(run, world)
-    rows.scan(always)
+    rows.scan(return_true)
     other_events = run.copy_first(500)
     other_events.append(build_event(9_999, "alert", None, None, "elsewhere", number=1))
     rows.start(other_events, world)
-    rows.scan(always)
+    rows.scan(return_true)
     assert list_rows(rows[-1:]) == [(9_999, "elsewhere 0")]
     assert len(rows) == 551
 
@@ -123,10 +123,10 @@ def test_rows_are_filtered_by_server_kind_time_and_text(row_counter: RowCounter,
         (EventFilter(search_words=("word0", "1")), [0, 70, 140, 210]),
     ):
         rows.set_filter(wanted)
-        assert rows.scan(always)
+        assert rows.scan(return_true)
         assert [tick for tick, _ in list_rows(rows[:4])] == ticks, wanted
     rows.set_filter(EventFilter(kinds=frozenset()))
-    rows.scan(always)
+    rows.scan(return_true)
     assert len(rows) == 0
 
 
@@ -141,5 +141,5 @@ def test_text_is_searched_in_slices(row_counter: RowCounter, world: World) -> No
     all_rows = list_rows(rows)
     assert {words[:5] for _, words in all_rows} == {"word3"}
     rows.add([build_event(99_999, "alert", None, None, "word3", number=2)])
-    rows.scan(always)
+    rows.scan(return_true)
     assert list_rows(rows) == [*all_rows, (99_999, "word3 0"), (99_999, "word3 1")]

@@ -32,7 +32,7 @@ def editor(qtbot: Any) -> CodeEdit:
     return editor
 
 
-def line_of(editor: CodeEdit) -> int:
+def get_line(editor: CodeEdit) -> int:
     return editor.textCursor().blockNumber() + 1
 
 
@@ -42,13 +42,13 @@ def test_typing_goes_to_the_first_match_and_keys_to_the_others(qtbot: Any, edito
     assert bar.isVisible()
     assert bar.needle.hasFocus()
     qtbot.keyClicks(bar.needle, "name")
-    assert (line_of(editor), bar.place.text()) == (1, "1 of 3")
+    assert (get_line(editor), bar.place.text()) == (1, "1 of 3")
     qtbot.keyClick(bar.needle, Key.Key_Return)
-    assert (line_of(editor), bar.place.text()) == (3, "2 of 3")
+    assert (get_line(editor), bar.place.text()) == (3, "2 of 3")
     qtbot.keyClick(bar.needle, Key.Key_F3)
     assert bar.place.text() == "3 of 3"
     qtbot.keyClick(bar.needle, Key.Key_F3)
-    assert (line_of(editor), bar.place.text()) == (1, "1 of 3")
+    assert (get_line(editor), bar.place.text()) == (1, "1 of 3")
     qtbot.keyClick(bar.needle, Key.Key_Return, SHIFT)
     assert bar.place.text() == "3 of 3"
     qtbot.keyClick(bar.needle, Key.Key_Escape)
@@ -56,7 +56,7 @@ def test_typing_goes_to_the_first_match_and_keys_to_the_others(qtbot: Any, edito
     assert editor.hasFocus()
     assert editor.get_selected_text() == "name"
     qtbot.keyClick(editor, Key.Key_F3)
-    assert (line_of(editor), editor.get_selected_text()) == (1, "name")
+    assert (get_line(editor), editor.get_selected_text()) == (1, "name")
 
 
 def test_the_selection_is_searched_and_case_can_matter(qtbot: Any, editor: CodeEdit) -> None:
@@ -80,7 +80,7 @@ def test_matches_after_surrogate_pairs_are_located(qtbot: Any, editor: CodeEdit)
     qtbot.keyClick(editor, Key.Key_F, CTRL)
     qtbot.keyClicks(editor.find_bar.needle, "x")
     qtbot.keyClick(editor.find_bar.needle, Key.Key_F3)
-    assert (line_of(editor), editor.find_bar.place.text()) == (2, "2 of 3")
+    assert (get_line(editor), editor.find_bar.place.text()) == (2, "2 of 3")
 
 
 def test_one_match_and_all_are_replaced_and_undone(qtbot: Any, editor: CodeEdit) -> None:

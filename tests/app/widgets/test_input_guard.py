@@ -25,7 +25,7 @@ def page(qtbot: QtBot) -> QWidget:
     return page
 
 
-def button(
+def find_button(
     page: QWidget, kind: type[QPushButton | QToolButton]
 ) -> tuple[QPushButton | QToolButton, list[int]]:
     widget, clicks = kind(), list[int]()
@@ -41,7 +41,7 @@ def button(
 def test_a_double_click_triggers_a_button_once_and_a_repeating_tool_twice(
     qtbot: QtBot, page: QWidget, kind: type[QPushButton | QToolButton], times: int
 ) -> None:
-    first_button, clicks = button(page, kind)
+    first_button, clicks = find_button(page, kind)
     qtbot.mouseClick(first_button, LEFT)
     qtbot.mouseDClick(first_button, LEFT)
     qtbot.mouseRelease(first_button, LEFT)
@@ -52,8 +52,8 @@ def test_a_double_click_triggers_a_button_once_and_a_repeating_tool_twice(
 def test_the_second_click_of_a_double_click_does_not_hit_a_moved_widget(
     qtbot: QtBot, page: QWidget, kind: type[QPushButton | QToolButton]
 ) -> None:
-    first, _ = button(page, QPushButton)
-    second_button, clicks = button(page, kind)
+    first, _ = find_button(page, QPushButton)
+    second_button, clicks = find_button(page, kind)
     first.clicked.connect(first.hide)
     qtbot.mouseClick(first, LEFT)
     for event_type in (QEvent.Type.MouseButtonDblClick, QEvent.Type.MouseButtonRelease):
@@ -70,7 +70,7 @@ def test_a_new_widget_ignores_keys_and_clicks_for_a_moment(
     now_s = 0.0
     monkeypatch.setattr(input_guard, "time", SimpleNamespace(monotonic=lambda: now_s))
     monkeypatch.setattr(input_guard, "FRESH_S", 0.2)
-    first_button, clicks = button(page, QPushButton)
+    first_button, clicks = find_button(page, QPushButton)
     get_guard().record_appearance(page)
     qtbot.mouseClick(first_button, LEFT)
     qtbot.keyClick(first_button, Qt.Key.Key_Space)
@@ -84,7 +84,7 @@ def test_an_existing_widget_accepts_keys_and_clicks(
     qtbot: QtBot, page: QWidget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(input_guard, "FRESH_S", 60.0)
-    first_button, clicks = button(page, QPushButton)
+    first_button, clicks = find_button(page, QPushButton)
     new = QCheckBox(page)
     get_guard().record_appearance(new)
     qtbot.mouseClick(first_button, LEFT)
@@ -93,6 +93,6 @@ def test_an_existing_widget_accepts_keys_and_clicks(
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space])
 def test_a_key_presses_the_focused_button_outside_dialogs(qtbot: QtBot, page: QWidget, key: Qt.Key) -> None:
-    first_button, clicks = button(page, QPushButton)
+    first_button, clicks = find_button(page, QPushButton)
     qtbot.keyClick(first_button, key)
     assert clicks == [1]

@@ -148,45 +148,45 @@ def test_a_tooltip_never_interprets_foreign_html() -> None:
     assert tips[1] == "1 & 2"
 
 
-def rows_of(qtbot: Any, *rows: tuple[str, int]) -> TableView:
+def build_table(qtbot: Any, *rows: tuple[str, int]) -> TableView:
     view = TableView(TableModel(COLUMNS), "values")
     qtbot.addWidget(view)
     view.resize(300, 120)
     view.table.replace(rows)
     view.show()
-    come_by_tab(view)
+    focus_by_tab(view)
     return view
 
 
-def come_by_tab(view: TableView) -> None:
+def focus_by_tab(view: TableView) -> None:
     QApplication.sendEvent(view, QFocusEvent(QFocusEvent.Type.FocusIn, Qt.FocusReason.TabFocusReason))
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Down, Qt.Key.Key_Up])
 def test_an_arrow_key_selects_the_only_row(qtbot: Any, key: Qt.Key) -> None:
-    view = rows_of(qtbot, ("a", 1))
+    view = build_table(qtbot, ("a", 1))
     qtbot.keyClick(view, key)
     assert [index.row() for index in view.selectionModel().selectedRows()] == [0]
 
 
 def test_with_several_rows_an_arrow_key_selects_the_next(qtbot: Any) -> None:
-    view = rows_of(qtbot, ("a", 1), ("b", 2), ("c", 3))
+    view = build_table(qtbot, ("a", 1), ("b", 2), ("c", 3))
     qtbot.keyClick(view, Qt.Key.Key_Down)
     assert [index.row() for index in view.selectionModel().selectedRows()] == [1]
 
 
 def test_a_list_at_its_end_stays_there_on_focus(qtbot: Any) -> None:
-    view = rows_of(qtbot, *((f"row {n}", n) for n in range(50)))
+    view = build_table(qtbot, *((f"row {n}", n) for n in range(50)))
     view.setCurrentIndex(QModelIndex())
     view.scrollToBottom()
     end = view.verticalScrollBar().value()
-    come_by_tab(view)
+    focus_by_tab(view)
     assert view.currentIndex().row() == 49
     assert view.verticalScrollBar().value() == end
 
 
 def test_an_empty_table_shows_the_reason(qtbot: Any) -> None:
-    view = rows_of(qtbot)
+    view = build_table(qtbot)
     blank = view.viewport().grab().toImage()
     view.set_empty_text("Nothing has happened yet.")
     assert view.accessibleDescription() == "Nothing has happened yet."

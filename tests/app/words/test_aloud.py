@@ -9,24 +9,26 @@ from engine.localization import build_message
 from tests.events import build_event
 
 
-def state(database: str, new_state: str, tick: int = 0, server: str = "S") -> Event:
+def build_state_event(database: str, new_state: str, tick: int = 0, server: str = "S") -> Event:
     return build_event(tick, "state", server, database, f"X -> {new_state}", new=new_state)
 
 
 def test_a_change_is_announced_as_a_sentence() -> None:
-    assert describe_events([state("Sales", "PENDING_FAILOVER")]) == "Sales on S is PENDING FAILOVER."
+    assert (
+        describe_events([build_state_event("Sales", "PENDING_FAILOVER")]) == "Sales on S is PENDING FAILOVER."
+    )
     assert describe_events([build_event(0, "service", "S", None, "power off")]) == "S: power off."
     assert describe_events([build_event(0, "errorlog", "S", None, "x")]) == ""
 
 
 def test_only_the_last_state_of_a_copy_is_announced() -> None:
-    assert describe_events([state("Sales", "SYNCHRONIZING"), state("Sales", "SYNCHRONIZED", 9)]) == (
-        "Sales on S is SYNCHRONIZED."
-    )
+    assert describe_events(
+        [build_state_event("Sales", "SYNCHRONIZING"), build_state_event("Sales", "SYNCHRONIZED", 9)]
+    ) == ("Sales on S is SYNCHRONIZED.")
 
 
 def test_changes_of_many_databases_are_one_sentence() -> None:
-    events = [state(f"D{n}", "SYNCHRONIZED") for n in range(50)]
+    events = [build_state_event(f"D{n}", "SYNCHRONIZED") for n in range(50)]
     events += [
         build_event(
             0,
@@ -62,7 +64,8 @@ def test_an_exam_announces_nothing_about_the_world() -> None:
     exam = select_announced_kinds(TERMS[DrillMode.EXAM])
     assert (
         describe_events(
-            [state("Sales", "DISCONNECTED"), build_event(0, "goal", None, None, "goal met: x")], exam
+            [build_state_event("Sales", "DISCONNECTED"), build_event(0, "goal", None, None, "goal met: x")],
+            exam,
         )
         == ""
     )

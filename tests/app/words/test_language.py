@@ -40,12 +40,12 @@ def _english_again() -> Iterator[None]:
     language.use_language(language.ENGLISH)
 
 
-def catalog(name: str) -> Catalog:
+def load_catalog(name: str) -> Catalog:
     with (CATALOGS / f"{name}.po").open("rb") as file:
         return read_po(file, locale=name)
 
 
-def forms(text: Text | list[str] | None) -> tuple[str, ...]:
+def list_forms(text: Text | list[str] | None) -> tuple[str, ...]:
     return (text,) if isinstance(text, str) else tuple(text or ())
 
 
@@ -60,7 +60,7 @@ def in_the_code() -> set[Text]:
 
 @pytest.fixture(scope="module")
 def german() -> Catalog:
-    return catalog("de")
+    return load_catalog("de")
 
 
 # --- choice of the language ---------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def test_environment_precedes_setting_precedes_system(
 @pytest.mark.parametrize("text", ["{n:,} of {all!r} rows", "&Save <b>{file}</b> &nbsp; now", "Log"])
 def test_pseudo_translation_keeps_fields_and_lengthens_text(text: str) -> None:
     pseudo_text = translate_to_pseudo(text)
-    assert fields(pseudo_text) == fields(text)
+    assert list_fields(pseudo_text) == list_fields(text)
     assert TAG.findall(pseudo_text) == TAG.findall(text)
     assert len(ACCESS_KEY.findall(pseudo_text)) == len(ACCESS_KEY.findall(text))
     assert len(pseudo_text) >= 1.4 * len(text)
@@ -125,7 +125,7 @@ def test_pseudo_translation_is_applied_once() -> None:
 # --- catalogs ---------------------------------------------------------------------------------------------
 
 
-def fields(text: str) -> list[tuple[str | None, ...]]:
+def list_fields(text: str) -> list[tuple[str | None, ...]]:
     return sorted(field[1:] for field in string.Formatter().parse(text) if field[1] is not None)
 
 
@@ -133,15 +133,15 @@ def test_every_marked_text_is_translated(in_the_code: set[Text], german: Catalog
     """If this fails: run `make words`, and translate the added texts. `make words` also removes unused texts."""
     known_ids = {message.id for message in german if message.id}
     assert not (missing := in_the_code - known_ids), sorted(map(str, missing))
-    assert not [m.id for m in german if m.id and (m.fuzzy or not all(forms(m.string)))]
+    assert not [m.id for m in german if m.id and (m.fuzzy or not all(list_forms(m.string)))]
 
 
 def test_translations_have_the_same_fields_tags_and_access_keys(german: Catalog) -> None:
     for message in german:
-        for form in forms(message.string) if message.id else ():
-            for text in forms(message.id)[-1:]:
-                assert set(fields(form)) == set(fields(text)), text
-                assert len(fields(form)) <= len(fields(text)) + 1, f"said more than once: {text}"
+        for form in list_forms(message.string) if message.id else ():
+            for text in list_forms(message.id)[-1:]:
+                assert set(list_fields(form)) == set(list_fields(text)), text
+                assert len(list_fields(form)) <= len(list_fields(text)) + 1, f"said more than once: {text}"
                 assert sorted(TAG.findall(form)) == sorted(TAG.findall(text)), text
                 assert len(ACCESS_KEY.findall(form)) == len(ACCESS_KEY.findall(text)), text
                 assert len(form) - len(form.lstrip()) == len(text) - len(text.lstrip()), text
@@ -174,29 +174,30 @@ def test_every_text_of_a_verb_is_marked(in_the_code: set[Text]) -> None:
 # --- marked texts in the code -------------------------------------------------------------------------------
 
 
-def calls(name: str) -> Iterator[tuple[Path, ast.Call, bool]]:
+def find_calls(name: str) -> Iterator[tuple[Path, ast.Call, bool]]:
     """Yield every call of *name*, and whether it runs during the import of its module."""
     for path in sorted([*APP.rglob("*.py"), *ENGINE.rglob("*.py")]):
         source = path.read_text("utf-8")
         if re.search(rf"\b{name}\(", source):  # most modules have no call and need no parsing
             yield from (
-                (path, call, is_import_time) for call, is_import_time in _calls(ast.parse(source), name, True)
+                (path, call, is_import_time)
+                for call, is_import_time in _find_calls_in(ast.parse(source), name, True)
             )
 
 
-def _calls(node: ast.AST, name: str, evaluated_early: bool) -> Iterator[tuple[ast.Call, bool]]:
+def _find_calls_in(node: ast.AST, name: str, evaluated_early: bool) -> Iterator[tuple[ast.Call, bool]]:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
-                yield from _calls(default, name, evaluated_early)
+                yield from _find_calls_in(default, name, evaluated_early)
         body = node.body if isinstance(node.body, list) else [node.body]
         for part in body:
-            yield from _calls(part, name, False)
+            yield from _find_calls_in(part, name, False)
         return
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
         yield node, evaluated_early
     for child in ast.iter_child_nodes(node):
-        yield from _calls(child, name, evaluated_early)
+        yield from _find_calls_in(child, name, evaluated_early)
 
 
 def test_no_text_is_translated_at_import() -> None:
@@ -204,7 +205,7 @@ def test_no_text_is_translated_at_import() -> None:
     early_calls = [
         f"{path.name}:{call.lineno}"
         for name in ("tr", "trn")
-        for path, call, is_import_time in calls(name)
+        for path, call, is_import_time in find_calls(name)
         if is_import_time
     ]
     assert not early_calls
@@ -228,12 +229,12 @@ def test_no_translation_happens_inside_a_formatted_string() -> None:
 @pytest.mark.slow
 def test_marked_texts_are_plain_literals() -> None:
     """A text that is composed before the lookup has no translation."""
-    composed = [f"{path.name}:{call.lineno}" for path, call, _ in calls("mark")
+    composed = [f"{path.name}:{call.lineno}" for path, call, _ in find_calls("mark")
                 if not isinstance(call.args[0], ast.Constant)]  # fmt: skip
     composed += [
         f"{path.name}:{call.lineno}"
         for name in ("tr", "trn", "build_message")
-        for path, call, _ in calls(name)
+        for path, call, _ in find_calls(name)
         if isinstance(call.args[0], (ast.JoinedStr, ast.BinOp))
     ]
     assert not composed
@@ -243,8 +244,10 @@ def test_german_has_one_term_for_the_debrief(german: Catalog) -> None:
     debrief_messages = [
         message
         for message in german
-        if message.id and any("debrief" in text.lower() for text in forms(message.id))
+        if message.id and any("debrief" in text.lower() for text in list_forms(message.id))
     ]
     assert len(debrief_messages) > 5
-    assert [m.string for m in debrief_messages if "Nachbesprechung" not in "".join(forms(m.string))] == []
-    assert [m.string for m in german if "Auswertung" in "".join(forms(m.string))] == []
+    assert [
+        m.string for m in debrief_messages if "Nachbesprechung" not in "".join(list_forms(m.string))
+    ] == []
+    assert [m.string for m in german if "Auswertung" in "".join(list_forms(m.string))] == []

@@ -184,7 +184,7 @@ OF_OTHERS = re.compile(
 KINDS_OF_CLASSES = {data.__name__: kind for kind, data in DATA.items()}
 
 
-def _in_code(path: Path) -> Iterator[tuple[int, str]]:
+def _find_texts_in_code(path: Path) -> Iterator[tuple[int, str]]:
     """Yield every text composed or written in a call of SAYING; 7 replaces inserted values."""
     saying = {"emit"} if "tsql" in path.parts else SAYING  # in T-SQL, events quote SQL Server
     for call in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -196,25 +196,25 @@ def _in_code(path: Path) -> Iterator[tuple[int, str]]:
             quoted = isinstance(data, ast.Call) and KINDS_OF_CLASSES.get(_name(data.func)) in QUOTED
             arguments = [] if quoted else call.args[1:2]
         for argument in arguments:
-            yield from ((call.lineno, text) for text in _texts(argument))
+            yield from ((call.lineno, text) for text in _list_texts_in(argument))
 
 
 def _name(function: ast.expr) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
-def _texts(node: ast.expr) -> Iterator[str]:
+def _list_texts_in(node: ast.expr) -> Iterator[str]:
     match node:
         case ast.Constant(value=str(text)):
             yield text
         case ast.JoinedStr(values=values):
             yield "".join(str(v.value) if isinstance(v, ast.Constant) else "7" for v in values)
         case ast.IfExp(body=body, orelse=alternative):
-            yield from _texts(body)
-            yield from _texts(alternative)
+            yield from _list_texts_in(body)
+            yield from _list_texts_in(alternative)
         case ast.BinOp(op=ast.Add(), left=left, right=right):
-            yield from _texts(left)
-            yield from _texts(right)
+            yield from _list_texts_in(left)
+            yield from _list_texts_in(right)
 
 
 def test_no_text_is_localized_without_its_template() -> None:
@@ -224,7 +224,7 @@ def test_no_text_is_localized_without_its_template() -> None:
         for path in sorted(ENGINE.rglob("*.py"))
         if not {"published", "flow", "catalog", "language"}
         & set(path.parts)  # rows of papers; texts of SQL Server itself
-        for line, text in _in_code(path)
+        for line, text in _find_texts_in_code(path)
         if not OF_OTHERS.fullmatch(text)
     ]
     assert not plain_texts, "\n".join(plain_texts)
@@ -235,7 +235,7 @@ def test_no_text_is_localized_without_its_template() -> None:
 LINE = re.compile(rf"({'|'.join(VERBS)})( .*)?", re.DOTALL)
 
 
-def _spoken(drill: Drill) -> Iterator[tuple[str, str]]:
+def _list_run_texts(drill: Drill) -> Iterator[tuple[str, str]]:
     """Yield (origin, text) of all texts of a run and its debrief."""
     yield from ((event.kind, event.text) for event in drill.events if event.kind not in QUOTED)
     yield from (("effect", fault.effect) for fault in drill.world.faults)
@@ -257,27 +257,27 @@ def _spoken(drill: Drill) -> Iterator[tuple[str, str]]:
     yield from (("mark", m.text) for m in looked.happened if m.kind not in ("command", "refusal"))
 
 
-def _english(text: str) -> Iterator[str]:
+def _find_untranslated_texts(text: str) -> Iterator[str]:
     """Yield the texts that are not translated, in any language."""
     if not isinstance(text, LocalizableMessage):
         yield text
         return
     for _, value in text.args:
         if isinstance(value, str):
-            yield from _english(value)
+            yield from _find_untranslated_texts(value)
 
 
-def _strings(value: Any) -> Iterator[str]:
+def _list_strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield from (value, f"{value}.", value.rstrip("."), value.removeprefix("note "))
     elif isinstance(value, (dict, list, tuple)):
         for part in value.values() if isinstance(value, dict) else value:
-            yield from _strings(part)
+            yield from _list_strings(part)
 
 
 def _list_quotations(drill: Drill) -> set[str]:
     """Return the texts of the author, the trainee and SQL Server in this run."""
-    quoted_texts = {*_strings(drill.scenario.model_dump()), "nothing"}  # a player types "note nothing"
+    quoted_texts = {*_list_strings(drill.scenario.model_dump()), "nothing"}  # a player types "note nothing"
     for event in drill.events:
         quoted_texts |= (
             {" ".join(str(read_field(event, "batch", "")).split()), " ".join(event.text.split())}
@@ -315,10 +315,10 @@ def test_a_german_run_contains_english_only_in_quotes(name: str) -> None:
     for play in plays:
         drill = play(scenario, scenario.seed)
         quoted = _list_quotations(drill)
-        for kind, text in set(_spoken(drill)):
+        for kind, text in set(_list_run_texts(drill)):
             missing |= {
                 f"{kind}: {part!r} in {text!r}"
-                for part in _english(text)
+                for part in _find_untranslated_texts(text)
                 if " " in part
                 and part not in quoted
                 and not LINE.fullmatch(part)
@@ -369,4 +369,4 @@ def test_every_finding_of_the_planner_is_a_message() -> None:
     for number, plan in enumerate(plans):
         for finding in list_findings(plan, limits[number % len(limits)]):
             texts += [finding.topic, finding.text]
-    assert not [text for text in texts if any(" " in part for part in _english(text))]
+    assert not [text for text in texts if any(" " in part for part in _find_untranslated_texts(text))]
