@@ -26,14 +26,14 @@ from tests.engine.drill.texts import SMALL, change_text
 ONE_LINE = "30 power-off SERVER_A\n"
 
 
-def refuse_window(scenario: Scenario | None) -> int:
+def no_window(scenario: Scenario | None) -> int:
     raise AssertionError("this command opens no window")
 
 
 @pytest.fixture
 def call(capsys: pytest.CaptureFixture[str]) -> Any:
     def run_command(*arguments: str) -> tuple[int, str, str]:
-        code = cli.main(arguments, refuse_window)
+        code = cli.main(arguments, no_window)
         streams = capsys.readouterr()
         return code, streams.out, streams.err
 
@@ -286,19 +286,14 @@ def test_an_impossible_file_name_is_refused() -> None:
 # --- fidelity, bench ----------------------------------------------------------------------------------------
 
 
-def build_figure_row(verdict: str, reason: str | None = None) -> FigureRow:
+def row(verdict: str, reason: str | None = None) -> FigureRow:
     return FigureRow(
         "T1.x", "", "table 1", "log rate", 720.0, 700.0, "KB/s", FigureClass.PREDICTED, verdict, reason=reason
     )
 
 
 @pytest.mark.parametrize(
-    ("rows", "expected"),
-    [
-        ([build_figure_row("pass")], 0),
-        ([build_figure_row("fail", "known")], 0),
-        ([build_figure_row("pass"), build_figure_row("fail")], 1),
-    ],
+    ("rows", "expected"), [([row("pass")], 0), ([row("fail", "known")], 0), ([row("pass"), row("fail")], 1)]
 )
 def test_fidelity_fails_on_a_failure_without_a_reason(
     call: Any, monkeypatch: pytest.MonkeyPatch, rows: list[FigureRow], expected: int
