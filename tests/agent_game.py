@@ -24,7 +24,7 @@ REPLAYED: Final = 5
 GROWN_MAX: Final = 0.10
 
 
-def resident_mb() -> float:
+def measure_resident_mb() -> float:
     """Return the memory of this process in MB; where the system reports only the peak, the peak."""
     gc.collect()
     try:
@@ -48,7 +48,7 @@ def main() -> int:
             _, _, is_over, _, info = env.step(choose_random_line(env, seed))
             steps += 1
             if steps % (options.steps // 10) == 0:
-                memory.append(resident_mb())
+                memory.append(measure_resident_mb())
                 print(
                     f"{steps} steps, {number} games, {time.monotonic() - start_s:.0f} s: {memory[-1]:.1f} MB",
                     flush=True,

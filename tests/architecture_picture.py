@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from tests.test_architecture import CODE, ENGINE_LAYERS, belongs_to, list_imports, parse_file
+from tests.test_architecture import CODE, ENGINE_LAYERS, does_belong_to, list_imports, parse_file
 
 PICTURE: Final = Path(__file__).parents[1] / "assets" / "pictures" / "architecture.svg"
 
@@ -51,16 +51,19 @@ NAMES_ALONE: Final = 4
 
 
 @cache
-def docstring(name: str) -> str:
+def get_docstring(name: str) -> str:
     """Return the first sentence of the docstring of *name*."""
     text = (ast.get_docstring(parse_file(CODE[name])) or "").partition("\n")[0]
     return text.removesuffix(" No Qt.").replace("`", "")
 
 
 @cache
-def libraries(room: str) -> list[str]:
+def list_libraries(room: str) -> list[str]:
     used = {
-        module.partition(".")[0] for name in CODE if belongs_to(name, [room]) for module in list_imports(name)
+        module.partition(".")[0]
+        for name in CODE
+        if does_belong_to(name, [room])
+        for module in list_imports(name)
     }
     return [label for name, label in LIBRARIES.items() if name in used]
 
@@ -75,10 +78,10 @@ def find_reachable_imports() -> dict[str, frozenset[str]]:
         room: {
             other_room
             for name in CODE
-            if belongs_to(name, [room])
+            if does_belong_to(name, [room])
             for module in list_imports(name)
             for other_room in rooms
-            if other_room != room and belongs_to(module, [other_room])
+            if other_room != room and does_belong_to(module, [other_room])
         }
         for room in rooms
     }
@@ -94,7 +97,7 @@ def find_reachable_imports() -> dict[str, frozenset[str]]:
     return reached
 
 
-def one_another(room: str) -> set[str]:
+def find_cycle_with(room: str) -> set[str]:
     """Return the packages in an import cycle with *room*."""
     return {
         other_room
@@ -104,19 +107,19 @@ def one_another(room: str) -> set[str]:
 
 
 @cache
-def depth(room: str) -> int:
+def compute_depth(room: str) -> int:
     """Return the row of *room*: one below the lowest package that imports it."""
     users = {
         other_room
         for other_room, reached in find_reachable_imports().items()
         if room in reached and other_room not in find_reachable_imports()[room]
     }
-    return max((depth(user_room) + 1 for user_room in users), default=0)
+    return max((compute_depth(user_room) + 1 for user_room in users), default=0)
 
 
-def app_rows() -> list[list[str]]:
+def arrange_app_rows() -> list[list[str]]:
     """Return the packages of the desktop from top to bottom; import cycles share a row."""
-    row = {room: max(map(depth, {room, *one_another(room)})) for room in find_reachable_imports()}
+    row = {room: max(map(compute_depth, {room, *find_cycle_with(room)})) for room in find_reachable_imports()}
     return [[room for room in row if row[room] == n] for n in sorted(set(row.values()))]
 
 
@@ -125,64 +128,68 @@ def is_room(name: str) -> bool:
     return any(module.startswith(f"{name}.") for module in CODE)
 
 
-def rooms_inside(room: str) -> list[str]:
+def list_rooms_inside(room: str) -> list[str]:
     return [name for name in CODE if name.startswith(f"{room}.") and name.count(".") == 2 and is_room(name)]
 
 
-def lines_of(room: str, width_px: float) -> list[str]:
+def list_lines_of(room: str, width_px: float) -> list[str]:
     """Return the lines of text below the name in a box."""
     characters = int((width_px - 20) / CHARACTER_PX)
-    text = textwrap.wrap(docstring(room), characters)
-    if inner_rooms := rooms_inside(room):
+    text = textwrap.wrap(get_docstring(room), characters)
+    if inner_rooms := list_rooms_inside(room):
         inner_names = ", ".join(name.rpartition(".")[2].replace("_", " ") for name in inner_rooms)
         text += textwrap.wrap(f"Rooms: {inner_names}.", characters)
-    if used := libraries(room):
+    if used := list_libraries(room):
         text += textwrap.wrap(f"With {', '.join(used)}.", characters)
     return text
 
 
-def box(room: str, x: float, y: float, width: float, height: float, with_text: bool) -> Iterable[str]:
+def draw_box(room: str, x: float, y: float, width: float, height: float, with_text: bool) -> Iterable[str]:
     yield (
-        f'<rect class="{"qt" if "Qt" in libraries(room) else "plain"}" x="{x:.0f}" y="{y:.0f}" '
+        f'<rect class="{"qt" if "Qt" in list_libraries(room) else "plain"}" x="{x:.0f}" y="{y:.0f}" '
         f'width="{width:.0f}" height="{height:.0f}" rx="6"/>'
     )
     name = room.partition(".")[2]
     yield f'<text class="name" x="{x + 10:.0f}" y="{y + 18:.0f}">{escape(name)}</text>'
     if with_text:
-        for number, line in enumerate(lines_of(room, width)):
+        for number, line in enumerate(list_lines_of(room, width)):
             yield f'<text x="{x + 10:.0f}" y="{y + 34 + number * LINE_PX:.0f}">{escape(line)}</text>'
     for number, stop in enumerate(LIFE, 1):
         if stop == room:
-            yield from dot(number, x + width - 14, y + 14)
+            yield from draw_dot(number, x + width - 14, y + 14)
 
 
-def dot(number: int, x: float, y: float) -> Iterable[str]:
+def draw_dot(number: int, x: float, y: float) -> Iterable[str]:
     yield f'<circle cx="{x:.0f}" cy="{y:.0f}" r="9"/>'
     yield f'<text class="stop" x="{x:.0f}" y="{y + 4:.0f}">{number}</text>'
 
 
-def panel(title: str, rows: list[list[str]], x: float, y: float) -> tuple[list[str], float]:
+def draw_panel(title: str, rows: list[list[str]], x: float, y: float) -> tuple[list[str], float]:
     """Return the SVG of one half, and its height."""
     svg_parts = [f'<text class="title" x="{x:.0f}" y="{y:.0f}">{escape(title)}</text>']
     y += 12
     for row in rows:
         with_text = len(row) < NAMES_ALONE
         width = (PANEL_PX - GAP_PX * (len(row) - 1)) / len(row)
-        lines = max(len(lines_of(room, width)) for room in row) if with_text else 0
+        lines = max(len(list_lines_of(room, width)) for room in row) if with_text else 0
         height = 28 + lines * LINE_PX + (4 if lines else 0)
         for number, room in enumerate(row):
-            svg_parts += box(room, x + number * (width + GAP_PX), y, width, height, with_text)
+            svg_parts += draw_box(room, x + number * (width + GAP_PX), y, width, height, with_text)
         y += height + GAP_PX
     return svg_parts, y
 
 
-def picture() -> str:
+def draw_picture() -> str:
     top = 40
     engine_rows = [list(row) for row in reversed(ENGINE_LAYERS)]
-    app, app_end = panel("app: the desktop", app_rows(), EDGE_PX, top)
-    engine, engine_end = panel("engine: no Qt, no files, no clock", engine_rows, EDGE_PX * 4 + PANEL_PX, top)
+    app, app_end = draw_panel("app: the desktop", arrange_app_rows(), EDGE_PX, top)
+    engine, engine_end = draw_panel(
+        "engine: no Qt, no files, no clock", engine_rows, EDGE_PX * 4 + PANEL_PX, top
+    )
     middle, notes = EDGE_PX + PANEL_PX, app_end + 24
-    cyclic_names = ", ".join(room.partition(".")[2] for room in find_reachable_imports() if one_another(room))
+    cyclic_names = ", ".join(
+        room.partition(".")[2] for room in find_reachable_imports() if find_cycle_with(room)
+    )
     legend = [
         f'<path class="arrow" d="M{middle + 6} 90 h{EDGE_PX * 3 - 18}"/>',
         f'<path class="head" d="M{middle + EDGE_PX * 3 - 12} 84 l10 6 l-10 6 z"/>',
@@ -195,7 +202,7 @@ def picture() -> str:
     ]
     for number, (room, description) in enumerate(LIFE.items(), 1):
         y = notes + 62 + number * 21
-        legend += dot(number, EDGE_PX + 10, y)
+        legend += draw_dot(number, EDGE_PX + 10, y)
         name = f'<tspan class="name">{room.partition(".")[2]}</tspan>'
         legend.append(f'<text x="{EDGE_PX + 28}" y="{y + 4:.0f}">{name}: {escape(description)}</text>')
     width, height = EDGE_PX * 5 + PANEL_PX * 2, max(engine_end, notes + 90 + len(LIFE) * 21)
@@ -222,4 +229,4 @@ def picture() -> str:
 
 
 if __name__ == "__main__":
-    PICTURE.write_text(picture(), encoding="utf-8", newline="\n")
+    PICTURE.write_text(draw_picture(), encoding="utf-8", newline="\n")

@@ -161,7 +161,7 @@ WORKLOADS: Final[dict[str, Workload]] = {
 
 
 @contextmanager
-def calling_first(owner: type, method: str, forget: Callable[[Any], object]) -> Iterator[None]:
+def call_before(owner: type, method: str, forget: Callable[[Any], object]) -> Iterator[None]:
     """Call *forget* with the instance before each call of *method*."""
     real = vars(owner)[method]
 
@@ -189,7 +189,7 @@ def forget_beliefs(causes: Any) -> None:
 
 
 @contextmanager
-def without_result_cache(instance: object) -> Iterator[None]:
+def disable_result_cache(instance: object) -> Iterator[None]:
     """Compute each result of one `Recall` again."""
     real = ResultCache.get
 
@@ -206,7 +206,7 @@ def list_result_caches() -> Iterator[CacheCase]:
         for name, value in vars(module).items() if module_name.startswith("engine.") else ():
             if isinstance(value, ResultCache):
                 workload = "many batches" if "drill" in module_name else "repeated batches"
-                yield CacheCase(f"{module_name}.{name}", partial(without_result_cache, value), (workload,))
+                yield CacheCase(f"{module_name}.{name}", partial(disable_result_cache, value), (workload,))
 
 
 def list_caches() -> Iterator[CacheCase]:
@@ -225,7 +225,7 @@ def list_caches() -> Iterator[CacheCase]:
         ),
         ("HiddenCauses", HiddenCauses, "find_guess", forget_beliefs, ("hidden causes",)),
     ):
-        yield CacheCase(name, partial(calling_first, owner, method, forget), workloads)
+        yield CacheCase(name, partial(call_before, owner, method, forget), workloads)
     for name, switch, workloads in (
         (
             "RunCache",

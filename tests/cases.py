@@ -9,8 +9,8 @@ import pytest
 
 def sample_cases(step: int, cases: Iterable[object]) -> list[object]:
     """Mark all cases but each *step*-th one as slow."""
-    return [case if number % step == 0 else _slow(case) for number, case in enumerate(cases)]
+    return [case if number % step == 0 else _mark_slow(case) for number, case in enumerate(cases)]
 
 
-def _slow(case: object) -> object:
+def _mark_slow(case: object) -> object:
     return pytest.param(*case if isinstance(case, tuple) else (case,), marks=pytest.mark.slow)

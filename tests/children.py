@@ -12,14 +12,14 @@ from app.views.topology.scene import TopologyScene
 Part = TypeVar("Part", bound=QObject)
 
 
-def child(parent: QObject, kind: type[Part], name: str = "") -> Part:
+def find_child(parent: QObject, kind: type[Part], name: str = "") -> Part:
     """Return the first part of this class and, if given, of this name."""
     child_object = parent.findChild(kind, name) if name else parent.findChild(kind)
     assert isinstance(child_object, kind), f"{parent} has no {kind.__name__} {name}"
     return child_object
 
 
-def scene_of(view: QGraphicsView) -> TopologyScene:
+def get_scene(view: QGraphicsView) -> TopologyScene:
     """Return the cards and links on the canvas."""
     scene = view.scene()
     assert isinstance(scene, TopologyScene)

@@ -49,7 +49,7 @@ In a class their laptops start Python in parallel; here all share two cores.
 """
 
 
-def reference_log() -> list[tuple[int, str, str]]:
+def play_reference_log() -> list[tuple[int, str, str]]:
     """Return tick, line and hash of the reference solution, with a mark every MARK_S."""
     scenario = scenario_files.find(SCENARIO).load()
     drill = play_reference(scenario)
@@ -67,7 +67,7 @@ def reference_log() -> list[tuple[int, str, str]]:
 class Load:
     def __init__(self, seats: int, seconds: float) -> None:
         self.seats, self.seconds = seats, seconds
-        self.log = reference_log()
+        self.log = play_reference_log()
         self.sent: dict[tuple[int, int], float] = {}
         """Send times by seat and number of the action."""
         self.board_s: list[float] = []
@@ -234,34 +234,34 @@ class Load:
         await asyncio.gather(instructing, looking, return_exceptions=True)
 
 
-def processor_s(pid: int) -> float:
+def get_processor_s(pid: int) -> float:
     """Return the processor time of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def children(pid: int) -> list[int]:
+def list_children(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def memory_mb(pid: int) -> float:
+def measure_memory_mb(pid: int) -> float:
     """Return the proportional set size of a process and its children."""
     kb = sum(
         int(line.split()[1])
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
         if line.startswith("Pss:")
     )
-    return kb / 1024 + sum(map(memory_mb, children(pid)))
+    return kb / 1024 + sum(map(measure_memory_mb, list_children(pid)))
 
 
-def own_process(*arguments: object) -> subprocess.Popen[str]:
+def start_process(*arguments: object) -> subprocess.Popen[str]:
     """Start a separate process, so that its memory and children are those of a real class."""
     assert arguments[0] == "class"
     return subprocess.Popen(command(*arguments[1:]), cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
 @contextmanager
-def real_seats(host: HostProcess, count: int, folder: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
+def start_seats(host: HostProcess, count: int, folder: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
     environment = {**os.environ, "MIRRORDRILL_PROFILE": str(folder)}
     running: list[subprocess.Popen[bytes]] = []
 
@@ -281,14 +281,14 @@ def real_seats(host: HostProcess, count: int, folder: Path) -> Iterator[list[sub
         process.wait(timeout=600)
 
 
-def seats_in(database: Path) -> int:
+def count_seats(database: Path) -> int:
     record = ClassRecord(str(database), new=False)
     count = len(record.read_seats())
     record.close()
     return count
 
 
-def percentiles(values: list[float]) -> dict[str, float | int]:
+def compute_percentiles(values: list[float]) -> dict[str, float | int]:
     if len(values) < 2:
         return {"count": len(values)}
     cut = statistics.quantiles(values, n=100)
@@ -310,15 +310,15 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder_name:
         folder = Path(folder_name)
-        with run_host(folder / "class.sqlite", SCENARIO, began=own_process) as host:
+        with run_host(folder / "class.sqlite", SCENARIO, began=start_process) as host:
             load = Load(options.seats, options.seconds)
-            with real_seats(host, options.real, folder / "profile") as real:
+            with start_seats(host, options.real, folder / "profile") as real:
                 asyncio.run(load.run(host.invited, folder / "class.sqlite", options.joins))
-                mb = memory_mb(host.pid)
+                mb = measure_memory_mb(host.pid)
                 used_s = {
-                    "seats": processor_s(os.getpid()),
-                    "host": processor_s(host.pid),
-                    "workers": sum(map(processor_s, children(host.pid))),
+                    "seats": get_processor_s(os.getpid()),
+                    "host": get_processor_s(host.pid),
+                    "workers": sum(map(get_processor_s, list_children(host.pid))),
                 }
                 began = time.monotonic()
             waited_s = time.monotonic() - began
@@ -330,13 +330,13 @@ def main() -> None:
                     "real_failed": sum(process.returncode != 0 for process in real),
                     "dropped": load.dropped,
                     "refused": load.refusals,
-                    "seats_in_record": seats_in(folder / "class.sqlite"),
-                    "acknowledged_s": percentiles(load.acknowledged_s),
-                    "board_s": percentiles(load.board_s),
-                    "judged_s": percentiles(load.judged_s),
-                    "freeze_s": percentiles(load.frozen_s),
+                    "seats_in_record": count_seats(folder / "class.sqlite"),
+                    "acknowledged_s": compute_percentiles(load.acknowledged_s),
+                    "board_s": compute_percentiles(load.board_s),
+                    "judged_s": compute_percentiles(load.judged_s),
+                    "freeze_s": compute_percentiles(load.frozen_s),
                     "board_frozen_s": load.board_frozen_s[:9],
-                    "late_s": percentiles(load.late_s),
+                    "late_s": compute_percentiles(load.late_s),
                     "processor_s": used_s,
                     "host_mb": round(mb),
                     "waited_for_real_s": round(waited_s, 1),

@@ -36,7 +36,7 @@ def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "app", "class", *map(str, arguments)]
 
 
-def new_class(scenario: Scenario, plan: LessonPlan, text: str) -> ClassPart:
+def build_class(scenario: Scenario, plan: LessonPlan, text: str) -> ClassPart:
     """Return a class of one part without seats. *text*: the plan as entered."""
     return create_parts(plan, text, lambda _: scenario)[0]
 

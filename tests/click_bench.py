@@ -65,14 +65,14 @@ def measure(act: Callable[[], object], watch: Watch) -> float:
     return (min(ends) - start_s) * 1000.0
 
 
-def actions(window: OpenWindow) -> Iterator[tuple[str, QAction]]:
+def list_actions(window: OpenWindow) -> Iterator[tuple[str, QAction]]:
     """Yield the enabled actions of the window by name."""
     for name, action in sorted(window.actions_by_name.items()):
         if name and action.isEnabled() and not any(part in name for part in LEFT_OUT):
             yield name, action
 
 
-def buttons(page: QWidget) -> Iterator[tuple[str, QAbstractButton]]:
+def list_buttons(page: QWidget) -> Iterator[tuple[str, QAbstractButton]]:
     """Yield the visible buttons of a page."""
     for button in page.findChildren(QAbstractButton):
         if button.isVisible() and button.isEnabled() and (button.text() or button.toolTip()):
@@ -91,14 +91,14 @@ def run(limit_ms: float) -> int:
         freeze_objects()
         watch = Watch()
         for place in ("start page", "desk"):
-            names = [name for name, _ in actions(window)]
+            names = [name for name, _ in list_actions(window)]
             if place == "desk":
                 begin(window)
-                names = [name for name, _ in actions(window)]
+                names = [name for name, _ in list_actions(window)]
             todo: list[tuple[str, Callable[[], object]]] = []
             todo += [(name, window.actions_by_name[name].trigger) for name in names]
             page = window.picker if place == "start page" else window.desk_page
-            todo += [(f"button {text}", button.click) for text, button in buttons(page)]
+            todo += [(f"button {text}", button.click) for text, button in list_buttons(page)]
             for name, act in todo:
                 try:
                     took_ms = measure(act, watch)

@@ -15,18 +15,18 @@ Found = tuple[int, str | None, Any, list[str]]
 """Line, function name, text and comments, as Babel expects."""
 
 
-def skills(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
+def collect_skills(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
     """Collect titles and texts of the skills."""
     for skill in tomllib.load(file).values():
         yield from ((1, None, skill[key], []) for key in ("title", "text"))
 
 
-def course(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
+def collect_course(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
     """Collect titles of the course's parts."""
     yield from ((1, None, part["title"], []) for part in tomllib.load(file)["part"])
 
 
-def table(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
+def collect_table(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
     """Collect the cells of columns that a table marks with "~" as translated."""
     head, *lines = (line.split("\t") for line in file.read().decode().splitlines())
     translated = [index for index, column in enumerate(head) if column.startswith("~")]
@@ -34,13 +34,13 @@ def table(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
         yield from ((number, None, line[index], []) for index in translated if line[index : index + 1] > [""])
 
 
-def schema(file: BinaryIO, keywords: Any, comments: Any, options: Any) -> Iterator[Any]:
+def collect_schema(file: BinaryIO, keywords: Any, comments: Any, options: Any) -> Iterator[Any]:
     """Collect the marked texts of the schema, and its notes on tables and keys, which the form shows."""
     yield from extract_python(file, keywords, comments, options)
-    yield from ((1, None, note, []) for note in sorted(notes()))
+    yield from ((1, None, note, []) for note in sorted(collect_notes()))
 
 
-def notes() -> set[str]:
+def collect_notes() -> set[str]:
     import app.pyside_import_hook  # noqa: F401  # before other modules: the hook of PySide breaks imports of pydantic
     from app.views.editor import form_schema
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def disk_with_room_for(size: int) -> Iterator[None]:
+def limit_file_size(size: int) -> Iterator[None]:
     """Limit the files of this process to *size* bytes each."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))

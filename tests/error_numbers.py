@@ -20,7 +20,7 @@ from tests.events import read_field
 FILE = Path(__file__).parents[1] / "assets" / "error_numbers.json"
 
 
-def error_numbers(scenario: Scenario) -> list[int]:
+def find_error_numbers(scenario: Scenario) -> list[int]:
     """Return the numbers in the error logs and in the answers to batches, in ascending order."""
     drill = play_reference(scenario)
     numbers = {read_field(event, "number") for event in drill.events if event.kind == "errorlog"}
@@ -41,7 +41,9 @@ def build_summaries() -> str:
 def main() -> None:
     drills = [file for file in scenario_files.list_all_files()[0] if file.shipped]
     if "--summaries" not in sys.argv:
-        rows = [f"  {json.dumps(file.name)}: {json.dumps(error_numbers(file.load()))}" for file in drills]
+        rows = [
+            f"  {json.dumps(file.name)}: {json.dumps(find_error_numbers(file.load()))}" for file in drills
+        ]
         FILE.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
         summaries.read_error_numbers.cache_clear()
     FILE.with_name(FILE_NAME).write_text(build_summaries(), encoding="utf-8")

@@ -35,7 +35,7 @@ def _kill_what_is_left() -> None:
         process.kill()
 
 
-def of_forks(_: str | None = None) -> ForkServerContext:
+def replace_get_context(_: str | None = None) -> ForkServerContext:
     """Replace `multiprocessing.get_context`, so that worker processes are forks, too."""
     return _forks
 
@@ -54,7 +54,7 @@ def _begin(arguments: list[str], environment: dict[str, str], files: Mapping[int
     sys.modules["__main__"] = program  # workers start as those of `python -m app` do
     if sys.version_info < (3, 14):  # if a forked process cannot fork again, its workers start as usual
         forkserver._forkserver.ensure_running = resource_tracker.ensure_running  # type: ignore[method-assign]
-        multiprocessing.get_context = of_forks  # type: ignore[assignment]
+        multiprocessing.get_context = replace_get_context  # type: ignore[assignment]
     sys.argv = ["mirrordrill", *arguments]
     code = program.main()
     # as at the end of any process: `multiprocessing` would otherwise wait for workers first
@@ -73,7 +73,7 @@ class Program:
         self._process = _start_process(arguments, environment, {0: read, 1: output_pipe})
         for theirs in (read, output_pipe):
             theirs.close()
-        self.stdin, self.stdout = _text(writing_end, "w"), _text(output, "r")
+        self.stdin, self.stdout = _get_text(writing_end, "w"), _get_text(output, "r")
 
     @property
     def pid(self) -> int:
@@ -130,7 +130,7 @@ def _start_process(
     return process
 
 
-def _text(end: Connection, mode: str) -> IO[str]:
+def _get_text(end: Connection, mode: str) -> IO[str]:
     descriptor = os.dup(end.fileno())
     end.close()
     return open(descriptor, mode)

@@ -24,7 +24,7 @@ from app.widgets import theme
 from app.words import language
 from tests import painted
 from tests.open_window import OpenWindow
-from tests.screenshots import open_screenshot_window, scenes
+from tests.screenshots import open_screenshot_window, walk_scenes
 
 BETWEEN: Final = (1366, 768)
 """Window size between two scenes."""
@@ -38,10 +38,10 @@ def settle() -> None:
         QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
 
 
-def faults(window: QWidget, colors: bool) -> Iterator[str]:
+def find_layout_problems(window: QWidget, colors: bool) -> Iterator[str]:
     """Yield the problems of the visible widgets."""
-    yield from painted.out_of_sight(window)
-    texts = list(painted.texts(window))
+    yield from painted.find_hidden_parts(window)
+    texts = list(painted.list_texts(window))
     for text in texts:
         clipping = painted.describe_clipping(text, window)
         if clipping:
@@ -49,7 +49,7 @@ def faults(window: QWidget, colors: bool) -> Iterator[str]:
     if colors:
         picture = window.grab().toImage()
         for text in texts:
-            faint = painted.too_faint(text, picture, window)
+            faint = painted.find_faint_contrast(text, picture, window)
             if faint is not None:
                 yield f"{text.words!r} has {faint:.1f}:1 ({text.color.name()}): {text.location}"
 
@@ -77,11 +77,11 @@ def main() -> int:
         tempfile.TemporaryDirectory() as folder,
         open_screenshot_window(Path(folder), theme.LIGHT, BETWEEN, scales[0]) as window,
     ):
-        for name in scenes(window):
+        for name in walk_scenes(window):
             scene = name.strip()
             if chosen_scenes and scene not in chosen_scenes:
                 continue
-            shown_widget = _dialog() if name.endswith("\n") else window
+            shown_widget = _find_dialog() if name.endswith("\n") else window
             for choice in themes:
                 # for the other scales, a dialog opens again
                 for scale in scales if shown_widget is window else scales[:1]:
@@ -92,7 +92,7 @@ def main() -> int:
                         settle()
                         label = f"{scene} {choice} {width}x{height} {scale:.0%} {options_given.words}"
                         print(label, file=sys.stderr, flush=True)
-                        for fault in set(faults(shown_widget, not options_given.no_colors)):
+                        for fault in set(find_layout_problems(shown_widget, not options_given.no_colors)):
                             problems[fault].append(label)
                         if options_given.pictures:
                             options_given.pictures.mkdir(parents=True, exist_ok=True)
@@ -116,7 +116,7 @@ def _look(window: OpenWindow, choice: str, scale: float) -> None:
     settle()
 
 
-def _dialog() -> QWidget:
+def _find_dialog() -> QWidget:
     return next(w for w in QApplication.topLevelWidgets() if w.isVisible() and not isinstance(w, QMainWindow))
 
 

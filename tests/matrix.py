@@ -123,7 +123,7 @@ def _take_sqlite(name: str) -> None:
 
 def combine_variants() -> list[Variant]:
     """Return all traits in as few runs as there are Pythons, for a quick check."""
-    all_variants = list(variants())
+    all_variants = list(list_variants())
     locales = [variant for variant in all_variants if "--locale" in variant.options]
     second = [variant for variant in all_variants if "--sqlite" in variant.options]
     pythons = [variant for variant in all_variants[1:] if variant not in locales + second]
@@ -139,16 +139,16 @@ def combine_variants() -> list[Variant]:
     return [own_variant, *joined]
 
 
-def variants() -> Iterator[Variant]:
+def list_variants() -> Iterator[Variant]:
     """Yield the variants that can run here; print the others."""
     own_version = f"{sys.version_info.major}.{sys.version_info.minor}"
     yield Variant(f"Python {own_version}", sys.executable)
     yield Variant(f"Python {own_version}, plain kernel", sys.executable, PLAIN)
     with ThreadPoolExecutor() as pool:
-        environments = list(pool.map(environment_if_any, find_pythons()))
+        environments = list(pool.map(find_environment, find_pythons()))
     for environment in filter(None, environments):
         yield Variant(f"Python {Path(environment).parents[1].name}", environment)
-    second_python = _with_second_sqlite()
+    second_python = _find_second_sqlite()
     if second_python is not None:
         yield Variant("another SQLite", second_python, options=("--sqlite", SECOND_SQLITE))
     for name in LOCALES:
@@ -174,22 +174,22 @@ def find_pythons() -> Iterator[str]:
             yield place
 
 
-def environment_if_any(python: str) -> str | None:
+def find_environment(python: str) -> str | None:
     try:
-        return _environment(python)
+        return _create_environment(python)
     except (subprocess.SubprocessError, OSError) as problem:
         print(f"not here: packages for {python} ({problem})")
         return None
 
 
-def _environment(python: str) -> str:
+def _create_environment(python: str) -> str:
     """Return an environment of *python* with the locked packages of the engine."""
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     name = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     folder = MADE / name
     python_file = folder / "bin" / "python"
     lock = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
-    wanted = "".join(entry for entry in _entries(lock) if entry.split("==")[0] in NEEDED)
+    wanted = "".join(entry for entry in _list_entries(lock) if entry.split("==")[0] in NEEDED)
     listed = folder / "needed.txt"
     if not listed.exists() or listed.read_text(encoding="utf-8") != wanted:
         subprocess.run([python, "-m", "venv", "--clear", folder], check=True, capture_output=True)
@@ -201,7 +201,7 @@ def _environment(python: str) -> str:
     return str(python_file)
 
 
-def _entries(lock: str) -> Iterator[str]:
+def _list_entries(lock: str) -> Iterator[str]:
     """Yield each package of a lock file with its hashes."""
     entry = ""
     for line in lock.splitlines(keepends=True):
@@ -213,7 +213,7 @@ def _entries(lock: str) -> Iterator[str]:
     yield entry
 
 
-def _with_second_sqlite() -> str | None:
+def _find_second_sqlite() -> str | None:
     """Return an interpreter with a second SQLite; print a message and return None if there is none."""
     folder = MADE / "sqlite"
     python_file = folder / "bin" / "python"
@@ -296,7 +296,7 @@ def main() -> int:
     if COMPILED_LOCALES.exists():
         os.environ["LOCPATH"] = str(COMPILED_LOCALES)  # for the C library, in this process and its children
     return compare(
-        options.until, options.sample, combine_variants() if options.together else list(variants())
+        options.until, options.sample, combine_variants() if options.together else list(list_variants())
     )
 
 

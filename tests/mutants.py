@@ -66,7 +66,7 @@ class Mutant:
         return " ".join(" ".join(line.split()) for line in lines if not line.startswith("@@"))
 
 
-def untold_places(source: str) -> set[tuple[int, int]]:
+def find_untestable_positions(source: str) -> set[tuple[int, int]]:
     """Return the positions (line, column) that no test can distinguish: annotations, texts, `__repr__`."""
     spans: list[ast.expr | ast.stmt] = []
     for node in ast.walk(ast.parse(source)):
@@ -90,13 +90,13 @@ def untold_places(source: str) -> set[tuple[int, int]]:
     }
 
 
-def mutants_of(path: str) -> Iterator[list[tuple[int, type, int]]]:
+def list_mutants(path: str) -> Iterator[list[tuple[int, type, int]]]:
     """Yield the mutable places of a file, each as a list of mutants (line, operator, occurrence)."""
     from cosmic_ray.ast import ast_nodes, get_ast_from_path
     from cosmic_ray.plugins import get_operator, operator_names
 
     nodes = list(ast_nodes(get_ast_from_path(ROOT / path)))
-    untold = untold_places((ROOT / path).read_text(encoding="utf-8"))
+    untold = find_untestable_positions((ROOT / path).read_text(encoding="utf-8"))
     places: dict[tuple[int, int], list[tuple[int, type, int]]] = {}
     for name in operator_names():
         operator = get_operator(name)
@@ -114,7 +114,7 @@ def sample(package: str, share: float, chance: random.Random) -> Iterator[Mutant
     from cosmic_ray.mutating import MutationVisitor
 
     files = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / package).glob("*.py"))
-    places = [(path, mutants) for path in files for mutants in mutants_of(path)]
+    places = [(path, mutants) for path in files for mutants in list_mutants(path)]
     for path, mutants in chance.sample(places, max(1, round(share * len(places)))):
         line, operator, occurrence = chance.choice(mutants)
         source = (ROOT / path).read_text(encoding="utf-8")
@@ -123,7 +123,7 @@ def sample(package: str, share: float, chance: random.Random) -> Iterator[Mutant
         yield Mutant(package, path, line, changed)
 
 
-def by_hand() -> Iterator[Mutant]:
+def list_hand_written() -> Iterator[Mutant]:
     for path, text, changed in BY_HAND:
         source = (ROOT / path).read_text(encoding="utf-8")
         if source.count(text) != 1:
@@ -190,7 +190,7 @@ def main() -> None:
     os.environ |= {"HYPOTHESIS_STORAGE_DIRECTORY": str(build / "hypothesis"), "QT_QPA_PLATFORM": "offscreen"}
     leave_out = [f"--deselect={name}" for name in options_given.deselect]
     leave_out += [f"--ignore={path}" for path in DEAR] if options_given.quick else []
-    mutants = list(by_hand())
+    mutants = list(list_hand_written())
     if not options_given.by_hand:
         for package in options_given.package or PACKAGES:
             mutants += sample(package, options_given.share, random.Random(f"{options_given.seed} {package}"))

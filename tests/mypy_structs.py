@@ -45,11 +45,11 @@ def plugin(version: str) -> type[Plugin]:
     return StructPlugin
 
 
-def _fields(owner: Type) -> dict[str, Type]:
+def _list_fields(owner: Type) -> dict[str, Type]:
     """Return names and types of the fields of a struct, a typed dictionary, or a union of them."""
     proper = get_proper_type(owner)
     if isinstance(proper, UnionType):
-        return {name: field_type for part in proper.items for name, field_type in _fields(part).items()}
+        return {name: field_type for part in proper.items for name, field_type in _list_fields(part).items()}
     if not isinstance(proper, Instance):
         return dict(getattr(proper, "items", {}))
     constructor = proper.type.get_method("__init__")
@@ -65,7 +65,7 @@ def _check_replace(context: FunctionSigContext) -> FunctionLike:
         return context.default_signature
     given_type = get_proper_type(context.api.get_expression_type(context.args[0][0]))
     given_type = get_proper_type(getattr(given_type, "upper_bound", given_type))
-    return _with_fields(context, _fields(given_type) if isinstance(given_type, Instance) else {})
+    return _replace_by_fields(context, _list_fields(given_type) if isinstance(given_type, Instance) else {})
 
 
 def _check_marked(context: Context) -> FunctionLike:
@@ -73,22 +73,22 @@ def _check_marked(context: Context) -> FunctionLike:
     marker = get_proper_type(signature.arg_types[-1]) if signature.arg_types else None
     if not isinstance(marker, Instance) or marker.type.fullname != MARKER:
         return signature
-    return _with_fields(context, _fields(marker.args[0]))
+    return _replace_by_fields(context, _list_fields(marker.args[0]))
 
 
-def _star_types(context: Context, call: CallExpr) -> list[Type]:
+def _list_star_types(context: Context, call: CallExpr) -> list[Type]:
     """Return the types of the arguments `**x`."""
     arguments = zip(call.args, call.arg_kinds, strict=True)
     return [context.api.get_expression_type(argument) for argument, kind in arguments if kind is ARG_STAR2]
 
 
-def _typed_keys(star_type: Type) -> list[str]:
+def _list_typed_keys(star_type: Type) -> list[str]:
     """Return the keys of a typed dictionary; none of a plain one."""
     proper = get_proper_type(star_type)
     return list(proper.items) if isinstance(proper, TypedDictType) else []
 
 
-def _with_fields(context: Context, fields: dict[str, Type]) -> CallableType:
+def _replace_by_fields(context: Context, fields: dict[str, Type]) -> CallableType:
     """Return the signature with *fields* instead of its last parameter."""
     signature, call = context.default_signature, context.context
     fields = {name: field_type for name, field_type in fields.items() if name not in signature.arg_names}
@@ -98,7 +98,9 @@ def _with_fields(context: Context, fields: dict[str, Type]) -> CallableType:
     kinds = [*signature.arg_kinds[:-1], *[ARG_NAMED_OPT] * len(fields)]
     types = [*signature.arg_types[:-1], *fields.values()]
     if ARG_STAR2 in call.arg_kinds:  # of a plain dictionary, neither names nor values are known
-        typed = [name for star_type in _star_types(context, call) for name in _typed_keys(star_type)]
+        typed = [
+            name for star_type in _list_star_types(context, call) for name in _list_typed_keys(star_type)
+        ]
         unknown = [name for name in (*call.arg_names, *typed) if name is not None and name not in names]
         if unknown:
             context.api.fail(f'Unexpected keyword argument "{unknown[0]}"', call)

@@ -7,7 +7,7 @@ import numpy as np
 from engine.flow import Flow
 
 
-def finite(flow: Flow) -> bool:
+def is_finite(flow: Flow) -> bool:
     """Return whether state and parameters contain neither infinity nor NaN."""
     arrays = (flow.sources, flow.streams, flow.source_params, flow.stream_params, flow.hosts, flow.history)
     return all(np.isfinite(array).all() for array in arrays)

@@ -22,7 +22,7 @@ class OpenWindow(MainWindow):
     """Window whose attributes, such as `session`, are its only child of that class; classes load with the program."""
 
     def __getattr__(self, name: str) -> Any:
-        parts = _parts()
+        parts = _get_parts()
         if name not in parts:
             raise AttributeError(name)
         part = self.findChild(parts[name])
@@ -89,7 +89,7 @@ def build_window(
 
 
 @cache
-def _parts() -> dict[str, type[Any]]:
+def _get_parts() -> dict[str, type[Any]]:
     from app.main_window.announcements import Announcer
     from app.main_window.appearance import Appearance
     from app.main_window.bundles import BundleDialogs

@@ -64,29 +64,29 @@ class Text:
         return " in ".join(names)
 
 
-def picture(widget: QWidget) -> QImage:
+def render_picture(widget: QWidget) -> QImage:
     """Return an image of *widget* at one pixel per logical pixel, independent of the screen's scale."""
     image = QImage(widget.size(), QImage.Format.Format_RGB32)
     widget.render(image)
     return image
 
 
-def texts(window: QWidget) -> Iterator[Text]:
+def list_texts(window: QWidget) -> Iterator[Text]:
     """Yield every text in *window* that is at least partly visible."""
     for widget in [window, *window.findChildren(QWidget)]:
-        if in_sight(widget):
-            yield from _texts_of(widget, window)
+        if is_in_sight(widget):
+            yield from _list_widget_texts(widget, window)
 
 
-def in_sight(widget: QWidget) -> bool:
+def is_in_sight(widget: QWidget) -> bool:
     """Return whether the widget is shown, and not hidden by a tab or scrolled out of view."""
     return widget.isVisible() and not widget.visibleRegion().isEmpty()
 
 
-def _texts_of(widget: QWidget, window: QWidget) -> Iterator[Text]:
+def _list_widget_texts(widget: QWidget, window: QWidget) -> Iterator[Text]:
     corner = widget.mapTo(window, QPoint()) if widget is not window else QPoint()
     visible_area = QRectF(widget.visibleRegion().boundingRect().translated(corner))
-    for element, transform in _elements(_drawing(widget)):
+    for element, transform in _list_text_elements(_draw_widget(widget)):
         words = (element.text or "").strip("\n")
         color = QColor(element.get("fill", "#000000"))
         color.setAlphaF(float(element.get("fill-opacity", "1")))
@@ -105,7 +105,7 @@ def _texts_of(widget: QWidget, window: QWidget) -> Iterator[Text]:
             yield Text(words, placed_box, color, font.pixelSize() * height, font.weight(), widget)
 
 
-def _drawing(widget: QWidget) -> ElementTree.Element:
+def _draw_widget(widget: QWidget) -> ElementTree.Element:
     """Return the drawing of *widget*, without its children."""
     png_buffer = QBuffer()
     png_buffer.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -122,7 +122,7 @@ def _drawing(widget: QWidget) -> ElementTree.Element:
     return ElementTree.fromstring(re.sub(r"[\x00-\x08\x0b-\x1f]", " ", text))
 
 
-def _elements(drawing: ElementTree.Element) -> Iterator[tuple[ElementTree.Element, QTransform]]:
+def _list_text_elements(drawing: ElementTree.Element) -> Iterator[tuple[ElementTree.Element, QTransform]]:
     """Yield the text elements with their transforms."""
 
     def walk(
@@ -144,11 +144,11 @@ def _elements(drawing: ElementTree.Element) -> Iterator[tuple[ElementTree.Elemen
 
 def compute_contrast(color: QColor, other_color: QColor) -> float:
     """Return contrast ratio of two opaque colors, 1 to 21, as WCAG 2 defines it."""
-    high, low = sorted((_luminance(color), _luminance(other_color)), reverse=True)
+    high, low = sorted((_compute_luminance(color), _compute_luminance(other_color)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
 
-def _luminance(color: QColor) -> float:
+def _compute_luminance(color: QColor) -> float:
     def linear(part: float) -> float:
         return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
 
@@ -156,7 +156,7 @@ def _luminance(color: QColor) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(text: Text, picture: QImage, window: QWidget) -> float | None:
+def measure_contrast(text: Text, picture: QImage, window: QWidget) -> float | None:
     """Return the contrast of the letters and their background in *picture*; None if the letters are not visible."""
     whole_box = text.box.toAlignedRect()
     corner = text.widget.mapTo(window, QPoint()) if text.widget is not window else QPoint()
@@ -165,19 +165,19 @@ def contrast(text: Text, picture: QImage, window: QWidget) -> float | None:
     if box.width() < 3 or box.height() < MOSTLY * whole_box.height():
         return None
     colors, places = np.unique(
-        _pixels(picture)[box.top() : box.bottom() + 1, box.left() : box.right() + 1], return_counts=True
+        _read_pixels(picture)[box.top() : box.bottom() + 1, box.left() : box.right() + 1], return_counts=True
     )
     ground = QColor.fromRgb(int(colors[places.argmax()]))
     letters = _blend(text.color, ground)
     parts = (colors[:, None] >> np.array((16, 8, 0)) & 0xFF).astype(int)
-    if np.abs(parts - _parts(letters)).sum(axis=1).min() > NEAR:
+    if np.abs(parts - _split_color(letters)).sum(axis=1).min() > NEAR:
         return None
     return compute_contrast(letters, ground)
 
 
-def too_faint(text: Text, picture: QImage, window: QWidget) -> float | None:
+def find_faint_contrast(text: Text, picture: QImage, window: QWidget) -> float | None:
     """Return the contrast if it is below the WCAG limit, else None."""
-    ratio = contrast(text, picture, window) if text.widget.isEnabled() else None
+    ratio = measure_contrast(text, picture, window) if text.widget.isEnabled() else None
     mark = not any(letter.isalnum() for letter in text.words)
     needed_contrast = LARGE_CONTRAST if text.large or mark else TEXT_CONTRAST
     return ratio if ratio is not None and ratio < needed_contrast else None
@@ -185,18 +185,20 @@ def too_faint(text: Text, picture: QImage, window: QWidget) -> float | None:
 
 def _blend(color: QColor, ground: QColor) -> QColor:
     share = color.alphaF()
-    mixed = [share * a + (1.0 - share) * b for a, b in zip(_parts(color), _parts(ground), strict=True)]
+    mixed = [
+        share * a + (1.0 - share) * b for a, b in zip(_split_color(color), _split_color(ground), strict=True)
+    ]
     return QColor(*(round(part) for part in mixed))
 
 
-def _pixels(picture: QImage) -> NDArray[np.uint32]:
+def _read_pixels(picture: QImage) -> NDArray[np.uint32]:
     """Return red, green and blue of each pixel as one number, by row and column."""
     assert picture.depth() == 32
     words = np.frombuffer(picture.constBits(), np.uint32)
     return words.reshape(picture.height(), picture.bytesPerLine() // 4)
 
 
-def _parts(color: QColor) -> tuple[int, int, int]:
+def _split_color(color: QColor) -> tuple[int, int, int]:
     return color.red(), color.green(), color.blue()
 
 
@@ -242,11 +244,11 @@ def _is_viewport(widget: QWidget) -> bool:
     return isinstance(widget.parentWidget(), QAbstractScrollArea)
 
 
-def out_of_sight(window: QWidget) -> Iterator[str]:
+def find_hidden_parts(window: QWidget) -> Iterator[str]:
     """Yield widgets that exceed their parent without scrolling, and overlapping siblings."""
     for widget in window.findChildren(QWidget):
         parent = widget.parentWidget()
-        if parent is None or not in_sight(widget) or widget.isWindow() or _may_lie_anywhere(widget):
+        if parent is None or not is_in_sight(widget) or widget.isWindow() or _may_lie_anywhere(widget):
             continue
         if not parent.rect().adjusted(-1, -1, 1, 1).contains(widget.geometry()):
             overflow = _measure_overflow(widget.geometry(), parent.rect())
@@ -258,7 +260,7 @@ def out_of_sight(window: QWidget) -> Iterator[str]:
         for sibling in parent.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
             overlap = widget.geometry().intersected(sibling.geometry())
             if (
-                in_sight(sibling)
+                is_in_sight(sibling)
                 and layout.indexOf(sibling) > layout.indexOf(widget)
                 and min(overlap.width(), overlap.height()) > 2
             ):

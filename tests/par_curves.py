@@ -42,7 +42,7 @@ Run = tuple[str, str, Drill]
 """Scenario, player, run."""
 
 
-def at_random(scenario: Scenario, seed: int) -> Drill:
+def play_at_random(scenario: Scenario, seed: int) -> Drill:
     drill, chance = Drill(scenario), RandomStream.from_seed(seed)
     lines, end = (
         [line for line in list_candidate_lines(drill.scenario) if not line.startswith("hint")],
@@ -56,7 +56,7 @@ def at_random(scenario: Scenario, seed: int) -> Drill:
     return drill
 
 
-def hostile(scenario: Scenario, seed: int) -> Drill:
+def play_hostile(scenario: Scenario, seed: int) -> Drill:
     """Play a drill: break something while all is well, sometimes two things in a row, then apply random or
     worse offers.
     """
@@ -68,7 +68,7 @@ def hostile(scenario: Scenario, seed: int) -> Drill:
         for run in (drill, lean):
             run.advance_to(min(tick, end))
         lines = (
-            _breaking(lean.world)
+            _list_breaking_lines(lean.world)
             if number == 0 or chance.draw_integer(0, 2) == 0
             else list_candidates(lean, known_lines)
         )
@@ -86,7 +86,7 @@ def hostile(scenario: Scenario, seed: int) -> Drill:
     return drill
 
 
-def _breaking(world: World) -> list[str]:
+def _list_breaking_lines(world: World) -> list[str]:
     """Return the lines that break something in the world."""
     objects = [*world.computers, *world.instances, *world.nodes]
     tried = [
@@ -100,13 +100,13 @@ def _breaking(world: World) -> list[str]:
     return tried
 
 
-def rise(account: RegretAnalysis) -> float:
+def measure_rise(account: RegretAnalysis) -> float:
     """Return the largest rise of the stored curve in points."""
     values = [value for _, value in account.curve]
     return max([0.0, *(next_value - before for before, next_value in itertools.pairwise(values))])
 
 
-def runs(start: int = 0) -> Iterator[Run]:
+def play_runs(start: int = 0) -> Iterator[Run]:
     """Yield every drill with its reference, then with random players, without end."""
     drills = [
         drill for file in scenario_files.list_all_files()[0] if file.shipped and (drill := file.load()).scored
@@ -116,18 +116,20 @@ def runs(start: int = 0) -> Iterator[Run]:
         yield (
             scenario.name,
             f"random {round_}" if round_ else "reference",
-            (at_random(scenario, round_) if round_ else play_reference(scenario)),
+            (play_at_random(scenario, round_) if round_ else play_reference(scenario)),
         )
 
 
-def hostile_runs(start: int = 0) -> Iterator[Run]:
+def play_hostile_runs(start: int = 0) -> Iterator[Run]:
     """Yield own and generated drills with random players, without end; each generated drill is new."""
     generators = [scenario_files.find(name).load() for name in GENERATORS]
     rounds_and_drills = (
-        (player, drill) for player in itertools.count(1) for drill in (*par_drills.scenarios(), *generators)
+        (player, drill)
+        for player in itertools.count(1)
+        for drill in (*par_drills.list_scenarios(), *generators)
     )
     for player, scenario in itertools.islice(rounds_and_drills, start, None):
-        yield scenario.name, f"hostile {player}", hostile(scenario, player)
+        yield scenario.name, f"hostile {player}", play_hostile(scenario, player)
 
 
 def main() -> None:
@@ -138,7 +140,7 @@ def main() -> None:
     parser.add_argument("--hostile", action="store_true", help="players who break things, in other drills")
     options = parser.parse_args()
     start_s, done_count, told_count, known_count, broken, worked_s = time.monotonic(), 0, 0, 0, 0, 0.0
-    player_runs = hostile_runs if options.hostile else runs
+    player_runs = play_hostile_runs if options.hostile else play_runs
     for name, player, drill in itertools.islice(player_runs(options.after), options.runs):
         if time.monotonic() - start_s > options.seconds:
             break
@@ -152,11 +154,13 @@ def main() -> None:
         worked_s += time.process_time() - before_s
         done_count, told_count, known_count = (
             done_count + 1,
-            told_count + (rise(account) > RISE_MAX),
+            told_count + (measure_rise(account) > RISE_MAX),
             known_count + (account.risen > RISE_MAX),
         )
-        if max(rise(account), account.risen) > RISE_MAX:
-            print(f"{name}, {player}: told {rise(account):.1f}, known {account.risen:.1f}", flush=True)
+        if max(measure_rise(account), account.risen) > RISE_MAX:
+            print(
+                f"{name}, {player}: told {measure_rise(account):.1f}, known {account.risen:.1f}", flush=True
+            )
     print(
         f"{done_count} runs in {time.monotonic() - start_s:.0f} s, accounts in {worked_s:.0f} s of processor time:"
         f" V as told rose in {told_count}, by what was known in {known_count}; {broken} broke the engine"

@@ -27,11 +27,11 @@ SERVICE: Final = ("downtime", 30, 'target = "20s"\nlimit = "150s"')
 PROTECTION: Final = ("exposed", 30, 'target = "60s"\nlimit = "4min"')
 
 
-def _servers(*names: str, fields: str = "") -> str:
+def _format_servers(*names: str, fields: str = "") -> str:
     return "".join(f'\n[[server]]\nname = "{name}"\n{fields}\n' for name in names)
 
 
-def _session(database: str, principal: str, mirror: str, witness: str = "") -> str:
+def _format_session(database: str, principal: str, mirror: str, witness: str = "") -> str:
     named = f'witness = "{witness}"\n' if witness else ""
     return (
         f'\n[[database]]\nname = "{database}"\nworkload = "Workload1"\nscale = 0.3\n'
@@ -39,16 +39,16 @@ def _session(database: str, principal: str, mirror: str, witness: str = "") -> s
     )
 
 
-def _client(source: str, partner: str = "") -> str:
+def _format_client(source: str, partner: str = "") -> str:
     named = f'failover_partner = "{partner}"\n' if partner else ""
     return f'\n[[client]]\nname = "APP"\ndatabases = ["Sales"]\ndata_source = "{source}"\n{named}'
 
 
-def _happens(do: str, condition: str) -> str:
+def _format_event(do: str, condition: str) -> str:
     return f"\n[[timeline]]\n{condition}\ndo = '''{do}'''\n"
 
 
-def _goal(name: str, condition: str, fields: str = "") -> str:
+def _format_goal(name: str, condition: str, fields: str = "") -> str:
     return (
         f'\n[[goal]]\nname = "{name}"\ntext = "{condition}"\nwhen = "{condition}"\n{fields}\n'
         f'\n[[hint]]\ngoal = "{name}"\nlook = "Look."\nmeans = "It."\ntype = "Wait."\n'
@@ -60,7 +60,7 @@ def _step(do: str, condition: str = "") -> str:
     return f"\n[[solution]]\n{waits}do = '''{do}'''\nwhy = \"So.\"\n"
 
 
-def _rubric(*rules: tuple[str, int, str]) -> str:
+def _format_rubric(*rules: tuple[str, int, str]) -> str:
     all_rules = (("goals", 100 - 20 - sum(points for _, points, _ in rules), ""), *rules)
     return "".join(
         f'\n[[rubric]]\nkind = "{kind}"\nname = "{kind}"\npoints = {points}\nbetter = "Do."\n{extra_text}\n'
@@ -69,8 +69,8 @@ def _rubric(*rules: tuple[str, int, str]) -> str:
 
 
 GROUP: Final = f"""
-{_servers("N1", "N2", "N3", fields="version = 2014")}
-{_servers("FSW", fields="sql = false")}
+{_format_servers("N1", "N2", "N3", fields="version = 2014")}
+{_format_servers("FSW", fields="sql = false")}
 
 [[cluster]]
 name = "CLU1"
@@ -102,7 +102,7 @@ mode = "ASYNCHRONOUS_COMMIT"
 """
 
 CLUSTER: Final = f"""
-{_servers("N1", "N2", fields="sql = false")}
+{_format_servers("N1", "N2", fields="sql = false")}
 
 [[cluster]]
 name = "CLU1"
@@ -122,7 +122,7 @@ server = "SQLFCI1"
 """
 
 RESTORED: Final = f"""
-{_servers("A1", "B1")}
+{_format_servers("A1", "B1")}
 
 [[database]]
 name = "Sales"
@@ -142,66 +142,68 @@ do = "sql B1 ALTER ENDPOINT Mirroring STATE = STOPPED"
 
 DRILLS: Final[dict[str, Sequence[str]]] = {
     "two-sessions": (
-        _servers("A1", "B1", "W1"),
-        _session("Sales", "A1", "B1", "W1"),
-        _session("Orders", "B1", "A1"),
-        _client("A1", "B1"),
-        _happens("stop-service W1", 'at = "20s"'),
-        _happens("power-off A1", 'between = ["60s", "80s"]'),
-        _goal("served", "Sales serves on B1 and APP on B1 is CONNECTED", "weight = 2"),
-        _goal("whole", "Sales is SYNCHRONIZED and Orders is SYNCHRONIZED and witness of Sales is CONNECTED"),
+        _format_servers("A1", "B1", "W1"),
+        _format_session("Sales", "A1", "B1", "W1"),
+        _format_session("Orders", "B1", "A1"),
+        _format_client("A1", "B1"),
+        _format_event("stop-service W1", 'at = "20s"'),
+        _format_event("power-off A1", 'between = ["60s", "80s"]'),
+        _format_goal("served", "Sales serves on B1 and APP on B1 is CONNECTED", "weight = 2"),
+        _format_goal(
+            "whole", "Sales is SYNCHRONIZED and Orders is SYNCHRONIZED and witness of Sales is CONNECTED"
+        ),
         _step("+5 start-service W1", "W1 is STOPPED"),
         _step("+5 power-on A1", "A1 is OFF"),
-        _rubric(SERVICE),
+        _format_rubric(SERVICE),
     ),
     "no-witness": (
-        _servers("A1", "B1"),
-        _session("Sales", "A1", "B1"),
-        _client("A1", "B1"),
-        _happens("stop-service A1", 'between = ["25s", "50s"]'),
-        _goal("served", "Sales serves", 'after = "60s"'),
-        _goal("whole", "Sales is SYNCHRONIZED", 'after = "60s"\nhold = "3s"'),
+        _format_servers("A1", "B1"),
+        _format_session("Sales", "A1", "B1"),
+        _format_client("A1", "B1"),
+        _format_event("stop-service A1", 'between = ["25s", "50s"]'),
+        _format_goal("served", "Sales serves", 'after = "60s"'),
+        _format_goal("whole", "Sales is SYNCHRONIZED", 'after = "60s"\nhold = "3s"'),
         _step("+8 start-service A1", "A1 is STOPPED"),
-        _rubric(SERVICE),
+        _format_rubric(SERVICE),
     ),
     "forced": (
-        _servers("A1", "B1"),
-        _session("Sales", "A1", "B1"),
-        _client("A1", "B1"),
-        _happens("pull-cable A1", 'at = "60s"'),
-        _goal("served", "Sales serves on B1"),
-        _goal("whole", "Sales on A1 is MIRROR and Sales is SYNCHRONIZED", 'hold = "3s"'),
+        _format_servers("A1", "B1"),
+        _format_session("Sales", "A1", "B1"),
+        _format_client("A1", "B1"),
+        _format_event("pull-cable A1", 'at = "60s"'),
+        _format_goal("served", "Sales serves on B1"),
+        _format_goal("whole", "Sales on A1 is MIRROR and Sales is SYNCHRONIZED", 'hold = "3s"'),
         _step("+20 sql B1 ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS", "A1 is UNPLUGGED"),
         _step("+5 plug-cable A1"),
         _step("+5 sql B1 ALTER DATABASE Sales SET PARTNER RESUME", "Sales is SUSPENDED"),
-        _rubric(SERVICE),
+        _format_rubric(SERVICE),
     ),
     "group": (
         GROUP,
-        _client("AGL1"),
-        _happens("power-off N1", 'between = ["60s", "75s"]'),
-        _goal("served", "Sales serves and APP on N2 is CONNECTED", "weight = 2"),
-        _goal("whole", "Sales on N1 is SYNCHRONIZED and Sales serves on N2", 'hold = "5s"'),
+        _format_client("AGL1"),
+        _format_event("power-off N1", 'between = ["60s", "75s"]'),
+        _format_goal("served", "Sales serves and APP on N2 is CONNECTED", "weight = 2"),
+        _format_goal("whole", "Sales on N1 is SYNCHRONIZED and Sales serves on N2", 'hold = "5s"'),
         _step("+8 sql N2 ALTER AVAILABILITY GROUP AG1 FAILOVER", "N1 is OFF"),
         _step("+5 power-on N1"),
-        _rubric(SERVICE, ("lost_transactions", 10, "limit = 100")),
+        _format_rubric(SERVICE, ("lost_transactions", 10, "limit = 100")),
     ),
     "cluster": (
         CLUSTER,
-        _client("SQLFCI1"),
-        _happens("power-off N1", 'between = ["60s", "75s"]'),
-        _goal("served", "Sales serves and APP on SQLFCI1 is CONNECTED", 'weight = 2\nafter = "90s"'),
-        _goal("whole", "N1 is MEMBER and Sales serves", 'after = "90s"\nhold = "3s"'),
+        _format_client("SQLFCI1"),
+        _format_event("power-off N1", 'between = ["60s", "75s"]'),
+        _format_goal("served", "Sales serves and APP on SQLFCI1 is CONNECTED", 'weight = 2\nafter = "90s"'),
+        _format_goal("whole", "N1 is MEMBER and Sales serves", 'after = "90s"\nhold = "3s"'),
         _step("+8 power-on N1", "N1 is OFF"),
-        _rubric(SERVICE),
+        _format_rubric(SERVICE),
     ),
     "set-up": (
         RESTORED,
-        _client("A1", "B1"),
-        _goal("whole", "Sales is SYNCHRONIZED and Sales on B1 is MIRROR", 'hold = "3s"'),
+        _format_client("A1", "B1"),
+        _format_goal("whole", "Sales is SYNCHRONIZED and Sales on B1 is MIRROR", 'hold = "3s"'),
         _step("60 sql B1 ALTER ENDPOINT Mirroring STATE = STARTED"),
         _step("+5 sql A1 ALTER DATABASE Sales SET PARTNER = 'TCP://B1:5022'"),
-        _rubric(PROTECTION, SERVICE),
+        _format_rubric(PROTECTION, SERVICE),
     ),
 }
 
@@ -210,41 +212,47 @@ KNOWN: Final[dict[str, tuple[tuple[str, ...], Sequence[str]]]] = {
         ("61 sql N2 ALTER AVAILABILITY GROUP AG1 FAILOVER",),
         (
             GROUP,
-            _client("AGL1"),
-            _happens("power-off N1", 'at = "60s"'),
-            _goal("served", "Sales serves and APP on N2 is CONNECTED", 'weight = 2\nafter = "65s"'),
-            _goal("third", "Sales on N3 is SYNCHRONIZING", 'after = "65s"\nhold = "3s"'),
+            _format_client("AGL1"),
+            _format_event("power-off N1", 'at = "60s"'),
+            _format_goal("served", "Sales serves and APP on N2 is CONNECTED", 'weight = 2\nafter = "65s"'),
+            _format_goal("third", "Sales on N3 is SYNCHRONIZING", 'after = "65s"\nhold = "3s"'),
             _step("+60 sql N2 ALTER AVAILABILITY GROUP AG1 FAILOVER", "N1 is OFF"),
-            _rubric(SERVICE, ("lost_transactions", 10, "limit = 100")),
+            _format_rubric(SERVICE, ("lost_transactions", 10, "limit = 100")),
         ),
     ),
     "nobody-to-fail-over-to": (
         ("41 start-cluster N2", "111 power-on N1"),
         (
             CLUSTER,
-            _client("SQLFCI1"),
-            _happens("stop-cluster N2", 'at = "40s"'),
-            _happens("power-off N1", 'at = "110s"'),
-            _goal("served", "Sales serves and APP on SQLFCI1 is CONNECTED", 'weight = 2\nafter = "115s"'),
-            _goal("whole", "N1 is MEMBER and N2 is MEMBER", 'after = "115s"\nhold = "3s"'),
+            _format_client("SQLFCI1"),
+            _format_event("stop-cluster N2", 'at = "40s"'),
+            _format_event("power-off N1", 'at = "110s"'),
+            _format_goal(
+                "served", "Sales serves and APP on SQLFCI1 is CONNECTED", 'weight = 2\nafter = "115s"'
+            ),
+            _format_goal("whole", "N1 is MEMBER and N2 is MEMBER", 'after = "115s"\nhold = "3s"'),
             _step("+30 start-cluster N2", "N1 is OFF"),
             _step("+10 power-on N1"),
-            _rubric(SERVICE),
+            _format_rubric(SERVICE),
         ),
     ),
     "link-before-principal": (
         ("41 mend A1 B1", "151 power-on A1"),
         (
-            _servers("A1", "B1", "W1"),
-            _session("Sales", "A1", "B1", "W1"),
-            _client("A1", "B1"),
-            _happens("cut A1 B1", 'at = "40s"'),
-            _happens("power-off A1", 'at = "150s"'),
-            _goal("served", "Sales serves on B1 and APP on B1 is CONNECTED", 'weight = 2\nwithin = "250s"'),
-            _goal("whole", "Sales is SYNCHRONIZED and Sales on A1 is MIRROR", 'after = "155s"\nhold = "3s"'),
+            _format_servers("A1", "B1", "W1"),
+            _format_session("Sales", "A1", "B1", "W1"),
+            _format_client("A1", "B1"),
+            _format_event("cut A1 B1", 'at = "40s"'),
+            _format_event("power-off A1", 'at = "150s"'),
+            _format_goal(
+                "served", "Sales serves on B1 and APP on B1 is CONNECTED", 'weight = 2\nwithin = "250s"'
+            ),
+            _format_goal(
+                "whole", "Sales is SYNCHRONIZED and Sales on A1 is MIRROR", 'after = "155s"\nhold = "3s"'
+            ),
             _step("+60 mend A1 B1", "Sales is DISCONNECTED"),
             _step("+20 power-on A1", "A1 is OFF"),
-            _rubric(SERVICE, PROTECTION),
+            _format_rubric(SERVICE, PROTECTION),
         ),
     ),
 }
@@ -253,7 +261,7 @@ KNOWN: Final[dict[str, tuple[tuple[str, ...], Sequence[str]]]] = {
 LENGTH: Final = "8min"
 
 
-def scenarios() -> list[Scenario]:
+def list_scenarios() -> list[Scenario]:
     return [_build_scenario(name, parts) for name, parts in DRILLS.items()]
 
 

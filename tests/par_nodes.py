@@ -82,7 +82,7 @@ print(rounds * len(begun) / took_s)
 """Program that runs in both versions; an older one may lack the short hash, `SearchDrill` and a total without texts."""
 
 
-def acts_at(file: Path) -> list[tuple[Tick, list[str]]]:
+def list_actions_at(file: Path) -> list[tuple[Tick, list[str]]]:
     """Return the lines that the search tries at each decision point before any action."""
     scenario = load_scenario(file.read_text(encoding="utf-8"), file.name)
     search = ParSearch(scenario, 1)
@@ -96,7 +96,7 @@ def acts_at(file: Path) -> list[tuple[Tick, list[str]]]:
     return moments
 
 
-def rate(tree: Path, file: Path, actions: str) -> float:
+def measure_rate(tree: Path, file: Path, actions: str) -> float:
     """Return the search nodes per second of processor time with the program in *tree*."""
     environment = os.environ | {"PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"}
     process = subprocess.run(  # this interpreter runs the text above
@@ -111,10 +111,10 @@ def rate(tree: Path, file: Path, actions: str) -> float:
     return float(process.stdout)
 
 
-def rate_of_all(tree: Path, file: Path, actions: str) -> float:
+def measure_total_rate(tree: Path, file: Path, actions: str) -> float:
     """Return the search nodes per second with one process per processor."""
     with ThreadPoolExecutor(PROCESSES) as threads:  # each thread waits for its process
-        return sum(threads.map(lambda _: rate(tree, file, actions), range(PROCESSES)))
+        return sum(threads.map(lambda _: measure_rate(tree, file, actions), range(PROCESSES)))
 
 
 def main() -> int:
@@ -128,11 +128,14 @@ def main() -> int:
     root, before, min_ratio = Path(__file__).parents[1], options.before.resolve(), float("inf")
     for name in NAMES:
         file = before / "scenarios" / f"{name}.toml"
-        actions = json.dumps(acts_at(file))
-        pairs = [(rate(before, file, actions), rate(root, file, actions)) for _ in range(options.rounds)]
+        actions = json.dumps(list_actions_at(file))
+        pairs = [
+            (measure_rate(before, file, actions), measure_rate(root, file, actions))
+            for _ in range(options.rounds)
+        ]
         old, new = (max(rates) for rates in zip(*pairs, strict=True))
         min_ratio = min(min_ratio, new / old)
-        total_rate = max(rate_of_all(root, file, actions) for _ in range(options.rounds))
+        total_rate = max(measure_total_rate(root, file, actions) for _ in range(options.rounds))
         print(
             f"{name}: {old:.1f} nodes/s before, {new:.1f} now: {new / old:.1f} times;"
             f" {PROCESSES} processes together {total_rate:.1f}",

@@ -36,19 +36,19 @@ PLANS: Final = ("par", "clairvoyant")
 FOLDER: Final = Path(__file__).parents[1] / "assets" / "par"
 
 
-def certificate_of(name: str) -> Any:
+def read_certificate(name: str) -> Any:
     """Return the certificate of a shipped drill, even if the drill's text has changed since."""
     return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def text_hash(name: str) -> str:
+def compute_text_hash(name: str) -> str:
     return hashlib.sha256(scenario_files.find(name).text.encode()).hexdigest()
 
 
 def replay_plans(name: str) -> dict[str, tuple[float, str]]:
     """Return total and state hash of each plan of *name*, played by complete drills."""
     scenario = scenario_files.find(name).load()
-    data = certificate_of(name)
+    data = read_certificate(name)
     replays = {}
     for plan in PLANS:
         drill = replay(scenario, data["seed"], "practice", data[plan]["plan"])
@@ -60,13 +60,15 @@ def replay_plans(name: str) -> dict[str, tuple[float, str]]:
 def compute_waiting(name: str) -> WaitingFields:
     """Compute the costs of waiting in *name* with the plans of its certificate, and replay its last chance."""
     scenario = scenario_files.find(name).load()
-    data = certificate_of(name)
+    data = read_certificate(name)
     plans = [data["par"]["plan"], data["shortest"], data.get("last_chance")]
     par, shortest, _ = known_plans = [parse_script("\n".join(lines or ()))[0] for lines in plans]
     seed, last_chance = data["seed"], list[Input]()
-    if not reaches(scenario, seed, ()):
+    if not does_reach_goals(scenario, seed, ()):
         full_plans = [
-            plan for plan in known_plans if plan and reaches(scenario, seed, [item.line for item in plan])
+            plan
+            for plan in known_plans
+            if plan and does_reach_goals(scenario, seed, [item.line for item in plan])
         ]
         last_chance = max(full_plans, key=lambda plan: plan[0].tick, default=[])
     points = data["par"]["score"], data["idle"]["score"]
@@ -75,7 +77,7 @@ def compute_waiting(name: str) -> WaitingFields:
     return work.build_certificate_fields()
 
 
-def reaches(scenario: Scenario, seed: int, lines: Sequence[str]) -> bool:
+def does_reach_goals(scenario: Scenario, seed: int, lines: Sequence[str]) -> bool:
     """Return whether the plan reaches every goal."""
     drill = replay(scenario, seed, "practice", lines)
     drill.advance_to(find_default_end(drill, drill.tick))
@@ -85,7 +87,7 @@ def reaches(scenario: Scenario, seed: int, lines: Sequence[str]) -> bool:
 def compute_blunders(name: str) -> BlunderFields:
     """Compute the share of blunders in *name*, with the plans of its certificate as continuations."""
     scenario = scenario_files.find(name).load()
-    data = certificate_of(name)
+    data = read_certificate(name)
     search = ParSearch(scenario, data["seed"])
     for _ in search.run_steps(certificate.read_fair_plans(data)):
         if search.begun_with_all:
@@ -118,14 +120,14 @@ def main() -> int:
     chances = []
     for name, replayed in zip(names, replays_found, strict=True):
         file = FOLDER / f"{name}.json"
-        data = certificate_of(name)
+        data = read_certificate(name)
         plans, measures = replayed
         same_totals = all(total == data[plan]["score"] for plan, (total, _) in plans.items())
-        if data["hashes"]["scenario"] != text_hash(name):
+        if data["hashes"]["scenario"] != compute_text_hash(name):
             stale += 1
             print(f"{name}: the certificate is of another text", flush=True)
             if same_totals:
-                data["hashes"]["scenario"] = text_hash(name)
+                data["hashes"]["scenario"] = compute_text_hash(name)
         other_count += measures != {key: data.get(key) for key in measures}
         data.update(measures)
         chances.append(proof.compute_blunder_chance(data) or 0.0)

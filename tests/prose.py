@@ -27,7 +27,7 @@ ALLOWED: Final = {
 CODE: Final = re.compile(r"^```.*?^```$|^    .*?$|`[^`\n]*`|\]\([^)]*\)|^#.*?$", re.M | re.S)
 
 
-def texts() -> Iterator[tuple[str, str]]:
+def list_texts() -> Iterator[tuple[str, str]]:
     """Yield (name, text) of each document and of the catalog, with code blanked so that lines stay."""
     for pattern in DOCUMENTS:
         for path in sorted(ROOT.glob(pattern)):
@@ -38,11 +38,11 @@ def texts() -> Iterator[tuple[str, str]]:
     yield "catalog", "\n\n".join(text.replace("\n", " ").replace("&", "") for text in words)
 
 
-def problems() -> Iterator[str]:
+def find_problems() -> Iterator[str]:
     """Yield each problem with its place."""
     CheckRegistry().register_many(__register__)
     checks = {name: is_on and name not in OFF for name, is_on in DEFAULT["checks"].items()}
-    for name, text in texts():
+    for name, text in list_texts():
         lines = text.splitlines()
         for finding in LintFile(name, text).lint({**DEFAULT, "checks": checks}):
             line, column = finding.pos
@@ -52,6 +52,6 @@ def problems() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    found = list(problems())
+    found = list(find_problems())
     print(*found, sep="\n")
     sys.exit(bool(found))

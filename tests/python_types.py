@@ -11,7 +11,7 @@ import sysconfig
 from pathlib import Path
 from typing import Final
 
-from tests.matrix import MADE, ROOT, environment_if_any, find_pythons
+from tests.matrix import MADE, ROOT, find_environment, find_pythons
 
 SUPPORTED: Final = ((3, 11), (3, 12), (3, 13))
 
@@ -52,7 +52,7 @@ def check_types(python: str, name: str) -> bool:
 def main() -> int:
     correct, checked = True, {sys.version_info[:2]}  # `make types` checks this version
     for python in find_pythons():
-        environment = environment_if_any(python)
+        environment = find_environment(python)
         if environment is not None:
             name = Path(environment).parents[1].name
             checked.add((int(name.split(".")[0]), int(name.split(".")[1])))

@@ -94,17 +94,17 @@ def format_fields(data: Struct) -> str:
     return ", ".join(f"{name}={format_value(value)}" for name, value in structs.asdict(data).items() if value)
 
 
-def _differences(name: str, before: object, after: object) -> Iterator[str]:
+def _list_changed_results(name: str, before: object, after: object) -> Iterator[str]:
     if before is after or before == after:
         return
     if isinstance(before, Struct) and type(before) is type(after):
         for field in type(before).__struct_fields__:
-            yield from _differences(f"{name} {field}", getattr(before, field), getattr(after, field))
+            yield from _list_changed_results(f"{name} {field}", getattr(before, field), getattr(after, field))
     elif isinstance(before, dict) and isinstance(after, dict):
         changed = [key for key in before | after if before.get(key) is not after.get(key)]
         for key in sorted(changed, key=str):
             label = ".".join(map(str, key)) if isinstance(key, tuple) else str(key)
-            yield from _differences(f"{name} {label}", before.get(key), after.get(key))
+            yield from _list_changed_results(f"{name} {label}", before.get(key), after.get(key))
     elif isinstance(before, (list, tuple, set)) and isinstance(after, type(before)):
         before, after = (sorted(value) if isinstance(value, set) else value for value in (before, after))
         yield from (shorten(f"{name} - {format_value(value)}") for value in before if value not in after)
@@ -115,10 +115,10 @@ def _differences(name: str, before: object, after: object) -> Iterator[str]:
         yield shorten(f"{name} = {format_value(after)}")
 
 
-def changes(before: World, after: World) -> list[str]:
+def list_changes(before: World, after: World) -> list[str]:
     """Return all changed fields of all parts of a world, with their new values."""
     pairs = ((name, getattr(before, name), getattr(after, name)) for name in PARTS)
-    return [row for name, old, new in pairs for row in _differences(name, old, new)]
+    return [row for name, old, new in pairs for row in _list_changed_results(name, old, new)]
 
 
 def _list_values(world: World) -> dict[object, dict[str, Any]]:
@@ -263,7 +263,7 @@ def read_all(world: World, package: str) -> Iterator[tuple[tuple[str, str], str]
         for combination in combinations[:: len(combinations) // MOST_CALLS + 1]:
             arguments = {param: value for (param, _), (_, value) in zip(parameters, combination, strict=True)}
             result = _call(fork, function, arguments)
-            effects = [*changes(world, fork), *map(format_value, fork.outbox)]
+            effects = [*list_changes(world, fork), *map(format_value, fork.outbox)]
             if effects:
                 fork, is_change = world.fork(), True
             results[name, ",".join(filter(None, (text for text, _ in combination)))] = "; ".join(

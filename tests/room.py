@@ -14,7 +14,7 @@ NOT_COUNTED = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
 """Types of the program itself, which are not counted."""
 
 
-def room(roots: Iterable[Any], visited: set[int] | None = None) -> int:
+def measure_room(roots: Iterable[Any], visited: set[int] | None = None) -> int:
     """Return the bytes of all objects reachable from *roots* and not in *visited*, which is updated."""
     visited = set() if visited is None else visited
     waiting, total_bytes = list(roots), 0

@@ -74,7 +74,7 @@ WHERE mirroring_guid IS NOT NULL
 """
 
 
-def lab_of(databases: int) -> Scenario:
+def build_lab_of(databases: int) -> Scenario:
     """Return the shipped lab with many equal databases instead of one, which share the load."""
     text = (files("scenarios") / "lab.toml").read_text(encoding="utf-8")
     if databases > 1:
@@ -138,10 +138,10 @@ def run_sql(window: OpenWindow, server: str, text: str) -> None:
     pass_time(window, 0.5)
 
 
-def scenes(window: OpenWindow) -> Iterator[str]:
+def walk_scenes(window: OpenWindow) -> Iterator[str]:
     """Walk through the program; yield the name of each scene."""
     yield "start"
-    yield from _first_steps(window)
+    yield from _walk_first_steps(window)
     window.choose("automatic-failover")
     yield "brief"
     window.brief.started.emit("practice")
@@ -157,7 +157,7 @@ def scenes(window: OpenWindow) -> Iterator[str]:
     run_sql(window, "SERVER_B", QUERY)
     window.topology.choose(ActionTarget("server", ("SERVER_A",)))
     yield "desk-after-failover"
-    yield from _over_the_desk(window)
+    yield from _walk_overlays(window)
     window.desk.focus_view("error_log")
     window.session.apply_input("power-on SERVER_A")
     pass_time(window, 30.0)
@@ -205,12 +205,12 @@ def scenes(window: OpenWindow) -> Iterator[str]:
     yield "history"
     window.progress.show()
     yield "progress"
-    yield from _tools(window)
-    yield from _board(window)
+    yield from _walk_tools(window)
+    yield from _walk_board(window)
     yield from _show_missing_failover(window)
     show_foreign(window)
     yield "quarantine"
-    window.show_brief(lab_of(200))
+    window.show_brief(build_lab_of(200))
     window.brief.started.emit("lab")
     pass_time(window, 20.0)
     window.topology.select_object("Sales042")
@@ -241,7 +241,7 @@ def _show_missing_failover(window: OpenWindow) -> Iterator[str]:
     window.leave_run()  # otherwise a question about the run covers the next pages
 
 
-def _tools(window: OpenWindow) -> Iterator[str]:
+def _walk_tools(window: OpenWindow) -> Iterator[str]:
     """Show planner, editor and fidelity figures; the first and the last compute in the background."""
     window.tools.show_planner()
     planner = window.tools.planner
@@ -258,7 +258,7 @@ def _tools(window: OpenWindow) -> Iterator[str]:
     yield "fidelity"
 
 
-def _board(window: OpenWindow) -> Iterator[str]:
+def _walk_board(window: OpenWindow) -> Iterator[str]:
     board = ClassBoard()
     scenario = load_shipped_scenario("planned-failover")
     board.show_class(
@@ -267,7 +267,7 @@ def _board(window: OpenWindow) -> Iterator[str]:
     )  # fmt: skip
     board.resize(board.size().expandedTo(window.size()).boundedTo(window.size()))
     board.show_code("ABCDE-FGHJK-MNPQR-STVWX@192.168.1.5:7443")
-    board.show_board(board_of_class())
+    board.show_board(build_class_board())
     board.tiles.selectRow(1)
     board.show()
     yield "class-board\n"
@@ -275,12 +275,12 @@ def _board(window: OpenWindow) -> Iterator[str]:
 
 
 @cache
-def board_of_class() -> DashboardUpdate:
+def build_class_board() -> DashboardUpdate:
     """Return a class dashboard as the host would send it, with a verdict for each run."""
     scenario = load_shipped_scenario("planned-failover")
     pace = ClassPace(ClassPart(seed=scenario.seed, mode=DrillMode.PRACTICE.value, state=RUNNING), scenario)
     tiles = [
-        build_tile(_seat(scenario, number, name), pace, (), HANDS)
+        build_tile(_build_seat(scenario, number, name), pace, (), HANDS)
         for number, name in enumerate(CLASS, start=1)
     ]
     return DashboardUpdate(
@@ -289,7 +289,7 @@ def board_of_class() -> DashboardUpdate:
     )  # fmt: skip
 
 
-def _seat(scenario: Scenario, number: int, name: str) -> SeatState:
+def _build_seat(scenario: Scenario, number: int, name: str) -> SeatState:
     run = LogReplay(scenario, scenario.seed, DrillMode.PRACTICE.value)
     seat = SeatState(number, name, "", 0, 0, 0, CLASS_S * TICKS_PER_S, group="Red" if number % 2 else "Blue")
     acts = sorted([CLASS[name], *((at_s, "") for at_s in range(10, CLASS_S + 1, 10))])
@@ -323,7 +323,7 @@ def wait_until(ready: Callable[[], bool]) -> None:
         QTest.qWait(50)
 
 
-def _first_steps(window: OpenWindow) -> Iterator[str]:
+def _walk_first_steps(window: OpenWindow) -> Iterator[str]:
     """Show the start page for a new user and with a filter, and two moments of the first run."""
     picker = window.picker
     picker.show_recommendation(picker.top.recommendation, newcomer=True)
@@ -345,7 +345,7 @@ def _first_steps(window: OpenWindow) -> Iterator[str]:
     window.show_home()
 
 
-def _over_the_desk(window: OpenWindow) -> Iterator[str]:
+def _walk_overlays(window: OpenWindow) -> Iterator[str]:
     """Yield the temporary overlays of the desk: notes and spotlight, palette, keys."""
     window.topology.choose(ActionTarget("server", ("SERVER_B",)))
     window.topology.toggle_spotlight()
@@ -364,7 +364,7 @@ def _over_the_desk(window: OpenWindow) -> Iterator[str]:
     window.actions_by_name["help.sheet"].trigger()
     QApplication.processEvents()
     yield "keys\n"
-    for dialog in _dialogs():
+    for dialog in _list_dialogs():
         dialog.close()
 
 
@@ -380,20 +380,20 @@ def take(
         tempfile.TemporaryDirectory() as temporary,
         open_screenshot_window(Path(temporary), choice, size, font_scale) as window,
     ):
-        for name in scenes(window):
+        for name in walk_scenes(window):
             for _ in range(3):
                 QApplication.processEvents()
             text = "" if font_scale == 1.0 else f"-text-{font_scale:.0%}"
             text += "" if language_code == language.ENGLISH else f"-{language_code}"
             shown_widget = (
-                _dialogs()[0] if name.endswith("\n") else window
+                _list_dialogs()[0] if name.endswith("\n") else window
             )  # the name of a dialog contains a line break
             file = f"{name.strip()}-{choice.replace(' ', '-')}-{size[0]}x{size[1]}{text}.png"
             shown_widget.grab().save(str(folder / file))
     language.use_language(language.ENGLISH)
 
 
-def _dialogs() -> list[QWidget]:
+def _list_dialogs() -> list[QWidget]:
     """Return the open windows except the main window."""
     return [w for w in QApplication.topLevelWidgets() if w.isVisible() and not isinstance(w, QMainWindow)]
 

@@ -16,12 +16,12 @@ from typing import Any, Final
 START_S: Final = 60.0
 
 
-def free_port() -> int:
+def find_free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return int(listener.getsockname()[1])
 
 
-def program(name: str) -> str:
+def find_program(name: str) -> str:
     """Return the path of a program.
 
     Debian stores PostgreSQL's programs by version, and servers outside the user's PATH.
@@ -37,7 +37,7 @@ class Server:
     """Server process that restarts on the same port with the same data after a kill."""
 
     def __init__(self) -> None:
-        self.port = free_port()
+        self.port = find_free_port()
         self.folder = Path(tempfile.mkdtemp(prefix="mirrordrill-"))
         self.folder.chmod(0o755)
         self._running: subprocess.Popen[bytes] | None = None
@@ -87,8 +87,17 @@ class Postgres(Server):
             shutil.chown(self.folder, "postgres", "postgres")
         self._data = self.folder / "data"
         command = [
-            program("initdb"), "-D", str(self._data), "-U", "mirrordrill", "-A", "trust", "--no-sync", "-E", "UTF8",
-        ]  # fmt: skip
+            find_program("initdb"),
+            "-D",
+            str(self._data),
+            "-U",
+            "mirrordrill",
+            "-A",
+            "trust",
+            "--no-sync",
+            "-E",
+            "UTF8",
+        ]
         subprocess.run(command, check=True, capture_output=True, cwd=self.folder, **self.options())
         self.url = f"postgresql+psycopg://mirrordrill@127.0.0.1:{self.port}/postgres"
 
@@ -97,7 +106,7 @@ class Postgres(Server):
 
     def command(self) -> list[str]:
         return [
-            program("postgres"), "-D", str(self._data), "-k", str(self.folder), "-p", str(self.port),
+            find_program("postgres"), "-D", str(self._data), "-k", str(self.folder), "-p", str(self.port),
             "-h", "127.0.0.1",
         ]  # fmt: skip
 
@@ -114,7 +123,7 @@ class Postgres(Server):
         # its children have their own sessions, and end when they notice that their parent is gone
         super().kill()
         deadline = time.monotonic() + START_S
-        while _of_folder(self._data) and time.monotonic() < deadline:
+        while _is_using_folder(self._data) and time.monotonic() < deadline:
             time.sleep(0.05)
 
     def database(self, name: str) -> str:
@@ -127,7 +136,7 @@ class Postgres(Server):
         return self.url.removesuffix("postgres") + name
 
 
-def _of_folder(data: Path) -> bool:
+def _is_using_folder(data: Path) -> bool:
     """Return whether a process uses the folder."""
     for link in Path("/proc").glob("[0-9]*/cwd"):
         with suppress(OSError):
@@ -143,7 +152,7 @@ class Nats(Server):
 
     def command(self) -> list[str]:
         return [
-            program("nats-server"),
+            find_program("nats-server"),
             "-js",
             "-sd",
             str(self.folder),

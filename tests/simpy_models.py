@@ -45,7 +45,7 @@ class SimPyMissingError(ImportError):
     """SimPy is a development dependency and is not installed."""
 
 
-def simpy_model(
+def build_simpy_model(
     databases: int,
     seed: int = 1,
     site: ServerHardware = NEC,

@@ -21,7 +21,7 @@ Source: `engine/tsql/batches/gate.py`. `python -m tests.statement_gate` writes t
 """
 
 
-def page() -> str:
+def format_page() -> str:
     """Return the text of the page."""
     lines = [HEAD, "| State | " + " | ".join(KINDS) + " |", "|---" * (len(KINDS) + 1) + "|"]
     lines += [f"| {state} | " + " | ".join(CELLS[kind, state] for kind in KINDS) + " |" for state in STATES]
@@ -41,5 +41,5 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    PAGE.write_text(format_page(), encoding="utf-8")
     print(PAGE.read_text(encoding="utf-8"))

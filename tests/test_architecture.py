@@ -107,7 +107,7 @@ MEMORY_ALONE = {"io.BytesIO"}
 """Members of these modules that access no file."""
 
 
-def modules(*packages: str) -> dict[str, Path]:
+def find_modules(*packages: str) -> dict[str, Path]:
     """Return the file of every module of *packages* by dotted name."""
     paths = {}
     for file in sorted(path for package in packages for path in (ROOT / package).rglob("*.py")):
@@ -121,20 +121,20 @@ def parse_file(file: Path) -> ast.Module:
 
 
 @lru_cache(maxsize=1)
-def imports(tree: ast.Module) -> tuple[str, ...]:
+def find_all_imports(tree: ast.Module) -> tuple[str, ...]:
     """Return all imports of a module, including `import_module` with a literal name.
 
     `from a import b` counts as `a.b`, which may be a module.
     """
-    return tuple(_imports(tree))
+    return tuple(_find_imports(tree))
 
 
 @cache
 def list_imports(name: str) -> tuple[str, ...]:
-    return imports(parse_file(CODE[name]))
+    return find_all_imports(parse_file(CODE[name]))
 
 
-def _imports(tree: ast.Module) -> Iterator[str]:
+def _find_imports(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -150,52 +150,56 @@ def _imports(tree: ast.Module) -> Iterator[str]:
                     yield name
 
 
-def belongs_to(name: str, parts: Iterable[str]) -> bool:
+def does_belong_to(name: str, parts: Iterable[str]) -> bool:
     return any(name == part or name.startswith(f"{part}.") for part in parts)
 
 
-def layer_of(name: str) -> int | None:
-    return next((number for number, row in enumerate(ENGINE_LAYERS) if belongs_to(name, row)), None)
+def get_layer(name: str) -> int | None:
+    return next((number for number, row in enumerate(ENGINE_LAYERS) if does_belong_to(name, row)), None)
 
 
-def part_of(name: str) -> str | None:
-    return next((part for row in ENGINE_LAYERS for part in row if belongs_to(name, [part])), None)
+def find_part(name: str) -> str | None:
+    return next((part for row in ENGINE_LAYERS for part in row if does_belong_to(name, [part])), None)
 
 
 LOADS_LATE: Final = ("engine.flow.compiled", "engine.flow.compiled.loader", "app.main_window.start")
 """Modules that may import those that read libraries."""
 
 
-def layer_breaches(name: str, tree: ast.Module) -> list[str]:
-    own_layer = layer_of(name)
+def find_layer_breaches(name: str, tree: ast.Module) -> list[str]:
+    own_layer = get_layer(name)
     if own_layer is None:
         return [f"{name} has no row in ENGINE_LAYERS"]
     breaches = []
-    for imported in imports(tree):
-        theirs = layer_of(imported)
-        if theirs is not None and part_of(imported) != part_of(name) and theirs >= own_layer:
+    for imported in find_all_imports(tree):
+        theirs = get_layer(imported)
+        if theirs is not None and find_part(imported) != find_part(name) and theirs >= own_layer:
             breaches.append(f"{name} imports {imported}")
     return breaches
 
 
-def wall_breaches(name: str, tree: ast.Module) -> list[str]:
+def find_wall_breaches(name: str, tree: ast.Module) -> list[str]:
     breaches = []
     for importer, forbidden, allowed, reason in MUST_NOT_IMPORT:
-        if belongs_to(name, [importer]):
+        if does_belong_to(name, [importer]):
             violations = [
                 module
-                for module in imports(tree)
-                if belongs_to(module, forbidden) and not belongs_to(module, allowed)
+                for module in find_all_imports(tree)
+                if does_belong_to(module, forbidden) and not does_belong_to(module, allowed)
             ]
             breaches += [f"{name} imports {module}: {reason}" for module in violations]
     if name not in LOADS_LATE:
         breaches += [
-            f"{name} imports {module}" for module in imports(tree) if belongs_to(module, READS_LIBRARIES)
+            f"{name} imports {module}"
+            for module in find_all_imports(tree)
+            if does_belong_to(module, READS_LIBRARIES)
         ]
     for what_is_used, users in ONLY_IMPORTED_BY:
-        if not belongs_to(name, [what_is_used, *users]):
+        if not does_belong_to(name, [what_is_used, *users]):
             breaches += [
-                f"{name} imports {module}" for module in imports(tree) if belongs_to(module, [what_is_used])
+                f"{name} imports {module}"
+                for module in find_all_imports(tree)
+                if does_belong_to(module, [what_is_used])
             ]
     return breaches
 
@@ -207,18 +211,18 @@ def view_breaches(name: str, tree: ast.Module) -> list[str]:
     me = ".".join(name.split(".")[:3])
     return [
         f"{name} imports {module}"
-        for module in imports(tree)
-        if belongs_to(module, ["app.views"]) and not belongs_to(module, [me])
+        for module in find_all_imports(tree)
+        if does_belong_to(module, ["app.views"]) and not does_belong_to(module, [me])
     ]
 
 
-def reproducibility_breaches(name: str, tree: ast.Module) -> list[str]:
+def find_reproducibility_breaches(name: str, tree: ast.Module) -> list[str]:
     """Return the expressions that would make a run depend on the time or the machine."""
     breaches = [
         f"{name} imports {imported}: {reason}"
-        for imported in set(imports(tree)) - MEMORY_ALONE
+        for imported in set(find_all_imports(tree)) - MEMORY_ALONE
         for module, reason in NOT_IN_THE_ENGINE.items()
-        if belongs_to(imported, [module]) and name not in READS_LIBRARIES
+        if does_belong_to(imported, [module]) and name not in READS_LIBRARIES
     ]
     for node in ast.walk(tree):
         match node:
@@ -244,11 +248,11 @@ catalog view.
 """
 
 
-def policy_breaches(name: str, tree: ast.Module) -> list[str]:
+def find_policy_breaches(name: str, tree: ast.Module) -> list[str]:
     """Return the accesses to one kind of group; `engine.protocol.groups` provides role, state and leader of
     all kinds.
     """
-    if belongs_to(name, STATE_OF_MIRRORING):
+    if does_belong_to(name, STATE_OF_MIRRORING):
         return []
     return [
         f"{name}:{node.lineno} reads the state of mirroring; ask the policy of the group"
@@ -257,22 +261,24 @@ def policy_breaches(name: str, tree: ast.Module) -> list[str]:
     ]
 
 
-def breaches_of(name: str, tree: ast.Module) -> list[str]:
-    breaches = wall_breaches(name, tree) + view_breaches(name, tree)
+def find_breaches(name: str, tree: ast.Module) -> list[str]:
+    breaches = find_wall_breaches(name, tree) + view_breaches(name, tree)
     if name.startswith("engine."):
         breaches += (
-            layer_breaches(name, tree) + reproducibility_breaches(name, tree) + policy_breaches(name, tree)
+            find_layer_breaches(name, tree)
+            + find_reproducibility_breaches(name, tree)
+            + find_policy_breaches(name, tree)
         )
     return breaches
 
 
-CODE = modules("app", "engine")
-DATA = modules("scenarios", "assets")
+CODE = find_modules("app", "engine")
+DATA = find_modules("scenarios", "assets")
 
 
 @pytest.mark.parametrize("name", CODE)
 def test_modules_respect_the_layers(name: str) -> None:
-    assert breaches_of(name, parse_file(CODE[name])) == []
+    assert find_breaches(name, parse_file(CODE[name])) == []
 
 
 @pytest.mark.parametrize("name", DATA)
@@ -309,7 +315,7 @@ def test_data_folders_contain_no_code(name: str) -> None:
     ],
 )
 def test_a_violation_is_found(name: str, source: str) -> None:
-    assert breaches_of(name, ast.parse(source))
+    assert find_breaches(name, ast.parse(source))
 
 
 @pytest.mark.parametrize(
@@ -329,7 +335,7 @@ def test_a_violation_is_found(name: str, source: str) -> None:
     ],
 )
 def test_an_allowed_import_passes(name: str, source: str) -> None:
-    assert breaches_of(name, ast.parse(source)) == []
+    assert find_breaches(name, ast.parse(source)) == []
 
 
 IMPORT_WITHOUT = """
@@ -364,7 +370,7 @@ def test_imports_do_not_need_blocked_packages(blocked: tuple[str, ...], wanted: 
 # --- circles ------------------------------------------------------------------------------------------------
 
 
-def circles(code: Mapping[str, tuple[str, ...]]) -> list[set[str]]:
+def find_cycles(code: Mapping[str, tuple[str, ...]]) -> list[set[str]]:
     """Return the import cycles of modules, at run time or for types alone."""
     graph = {
         name: {
@@ -400,11 +406,11 @@ def test_an_import_cycle_is_found() -> None:
         "c": ast.parse("def later():\n    importlib.import_module('a')"),
         "d": ast.parse("import a"),
     }
-    assert circles({name: imports(tree) for name, tree in code.items()}) == [{"a", "b", "c"}]
+    assert find_cycles({name: find_all_imports(tree) for name, tree in code.items()}) == [{"a", "b", "c"}]
 
 
 def test_no_module_is_in_an_import_cycle() -> None:
-    assert [sorted(ring) for ring in circles({name: list_imports(name) for name in CODE})] == []
+    assert [sorted(ring) for ring in find_cycles({name: list_imports(name) for name in CODE})] == []
 
 
 ROOT_MODULES_MAX = 8
@@ -417,5 +423,5 @@ def test_the_program_root_contains_only_entry_points() -> None:
 
 def test_no_module_is_longer_than_600_lines() -> None:
     """Only the kernel is longer, because it is translated to C as a whole."""
-    lengths = {name: path.read_bytes().count(b"\n") for name, path in modules("app", "engine").items()}
+    lengths = {name: path.read_bytes().count(b"\n") for name, path in find_modules("app", "engine").items()}
     assert [name for name, length in lengths.items() if length > LINES_MAX] == ["engine.flow.kernel"]

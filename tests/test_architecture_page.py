@@ -14,11 +14,11 @@ PAGE = (Path(__file__).parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8
 
 def test_the_picture_matches_the_code() -> None:
     drawn = picture.PICTURE.read_text(encoding="utf-8")
-    assert drawn == picture.picture(), "stale: python -m tests.architecture_picture"
+    assert drawn == picture.draw_picture(), "stale: python -m tests.architecture_picture"
 
 
 def test_the_picture_contains_every_package() -> None:
-    shown = re.findall(r'<text class="name"[^>]*>(\w+)</text>', picture.picture())
+    shown = re.findall(r'<text class="name"[^>]*>(\w+)</text>', picture.draw_picture())
     rooms = {
         name.partition(".")[2] for name in picture.CODE if name.count(".") == 1 and picture.is_room(name)
     }

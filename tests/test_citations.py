@@ -15,14 +15,14 @@ PAGES = ("docs", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.m
 SUFFIXES = {".py", ".toml", ".tsv", ".lark", ".txt", ".md"}
 
 
-def texts(*folders: str) -> dict[str, str]:
+def list_texts(*folders: str) -> dict[str, str]:
     """Return the text of every file in *folders* by path, without this file, which contains false citations."""
     paths = (path for name in folders for path in [ROOT / name, *(ROOT / name).rglob("*")])
     wanted = (path for path in paths if path.suffix in SUFFIXES and path != Path(__file__) and path.is_file())
     return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in sorted(wanted)}
 
 
-def rows(text: str, columns: int) -> Iterator[list[str]]:
+def list_table_rows(text: str, columns: int) -> Iterator[list[str]]:
     """Yield the cells of table rows in *text* with this number of *columns*, without headers and rules."""
     for line in re.findall(r"^\|(.*)\|$", text, re.MULTILINE):
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)]
@@ -34,8 +34,8 @@ def rows(text: str, columns: int) -> Iterator[list[str]]:
 
 SOURCES = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
 PAPERS_TEXT, _, DOCUMENTATION = SOURCES.partition("## Documentation pages")
-PAPERS = {tag: parts.casefold() for tag, _, parts in rows(PAPERS_TEXT, 3)}
-NAMES = tuple(name.casefold() for name, _, _ in rows(DOCUMENTATION, 3))
+PAPERS = {tag: parts.casefold() for tag, _, parts in list_table_rows(PAPERS_TEXT, 3)}
+NAMES = tuple(name.casefold() for name, _, _ in list_table_rows(DOCUMENTATION, 3))
 MESSAGES = set(
     re.findall(r"^\d+", (ROOT / "engine" / "messages.tsv").read_text(encoding="utf-8"), re.MULTILINE)
 )
@@ -43,7 +43,7 @@ TAGS = "|".join((*PAPERS, "DOC", "BOL"))
 CITATION = re.compile(rf"\[((?:{TAGS})(?![\w\\])(?:[^\[\]]|\n)*?)\]")
 
 
-def citations(text: str) -> Iterator[str]:
+def find_citations(text: str) -> Iterator[str]:
     """Yield each bracketed source on one line: `DOC: quorum`, `WP table 6`."""
     for citation_match in CITATION.finditer(text):
         tag = ""
@@ -56,12 +56,12 @@ def citations(text: str) -> Iterator[str]:
                 yield f"{tag}: {part}"
 
 
-def begins_with_name(text: str, names: tuple[str, ...]) -> bool:
+def does_begin_with_name(text: str, names: tuple[str, ...]) -> bool:
     """Return whether *text* equals one of *names*, or begins with one followed by a comma or colon."""
     return any(text == name or text.startswith((f"{name},", f"{name}:")) for name in names)
 
 
-def numbers(text: str) -> list[str]:
+def list_numbers(text: str) -> list[str]:
     """Return the numbers of a list such as `2 and 3` or `10-11`, where a dash is a range."""
     parts = re.findall(r"(\d+)-(\d+)|(\d+[ab]?)", text)
     ranges = (range(int(first), int(last) + 1) for first, last, _ in parts if first)
@@ -76,14 +76,14 @@ def find_citation_problem(citation: str) -> str | None:
     if tag not in PAPERS and tag != "DOC":
         return f"no such tag in docs/sources.md: {citation}"
     if tag == "DOC":  # a number refers to the page of all messages
-        is_known = rest_text in MESSAGES or begins_with_name(rest_text, NAMES)
+        is_known = rest_text in MESSAGES or does_begin_with_name(rest_text, NAMES)
         return None if is_known else f"add this page and its address to docs/sources.md: {citation}"
     parts = [part.strip() for part in PAPERS[tag].split(";")]
     if match := re.match(r"(table|fig)\w*\.? ", rest_text):
         known_names = next((part.split()[1:] for part in parts if part.startswith(match[1])), [])
         missing = [
             n
-            for n in numbers(rest_text)
+            for n in list_numbers(rest_text)
             if not any(n in (known_name, known_name.rstrip("ab")) for known_name in known_names)
         ]
         return f"{tag} has no {match[1]}. {', '.join(missing)}: {citation}" if missing else None
@@ -100,9 +100,9 @@ def find_citation_problem(citation: str) -> str | None:
 def test_every_source_is_listed(folder: str) -> None:
     problems = [
         f"{path}: {problem}"
-        for path, text in texts(folder).items()
+        for path, text in list_texts(folder).items()
         if path != "docs/sources.md"
-        for citation in citations(text)
+        for citation in find_citations(text)
         if (problem := find_citation_problem(citation))
     ]
     assert not problems, "\n".join(problems)
@@ -110,14 +110,16 @@ def test_every_source_is_listed(folder: str) -> None:
 
 def test_every_source_is_cited() -> None:
     """An uncited page must be removed, so that the list contains only what the product is based on."""
-    citation_texts = (citation for text in texts(*CITING, "docs").values() for citation in citations(text))
+    citation_texts = (
+        citation for text in list_texts(*CITING, "docs").values() for citation in find_citations(text)
+    )
     cited = [citation.partition(":")[2].strip().casefold() for citation in citation_texts]
-    idle = [name for name in NAMES if not any(begins_with_name(citation, (name,)) for citation in cited)]
+    idle = [name for name in NAMES if not any(does_begin_with_name(citation, (name,)) for citation in cited)]
     assert not idle
 
 
 def test_addresses_are_of_the_documentation() -> None:
-    addresses = [address for _, _, address in rows(DOCUMENTATION, 3)]
+    addresses = [address for _, _, address in list_table_rows(DOCUMENTATION, 3)]
     assert len(addresses) > 100
     assert all(address.startswith("https://learn.microsoft.com/en-us/") for address in addresses)
 
@@ -140,7 +142,7 @@ def test_addresses_are_of_the_documentation() -> None:
     ],
 )
 def test_a_false_citation_is_found(text: str) -> None:
-    assert any(find_citation_problem(citation) for citation in citations(text))
+    assert any(find_citation_problem(citation) for citation in find_citations(text))
 
 
 @pytest.mark.parametrize(
@@ -160,7 +162,9 @@ def test_a_false_citation_is_found(text: str) -> None:
     ],
 )
 def test_a_true_citation_passes(text: str) -> None:
-    assert [find_citation_problem(citation) for citation in citations(text)] == [None] * (text.count(";") + 1)
+    assert [find_citation_problem(citation) for citation in find_citations(text)] == [None] * (
+        text.count(";") + 1
+    )
 
 
 # --- facts -----------------------------------------------------------------------------------------------
@@ -170,24 +174,30 @@ FACTS = set(re.findall(r"^(?:#+ |\| (?=\d+\.\d+ \|))(\d+(?:\.\d+)?)", FACTS_TEXT
 FACT = re.compile(r"\bfacts?,?\s+(?:section\s+)?((?:\d+(?:\.\d+)?(?:\s*(?:,|and|to|;)\s*)?)+)", re.IGNORECASE)
 
 
-def facts(text: str) -> list[str]:
+def list_facts(text: str) -> list[str]:
     """Return the fact numbers that *text* cites: `Facts 1.7, 2.9 and 8`."""
     return [number for match in FACT.finditer(text) for number in re.findall(r"\d+(?:\.\d+)?", match[1])]
 
 
 @pytest.mark.parametrize("folder", [*CITING, *PAGES])
 def test_every_cited_fact_exists(folder: str) -> None:
-    sources = texts(folder).items()
-    problems = [f"{path}: facts {n}" for path, text in sources for n in facts(text) if n not in FACTS]
+    sources = list_texts(folder).items()
+    problems = [f"{path}: facts {n}" for path, text in sources for n in list_facts(text) if n not in FACTS]
     problems += [f"{path}: fact sheet" for path, text in sources if "fact sheet" in text.casefold()]
     assert not problems, "\n".join(problems)
 
 
 def test_facts_are_found() -> None:
-    assert facts("Facts 1.7, 2.9 and 8. See facts 3.1; (facts, section 7)") == ["1.7", "2.9", "8", "3.1", "7"]
+    assert list_facts("Facts 1.7, 2.9 and 8. See facts 3.1; (facts, section 7)") == [
+        "1.7",
+        "2.9",
+        "8",
+        "3.1",
+        "7",
+    ]
     assert "4.1" in FACTS
     assert "4.99" not in FACTS
-    assert sum(len(facts(text)) for text in texts(*CITING).values()) > 20
+    assert sum(len(list_facts(text)) for text in list_texts(*CITING).values()) > 20
 
 
 # --- files -----------------------------------------------------------------------------------------------
@@ -201,7 +211,7 @@ ELSEWHERE = {"design.md", "style.md", "model.md", "mirroring-facts.md", "house-r
 
 
 @cache
-def everything() -> frozenset[str]:
+def list_all_paths() -> frozenset[str]:
     """Return every path in the repository, and each of its suffixes: `a/b/c.py`, `b/c.py`."""
     names = set()
     for name in (*CITING, "assets", "docs", "examples", ".ci"):
@@ -211,23 +221,23 @@ def everything() -> frozenset[str]:
     return frozenset(names | {path.name for path in ROOT.iterdir()})
 
 
-def spoken(path: str, text: str) -> str:
+def extract_prose(path: str, text: str) -> str:
     """Return the prose of a file; for Python its comments and triple-quoted texts."""
     if not path.endswith(".py"):
         return text
     return "\n".join(re.findall(r'"""[\s\S]*?"""|#.*', text))
 
 
-def missing_files(path: str, text: str) -> list[str]:
+def find_missing_files(path: str, text: str) -> list[str]:
     """Return the files that *text* mentions and that do not exist."""
-    names = set(FILE.findall(spoken(path, text)))
+    names = set(FILE.findall(extract_prose(path, text)))
     return sorted(
         name
         for name in names
         if name in ELSEWHERE
         or (
             (name.startswith(FOLDERS) or (name.endswith(".py") and "/" in name))
-            and name not in everything()
+            and name not in list_all_paths()
             and not INVENTED.search(f"/{name}")
         )
     )
@@ -237,20 +247,20 @@ def missing_files(path: str, text: str) -> list[str]:
 def test_every_named_file_exists(folder: str) -> None:
     problems = [
         f"{path} names {name}"
-        for path, text in texts(folder).items()
+        for path, text in list_texts(folder).items()
         # these files contain invented texts
         if not path.startswith(("tests/hostile/", "tests/engine/tsql/answers/"))
-        for name in missing_files(path, text)
+        for name in find_missing_files(path, text)
     ]
     assert not problems, "\n".join(problems)
 
 
 def test_a_missing_file_is_found() -> None:
     text = "# as design.md says; see engine/nowhere.py, flow/sites.py and flow/cities.py\nopen('tests/none.toml')"
-    assert missing_files("x.py", text) == ["design.md", "engine/nowhere.py", "flow/cities.py"]
+    assert find_missing_files("x.py", text) == ["design.md", "engine/nowhere.py", "flow/cities.py"]
 
 
-@pytest.mark.parametrize("page", [path for path in texts(*PAGES) if path.endswith(".md")])
+@pytest.mark.parametrize("page", [path for path in list_texts(*PAGES) if path.endswith(".md")])
 def test_links_have_targets(page: str) -> None:
     folder = (ROOT / page).parent
     links = re.findall(r"\]\(([^)#\s]+)", (ROOT / page).read_text(encoding="utf-8"))

@@ -63,7 +63,7 @@ SHARED_CLASSES: Final = {
 
 
 @cache
-def trees() -> dict[Path, ast.Module]:
+def parse_trees() -> dict[Path, ast.Module]:
     return {
         path: ast.parse(path.read_text(encoding="utf-8"))
         for package in ("app", "engine")
@@ -71,8 +71,8 @@ def trees() -> dict[Path, ast.Module]:
     }
 
 
-def nodes() -> Iterator[tuple[Path, ast.AST]]:
-    for path, tree in trees().items():
+def iterate_nodes() -> Iterator[tuple[Path, ast.AST]]:
+    for path, tree in parse_trees().items():
         for node in ast.walk(tree):
             yield path, node
 
@@ -91,7 +91,7 @@ def assert_share(offenders: list[str], total: int, max_share: float) -> None:
 def test_function_names_contain_a_verb_or_a_noun() -> None:
     names = [
         node.name
-        for _, node in nodes()
+        for _, node in iterate_nodes()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("__")
     ]
     assert_share([name for name in names if is_empty_name(name)], len(names), NAMES_SHARE_MAX)
@@ -100,7 +100,7 @@ def test_function_names_contain_a_verb_or_a_noun() -> None:
 def test_parameters_are_nouns() -> None:
     names = [
         argument.arg
-        for _, node in nodes()
+        for _, node in iterate_nodes()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         for argument in (*node.args.args, *node.args.kwonlyargs)
     ]
@@ -110,7 +110,7 @@ def test_parameters_are_nouns() -> None:
 def test_locals_are_nouns() -> None:
     names = [
         name
-        for _, node in nodes()
+        for _, node in iterate_nodes()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         for name in {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     ]
@@ -120,20 +120,20 @@ def test_locals_are_nouns() -> None:
 
 
 def test_classes_and_modules_are_nouns() -> None:
-    classes = [node.name for _, node in nodes() if isinstance(node, ast.ClassDef)]
-    modules = [path.stem for path in trees() if path.stem != "__init__" and not path.stem[0].isdigit()]
+    classes = [node.name for _, node in iterate_nodes() if isinstance(node, ast.ClassDef)]
+    modules = [path.stem for path in parse_trees() if path.stem != "__init__" and not path.stem[0].isdigit()]
     assert [name for name in (*classes, *modules) if is_empty_name(name)] == []
 
 
 def test_class_names_are_unique() -> None:
-    count = collections.Counter(node.name for _, node in nodes() if isinstance(node, ast.ClassDef))
+    count = collections.Counter(node.name for _, node in iterate_nodes() if isinstance(node, ast.ClassDef))
     assert {name for name, times in count.items() if times > 1} <= SHARED_CLASSES.keys()
 
 
 def test_exceptions_end_in_error() -> None:
     wrong_names = [
         node.name
-        for _, node in nodes()
+        for _, node in iterate_nodes()
         if isinstance(node, ast.ClassDef)
         and not node.name.endswith("Error")
         and any(ast.unparse(base).endswith(("Exception", "Error")) for base in node.bases)
@@ -144,7 +144,7 @@ def test_exceptions_end_in_error() -> None:
 def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     texts = [
         (path, " ".join(node.value.value.split()))
-        for path, node in nodes()
+        for path, node in iterate_nodes()
         if isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
         and isinstance(node.value.value, str)
@@ -157,7 +157,7 @@ def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     assert_share(wrong_texts, len(texts), RELATIVE_SHARE_MAX)
 
 
-def sentences(path: Path) -> Iterator[str]:
+def split_sentences(path: Path) -> Iterator[str]:
     """Yield the sentences of a Markdown file, without code, tables, headings and link targets."""
     text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S)
     text = "\n".join(line for line in text.splitlines() if not re.match(r"\s{4,}|\s*[|#>]|\s*!\[", line))
@@ -168,7 +168,7 @@ def sentences(path: Path) -> Iterator[str]:
 
 def test_sentences_of_documents_are_short() -> None:
     documents = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
-    all_sentences = [(path.name, sentence) for path in documents for sentence in sentences(path)]
+    all_sentences = [(path.name, sentence) for path in documents for sentence in split_sentences(path)]
     long = [f"{name}: {text[:60]}" for name, text in all_sentences if len(text.split()) > SENTENCE_WORDS_MAX]
     assert_share(long, len(all_sentences), SENTENCES_SHARE_MAX)
 
@@ -180,7 +180,11 @@ def test_texts_have_american_spelling() -> None:
         ]
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "assets" / "help").glob("*.md")]
     texts += [path.read_text("utf-8") for path in pages]
-    texts += [doc for _, node in nodes() if isinstance(node, DOCUMENTED) and (doc := ast.get_docstring(node))]
+    texts += [
+        doc
+        for _, node in iterate_nodes()
+        if isinstance(node, DOCUMENTED) and (doc := ast.get_docstring(node))
+    ]
     british_words = [match[0] for text in texts for match in BRITISH.finditer(SERVER_TEXTS.sub("", text))]
     assert british_words == []
 

@@ -19,7 +19,7 @@ PACKAGES = ("app", "engine", "scenarios", "assets", "examples")
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 
 
-def files(folder: Path) -> set[str]:
+def list_files(folder: Path) -> set[str]:
     paths = (path for package in PACKAGES for path in (folder / package).rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix() for path in paths if "__pycache__" not in path.parts}
 
@@ -36,14 +36,14 @@ def test_the_wheel_holds_every_file_of_the_program(tmp_path: Path) -> None:
     (wheel,) = wheels.iterdir()
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert names == files(source)
+    assert names == list_files(source)
 
 
 NEEDED = {"sqlglot": (28, 1)}
 """Minimum versions with the required modules: the wheels of sqlglot 27.0 and 28.0 lack `sqlglot.parsers`."""
 
 
-def parts(version: str) -> tuple[int, ...]:
+def split_version(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version))
 
 
@@ -56,8 +56,8 @@ def test_lower_bounds_are_working_versions() -> None:
     for name, lower_bound in wanted.items():
         locked = re.findall(rf"^{name}==([\d.]+)", lock, re.M | re.I)
         assert locked, name
-        assert all(parts(lower_bound) <= parts(version) for version in locked), name
-        assert parts(lower_bound) >= NEEDED.get(name, ()), name
+        assert all(split_version(lower_bound) <= split_version(version) for version in locked), name
+        assert split_version(lower_bound) >= NEEDED.get(name, ()), name
 
 
 def read_lock_file(name: str) -> set[str]:

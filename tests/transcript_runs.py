@@ -59,7 +59,7 @@ def start(settings: list[str]) -> World:
     return world
 
 
-def line_of(event: Event, kinds: Collection[str]) -> list[str]:
+def format_event(event: Event, kinds: Collection[str]) -> list[str]:
     server_text = f" {event.server}" if event.server else ""
     if event.kind == "sql":
         return [f"{event.t_s:.2f}{server_text} > {line}" for line in event.text.splitlines()]
@@ -126,7 +126,7 @@ def record(text: str) -> str:
                 for event in simulator.advance_world(
                     world, world.tick + round(float(rest_text.removesuffix("s")) * TICKS_PER_S)
                 ):
-                    happened += line_of(event, kinds)
+                    happened += format_event(event, kinds)
                 pending = []
                 if packages:
                     readings_now = {
@@ -134,7 +134,7 @@ def record(text: str) -> str:
                         for package in packages
                         for reading_name, result in readings.read_all(world, package)
                     }
-                    happened += readings.changes(before, world)
+                    happened += readings.list_changes(before, world)
                     happened += readings.list_differences(previous, readings_now)
                     before, previous = world.fork(), readings_now
             else:

@@ -41,7 +41,7 @@ from engine.model import to_ticks
 from tests.engine.availability.worlds import build_many_groups
 from tests.hostile import soak
 from tests.open_window import OpenWindow
-from tests.screenshots import lab_of, open_screenshot_window
+from tests.screenshots import build_lab_of, open_screenshot_window
 
 DATABASES = (1, 20, 100, 200)
 GROUPS = ((1, 1), (5, 20))
@@ -125,7 +125,7 @@ def open_bench_window(size: tuple[int, int]) -> Iterator[OpenWindow]:
         yield window
 
 
-def frames(window: OpenWindow, speed: float, until_s: float | None = None) -> dict[str, Any]:
+def measure_frames(window: OpenWindow, speed: float, until_s: float | None = None) -> dict[str, Any]:
     """Return median, 95th percentile and worst frame in ms, over FRAMES frames at *speed* or all frames *until_s*.
 
     Measured by the clock, and by processor time.
@@ -134,19 +134,19 @@ def frames(window: OpenWindow, speed: float, until_s: float | None = None) -> di
     session.set_speed(speed)
     times_ms: list[float] = []
     busy: list[float] = []
-    while len(times_ms) < FRAMES if until_s is None else now_s(window) < until_s:
+    while len(times_ms) < FRAMES if until_s is None else get_now_s(window) < until_s:
         start_s, worked = perf_counter(), process_time()
         session.on_frame(FRAME_MS)
         QApplication.processEvents()
         times_ms.append((perf_counter() - start_s) * 1000.0)
         busy.append((process_time() - worked) * 1000.0)
-    return spread(times_ms) | of_processor(busy)
+    return compute_spread(times_ms) | compute_processor_share(busy)
 
 
-def seeks(window: OpenWindow) -> dict[str, Any]:
+def measure_seeks(window: OpenWindow) -> dict[str, Any]:
     """Measure the time until a requested moment of the run is on screen, over SEEKS moments."""
     session, chance = window.session, random.Random(1)
-    end = to_ticks(now_s(window))
+    end = to_ticks(get_now_s(window))
     session.pause()
     times_ms, busy = [], []
     for _ in range(SEEKS):
@@ -157,14 +157,14 @@ def seeks(window: OpenWindow) -> dict[str, Any]:
         times_ms.append((perf_counter() - start_s) * 1000.0)
         busy.append((process_time() - worked) * 1000.0)
     session.show_latest()
-    return spread(times_ms) | of_processor(busy)
+    return compute_spread(times_ms) | compute_processor_share(busy)
 
 
-def steps(databases: int) -> None:
+def measure_steps(databases: int) -> None:
     """Print the time of a step back until it is on screen, by the clock and by processor time."""
     for size in SEEK_SIZES:
         with open_bench_window(size) as window:
-            window.play.begin(soak.scenario(databases), "lab")
+            window.play.begin(soak.build_scenario(databases), "lab")
             history = window.session.history
             assert history is not None
             play_random_actions(history, random.Random(DAY_SEED), HOUR_S)
@@ -173,7 +173,7 @@ def steps(databases: int) -> None:
                 window.desk.focus_view(panel)
                 window.session.show_moment(0)
                 QApplication.processEvents()
-                row = {"size": f"{size[0]}x{size[1]}", "panel": panel, **seeks(window)}
+                row = {"size": f"{size[0]}x{size[1]}", "panel": panel, **measure_seeks(window)}
                 print(
                     "  ".join(f"{k} {v:.0f}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items())
                 )
@@ -186,7 +186,7 @@ def play_random_actions(history: History, chance: random.Random, until_s: float)
         history.advance_to(history.drill.tick + to_ticks(chance.uniform(*SEEK_GAP_S)))
 
 
-def spread(durations_ms: list[float]) -> dict[str, Any]:
+def compute_spread(durations_ms: list[float]) -> dict[str, Any]:
     durations_ms.sort()
     return {
         "median_ms": durations_ms[len(durations_ms) // 2],
@@ -195,17 +195,17 @@ def spread(durations_ms: list[float]) -> dict[str, Any]:
     }
 
 
-def of_processor(busy: list[float]) -> dict[str, Any]:
-    return {f"cpu_{name}": figure for name, figure in spread(busy).items()}
+def compute_processor_share(busy: list[float]) -> dict[str, Any]:
+    return {f"cpu_{name}": figure for name, figure in compute_spread(busy).items()}
 
 
-def now_s(window: OpenWindow) -> float:
+def get_now_s(window: OpenWindow) -> float:
     drill = window.session.live
     assert drill is not None
     return drill.world.t_s
 
 
-def resident_mb() -> float:
+def measure_resident_mb() -> float:
     """Return the current memory of the process (Linux); its peak elsewhere."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
@@ -214,16 +214,16 @@ def resident_mb() -> float:
     return pages * resource.getpagesize() / 1e6
 
 
-def played_hour(window: OpenWindow) -> Iterator[tuple[str, dict[str, Any]]]:
+def measure_hour(window: OpenWindow) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield frames at 1x, at 100x for a simulated hour, and at 1x after it; then the seek times in that hour."""
-    frames(window, 1.0)  # the first frames do the layout
-    yield "1x", frames(window, 1.0)
-    yield "100x for an hour", frames(window, 100.0, HOUR_S)
-    yield "1x after the hour", frames(window, 1.0)
-    yield "seek in the hour", seeks(window)
+    measure_frames(window, 1.0)  # the first frames do the layout
+    yield "1x", measure_frames(window, 1.0)
+    yield "100x for an hour", measure_frames(window, 100.0, HOUR_S)
+    yield "1x after the hour", measure_frames(window, 1.0)
+    yield "seek in the hour", measure_seeks(window)
 
 
-def of_groups() -> None:
+def measure_groups() -> None:
     """Print frame times of availability groups with three replicas: healthy, without the primary's node, and
     recovered.
     """
@@ -231,13 +231,13 @@ def of_groups() -> None:
         with open_bench_window(SIZE) as window:
             window.show_brief(build_many_groups(groups, databases))
             window.brief.started.emit("lab")
-            frames(window, 1.0)
+            measure_frames(window, 1.0)
             for line in ("", "power-off NODE_1", "power-on NODE_1"):
                 if line:
                     window.session.apply_input(line)
                 for speed in (1.0, 100.0):
                     row = {"groups": groups, "databases": databases, "after": line or "begin", "speed": speed}
-                    row |= frames(window, speed)
+                    row |= measure_frames(window, speed)
                     print(
                         "  ".join(
                             f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()
@@ -245,13 +245,13 @@ def of_groups() -> None:
                     )
 
 
-def of_stage(databases: int) -> None:
+def measure_stage(databases: int) -> None:
     """Print frame times of a staged failover with *databases* databases, live and in its replay."""
     with open_bench_window(SIZE) as window:
         window.store.set(settings.FAILOVER_MOMENT, settings.ALWAYS)
-        window.show_brief(lab_of(databases))
+        window.show_brief(build_lab_of(databases))
         window.brief.started.emit("lab")
-        frames(window, 1.0)
+        measure_frames(window, 1.0)
         window.session.apply_input("power-off SERVER_A")
         moment = window.failover_moment
         times_ms_by_state: dict[str, list[float]] = {}
@@ -267,22 +267,22 @@ def of_stage(databases: int) -> None:
                 moment.stage.wanted.emit("replay")
         for state in times_ms_by_state:
             row = {"state": state or "desk", "frames": len(times_ms_by_state[state])}
-            row |= spread(times_ms_by_state[state]) | of_processor(busy[state])
+            row |= compute_spread(times_ms_by_state[state]) | compute_processor_share(busy[state])
             print("  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()))
 
 
-def day(hours: float) -> None:
+def measure_day(hours: float) -> None:
     """Print the memory of the process every LOOKED_AT_H simulated hours, and at the end the share of the run
     and its snapshots. Counting itself takes memory that Python does not return.
     """
     chance, next_act_s = random.Random(DAY_SEED), 60.0
     with open_bench_window(SIZE) as window:
-        window.play.begin(soak.scenario(DAY_DATABASES), "lab")
+        window.play.begin(soak.build_scenario(DAY_DATABASES), "lab")
         history = window.session.history
         assert history is not None
         for minute in range(round(hours * 60) + 1):
             if minute % (60 * LOOKED_AT_H) == 0 or minute == round(hours * 60):
-                print(f"{minute / 60:g} h  {resident_mb():.0f} MB", flush=True)
+                print(f"{minute / 60:g} h  {measure_resident_mb():.0f} MB", flush=True)
             if history.drill.world.t_s >= next_act_s:
                 window.session.apply_input(soak.act(chance, history.drill))
                 next_act_s = history.drill.world.t_s + chance.uniform(*soak.GAP_S)
@@ -292,7 +292,7 @@ def day(hours: float) -> None:
         print(soak.measure_memory(history))
 
 
-def starts_s(*codes: str) -> list[list[float]]:
+def measure_starts_s(*codes: str) -> list[list[float]]:
     """Return the times printed by each of *codes*, fastest of five alternating starts with one profile.
 
     Bytecode is kept between starts, as in an installed program.
@@ -317,29 +317,34 @@ def main() -> None:
     assert app is not None
     vars(window_module)["LOOKS_MS"] = ()  # the offscreen screen is smaller than the requested windows
     if sys.argv[1:2] == ["--day"]:
-        day(float(sys.argv[2]) if sys.argv[2:] else 24.0)
+        measure_day(float(sys.argv[2]) if sys.argv[2:] else 24.0)
         return
     if sys.argv[1:2] == ["--groups"]:
-        of_groups()
+        measure_groups()
         return
     if sys.argv[1:2] == ["--stage"]:
-        of_stage(int(sys.argv[2]) if sys.argv[2:] else SEEK_DATABASES)
+        measure_stage(int(sys.argv[2]) if sys.argv[2:] else SEEK_DATABASES)
         return
     if sys.argv[1:2] == ["--seek"]:
-        steps(int(sys.argv[2]) if sys.argv[2:] else SEEK_DATABASES)
+        measure_steps(int(sys.argv[2]) if sys.argv[2:] else SEEK_DATABASES)
         return
     rows: list[dict[str, Any]] = []
     for databases in DATABASES:
         with open_bench_window(SIZE) as window:
-            window.show_brief(lab_of(databases))
+            window.show_brief(build_lab_of(databases))
             window.brief.started.emit("lab")
-            for phase_name, figures in played_hour(window):
-                row = {"databases": databases, "what": phase_name, **figures, "resident_mb": resident_mb()}
+            for phase_name, figures in measure_hour(window):
+                row = {
+                    "databases": databases,
+                    "what": phase_name,
+                    **figures,
+                    "resident_mb": measure_resident_mb(),
+                }
                 rows.append(row)
                 print(
                     "  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items())
                 )
-    (bare_s,), (page, all_there) = starts_s(BARE, OURS)
+    (bare_s,), (page, all_there) = measure_starts_s(BARE, OURS)
     memory_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
         f"start page {page:.2f} s, {page / bare_s:.2f} times a bare window ({bare_s:.2f} s); everything there "

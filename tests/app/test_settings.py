@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app import settings
 from app.main_window.files import RecentFiles
 from app.settings import PLAYER, WindowSettings
-from tests.disk import disk_with_room_for
+from tests.disk import limit_file_size
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_unwritable_settings_are_reported_and_written_later(
     assert store.problem == ""
     file = profile_folder / settings.FILE_NAME
     stood = file.read_text()
-    with disk_with_room_for(10):
+    with limit_file_size(10):
         store.set(settings.THEME, "dark")
         assert store.problem.startswith(f"Cannot write {file}, so layout, theme, shortcuts and recent files")
         store.set(settings.RECENT, '["a"]')

@@ -42,40 +42,42 @@ def run_tsql(port: str, *batches: str) -> str:
     return process.stdout + process.stderr
 
 
-def rows(port: str, *batches: str) -> list[str]:
+def query_rows(port: str, *batches: str) -> list[str]:
     return re.findall(r"^(?:\d+> )*row\|(.*)$", run_tsql(port, *batches), re.MULTILINE)
 
 
-def say(check: str, value: object) -> None:
+def print_result(check: str, value: object) -> None:
     print(f"{check}\t{value}", flush=True)
 
 
 def main() -> None:
     port = os.environ["PORT"]
-    say("login", rows(port, "SELECT 'row', @@SERVERNAME")[0])
-    say("values", rows(port, os.environ["VALUES"].replace("SELECT ", "SELECT 'row', ", 1))[0])
-    numbers = rows(port, "SELECT 'row', n FROM big ORDER BY n")
-    say("rows", f"{len(numbers)}|{str(numbers == [str(n) for n in range(1, len(numbers) + 1)]).lower()}")
+    print_result("login", query_rows(port, "SELECT 'row', @@SERVERNAME")[0])
+    print_result("values", query_rows(port, os.environ["VALUES"].replace("SELECT ", "SELECT 'row', ", 1))[0])
+    numbers = query_rows(port, "SELECT 'row', n FROM big ORDER BY n")
+    print_result(
+        "rows", f"{len(numbers)}|{str(numbers == [str(n) for n in range(1, len(numbers) + 1)]).lower()}"
+    )
     error = re.search(
         r'Msg (\d+) \(severity (\d+), state (\d+)\) from \S+ Procedure "?(\w+)"? Line (\d+):\s+"?(.*?)"?$',
         run_tsql(port, "EXEC bad"),
         re.MULTILINE,
     )
-    say("error", "|".join(error.groups()) if error else "not told")
-    left = rows(
+    print_result("error", "|".join(error.groups()) if error else "not told")
+    left = query_rows(
         port,
         "BEGIN TRANSACTION INSERT t VALUES (2)",
         "ROLLBACK",
         "SELECT 'row', COUNT(*), @@TRANCOUNT FROM t",
     )
-    say("transaction", left[0])
-    say("ready", "")
+    print_result("transaction", left[0])
+    print_result("ready", "")
     sys.stdin.readline()
     start_s, place = time.monotonic(), 0
     while True:
-        name = rows((port, os.environ["OTHER"])[place % 2], "SELECT 'row', @@SERVERNAME")
+        name = query_rows((port, os.environ["OTHER"])[place % 2], "SELECT 'row', @@SERVERNAME")
         if name and name[0] != "SERVER_A":
-            say("failover", f"{name[0]}|{time.monotonic() - start_s}")
+            print_result("failover", f"{name[0]}|{time.monotonic() - start_s}")
             return
         place += 1
         time.sleep(0.1)

@@ -30,7 +30,7 @@ PASSWORD, command TIMEOUT in seconds (0: none).
 """
 
 
-def by_pytds(settings: Asked) -> Any:
+def connect_by_pytds(settings: Asked) -> Any:
     """Connect by instance names. The partner has the port of the first server."""
     target: dict[str, Any] = {"dsn": settings["HOST"], "port": int(settings["PORT"])}
     if settings["PARTNER"]:
@@ -39,7 +39,7 @@ def by_pytds(settings: Asked) -> Any:
                          timeout=int(settings["TIMEOUT"]) or None)  # fmt: skip
 
 
-def by_pymssql(settings: Asked) -> Any:
+def connect_by_pymssql(settings: Asked) -> Any:
     return pymssql.connect(
         server=settings["HOST"],
         port=settings["PORT"],
@@ -51,29 +51,29 @@ def by_pymssql(settings: Asked) -> Any:
     )
 
 
-def _odbc(settings: Asked) -> str:
+def _build_odbc_string(settings: Asked) -> str:
     partner = f"Failover_Partner={settings['PARTNER']};" if settings["PARTNER"] else ""
     return (f"Server={settings['HOST']},{settings['PORT']};Database=Sales;UID=sa;PWD={settings['PASSWORD']};Encrypt=no;"
             + partner)  # fmt: skip
 
 
-def by_pyodbc(settings: Asked) -> Any:
-    connection = pyodbc.connect(f"Driver={ODBC};{_odbc(settings)}", timeout=15, autocommit=True)
+def connect_by_pyodbc(settings: Asked) -> Any:
+    connection = pyodbc.connect(f"Driver={ODBC};{_build_odbc_string(settings)}", timeout=15, autocommit=True)
     connection.timeout = int(settings["TIMEOUT"])
     return connection
 
 
-def by_mssql_python(settings: Asked) -> Any:
-    connection = mssql_python.connect(_odbc({**settings, "PARTNER": ""}), autocommit=True)
+def connect_by_mssql_python(settings: Asked) -> Any:
+    connection = mssql_python.connect(_build_odbc_string({**settings, "PARTNER": ""}), autocommit=True)
     connection.timeout = int(settings["TIMEOUT"])
     return connection
 
 
 DRIVERS: Final[Mapping[str, Callable[[Asked], Any]]] = {
-    "python-tds": by_pytds,
-    "pymssql": by_pymssql,
-    "pyodbc": by_pyodbc,
-    "mssql-python": by_mssql_python,
+    "python-tds": connect_by_pytds,
+    "pymssql": connect_by_pymssql,
+    "pyodbc": connect_by_pyodbc,
+    "mssql-python": connect_by_mssql_python,
 }
 
 

@@ -24,7 +24,17 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from app.files.folders import FOLDER_VARIABLE
-from tests.drivers.run import BUILD, HERE, JAVA, ROOT, go, install, maven, mono, npm
+from tests.drivers.run import (
+    BUILD,
+    HERE,
+    JAVA,
+    ROOT,
+    build_by_go,
+    install,
+    install_by_maven,
+    install_by_npm,
+    install_mono,
+)
 
 TIMEOUT_S: Final = 5
 """Command timeout for a computer that loses power; without one Linux waits for fifteen minutes."""
@@ -48,7 +58,7 @@ class ProfiledDriver:
     strings: tuple[str, ...] = ("given", "told")
 
 
-def no_install() -> None:
+def install_nothing() -> None:
     """Install nothing; Python drivers are part of the environment."""
 
 
@@ -56,33 +66,33 @@ PYTHON: Final = (sys.executable, "-m", "tests.drivers.follow")
 OLD_JAVA: Final = ("java", "-cp", f"{BUILD}/java-old/*", str(HERE / "Client.java"))
 NODE: Final = ("node", str(BUILD / "node/client.js"))
 PLAYED: Final = {
-    "SqlClient (Mono 6.8)": ProfiledDriver("sqlclient", "mcs", mono, ("mono", str(BUILD / "mono/Follow.exe"))),
-    "pyodbc, ODBC 18.6": ProfiledDriver("odbc-18", sys.executable, no_install, (*PYTHON, "pyodbc")),
-    "mssql-python 1.16": ProfiledDriver("mssql-python", sys.executable, no_install, (*PYTHON, "mssql-python"),
+    "SqlClient (Mono 6.8)": ProfiledDriver("sqlclient", "mcs", install_mono, ("mono", str(BUILD / "mono/Follow.exe"))),
+    "pyodbc, ODBC 18.6": ProfiledDriver("odbc-18", sys.executable, install_nothing, (*PYTHON, "pyodbc")),
+    "mssql-python 1.16": ProfiledDriver("mssql-python", sys.executable, install_nothing, (*PYTHON, "mssql-python"),
         strings=("told",)),
-    "mssql-jdbc 8.4": ProfiledDriver("jdbc-old", "mvn", maven, (*OLD_JAVA, "mssql-jdbc", "follow"), BY_NAME),
-    "mssql-jdbc 13.6": ProfiledDriver("jdbc", "mvn", maven, (*JAVA, "mssql-jdbc", "follow"), BY_NAME),
-    "go-mssqldb 1.11": ProfiledDriver("go-mssqldb", "go", go, (str(BUILD / "go/client"), "follow")),
-    "python-tds 1.17": ProfiledDriver("python-tds", sys.executable, no_install, (*PYTHON, "python-tds"), BY_NAME),
-    "tedious 19.2": ProfiledDriver("tedious", "npm", npm, (*NODE, "tedious", "follow"), strings=("told",)),
-    "pymssql 2.4 (FreeTDS)": ProfiledDriver("freetds", sys.executable, no_install, (*PYTHON, "pymssql"),
+    "mssql-jdbc 8.4": ProfiledDriver("jdbc-old", "mvn", install_by_maven, (*OLD_JAVA, "mssql-jdbc", "follow"), BY_NAME),
+    "mssql-jdbc 13.6": ProfiledDriver("jdbc", "mvn", install_by_maven, (*JAVA, "mssql-jdbc", "follow"), BY_NAME),
+    "go-mssqldb 1.11": ProfiledDriver("go-mssqldb", "go", build_by_go, (str(BUILD / "go/client"), "follow")),
+    "python-tds 1.17": ProfiledDriver("python-tds", sys.executable, install_nothing, (*PYTHON, "python-tds"), BY_NAME),
+    "tedious 19.2": ProfiledDriver("tedious", "npm", install_by_npm, (*NODE, "tedious", "follow"), strings=("told",)),
+    "pymssql 2.4 (FreeTDS)": ProfiledDriver("freetds", sys.executable, install_nothing, (*PYTHON, "pymssql"),
         strings=("told",)),
-    "jTDS 1.3": ProfiledDriver("freetds", "mvn", maven, (*JAVA, "jtds", "follow"), strings=("told",)),
+    "jTDS 1.3": ProfiledDriver("freetds", "mvn", install_by_maven, (*JAVA, "jtds", "follow"), strings=("told",)),
 }  # fmt: skip
 FAULTS: Final = {"stop-service SERVER_A": 0, "power-off SERVER_A": TIMEOUT_S}
 """Fault, and the command timeout to use with it."""
 
 
-def client_name(profile: str, string: str) -> str:
+def build_client_name(profile: str, string: str) -> str:
     return f"{profile}-{string}".replace("-", "_").upper()
 
 
-def lab(profiles: set[tuple[str, str]], timeout: int) -> str:
+def build_lab_text(profiles: set[tuple[str, str]], timeout: int) -> str:
     """Return the lab with a client for each profile and connection string."""
     text = (ROOT / "scenarios/lab.toml").read_text(encoding="utf-8")
     text = text.replace("[[server]]\n", "[[server]]\nversion = 2014\n")
     clients = "".join(
-        f'[[client]]\nname = "{client_name(profile, string)}"\ndatabases = ["Sales"]\n'
+        f'[[client]]\nname = "{build_client_name(profile, string)}"\ndatabases = ["Sales"]\n'
         f'data_source = "SERVER_A"\ndriver = "{profile}"\n'
         + ('failover_partner = "SERVER_B"\n' if string == "given" else "")
         + (f"command_timeout_s = {timeout}\n" if timeout else "")
@@ -92,7 +102,7 @@ def lab(profiles: set[tuple[str, str]], timeout: int) -> str:
     return text.replace("[fidelity]", clients + "[fidelity]")
 
 
-def lines_of(stream: IO[str], into: queue.SimpleQueue[tuple[str, str, float]], driver: str) -> None:
+def read_lines(stream: IO[str], into: queue.SimpleQueue[tuple[str, str, float]], driver: str) -> None:
     for line in stream:
         into.put((driver, line.rstrip("\n"), time.monotonic()))
 
@@ -110,7 +120,8 @@ def play(
     with tempfile.TemporaryDirectory() as folder:
         scenario = Path(folder) / "lab.toml"
         scenario.write_text(
-            lab({(drivers[name].profile, string) for name, string in cases}, timeout), encoding="utf-8"
+            build_lab_text({(drivers[name].profile, string) for name, string in cases}, timeout),
+            encoding="utf-8",
         )
         environment = {**os.environ, FOLDER_VARIABLE: f"{folder}/profile", "PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-m", "app", "serve", str(scenario), "--port-base", "0", "--browser"]
@@ -135,9 +146,9 @@ def play(
             assert program.stdout is not None
             programs.append(program)
             threading.Thread(
-                target=lines_of, args=(program.stdout, lines, f"{name}|{string}"), daemon=True
+                target=read_lines, args=(program.stdout, lines, f"{name}|{string}"), daemon=True
             ).start()
-        threading.Thread(target=lines_of, args=(serve.stdout, lines, "serve"), daemon=True).start()
+        threading.Thread(target=read_lines, args=(serve.stdout, lines, "serve"), daemon=True).start()
         try:
             return _watch(fault, cases, lines, serve.stdin)
         finally:
@@ -181,7 +192,7 @@ def _watch(
     return real, simulated
 
 
-def alike(real: str, simulated: float | None) -> bool:
+def are_alike(real: str, simulated: float | None) -> bool:
     if not real or simulated is None:
         return not real and simulated is None
     return abs(float(real) - simulated) <= max(LEAST_S, SHARE * simulated)
@@ -211,9 +222,9 @@ def main() -> int:
             for string in driver.strings:
                 real_time, simulated_time = (
                     real.get((name, string), ""),
-                    simulated.get(client_name(driver.profile, string)),
+                    simulated.get(build_client_name(driver.profile, string)),
                 )
-                is_alike = alike(real_time, simulated_time)
+                is_alike = are_alike(real_time, simulated_time)
                 failed |= not is_alike
                 delay = f"{real_time} s" if real_time else "never"
                 profile = f"{simulated_time:.1f} s" if simulated_time is not None else "never"

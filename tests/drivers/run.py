@@ -98,12 +98,12 @@ class Client:
     """Types that the driver returns with all digits; others are floats, as are all numbers of JavaScript."""
 
 
-def sh(*command: str, folder: str) -> None:
+def run_command(*command: str, folder: str) -> None:
     subprocess.run(command, cwd=BUILD / folder, check=True, capture_output=True, text=True)
 
 
-def npm() -> None:
-    sh(
+def install_by_npm() -> None:
+    run_command(
         "npm",
         "install",
         "--silent",
@@ -116,13 +116,13 @@ def npm() -> None:
     shutil.copy(HERE / "client.js", BUILD / "node")
 
 
-def maven() -> None:
+def install_by_maven() -> None:
     for folder, package in (
         ("java", "com.microsoft.sqlserver:mssql-jdbc:13.6.2.jre11"),
         ("java", "net.sourceforge.jtds:jtds:1.3.1"),
         ("java-old", "com.microsoft.sqlserver:mssql-jdbc:8.4.1.jre11"),
     ):
-        sh(
+        run_command(
             "mvn",
             "-q",
             "-B",
@@ -133,45 +133,51 @@ def maven() -> None:
         )
 
 
-def go() -> None:
+def build_by_go() -> None:
     for name in ("client.go", "go.mod"):
         shutil.copy(HERE / name, BUILD / "go")
-    sh("go", "mod", "tidy", folder="go")
-    sh("go", "build", "-o", "client", ".", folder="go")
+    run_command("go", "mod", "tidy", folder="go")
+    run_command("go", "build", "-o", "client", ".", folder="go")
 
 
-def cargo() -> None:
+def build_by_cargo() -> None:
     for name in ("client.rs", "Cargo.toml"):
         shutil.copy(HERE / name, BUILD / "rust")
-    sh("cargo", "build", "-q", folder="rust")
+    run_command("cargo", "build", "-q", folder="rust")
 
 
-def mono() -> None:
+def install_mono() -> None:
     """Install nothing; System.Data.SqlClient of Mono (Microsoft's own source) is part of the system."""
-    sh("mcs", "-r:System.Data", "-out:Follow.exe", str(HERE / "Follow.cs"), folder="mono")
+    run_command("mcs", "-r:System.Data", "-out:Follow.exe", str(HERE / "Follow.cs"), folder="mono")
 
 
-def freetds() -> None:
+def install_freetds() -> None:
     """Install nothing; `tsql` is part of the system."""
 
 
 JAVA: Final = ("java", "-cp", f"{BUILD}/java/*", str(HERE / "Client.java"))
 CLIENTS: Final = {
-    "tedious 19.2.2": Client("npm", npm, ("node", str(BUILD / "node/client.js"), "tedious"), exact=()),
-    "mssql 12.7.14 (Node)": Client("npm", npm, ("node", str(BUILD / "node/client.js"), "mssql"), exact=()),
+    "tedious 19.2.2": Client(
+        "npm", install_by_npm, ("node", str(BUILD / "node/client.js"), "tedious"), exact=()
+    ),
+    "mssql 12.7.14 (Node)": Client(
+        "npm", install_by_npm, ("node", str(BUILD / "node/client.js"), "mssql"), exact=()
+    ),
     # with encrypt=false this driver still encrypts its login if the server supports it
-    "mssql-jdbc 13.6.2": Client("mvn", maven, (*JAVA, "mssql-jdbc"), ("login", "all", "strict")),
-    "jTDS 1.3.1": Client("mvn", maven, (*JAVA, "jtds"), ("none", "login", "all")),
-    "go-mssqldb 1.11.2": Client("go", go, (str(BUILD / "go/client"),), ("none", "login", "all", "strict")),
+    "mssql-jdbc 13.6.2": Client("mvn", install_by_maven, (*JAVA, "mssql-jdbc"), ("login", "all", "strict")),
+    "jTDS 1.3.1": Client("mvn", install_by_maven, (*JAVA, "jtds"), ("none", "login", "all")),
+    "go-mssqldb 1.11.2": Client(
+        "go", build_by_go, (str(BUILD / "go/client"),), ("none", "login", "all", "strict")
+    ),
     "tiberius 0.13.0": Client(
         "cargo",
-        cargo,
+        build_by_cargo,
         (str(BUILD / "rust/target/debug/client"),),
         ("none", "login", "all"),
         exact=("decimal",),
     ),
     "FreeTDS tsql": Client(
-        "tsql", freetds, (sys.executable, "-m", "tests.drivers.by_tsql"), ("none", "login", "all")
+        "tsql", install_freetds, (sys.executable, "-m", "tests.drivers.by_tsql"), ("none", "login", "all")
     ),
 }
 
@@ -228,14 +234,14 @@ def play(client: Client, tls: str, folder: Path) -> dict[str, str]:
         serve.kill()
         serve.wait()
         drain.join(10)
-    results["online"] = _online(server_lines)
+    results["online"] = _parse_online_time(server_lines)
     replay_command = [sys.executable, "-m", "app", "replay", str(record)]
     process = subprocess.run(replay_command, cwd=ROOT, env=environment, capture_output=True, text=True)
     results["replay"] = "yes" if process.returncode == 0 else process.stdout
     return results
 
 
-def _online(lines: list[str]) -> str:
+def _parse_online_time(lines: list[str]) -> str:
     events = [json.loads(line) for line in lines if '"kind": "fa' in line]
     fault_s = next((event["t_s"] for event in events if event["kind"] == "fault"), 0.0)
     online = (e["t_s"] for e in events if e["kind"] == "failover" and e.get("step") == "online")
@@ -259,7 +265,7 @@ def _prepare_lab(server: dict[str, Any]) -> None:
                 pass
 
 
-def verdict(results: dict[str, str], check: str, exact: tuple[str, ...]) -> str:
+def format_verdict(results: dict[str, str], check: str, exact: tuple[str, ...]) -> str:
     """Return `yes`, the new server and the failover time, or the wrong output."""
     value = results.get(check, results.get("broken", NOT_TRIED))
     if check == "replay":
@@ -268,14 +274,14 @@ def verdict(results: dict[str, str], check: str, exact: tuple[str, ...]) -> str:
     if check == "failover" and name == EXPECTED[check]:
         return f"{name} after {float(duration):.1f} s (online {results['online']})"
     if check == "values":
-        return same_values(value, exact)
+        return compare_values(value, exact)
     wanted = EXPECTED[check].split("|")
     if value.split("|") != wanted and check == "error" and set(value.split("|")) <= set(wanted):
         return f"yes, {value.replace('|', ', ')}"  # a driver with fewer details of the error
     return "yes" if value == EXPECTED[check] else value
 
 
-def same_values(value: str, exact: tuple[str, ...]) -> str:
+def compare_values(value: str, exact: tuple[str, ...]) -> str:
     """Compare each value with its expected one, ignoring the notation of numbers and trailing zeros of times."""
     shown_values = value.split("|")
     if len(shown_values) != len(VALUES):
@@ -325,7 +331,7 @@ def main() -> int:
         for tls in client.tls:
             with tempfile.TemporaryDirectory() as folder:
                 results = play(client, tls, Path(folder))
-            verdicts = [verdict(results, check, client.exact) for check in (*EXPECTED, "replay")]
+            verdicts = [format_verdict(results, check, client.exact) for check in (*EXPECTED, "replay")]
             failed += results.get("wire") != tls
             failed += sum(
                 not verdict.startswith(("yes", "SERVER_B after")) and verdict != NOT_TRIED

@@ -31,14 +31,14 @@ _LINKED: Final = (
 """SERVER_A and SERVER_B as linked servers of each other."""
 
 
-def _large_variables(count: int) -> str:
+def _build_large_variables(count: int) -> str:
     """Return a batch with *count* variables of 200,000 characters each."""
     return "DECLARE @x varchar(max) SET @x=REPLICATE(CONVERT(varchar(max),'x'),200000) " + " ".join(
         f"DECLARE @v{n} varchar(max) SET @v{n}=@x+'{n}'" for n in range(count)
     )
 
 
-def _job(name: str, command: str) -> str:
+def _build_job(name: str, command: str) -> str:
     """Return a batch that creates a job and starts it."""
     quoted = command.replace("'", "''")
     return (
@@ -302,8 +302,8 @@ BATCHES: Final[dict[str, Make]] = {
     "inserts in one transaction": lambda: "CREATE TABLE t (a int) BEGIN TRAN WHILE 1=1 INSERT t VALUES(1)",
     "10,000 transactions deep": lambda: "BEGIN TRAN " * 10_000 + "SELECT @@TRANCOUNT ROLLBACK",
     "10,000 savepoints": lambda: "BEGIN TRAN " + "SAVE TRAN a " * 10_000 + "ROLLBACK",
-    "3,000 large variables": lambda: _large_variables(3_000),
-    "100 large variables": lambda: _large_variables(100),
+    "3,000 large variables": lambda: _build_large_variables(3_000),
+    "100 large variables": lambda: _build_large_variables(100),
     "2,000 table variables": lambda: " ".join(
         f"DECLARE @t{n} TABLE (a int) INSERT @t{n} SELECT message_id FROM sys.messages" for n in range(2_000)
     ),
@@ -322,16 +322,17 @@ BATCHES: Final[dict[str, Make]] = {
         "WHILE 1=1 EXEC sp_executesql @s"
     ),
     "a wait of nothing": lambda: "WHILE 1=1 WAITFOR DELAY '00:00:00'",
-    "a job that starts itself": lambda: _job("j", "EXEC msdb.dbo.sp_start_job 'j'"),
+    "a job that starts itself": lambda: _build_job("j", "EXEC msdb.dbo.sp_start_job 'j'"),
     "jobs that start each other": lambda: "".join(
-        _job(f"j{n}", f"EXEC msdb.dbo.sp_start_job 'j{(n + 1) % 50}' WHILE 1=1 PRINT 1") for n in range(50)
+        _build_job(f"j{n}", f"EXEC msdb.dbo.sp_start_job 'j{(n + 1) % 50}' WHILE 1=1 PRINT 1")
+        for n in range(50)
     ),
     "an alert that raises itself": lambda: (
-        _job("j", "RAISERROR('x',16,1) WITH LOG")
+        _build_job("j", "RAISERROR('x',16,1) WITH LOG")
         + "EXEC msdb.dbo.sp_add_alert @name='a',@severity=16,@job_name='j' "
         + "RAISERROR('x',16,1) WITH LOG"
     ),
-    "a job that makes jobs": lambda: _job(
+    "a job that makes jobs": lambda: _build_job(
         "f",
         "DECLARE @n varchar(99) SET @n='f'+REPLACE(CONVERT(varchar(50),NEWID()),'-','') "
         "EXEC msdb.dbo.sp_add_job @job_name=@n EXEC msdb.dbo.sp_add_jobstep @job_name=@n,@step_name='s',"
@@ -347,7 +348,7 @@ BATCHES: Final[dict[str, Make]] = {
         "@command='PRINT 1',@on_success_action=1e308 EXEC msdb.dbo.sp_start_job 'o'"
     ),
     "an alert for everything, often": lambda: (
-        _job("j", "RAISERROR('x',20,1) WITH LOG")
+        _build_job("j", "RAISERROR('x',20,1) WITH LOG")
         + "".join(f"EXEC msdb.dbo.sp_add_alert @name='a{n}',@severity=16,@job_name='j' " for n in range(90))
         + "WHILE 1=1 RAISERROR('x',16,1) WITH LOG"
     ),

@@ -35,7 +35,7 @@ class Entry:
     """Offset of the member as the directory states it."""
 
 
-def archive(
+def build_archive(
     entries: Sequence[Entry], prefix: bytes = b"", suffix: bytes = b"", count: int | None = None
 ) -> bytes:
     """Return a ZIP archive of *entries* between *prefix* and *suffix*."""
@@ -62,7 +62,7 @@ def archive(
     return bytes(body + directory + end + suffix)
 
 
-def manifest(entries: Iterable[Entry], head: str = HEAD) -> Entry:
+def build_manifest(entries: Iterable[Entry], head: str = HEAD) -> Entry:
     """Return a `bundle.toml` that lists *entries*."""
     listed = "".join(
         f"[[member]]\nname = {entry.name.decode('utf-8', 'replace')!r}\n"
@@ -74,8 +74,10 @@ def manifest(entries: Iterable[Entry], head: str = HEAD) -> Entry:
 
 def pack(*entries: Entry, head: str = HEAD) -> bytes:
     """Return an archive of *entries* with a manifest that lists them all."""
-    return archive([manifest(entries, head), *entries])
+    return build_archive([build_manifest(entries, head), *entries])
 
 
-def drill(name: bytes = b"scenarios/small.toml", content: bytes = DRILL.encode(), **fields: Any) -> Entry:
+def build_drill_entry(
+    name: bytes = b"scenarios/small.toml", content: bytes = DRILL.encode(), **fields: Any
+) -> Entry:
     return Entry(name, content, **fields)

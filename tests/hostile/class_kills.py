@@ -22,7 +22,7 @@ from app.classroom.record import ClassRecord
 from app.classroom.scenario import parse_scenario
 from app.classroom.verdict import judge_log
 from tests.class_process import ROOT, HostProcess, command
-from tests.servers import Nats, Postgres, free_port
+from tests.servers import Nats, Postgres, find_free_port
 
 SCENARIO: Final = "automatic-failover"
 SPEED: Final = 20.0
@@ -32,7 +32,7 @@ PAUSE_S: Final = (0.5, 3.0)
 END_S: Final = 300.0
 
 
-def seat(code: str, name: str, profile: Path, speed: float = SPEED) -> subprocess.Popen[str]:
+def start_seat(code: str, name: str, profile: Path, speed: float = SPEED) -> subprocess.Popen[str]:
     words = command("join", code, "--name", name, "--player", "reference", "--speed", speed)
     words += ["--json", str(profile / f"{name}.json")]
     environment = {**os.environ, "MIRRORDRILL_PROFILE": str(profile)}
@@ -49,7 +49,7 @@ def run(folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres
     chance = random.Random(seed)
     profile = folder / "seats"
     profile.mkdir()
-    hosts, database = _hosts(folder, servers)
+    hosts, database = _start_hosts(folder, servers)
     class_code = hosts[0].invited.secret, hosts[0].invited.fingerprint
     other_servers = list(servers or ())
     killed: Counter[str] = Counter()
@@ -61,7 +61,7 @@ def run(folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres
                 _finish(process, hosts[0].code, name, profile)
             lesson = len(names) // seats
             running = {
-                name: seat(chance.choice(hosts).code, name, profile)
+                name: start_seat(chance.choice(hosts).code, name, profile)
                 for name in (f"seat-{lesson}-{n}" for n in range(seats))
             }
             names += running
@@ -84,7 +84,7 @@ def run(folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres
                 continue
             running[name].kill()
             running[name].communicate()
-            running[name] = seat(chance.choice(hosts).code, name, profile)
+            running[name] = start_seat(chance.choice(hosts).code, name, profile)
         killed[victim] += 1
         acknowledged_now = _read_acknowledged(database)
         lost_acts = [name for name, number in acknowledged.items() if acknowledged_now[name] < number]
@@ -97,7 +97,7 @@ def run(folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres
     return f"killed: {counts}; {len(names)} seats equal (seed {seed})"
 
 
-def _hosts(folder: Path, servers: tuple[Postgres, Nats] | None) -> tuple[list[HostProcess], str]:
+def _start_hosts(folder: Path, servers: tuple[Postgres, Nats] | None) -> tuple[list[HostProcess], str]:
     """Start one host with a file, or two with *servers*; return them and the database URL."""
     if servers is None:
         database = str(folder / "class.sqlite")
@@ -105,7 +105,7 @@ def _hosts(folder: Path, servers: tuple[Postgres, Nats] | None) -> tuple[list[Ho
     postgres, nats = servers
     database = postgres.database("kills")
     words = (SCENARIO, "--nats", nats.url)
-    return [HostProcess(database, *words, listen=f"127.0.0.1:{free_port()}") for _ in range(2)], database
+    return [HostProcess(database, *words, listen=f"127.0.0.1:{find_free_port()}") for _ in range(2)], database
 
 
 def _finish(process: subprocess.Popen[str], code: str, name: str, profile: Path) -> None:
@@ -119,7 +119,7 @@ def _finish(process: subprocess.Popen[str], code: str, name: str, profile: Path)
             or "did not reach" in errors
             or "no answer from this address" in errors
         ), (name, errors)
-        process = seat(code, name, profile)
+        process = start_seat(code, name, profile)
     raise AssertionError((name, errors))
 
 

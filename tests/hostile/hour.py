@@ -41,7 +41,7 @@ OPTIONS: Final = {
 }
 
 
-def faults(databases: list[str]) -> Iterator[str]:
+def list_faults(databases: list[str]) -> Iterator[str]:
     """Yield every verb of the group fault, on every kind of place in turn, without end."""
     database_cycle = itertools.cycle(databases)
     for turn in itertools.count():
@@ -58,12 +58,12 @@ def faults(databases: list[str]) -> Iterator[str]:
             yield " ".join([verb.name, *parameters, OPTIONS.get(verb.name, "")]).strip()
 
 
-def script(databases: list[str]) -> list[Input]:
+def build_script(databases: list[str]) -> list[Input]:
     """Return the inputs of the hour: a fault, its repair, a pause for the recovery, then the next fault."""
     keys = "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Ward#1'\n    CREATE CERTIFICATE C1 WITH SUBJECT = 'x'"
     lines = [parse_line(f"sql {name} {keys}") for name in SERVERS]
     start_s = 10
-    for line in faults(databases):
+    for line in list_faults(databases):
         if start_s + HELD_S > HOUR_S:
             return lines
         lines.append(parse_line(line, start_s * TICKS_PER_S))
@@ -76,7 +76,7 @@ def main() -> None:
     count = int(sys.argv[1]) if sys.argv[1:] else 100
     began = time.perf_counter()
     world = build_lab_world(databases=count, cores=CORES_EACH * count)
-    lines = script(list(world.availability))
+    lines = build_script(list(world.availability))
     waiting = list(lines)
     events: list[Event] = []
     checked = 0

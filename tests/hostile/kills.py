@@ -93,7 +93,7 @@ def _end(report: dict[str, object]) -> End:
     return End(str(report["state_hash"]), json.dumps(report["events"]), json.dumps(report["inputs"]))
 
 
-def live(folder: Path, script: Script, descriptor: int) -> None:
+def run_life(folder: Path, script: Script, descriptor: int) -> None:
     """Run one life of the program: resume or start the run, and play *script* to its end.
 
     Each accepted line is acknowledged on *descriptor* by one byte.
@@ -131,7 +131,7 @@ def kill_at(folder: Path, script: Script, after_s: float) -> tuple[bool, int]:
     child = os.fork()
     if child == 0:
         os.close(reading)
-        live(folder, script, writing)
+        run_life(folder, script, writing)
         os._exit(0)
     os.close(writing)
     accepted, deadline = 0, time.perf_counter() + after_s
@@ -188,7 +188,7 @@ def kill_repeatedly(
 def _finish(folder: Path, script: Script) -> None:
     child = os.fork()
     if child == 0:
-        live(folder, script, os.pipe()[1])
+        run_life(folder, script, os.pipe()[1])
         os._exit(0)
     _, status = os.waitpid(child, 0)
     assert status == 0, f"the resumed run ended with status {status}"

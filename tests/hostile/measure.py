@@ -24,7 +24,7 @@ from tests.hostile import batches, scenario_texts
 PATIENCE_S: Final = 30
 
 
-def scenario(name: str) -> str:
+def measure_scenario(name: str) -> str:
     """Return the result of a scenario text."""
     make = {**scenario_texts.REFUSED, **scenario_texts.HARMLESS}[name]
     try:
@@ -35,7 +35,7 @@ def scenario(name: str) -> str:
         return f"{len(problems.problems)} refused: {str(problems)[:110]!r}"
 
 
-def batch(name: str) -> str:
+def measure_batch(name: str) -> str:
     """Return the result of a batch: the longest processor time of a tick, and the last message."""
     drill = Drill(scenario_files.find("lab").load())
     drill.advance_to(100)
@@ -62,8 +62,8 @@ def batch(name: str) -> str:
 
 
 KINDS: Final[Mapping[str, tuple[Callable[[str], str], list[str]]]] = {
-    "scenarios": (scenario, [*scenario_texts.REFUSED, *scenario_texts.HARMLESS]),
-    "batches": (batch, [*batches.BATCHES]),
+    "scenarios": (measure_scenario, [*scenario_texts.REFUSED, *scenario_texts.HARMLESS]),
+    "batches": (measure_batch, [*batches.BATCHES]),
 }
 
 

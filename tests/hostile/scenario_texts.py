@@ -16,11 +16,11 @@ def _put(mark: str, extra: str) -> str:
     return WORLD.replace(mark, mark + extra, 1)
 
 
-def _goal(condition: str) -> str:
+def _build_goal_text(condition: str) -> str:
     return f"{WORLD}\n[[goal]]\nname = 'g'\ntext = 't'\nwhen = '''{condition}'''\n"
 
 
-def _does(line: str) -> str:
+def _build_timeline(line: str) -> str:
     return f"{WORLD}\n[[timeline]]\nat = 5\ndo = '''{line}'''\n"
 
 
@@ -82,8 +82,8 @@ REFUSED: Final[dict[str, Make]] = {
     "a control of the second set": lambda: WORLD.replace("Small", "Sm\u009ball"),
     "a line separator": lambda: WORLD.replace("Small", "Sm\u2028all"),
     "an invisible tag": lambda: WORLD.replace("Small", "Sm\U000e0041all"),
-    "text turned round in an input line": lambda: _does("note a\u202eb"),
-    "text turned round in a condition": lambda: _goal('ran "a\u202eb"'),
+    "text turned round in an input line": lambda: _build_timeline("note a\u202eb"),
+    "text turned round in a condition": lambda: _build_goal_text('ran "a\u202eb"'),
     "a date for a number": lambda: _put("[[server]]\n", "cores = 1979-05-27\n"),
     "a name that climbs out": lambda: 'name = "../../etc/passwd"\n' + WORLD,
     "a database name that climbs out": lambda: WORLD.replace('"Sales"', '"../../x"'),
@@ -92,22 +92,24 @@ REFUSED: Final[dict[str, Make]] = {
     "a moment that never was": lambda: WORLD + '\n[settings]\nstart_time = "9999-99-99T99:99:99"\n',
     "the end of the calendar": lambda: WORLD + '\n[settings]\nstart_time = "9999-12-31T23:59:59"\n',
     "the year nought": lambda: WORLD + '\n[settings]\nstart_time = "0000-01-01T00:00:00"\n',
-    "a condition of brackets": lambda: _goal("(" * 290 + "Sales is SYNCHRONIZED" + ")" * 280),
-    "a condition that is too long": lambda: _goal("not " * 1_000 + "Sales is SYNCHRONIZED"),
-    "an absurd delay in an input line": lambda: _does("degrade SERVER_A SERVER_B rtt_ms=1e11"),
-    "hardly any bandwidth in an input line": lambda: _does("degrade SERVER_A SERVER_B bandwidth_mbps=1e-9"),
-    "a delay that is not a number in a line": lambda: _does("degrade SERVER_A SERVER_B rtt_ms=nan"),
-    "an absurd factor in an input line": lambda: _does("slow-disk SERVER_A log factor=1e11"),
-    "an absurd workload in an input line": lambda: _does("workload Sales Workload1 scale=1e11"),
-    "absurdly many rows": lambda: _does("bulk-load Sales rows=1e12 batch_rows=0"),
+    "a condition of brackets": lambda: _build_goal_text("(" * 290 + "Sales is SYNCHRONIZED" + ")" * 280),
+    "a condition that is too long": lambda: _build_goal_text("not " * 1_000 + "Sales is SYNCHRONIZED"),
+    "an absurd delay in an input line": lambda: _build_timeline("degrade SERVER_A SERVER_B rtt_ms=1e11"),
+    "hardly any bandwidth in an input line": lambda: _build_timeline(
+        "degrade SERVER_A SERVER_B bandwidth_mbps=1e-9"
+    ),
+    "a delay that is not a number in a line": lambda: _build_timeline("degrade SERVER_A SERVER_B rtt_ms=nan"),
+    "an absurd factor in an input line": lambda: _build_timeline("slow-disk SERVER_A log factor=1e11"),
+    "an absurd workload in an input line": lambda: _build_timeline("workload Sales Workload1 scale=1e11"),
+    "absurdly many rows": lambda: _build_timeline("bulk-load Sales rows=1e12 batch_rows=0"),
     "code in a text": lambda: WORLD + "\n__import__('os').system('true')\n",
 }
 
 HARMLESS: Final[dict[str, Make]] = {
-    "300 brackets": lambda: _goal("(" * 280 + "Sales is SYNCHRONIZED" + ")" * 280),
-    "140 times not": lambda: _goal("not " * 140 + "Sales is SYNCHRONIZED"),
-    "a number of 500 digits": lambda: _goal("downtime_s(Sales) < " + "9" * 500),
-    "an error of 500 digits": lambda: _goal("error " + "9" * 500),
+    "300 brackets": lambda: _build_goal_text("(" * 280 + "Sales is SYNCHRONIZED" + ")" * 280),
+    "140 times not": lambda: _build_goal_text("not " * 140 + "Sales is SYNCHRONIZED"),
+    "a number of 500 digits": lambda: _build_goal_text("downtime_s(Sales) < " + "9" * 500),
+    "an error of 500 digits": lambda: _build_goal_text("error " + "9" * 500),
     "a database called CON": lambda: WORLD.replace("Sales", "CON"),
     "markup in a brief": lambda: WORLD.replace("will lose", "<img src='http://example.com/x.png'> will lose"),
     "the longest delay": lambda: WORLD + SERVER_B_LINK + "rtt_ms = 10000\njitter_ms = 10000\n",

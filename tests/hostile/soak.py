@@ -26,8 +26,8 @@ from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
 from engine.model import World
 from engine.protocol import serving
-from tests.numbers import finite
-from tests.room import room
+from tests.numbers import is_finite
+from tests.room import measure_room
 
 SERVERS: Final = ("SERVER_A", "SERVER_B", "SERVER_W")
 LINKS: Final = (("SERVER_A", "SERVER_B"), ("SERVER_A", "SERVER_W"), ("SERVER_B", "SERVER_W"))
@@ -108,7 +108,7 @@ class Figures:
     refused: int = 0
 
 
-def scenario(databases: int) -> Scenario:
+def build_scenario(databases: int) -> Scenario:
     return load_scenario(TEXT.format(count=databases), "soak.toml")
 
 
@@ -148,10 +148,10 @@ def check(world: World) -> None:
                 assert positions.hardened_kb >= positions.redone_kb - slack, (
                     f"redo of {receiver} at {world.t_s:g} s"
                 )
-    assert finite(world.flow), f"{world.t_s:g} s: a number that is none"
+    assert is_finite(world.flow), f"{world.t_s:g} s: a number that is none"
 
 
-def resident_mb() -> float:
+def measure_resident_mb() -> float:
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * resource.getpagesize() / 1e6
 
@@ -159,7 +159,7 @@ def resident_mb() -> float:
 def measure_memory(history: History) -> str:
     """Return the measured memory of a run and of its snapshots."""
     object_ids: set[int] = set()
-    run, history_room = room([history.drill], object_ids), room([history], object_ids)
+    run, history_room = measure_room([history.drill], object_ids), measure_room([history], object_ids)
     return f"run {run / 1e6:.1f} MB, kept moments {history_room / 1e6:.1f} MB, {len(history.drill.events)} events"
 
 
@@ -169,15 +169,15 @@ def format_figures(figures: Figures, drill: Drill) -> str:
     figures.all_ms += frames_ms
     figures.frames_ms = []
     return (
-        f"{drill.world.t_s / 3600:6.1f} h  {resident_mb():6.0f} MB  frames {len(frames_ms):6d}: p50 {middle:6.1f} "
-        f"p95 {high:6.1f} worst {frames_ms[-1]:7.1f} ms (own so far "
+        f"{drill.world.t_s / 3600:6.1f} h  {measure_resident_mb():6.0f} MB  "
+        f"frames {len(frames_ms):6d}: p50 {middle:6.1f} p95 {high:6.1f} worst {frames_ms[-1]:7.1f} ms (own so far "
         f"{figures.worst_own_ms:.1f})  acts {figures.acts} ({figures.refused} refused)  "
         f"events {len(drill.events)}  samples {drill.samples.count}  inputs {len(drill.journal)}"
     )
 
 
 @contextmanager
-def window_of(
+def open_window_of(
     databases: int,
 ) -> Iterator[tuple[Callable[[], Drill], Callable[[str], bool], Callable[[], None]]]:
     """Yield functions of the real window on its own profile: return the drill, apply a line, run a frame."""
@@ -191,7 +191,7 @@ def window_of(
         tempfile.TemporaryDirectory() as folder,
         open_screenshot_window(Path(folder), "light", (1366, 768)) as window,
     ):
-        window.play.begin(scenario(databases), "lab")
+        window.play.begin(build_scenario(databases), "lab")
         window.session.set_speed(SPEED)
         window.session.play()
 
@@ -207,13 +207,13 @@ def window_of(
 
 
 @contextmanager
-def headless(
+def open_headless(
     databases: int,
 ) -> Iterator[tuple[Callable[[], Drill], Callable[[str], bool], Callable[[], None]]]:
     """Yield the same functions for the drill alone, in steps of ten seconds."""
     from engine.inputs import InputError
 
-    history = History(Drill(scenario(databases)))
+    history = History(Drill(build_scenario(databases)))
 
     def do(line: str) -> bool:
         try:
@@ -230,7 +230,7 @@ def headless(
 
 def soak(hours: float, databases: int, seed: int, in_window: bool) -> Figures:
     chance, figures = random.Random(seed), Figures()
-    with (window_of if in_window else headless)(databases) as (drill, do, frame):
+    with (open_window_of if in_window else open_headless)(databases) as (drill, do, frame):
         end, next_act, next_line = hours * 3600.0, 60.0, 0.0
         while (now_s := drill().world.t_s) < end:
             if now_s >= next_line:

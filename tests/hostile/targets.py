@@ -19,13 +19,13 @@ from engine.inputs import InputError
 from engine.verbs.lines import parse_line, parse_script
 from tests.engine.drill.texts import WORLD
 from tests.engine.worlds import lab
-from tests.hostile.bundles import Entry, manifest
-from tests.hostile.bundles import archive as archive_of
+from tests.hostile.bundles import Entry, build_manifest
+from tests.hostile.bundles import build_archive as archive_of
 
 NAMES: Final = ConditionNames(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), ("APP",))
 
 
-def scenario(text: str) -> None:
+def parse_scenario(text: str) -> None:
     """Parse a whole file, and a fragment appended to a valid one."""
     for scenario_text in (text, f"{WORLD}\n{text}"):
         problems: tuple[Problem, ...] = ()
@@ -36,7 +36,7 @@ def scenario(text: str) -> None:
         assert len(problems) <= limits.PROBLEMS_MAX + 1
 
 
-def condition(text: str) -> None:
+def parse_condition(text: str) -> None:
     column = 1
     try:
         conditions.parse(text, NAMES)
@@ -45,7 +45,7 @@ def condition(text: str) -> None:
     assert 1 <= column <= len(text) + 1
 
 
-def lines(text: str) -> None:
+def apply_lines(text: str) -> None:
     """Parse a file of input lines, apply the valid ones, and parse them again as written."""
     inputs, problems = parse_script(text)
     assert all(problem.startswith("line ") for problem in problems)
@@ -57,7 +57,7 @@ def lines(text: str) -> None:
     simulator.advance_world(world, world.tick + 100)
 
 
-def batch(text: str) -> None:
+def run_batch(text: str) -> None:
     world = lab(workload="none")
     tsql.submit_text(world, "SERVER_A", text)
     simulator.advance_world(world, 50)
@@ -66,7 +66,7 @@ def batch(text: str) -> None:
     assert "SERVER_A" not in world.batches
 
 
-def archive(raw: bytes) -> None:
+def read_archive(raw: bytes) -> None:
     """Read a file as a bundle."""
     parsed, problems = None, tuple[Problem, ...]()
     try:
@@ -83,7 +83,7 @@ def archive(raw: bytes) -> None:
                 load_scenario(text, "fuzzed.toml")
 
 
-def members(raw: bytes) -> None:
+def read_members(raw: bytes) -> None:
     """Read an archive with correct checksums.
 
     Members between NUL bytes: name, content, name, content... A content that begins with "#" follows a
@@ -94,10 +94,10 @@ def members(raw: bytes) -> None:
     for entry in entries:
         if entry.name == bundle.MANIFEST.encode() and entry.content.startswith(b"#"):
             other_entries = [other_entry for other_entry in entries if other_entry.name != entry.name]
-            entry.content = manifest(
+            entry.content = build_manifest(
                 other_entries, f"format = 1\n{entry.content.decode('utf-8', 'replace')}\n"
             ).content
-    archive(archive_of(entries))
+    read_archive(archive_of(entries))
 
 
 def run_file(raw: bytes) -> None:
@@ -109,13 +109,13 @@ def run_file(raw: bytes) -> None:
 
 
 BYTES_TARGETS: Final[dict[str, Callable[[bytes], None]]] = {
-    "archive": archive,
-    "members": members,
+    "archive": read_archive,
+    "members": read_members,
     "run_file": run_file,
 }
 TARGETS: Final[dict[str, Callable[[str], None]]] = {
-    "scenario": scenario,
-    "condition": condition,
-    "lines": lines,
-    "batch": batch,
+    "scenario": parse_scenario,
+    "condition": parse_condition,
+    "lines": apply_lines,
+    "batch": run_batch,
 }

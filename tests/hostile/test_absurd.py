@@ -13,7 +13,7 @@ from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from tests.engine.drill.texts import WORLD
-from tests.numbers import finite
+from tests.numbers import is_finite
 
 NEVER: Final = (
     "1e308",
@@ -36,16 +36,16 @@ def _insert_key(table: str, key: str) -> Callable[[str], str]:
     return lambda value: WORLD.replace(f"[[{table}]]\n", f"[[{table}]]\n{key} = {value}\n", 1)
 
 
-def _link(key: str) -> Callable[[str], str]:
+def _build_link_text(key: str) -> Callable[[str], str]:
     return lambda value: f'{WORLD}\n[[link]]\nends = ["SERVER_A", "SERVER_B"]\n{key} = {value}\n'
 
 
-def _does(line: str) -> Callable[[str], str]:
+def _build_timeline(line: str) -> Callable[[str], str]:
     return lambda value: f'{WORLD}\n[[timeline]]\nat = 1\ndo = "{line.format(value)}"\n'
 
 
 PLACES: Final[dict[str, Callable[[str], str]]] = {
-    **{key: _link(key) for key in ("rtt_ms", "jitter_ms", "bandwidth_mbps", "loss")},
+    **{key: _build_link_text(key) for key in ("rtt_ms", "jitter_ms", "bandwidth_mbps", "loss")},
     **{
         key: _insert_key("database", key)
         for key in ("count", "scale", "size_mb", "log_size_mb", "log_max_mb", "compression_ratio", "log_backup_every")
@@ -57,12 +57,12 @@ PLACES: Final[dict[str, Callable[[str], str]]] = {
     "seed": lambda value: WORLD.replace("seed = 3", f"seed = {value}"),
     "length": lambda value: WORLD.replace('length = "5min"', f"length = {value}"),
     "at": lambda value: f'{WORLD}\n[[timeline]]\nat = {value}\ndo = "power-off SERVER_A"\n',
-    "do": _does("degrade SERVER_A SERVER_B rtt_ms={}"),
-    "bandwidth_mbps=": _does("degrade SERVER_A SERVER_B bandwidth_mbps={}"),
-    "loss=": _does("degrade SERVER_A SERVER_B loss={}"),
-    "factor": _does("slow-disk SERVER_A log factor={}"),
-    "Workload1": _does("workload Sales Workload1 scale={}"),
-    "rows": _does("bulk-load Sales rows={0} batch_rows={0}"),
+    "do": _build_timeline("degrade SERVER_A SERVER_B rtt_ms={}"),
+    "bandwidth_mbps=": _build_timeline("degrade SERVER_A SERVER_B bandwidth_mbps={}"),
+    "loss=": _build_timeline("degrade SERVER_A SERVER_B loss={}"),
+    "factor": _build_timeline("slow-disk SERVER_A log factor={}"),
+    "Workload1": _build_timeline("workload Sales Workload1 scale={}"),
+    "rows": _build_timeline("bulk-load Sales rows={0} batch_rows={0}"),
 }  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def test_tiny_values_are_refused_or_run(name: str, value: str) -> None:
     drill = _load_drill(name, value)
     if drill is not None:
         drill.advance_to(1_000)
-        assert finite(drill.world.flow)
+        assert is_finite(drill.world.flow)
         assert np.isfinite(drill.samples.sources.values).all()
 
 
@@ -112,7 +112,7 @@ def test_odd_values_are_refused_or_run(name: str) -> None:
         drill = _load_drill(name, value)
         if drill is not None:
             drill.advance_to(200)
-            assert finite(drill.world.flow), value
+            assert is_finite(drill.world.flow), value
             assert np.isfinite(drill.samples.sources.values).all(), value
 
 

@@ -23,7 +23,7 @@ from engine.verbs.verb import Verb, VerbParameter
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.drill.texts import WORLD
 from tests.engine.worlds import lab
-from tests.numbers import finite
+from tests.numbers import is_finite
 
 ABSURD: Final = (
     "nan",
@@ -81,7 +81,7 @@ def _choose_default(verb: Verb, index: int, parameter: VerbParameter) -> str:
     return "Workload1" if parameter.name == "workload" else USUAL[parameter.kind]
 
 
-def _lines(verb: Verb) -> Iterator[str]:
+def _list_absurd_lines(verb: Verb) -> Iterator[str]:
     """Yield the verb with each absurd value for each argument and option, and with too few or too many arguments."""
     default_words = [
         _choose_default(verb, place, parameter) for place, parameter in enumerate(verb.parameters)
@@ -107,16 +107,16 @@ def labs() -> tuple[World, World]:
     return worlds
 
 
-def _of_clusters(verb: Verb) -> bool:
+def _is_for_clusters(verb: Verb) -> bool:
     return verb.kinds[:1] in [("node",), ("role",), ("resource",), ("cluster",)]
 
 
-def _finite(world: World) -> bool:
+def _is_finite(world: World) -> bool:
     flow = world.flow
-    return finite(flow)
+    return is_finite(flow)
 
 
-def _refusal(world: World, line: str) -> str:
+def _get_refusal(world: World, line: str) -> str:
     """Return the refusal of *line*; empty if it was applied."""
     try:
         item = parse_line(line, world.tick)
@@ -129,21 +129,21 @@ def _refusal(world: World, line: str) -> str:
 
 @pytest.mark.parametrize("name", VERBS)
 def test_extreme_arguments_are_refused_by_name_or_stay_finite(name: str, labs: tuple[World, World]) -> None:
-    start_world = labs[_of_clusters(VERBS[name])]
-    for line in _lines(VERBS[name]):
+    start_world = labs[_is_for_clusters(VERBS[name])]
+    for line in _list_absurd_lines(VERBS[name]):
         world = start_world.fork()
-        refusal = _refusal(world, line)
+        refusal = _get_refusal(world, line)
         if refusal:
             assert 5 < len(refusal) < 1_000, (line[:100], refusal[:200])
             assert world.compute_state_hash() == start_world.compute_state_hash(), line[:100]
         simulator.advance_world(world, world.tick + 60)
-        assert _finite(world), line[:100]
+        assert _is_finite(world), line[:100]
 
 
 @pytest.mark.parametrize("name", VERBS)
 def test_input_files_and_timelines_refuse_the_same_lines(name: str) -> None:
     """The same lines are given in a file of inputs and in the timeline of a scenario."""
-    for line in _lines(VERBS[name]):
+    for line in _list_absurd_lines(VERBS[name]):
         if not any(value in line.split()[-1] for value in ("nan", "1e308", "-1", "=")):
             continue
         inputs, problems = parse_script(f"1 {line}")
@@ -153,7 +153,7 @@ def test_input_files_and_timelines_refuse_the_same_lines(name: str) -> None:
         if drill is not None:
             assert inputs, line
             drill.advance_to(160)
-            assert _finite(drill.world), line
+            assert _is_finite(drill.world), line
 
 
 def _load_drill(text: str) -> Drill | None:

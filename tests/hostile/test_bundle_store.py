@@ -16,7 +16,7 @@ from app.files.bundle import Bundle
 from app.files.bundle_store import BundleStoreError
 from app.files.scenario_files import ScenarioNotFoundError
 from engine.drill.running.drill import Drill
-from tests.hostile.bundles import DRILL, Entry, archive, drill, manifest, pack
+from tests.hostile.bundles import DRILL, Entry, build_archive, build_drill_entry, build_manifest, pack
 from tests.shipped_scenarios import load_shipped_scenario
 
 OTHER = DRILL.replace("Small", "Another", 1)
@@ -199,7 +199,13 @@ def test_a_hostile_bundle_is_refused_with_every_reason(
 ) -> None:
     bundle_file = tmp_path / "x.mirrordrill"
     bundle_file.write_bytes(
-        archive([manifest([drill()]), drill(mode=0o120777), Entry(b"../../.bashrc", b"x")])
+        build_archive(
+            [
+                build_manifest([build_drill_entry()]),
+                build_drill_entry(mode=0o120777),
+                Entry(b"../../.bashrc", b"x"),
+            ]
+        )
     )
     for doing in ("show", "add"):
         assert command(doing, bundle_file) == 2
@@ -241,9 +247,12 @@ print("\\n".join(path for path in written if "__pycache__" not in path), file=sy
 def test_import_writes_only_below_the_profile(tmp_path: Path, profile_folder: Path) -> None:
     """Python's audit hook observes every opened, moved and removed file during imports of good and hostile bundles."""
     raws = [
-        pack(drill()), pack(drill(b"scenarios/../../x.toml")), pack(drill(mode=0o120777)),
-        pack(drill(b"/tmp/escaped.toml")), pack(drill(), Entry(b"runs/a.json", b"[]")),
-    ]  # fmt: skip
+        pack(build_drill_entry()),
+        pack(build_drill_entry(b"scenarios/../../x.toml")),
+        pack(build_drill_entry(mode=0o120777)),
+        pack(build_drill_entry(b"/tmp/escaped.toml")),
+        pack(build_drill_entry(), Entry(b"runs/a.json", b"[]")),
+    ]
     files = [tmp_path / f"{number}.mirrordrill" for number in range(len(raws))]
     for file, raw in zip(files, raws, strict=True):
         file.write_bytes(raw)
@@ -270,7 +279,7 @@ sys.exit(cli.main(["bundle", "add", sys.argv[1]], lambda scenario: 9))
 def test_a_full_disk_leaves_no_partial_drill(tmp_path: Path) -> None:
     """The disk has space for the label file, but not for the drill."""
     file = tmp_path / "x.mirrordrill"
-    file.write_bytes(pack(drill()))
+    file.write_bytes(pack(build_drill_entry()))
     words = [sys.executable, "-c", FULL, str(file)]
     process = subprocess.run(words, capture_output=True, text=True, timeout=60, env=dict(os.environ))
     assert process.returncode == 2

@@ -11,7 +11,7 @@ import pytest
 from app.files import bundle
 from app.files.bundle import BundleError
 from engine.drill.authoring.scenario import load_scenario
-from tests.hostile.bundles import DRILL, HEAD, Entry, archive, drill, manifest, pack
+from tests.hostile.bundles import DRILL, HEAD, Entry, build_archive, build_drill_entry, build_manifest, pack
 
 
 def get_refusal(raw: bytes) -> str:
@@ -22,7 +22,7 @@ def get_refusal(raw: bytes) -> str:
 
 
 def test_a_valid_bundle_is_read() -> None:
-    parsed = bundle.parse(pack(drill()), "x.mirrordrill")
+    parsed = bundle.parse(pack(build_drill_entry()), "x.mirrordrill")
     assert parsed.manifest.title == "A course"
     assert dict(parsed.scenarios) == {"small": DRILL}
 
@@ -48,45 +48,86 @@ def test_a_valid_bundle_is_read() -> None:
 )  # fmt: skip
 def test_an_unexpected_name_is_refused(name: bytes, reason: str) -> None:
     flags = 0x800 if not name.isascii() else 0
-    assert reason in get_refusal(archive([manifest([drill()]), drill(), Entry(name, b"x", flags=flags)]))
+    assert reason in get_refusal(
+        build_archive(
+            [build_manifest([build_drill_entry()]), build_drill_entry(), Entry(name, b"x", flags=flags)]
+        )
+    )
 
 
 @pytest.mark.parametrize(
     ("entry", "reason"),
     [
-        (drill(mode=0o120777), "a link"), (drill(mode=0o040755), "a link, a folder"), (drill(mode=0o020666), "a link"),
-        (drill(flags=1), "encrypted"), (drill(flags=0x40), "encrypted"), (drill(flags=0x2000), "encrypted"),
-        (drill(flags=0x20), "damaged"), (drill(method=12, packed=b"BZh9"), "method 12"),
-        (drill(method=14, packed=b"x"), "method 14"), (drill(method=99, packed=b"x"), "method 99"),
-        (drill(crc=1), "damaged"), (drill(packed=b"\xff" * 40), "damaged"), (drill(size=10), "damaged"),
-        (drill(size=10**9), "unpacks to more"), (drill(packed_size=10**6), "damaged"), (drill(place=10**8), "damaged"),
-        (drill(local_name=b"../small.toml"), "damaged"), (drill(extra=b"\1\0\xff\xff"), "damaged"),
-        (drill(content=b"\xff\xfe"), "UTF-8"),
-        (drill(content=b"#" * 4_000_001, method=0), "too large"),
+        (build_drill_entry(mode=0o120777), "a link"),
+        (build_drill_entry(mode=0o040755), "a link, a folder"),
+        (build_drill_entry(mode=0o020666), "a link"),
+        (build_drill_entry(flags=1), "encrypted"),
+        (build_drill_entry(flags=0x40), "encrypted"),
+        (build_drill_entry(flags=0x2000), "encrypted"),
+        (build_drill_entry(flags=0x20), "damaged"),
+        (build_drill_entry(method=12, packed=b"BZh9"), "method 12"),
+        (build_drill_entry(method=14, packed=b"x"), "method 14"),
+        (build_drill_entry(method=99, packed=b"x"), "method 99"),
+        (build_drill_entry(crc=1), "damaged"),
+        (build_drill_entry(packed=b"\xff" * 40), "damaged"),
+        (build_drill_entry(size=10), "damaged"),
+        (build_drill_entry(size=10**9), "unpacks to more"),
+        (build_drill_entry(packed_size=10**6), "damaged"),
+        (build_drill_entry(place=10**8), "damaged"),
+        (build_drill_entry(local_name=b"../small.toml"), "damaged"),
+        (build_drill_entry(extra=b"\1\0\xff\xff"), "damaged"),
+        (build_drill_entry(content=b"\xff\xfe"), "UTF-8"),
+        (build_drill_entry(content=b"#" * 4_000_001, method=0), "too large"),
     ],
-)  # fmt: skip
+)
 def test_a_mislabeled_member_is_refused(entry: Entry, reason: str) -> None:
     assert reason in get_refusal(pack(entry))
 
 
 def test_duplicate_members_are_refused() -> None:
-    twice = get_refusal(archive([manifest([drill()]), drill(), drill(content=b"another")]))
+    twice = get_refusal(
+        build_archive(
+            [
+                build_manifest([build_drill_entry()]),
+                build_drill_entry(),
+                build_drill_entry(content=b"another"),
+            ]
+        )
+    )
     assert twice.count("several members") == 1
     assert "letter case" in get_refusal(
-        archive([manifest([drill()]), drill(), drill(b"scenarios/SMALL.toml")])
+        build_archive(
+            [
+                build_manifest([build_drill_entry()]),
+                build_drill_entry(),
+                build_drill_entry(b"scenarios/SMALL.toml"),
+            ]
+        )
     )
-    assert "listed more than once" in get_refusal(archive([manifest([drill(), drill()]), drill()]))
+    assert "listed more than once" in get_refusal(
+        build_archive([build_manifest([build_drill_entry(), build_drill_entry()]), build_drill_entry()])
+    )
 
 
 def test_listed_and_actual_members_must_agree() -> None:
     assert "listed in bundle.toml, but" in get_refusal(
-        archive([manifest([drill(), drill(b"runs/a.json")]), drill()])
+        build_archive(
+            [build_manifest([build_drill_entry(), build_drill_entry(b"runs/a.json")]), build_drill_entry()]
+        )
     )
     assert "not listed in bundle.toml" in get_refusal(
-        archive([manifest([drill()]), drill(), drill(b"runs/a.json", b"{}")])
+        build_archive(
+            [
+                build_manifest([build_drill_entry()]),
+                build_drill_entry(),
+                build_drill_entry(b"runs/a.json", b"{}"),
+            ]
+        )
     )
-    assert "SHA-256 differs" in get_refusal(archive([manifest([drill(content=b"other")]), drill()]))
-    assert "missing" in get_refusal(archive([drill()]))
+    assert "SHA-256 differs" in get_refusal(
+        build_archive([build_manifest([build_drill_entry(content=b"other")]), build_drill_entry()])
+    )
+    assert "missing" in get_refusal(build_archive([build_drill_entry()]))
 
 
 @pytest.mark.parametrize(
@@ -102,12 +143,19 @@ def test_listed_and_actual_members_must_agree() -> None:
     ],
 )  # fmt: skip
 def test_an_unreadable_list_is_refused(head: str, reason: str) -> None:
-    assert reason in get_refusal(pack(drill(), head=head))
+    assert reason in get_refusal(pack(build_drill_entry(), head=head))
 
 
 def test_all_problems_are_reported_at_once() -> None:
     refusal = get_refusal(
-        archive([Entry(b"../a"), Entry(b"b.exe"), drill(flags=1), drill(b"runs/x.json", mode=0o120777)])
+        build_archive(
+            [
+                Entry(b"../a"),
+                Entry(b"b.exe"),
+                build_drill_entry(flags=1),
+                build_drill_entry(b"runs/x.json", mode=0o120777),
+            ]
+        )
     )
     for reason in ("path outside", "not allowed in a bundle", "encrypted", "a link", "missing"):
         assert reason in refusal
@@ -116,14 +164,20 @@ def test_all_problems_are_reported_at_once() -> None:
 @pytest.mark.parametrize(
     "raw",
     [
-        b"", b"PK\3\4", b"PK\5\6" + b"\0" * 18, b"SQLite format 3\0" * 10, pack(drill())[:-1],
-        pack(drill()) + b"<html>", archive([manifest([drill()]), drill()], prefix=b"#!/bin/sh\n"),
-        archive([drill()], count=201), archive([drill()], count=0xFFFF),
-        archive([Entry(b"x%d" % number) for number in range(300)], count=3),
-        pack(drill())[:-22] + b"PK\6\7" + b"\0" * 16 + pack(drill())[-22:],
+        b"",
+        b"PK\3\4",
+        b"PK\5\6" + b"\0" * 18,
+        b"SQLite format 3\0" * 10,
+        pack(build_drill_entry())[:-1],
+        pack(build_drill_entry()) + b"<html>",
+        build_archive([build_manifest([build_drill_entry()]), build_drill_entry()], prefix=b"#!/bin/sh\n"),
+        build_archive([build_drill_entry()], count=201),
+        build_archive([build_drill_entry()], count=0xFFFF),
+        build_archive([Entry(b"x%d" % number) for number in range(300)], count=3),
+        pack(build_drill_entry())[:-22] + b"PK\6\7" + b"\0" * 16 + pack(build_drill_entry())[-22:],
     ],
     ids=range(11),
-)  # fmt: skip
+)
 def test_a_foreign_archive_is_refused(raw: bytes) -> None:
     get_refusal(raw)
 
@@ -131,15 +185,15 @@ def test_a_foreign_archive_is_refused(raw: bytes) -> None:
 def test_zip_bombs_are_refused_cheaply() -> None:
     """The bombs: a member that grows a thousandfold, 200 members with one body, and a directory of 100,000 entries."""
     big = Entry(b"runs/a.json", b"0" * 19_000_000)
-    body = drill(b"runs/x0.json", b"0" * 19_000_000)
-    first = manifest([])
-    place = len(archive([first])) - 22 - 46 - len(first.name)
+    body = build_drill_entry(b"runs/x0.json", b"0" * 19_000_000)
+    first = build_manifest([])
+    place = len(build_archive([first])) - 22 - 46 - len(first.name)
     shared = [
-        drill(b"runs/x%d.json" % n, b"", crc=7, size=19_000_000, packed_size=10**6, place=place)
+        build_drill_entry(b"runs/x%d.json" % n, b"", crc=7, size=19_000_000, packed_size=10**6, place=place)
         for n in range(190)
     ]
-    many_entries = archive([Entry(b"") for _ in range(100_000)], count=5)
-    raws = [pack(big), archive([first, body, *shared]), many_entries]
+    many_entries = build_archive([Entry(b"") for _ in range(100_000)], count=5)
+    raws = [pack(big), build_archive([first, body, *shared]), many_entries]
     tracemalloc.start()
     try:
         for raw in raws:

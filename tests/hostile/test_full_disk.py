@@ -74,7 +74,7 @@ def listened_session(qapp: object, profile: Profile) -> ListenedSession:
     return ListenedSession(qapp, profile)
 
 
-def lines(profile: Profile) -> list[list[str]]:
+def read_lines(profile: Profile) -> list[list[str]]:
     return [[line.text for line in run.lines] for run in profile.list_unfinished_runs()]
 
 
@@ -88,8 +88,8 @@ def test_an_input_on_a_full_disk_is_refused_and_can_be_repeated(
         assert "is full. Your latest action is not saved" in listened_session.said[-1]
     assert listened_session.session.apply_input(LONG)
     assert listened_session.session.drill is not None
-    assert lines(profile) == [[item.line for item in listened_session.session.drill.journal]]
-    assert len(lines(profile)[0]) == 2
+    assert read_lines(profile) == [[item.line for item in listened_session.session.drill.journal]]
+    assert len(read_lines(profile)[0]) == 2
 
 
 def test_a_run_started_on_a_full_disk_is_recorded_when_space_is_free(
@@ -106,10 +106,10 @@ def test_a_run_started_on_a_full_disk_is_recorded_when_space_is_free(
         assert listened_session.session.apply_input("note first")
         listened_session.frames(5)
         assert listened_session.session.apply_input("note second")
-        assert (lines(profile), len(listened_session.said), listened_session.recorded) == ([], 1, 0)
+        assert (read_lines(profile), len(listened_session.said), listened_session.recorded) == ([], 1, 0)
     listened_session.frames(5)
     assert listened_session.recorded == 1
-    assert [line.split()[1:] for line in lines(profile)[0]] == [["note", "first"], ["note", "second"]]
+    assert [line.split()[1:] for line in read_lines(profile)[0]] == [["note", "first"], ["note", "second"]]
     assert listened_session.session.apply_input("note third")
     assert listened_session.session.apply_input("finish")
     assert [len(profile.read_journal(row.run_id)) for row in profile.list_results()] == [4]
@@ -122,7 +122,7 @@ def test_a_run_that_ends_on_a_full_disk_reports_that_it_is_not_stored(
         listened_session.begin()
         listened_session.session.apply_input("finish")
     assert listened_session.said[-1].endswith("This run is not recorded.")
-    assert (profile.list_results(), lines(profile)) == ([], [])
+    assert (profile.list_results(), read_lines(profile)) == ([], [])
 
 
 def test_a_result_on_a_full_disk_is_stored_at_the_next_start(
@@ -163,7 +163,7 @@ def test_a_run_in_progress_is_recorded_completely_or_not_at_all(
         while listened_session.session.busy:
             listened_session.session.on_frame(600.0)
         assert len(profile.list_unfinished_runs()) == 1  # no second run with only some of the lines
-    assert len(lines(profile)[0]) == 5
+    assert len(read_lines(profile)[0]) == 5
 
 
 @pytest.mark.parametrize("change", ["removed", "renamed"])
@@ -184,7 +184,7 @@ def test_a_removed_profile_is_reported_and_used_again_when_it_returns(
     if change == "renamed":
         moved_folder.rename(profile_folder)
         assert listened_session.session.apply_input("note found")
-        assert [line.split()[1:] for line in lines(profile)[0]] == [["note", "found"]]
+        assert [line.split()[1:] for line in read_lines(profile)[0]] == [["note", "found"]]
     else:
         # as if another program had replaced the file
         profile_folder.joinpath(profile.file.name).write_bytes(b"")

@@ -44,18 +44,18 @@ _LINE = st.tuples(
 _ANY = st.text(max_size=60)
 
 
-def _soup(word_strategy: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+def _draw_soup(word_strategy: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.one_of(_ANY, st.lists(word_strategy, max_size=25).map(" ".join))
 
 
 @settings(max_examples=150, deadline=None)
-@given(_soup(_TOML))
+@given(_draw_soup(_TOML))
 def test_a_random_scenario_is_read_or_refused(text: str) -> None:
     TARGETS["scenario"](text)
 
 
 @settings(max_examples=150, deadline=None)
-@given(_soup(_CONDITION))
+@given(_draw_soup(_CONDITION))
 def test_a_random_condition_is_read_or_refused(text: str) -> None:
     TARGETS["condition"](text)
 
@@ -94,7 +94,11 @@ _NAMES = st.sampled_from(
     ]
 )
 _CONTENTS = st.one_of(
-    st.just(""), _soup(_TOML), st.just("#\ntitle = 'x'"), st.just(WORLD), st.just("format = 1\ntitle = 'x'\n")
+    st.just(""),
+    _draw_soup(_TOML),
+    st.just("#\ntitle = 'x'"),
+    st.just(WORLD),
+    st.just("format = 1\ntitle = 'x'\n"),
 )
 
 

@@ -34,7 +34,7 @@ from app.files.run_files import RunFileError
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.running.drill import Drill
 from engine.inputs import Input
-from tests.class_process import new_class
+from tests.class_process import build_class
 from tests.shipped_scenarios import load_shipped_scenario
 
 NAME: Final = "lab"
@@ -142,7 +142,7 @@ def judge_logs(
                 raise ValueError("a finding that nobody takes")
 
         scenario = load_shipped_scenario(NAME)
-        the_class = new_class(scenario, LessonPlan(scenario=NAME, mode="lab"), "")
+        the_class = build_class(scenario, LessonPlan(scenario=NAME, mode="lab"), "")
         judge = ReplayVerifier(the_class, log_of, take, lambda *_: None)
         for number, acts in logs.items():
             judge.add(number, acts)
@@ -221,9 +221,9 @@ def test_a_seat_that_ends_its_worker_is_abandoned_alone(monkeypatch: pytest.Monk
 # --- a class that was handed in, and its export
 
 
-def class_of(tmp_path: Path, scenario: Scenario, logs: Iterable[list[LogEntry]]) -> ClassRecord:
+def build_class_of(tmp_path: Path, scenario: Scenario, logs: Iterable[list[LogEntry]]) -> ClassRecord:
     record = ClassRecord(str(tmp_path / "class.sqlite"))
-    record.store_new_class(new_class(scenario, LessonPlan(scenario=NAME, mode="lab"), ""))
+    record.store_new_class(build_class(scenario, LessonPlan(scenario=NAME, mode="lab"), ""))
     for number, log in enumerate(logs, 1):
         seat = Seat(name=f"Seat {number}", token_hash=str(number))
         record.store([seat], {})
@@ -235,7 +235,7 @@ def test_export_and_report_of_a_class_survive_one_seat(
     tmp_path: Path, scenario: Scenario, capsys: pytest.CaptureFixture[str]
 ) -> None:
     entries = [LogEntry(1, 500, "power-off SERVER_B", "", 0)]
-    class_of(tmp_path, scenario, [[LogEntry(1, 100, "\n", "", 0)], entries]).close()
+    build_class_of(tmp_path, scenario, [[LogEntry(1, 100, "\n", "", 0)], entries]).close()
     database, archive_file = tmp_path / "class.sqlite", tmp_path / "class.zip"
     for subcommand in ("report", "export"):
         code = cli.main(
@@ -245,8 +245,8 @@ def test_export_and_report_of_a_class_survive_one_seat(
     assert [bool(check.problem) for check in check_file(archive_file)] == [True, False]
 
 
-def good_archive(tmp_path: Path, scenario: Scenario) -> dict[str, bytes]:
-    record = class_of(tmp_path, scenario, [[LogEntry(1, 500, "power-off SERVER_B", "", 0)]] * 2)
+def build_good_archive(tmp_path: Path, scenario: Scenario) -> dict[str, bytes]:
+    record = build_class_of(tmp_path, scenario, [[LogEntry(1, 500, "power-off SERVER_B", "", 0)]] * 2)
     with zipfile.ZipFile(io.BytesIO(class_files.build_archive(record))) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     record.close()
@@ -282,7 +282,7 @@ MEMBERS: Final = (
 def test_a_bad_log_of_an_archive_is_reported_for_that_log(
     tmp_path: Path, scenario: Scenario, member: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    members = good_archive(tmp_path, scenario) | {"seats/0002.jsonl": member}
+    members = build_good_archive(tmp_path, scenario) | {"seats/0002.jsonl": member}
     file = write_archive(tmp_path, members)
     assert cli.main(["class", "verify", str(file)], lambda _: 9) == ANSWER_IS_NO
     output = capsys.readouterr()
@@ -296,7 +296,7 @@ def test_a_member_is_expanded_within_limits(
 ) -> None:
     """The member has 450 million lines in 440 KB; they are counted during expansion and never kept as a whole."""
     monkeypatch.setattr(class_files, "MEMBER_BYTES_MAX", 1_000_000)
-    members = good_archive(tmp_path, scenario)
+    members = build_good_archive(tmp_path, scenario)
     for bomb in (b"\n" * 3_000_000, b"x" * 3_000_000):
         checks = list(check_file(write_archive(tmp_path, members | {"seats/0002.jsonl": bomb})))
         assert next(check.problem for check in checks if check.file.endswith("0002.jsonl")).endswith(
@@ -309,7 +309,7 @@ def test_a_member_is_expanded_within_limits(
         seat_log.parse(b"\n" * 30_000, "log")
 
 
-def outcome(file: Path) -> list[LogCheck] | str:
+def get_outcome(file: Path) -> list[LogCheck] | str:
     try:
         return list(check_file(file))
     except (InvalidSeatLogError, RunFileError) as problem:
@@ -318,15 +318,15 @@ def outcome(file: Path) -> list[LogCheck] | str:
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
 def test_a_damaged_archive_is_refused_with_a_message(tmp_path: Path, scenario: Scenario, method: int) -> None:
-    members = good_archive(tmp_path, scenario)
+    members = build_good_archive(tmp_path, scenario)
     raw = write_archive(tmp_path, members, method).read_bytes()
     file = tmp_path / "damaged.zip"
     for place in range(30, len(raw), max(1, len(raw) // 25)):
         file.write_bytes(raw[:place] + bytes([raw[place] ^ 0x55]) + raw[place + 1 :])
-        outcome(file)
+        get_outcome(file)
     flag = raw.find(b"PK\x01\x02") + 8
     file.write_bytes(raw[:6] + b"\x01" + raw[7:flag] + b"\x01" + raw[flag + 1 :])
-    assert "encrypted" in str(outcome(file))
+    assert "encrypted" in str(get_outcome(file))
 
 
 @pytest.mark.parametrize(
@@ -334,9 +334,9 @@ def test_a_damaged_archive_is_refused_with_a_message(tmp_path: Path, scenario: S
     [{"seed": 2**70}, {"seed": None}, {"mode": []}, {"text": 5}, {"part": 1e308}, {"scenario": "../x"}],
 )
 def test_hostile_class_data_is_reported(tmp_path: Path, scenario: Scenario, change: dict[str, Any]) -> None:
-    members = good_archive(tmp_path, scenario)
+    members = build_good_archive(tmp_path, scenario)
     shared = json.loads(members["class.json"]) | change
-    result = outcome(write_archive(tmp_path, members | {"class.json": json.dumps(shared).encode()}))
+    result = get_outcome(write_archive(tmp_path, members | {"class.json": json.dumps(shared).encode()}))
     assert isinstance(result, str) or all(check.problem for check in result)
 
 

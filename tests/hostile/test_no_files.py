@@ -23,7 +23,7 @@ from tests.open_window import build_window
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such files")
 
 
-def _linked_pipe(path: Path) -> None:
+def _link_pipe(path: Path) -> None:
     """Create a link to a pipe, as a stand-in for a device; a defect would write to a real device."""
     pipe = path.with_name(f"{path.name}.pipe")
     os.mkfifo(pipe)
@@ -32,7 +32,7 @@ def _linked_pipe(path: Path) -> None:
 
 PLACES: dict[str, Callable[[Path], None]] = {
     "a pipe": lambda path: os.mkfifo(path),
-    "a link to a pipe": _linked_pipe,
+    "a link to a pipe": _link_pipe,
     "a folder": lambda path: path.mkdir(),
     "a link to nowhere": lambda path: path.symlink_to(path.with_name("nowhere")),
 }

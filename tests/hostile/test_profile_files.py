@@ -27,7 +27,7 @@ def _write_profile(folder: Path, lines: int = 300) -> Path:
     return folder / "profile.sqlite"
 
 
-def _newer(file: Path) -> None:
+def _make_newer(file: Path) -> None:
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
         connection.execute("CREATE TABLE thing_of_the_future (name TEXT, raw BLOB)")
@@ -36,7 +36,7 @@ def _newer(file: Path) -> None:
 
 def test_a_newer_profile_is_refused_and_stays_readable(profile_folder: Path, tmp_path: Path) -> None:
     file = _write_profile(profile_folder, 3)
-    _newer(file)
+    _make_newer(file)
     before = file.read_bytes()
     with pytest.raises(StorageError, match="doctor --export") as caught:
         open_profile(profile_folder)

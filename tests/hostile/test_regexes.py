@@ -39,44 +39,44 @@ OWN_TEXT = {
 
 
 @cache
-def sources() -> dict[str, str]:
+def read_sources() -> dict[str, str]:
     """Return the text of each module by its path."""
     paths = sorted([*(ROOT / "engine").rglob("*.py"), *(ROOT / "app").rglob("*.py")])
     return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
 
 @cache
-def _uses_everywhere() -> defaultdict[str, set[str]]:
-    return _uses(sources().values())
+def _find_uses_everywhere() -> defaultdict[str, set[str]]:
+    return _find_uses(read_sources().values())
 
 
-def patterns(path: str) -> Iterator[tuple[int, str, int, frozenset[str]]]:
+def find_patterns(path: str) -> Iterator[tuple[int, str, int, frozenset[str]]]:
     """Yield (line, pattern, flags, functions that use it) for every literal pattern that a module passes to `re`."""
-    nodes = list(ast.walk(ast.parse(sources()[path])))
+    nodes = list(ast.walk(ast.parse(read_sources()[path])))
     names = {
         id(node.value): ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0])
         for node in nodes
         if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call)
     }
-    uses_here = _uses([sources()[path]])
+    uses_here = _find_uses([read_sources()[path]])
     for node in nodes:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         owner = node.func.value
         if not (isinstance(owner, ast.Name) and owner.id == "re" and node.func.attr in CALLS):
             continue
-        pattern = _literal(node.args[0])
+        pattern = _get_literal(node.args[0])
         flags = 0
         for word in ("IGNORECASE", "DOTALL", "MULTILINE", "VERBOSE", "ASCII"):
             flags |= getattr(re, word) if f"re.{word}" in ast.unparse(node) else 0
         name = names.get(id(node), "")
-        used = (uses_here if name[:1] == "_" else _uses_everywhere())[name]
+        used = (uses_here if name[:1] == "_" else _find_uses_everywhere())[name]
         if pattern is not None:
             functions = {node.func.attr} if node.func.attr != "compile" else used or {"search"}
             yield node.lineno, pattern, int(flags), frozenset(functions)
 
 
-def _uses(sources: Iterable[str]) -> defaultdict[str, set[str]]:
+def _find_uses(sources: Iterable[str]) -> defaultdict[str, set[str]]:
     """Return for each name the functions of CALLS that are called on it."""
     uses = defaultdict(set)
     for source in sources:
@@ -85,7 +85,7 @@ def _uses(sources: Iterable[str]) -> defaultdict[str, set[str]]:
     return uses
 
 
-def _literal(node: ast.expr) -> str | None:
+def _get_literal(node: ast.expr) -> str | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):  # the inserted parts are our own words
@@ -93,10 +93,10 @@ def _literal(node: ast.expr) -> str | None:
     return None
 
 
-WITH_PATTERNS = [path for path, text in sources().items() if re.search(r"\bre\b", text)]
+WITH_PATTERNS = [path for path, text in read_sources().items() if re.search(r"\bre\b", text)]
 
 
-def seeds(pattern: str) -> Iterator[str]:
+def list_seeds(pattern: str) -> Iterator[str]:
     """Yield short texts to repeat: literal characters, words, and members of the classes in the pattern."""
     signs = dict.fromkeys("".join(re.sub(r"\\[a-zA-Z]", "", pattern)))
     yield from (sign for sign in signs if not sign.isalnum() or sign in "aeNnTx")
@@ -127,30 +127,32 @@ def _repeat_text(start: str, seed: str, end: str, length: int) -> str:
     return start + seed * (length // len(seed)) + end
 
 
-def _time_s(search: Callable[[str], object], text: str) -> float:
+def _measure_time_s(search: Callable[[str], object], text: str) -> float:
     before = time.thread_time()
     search(text)
     return time.thread_time() - before
 
 
-def slow(pattern: re.Pattern[str], functions: Iterable[str] = ("search", "fullmatch")) -> str | None:
+def find_slow_text(
+    pattern: re.Pattern[str], functions: Iterable[str] = ("search", "fullmatch")
+) -> str | None:
     """Return a construction of a text that takes more than linear time; None if there is none."""
     known_methods = {name if name in ("match", "fullmatch") else "search" for name in functions}
     words = re.findall(r"[A-Za-z]{2,}|[%<'\"(\[#*/!$:-]", pattern.pattern)
     starts = dict.fromkeys(("", "1", "a(", *words[:4]))
-    for seed in dict.fromkeys(seeds(pattern.pattern)):
+    for seed in dict.fromkeys(list_seeds(pattern.pattern)):
         for start, end, name in itertools.product(starts, ENDS, sorted(known_methods)):
-            if _grows(getattr(pattern, name), partial(_repeat_text, start, seed, end)):
+            if _is_superlinear(getattr(pattern, name), partial(_repeat_text, start, seed, end)):
                 return f"{start!r} + {seed!r} * n + {end!r} ({name})"
     return None
 
 
-def _grows(search: Callable[[str], object], texts: Callable[[int], str]) -> bool:
+def _is_superlinear(search: Callable[[str], object], texts: Callable[[int], str]) -> bool:
     """Return whether the first slow text takes far less than a quarter of the time for the next one."""
     for length in LENGTHS:
-        if _time_s(search, texts(length)) > NOTICEABLE_S:
+        if _measure_time_s(search, texts(length)) > NOTICEABLE_S:
             base_s, longer = (
-                min(_time_s(search, texts(repetitions)) for _ in range(AGAIN))
+                min(_measure_time_s(search, texts(repetitions)) for _ in range(AGAIN))
                 for repetitions in (length, 4 * length)
             )
             return base_s > NOTICEABLE_S / 2 and longer > GROWTH_MAX * base_s
@@ -167,18 +169,18 @@ def _grows(search: Callable[[str], object], texts: Callable[[int], str]) -> bool
     ],
 )
 def test_slow_patterns_are_found(pattern: str) -> None:
-    assert slow(re.compile(pattern))
+    assert find_slow_text(re.compile(pattern))
 
 
 @pytest.mark.parametrize("path", WITH_PATTERNS)
 def test_every_pattern_runs_in_linear_time(path: str) -> None:
     problems = [
         (line, text)
-        for line, pattern, flags, functions in patterns(path)
-        if pattern not in OWN_TEXT and (text := slow(re.compile(pattern, flags), functions))
+        for line, pattern, flags, functions in find_patterns(path)
+        if pattern not in OWN_TEXT and (text := find_slow_text(re.compile(pattern, flags), functions))
     ]
     assert not problems
 
 
 def test_most_modules_with_patterns_write_them_as_literals() -> None:
-    assert sum(bool(list(patterns(path))) for path in WITH_PATTERNS[::8]) > len(WITH_PATTERNS) // 16
+    assert sum(bool(list(find_patterns(path))) for path in WITH_PATTERNS[::8]) > len(WITH_PATTERNS) // 16

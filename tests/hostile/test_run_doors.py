@@ -52,7 +52,7 @@ def valid_report() -> dict[str, Any]:
     return data | {"scenario_text": drill.scenario.text}
 
 
-def _spoilt(valid_report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _list_spoiled_reports(valid_report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for name in valid_report:
         for value in SOME:
             yield f"{name} = {value!r:.40}", valid_report | {name: value}
@@ -71,7 +71,7 @@ def test_replay_reports_a_refusal_in_one_line(
     valid_report: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "run.json"
-    for fault, report in _spoilt(valid_report):
+    for fault, report in _list_spoiled_reports(valid_report):
         file.write_text(json.dumps(report))
         code = cli.main(["replay", str(file)], lambda scenario: 9)
         output = capsys.readouterr()

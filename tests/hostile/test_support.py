@@ -20,7 +20,7 @@ from app.files.support import NameMasks, redact_finding, redact_input, redact_sq
 from app.storage import SettingKey, open_profile
 
 
-def _bundle(folder: Path, file: Path) -> dict[str, str]:
+def _read_bundle(folder: Path, file: Path) -> dict[str, str]:
     with open_profile(folder) as profile:
         profile.settings.set(SettingKey("sound", True), False)
         profile.settings.set(SettingKey("learner", ""), "Gerda Sand")
@@ -43,13 +43,13 @@ def _bundle(folder: Path, file: Path) -> dict[str, str]:
 
 
 def test_the_bundle_does_not_name_the_sender(profile_folder: Path, tmp_path: Path) -> None:
-    members = _bundle(profile_folder, tmp_path / "bundle.zip")
+    members = _read_bundle(profile_folder, tmp_path / "bundle.zip")
     assert "gerda" not in "".join(members.values()).lower()
     assert "call" not in members["journal.txt"]
 
 
 def test_the_bundle_contains_helpful_data(profile_folder: Path, tmp_path: Path) -> None:
-    members = _bundle(profile_folder, tmp_path / "bundle.zip")
+    members = _read_bundle(profile_folder, tmp_path / "bundle.zip")
     assert members["journal.txt"].splitlines() == [
         "0 note …",
         "1 sql SERVER_A BACKUP LOG Sales TO DISK='…' --…",

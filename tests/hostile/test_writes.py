@@ -215,7 +215,7 @@ def _watch_writes(script: str, home: Path) -> dict[str, list[str]]:
     return writes
 
 
-def _outside(paths: list[str], *allowed: Path) -> list[str]:
+def _list_outside_paths(paths: list[str], *allowed: Path) -> list[str]:
     """Return the paths outside *allowed*, except bytecode and the null device."""
     return [
         path
@@ -242,9 +242,9 @@ def test_a_window_session_writes_only_into_the_profile_folder(tmp_path: Path) ->
         (home / "profile", home / "chosen", home / ".cache"),
         (home / "foreign.toml", home / "course.mirrordrill"),
     )
-    assert _outside(writes["there"], *ours, *given_files) == []  # .cache: fonts
+    assert _list_outside_paths(writes["there"], *ours, *given_files) == []  # .cache: fonts
     assert str(home / "profile" / "journal.mark") in writes["opened"]
-    assert _outside(writes["opened"], *ours) == []
+    assert _list_outside_paths(writes["opened"], *ours) == []
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="an open folder has no name there")
@@ -259,6 +259,6 @@ def test_commands_write_only_the_requested_files_and_the_profile_folder(tmp_path
         (home / "profile", home / "chosen", home / ".cache"),
         (home / "foreign.toml", home / "course.mirrordrill"),
     )
-    assert _outside(writes["there"], *ours, *given_files) == []
+    assert _list_outside_paths(writes["there"], *ours, *given_files) == []
     assert any("bundles" in path for path in writes["opened"])
-    assert _outside(writes["opened"], *ours, home / "tmp") == []
+    assert _list_outside_paths(writes["opened"], *ours, home / "tmp") == []

@@ -122,7 +122,7 @@ def test_the_greedy_agent_beats_the_random_agent(env: DrillEnv) -> None:
 def test_the_vocabulary_covers_groups_and_clusters_and_every_word_parses(
     name: str, required_lines: list[str]
 ) -> None:
-    env = DrillEnv(next(scenario for scenario in par_drills.scenarios() if scenario.name == name))
+    env = DrillEnv(next(scenario for scenario in par_drills.list_scenarios() if scenario.name == name))
     lines = env.lines()
     assert set(required_lines) <= set(lines)
     assert len(set(lines)) == len(lines)

@@ -46,7 +46,7 @@ def host(folder: Path) -> Iterator[HostProcess]:
         yield host
 
 
-def the_class(folder: Path) -> ClassPart:
+def build_class(folder: Path) -> ClassPart:
     record = ClassRecord(str(folder / "class.sqlite"), new=False)
     class_found = record.read_class()
     record.close()
@@ -58,7 +58,7 @@ def act(number: int, tick: int, line: str = "", digest: str = "", instruction: i
     return [number, tick, line, digest, instruction]
 
 
-def acts(*entries: list[Any]) -> dict[str, Any]:
+def read_board_entry(*entries: list[Any]) -> dict[str, Any]:
     return {"kind": "acts", "acts": entries}
 
 
@@ -74,11 +74,11 @@ def answer(folder: Path, line: str) -> dict[str, Any]:
     return [reply for reply in steer(folder, line) if reply["kind"] != "board"][-1]
 
 
-def board(folder: Path) -> dict[str, dict[str, Any]]:
+def read_board(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the tiles of the board by seat name."""
 
     async def ask() -> dict[str, Any]:
-        async with console.connect_to_host(the_class(folder)) as socket:
+        async with console.connect_to_host(build_class(folder)) as socket:
             message: dict[str, Any] = json.loads(await socket.recv())
             return message
 
@@ -89,14 +89,16 @@ def test_a_returning_seat_continues_from_the_acknowledged_inputs(host: HostProce
     hello = join(host.invited, "Ann", "a" * 32)
     with Stranger(host.invited) as seat:
         number = seat.asks(hello, "welcome")["seat"]
-        assert seat.asks(acts(act(1, 100, "note one"), act(2, 200)), "acknowledged")["number"] == 2
+        assert (
+            seat.asks(read_board_entry(act(1, 100, "note one"), act(2, 200)), "acknowledged")["number"] == 2
+        )
     with Stranger(host.invited) as seat:
         resumed = seat.asks({"kind": "resume", "seat": number, "token": "a" * 32}, "welcome")
         assert resumed["acknowledged"] == 2
-        assert seat.asks(acts(act(2, 200), act(3, 300)), "acknowledged")["number"] == 3
+        assert seat.asks(read_board_entry(act(2, 200), act(3, 300)), "acknowledged")["number"] == 3
     with Stranger(host.invited) as seat:  # killed before it received its number: its token stays the same
         assert seat.asks(hello, "welcome")["seat"] == number
-    assert board(folder)["Ann"]["acknowledged"] == 3
+    assert read_board(folder)["Ann"]["acknowledged"] == 3
 
 
 def test_an_exam_sends_no_answers(host: HostProcess) -> None:
@@ -133,10 +135,10 @@ def test_an_unauthorized_client_is_refused(host: HostProcess, message: object, r
             {"kind": "instruct", "what": "inject", "text": "power-off SERVER_A"},
             "the role seat may not request instruct",
         ),
-        (acts(act(2, 100)), "input 1 is missing"),
-        (acts([1, "x"]), "an input must be [number, tick, line, hash, instruction]"),
+        (read_board_entry(act(2, 100)), "input 1 is missing"),
+        (read_board_entry([1, "x"]), "an input must be [number, tick, line, hash, instruction]"),
         (
-            acts(act(1, 100, "power-off SERVER_A", "", 77)),
+            read_board_entry(act(1, 100, "power-off SERVER_A", "", 77)),
             "input 1 answers an instruction that does not exist",
         ),
         ({"kind": "score", "total": 100}, "Invalid value 'score'"),
@@ -149,7 +151,10 @@ def test_a_hostile_seat_is_refused_and_the_class_continues(
         number = valid_seat.asks(join(host.invited, "Good", "g" * 32), "welcome")["acknowledged"]
         bad.asks(join(host.invited, "Bad", "b" * 32), "welcome")
         assert reason in bad.read_refusal(message)
-        assert valid_seat.asks(acts(act(number + 1, 5 * number)), "acknowledged")["number"] == number + 1
+        assert (
+            valid_seat.asks(read_board_entry(act(number + 1, 5 * number)), "acknowledged")["number"]
+            == number + 1
+        )
 
 
 def test_instructions_reach_one_seat_or_all_and_are_repeated_until_answered(
@@ -166,11 +171,11 @@ def test_instructions_reach_one_seat_or_all_and_are_repeated_until_answered(
         assert (inject["what"], inject["tick"], inject["text"]) == ("inject", 9000, "power-off SERVER_A")
         assert (message["what"], message["text"]) == ("message", "hello")
         assert second_seat.hears("instruction")["text"] == "hello"
-        first_seat.asks(acts(act(1, 10, "", "", message["number"])), "acknowledged")
+        first_seat.asks(read_board_entry(act(1, 10, "", "", message["number"])), "acknowledged")
     with Stranger(host.invited) as first_seat:
         first_seat.asks(join(host.invited, "One", "1" * 32), "welcome")
         assert first_seat.hears("instruction")["number"] == inject["number"]
-        forged = acts(act(2, 9000, "power-on SERVER_A", "", inject["number"]))
+        forged = read_board_entry(act(2, 9000, "power-on SERVER_A", "", inject["number"]))
         assert "input 2 does not match the instruction that it answers (inject)" in first_seat.read_refusal(
             forged
         )
@@ -193,7 +198,7 @@ def test_an_instruction_is_answered_once_and_only_by_the_seat_it_addresses(
             seat.hears("instruction"),
             seat.hears("instruction"),
         )
-        stolen = acts(act(1, 100, "power-off SERVER_B", "", first_instruction["number"]))
+        stolen = read_board_entry(act(1, 100, "power-off SERVER_B", "", first_instruction["number"]))
         assert "answers an instruction that does not exist" in second_seat.read_refusal(stolen)
     dodges = [
         act(1, 100, "", "", first_instruction["number"]),
@@ -205,9 +210,9 @@ def test_an_instruction_is_answered_once_and_only_by_the_seat_it_addresses(
     for dodge in dodges:
         with Stranger(host.invited) as seat:
             join_class(seat)
-            assert "that it answers" in seat.read_refusal(acts(dodge)), dodge
+            assert "that it answers" in seat.read_refusal(read_board_entry(dodge)), dodge
     assert {first_instruction["number"], back_instruction["number"]} <= set(
-        board(folder)["Lea"]["unanswered"]
+        read_board(folder)["Lea"]["unanswered"]
     )
     log = [act(1, 100, "power-off SERVER_B", "", first_instruction["number"]), act(2, 500, "note one"),
            act(3, 150, "sent-back", "", back_instruction["number"])]  # fmt: skip
@@ -218,18 +223,18 @@ def test_an_instruction_is_answered_once_and_only_by_the_seat_it_addresses(
     for entry in late_acts:
         with Stranger(host.invited) as seat:
             join_class(seat)
-            seat.asks(acts(*log), "acknowledged")
+            seat.asks(read_board_entry(*log), "acknowledged")
             assert "answers an instruction that is already answered" in seat.read_refusal(
-                acts(*log, entry)
+                read_board_entry(*log, entry)
             ), entry
     assert not {first_instruction["number"], back_instruction["number"]} & set(
-        board(folder)["Lea"]["unanswered"]
+        read_board(folder)["Lea"]["unanswered"]
     )
     with Stranger(host.invited) as seat:
         join_class(seat)
         log += [act(4, 9000, "power-off SERVER_W", "", later_instruction["number"]), act(5, 9100, "", "", 0)]
-        assert seat.asks(acts(*log), "acknowledged")["number"] == 5
-    assert later_instruction["number"] not in board(folder)["Lea"]["unanswered"]
+        assert seat.asks(read_board_entry(*log), "acknowledged")["number"] == 5
+    assert later_instruction["number"] not in read_board(folder)["Lea"]["unanswered"]
 
 
 def test_a_refused_inject_is_reported_with_its_line() -> None:
@@ -251,7 +256,7 @@ def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProc
 
     async def look(number: int, seat: Stranger) -> list[dict[str, Any]]:
         """Return the messages that the console receives, and the messages of the seat in between."""
-        async with console.connect_to_host(the_class(folder)) as socket:
+        async with console.connect_to_host(build_class(folder)) as socket:
 
             async def hears(kind: str) -> dict[str, Any]:
                 while (message := json.loads(await asyncio.wait_for(socket.recv(), 30)))["kind"] != kind:
@@ -260,7 +265,7 @@ def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProc
 
             await socket.send(encode(console.parse_request(f"look {number}")))
             messages = [await hears("seen"), await asyncio.to_thread(seat.hears, "attention")]
-            await asyncio.to_thread(seat.asks, acts(act(2, 200, "note two")), "acknowledged")
+            await asyncio.to_thread(seat.asks, read_board_entry(act(2, 200, "note two")), "acknowledged")
             while not (next_view := await hears("seen_more"))["acts"]:
                 # a message without actions only reports the position of the seat, as after the host's verdict
                 pass
@@ -272,14 +277,14 @@ def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProc
     with Stranger(host.invited) as first, Stranger(host.invited) as second_seat:
         number = first.asks(join(host.invited, "Hal", "2" * 31 + "a"), "welcome")["seat"]
         second_number = second_seat.asks(join(host.invited, "Ida", "2" * 31 + "b"), "welcome")["seat"]
-        first.asks(acts(act(1, 100, "note one")), "acknowledged")
+        first.asks(read_board_entry(act(1, 100, "note one")), "acknowledged")
         assert "does not allow watching" in answer(folder, f"look {number}")["text"]
         assert "seat 999 does not exist" in answer(folder, "take 999")["text"]
         second_seat.says(build_clock_message(hand="Which server?"))
-        second_seat.asks(acts(act(1, 0)), "acknowledged")
+        second_seat.asks(read_board_entry(act(1, 0)), "acknowledged")
         first.says(build_clock_message(hand="", consent=True))
-        first.asks(acts(act(1, 100, "note one")), "acknowledged")
-        tiles = board(folder)
+        first.asks(read_board_entry(act(1, 100, "note one")), "acknowledged")
+        tiles = read_board(folder)
         assert [(tiles[name]["hand"], tiles[name]["hand_place"]) for name in ("Ida", "Hal")] == [
             ("Which server?", 1),
             ("", 2),
@@ -293,8 +298,8 @@ def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProc
         assert second_seat.hears("attention")["held"]
         assert second_seat.hears("lowered")
         second_seat.says(build_clock_message(held=True))
-        second_seat.asks(acts(act(1, 0)), "acknowledged")
-        assert (board(folder)["Ida"]["held"], board(folder)["Hal"]["hand_place"]) == (True, None)
+        second_seat.asks(read_board_entry(act(1, 0)), "acknowledged")
+        assert (read_board(folder)["Ida"]["held"], read_board(folder)["Hal"]["hand_place"]) == (True, None)
 
 
 def test_class_is_led_through_runs_at_the_position_of_the_instructor(tmp_path: Path) -> None:
@@ -303,7 +308,7 @@ def test_class_is_led_through_runs_at_the_position_of_the_instructor(tmp_path: P
             for seat, name, line in ((ann, "Ann", "power-off SERVER_A"), (bob, "Bob", "power-off SERVER_B")):
                 welcome = seat.asks({**join(host.invited, name, name * 8), "consent": True}, "welcome")
                 assert seat.hears("shown")["name"] is None
-                seat.asks(acts(act(1, 200 * welcome["seat"], line)), "acknowledged")
+                seat.asks(read_board_entry(act(1, 200 * welcome["seat"], line)), "acknowledged")
             steer(tmp_path, "show 1 and 2 at 3.5", "show 1 and 2 at 4")
             for seat in (ann, bob):
                 shown_message = seat.hears("shown")
@@ -353,7 +358,7 @@ def test_freeze_is_acknowledged_and_the_board_names_seats_that_are_not_frozen(
         assert quick.hears("state")["state"] == "frozen"
         assert slow.hears("state")["state"] == "frozen"
         quick.says({"kind": "at", "tick": 0, "frozen": True})
-        quick.asks(acts(act(1, 0)), "acknowledged")
+        quick.asks(read_board_entry(act(1, 0)), "acknowledged")
         steered = steer(folder, "go")
         assert "Slow" in steered[0]["not_frozen"]
         assert "Quick" not in steered[0]["not_frozen"]
@@ -380,8 +385,8 @@ def test_groups_limits_breaks_and_the_class_clock_work_together(host: HostProces
         assert first_seat.hears("state")["state"] == "running"
         assert [first_seat.hears("state")["until"] for _ in range(2)] == [12_000, 15_000]
         first_seat.says({"kind": "at", "tick": 15_000, "frozen": False})
-        first_seat.asks(acts(act(1, 15_000)), "acknowledged")
-        tiles = board(folder)
+        first_seat.asks(read_board_entry(act(1, 15_000)), "acknowledged")
+        tiles = read_board(folder)
         assert (tiles["Kim"]["stopped"], tiles["Kim"]["until_s"], tiles["Kim"]["group"]) == (
             True,
             150.0,
@@ -396,7 +401,7 @@ def test_groups_limits_breaks_and_the_class_clock_work_together(host: HostProces
             "it goes on by itself after the break"
         )
         steer(folder, "clock own", "go all")
-        assert not board(folder)["Kim"]["stopped"], "who may go on has no limit any more"
+        assert not read_board(folder)["Kim"]["stopped"], "who may go on has no limit any more"
 
 
 def test_a_seat_is_rewound_without_losing_its_log(host: HostProcess, folder: Path) -> None:
@@ -404,7 +409,7 @@ def test_a_seat_is_rewound_without_losing_its_log(host: HostProcess, folder: Pat
         number = seat.asks(join(host.invited, "Mia", "m" * 32), "welcome")["seat"]
         seat.says({"kind": "at", "tick": 300, "frozen": False})
         entries = [act(1, 100, "note one"), act(2, 200, "note two")]
-        seat.asks(acts(*entries), "acknowledged")
+        seat.asks(read_board_entry(*entries), "acknowledged")
         steered = steer(folder, f"back {number} 1.5 try again", f"back {number} 99 too far", f"take {number}")
         (refused,) = [reply["text"] for reply in steered if reply["kind"] == "refused"]
         assert "not yet at that time" in refused
@@ -415,7 +420,7 @@ def test_a_seat_is_rewound_without_losing_its_log(host: HostProcess, folder: Pat
             "try again",
         )
         entries += [act(3, 150, "sent-back", "", back_instruction["number"]), act(4, 160, "note three")]
-        seat.asks(acts(*entries), "acknowledged")
+        seat.asks(read_board_entry(*entries), "acknowledged")
     record = ClassRecord(str(folder / "class.sqlite"), new=False)
     assert [list(act_row) for act_row in record.read_entries(number)] == entries
     (seat_record,) = [seat_row for seat_row in record.read_seats() if seat_row.id == number]
@@ -426,7 +431,7 @@ def test_a_seat_is_rewound_without_losing_its_log(host: HostProcess, folder: Pat
     with Stranger(host.invited) as seat:
         assert seat.asks({"kind": "resume", "seat": number, "token": "m" * 32}, "welcome")["tick"] == 160
         assert seat.hears("attention")["held"]
-        forged = acts(act(5, 10, "sent-back", "", 1))
+        forged = read_board_entry(act(5, 10, "sent-back", "", 1))
         assert "input 5 " in seat.read_refusal(forged)
 
 
@@ -435,7 +440,7 @@ def test_a_seat_plays_the_solution_and_the_host_computes_its_score(host: HostPro
     process = run("class", "join", host.code, "--name", "Rae", "--player", "reference", "--json", report)
     assert process.returncode == 0, process.stderr
     document = json.loads(report.read_text())
-    tile = board(folder)["Rae"]
+    tile = read_board(folder)["Rae"]
     assert document["score"]["total"] == tile["verdict"]["score"] == 100.0
     assert tile["verdict"]["state_hash"] == document["state_hash"]
     assert tile["verdict"]["parted_t_s"] is None
@@ -457,7 +462,7 @@ def test_thousands_of_wrong_codes_do_not_disturb_the_class(host: HostProcess) ->
             if attempt % 100 == 0:
                 number += 1
                 start_s = time.monotonic()
-                assert seat.asks(acts(act(number, number)), "acknowledged")["number"] == number
+                assert seat.asks(read_board_entry(act(number, number)), "acknowledged")["number"] == number
                 slowest_s = max(slowest_s, time.monotonic() - start_s)
     looked_at = reasons.pop("wrong class code")
     assert set(reasons) == {"too many attempts from your address. Wait a moment."}
@@ -502,7 +507,7 @@ def test_random_kills_lose_nothing(tmp_path: Path) -> None:
 
 
 def test_room_check_leaves_no_record(host: HostProcess, folder: Path) -> None:
-    seats = board(folder)
+    seats = read_board(folder)
     findings = check_room(host.invited)
     assert [(finding.is_good, finding.text.partition(" in ")[0]) for finding in findings[:2]] == [
         (
@@ -513,7 +518,7 @@ def test_room_check_leaves_no_record(host: HostProcess, folder: Path) -> None:
     ]
     assert str(host.invited.port) in findings[-1].text
     assert findings[-1].is_good is None, "no computer can check its own firewall"
-    assert board(folder).keys() == seats.keys()
+    assert read_board(folder).keys() == seats.keys()
     wrong_invitation = replace(host.invited, secret="000000")
     assert any(
         finding.text.startswith("The test seat was refused: ") for finding in check_room(wrong_invitation)
@@ -532,14 +537,16 @@ def test_late_comer_begins_at_the_median_time_of_the_class(tmp_path: Path) -> No
         for name, tick in (("Ann", 900), ("Bob", 700), ("Cem", 5000)):
             with Stranger(host.invited) as seat:
                 seat.asks(join(host.invited, name, name.ljust(32, "a")), "welcome")
-                assert seat.asks(acts(act(1, tick)), "acknowledged")["number"] == 1
+                assert seat.asks(read_board_entry(act(1, tick)), "acknowledged")["number"] == 1
         with Stranger(host.invited) as seat:
             welcome = seat.asks(join(host.invited, "Dan", "d" * 32), "welcome")
             assert welcome["tick"] == 900
             assert [(event["tick"], event["text"]) for event in welcome["events"]] == [
                 (800, "power-off SERVER_W")
             ]
-            seat.asks(acts(act(1, 850)), "acknowledged")  # a seat of an older version begins at 0:00
+            seat.asks(
+                read_board_entry(act(1, 850)), "acknowledged"
+            )  # a seat of an older version begins at 0:00
 
 
 def test_second_person_with_the_same_name_gets_a_number(host: HostProcess, folder: Path) -> None:
@@ -548,7 +555,7 @@ def test_second_person_with_the_same_name_gets_a_number(host: HostProcess, folde
         with Stranger(host.invited) as seat:
             seats.append(seat.asks(join(host.invited, "Zoe", f"zoe-{number}-".ljust(32, "z")), "welcome"))
     assert [seat["name"] for seat in seats] == ["Zoe", "Zoe 2", "Zoe 3", "Zoe"]
-    assert {"Zoe", "Zoe 2", "Zoe 3"} <= set(board(folder))
+    assert {"Zoe", "Zoe 2", "Zoe 3"} <= set(read_board(folder))
 
 
 def test_host_shows_the_version_and_recording_state_of_a_seat(host: HostProcess, folder: Path) -> None:
@@ -560,8 +567,8 @@ def test_host_shows_the_version_and_recording_state_of_a_seat(host: HostProcess,
         )
         new.asks(join(host.invited, "New", "new".ljust(32, "-")), "welcome")
         new.says({"kind": "ready", "version": "9.9", "recording": True})
-        assert new.asks(acts(act(1, 10)), "acknowledged")["number"] == 1
-        tiles = board(folder)
+        assert new.asks(read_board_entry(act(1, 10)), "acknowledged")["number"] == 1
+        tiles = read_board(folder)
         assert (tiles["Old"]["version"], tiles["Old"]["recording"]) == ("", False)
         assert (tiles["New"]["version"], tiles["New"]["recording"]) == ("9.9", True)
 
@@ -570,6 +577,6 @@ def test_killed_seat_finds_its_hand_raised(host: HostProcess) -> None:
     with Stranger(host.invited) as seat:
         assert seat.asks(join(host.invited, "Jan", "j" * 32), "welcome")["hand"] is None
         seat.says({"kind": "at", "tick": 0, "frozen": False, "hand": "Which server?"})
-        seat.asks(acts(act(1, 0)), "acknowledged")
+        seat.asks(read_board_entry(act(1, 0)), "acknowledged")
     with Stranger(host.invited) as resumed_seat:
         assert resumed_seat.asks(join(host.invited, "Jan", "j" * 32), "welcome")["hand"] == "Which server?"

@@ -15,7 +15,7 @@ from tests.class_process import OPEN_S, WAIT_S, Stranger, command, join, run_hos
 
 
 @contextmanager
-def many_files(count: int) -> Iterator[None]:
+def open_many_files(count: int) -> Iterator[None]:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(count, before[1]), before[1]))
     try:
@@ -52,7 +52,7 @@ def test_the_oldest_unauthenticated_connection_is_closed_first() -> None:
 
 def test_raw_connections_from_one_computer_do_not_block_seats(tmp_path: Path) -> None:
     with (
-        many_files(4_000),
+        open_many_files(4_000),
         run_host(tmp_path / "class.sqlite", "planned-failover") as host,
         ExitStack() as stack,
     ):

@@ -13,7 +13,7 @@ from engine.drill.running.solution import play_solution
 from tests.shipped_scenarios import DRILLS, load_shipped_scenario
 
 
-def secrets_of(scenario: Scenario) -> list[str]:
+def list_secrets(scenario: Scenario) -> list[str]:
     """Return the texts that reveal the right answers, or future events and their causes."""
     hidden_texts = [scenario.facilitator or ""]
     hidden_texts += [step.why for step in scenario.solution]
@@ -29,7 +29,7 @@ def test_an_exam_reveals_no_answer_and_plays_the_same_run(name: str) -> None:
     scenario = load_shipped_scenario(name)
     text = build_seat_text(scenario, DrillMode.EXAM)
     seats = parse_scenario(text, name)
-    secrets = secrets_of(scenario)
+    secrets = list_secrets(scenario)
     assert secrets
     sent_text = text + seats.model_dump_json().encode().decode("unicode-escape")
     # a command to type may begin like one in the brief's "before": "…=FARM2" and "…=FARM2,1433"

@@ -22,7 +22,7 @@ from app.classroom.record import ClassRecord, RecordUnavailableError
 from tests.app.classroom.test_parts import find_schema_differences
 from tests.class_process import HostProcess, Stranger, join, run_host
 from tests.hostile import class_kills
-from tests.servers import Nats, Postgres, free_port
+from tests.servers import Nats, Postgres, find_free_port
 
 SCENARIO = "planned-failover"
 WAIT_S = 30.0
@@ -40,7 +40,7 @@ class TwoHosts:
     def __init__(self, url: str, nats: str, stack: ExitStack, *arguments: str) -> None:
         def host(_: int) -> HostProcess:
             held_host = run_host(
-                url, *(arguments or (SCENARIO,)), "--nats", nats, listen=f"127.0.0.1:{free_port()}"
+                url, *(arguments or (SCENARIO,)), "--nats", nats, listen=f"127.0.0.1:{find_free_port()}"
             )
             return stack.enter_context(held_host)
 
@@ -93,11 +93,11 @@ def two_hosts(servers: tuple[Postgres, Nats]) -> Iterator[TwoHosts]:
         yield TwoHosts(postgres.database("two"), nats.url, stack)
 
 
-def entry(number: int, tick: int, line: str = "") -> list[Any]:
+def build_entry(number: int, tick: int, line: str = "") -> list[Any]:
     return [number, tick, line, "", 0]
 
 
-def acts(*entries: list[Any]) -> dict[str, Any]:
+def build_actions(*entries: list[Any]) -> dict[str, Any]:
     return {"kind": "acts", "acts": entries}
 
 
@@ -106,12 +106,15 @@ def test_a_seat_continues_at_the_other_host_from_the_stored_inputs(two_hosts: Tw
     with Stranger(two_hosts.first.invited) as seat:
         number = seat.asks(hello, "welcome")["seat"]
         assert len(seat.hears("state")["hosts"]) == 2
-        seat.asks(acts(entry(1, 100, "note one")), "acknowledged")
+        seat.asks(build_actions(build_entry(1, 100, "note one")), "acknowledged")
         with Stranger(two_hosts.second.invited) as resumed_seat:  # the first connection is still open
             resumed = resumed_seat.asks({"kind": "resume", "seat": number, "token": "a" * 32}, "welcome")
             assert resumed["acknowledged"] == 1
             assert "reconnected" in seat.read_refusal({"kind": "at", "tick": 100, "frozen": False})
-            resumed_seat.asks(acts(entry(1, 100, "note one"), entry(2, 200, "note two")), "acknowledged")
+            resumed_seat.asks(
+                build_actions(build_entry(1, 100, "note one"), build_entry(2, 200, "note two")),
+                "acknowledged",
+            )
             tile = two_hosts.shows(
                 two_hosts.first, "Ann", lambda tile: (tile["verdict"] or {}).get("acts") == 2
             )
@@ -153,7 +156,7 @@ def test_the_class_continues_without_nats_and_catches_up_afterwards(
     with Stranger(two_hosts.second.invited) as seat:
         seat.asks(join(two_hosts.first.invited, "Dee", "d" * 32), "welcome")
         nats.kill()
-        seat.asks(acts(entry(1, 100, "note one")), "acknowledged")
+        seat.asks(build_actions(build_entry(1, 100, "note one")), "acknowledged")
         two_hosts.steer("freeze")
         nats.start()
         while seat.hears("state")["state"] != "frozen":
@@ -166,14 +169,14 @@ def test_a_killed_database_loses_nothing_and_ends_no_host(two_hosts: TwoHosts, s
     postgres, _ = servers
     with Stranger(two_hosts.first.invited) as seat:
         number = seat.asks(join(two_hosts.first.invited, "Eli", "e" * 32), "welcome")["seat"]
-        seat.asks(acts(entry(1, 100, "note one")), "acknowledged")
+        seat.asks(build_actions(build_entry(1, 100, "note one")), "acknowledged")
         postgres.kill()
-        assert "cannot be written" in seat.read_refusal(acts(entry(2, 200, "note two")))
+        assert "cannot be written" in seat.read_refusal(build_actions(build_entry(2, 200, "note two")))
         postgres.start()
     with Stranger(two_hosts.second.invited) as seat:
         resumed = seat.asks({"kind": "resume", "seat": number, "token": "e" * 32}, "welcome")
         assert resumed["acknowledged"] == 1
-        assert seat.asks(acts(entry(2, 200, "note two")), "acknowledged")["number"] == 2
+        assert seat.asks(build_actions(build_entry(2, 200, "note two")), "acknowledged")["number"] == 2
 
 
 def test_the_tables_in_postgresql_are_those_that_the_program_reads(servers: Any) -> None:
@@ -203,7 +206,7 @@ def test_both_hosts_continue_with_the_next_part(tmp_path: Path, servers: tuple[P
         two = TwoHosts(postgres.database("parts"), nats.url, stack, "--plan", str(tmp_path / "plan.toml"))
         with Stranger(two.second.invited) as seat:
             seat.asks(join(two.first.invited, "Ann", "a" * 32), "welcome")
-            seat.asks(acts(entry(1, 100, "note one")), "acknowledged")
+            seat.asks(build_actions(build_entry(1, 100, "note one")), "acknowledged")
             two.steer("finish", "next")
             assert "next part" in seat.read_refusal({"kind": "at", "tick": 200, "frozen": False})
         for host in (two.second, two.first):

@@ -12,7 +12,7 @@ from app.classroom.models import FROZEN, MESSAGE, ClassInstruction
 from app.classroom.pace import PAUSED_S, ClassPace
 from app.classroom.plan import LessonPlan
 from app.classroom.seat_state import SeatState
-from tests.class_process import new_class
+from tests.class_process import build_class
 from tests.shipped_scenarios import load_shipped_scenario
 
 SEATS, MESSAGES = 1_000, 20
@@ -24,22 +24,27 @@ def instruct(number: int, seat: int | None, group: str | None = None) -> ClassIn
     return ClassInstruction(number=number, seat_id=seat, group_name=group, kind=MESSAGE, text="look")
 
 
-def seat_of(number: int, group: str = "") -> SeatState:
+def build_seat_state(number: int, group: str = "") -> SeatState:
     return SeatState(number, f"Person {number}", "", 0, 0, 0, 0, group=group)
 
 
 def test_a_seat_gets_instructions_for_itself_its_group_and_the_class_in_order() -> None:
     book = InstructionBook([instruct(4, 1), instruct(1, None), instruct(2, 2), instruct(3, None, "Blue")])
     book.add([instruct(5, 1), instruct(4, 2)])  # the second 4 is known already
-    assert [instruction.number for instruction in book.select_for(seat_of(1, "Blue"))] == [1, 3, 4, 5]
-    assert [instruction.number for instruction in book.select_for(seat_of(2))] == [1, 2]
+    assert [instruction.number for instruction in book.select_for(build_seat_state(1, "Blue"))] == [
+        1,
+        3,
+        4,
+        5,
+    ]
+    assert [instruction.number for instruction in book.select_for(build_seat_state(2))] == [1, 2]
     assert sorted(book) == [1, 2, 3, 4, 5]
 
 
 def test_board_of_a_large_class_is_cheap_after_many_messages() -> None:
     scenario = load_shipped_scenario("planned-failover")
-    the_class = new_class(scenario, LessonPlan(scenario="planned-failover", mode="practice"), "")
-    seats = {number: seat_of(number) for number in range(1, SEATS + 1)}
+    the_class = build_class(scenario, LessonPlan(scenario="planned-failover", mode="practice"), "")
+    seats = {number: build_seat_state(number) for number in range(1, SEATS + 1)}
     book = InstructionBook(
         instruct(turn * SEATS + number, number) for turn in range(MESSAGES) for number in seats
     )
@@ -52,8 +57,8 @@ def test_board_of_a_large_class_is_cheap_after_many_messages() -> None:
 
 def test_run_that_stands_still_without_a_freeze_is_paused(monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = load_shipped_scenario("planned-failover")
-    the_class = new_class(scenario, LessonPlan(scenario="planned-failover", mode="practice"), "")
-    seat, now_s = seat_of(1), 100.0
+    the_class = build_class(scenario, LessonPlan(scenario="planned-failover", mode="practice"), "")
+    seat, now_s = build_seat_state(1), 100.0
     seat.away = True  # connected to another host
     board = LiveBoard(the_class, 1, {1: seat}, InstructionBook([]), ClassPace(the_class, scenario))
     monkeypatch.setattr("app.classroom.pace.time.monotonic", lambda: now_s)

@@ -8,20 +8,22 @@ from hypothesis import strategies as st
 from app.classroom.divergences import WINDOW, SeatAction, SeatHistory, find_divergences
 
 
-def course(seat: int, score: float, *deeds: tuple[int, str]) -> SeatHistory:
+def build_history(seat: int, score: float, *deeds: tuple[int, str]) -> SeatHistory:
     return SeatHistory(seat, tuple(SeatAction(tick, text, text) for tick, text in deeds), score)
 
 
 def test_equal_actions_are_no_divergence() -> None:
-    assert find_divergences([course(1, 90, (100, "a")), course(2, 80, (100 + WINDOW, "a"))]) == []
-    assert find_divergences([course(1, 90), course(2, 80)]) == []
+    assert (
+        find_divergences([build_history(1, 90, (100, "a")), build_history(2, 80, (100 + WINDOW, "a"))]) == []
+    )
+    assert find_divergences([build_history(1, 90), build_history(2, 80)]) == []
     assert find_divergences([]) == []
 
 
 def test_divergences_separate_waiting_forcing_and_removing() -> None:
-    forced = [course(n, 20, (500, "look"), (1000 + n, "force")) for n in range(9)]
-    removed = [course(n, 70, (500, "look"), (1200 + n, "remove")) for n in range(10, 17)]
-    waited = [course(n, 90, (500, "look"), (1000 + WINDOW + 500, "back")) for n in range(20, 32)]
+    forced = [build_history(n, 20, (500, "look"), (1000 + n, "force")) for n in range(9)]
+    removed = [build_history(n, 70, (500, "look"), (1200 + n, "remove")) for n in range(10, 17)]
+    waited = [build_history(n, 90, (500, "look"), (1000 + WINDOW + 500, "back")) for n in range(20, 32)]
     (divergence,) = find_divergences([*forced, *removed, *waited])
     assert divergence.tick == 1000
     assert [(choice.text, len(choice.seats), choice.mean) for choice in divergence.choices] == [
@@ -31,8 +33,11 @@ def test_divergences_separate_waiting_forcing_and_removing() -> None:
 
 
 def test_seats_that_waited_diverge_later() -> None:
-    early_course = course(1, 0, (100, "force"))
-    late_courses = [course(2, 90, (100 + 2 * WINDOW, "resume")), course(3, 50, (100 + 2 * WINDOW, "off"))]
+    early_course = build_history(1, 0, (100, "force"))
+    late_courses = [
+        build_history(2, 90, (100 + 2 * WINDOW, "resume")),
+        build_history(3, 50, (100 + 2 * WINDOW, "off")),
+    ]
     divergences = find_divergences([early_course, *late_courses])
     assert [divergence.tick for divergence in divergences] == [100, 100 + 2 * WINDOW]
     assert [divergence.cost for divergence in divergences] == [70, 40]
@@ -45,7 +50,7 @@ DEEDS = st.lists(st.tuples(st.integers(0, 50_000), st.sampled_from("abc")), max_
 def test_every_divergence_names_each_of_its_seats_once(
     runs: list[tuple[list[tuple[int, str]], float]],
 ) -> None:
-    courses = [course(seat, score, *deeds) for seat, (deeds, score) in enumerate(runs)]
+    courses = [build_history(seat, score, *deeds) for seat, (deeds, score) in enumerate(runs)]
     for divergence in find_divergences(courses):
         seats = [seat for choice in divergence.choices for seat in choice.seats]
         assert len(seats) == len(set(seats)) >= 2

@@ -32,7 +32,7 @@ from engine.drill.par.account import RegretAnalysis, RunSegment
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.running.solution import play_reference
-from tests.class_process import new_class
+from tests.class_process import build_class
 from tests.shipped_scenarios import load_shipped_scenario
 
 NAME = "planned-failover"
@@ -53,7 +53,7 @@ def class_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("class") / "class.sqlite"
     record = ClassRecord(str(file))
     plan = f'scenario = "{NAME}"\nmode = "practice"\n[[group]]\nname = "blue"\npeople = {list(PEOPLE[:2])}\n'
-    record.store_new_class(new_class(scenario, LessonPlan(scenario=NAME, mode="practice"), plan))
+    record.store_new_class(build_class(scenario, LessonPlan(scenario=NAME, mode="practice"), plan))
     reference = play_reference(scenario)
     solved = [(100, "note between us"), *((item.tick, item.line_without_time) for item in reference.journal)]
     solved.append((reference.tick, ""))
@@ -270,7 +270,7 @@ def test_confidence_is_shown_next_to_correctness(tmp_path: Path) -> None:
     asked_scenario = load_shipped_scenario("automatic-failover")
     record = ClassRecord(str(tmp_path / "class.sqlite"))
     record.store_new_class(
-        new_class(asked_scenario, LessonPlan(scenario=asked_scenario.name, mode="exam"), "")
+        build_class(asked_scenario, LessonPlan(scenario=asked_scenario.name, mode="exam"), "")
     )
     for name, choice in (("Ann", 1), ("Ben", 2)):
         seat = Seat(name=name, token_hash=name)
@@ -401,7 +401,7 @@ def test_inputs_of_the_instructor_are_attributed_to_the_instructor(
     file = tmp_path / "class.sqlite"
     record = ClassRecord(str(file))
     plan = LessonPlan(scenario=NAME, mode=cast("Any", mode))
-    record.store_new_class(new_class(scenario, plan, f'scenario = "{NAME}"\nmode = "{mode}"\n'))
+    record.store_new_class(build_class(scenario, plan, f'scenario = "{NAME}"\nmode = "{mode}"\n'))
     record.store([Seat(name="Ann", token_hash="a")], {})
     reference = play_reference(scenario)
     drill = Drill(scenario, scenario.seed, DrillMode(mode))

@@ -57,15 +57,15 @@ def run_of(seat_log: SeatLog, link: NoLink, shown_texts: list[str] | None = None
     return SeatRun(seat_log, link, None, lambda event: texts.append(event.text))  # type: ignore[arg-type]
 
 
-def lines(seat_log: SeatLog) -> list[tuple[int, str, int]]:
+def list_lines(seat_log: SeatLog) -> list[tuple[int, str, int]]:
     return [(act.tick, act.line, act.instruction) for act in seat_log.acts if act.line or act.instruction]
 
 
-def instruction(number: int, kind: str, text: str, tick: int | None = None) -> InstructionMessage:
+def build_instruction(number: int, kind: str, text: str, tick: int | None = None) -> InstructionMessage:
     return InstructionMessage(number=number, what=kind, text=text, tick=tick)
 
 
-def welcome(tick: int, events: Sequence[InstructionMessage] = ()) -> SeatWelcome:
+def create_welcome(tick: int, events: Sequence[InstructionMessage] = ()) -> SeatWelcome:
     return build_welcome(
         SeatAssignment(1, "Ann", "lab", LAB.text, LAB.seed, "lab"), 1, tick=tick, events=events
     )
@@ -79,7 +79,7 @@ def test_late_comer_begins_at_the_time_that_the_host_gives(
     run = run_of(seat_log, link)
     for _ in range(inputs_before):
         run.apply_line("note here")
-    link.incoming.put(welcome(900))
+    link.incoming.put(create_welcome(900))
     run.follow_instructions()
     assert run.drill.tick == expected
     run.apply_line("note later")
@@ -92,16 +92,16 @@ def test_late_comer_gets_events_of_the_skipped_time_at_their_own_times(
     shown_texts: list[str] = []
     run = run_of(seat_log, link, shown_texts)
     events = [
-        instruction(2, "inject", "power-off SERVER_B", 300),
-        instruction(3, "message", "the boss calls", 500),
-        instruction(1, "inject", "power-on SERVER_B", 700),
+        build_instruction(2, "inject", "power-off SERVER_B", 300),
+        build_instruction(3, "message", "the boss calls", 500),
+        build_instruction(1, "inject", "power-on SERVER_B", 700),
     ]
-    link.incoming.put(welcome(900, events))
+    link.incoming.put(create_welcome(900, events))
     for event in events:
         link.incoming.put(event)
     run.follow_instructions()
     assert run.drill.tick == 900
-    assert lines(seat_log) == [
+    assert list_lines(seat_log) == [
         (300, "power-off SERVER_B", 2), (500, "", 3), (700, "power-on SERVER_B", 1),
     ]  # fmt: skip
     assert shown_texts == ["the boss calls"]
@@ -114,7 +114,7 @@ def test_inputs_are_logged_with_hashes_and_replay_to_the_same_state(seat_log: Se
     run.apply_line("power-off SERVER_A")
     run.advance_to(3000)
     run.record_end()
-    assert lines(seat_log) == [(1500, "power-off SERVER_A", 0)]
+    assert list_lines(seat_log) == [(1500, "power-off SERVER_A", 0)]
     assert [act.tick for act in seat_log.acts if not act.line] == [MARK_TICKS, 2 * MARK_TICKS, 3 * MARK_TICKS]
     verdict_found = judge_log(LAB, LAB.seed, "lab", seat_log.acts)
     assert (verdict_found["parted"], verdict_found["state_hash"]) == ("", run.drill.compute_state_hash())
@@ -135,16 +135,16 @@ def test_an_inject_happens_once_at_its_time_and_shows_its_message(seat_log: Seat
     shown_texts: list[str] = []
     run = run_of(seat_log, link, shown_texts)
     for _ in range(2):  # a restarted host sends it again
-        link.incoming.put(instruction(1, "inject", "power-off SERVER_A", 777))
-        link.incoming.put(instruction(2, "message", "hello"))
-        link.incoming.put(instruction(3, "inject", "power-off NOWHERE", 800))
+        link.incoming.put(build_instruction(1, "inject", "power-off SERVER_A", 777))
+        link.incoming.put(build_instruction(2, "message", "hello"))
+        link.incoming.put(build_instruction(3, "inject", "power-off NOWHERE", 800))
     run.advance_to(1000)
-    assert lines(seat_log) == [(0, "", 2), (777, "power-off SERVER_A", 1), (800, "power-off NOWHERE", 3)]
+    assert list_lines(seat_log) == [(0, "", 2), (777, "power-off SERVER_A", 1), (800, "power-off NOWHERE", 3)]
     assert shown_texts == ["hello"]
     run_again = run_of(seat_log, link, shown_texts)
-    link.incoming.put(instruction(1, "inject", "power-off SERVER_A", 777))
+    link.incoming.put(build_instruction(1, "inject", "power-off SERVER_A", 777))
     run_again.advance_to(1100)
-    assert len(lines(seat_log)) == 3
+    assert len(list_lines(seat_log)) == 3
 
 
 def test_a_seat_is_notified_of_the_instructors_actions(seat_log: SeatLog, link: NoLink) -> None:
@@ -154,7 +154,7 @@ def test_a_seat_is_notified_of_the_instructors_actions(seat_log: SeatLog, link: 
     assert link.hand == "Which server?"
     link.incoming.put(InstructorPresence(looked_at=True, held=True))
     link.incoming.put(HandLowered())
-    link.incoming.put(instruction(1, "inject", "power-off SERVER_A"))
+    link.incoming.put(build_instruction(1, "inject", "power-off SERVER_A"))
     run.advance_to(100)
     assert link.hand is None
     assert link.held is True
@@ -167,7 +167,9 @@ def test_a_seat_is_notified_of_the_instructors_actions(seat_log: SeatLog, link: 
     link.incoming.put(InstructorPresence(looked_at=True, held=False))
     run.advance_to(200)
     run.apply_line("power-on SERVER_A")
-    assert lines(seat_log) == [(0, "power-off SERVER_A", 1), (200, "power-on SERVER_A", 0)], "who did what"
+    assert list_lines(seat_log) == [(0, "power-off SERVER_A", 1), (200, "power-on SERVER_A", 0)], (
+        "who did what"
+    )
 
 
 def test_the_end_of_the_class_ends_the_run(seat_log: SeatLog, link: NoLink) -> None:
@@ -181,4 +183,4 @@ def test_a_seat_cannot_rewind_itself(seat_log: SeatLog, link: NoLink) -> None:
     run.advance_to(500)
     with pytest.raises(InputError, match="be set back"):
         run.apply_line("rewind 1")
-    assert lines(seat_log) == []
+    assert list_lines(seat_log) == []

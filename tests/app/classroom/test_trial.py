@@ -18,7 +18,7 @@ from app.classroom.record import ClassRecord
 from app.classroom.seat_log import InvalidSeatLogError
 from app.classroom.trial import PersonScores, compare_groups, read_people
 from engine.drill.running.drill import Drill
-from tests.class_process import Stranger, join, new_class, run_host
+from tests.class_process import Stranger, build_class, join, run_host
 from tests.shipped_scenarios import load_shipped_scenario
 
 PLAN = """
@@ -107,7 +107,7 @@ def export_class(folder: Path, name: str, seconds: dict[str, int], group: dict[s
     """Write the export of a class in which every seat fails over at a different time, as `class export` does."""
     scenario = load_shipped_scenario("planned-failover")
     record = ClassRecord(str(folder / f"{name}.sqlite"))
-    record.store_new_class(new_class(scenario, LessonPlan(scenario=scenario.name, mode="practice"), ""))
+    record.store_new_class(build_class(scenario, LessonPlan(scenario=scenario.name, mode="practice"), ""))
     for person, second in seconds.items():
         seat = Seat(name=person, token_hash=person, group_name=group.get(person, ""))
         record.store([seat], {})

@@ -35,8 +35,8 @@ from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
 from engine.generators import run_to_completion
-from tests.class_process import new_class
-from tests.forked import of_forks
+from tests.class_process import build_class
+from tests.forked import replace_get_context
 from tests.shipped_scenarios import load_shipped_scenario
 
 NAME = "planned-failover"
@@ -67,14 +67,14 @@ def log(scenario: Scenario) -> list[LogEntry]:
 def record(tmp_path: Path, scenario: Scenario, log: list[LogEntry]) -> ClassRecord:
     """Return the record of a class of two: one played the solution, the other did nothing."""
     record_kept = ClassRecord(str(tmp_path / "class.sqlite"))
-    record_kept.store_new_class(new_class(scenario, LessonPlan(scenario=NAME, mode="practice"), ""))
+    record_kept.store_new_class(build_class(scenario, LessonPlan(scenario=NAME, mode="practice"), ""))
     ann, bob = Seat(name="Ann", token_hash="a"), Seat(name="Bob", token_hash="b")
     record_kept.store([ann, bob], {})
     record_kept.store([], {ann.id: log, bob.id: [LogEntry(1, 500, "", "", 0)]})
     return record_kept
 
 
-def archive_of(
+def export_changed_archive(
     record: ClassRecord, tmp_path: Path, change: Callable[[dict[str, str]], None] | None = None
 ) -> Path:
     """Export the class with changed archive members, and return the path."""
@@ -96,7 +96,7 @@ def check_logs(file: Path) -> dict[str, LogCheck]:
 
 
 def test_the_exported_class_matches_its_logs(record: ClassRecord, tmp_path: Path) -> None:
-    checks = check_logs(archive_of(record, tmp_path))
+    checks = check_logs(export_changed_archive(record, tmp_path))
     assert {name: check.problem for name, check in checks.items()} == {"Ann": "", "Bob": ""}
     ann, bob = checks["Ann"].verdict, checks["Bob"].verdict
     assert ann is not None
@@ -109,40 +109,40 @@ def test_the_export_contains_no_secrets(record: ClassRecord, tmp_path: Path) -> 
     the_class = record.read_class()
     assert the_class is not None
     texts: dict[str, str] = {}
-    archive_of(record, tmp_path, texts.update)
+    export_changed_archive(record, tmp_path, texts.update)
     all_text = "".join(texts.values())
     for secret in (the_class.secret, the_class.key, the_class.code):
         assert secret not in all_text
 
 
-def changed_score(texts: dict[str, str]) -> None:
+def change_score(texts: dict[str, str]) -> None:
     board = json.loads(texts["board.json"])
     board[1]["verdict"]["score"] = 100.0
     texts["board.json"] = json.dumps(board)
 
 
-def other_act(texts: dict[str, str]) -> None:
+def change_action(texts: dict[str, str]) -> None:
     text = texts["seats/0001.jsonl"]
     assert "SET PARTNER FAILOVER" in text
     texts["seats/0001.jsonl"] = text.replace("SET PARTNER FAILOVER", "SET PARTNER SUSPEND", 1)
 
 
-def lost_log(texts: dict[str, str]) -> None:
+def remove_log(texts: dict[str, str]) -> None:
     del texts["seats/0002.jsonl"]
 
 
 @pytest.mark.parametrize(
     ("change", "person", "reason"),
     [
-        (changed_score, "Bob", "score is 100.0 on the dashboard, but"),
-        (other_act, "Ann", "do not reproduce the recorded state"),
-        (lost_log, "Bob", "its log is missing"),
+        (change_score, "Bob", "score is 100.0 on the dashboard, but"),
+        (change_action, "Ann", "do not reproduce the recorded state"),
+        (remove_log, "Bob", "its log is missing"),
     ],
 )
 def test_deviations_from_the_logs_are_listed(
     record: ClassRecord, tmp_path: Path, change: Callable[[dict[str, str]], None], person: str, reason: str
 ) -> None:
-    checks = check_logs(archive_of(record, tmp_path, change))
+    checks = check_logs(export_changed_archive(record, tmp_path, change))
     assert reason in checks[person].problem
     assert [check.name for check in checks.values() if check.problem] == [person]
 
@@ -153,7 +153,7 @@ def test_another_scenario_is_refused(record: ClassRecord, tmp_path: Path) -> Non
         shared["text"] = shared["text"].replace("length", "# length")
         texts["class.json"] = json.dumps(shared)
 
-    file = archive_of(record, tmp_path, easier)
+    file = export_changed_archive(record, tmp_path, easier)
     with pytest.raises(InvalidSeatLogError, match="differs from the one that was played"):
         list(check_file(file))
 
@@ -189,7 +189,7 @@ def test_logs_imported_from_files_give_the_same_board_as_the_record(
         own_log.append(act.tick, act.line, act.digest)
     own_log.close()
     (by_file,) = check_file(own_log.file)
-    assert by_file.verdict == check_logs(archive_of(record, tmp_path))["Ann"].verdict
+    assert by_file.verdict == check_logs(export_changed_archive(record, tmp_path))["Ann"].verdict
 
 
 def run_file(tmp_path: Path, change: Callable[[Any], None] = lambda report: None) -> Path:
@@ -215,12 +215,12 @@ def test_the_verify_command_checks_run_files(tmp_path: Path, capsys: pytest.Capt
 def test_a_database_holds_one_class_that_can_be_continued(record: ClassRecord, scenario: Scenario) -> None:
     stored_class = record.read_class()
     assert stored_class is not None
-    for wanted in ([], [new_class(scenario, LessonPlan(scenario=NAME, mode="practice"), "")]):
+    for wanted in ([], [build_class(scenario, LessonPlan(scenario=NAME, mode="practice"), "")]):
         class_found = find_or_begin_class(record, wanted, None)
         assert class_found is not None
         assert class_found.code == stored_class.code
     with pytest.raises(ClassMismatchError, match="another database"):
-        find_or_begin_class(record, [new_class(scenario, LessonPlan(scenario=NAME, mode="exam"), "")], None)
+        find_or_begin_class(record, [build_class(scenario, LessonPlan(scenario=NAME, mode="exam"), "")], None)
     record.close()
 
 
@@ -229,7 +229,7 @@ def test_preparations_are_stored_with_the_class(tmp_path: Path, scenario: Scenar
         {"scenario": NAME, "mode": "exam", "inject": [{"at": "1min", "do": "power-off SERVER_A"}]}
     )
     record_kept = ClassRecord(str(tmp_path / "class.sqlite"))
-    find_or_begin_class(record_kept, [new_class(scenario, plan, "")], plan)
+    find_or_begin_class(record_kept, [build_class(scenario, plan, "")], plan)
     (prepared,) = record_kept.read_instructions()
     assert isinstance(prepared, ClassInstruction)
     assert (prepared.tick, prepared.kind, prepared.text) == (6000, "inject", "power-off SERVER_A")
@@ -251,7 +251,7 @@ def test_answers_and_confidence_are_exported_as_a_table(tmp_path: Path) -> None:
     drill.apply_line(f"answer {question} 1 sure_percent=70")
     record_kept = ClassRecord(str(tmp_path / "class.sqlite"))
     record_kept.store_new_class(
-        new_class(asked_scenario, LessonPlan(scenario=asked_scenario.name, mode="practice"), "")
+        build_class(asked_scenario, LessonPlan(scenario=asked_scenario.name, mode="practice"), "")
     )
     ann = Seat(name="Ann", token_hash="a")
     record_kept.store([ann], {})
@@ -293,7 +293,7 @@ def test_repeated_entries_and_gaps_are_judged_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Such portions occur if the record is read while another host writes to it."""
-    monkeypatch.setattr(multiprocessing, "get_context", of_forks)
+    monkeypatch.setattr(multiprocessing, "get_context", replace_get_context)
 
     async def judge_portions() -> tuple[LogVerdict, tuple[float, float]]:
         verdict_future: asyncio.Future[LogVerdict] = asyncio.get_running_loop().create_future()
@@ -311,7 +311,7 @@ def test_repeated_entries_and_gaps_are_judged_once(
                 weighed.set_result((t_s, points))
 
         judge = ReplayVerifier(
-            new_class(scenario, LessonPlan(scenario=NAME, mode="practice"), ""), log_of, take, take_worth
+            build_class(scenario, LessonPlan(scenario=NAME, mode="practice"), ""), log_of, take, take_worth
         )
         for first, last in portions:
             judge.add(0, log[first:last])

@@ -34,17 +34,17 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostProcess]:
         yield host
 
 
-def acts(*entries: object) -> dict[str, Any]:
+def build_actions(*entries: object) -> dict[str, Any]:
     return {"kind": "acts", "acts": entries}
 
 
-def entry(
+def build_entry(
     number: object = 1, tick: object = 100, line: object = "", digest: object = "", of: object = 0
 ) -> object:
     return [number, tick, line, digest, of]
 
 
-def status(**other: object) -> dict[str, Any]:
+def build_status(**other: object) -> dict[str, Any]:
     return {"kind": "at", "tick": 0, "frozen": False, **other}
 
 
@@ -73,32 +73,32 @@ MALFORMED: dict[str, object] = {
     "infinity": '{"kind":"at","tick":1e999,"frozen":false}',
     "a kind that is a list": {"kind": ["at"]},
     "a kind that is an object": {"kind": {}},
-    "a field too many": status(admin=True),
-    "a negative tick": status(tick=-1),
-    "a tick beyond the end": status(tick=TICK_MAX + 1),
-    "a question that is too long": status(hand="x" * 201),
+    "a field too many": build_status(admin=True),
+    "a negative tick": build_status(tick=-1),
+    "a tick beyond the end": build_status(tick=TICK_MAX + 1),
+    "a question that is too long": build_status(hand="x" * 201),
     "half a character": '{"kind":"at","tick":0,"frozen":false,"hand":"\\ud800"}',
     "bytes that are no text": b'{"kind":"at","tick":0,"frozen":false,"hand":"\xff"}',
     "a frame at the limit": "x" * (BYTES_MAX - 1),
     "a frame beyond the limit": "x" * (BYTES_MAX + 1),
     "acts that are no list": {"kind": "acts", "acts": {"0": 1}},
-    "501 acts": acts(*[entry(number) for number in range(1, 502)]),
-    "an act with a truth value": acts(entry(True)),
-    "an act with a fraction": acts(entry(1, 1.5)),
-    "an act of a large number": acts(entry(2**70)),
-    "an act at a large tick": acts(entry(1, 2**70)),
-    "an act before the start": acts(entry(1, -1)),
-    "an act without a line": acts(entry(1, 1, None)),
-    "an act with NUL": acts(entry(1, 1, "note a\0b")),
-    "an act that is too long": acts(entry(1, 1, "x" * (LINE_MAX + 1))),
-    "an act with a false hash": acts(entry(1, 1, "", "Z" * 32)),
-    "an answer to nothing": acts(entry(1, 1, "", "", 999)),
-    "an answer below zero": acts(entry(1, 1, "", "", -1)),
-    "a gap": acts(entry(3)),
-    "a number twice": acts(entry(1, 10), entry(1, 10)),
-    "numbers in reverse": acts(entry(2, 10), entry(1, 10)),
+    "501 acts": build_actions(*[build_entry(number) for number in range(1, 502)]),
+    "an act with a truth value": build_actions(build_entry(True)),
+    "an act with a fraction": build_actions(build_entry(1, 1.5)),
+    "an act of a large number": build_actions(build_entry(2**70)),
+    "an act at a large tick": build_actions(build_entry(1, 2**70)),
+    "an act before the start": build_actions(build_entry(1, -1)),
+    "an act without a line": build_actions(build_entry(1, 1, None)),
+    "an act with NUL": build_actions(build_entry(1, 1, "note a\0b")),
+    "an act that is too long": build_actions(build_entry(1, 1, "x" * (LINE_MAX + 1))),
+    "an act with a false hash": build_actions(build_entry(1, 1, "", "Z" * 32)),
+    "an answer to nothing": build_actions(build_entry(1, 1, "", "", 999)),
+    "an answer below zero": build_actions(build_entry(1, 1, "", "", -1)),
+    "a gap": build_actions(build_entry(3)),
+    "a number twice": build_actions(build_entry(1, 10), build_entry(1, 10)),
+    "numbers in reverse": build_actions(build_entry(2, 10), build_entry(1, 10)),
     "a version with control characters": {"kind": "ready", "version": "1\x1b[2J", "recording": True},
-    "a step back in time": acts(entry(1, 500), entry(2, 400)),
+    "a step back in time": build_actions(build_entry(1, 500), build_entry(2, 400)),
     "a request of the instructor": {"kind": "finish"},
     "a mark": {"kind": "mark", "text": "me"},
     "a shared replay": {"kind": "show", "seat": 1},
@@ -108,15 +108,15 @@ MALFORMED: dict[str, object] = {
     },
     "a list instead of an object": '["at", 0, false]',
     "a kind twice": '{"kind":"at","kind":"finish","tick":0,"frozen":false}',
-    "a tick as text": status(tick="5"),
-    "a truth value as a number": status(frozen=1),
-    "a question in a list": status(hand=["x"]),
-    "no control": status(held=None),
-    "acts in a list": acts([entry()]),
-    "an act as an object": acts({"number": 1, "tick": 1, "line": ""}),
-    "an act with six fields": acts([1, 1, "", "", 0, 0]),
-    "a line in a list": acts(entry(1, 1, ["note"])),
-    "a line that is an object": acts(entry(1, 1, {"note": 1})),
+    "a tick as text": build_status(tick="5"),
+    "a truth value as a number": build_status(frozen=1),
+    "a question in a list": build_status(hand=["x"]),
+    "no control": build_status(held=None),
+    "acts in a list": build_actions([build_entry()]),
+    "an act as an object": build_actions({"number": 1, "tick": 1, "line": ""}),
+    "an act with six fields": build_actions([1, 1, "", "", 0, 0]),
+    "a line in a list": build_actions(build_entry(1, 1, ["note"])),
+    "a line that is an object": build_actions(build_entry(1, 1, {"note": 1})),
     "a reflection of a number": {"kind": "reflect", "happened": 1, "otherwise": "", "expected_score": None},
     "a long version": {"kind": "ready", "version": "x" * 41, "recording": True},
     "a version as a number": {"kind": "ready", "version": 1.1, "recording": True},
@@ -142,11 +142,13 @@ def test_malformed_message_ends_its_connection_alone(host: HostProcess, name: st
         start_s = time.monotonic()
         send_ignoring_end(eve, MALFORMED[name])
         assert (
-            ann.asks(acts(entry(acknowledged + 1, 10 * acknowledged)), "acknowledged")["number"]
+            ann.asks(build_actions(build_entry(acknowledged + 1, 10 * acknowledged)), "acknowledged")[
+                "number"
+            ]
             == acknowledged + 1
         )
         assert time.monotonic() - start_s < SLOW_S
-        assert eve.read_refusal(acts()) is not None
+        assert eve.read_refusal(build_actions()) is not None
         assert read_log(host, "Eve") == before
 
 
@@ -163,11 +165,16 @@ def test_hostile_lines_of_one_seat_are_judged_and_the_others_too(host: HostProce
         bob.asks(join(host.invited, "Bob", "b" * 32), "welcome")
         mal.asks(join(host.invited, "Mal", "m" * 32), "welcome")
         for number, line in enumerate(HOSTILE_LINES, 1):
-            assert mal.asks(acts(entry(number, 10 * number, line)), "acknowledged")["number"] == number
-        bob.asks(acts(entry(1, 100, "power-off SERVER_A"), entry(2, 900)), "acknowledged")
-        mal.says(status(tick=300, over=True))
+            assert (
+                mal.asks(build_actions(build_entry(number, 10 * number, line)), "acknowledged")["number"]
+                == number
+            )
+        bob.asks(
+            build_actions(build_entry(1, 100, "power-off SERVER_A"), build_entry(2, 900)), "acknowledged"
+        )
+        mal.says(build_status(tick=300, over=True))
         assert mal.hears("result")["verdict"]["parted_t_s"] is not None
-        bob.says(status(tick=900, over=True))
+        bob.says(build_status(tick=900, over=True))
         verdict = bob.hears("result")["verdict"]
         assert (verdict["done"], verdict["last_act"]) == (1, "power-off SERVER_A")
     file = tmp_path / "class.zip"
@@ -179,7 +186,7 @@ def test_hostile_lines_of_one_seat_are_judged_and_the_others_too(host: HostProce
 
 
 def test_replayed_messages_count_once_and_only_for_their_own_seat(host: HostProcess) -> None:
-    message = acts(entry(1, 100, "note mine"))
+    message = build_actions(build_entry(1, 100, "note mine"))
     with Stranger(host.invited) as cyd, Stranger(host.invited) as eve:
         cyd.asks(join(host.invited, "Cyd", "c" * 32), "welcome")
         cyd.asks(message, "acknowledged")
@@ -187,14 +194,16 @@ def test_replayed_messages_count_once_and_only_for_their_own_seat(host: HostProc
             assert cyd.asks(message, "acknowledged")["number"] == 1
         eve.asks(join(host.invited, "Dee", "d" * 32), "welcome")
         eve.asks(message, "acknowledged")  # the recorded message is now sent by Dee instead of Cyd
-        assert "differs from the acknowledged one" in eve.read_refusal(acts(entry(1, 100, "note other")))
+        assert "differs from the acknowledged one" in eve.read_refusal(
+            build_actions(build_entry(1, 100, "note other"))
+        )
     assert read_log(host, "Cyd") == read_log(host, "Dee") == [(1, 100, "note mine")]
 
 
 def test_nobody_gets_the_seat_of_another(host: HostProcess) -> None:
     with Stranger(host.invited) as fay:
         number = fay.asks(join(host.invited, "Fay", "f" * 32), "welcome")["seat"]
-        fay.asks(acts(entry(1, 100, "note mine")), "acknowledged")
+        fay.asks(build_actions(build_entry(1, 100, "note mine")), "acknowledged")
         claims: list[Callable[[], object]] = [
             lambda: {"kind": "resume", "seat": number, "token": EVE},
             lambda: {"kind": "resume", "seat": number, "token": "f" * 31},
@@ -208,7 +217,9 @@ def test_nobody_gets_the_seat_of_another(host: HostProcess) -> None:
         with Stranger(host.invited) as second_seat:
             welcome = second_seat.asks(join(host.invited, "Fay", "g" * 32), "welcome")
             assert (welcome["name"], welcome["acknowledged"]) == ("Fay 2", 0)
-        assert fay.asks(acts(entry(2, 200)), "acknowledged")["number"] == 2, "Fay is still connected"
+        assert fay.asks(build_actions(build_entry(2, 200)), "acknowledged")["number"] == 2, (
+            "Fay is still connected"
+        )
 
 
 def test_flood_of_one_seat_and_silent_readers_delay_no_other(host: HostProcess) -> None:
@@ -221,9 +232,9 @@ def test_flood_of_one_seat_and_silent_readers_delay_no_other(host: HostProcess) 
         slowest_s = 0.0
         for number in range(1, 11):
             for turn in range(100):
-                eve.says(status(tick=turn, hand="?" if turn % 2 else None))
+                eve.says(build_status(tick=turn, hand="?" if turn % 2 else None))
             start_s = time.monotonic()
-            assert gus.asks(acts(entry(number, number)), "acknowledged")["number"] == number
+            assert gus.asks(build_actions(build_entry(number, number)), "acknowledged")["number"] == number
             slowest_s = max(slowest_s, time.monotonic() - start_s)
         assert slowest_s < SLOW_S
     for reader in readers:
@@ -252,7 +263,7 @@ def test_name_that_people_cannot_read_is_refused(host: HostProcess, name: str) -
         acknowledged = ned.asks(join(host.invited, "Ned", "n" * 32), "welcome")["acknowledged"]
         assert eve.read_refusal(join(host.invited, FALSE_NAMES[name], "0" * 32)) is not None
         assert (
-            ned.asks(acts(entry(acknowledged + 1, acknowledged)), "acknowledged")["number"]
+            ned.asks(build_actions(build_entry(acknowledged + 1, acknowledged)), "acknowledged")["number"]
             == acknowledged + 1
         )
     record = ClassRecord(str(host.database), new=False)
@@ -264,7 +275,7 @@ def test_question_with_control_characters_is_shown_as_readable_text(host: HostPr
     with Stranger(host.invited) as oda, Stranger(host.invited) as instructor:
         number = oda.asks(join(host.invited, "Oda", "o" * 32), "welcome")["seat"]
         oda.says({"kind": "ready", "version": "9.9", "recording": True})
-        oda.says(status(hand="why\u202e?\r\n\x1b[2J"))
+        oda.says(build_status(hand="why\u202e?\r\n\x1b[2J"))
         instructor.says({"kind": "steer", "key": read_class_key(host)})
         hand = None
         while not hand:
@@ -329,22 +340,25 @@ def test_half_open_and_raw_connections_delay_no_seat(host: HostProcess) -> None:
     start_s = time.monotonic()
     with Stranger(host.invited) as hal:
         acknowledged = hal.asks(join(host.invited, "Hal", "j" * 32), "welcome")["acknowledged"]
-        assert hal.asks(acts(entry(acknowledged + 1, 10)), "acknowledged")["number"] == acknowledged + 1
+        assert (
+            hal.asks(build_actions(build_entry(acknowledged + 1, 10)), "acknowledged")["number"]
+            == acknowledged + 1
+        )
     assert time.monotonic() - start_s < SLOW_S
     for sock in (*secure, *raw):
         sock.close()
 
 
 def test_frames_in_pieces_are_limited_as_well(host: HostProcess) -> None:
-    text = json.dumps(status(hand="x" * 150))
+    text = json.dumps(build_status(hand="x" * 150))
     with Stranger(host.invited) as kay, Stranger(host.invited) as eve:
         kay.asks(join(host.invited, "Kay", "k" * 32), "welcome")
         eve.asks(join(host.invited, "Lea", "l" * 32), "welcome")
         eve.says_in_pieces([text[:10], text[10:]])
-        eve.asks(acts(entry(1, 10)), "acknowledged")
+        eve.asks(build_actions(build_entry(1, 10)), "acknowledged")
         with suppress(ConnectionClosed):
             eve.says_in_pieces(["x" * 1_000] * (BYTES_MAX // 1_000 + 2))
-        assert kay.asks(acts(entry(1, 10)), "acknowledged")["number"] == 1
+        assert kay.asks(build_actions(build_entry(1, 10)), "acknowledged")["number"] == 1
 
 
 @pytest.mark.parametrize(
@@ -378,7 +392,7 @@ def test_malformed_frames_disturb_no_seat(host: HostProcess, frame: bytes) -> No
             wrapped.sendall(frame)
             start_s = time.monotonic()
             assert (
-                mia.asks(acts(entry(acknowledged + 1, acknowledged)), "acknowledged")["number"]
+                mia.asks(build_actions(build_entry(acknowledged + 1, acknowledged)), "acknowledged")["number"]
                 == acknowledged + 1
             )
             assert time.monotonic() - start_s < SLOW_S
@@ -397,8 +411,12 @@ def test_a_token_that_joins_many_times_at_once_is_one_seat(host: HostProcess) ->
                 numbers.add(twin.hears("welcome")["seat"])
         assert len(numbers) == 1
         for twin in twins:
-            send_ignoring_end(twin, acts(entry(1, 100, "note one")), acts(entry(1, 100, "note one")))
-        assert pam.asks(acts(entry(1, 100)), "acknowledged")["number"] == 1
+            send_ignoring_end(
+                twin,
+                build_actions(build_entry(1, 100, "note one")),
+                build_actions(build_entry(1, 100, "note one")),
+            )
+        assert pam.asks(build_actions(build_entry(1, 100)), "acknowledged")["number"] == 1
         for twin in twins:
             twin.__exit__()
     with Stranger(host.invited) as zoe:
@@ -411,12 +429,16 @@ def test_entries_of_another_class_and_jumps_in_time_are_that_seats_problem(host:
     with Stranger(host.invited) as pia, Stranger(host.invited) as rob, Stranger(host.invited) as sue:
         for seat, name in ((pia, "Pia"), (rob, "Rob"), (sue, "Sue")):
             seat.asks(join(host.invited, name, name.ljust(32, "0")), "welcome")
-        foreign = acts(entry(1, 100, "power-off SERVER_A", "0" * 32), entry(2, 900, "", "f" * 32))
+        foreign = build_actions(
+            build_entry(1, 100, "power-off SERVER_A", "0" * 32), build_entry(2, 900, "", "f" * 32)
+        )
         pia.asks(foreign, "acknowledged")
-        rob.asks(acts(entry(1, TICK_MAX)), "acknowledged")
-        sue.asks(acts(entry(1, 100, "power-off SERVER_A"), entry(2, 900)), "acknowledged")
+        rob.asks(build_actions(build_entry(1, TICK_MAX)), "acknowledged")
+        sue.asks(
+            build_actions(build_entry(1, 100, "power-off SERVER_A"), build_entry(2, 900)), "acknowledged"
+        )
         for seat, tick in ((pia, 900), (rob, TICK_MAX), (sue, 900)):
-            seat.says(status(tick=tick, over=True))
+            seat.says(build_status(tick=tick, over=True))
         times = [seat.hears("result")["verdict"]["parted_t_s"] for seat in (pia, rob, sue)]
         assert (times[0], times[1] is not None, times[2]) == (1.0, True, None)
-        assert sue.asks(acts(entry(3, 1_000)), "acknowledged")["number"] == 3
+        assert sue.asks(build_actions(build_entry(3, 1_000)), "acknowledged")["number"] == 3

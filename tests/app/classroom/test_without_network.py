@@ -61,7 +61,7 @@ def play(assignment: Invitation | SeatAssignment, name: str, script: list[str]) 
     return take_part(assignment, name, players.create_input_player(lines), None, lambda _: None)
 
 
-def console(folder: Path, *lines: str) -> list[dict[str, Any]]:
+def run_console(folder: Path, *lines: str) -> list[dict[str, Any]]:
     """Return the host's replies to an instructor who types *lines*, without the board."""
     process = run("class", "console", "--database", folder / "class.sqlite", lines="\n".join(lines))
     assert process.returncode == 0, process.stderr
@@ -73,7 +73,7 @@ def order_replies(replies: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(replies, key=lambda reply: reply["of"] != "hand_in")
 
 
-def verdicts(folder: Path, tmp_path: Path) -> dict[str, Any]:
+def export_verdicts(folder: Path, tmp_path: Path) -> dict[str, Any]:
     """Return the exported board by seat name."""
     board_file = tmp_path / "board.json"
     database = ["--database", str(folder / "class.sqlite")]
@@ -102,9 +102,9 @@ def test_ten_seats_by_file_give_the_same_board_as_ten_over_the_network(
         by_file.append(play(read_handout(seat_file), f"file {n}", script))
     assert not any(row.has_host for row in by_file)
     lines = [f"hand in {row.file}" for row in by_file]
-    replies = console(folder, *lines, lines[0])  # a log that is handed in twice counts once
+    replies = run_console(folder, *lines, lines[0])  # a log that is handed in twice counts once
     assert [reply["kind"] for reply in replies] == ["done"] * (len(SCRIPTS) + 1)
-    board = verdicts(folder, tmp_path)
+    board = export_verdicts(folder, tmp_path)
     assert len(board) == 2 * len(SCRIPTS)
     for n in range(len(SCRIPTS)):
         assert board[f"file {n}"] == board[f"network {n}"]
@@ -126,7 +126,7 @@ def test_a_seat_that_lost_the_network_hands_in_the_rest_by_file(
     second_file = tmp_path / "more.seat"
     last = json.dumps([known_acts[-1].number + 1, drill.tick, "", "", 0])
     second_file.write_text(Path(attended.file).read_text() + last + "\n")
-    assert [reply["kind"] for reply in console(folder, f"hand in {second_file}")] == ["done"]
+    assert [reply["kind"] for reply in run_console(folder, f"hand in {second_file}")] == ["done"]
     assert len(record.read_entries(seat.id)) == len(known_acts) + 1
     record.close()
 
@@ -154,7 +154,7 @@ def test_a_file_that_is_not_a_log_of_this_class_is_refused(
         file.write_text("\n".join([json.dumps({**header, **changed}), *acts, ""]))
         lines.append(f"hand in {file}")
     done_reply, *other_replies = order_replies(
-        console(folder, *lines, f"hand in {seat_file}", "hand in /no/such.seat")
+        run_console(folder, *lines, f"hand in {seat_file}", "hand in /no/such.seat")
     )
     assert done_reply["kind"] == "done"
     for reason, reply in zip((*forged, "handed out", "does not exist"), other_replies, strict=True):

@@ -10,7 +10,7 @@ import pytest
 from app.files import scenario_files, summaries, summary
 from app.files.learning_paths import find_technology, find_version, get_position_in_path, load_learning_paths
 from engine.drill.authoring.scenario import Scenario
-from tests.error_numbers import error_numbers
+from tests.error_numbers import find_error_numbers
 
 KEYS = ["mirroring", "ag", "fci", "clients", "restore", "team"]
 
@@ -84,10 +84,10 @@ def test_a_stored_summary_with_an_unknown_technology_is_ignored(
 @pytest.mark.parametrize("name", ["automatic-failover", "page-repair"])
 def test_error_numbers_are_those_of_the_reference_solution(drills: dict[str, Scenario], name: str) -> None:
     assert set(summaries.read_error_numbers()) == set(drills), "run python -m tests.error_numbers"
-    assert summaries.read_error_numbers()[name] == error_numbers(drills[name])
+    assert summaries.read_error_numbers()[name] == find_error_numbers(drills[name])
 
 
 @pytest.mark.slow
 def test_all_error_numbers_are_those_of_the_reference_solutions(drills: dict[str, Scenario]) -> None:
     for name, drill in drills.items():
-        assert summaries.read_error_numbers()[name] == error_numbers(drill), name
+        assert summaries.read_error_numbers()[name] == find_error_numbers(drill), name

@@ -11,7 +11,7 @@ import pytest
 
 from app.cli import terms
 from app.files import atomic_write
-from tests.disk import disk_with_room_for
+from tests.disk import limit_file_size
 
 OLD = "what stood there before"
 
@@ -35,7 +35,7 @@ def test_text_and_bytes_are_written(tmp_path: Path) -> None:
 def test_a_full_disk_keeps_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     file = tmp_path / "a.sql"
     file.write_text(OLD)
-    with disk_with_room_for(100), pytest.raises(OSError, match="File too large"):
+    with limit_file_size(100), pytest.raises(OSError, match="File too large"):
         atomic_write.write(file, "x" * 1_000)
     assert (file.read_text(), list_names(tmp_path)) == (OLD, ["a.sql"])
     atomic_write.write(file, "x" * 1_000)

@@ -103,7 +103,7 @@ def desk(lab: Scenario) -> Iterator[Desk]:
     desk.session.close()
 
 
-def ticking(step_s: float) -> Callable[[], float]:
+def build_ticking_clock(step_s: float) -> Callable[[], float]:
     """Return a clock that advances *step_s* at each reading."""
     real_time = [0.0]
 
@@ -161,7 +161,7 @@ def test_a_laptop_that_wakes_up_does_not_skip_ahead(desk: Desk) -> None:
 
 
 def test_a_frame_drops_excess_time_and_reports_it(lab: Scenario) -> None:
-    desk = Desk(lab, clock=ticking(BUDGET_S * 0.6))  # two checks of the clock use up the budget
+    desk = Desk(lab, clock=build_ticking_clock(BUDGET_S * 0.6))  # two checks of the clock use up the budget
     desk.session.set_speed(1000.0)
     desk.session.play()
     desk.frames(1, 100.0)
@@ -292,7 +292,7 @@ def test_a_search_stops_if_nothing_happens(desk: Desk) -> None:
 
 
 def test_a_search_spans_frames_and_can_be_canceled(lab: Scenario) -> None:
-    desk = Desk(lab, clock=ticking(BUDGET_S * 0.6))
+    desk = Desk(lab, clock=build_ticking_clock(BUDGET_S * 0.6))
     desk.session.run_to(100_000)
     desk.frames(5)
     shares = [share for share in desk.list_values("progress") if share > 0.0]
@@ -337,7 +337,7 @@ def test_a_deviating_state_is_refused(desk: Desk, lab: Scenario) -> None:
 # --- past moments -----------------------------------------------------------------------------------------------
 
 
-def with_a_past(desk: Desk) -> str:
+def play_with_fault(desk: Desk) -> str:
     """Play 20 s with a cable unplugged at 5 s; return the state hash at the end."""
     session = desk.session
     session.run_to(500)
@@ -354,7 +354,7 @@ def test_a_distant_moment_is_restored_over_several_frames_and_can_be_canceled(
     monkeypatch.setattr("engine.drill.time.history.SNAPSHOTS_MAX", 2)
     history = History(Drill(lab, mode=DrillMode.LAB))
     history.advance_to(100_000)
-    desk = Desk(lab, clock=ticking(0.04))  # every slice takes this long
+    desk = Desk(lab, clock=build_ticking_clock(0.04))  # every slice takes this long
     desk.session.open(history, NoRecorder())
     assert desk.session.show_moment(60_000)
     assert desk.session.loading
@@ -376,7 +376,7 @@ def test_a_distant_moment_is_restored_over_several_frames_and_can_be_canceled(
 
 
 def test_a_past_moment_is_read_only(desk: Desk, lab: Scenario) -> None:
-    end = with_a_past(desk)
+    end = play_with_fault(desk)
     lines = list(desk.record.lines)
     assert desk.session.show_moment(300)
     assert desk.session.looking_back
@@ -395,7 +395,7 @@ def test_a_past_moment_is_read_only(desk: Desk, lab: Scenario) -> None:
 
 
 def test_the_past_can_be_replayed_to_the_present(desk: Desk) -> None:
-    end = with_a_past(desk)
+    end = play_with_fault(desk)
     count_before = len(desk.list_values("happened"))
     desk.session.show_moment(300)
     desk.session.set_speed(10.0)
@@ -413,7 +413,7 @@ def test_the_past_can_be_replayed_to_the_present(desk: Desk) -> None:
 
 
 def test_before_and_after_an_input_are_two_moments(desk: Desk) -> None:
-    with_a_past(desk)
+    play_with_fault(desk)
     desk.session.show_moment(500, before_inputs=True)
     assert len(desk.drill.journal) == 0
     desk.session.show_moment(500)

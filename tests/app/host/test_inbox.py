@@ -30,7 +30,7 @@ def host(lab: Scenario) -> Host:
     return host
 
 
-def frames(host: Host, request: Request, max_frames: int = 500) -> None:
+def run_frames(host: Host, request: Request, max_frames: int = 500) -> None:
     for _ in range(max_frames):
         if request.answer.done():
             return
@@ -65,7 +65,7 @@ def test_a_waiting_batch_is_answered_when_it_ends(host: Host) -> None:
     host.play()
     host.on_frame(16.0)
     assert not request.answer.done()
-    frames(host, request)
+    run_frames(host, request)
     assert host.drill is not None
     assert host.drill.world.t_s == pytest.approx(1.0, abs=0.5)
 
@@ -77,7 +77,7 @@ def test_batches_of_one_window_are_answered_in_order(host: Host) -> None:
     host.play()
     host.on_frame(16.0)
     assert other_request.answer.done()
-    frames(host, second)
+    run_frames(host, second)
     rows = [request.answer.result(timeout=0).end_data for request in (first, second, other_request)]
     assert [isinstance(row, SqlDoneData) and row.results[-1]["rows"] for row in rows] == [
         [["first"]],

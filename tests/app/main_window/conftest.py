@@ -22,7 +22,7 @@ from app.view_models.offers import ActionTarget
 from app.widgets import theme
 from engine.drill.running.drill import Drill
 from tests.assertions import require
-from tests.children import scene_of
+from tests.children import get_scene
 from tests.open_window import OpenWindow, build_window
 
 FRAME_MS = 200.0
@@ -102,7 +102,7 @@ class Hands:
     def menu_of(self, target: ActionTarget) -> QMenu:
         """Return the context menu of *target* in the topology."""
         topology = self.window.topology
-        item = scene_of(topology).find_item(target)
+        item = get_scene(topology).find_item(target)
         assert item is not None
         place = topology.mapFromScene(item.shape().boundingRect().translated(item.pos()).center())
         event = QContextMenuEvent(

@@ -34,13 +34,13 @@ KINDS = (
 """Widget classes that a user operates."""
 
 
-def panels(window: OpenWindow) -> Iterator[str]:
+def list_panels(window: OpenWindow) -> Iterator[str]:
     """Yield the panels with content in the current drill."""
     world = window.session.history.drill.world
     yield from (dock.name for dock in DOCKS if dock.belongs_in(world))
 
 
-def nameless(root: QWidget) -> Iterator[str]:
+def find_unnamed_controls(root: QWidget) -> Iterator[str]:
     """Yield the controls in *root* that have no accessible name."""
     for widget in root.findChildren(QWidget):
         if not isinstance(widget, KINDS) or isinstance(widget, QScrollBar) or not widget.isVisible():
@@ -70,19 +70,19 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
 
 
 def test_every_control_of_a_panel_has_a_name(lab: OpenWindow) -> None:
-    for name in panels(lab):
+    for name in list_panels(lab):
         lab.desk.focus_view(name)
         view = lab.desk.view(name)
         assert view.isVisible(), name
         assert view.accessibleName() or any(
             isinstance(child, QWidget) and child.accessibleName() for child in view.findChildren(QWidget)
         ), name
-        assert list(nameless(view)) == [], name
+        assert list(find_unnamed_controls(view)) == [], name
 
 
 def test_a_label_is_spoken_as_written(lab: OpenWindow) -> None:
     """An accessible name replaces the text, so the value of a label with a separate name would not be spoken."""
-    for name in panels(lab):
+    for name in list_panels(lab):
         lab.desk.focus_view(name)
         for label in lab.desk.view(name).findChildren(QLabel):
             interface = QAccessible.queryAccessibleInterface(label)
@@ -93,7 +93,7 @@ def test_a_label_is_spoken_as_written(lab: OpenWindow) -> None:
 
 def test_a_choice_names_its_subject(lab: OpenWindow) -> None:
     """On Linux the accessible name is the selected value, and the description names the subject."""
-    for name in panels(lab):
+    for name in list_panels(lab):
         lab.desk.focus_view(name)
         for box in lab.desk.view(name).findChildren(QComboBox):
             assert box.accessibleDescription() or box.toolTip(), box
@@ -101,19 +101,19 @@ def test_a_choice_names_its_subject(lab: OpenWindow) -> None:
 
 def test_every_control_around_the_desk_has_a_name(lab: OpenWindow) -> None:
     for part in (lab.transport, lab.input_line, lab.timeline):
-        assert list(nameless(part)) == []
+        assert list(find_unnamed_controls(part)) == []
 
 
 def test_every_control_of_the_pages_has_a_name(lab: OpenWindow) -> None:
     lab.show_home()
-    assert list(nameless(lab.picker)) == []
+    assert list(find_unnamed_controls(lab.picker)) == []
     lab.choose("lab")
-    assert list(nameless(lab.brief)) == []
+    assert list(find_unnamed_controls(lab.brief)) == []
     lab.show_history()
-    assert list(nameless(lab.history)) == []
+    assert list(find_unnamed_controls(lab.history)) == []
     lab.tools.show_planner()
     assert lab.tools.planner is not None
-    assert list(nameless(lab.tools.planner)) == []
+    assert list(find_unnamed_controls(lab.tools.planner)) == []
 
 
 def test_tab_leaves_every_panel(qtbot: object, lab: OpenWindow) -> None:

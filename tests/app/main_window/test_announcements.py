@@ -11,7 +11,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QApplication
 
 from tests.app.main_window.conftest import Hands
-from tests.children import child
+from tests.children import find_child
 from tests.open_window import OpenWindow
 
 ALT = Qt.KeyboardModifier.AltModifier
@@ -40,7 +40,7 @@ def begin_drill(hands: Hands, drill: str, mode: str) -> None:
 
 def flush_announcements(window: OpenWindow, announcements: list[str]) -> str:
     """Return all announcements, including the queued ones."""
-    child(window.teller, QTimer).timeout.emit()
+    find_child(window.teller, QTimer).timeout.emit()
     return " ".join(announcements)
 
 
@@ -74,7 +74,7 @@ def test_announcements_within_the_gap_are_combined(
 def test_pause_and_speed_are_announced(hands: Hands, window: OpenWindow, announcements: list[str]) -> None:
     begin_drill(hands, "lab", "lab")
     hands.wait(2.0)
-    child(window.teller, QTimer).timeout.emit()
+    find_child(window.teller, QTimer).timeout.emit()
     hands.press(Qt.Key.Key_Pause)
     assert flush_announcements(window, announcements).endswith("Paused at 0:02.0.")
     hands.press(Qt.Key.Key_Period, ALT)
@@ -97,7 +97,7 @@ def test_dragging_through_the_past_is_announced_once(
     begin_drill(hands, "lab", "lab")
     hands.wait(10.0)
     window.session.pause()
-    child(window.teller, QTimer).timeout.emit()
+    find_child(window.teller, QTimer).timeout.emit()
     announcements.clear()
     for t_s in (8.0, 6.0, 4.0):
         window.replay.show_moment(t_s)

@@ -27,7 +27,7 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     return window
 
 
-def keyboard() -> QWidget:
+def get_focus_widget() -> QWidget:
     focused_widget = QApplication.focusWidget()
     assert focused_widget is not None
     return focused_widget
@@ -79,15 +79,15 @@ def test_enter_and_escape_of_a_brief_work_wherever_the_focus_is(
 def test_the_key_of_a_panel_focuses_its_main_control(hands: Hands, lab: OpenWindow) -> None:
     for key, name in PANELS:
         lab.topology.setFocus()
-        assert keyboard() is lab.topology
+        assert get_focus_widget() is lab.topology
         hands.press(key, ALT)
-        assert keyboard().accessibleName() == name
-        assert keyboard() is not lab.topology
+        assert get_focus_widget().accessibleName() == name
+        assert get_focus_widget() is not lab.topology
 
 
 def test_alt_2_focuses_a_query_window_for_typing(qtbot: Any, hands: Hands, lab: OpenWindow) -> None:
     hands.press(Qt.Key.Key_2, ALT)
-    qtbot.keyClicks(keyboard(), "SELECT 1 AS one")
+    qtbot.keyClicks(get_focus_widget(), "SELECT 1 AS one")
     hands.press(Qt.Key.Key_F5)
     hands.wait(0.5)
     assert lab.console.current is not None
@@ -113,7 +113,7 @@ def test_del_in_the_fault_list_reverts_a_fault(hands: Hands, lab: OpenWindow) ->
 def test_object_explorer_has_room_for_a_database_and_its_state(hands: Hands, lab: OpenWindow) -> None:
     hands.press(Qt.Key.Key_F8)
     QApplication.processEvents()
-    tree = keyboard()
+    tree = get_focus_widget()
     assert isinstance(tree, QTreeView)
     index = tree.model().index(0, 0)
     while index.isValid() and index.data() != "Sales (Principal, Synchronized)":

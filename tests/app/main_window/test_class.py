@@ -73,7 +73,7 @@ def fresh_host(tmp_path: Path) -> Iterator[HostProcess]:
         yield host
 
 
-def classes_of(window: OpenWindow) -> ClassController:
+def get_classes(window: OpenWindow) -> ClassController:
     """Return the class controller of the window."""
     assembly = window.findChild(Assembly)
     assert assembly is not None
@@ -91,7 +91,7 @@ def record_of(host: HostProcess) -> ClassRecord:
 
 def attend(hands: Hands, qtbot: QtBot, code: str, name: str = "Ann") -> ClassController:
     """Join the class and wait until its run is on the desk."""
-    classes = classes_of(hands.window)
+    classes = get_classes(hands.window)
     classes.join_class(code, name)
     qtbot.waitUntil(lambda: hands.window.session.live is not None, timeout=WAIT_MS)
     return classes
@@ -179,7 +179,7 @@ def test_late_comer_in_a_window_gets_prepared_events_at_their_own_times(
         with Stranger(host.invited) as early_stranger:
             early_stranger.asks(join(host.invited), "welcome")
             early_stranger.asks({"kind": "acts", "acts": [[1, 2000, "", "", 0]]}, "acknowledged")
-        classes = classes_of(window)
+        classes = get_classes(window)
         classes.join_class(host.code, "Una")
         qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
         hands.search()
@@ -212,7 +212,7 @@ def test_a_seat_that_rejoins_is_recorded(
 ) -> None:
     """The run is played again over many frames, and the seat listens meanwhile."""
     window = hands.window
-    classes = classes_of(window)
+    classes = get_classes(window)
     monkeypatch.setattr(window.session.host, "at_once_s", 0.0)
     for turn in range(3):
         classes.join_class(host.code, "Kim")
@@ -282,7 +282,7 @@ def test_the_status_bar_shows_the_state_of_the_seat(hands: Hands, qtbot: QtBot) 
 def test_a_seat_in_an_exam_can_be_observed(
     hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    classes = classes_of(hands.window)
+    classes = get_classes(hands.window)
     monkeypatch.setattr("app.main_window.classes.PORT", "0")
     classes.start_class("planned-failover", "exam", "127.0.0.1", False)
     board = require(classes.board)
@@ -313,7 +313,7 @@ def test_the_window_continues_with_the_next_part(hands: Hands, qtbot: QtBot, tmp
         '[[part]]\nkind = "post"\nmode = "exam"\nseed = 5\n'
     )
     window = hands.window
-    classes = classes_of(window)
+    classes = get_classes(window)
     with run_host(tmp_path / "class.sqlite", "--plan", tmp_path / "plan.toml") as host:
         classes.join_class(host.code, "Ann", True)
         qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
@@ -331,12 +331,12 @@ def test_the_window_continues_with_the_next_part(hands: Hands, qtbot: QtBot, tmp
 
 
 @contextmanager
-def finished_in_a_class_that_asks(
+def finish_run_in_class(
     hands: Hands, qtbot: QtBot, folder: Path, mode: str
 ) -> Iterator[tuple[WindowSeat, ClassRecord]]:
     """Yield the seat of a finished run and the record of a class that asks for reflections."""
     (folder / "plan.toml").write_text(f'scenario = "planned-failover"\nmode = "{mode}"\nreflect = true\n')
-    classes = classes_of(hands.window)
+    classes = get_classes(hands.window)
     with run_host(folder / "class.sqlite", "--plan", folder / "plan.toml") as host:
         classes.join_class(host.code, "Ann")
         qtbot.waitUntil(lambda: hands.window.session.live is not None, timeout=WAIT_MS)
@@ -353,7 +353,7 @@ def test_points_of_an_exam_are_shown_after_the_self_assessment(
     hands: Hands, qtbot: QtBot, tmp_path: Path
 ) -> None:
     window = hands.window
-    with finished_in_a_class_that_asks(hands, qtbot, tmp_path, "exam") as (seat, record):
+    with finish_run_in_class(hands, qtbot, tmp_path, "exam") as (seat, record):
         qtbot.waitUntil(lambda: seat.form is not None, timeout=WAIT_MS)
         (form,) = require(seat.form).findChildren(ReflectionForm)
         form.happened.setPlainText("I gave up")
@@ -396,7 +396,7 @@ def test_a_practice_class_also_asks_for_the_self_assessment(
     hands: Hands, qtbot: QtBot, tmp_path: Path
 ) -> None:
     window = hands.window
-    with finished_in_a_class_that_asks(hands, qtbot, tmp_path, "practice") as (seat, record):
+    with finish_run_in_class(hands, qtbot, tmp_path, "practice") as (seat, record):
         qtbot.waitUntil(lambda: bool(window.debrief.findChildren(ReflectionForm)), timeout=WAIT_MS)
         assert seat.form is None, "the debrief asks"
         (form,) = window.debrief.findChildren(ReflectionForm)
@@ -410,7 +410,7 @@ def test_a_finished_seat_is_in_the_record(
     hands: Hands, qtbot: QtBot, host: HostProcess, profile: Profile
 ) -> None:
     window, runs = hands.window, len(profile.list_results())
-    classes = classes_of(window)
+    classes = get_classes(window)
     classes.join_class(host.code, "Bea")
     qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
     hands.wait(3.0)
@@ -431,7 +431,7 @@ def test_a_hosted_class_runs_next_to_the_desk_and_asks_before_closing(
     hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     window = hands.window
-    classes = classes_of(window)
+    classes = get_classes(window)
     monkeypatch.setattr("app.main_window.classes.PORT", "0")
     classes.start_class("planned-failover", "practice", "127.0.0.1", False)
     board = classes.board
@@ -485,7 +485,7 @@ def test_an_earlier_class_can_be_continued_and_its_next_part_shows_its_drill(
         "app.views.classroom.dialogs.QFileDialog.getOpenFileName",
         lambda *_: (str(tmp_path / "class.sqlite"), ""),
     )
-    classes = classes_of(hands.window)
+    classes = get_classes(hands.window)
     dialog = classes.ask_to_start()
     assert dialog is not None
     dialog.earlier.click()
@@ -507,7 +507,7 @@ def test_class_uses_another_port_if_its_own_is_taken(
     hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before the class has a code, nothing can be started or checked; a failed start gives its reason."""
-    classes = classes_of(hands.window)
+    classes = get_classes(hands.window)
     with socket.create_server(("127.0.0.1", 0)) as busy_server:
         port = busy_server.getsockname()[1]
         monkeypatch.setattr("app.main_window.classes.PORT", str(port))
@@ -541,7 +541,7 @@ def test_the_class_plays_the_selected_drill(hands: Hands) -> None:
 
 
 def test_an_invalid_code_is_reported(hands: Hands) -> None:
-    classes = classes_of(hands.window)
+    classes = get_classes(hands.window)
     classes.ask_to_join().reject()
     classes.join_class("nonsense", "Ann")
     assert "is not a join code" in hands.window.notice.text
@@ -555,7 +555,7 @@ def test_without_a_network_a_run_starts_from_a_file_and_names_its_log(
     seat_file.write_bytes(class_files.build_handout(record))
     record.close()
     window = hands.window
-    classes = classes_of(window)
+    classes = get_classes(window)
     classes.join_class(str(seat_file), "Dan")
     qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
     hands.wait(3.0)
@@ -601,7 +601,7 @@ def test_seat_is_in_the_class_only_with_log_and_connection(events: tuple[str, ..
 
 def test_window_reports_a_lost_host(hands: Hands, qtbot: QtBot, tmp_path: Path) -> None:
     window = hands.window
-    classes = classes_of(window)
+    classes = get_classes(window)
     with run_host(tmp_path / "class.sqlite", "planned-failover") as host:
         classes.join_class(host.code, "Ida")
         qtbot.waitUntil(lambda: window.run_facts.text().endswith("in the class"), timeout=WAIT_MS)
@@ -617,7 +617,7 @@ def test_unwritable_log_ends_the_seat(
     hands: Hands, qtbot: QtBot, host: HostProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = hands.window
-    classes = classes_of(window)
+    classes = get_classes(window)
     classes.join_class(host.code, "Max")
     qtbot.waitUntil(lambda: window.run_facts.text().endswith("in the class"), timeout=WAIT_MS)
 
@@ -637,7 +637,7 @@ def test_seat_is_greeted_while_the_class_waits_for_its_start(
     hands: Hands, qtbot: QtBot, tmp_path: Path
 ) -> None:
     window = hands.window
-    classes = classes_of(window)
+    classes = get_classes(window)
     plan = tmp_path / "plan.toml"
     plan.write_text('scenario = "planned-failover"\nmode = "practice"\nfrozen = true\n')
     with run_host(tmp_path / "class.sqlite", "--plan", plan) as host, Stranger(host.invited) as stranger:
@@ -658,7 +658,7 @@ def test_end_for_all_opens_the_debrief_of_each_seat(
     hands: Hands, qtbot: QtBot, tmp_path: Path, profile: Profile
 ) -> None:
     window, runs = hands.window, len(profile.list_results())
-    classes = classes_of(window)
+    classes = get_classes(window)
     with run_host(tmp_path / "class.sqlite", "planned-failover", "--mode", "practice") as host:
         classes.join_class(host.code, "Hal")
         qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
@@ -689,7 +689,7 @@ def test_end_for_all_opens_the_debrief_of_each_seat(
 def test_join_dialog_stays_open_until_the_seat_is_in_the_class(
     hands: Hands, qtbot: QtBot, host: HostProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    classes = classes_of(hands.window)
+    classes = get_classes(hands.window)
     dialog = classes.ask_to_join()
     dialog.code.clear()
     dialog.join.click()
@@ -760,7 +760,7 @@ def test_hand_is_still_raised_after_a_rejoin_and_f1_opens_the_help(
     hands: Hands, qtbot: QtBot, fresh_host: HostProcess
 ) -> None:
     window = hands.window
-    classes = classes_of(window)
+    classes = get_classes(window)
     for hand in (None, "Which server?"):
         attend(hands, qtbot, fresh_host.code, "Uma")
         seat = require(classes.seat)

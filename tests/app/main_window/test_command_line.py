@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 
 from tests.app.main_window.conftest import Hands
 from tests.app.main_window.test_context_menus import play
-from tests.children import child
+from tests.children import find_child
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
@@ -60,8 +60,10 @@ def test_powershell_output_appears_in_its_tab(hands: Hands) -> None:
 def test_the_menu_of_new_queries_opens_a_powershell_tab(hands: Hands) -> None:
     play(hands, "ag-lab")
     console = hands.window.console
-    child(console, QMenu, "new").aboutToShow.emit()
-    next(a for a in child(console, QMenu, "new").actions() if a.text() == "PowerShell on NODE_3").trigger()
+    find_child(console, QMenu, "new").aboutToShow.emit()
+    next(
+        a for a in find_child(console, QMenu, "new").actions() if a.text() == "PowerShell on NODE_3"
+    ).trigger()
     shell = console.tabs.current_shell
     shell.line.setText("Get-ClusterGroup")
     hands.press(Qt.Key.Key_Return, target=shell.line)
@@ -79,8 +81,10 @@ def test_the_menu_of_new_queries_opens_a_powershell_tab(hands: Hands) -> None:
 
 def test_a_drill_without_a_cluster_has_no_powershell(hands: Hands) -> None:
     play(hands, "lab")
-    child(hands.window.console, QMenu, "new").aboutToShow.emit()
-    assert not [a for a in child(hands.window.console, QMenu, "new").actions() if "PowerShell" in a.text()]
+    find_child(hands.window.console, QMenu, "new").aboutToShow.emit()
+    assert not [
+        a for a in find_child(hands.window.console, QMenu, "new").actions() if "PowerShell" in a.text()
+    ]
 
 
 def test_the_example_of_the_command_line_is_harmless(hands: Hands) -> None:

@@ -58,7 +58,7 @@ def play(hands: Hands, name: str) -> World:
     return hands.drill.world
 
 
-def targets_of(world: World) -> list[ActionTarget]:
+def list_all_targets(world: World) -> list[ActionTarget]:
     """Return all servers, applications and databases, and one link for each pair of kinds."""
     targets_found: dict[object, ActionTarget] = {}
     for _, targets in list_targets(world):
@@ -72,25 +72,25 @@ def targets_of(world: World) -> list[ActionTarget]:
     ]
 
 
-def leaves(menu: QMenu) -> Iterator[QAction]:
+def list_leaf_actions(menu: QMenu) -> Iterator[QAction]:
     for action in menu.actions():
         inner = QMenu.menuInAction(action)
         if isinstance(inner, QMenu):
-            yield from leaves(inner)
+            yield from list_leaf_actions(inner)
         elif action.isEnabled() and not action.isSeparator():
             yield action
 
 
-def labels(hands: Hands, target: ActionTarget) -> list[str]:
+def list_labels(hands: Hands, target: ActionTarget) -> list[str]:
     menu = QMenu()
     hands.window.topology.fill_menu(menu, target)
-    return [action.text() for action in leaves(menu)]
+    return [action.text() for action in list_leaf_actions(menu)]
 
 
 def choose(hands: Hands, target: ActionTarget, text: str) -> None:
     menu = QMenu()
     hands.window.topology.fill_menu(menu, target)
-    action = next((action for action in leaves(menu) if action.text() == text), None)
+    action = next((action for action in list_leaf_actions(menu) if action.text() == text), None)
     if action is not None:  # an earlier action may have removed the item
         action.trigger()
         if hands.window.irrevocable.box is not None:
@@ -104,8 +104,8 @@ def test_every_menu_item_works_and_opens_no_stray_window(
 ) -> None:
     world = play(hands, lab)
     chosen_count = 0
-    for target in targets_of(world):
-        for text in labels(hands, target):
+    for target in list_all_targets(world):
+        for text in list_labels(hands, target):
             choose(hands, target, text)
             chosen_count += 1
         hands.wait(0.5)
@@ -116,9 +116,9 @@ def test_every_menu_item_works_and_opens_no_stray_window(
 
 def test_a_node_offers_powershell_and_an_instance_a_query(hands: Hands) -> None:
     play(hands, "ag-lab")
-    assert "New query on NODE_1" in labels(hands, ActionTarget("server", ("NODE_1",)))
-    assert "PowerShell on NODE_1" in labels(hands, ActionTarget("server", ("NODE_1",)))
-    share = labels(hands, ActionTarget("server", ("FSW",)))
+    assert "New query on NODE_1" in list_labels(hands, ActionTarget("server", ("NODE_1",)))
+    assert "PowerShell on NODE_1" in list_labels(hands, ActionTarget("server", ("NODE_1",)))
+    share = list_labels(hands, ActionTarget("server", ("FSW",)))
     assert not [text for text in share if "query" in text.lower() or "PowerShell" in text]
 
 

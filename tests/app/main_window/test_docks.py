@@ -27,7 +27,7 @@ from app.widgets.docks import DOCKS, MIDDLE, NAMES, PLACES, PROFILES, Dock
 from engine.model import Group
 from tests.app.main_window.conftest import Hands
 from tests.open_window import OpenWindow
-from tests.screenshots import lab_of
+from tests.screenshots import build_lab_of
 from tests.shipped_scenarios import load_shipped_scenario
 
 SLOTS = ("requested", "show_drill", "show_world", "add_events")
@@ -182,7 +182,7 @@ def test_in_a_fast_large_world_each_frame_updates_one_view(qtbot: QtBot) -> None
 def test_a_view_that_is_created_later_shows_the_current_selection(hands: Hands) -> None:
     """Database, selected object and selected time of the run apply to views that are opened afterwards."""
     window = hands.window
-    window.show_brief(lab_of(25))
+    window.show_brief(build_lab_of(25))
     window.start("lab")
     hands.wait(1.0)
     for name in ("monitor", "table"):

@@ -49,7 +49,7 @@ class Keyboard:
         self.hands.qtbot.keyClicks(widget, text)
 
 
-def data(page: ScenarioEditor) -> dict[str, Any]:
+def read_data(page: ScenarioEditor) -> dict[str, Any]:
     return tomllib.loads(page.text.toPlainText())
 
 
@@ -74,14 +74,14 @@ def test_a_drill_is_created_without_a_mouse(
     press(Key.Key_A, CTRL)
     press.write("Night shift")
     press(Key.Key_Tab)
-    assert data(page)["title"] == "Night shift"
+    assert read_data(page)["title"] == "Night shift"
 
     go_to_section(press, page, "server")
     press(Key.Key_Tab)
     press(Key.Key_Insert)
     press(Key.Key_Delete)
     press(Key.Key_D, CTRL)
-    assert [server["name"] for server in data(page)["server"]] == [
+    assert [server["name"] for server in read_data(page)["server"]] == [
         "SERVER_A",
         "SERVER_B",
         "SERVER_W",
@@ -92,18 +92,18 @@ def test_a_drill_is_created_without_a_mouse(
     assert page.timeline.list.hasFocus()
     press(Key.Key_Home)
     press(Key.Key_Right, SHIFT)
-    assert data(page)["timeline"][0]["at"] == "40s"
+    assert read_data(page)["timeline"][0]["at"] == "40s"
     press(Key.Key_Insert)
     press(Key.Key_Return)  # select the first offered action on the first server
-    assert len(data(page)["timeline"]) == 2
+    assert len(read_data(page)["timeline"]) == 2
     press(Key.Key_Delete)
-    assert len(data(page)["timeline"]) == 1
+    assert len(read_data(page)["timeline"]) == 1
     press(Key.Key_Z, CTRL, times=3)
-    assert data(page)["timeline"][0]["at"] == "30s"
+    assert read_data(page)["timeline"][0]["at"] == "30s"
     press(Key.Key_Z, CTRL)
-    assert len(data(page)["server"]) == 3
+    assert len(read_data(page)["server"]) == 3
     press(Key.Key_Y, CTRL)
-    assert len(data(page)["server"]) == 4
+    assert len(read_data(page)["server"]) == 4
 
     press(Key.Key_3, CTRL)
     press(Key.Key_Down)

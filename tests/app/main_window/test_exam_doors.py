@@ -32,7 +32,7 @@ from app.main_window.announcements import describe_state
 from app.view_models.offers import ActionTarget
 from app.widgets.docks import DOCKS, NAMES
 from tests.app.main_window.conftest import Hands
-from tests.children import child
+from tests.children import find_child
 from tests.engine.drill.texts import small
 
 HIDDEN = (
@@ -53,12 +53,12 @@ SECONDS = 4.0
 AT_S = 2
 
 
-def course(acts: tuple[str, ...]) -> str:
+def play_course(acts: tuple[str, ...]) -> str:
     timeline = "".join(f'[[timeline]]\nat = "{AT_S}s"\ndo = "{act}"\n\n' for act in acts)
     return timeline + '[[goal]]\nname = "served"'
 
 
-def rows(model: QAbstractItemModel, parent: QModelIndex | None = None) -> Iterator[str]:
+def list_rows(model: QAbstractItemModel, parent: QModelIndex | None = None) -> Iterator[str]:
     """Yield every cell of a table or tree, with its tooltip and accessible text."""
     parent_index = parent or QModelIndex()
     for row in range(model.rowCount(parent_index)):
@@ -71,10 +71,10 @@ def rows(model: QAbstractItemModel, parent: QModelIndex | None = None) -> Iterat
             ):
                 if (value := model.data(cell, role)) is not None:
                     yield str(value)
-        yield from rows(model, model.index(row, 0, parent_index))
+        yield from list_rows(model, model.index(row, 0, parent_index))
 
 
-def texts(widget: QWidget) -> Iterator[str]:
+def list_texts(widget: QWidget) -> Iterator[str]:
     """Yield the texts of *widget* itself."""
     state_text = f"{type(widget).__name__} {widget.isEnabled()}"
     yield from (state_text, widget.toolTip(), widget.accessibleName(), widget.accessibleDescription())
@@ -87,15 +87,15 @@ def texts(widget: QWidget) -> Iterator[str]:
             yield widget.toPlainText()
         case QAbstractItemView():
             if widget.model() is not None:
-                yield from rows(widget.model())
+                yield from list_rows(widget.model())
 
 
-def entries(actions: list[QAction]) -> Iterator[str]:
+def list_action_texts(actions: list[QAction]) -> Iterator[str]:
     for action in actions:
         yield f"{action.text()} {action.isEnabled()} {action.isVisible()} {action.toolTip()}"
         if isinstance(inner := action.menu(), QMenu):
             inner.aboutToShow.emit()
-            yield from entries(inner.actions())
+            yield from list_action_texts(inner.actions())
 
 
 def collect_window_texts(hands: Hands) -> Iterator[str]:
@@ -107,13 +107,13 @@ def collect_window_texts(hands: Hands) -> Iterator[str]:
         QApplication.processEvents()
         for widget in window.findChildren(QWidget):
             if widget.isVisible():
-                yield from texts(widget)
+                yield from list_texts(widget)
     for title, menu in window.menus.items():
         menu.aboutToShow.emit()
-        for entry in entries(menu.actions()):
+        for entry in list_action_texts(menu.actions()):
             yield f"{title}: {entry}"
     for group, actions in window.commands.list_groups():
-        for entry in entries(actions):
+        for entry in list_action_texts(actions):
             yield f"palette {group}: {entry}"
     for _, targets in commands.list_targets(hands.drill.world):
         for target in targets:
@@ -122,14 +122,14 @@ def collect_window_texts(hands: Hands) -> Iterator[str]:
             yield window.topology.summary
             for action in window.topology.list_actions(target):
                 action.hover()
-                yield f"preview {child(window.topology, QLabel, 'caption').text()}"
+                yield f"preview {find_child(window.topology, QLabel, 'caption').text()}"
     for voice in window.topology.list_voices():
         yield voice.item.face.spoken
         yield voice.item.toolTip()
     yield describe_state(hands.drill, running=False)
 
 
-def stops(hands: Hands) -> Iterator[str]:
+def list_stop_texts(hands: Hands) -> Iterator[str]:
     """Yield the texts for running until a time or condition, and the reasons to stop."""
     window = hands.window
     for name in ("time.next_event", "time.next_state", "time.next_alarm", "time.until"):
@@ -192,7 +192,7 @@ def search_panels(hands: Hands) -> Iterator[str]:
         window.palette_of_commands.field.setText(words)
         QApplication.processEvents()
         for widget in window.palette_of_commands.findChildren(QWidget):
-            yield from (f"palette {words}: {text}" for text in texts(widget))
+            yield from (f"palette {words}: {text}" for text in list_texts(widget))
         window.palette_of_commands.close_it()
         for place in DOCKS:
             window.desk.focus_view(place.name)
@@ -205,7 +205,7 @@ def search_panels(hands: Hands) -> Iterator[str]:
                 QApplication.processEvents()
                 for widget in panel.findChildren(QWidget):
                     if widget.isVisible():
-                        yield from (f"{place.name} {words}: {text}" for text in texts(widget))
+                        yield from (f"{place.name} {words}: {text}" for text in list_texts(widget))
                 field.clear()
 
 
@@ -225,7 +225,7 @@ def play_exam(hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def begin_exam(hands: Hands, mode: str, acts: tuple[str, ...]) -> None:
     window = hands.window
-    window.play.begin(small(('[[goal]]\nname = "served"', course(acts))), mode, seed=3)
+    window.play.begin(small(('[[goal]]\nname = "served"', play_course(acts))), mode, seed=3)
     window.session.play()
     hands.wait(SECONDS)
     window.topology.choose(ActionTarget("server", ("SERVER_A",)))
@@ -238,7 +238,7 @@ def collect_run_texts(
     yield from collect_window_texts(hands)
     yield from export_panels(hands, folder, patch)
     yield from search_panels(hands)
-    yield from stops(hands)
+    yield from list_stop_texts(hands)
 
 
 def test_in_an_exam_the_window_reveals_no_hidden_fault(play_exam: Taken) -> None:

@@ -373,7 +373,9 @@ class StageWidget(QWidget):
 def find_overlaps(widget: QWidget) -> list[tuple[str, str]]:
     """Return the pairs of texts that cover each other by more than an edge."""
     boxes = [
-        (text.words, text.box.adjusted(2.0, 4.0, -2.0, -4.0)) for text in painted.texts(widget) if text.words
+        (text.words, text.box.adjusted(2.0, 4.0, -2.0, -4.0))
+        for text in painted.list_texts(widget)
+        if text.words
     ]
     return [
         (a, b) for (a, box), (b, other_box) in itertools.combinations(boxes, 2) if box.intersects(other_box)
@@ -422,7 +424,7 @@ def test_text_of_the_stage_is_read_from_the_back_row(
         qtbot.addWidget(bare_stage)
         bare_stage.show()
         for bare_stage.view in views:
-            texts_painted = list(painted.texts(bare_stage))
+            texts_painted = list(painted.list_texts(bare_stage))
             assert len(texts_painted) >= 10
             small |= {text.words: round(text.size_px, 1) for text in texts_painted if text.size_px < min_size}
             cut |= {text.words for text in texts_painted if painted.ELLIPSIS in text.words}
@@ -447,12 +449,12 @@ def test_text_of_the_stage_is_read_from_the_back_row(
     low.show()
     for low.view in views:
         if isinstance(low.view, StageView):
-            words = {text.words for text in painted.texts(low)}
+            words = {text.words for text in painted.list_texts(low)}
             assert words >= {row.name for row in low.view.rows if row.sign is not None}
     low.view = views[-1]
     low.resize(1_600, 730)
     if isinstance(low.view, StageView):
-        words = {text.words for text in painted.texts(low)}
+        words = {text.words for text in painted.list_texts(low)}
         rows = [row for row in low.view.rows if row.sign is None and row.name in words]
         assert words >= {row.text for row in rows}, "no name without its value"
 

@@ -24,7 +24,7 @@ def begin(hands: Hands, name: str = "lab") -> None:
     hands.wait(2.0)
 
 
-def question(window: OpenWindow) -> QMessageBox:
+def find_question(window: OpenWindow) -> QMessageBox:
     box = window.irrevocable.box
     assert box is not None, "nothing is asked"
     assert box.isVisible()
@@ -32,7 +32,7 @@ def question(window: OpenWindow) -> QMessageBox:
 
 
 def answer(window: OpenWindow, yes: bool) -> None:
-    box = question(window)
+    box = find_question(window)
     role = QMessageBox.ButtonRole.DestructiveRole if yes else QMessageBox.ButtonRole.RejectRole
     next(button for button in box.buttons() if box.buttonRole(button) == role).click()
     QApplication.processEvents()
@@ -46,7 +46,7 @@ def test_every_irrevocable_action_asks_and_defaults_to_no(hands: Hands, name: st
     for key in (Key.Key_Return, Key.Key_Space, Key.Key_Escape):
         window.actions_by_name[name].trigger()
         assert not window.session.running, "the clock waits for the answer"
-        box = question(window)
+        box = find_question(window)
         assert "score" not in box.text(), "the lab keeps none"
         hands.qtbot.keyClick(box.defaultButton(), key)
         QApplication.processEvents()
@@ -75,7 +75,7 @@ def test_enter_presses_the_answer_that_has_the_focus(hands: Hands) -> None:
     begin(hands)
     drill = hands.drill
     window.actions_by_name["drill.finish"].trigger()
-    box = question(window)
+    box = find_question(window)
     yes = next(
         button for button in box.buttons() if box.buttonRole(button) == QMessageBox.ButtonRole.DestructiveRole
     )
@@ -122,7 +122,7 @@ def test_a_hint_with_a_cost_asks_and_a_free_one_does_not(hands: Hands) -> None:
     window = hands.window
     begin(hands, "automatic-failover")
     window.briefing.requested.emit("hint 1")
-    assert "point" in question(window).informativeText()
+    assert "point" in find_question(window).informativeText()
     answer(window, yes=False)
     assert hands.drill.hints == []
     window.briefing.requested.emit("hint 1")
@@ -156,7 +156,7 @@ def test_the_text_of_a_closed_window_can_be_reopened(hands: Hands) -> None:
     assert "SELECT precious" in window.console.list_drafts().values()
 
 
-def places(
+def find_positions(
     window: OpenWindow, kinds: tuple[type[QWidget], ...] = (QPushButton, QLabel)
 ) -> dict[QWidget, object]:
     return {
@@ -174,11 +174,11 @@ def test_a_notice_moves_nothing_and_takes_no_focus(hands: Hands) -> None:
     begin(hands)
     window.topology.setFocus()
     QApplication.processEvents()
-    before = places(window)
+    before = find_positions(window)
     for say in (window.notice.warn, window.notice.show_info):
         say("A sentence that is long enough for more than one line. " * 6)
         QApplication.processEvents()
-        assert places(window) == before
+        assert find_positions(window) == before
         assert window.topology.hasFocus()
 
 

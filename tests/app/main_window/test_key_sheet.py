@@ -95,9 +95,9 @@ def test_every_working_key_is_on_the_sheet(lab: OpenWindow) -> None:
     actions_by_key: dict[str, QObject] = {}
     for action in lab.findChildren(QAction):
         if not type(action.parent()).__module__.startswith("pyqtgraph"):
-            actions_by_key |= {_text(key): action for key in action.shortcuts()}
+            actions_by_key |= {_get_text(key): action for key in action.shortcuts()}
     for shortcut in lab.findChildren(QShortcut):
-        actions_by_key[_text(shortcut.key())] = shortcut
+        actions_by_key[_get_text(shortcut.key())] = shortcut
     assert len(actions_by_key) > 60
     assert not {
         key: _describe_object(item) for key, item in actions_by_key.items() if key not in listed | FOR_CLOSING
@@ -108,7 +108,7 @@ FOR_CLOSING = {"Esc"}
 """Keys that close the current dialog or panel."""
 
 
-def _text(key: QKeySequence) -> str:
+def _get_text(key: QKeySequence) -> str:
     return key.toString(QKeySequence.SequenceFormat.PortableText)
 
 

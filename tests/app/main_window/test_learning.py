@@ -18,7 +18,7 @@ FATAL = "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"
 BETTER = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
 
 
-def played_badly(hands: Hands) -> None:
+def play_badly(hands: Hands) -> None:
     """Play a run in which the session is removed right after the principal fails."""
     window = hands.window
     scenario = load_shipped_scenario("forced-service")
@@ -32,16 +32,18 @@ def played_badly(hands: Hands) -> None:
     hands.analyze()
 
 
-def bar_of(hands: Hands) -> LessonBar:
+def get_lesson_bar(hands: Hands) -> LessonBar:
     return hands.window.learning.bar
 
 
 def wait_for_review(hands: Hands) -> None:
-    hands.qtbot.waitUntil(lambda: not bar_of(hands).heading.text().startswith("Checking"), timeout=60_000)
+    hands.qtbot.waitUntil(
+        lambda: not get_lesson_bar(hands).heading.text().startswith("Checking"), timeout=60_000
+    )
 
 
 def test_a_mistake_is_found_retried_and_learned_by_keyboard(hands: Hands, profile: Profile) -> None:
-    played_badly(hands)
+    play_badly(hands)
     window = hands.window
     verdict = require(require(window.debrief.model).build_verdict())
     assert "You removed the mirroring session on SERVER_B (SET PARTNER OFF)." in verdict.sentence
@@ -52,7 +54,7 @@ def test_a_mistake_is_found_retried_and_learned_by_keyboard(hands: Hands, profil
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.tick == require(verdict.lesson).tick
     assert [item.line_without_time for item in hands.drill.journal] == [], "the position before it"
-    bar = bar_of(hands)
+    bar = get_lesson_bar(hands)
     assert bar.isVisible()
     assert "Mistake 1 of 1" in bar.heading.text()
     assert "FORCE_SERVICE" not in bar.text.text() + bar.steps.text(), "the player acts first"
@@ -89,20 +91,23 @@ def test_a_mistake_is_found_retried_and_learned_by_keyboard(hands: Hands, profil
 
 
 def test_an_action_without_effect_is_not_accepted_as_an_answer(hands: Hands) -> None:
-    played_badly(hands)
+    play_badly(hands)
     window = hands.window
     window.debrief.learn_wanted.emit()
     hands.search()
     window.do("sql SERVER_B SELECT mirroring_state_desc FROM sys.database_mirroring")
-    assert "Mistake 1 of 1" in bar_of(hands).heading.text(), "looking is free"
+    assert "Mistake 1 of 1" in get_lesson_bar(hands).heading.text(), "looking is free"
     window.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER RESUME")
     wait_for_review(hands)
-    assert "no effect" in bar_of(hands).heading.text() or "Not the best" in bar_of(hands).heading.text()
+    assert (
+        "no effect" in get_lesson_bar(hands).heading.text()
+        or "Not the best" in get_lesson_bar(hands).heading.text()
+    )
 
 
 def test_waiting_can_be_the_answer_and_the_answer_can_be_shown(hands: Hands) -> None:
-    played_badly(hands)
-    window, bar = hands.window, bar_of(hands)
+    play_badly(hands)
+    window, bar = hands.window, get_lesson_bar(hands)
     window.debrief.learn_wanted.emit()
     hands.search()
     bar.buttons["wait"].click()
@@ -116,13 +121,13 @@ def test_waiting_can_be_the_answer_and_the_answer_can_be_shown(hands: Hands) -> 
 
 
 def test_play_can_continue_from_a_lesson(hands: Hands, profile: Profile) -> None:
-    played_badly(hands)
+    play_badly(hands)
     window = hands.window
     window.debrief.learn_wanted.emit()
     hands.search()
     window.do(BETTER)
     wait_for_review(hands)
-    bar_of(hands).buttons["play"].click()
-    assert not bar_of(hands).isVisible()
+    get_lesson_bar(hands).buttons["play"].click()
+    assert not get_lesson_bar(hands).isVisible()
     assert window.play.run_id is not None
     assert [item.line_without_time for item in hands.drill.journal][-1] == BETTER

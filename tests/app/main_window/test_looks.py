@@ -38,7 +38,7 @@ from app.widgets.docks import AUTHOR, LEARNER, PRESENTER, PROFILES
 from app.widgets.scroll_container import ScrollContainer
 from tests import painted
 from tests.app.main_window.conftest import Hands, show_window
-from tests.children import child, scene_of
+from tests.children import find_child, get_scene
 from tests.open_window import OpenWindow
 from tests.painted import compute_contrast
 
@@ -62,8 +62,8 @@ def test_high_contrast_reaches_widgets_scene_and_plots(
     for widget in (lab, lab.topology, lab.charts, lab.console):
         assert theme.get_tokens(widget.palette()) is colors
     assert lab.topology.backgroundBrush().color() == colors.surface
-    assert scene_of(lab.topology).nodes["SERVER_A"].style.colors is colors
-    assert child(lab.charts, GraphicsLayoutWidget).backgroundBrush().color() == colors.surface
+    assert get_scene(lab.topology).nodes["SERVER_A"].style.colors is colors
+    assert find_child(lab.charts, GraphicsLayoutWidget).backgroundBrush().color() == colors.surface
     qtbot.keyClick(lab.topology, Qt.Key.Key_C, CTRL_ALT)
     assert theme.get_tokens(lab.palette()) is not colors
     theme.apply(qapp, theme.LIGHT)
@@ -85,7 +85,7 @@ def test_only_the_system_theme_follows_system_colors(
     for widget in (lab, lab.topology, lab.charts, lab.console):
         assert theme.get_tokens(widget.palette()) is colors
     assert lab.topology.backgroundBrush().color() == colors.surface
-    assert child(lab.charts, GraphicsLayoutWidget).backgroundBrush().color() == colors.surface
+    assert find_child(lab.charts, GraphicsLayoutWidget).backgroundBrush().color() == colors.surface
     theme.apply(qapp, theme.LIGHT)
 
 
@@ -167,7 +167,7 @@ def test_large_text_widens_the_brief(qapp: QApplication, lab: OpenWindow) -> Non
     line = lab.briefing.fontMetrics().height()
     assert lab.desk.docks["brief"].width() >= min(12 * line, 0.28 * lab.width())
     assert lab.desk.docks["brief"].width() > before
-    assert child(lab.transport, SpeedField).font().pointSizeF() == pytest.approx(
+    assert find_child(lab.transport, SpeedField).font().pointSizeF() == pytest.approx(
         2.0 * theme.BASE_POINTS * 1.05
     )
     title = next(label for label in lab.history.findChildren(QLabel) if label.text() == "History")
@@ -177,7 +177,7 @@ def test_large_text_widens_the_brief(qapp: QApplication, lab: OpenWindow) -> Non
 # --- recent files -------------------------------------------------------------------------------------------
 
 
-def recent(window: OpenWindow) -> list[QAction]:
+def list_recent_actions(window: OpenWindow) -> list[QAction]:
     menu = next(m for m in window.menus["&Drill"].findChildren(QMenu) + window.findChildren(QMenu)
                 if m.title() == "Recent &files")  # fmt: skip
     menu.aboutToShow.emit()
@@ -189,15 +189,18 @@ def test_recent_files_are_listed(tmp_path: Path, window: OpenWindow) -> None:
     for name in ("first.toml", "second.toml"):
         shutil.copy(str(source), tmp_path / name)
         window.open_file(str(tmp_path / name))
-    assert [action.text().split("  ")[1] for action in recent(window)[:2]] == ["second.toml", "first.toml"]
+    assert [action.text().split("  ")[1] for action in list_recent_actions(window)[:2]] == [
+        "second.toml",
+        "first.toml",
+    ]
     window.show_home()
-    recent(window)[1].trigger()
+    list_recent_actions(window)[1].trigger()
     assert window.pages.currentWidget() is window.brief
     (tmp_path / "second.toml").unlink()
-    removed_action = next(action for action in recent(window) if "second" in action.text())
+    removed_action = next(action for action in list_recent_actions(window) if "second" in action.text())
     assert not removed_action.isEnabled()
-    recent(window)[-1].trigger()
-    assert [action.text() for action in recent(window)] == ["Clear this list"]
+    list_recent_actions(window)[-1].trigger()
+    assert [action.text() for action in list_recent_actions(window)] == ["Clear this list"]
 
 
 def test_a_file_that_is_not_a_scenario_is_reported_and_not_remembered(
@@ -207,7 +210,7 @@ def test_a_file_that_is_not_a_scenario_is_reported_and_not_remembered(
     file.write_text("title = ")
     window.open_file(str(file))
     assert window.notice.text
-    assert len(recent(window)) == 1
+    assert len(list_recent_actions(window)) == 1
 
 
 @pytest.mark.slow
@@ -382,7 +385,7 @@ def test_enlarged_text_grows_everywhere(qapp: QApplication, lab: OpenWindow) -> 
 
     def sizes() -> dict[str, float]:
         wanted = {"SELECT", "Charts", "Brief", "2 min"}
-        return {text.words: text.size_px for text in painted.texts(lab) if text.words in wanted}
+        return {text.words: text.size_px for text in painted.list_texts(lab) if text.words in wanted}
 
     before = sizes()
     assert len(before) == 4
@@ -540,7 +543,7 @@ def test_full_screen_and_back_keeps_the_layout(qapp: QApplication, lab: OpenWind
     assert places() != before
 
 
-def _lightness(button: QAbstractButton) -> list[int]:
+def _measure_lightness(button: QAbstractButton) -> list[int]:
     """Return the lightness of each opaque pixel of the button's icon."""
     image = button.icon().pixmap(32, 32).toImage()
     pixels = (image.pixelColor(x, y) for x in range(image.width()) for y in range(image.height()))
@@ -560,9 +563,11 @@ def test_every_icon_stays_visible_after_a_theme_change(
     hidden = [
         button.accessibleName() or button.toolTip() or button.text()
         for button in lab.desk_page.findChildren(QAbstractButton)
-        if button.isVisible() and button.property("primary") is None and (lightness_values := _lightness(button))
+        if button.isVisible()
+        and button.property("primary") is None
+        and (lightness_values := _measure_lightness(button))
         and max(abs(lightness - ground) for lightness in lightness_values) < 60
-    ]  # fmt: skip
+    ]
     assert hidden == []
 
 

@@ -16,7 +16,7 @@ from app.words import formatting
 from tests import painted
 from tests.app.main_window.conftest import Hands
 from tests.cases import sample_cases
-from tests.children import child
+from tests.children import find_child
 from tests.open_window import OpenWindow
 
 
@@ -54,7 +54,7 @@ def has_cursor(strip: TimeStrip, t_s: float) -> bool:
     )
 
 
-def times(window: OpenWindow, name: str) -> list[float]:
+def list_times(window: OpenWindow, name: str) -> list[float]:
     return [row.t_s for row in window.desk.view(name).model.rows]
 
 
@@ -66,8 +66,8 @@ def drag(qtbot: Any, window: OpenWindow, from_s: float, to_s: float) -> None:
     places = []
     for t_s in (from_s, to_s):
         x = box.left() + (t_s - low) / (high - low) * box.width()
-        places.append(child(charts, GraphicsLayoutWidget).mapFromScene(x, box.center().y()))
-    viewport = child(charts, GraphicsLayoutWidget).viewport()
+        places.append(find_child(charts, GraphicsLayoutWidget).mapFromScene(x, box.center().y()))
+    viewport = find_child(charts, GraphicsLayoutWidget).viewport()
     qtbot.mousePress(viewport, Qt.MouseButton.LeftButton, pos=places[0])
     qtbot.mouseMove(viewport, QPoint(places[1].x() - 6, places[1].y()))
     qtbot.mouseMove(viewport, places[1])
@@ -96,21 +96,21 @@ def test_a_row_of_the_log_moves_every_cursor(qtbot: Any, window: OpenWindow, des
 def test_a_range_dragged_over_the_charts_filters_every_view(
     qtbot: Any, window: OpenWindow, desk: Hands
 ) -> None:
-    all_times = times(window, "events")
+    all_times = list_times(window, "events")
     drag(qtbot, window, 20.0, 33.0)
     assert window.moments.span == (pytest.approx(20.0, abs=1.0), pytest.approx(33.0, abs=1.0))
     low, high = window.charts.panels[0].plot.vb.viewRange()[0]
     assert (low, high) == pytest.approx(window.moments.span)
     for name in ("events", "error_log"):
-        assert all(low <= t_s <= high for t_s in times(window, name))
-    assert 0 < len(times(window, "events")) < len(all_times)
+        assert all(low <= t_s <= high for t_s in list_times(window, name))
+    assert 0 < len(list_times(window, "events")) < len(all_times)
     assert window.timing.model.rowCount() == 1
     window.moments.choose_span((0.0, 20.0))
     assert window.timing.model.rowCount() == 0
     close_button = next(b for b in window.charts.findChildren(QToolButton) if "✕" in b.text())
     desk.click(close_button)
     assert window.moments.span is None
-    assert times(window, "events") == all_times
+    assert list_times(window, "events") == all_times
     assert window.timing.model.rowCount() == 1
 
 
@@ -179,7 +179,7 @@ def test_an_unwritable_file_is_reported(
 
 @pytest.mark.slow
 def test_states_are_lanes_and_spoken(window: OpenWindow, desk: Hands) -> None:
-    state_words = [text.words for text in painted.texts(window.charts.states)]
+    state_words = [text.words for text in painted.list_texts(window.charts.states)]
     assert "SYNCHRONIZED" in state_words
     assert [part.split()[0] for part in window.charts.states.summary.split(", ")] == ["SERVER_A", "SERVER_B"]
     assert "SERVER_B DISCONNECTED" in window.charts.summary

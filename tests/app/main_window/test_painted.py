@@ -48,9 +48,9 @@ def test_every_painted_text_is_readable(stage: OpenWindow) -> None:
             stage.desk.focus_view(panel)
             settle()
             picture = stage.grab().toImage()
-            for text in painted.texts(stage):
-                seen_count += painted.contrast(text, picture, stage) is not None
-                ratio = painted.too_faint(text, picture, stage)
+            for text in painted.list_texts(stage):
+                seen_count += painted.measure_contrast(text, picture, stage) is not None
+                ratio = painted.find_faint_contrast(text, picture, stage)
                 if ratio is not None:
                     faint.append(f"{choice}: {text.words!r} {ratio:.1f}:1 in {text.location}")
     stage.appearance.set_theme(theme.LIGHT)
@@ -66,7 +66,7 @@ def test_a_faint_text_is_detected(stage: OpenWindow) -> None:
         label.setStyleSheet("color: #c8ccd2")
     settle()
     picture = stage.grab().toImage()
-    ratios = {t.words: painted.too_faint(t, picture, stage) for t in painted.texts(stage)}
+    ratios = {t.words: painted.find_faint_contrast(t, picture, stage) for t in painted.list_texts(stage)}
     nobody_ratios = [ratio for words, ratio in ratios.items() if "Nobody" in words]
     assert nobody_ratios
     assert nobody_ratios[0] is not None
@@ -83,7 +83,7 @@ def test_start_page_and_brief_have_room_for_their_texts(
     window.appearance.set_font_scale(scale)
     window.resize(*size)
     settle()
-    titles = [t for t in painted.texts(window) if isinstance(t.widget.parentWidget(), ScenarioPicker)]
+    titles = [t for t in painted.list_texts(window) if isinstance(t.widget.parentWidget(), ScenarioPicker)]
     # the placeholder of a field may end in an ellipsis
     titles = [t for t in titles if not isinstance(t.widget, QLineEdit)]
     faults = [
@@ -93,7 +93,7 @@ def test_start_page_and_brief_have_room_for_their_texts(
     ]
     window.choose("automatic-failover")
     settle()
-    texts_painted = [text for text in painted.texts(window) if not isinstance(text.widget, QLineEdit)]
+    texts_painted = [text for text in painted.list_texts(window) if not isinstance(text.widget, QLineEdit)]
     assert {"Back to the drills", "Start the clock"} <= {text.words for text in texts_painted}
     faults += [
         f"{t.words!r} {painted.describe_clipping(t, window)}"

@@ -93,7 +93,7 @@ TYPED = {"minuts", "nobody", "new-scenario", "database[0]", "timeline[0]"}
 """Texts typed by this test."""
 
 
-def pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
+def open_pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
     """Open each page of the window, and yield its name and widget."""
     window = hands.window
     yield "start", window
@@ -160,7 +160,7 @@ def list_texts(window: QWidget) -> Iterator[tuple[str, str]]:
             yield "action", action.text()
 
 
-def outside(text: str) -> str:
+def remove_pseudo_text(text: str) -> str:
     """Return the part of *text* that is not in the pseudo-locale's brackets."""
     kept_text, depth, offset = "", 0, 0
     text = re.sub(r"<[^<>]*>|&\w+;", " ", text).replace("&", "")
@@ -175,7 +175,7 @@ def outside(text: str) -> str:
     return kept_text
 
 
-def phrases(text: str) -> Iterable[str]:
+def split_phrases(text: str) -> Iterable[str]:
     return (part.strip(" ▾…&") for part in BETWEEN.split(text))
 
 
@@ -183,49 +183,49 @@ def phrases(text: str) -> Iterable[str]:
 def data() -> set[str]:
     """Return the texts of authors, split as they are compared, and product names."""
     texts = [
-        text for file in scenario_files.list_all_files()[0] for text in strings(file.load().model_dump())
+        text for file in scenario_files.list_all_files()[0] for text in list_strings(file.load().model_dump())
     ]
     texts += [
         field.key for section in list_sections() for model in section.models for field in list_fields(model)
     ]
     texts += [*VERBS, *SECTIONS, *(f"{perf.group}:{perf.name}" for perf in PERFS)]
-    return {phrase for text in texts for phrase in phrases(text)}
+    return {phrase for text in texts for phrase in split_phrases(text)}
 
 
-def strings(value: Any) -> Iterator[str]:
+def list_strings(value: Any) -> Iterator[str]:
     """Yield every string in nested plain data."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
         for part in value:
-            yield from strings(part)
+            yield from list_strings(part)
     elif isinstance(value, str):
         yield value
 
 
-def unsaid(text: str) -> Iterator[str]:
+def find_untranslated_texts(text: str) -> Iterator[str]:
     """Yield the parts that are not translated: the text itself, or a quotation in a sentence."""
     if not isinstance(text, LocalizableMessage):
         yield text
         return
     for _, value in text.args:
         if isinstance(value, str):
-            yield from unsaid(value)
+            yield from find_untranslated_texts(value)
 
 
-def of_the_run(drill: Drill | None) -> set[str]:
+def list_run_texts(drill: Drill | None) -> set[str]:
     """Return the texts of servers, trainee and author in this run."""
     if drill is None:
         return set()
-    texts = [text for event in drill.events for text in unsaid(event.text)]
+    texts = [text for event in drill.events for text in find_untranslated_texts(event.text)]
     for item in (
         *drill.journal,
         *(play_reference(drill.scenario, drill.seed).journal if drill.scenario.solution else ()),
     ):
         texts += [" ".join(item.line_without_time.split()), *item.args]
     texts += [reference for _, reference in drill.published.values()]
-    texts += strings(drill.scenario.model_dump())
-    return {phrase for text in texts for phrase in phrases(text)}
+    texts += list_strings(drill.scenario.model_dump())
+    return {phrase for text in texts for phrase in split_phrases(text)}
 
 
 @pytest.mark.slow
@@ -234,10 +234,10 @@ def test_every_text_of_the_window_is_translatable_and_fits(hands: Hands, data: s
     """The pseudo-locale is longer than German, which is a third longer than English."""
     plain_texts: set[str] = set()
     short: set[str] = set()
-    for page, window in pages(hands):
-        known_texts = data | of_the_run(hands.window.session.drill) | TYPED
+    for page, window in open_pages(hands):
+        known_texts = data | list_run_texts(hands.window.session.drill) | TYPED
         for location, text in list_texts(window):
-            for phrase in phrases(outside(text)):
+            for phrase in split_phrases(remove_pseudo_text(text)):
                 if not DATA.fullmatch(phrase) and phrase not in known_texts:
                     plain_texts.add(f"{page}, {location}: {phrase!r} in {text[:80]!r}")
         for _ in range(4):
@@ -258,7 +258,7 @@ def test_every_text_of_the_exports_is_translatable(data: set[str]) -> None:
         drill.advance_to(drill.tick + 9_000)
         drill.apply_line(line)
     drill.apply_line("finish")
-    known_texts = data | of_the_run(drill)
+    known_texts = data | list_run_texts(drill)
     language.use_language(language.PSEUDO)
     try:
         source = build_source(drill)
@@ -275,13 +275,13 @@ def test_every_text_of_the_exports_is_translatable(data: set[str]) -> None:
     plain_texts = {
         f"{phrase!r} in {text[:80]!r}"
         for text in texts
-        for phrase in phrases(outside(text))
+        for phrase in split_phrases(remove_pseudo_text(text))
         if not DATA.fullmatch(phrase) and phrase not in known_texts
     }
     assert not plain_texts, "\n".join(sorted(plain_texts))
 
 
-def _scrolls(widget: QWidget) -> bool:
+def _can_scroll(widget: QWidget) -> bool:
     parent: QWidget | None = widget
     while parent is not None and not isinstance(parent, QScrollArea):
         parent = parent.parentWidget()
@@ -291,7 +291,7 @@ def _scrolls(widget: QWidget) -> bool:
 def find_clipping(widget: QAbstractButton | QLabel) -> Iterator[str]:
     if "[!!!" not in widget.text() or widget.text() in widget.toolTip():
         return  # data that may be elided; the tooltip shows all of it
-    if isinstance(widget, QLabel) and widget.wordWrap() and _scrolls(widget):
+    if isinstance(widget, QLabel) and widget.wordWrap() and _can_scroll(widget):
         return
     if isinstance(widget, QLabel) and widget.wordWrap():
         if widget.heightForWidth(widget.width()) > widget.height() + 1:

@@ -208,5 +208,5 @@ def test_every_fact_of_a_file_is_shown_in_full(window: OpenWindow, file: Path) -
     wide = table.fontMetrics().horizontalAdvance(compute_sha256(FOREIGN))
     assert lines >= wide / table.columnWidth(1)
     assert table.rowHeight(digest) > table.rowHeight(0)
-    painted_in = {text.words for text in painted.texts(window) if text.widget is table.viewport()}
+    painted_in = {text.words for text in painted.list_texts(window) if text.widget is table.viewport()}
     assert not any(painted.ELLIPSIS in words for words in painted_in)

@@ -12,9 +12,9 @@ from app.views.topology.canvas import LEAST_PX
 from app.words import language
 from engine.drill.running.drill import Drill
 from tests.cases import sample_cases
-from tests.children import scene_of
+from tests.children import get_scene
 from tests.open_window import OpenWindow
-from tests.painted import texts
+from tests.painted import list_texts
 from tests.shipped_scenarios import LABS, NAMES, load_shipped_scenario
 
 SIZES = ((1366, 768), (1920, 1080))
@@ -49,7 +49,7 @@ def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
             small |= {
                 f"{name} {locale}": px
                 for name in NAMES[first::4]
-                if (px := least_px(canvas, name)) < LEAST_PX
+                if (px := measure_smallest_text(canvas, name)) < LEAST_PX
             }
         finally:
             language.use_language(language.ENGLISH)
@@ -58,17 +58,17 @@ def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
     assert not small
 
 
-def least_px(canvas: Topology, name: str) -> float:
+def measure_smallest_text(canvas: Topology, name: str) -> float:
     """Return the height of the smallest text of a scenario; for labs, of the text really painted."""
     drill = Drill(load_shipped_scenario(name), seed=1)
     drill.advance_to(round(100 * PLAYED_S))
     canvas.show_drill(drill)
     canvas.fit()
-    claimed = canvas.get_zoom() * scene_of(canvas).compute_least_text_px()
+    claimed = canvas.get_zoom() * get_scene(canvas).compute_least_text_px()
     if name not in LABS:
         return claimed
-    for node in scene_of(canvas).nodes.values():  # a cached card is a picture, not text
+    for node in get_scene(canvas).nodes.values():  # a cached card is a picture, not text
         node.setCacheMode(QGraphicsItem.CacheMode.NoCache)
-    painted = [text.size_px for text in texts(canvas) if text.widget is canvas.viewport()]
+    painted = [text.size_px for text in list_texts(canvas) if text.widget is canvas.viewport()]
     assert len(painted) > 20
     return min(claimed, *painted)

@@ -50,7 +50,7 @@ def begin(hands: Hands, name: str = "automatic-failover", mode: str = "practice"
     hands.window.session.set_speed(20.0)
 
 
-def with_a_failover(hands: Hands, mode: str = "practice") -> Drill:
+def play_with_failover(hands: Hands, mode: str = "practice") -> Drill:
     """Play 80 s; SERVER_A loses power at about 59 s."""
     begin(hands, mode=mode)
     hands.wait(80.0)
@@ -58,11 +58,11 @@ def with_a_failover(hands: Hands, mode: str = "practice") -> Drill:
     return hands.drill
 
 
-def texts(page: QWidget) -> str:
+def list_texts(page: QWidget) -> str:
     return "\n".join(label.text() for label in page.findChildren(QLabel))
 
 
-def button(page: QWidget, text: str) -> QPushButton:
+def find_button(page: QWidget, text: str) -> QPushButton:
     return next(b for b in page.findChildren(QPushButton) if b.text().startswith(text) and b.isVisible())
 
 
@@ -77,7 +77,7 @@ def click_at(hands: Hands, t_s: float) -> None:
 
 
 def test_a_click_on_the_timeline_shows_the_past_and_the_bar_returns(hands: Hands) -> None:
-    live = with_a_failover(hands)
+    live = play_with_failover(hands)
     window, end = hands.window, live.compute_state_hash()
     click_at(hands, 30.0)
     assert window.session.looking_back
@@ -95,7 +95,7 @@ def test_a_click_on_the_timeline_shows_the_past_and_the_bar_returns(hands: Hands
 
 
 def test_dragging_scrubs_through_the_run(hands: Hands, qtbot: QtBot) -> None:
-    with_a_failover(hands)
+    play_with_failover(hands)
     timeline, middle = hands.window.timeline, hands.window.timeline.height() // 2
     qtbot.mousePress(timeline, Qt.MouseButton.LeftButton, pos=QPoint(round(timeline.compute_x(70.0)), middle))
     times_s = []
@@ -108,7 +108,7 @@ def test_dragging_scrubs_through_the_run(hands: Hands, qtbot: QtBot) -> None:
 
 @pytest.mark.slow
 def test_keys_step_through_marks(hands: Hands) -> None:
-    live = with_a_failover(hands)
+    live = play_with_failover(hands)
     window = hands.window
 
     def walk(key: Qt.Key) -> float:
@@ -126,7 +126,7 @@ def test_keys_step_through_marks(hands: Hands) -> None:
 @pytest.mark.slow
 def test_a_held_key_does_not_outrun_the_window(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     """Key presses during the display of a moment are combined, so that no work remains after the key is released."""
-    with_a_failover(hands)
+    play_with_failover(hands)
     window = hands.window
     walked = []
     for _ in range(4):
@@ -151,7 +151,7 @@ def test_a_held_key_does_not_outrun_the_window(hands: Hands, monkeypatch: pytest
 
 
 def test_an_exam_cannot_be_rewound(hands: Hands) -> None:
-    live = with_a_failover(hands, mode="exam")
+    live = play_with_failover(hands, mode="exam")
     window = hands.window
     click_at(hands, 30.0)
     assert hands.drill is live
@@ -166,7 +166,7 @@ def test_an_exam_cannot_be_rewound(hands: Hands) -> None:
 
 
 def test_the_timeline_marks_detections_and_transitions(hands: Hands) -> None:
-    with_a_failover(hands)
+    play_with_failover(hands)
     kinds = {marker.kind for marker in hands.window.timeline.markers}
     assert {"fault", "detection", "transition", "failover", "reached"} <= kinds
 
@@ -176,7 +176,7 @@ def test_the_timeline_marks_detections_and_transitions(hands: Hands) -> None:
 
 def branch_without_witness(hands: Hands) -> Drill:
     """Create a branch at 30 s in which the witness is removed."""
-    with_a_failover(hands)
+    play_with_failover(hands)
     click_at(hands, 30.0)
     hands.click(hands.window.replay.bar.go_on)
     hands.window.do("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
@@ -209,7 +209,7 @@ def test_branch_names_are_complete_at_any_text_size(hands: Hands) -> None:
     QApplication.processEvents()
     page = window.branches.page
     assert page is not None
-    painted_words = [text.words for text in painted.texts(page.tree.viewport())]
+    painted_words = [text.words for text in painted.list_texts(page.tree.viewport())]
     assert any("branch 1" in words for words in painted_words)
     assert not [words for words in painted_words if painted.ELLIPSIS in words]
 
@@ -224,7 +224,7 @@ def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot:
     assert page.tree.horizontalScrollBar().maximum() == 0, "columns that cannot be seen"
     assert window.pages.currentWidget() == page
     assert page.selected_branch == "branch 1"
-    labels = texts(page.comparison)
+    labels = list_texts(page.comparison)
     assert "The runs diverge at 0:" in labels
     assert "SET WITNESS OFF" in labels
     assert "≠" in labels
@@ -315,7 +315,7 @@ def test_the_brief_describes_the_played_variant(hands: Hands) -> None:
 # --- debrief, files -----------------------------------------------------------------------------------------
 
 
-def finished_badly(hands: Hands) -> None:
+def finish_badly(hands: Hands) -> None:
     begin(hands)
     hands.wait(70.0)
     hands.window.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
@@ -326,7 +326,7 @@ def finished_badly(hands: Hands) -> None:
 
 
 def test_each_mistake_can_be_retried_and_viewed(hands: Hands, profile: Profile) -> None:
-    finished_badly(hands)
+    finish_badly(hands)
     window = hands.window
     refused = next(m for m in window.debriefing._source.review.mistakes if "rejected" in m.what)
     points = hands.open_tab(POINTS)
@@ -350,7 +350,7 @@ def test_each_mistake_can_be_retried_and_viewed(hands: Hands, profile: Profile) 
 
 def test_a_retry_leaves_time_to_act_before_the_mistake(hands: Hands) -> None:
     """Enter starts a paused retry before the mistake, and a notice names the next event and its time."""
-    finished_badly(hands)
+    finish_badly(hands)
     window = hands.window
     hands.analyze()
     verdict = require(require(window.debrief.model).build_verdict())
@@ -378,7 +378,7 @@ def test_an_old_run_is_viewed_with_its_branches(hands: Hands, profile: Profile) 
     hands.window.debriefing.show_stored(row.run_id)
     assert hands.window.pages.currentWidget() is hands.window.debrief
     hands.open_tab(STORY)
-    assert "What happened, and why" in texts(require(hands.window.debrief))
+    assert "What happened, and why" in list_texts(require(hands.window.debrief))
     hands.window.branches.show()
     assert hands.window.branches.page is not None
     assert hands.window.play.branches is not None
@@ -388,12 +388,12 @@ def test_an_old_run_is_viewed_with_its_branches(hands: Hands, profile: Profile) 
 @pytest.mark.usefixtures("style_sheet")
 def test_with_large_text_on_a_small_screen_the_debrief_does_not_scroll_sideways(hands: Hands) -> None:
     """No text is cut off, because columns are placed below one another."""
-    finished_badly(hands)
+    finish_badly(hands)
     window, page = hands.window, hands.window.debrief
     hands.analyze()
     hands.open_tab(EVIDENCE)
     QApplication.processEvents()
-    wide = texts(page)
+    wide = list_texts(page)
     window.appearance.set_font_scale(2.0)
     window.resize(1024, 768)
     for _ in range(4):
@@ -401,17 +401,17 @@ def test_with_large_text_on_a_small_screen_the_debrief_does_not_scroll_sideways(
     assert page.verticalScrollBar().maximum() > 0
     assert page.horizontalScrollBar().maximum() == 0
     assert "Met?" in wide
-    assert "Met: yes" in texts(page)
+    assert "Met: yes" in list_texts(page)
     assert require(page.widget()).width() <= page.viewport().width()
     window.appearance.set_font_scale(1.0)
     for _ in range(4):
         QApplication.processEvents()
-    assert "Met?" in texts(page)
-    assert texts(hands.open_tab(EVIDENCE)) in wide
+    assert "Met?" in list_texts(page)
+    assert list_texts(hands.open_tab(EVIDENCE)) in wide
 
 
 def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch) -> None:
-    finished_badly(hands)
+    finish_badly(hands)
     hands.analyze()
     for kind, (ending, *_) in debrief_page.EXPORTS.items():
         file = tmp_path / f"{kind}{ending}"
@@ -446,7 +446,7 @@ def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch) -> N
 
 
 def test_an_export_waits_for_the_analysis(hands: Hands, tmp_path: Path, monkeypatch) -> None:
-    finished_badly(hands)
+    finish_badly(hands)
     file = tmp_path / "run.html"
     monkeypatch.setattr("PySide6.QtWidgets.QFileDialog.getSaveFileName", lambda *_, **__: (str(file), ""))
     hands.window.debrief.export_wanted.emit("html")
@@ -457,7 +457,7 @@ def test_an_export_waits_for_the_analysis(hands: Hands, tmp_path: Path, monkeypa
 
 
 def test_a_run_file_is_opened_and_compared(hands: Hands, tmp_path: Path, monkeypatch) -> None:
-    finished_badly(hands)
+    finish_badly(hands)
     file = tmp_path / "run.json"
     monkeypatch.setattr("PySide6.QtWidgets.QFileDialog.getSaveFileName", lambda *_, **__: (str(file), ""))
     hands.analyze()
@@ -476,7 +476,7 @@ def test_a_run_file_is_opened_and_compared(hands: Hands, tmp_path: Path, monkeyp
     assert "is not a Mirrordrill run" in hands.window.notice.text
 
 
-def mended_in_the_lab(hands: Hands) -> None:
+def repair_in_lab(hands: Hands) -> None:
     begin(hands, "lab", "lab")
     hands.wait(10.0)
     hands.window.do("power-off SERVER_A")
@@ -489,7 +489,7 @@ def mended_in_the_lab(hands: Hands) -> None:
 def test_another_scenario_is_not_replaced_after_a_name_change(
     hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mended_in_the_lab(hands)
+    repair_in_lab(hands)
     other_file, questions, answer = tmp_path / "my-drill.toml", [], QMessageBox.StandardButton.No
     other_file.write_text("of somebody")
 
@@ -511,7 +511,7 @@ def test_another_scenario_is_not_replaced_after_a_name_change(
 def test_a_run_that_cannot_be_written_keeps_the_existing_scenario(
     hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mended_in_the_lab(hands)
+    repair_in_lab(hands)
     file = tmp_path / "my-drill.toml"
     file.write_text("of somebody")
 
@@ -532,7 +532,7 @@ def save_as_scenario(hands: Hands, file: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_a_lab_session_becomes_a_scenario(
     hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mended_in_the_lab(hands)
+    repair_in_lab(hands)
     save_as_scenario(hands, tmp_path / "my-drill.toml", monkeypatch)
     assert "Saved" in hands.window.notice.text
     recorded_scenario = load_scenario((tmp_path / "my-drill.toml").read_text(), "my-drill.toml")
@@ -579,7 +579,7 @@ def test_recorded_branches_survive_a_restart(hands: Hands, profile: Profile, tmp
 
 @pytest.mark.slow
 def test_a_long_run_replays_in_slices_and_can_be_stopped(hands: Hands, profile: Profile) -> None:
-    finished_badly(hands)
+    finish_badly(hands)
     window, session = hands.window, hands.window.session
     window.show_home()
     (row,) = profile.list_results()
@@ -598,13 +598,13 @@ def test_a_long_run_replays_in_slices_and_can_be_stopped(hands: Hands, profile: 
     assert window.loading.isHidden()
     assert window.pages.currentWidget() == window.debrief
     hands.open_tab(STORY)
-    assert "What happened, and why" in texts(window.debrief)
+    assert "What happened, and why" in list_texts(window.debrief)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("style_sheet")  # the style sheet passes the larger text on
 def test_canceling_the_reference_keeps_the_run(hands: Hands) -> None:
-    finished_badly(hands)
+    finish_badly(hands)
     window, session = hands.window, hands.window.session
     tree = window.play.branches
     session.host.at_once_s = 0.0
@@ -657,29 +657,29 @@ def test_the_analysis_runs_in_the_background_and_ends_with_the_page(
     hands: Hands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = hands.window
-    monkeypatch.setattr("app.main_window.debrief_page.REVIEW_BUDGET_S", 0.0)
-    with_a_failover(hands)
+    monkeypatch.setattr("app.main_window.debrief_page.REVIEW_AT_ONCE_S", 0.0)
+    play_with_failover(hands)
     window.session.apply_input("finish")
     assert window.pages.currentWidget() is window.debrief
     assert window.debriefing.analyzing, "it has begun"
     assert not window.session.busy, "and nothing waits for it"
     assert window.loading.isHidden()
-    assert "Not passed" in texts(require(window.debrief))
-    assert "Looking for the biggest mistake…" in texts(require(window.debrief))
+    assert "Not passed" in list_texts(require(window.debrief))
+    assert "Looking for the biggest mistake…" in list_texts(require(window.debrief))
     window.show_home()
     assert not window.debriefing.analyzing, "with the page it ends"
 
 
 def test_the_curve_is_drawn_before_the_analysis_is_complete(hands: Hands) -> None:
     window = hands.window
-    with_a_failover(hands)
+    play_with_failover(hands)
     window.session.apply_input("finish")
     hands.qtbot.waitUntil(lambda: require(window.debrief.model).account is not None, timeout=60_000)
     account = require(require(window.debrief.model).account)
     assert account.curve
     assert require(window.debrief.model).provisional == window.debriefing.analyzing
     hands.analyze()
-    assert "Analysis finished" in texts(window.debrief)
+    assert "Analysis finished" in list_texts(window.debrief)
 
 
 def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -694,11 +694,11 @@ def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch
 
     move = RunSegment(100, 200, "", 50.0, 20.0, "blunder", (parse_line("power-on SERVER_A"),))
     monkeypatch.setattr("app.main_window.debrief_page.build_account", account)
-    with_a_failover(hands)
+    play_with_failover(hands)
     window.session.apply_input("finish")
     hands.analyze()
     for _ in range(2):
-        hands.click(button(window.debrief, "Search longer"))
+        hands.click(find_button(window.debrief, "Search longer"))
         hands.analyze()
     (first_runs, _), *_ = requests
     assert requests == [
@@ -710,7 +710,7 @@ def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch
 
 def test_the_best_continuation_can_be_watched_and_taken_over(hands: Hands) -> None:
     window = hands.window
-    with_a_failover(hands)
+    play_with_failover(hands)
     window.session.apply_input("power-off SERVER_B")
     window.session.apply_input("finish")
     hands.analyze()

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QMessageBox
 from app.storage import Profile
 from app.widgets.tables import TableView
 from tests.app.main_window.conftest import Hands
-from tests.children import child
+from tests.children import find_child
 
 Key = Qt.Key
 ROW = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
@@ -27,7 +27,7 @@ def pick(box: QComboBox, text: str) -> None:
     box.activated.emit(box.currentIndex())
 
 
-def answering(monkeypatch: pytest.MonkeyPatch, role: QMessageBox.ButtonRole) -> list[str]:
+def answer_questions(monkeypatch: pytest.MonkeyPatch, role: QMessageBox.ButtonRole) -> list[str]:
     """Answer all following questions with the button of *role*, and return the list of questions."""
     questions: list[str] = []
 
@@ -47,7 +47,7 @@ def test_runs_are_found_compared_and_deleted(
     for name, mode in (("lab", "lab"), ("automatic-failover", "practice"), ("automatic-failover", "exam")):
         play(hands, name, mode, 1.0)
     window.show_history()
-    page, table = window.history, child(window.history, TableView)
+    page, table = window.history, find_child(window.history, TableView)
 
     def modes() -> list[str]:
         return [run.mode for run in table.table.rows]
@@ -71,12 +71,12 @@ def test_runs_are_found_compared_and_deleted(
     assert window.pages.currentWidget() == page
     assert modes() == ["exam", "practice"], "what was chosen stays"
 
-    cancel = answering(monkeypatch, QMessageBox.ButtonRole.RejectRole)
+    cancel = answer_questions(monkeypatch, QMessageBox.ButtonRole.RejectRole)
     hands.press(Key.Key_Delete, target=table)
     assert len(cancel) == 1
     assert len(profile.list_results()) == 3
     monkeypatch.undo()
-    questions = answering(monkeypatch, QMessageBox.ButtonRole.DestructiveRole)
+    questions = answer_questions(monkeypatch, QMessageBox.ButtonRole.DestructiveRole)
     table.selectionModel().select(table.table.index(1, 0), ROW)
     assert page.compare.text() == "Compare"
     hands.click(page.delete)

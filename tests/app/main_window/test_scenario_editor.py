@@ -25,7 +25,7 @@ from app.widgets import keys
 from app.widgets.highlight import HIGHLIGHTED_LENGTH_MAX
 from app.widgets.prose import Prose
 from tests.app.main_window.conftest import Hands, show_window
-from tests.children import child
+from tests.children import find_child
 from tests.open_window import OpenWindow
 
 
@@ -45,7 +45,7 @@ def put_cursor(page: ScenarioEditor, preceding_text: str) -> None:
     page.text.setFocus()
 
 
-def findings(page: ScenarioEditor) -> list[str]:
+def list_findings(page: ScenarioEditor) -> list[str]:
     rows = page.findings.rows
     return [rows.item(row).text() for row in range(rows.count())]
 
@@ -56,7 +56,7 @@ def test_a_mistake_is_reported_with_its_line_while_typing(hands: Hands, page: Sc
     hands.qtbot.keyClicks(page.text, "X")
     page.update_reading()
     assert page.scenario is None
-    (finding,) = findings(page)
+    (finding,) = list_findings(page)
     line = page.text.toPlainText()[: page.text.toPlainText().index('"SERVER_XA"')].count("\n") + 1
     assert finding.startswith(f"{line}:")
     assert "SERVER_XA" in finding
@@ -83,14 +83,14 @@ def test_moving_an_entry_is_one_undo_step(hands: Hands, page: ScenarioEditor) ->
 def test_typing_is_checked_after_a_pause(hands: Hands, page: ScenarioEditor) -> None:
     put_cursor(page, 'level = "')
     hands.qtbot.keyClicks(page.text, "x")
-    hands.qtbot.waitUntil(lambda: bool(findings(page)) and "xbeginner" in findings(page)[0])
+    hands.qtbot.waitUntil(lambda: bool(list_findings(page)) and "xbeginner" in list_findings(page)[0])
 
 
 def test_the_solution_and_doing_nothing_are_both_played(hands: Hands, page: ScenarioEditor) -> None:
     page.tools["edit.try"].trigger()
     expected = "The solution earns 100 of 100, doing nothing 0."
     hands.qtbot.waitUntil(lambda: page.findings.heading == expected, timeout=60_000)
-    assert any(row.startswith("Protection: 50 / 50") for row in findings(page))
+    assert any(row.startswith("Protection: 50 / 50") for row in list_findings(page))
 
 
 def test_the_edited_text_can_be_played(hands: Hands, page: ScenarioEditor) -> None:
@@ -313,8 +313,8 @@ def test_the_preview_shows_the_brief_for_each_reader(
     assert brief.isVisible()
     assert brief.mode == mode
     assert not brief.findChildren(QPushButton)[0].isVisible()  # a preview cannot start the drill
-    parts = child(brief, QLabel, "title"), child(brief, QLabel, "goals")
-    words = "".join(part.text() for part in parts) + child(brief, Prose, "appendix").toPlainText()
+    parts = find_child(brief, QLabel, "title"), find_child(brief, QLabel, "goals")
+    words = "".join(part.text() for part in parts) + find_child(brief, Prose, "appendix").toPlainText()
     assert "The mirror restarts" in words
     assert "SERVER_B is the mirror of Sales again" in words
     assert visible in words
@@ -328,11 +328,11 @@ def test_the_preview_follows_the_text_and_survives_errors(hands: Hands, page: Sc
     put_cursor(page, 'title = "')
     hands.qtbot.keyClicks(page.text, "Now: ")
     page.update_reading()
-    assert child(brief, QLabel, "title").text() == "Now: The mirror restarts"
+    assert find_child(brief, QLabel, "title").text() == "Now: The mirror restarts"
     hands.qtbot.keyClicks(page.text, '"')
     page.update_reading()
     assert page.scenario is None
-    assert child(brief, QLabel, "title").text() == "Now: The mirror restarts"
+    assert find_child(brief, QLabel, "title").text() == "Now: The mirror restarts"
     assert "revious preview" in page.preview.message.text()
     assert page.text.hasFocus()
 
@@ -529,7 +529,7 @@ def test_a_long_trial_run_blocks_neither_editing_nor_closing(hands: Hands, page:
     page.tools["edit.try"].trigger()
     hands.qtbot.keyClicks(page.text, "x")
     page.update_reading()
-    assert findings(page)[0].startswith("1:")
+    assert list_findings(page)[0].startswith("1:")
     page.stop()
 
 

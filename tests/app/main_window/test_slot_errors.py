@@ -37,7 +37,7 @@ def raise_in(hook: SlotErrors, text: str = "boom") -> None:
         hook(*sys.exc_info())
 
 
-def boxes(hands: Hands) -> list[QMessageBox]:
+def list_message_boxes(hands: Hands) -> list[QMessageBox]:
     return [box for box in hands.window.findChildren(QMessageBox) if box.isVisible()]
 
 
@@ -52,7 +52,7 @@ def test_the_program_continues_and_names_the_error_log(
     raise_in(errors)
     assert printed_lines == ["KeyError('boom')"]
     assert not window.session.running
-    (box,) = boxes(hands)
+    (box,) = list_message_boxes(hands)
     assert "KeyError('boom')" in box.text()
     log = (tmp_path / "errors.log").read_text("utf-8")
     assert "KeyError: 'boom'" in log
@@ -69,10 +69,10 @@ def test_a_repeated_error_is_logged_each_time_and_shown_once(
 ) -> None:
     for number in range(5):
         raise_in(errors, str(number))
-    assert len(boxes(hands)) == 1
-    boxes(hands)[0].accept()
+    assert len(list_message_boxes(hands)) == 1
+    list_message_boxes(hands)[0].accept()
     raise_in(errors, "again")
-    assert boxes(hands) == []
+    assert list_message_boxes(hands) == []
     assert (tmp_path / "errors.log").read_text("utf-8").count("Traceback") == 6
 
 

@@ -28,7 +28,7 @@ def _english_again(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Itera
         translator.deleteLater()
 
 
-def entry(window: OpenWindow, text: str) -> QAction:
+def find_action(window: OpenWindow, text: str) -> QAction:
     menus = window.menus["&View"].findChildren(QMenu)
     return next(action for menu in menus for action in menu.actions() if action.text() == text)
 
@@ -37,9 +37,9 @@ def test_the_language_is_selected_in_the_menu_and_applies_from_the_next_start(
     qapp: QApplication, window: OpenWindow, store: WindowSettings
 ) -> None:
     assert require(window.findChild(QAction, "drill.quit")).text() == "Quit"
-    entry(window, "Deutsch").trigger()
-    assert entry(window, "Deutsch").isChecked()
-    assert not entry(window, "English").isChecked()
+    find_action(window, "Deutsch").trigger()
+    assert find_action(window, "Deutsch").isChecked()
+    assert not find_action(window, "English").isChecked()
     assert tr("Quit") == "Quit"  # visible texts keep their language
     set_start_language(qapp, store)  # the next start changes it
     assert tr("Quit") == "Beenden"

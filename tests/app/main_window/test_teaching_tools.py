@@ -17,9 +17,9 @@ from app.views.topology.scene import DIMMED
 from app.views.topology.tools import CanvasTools, FindBox
 from engine.drill.running.drill import Drill
 from tests.app.main_window.conftest import Hands, show_window
-from tests.children import child, scene_of
+from tests.children import find_child, get_scene
 from tests.open_window import OpenWindow
-from tests.screenshots import lab_of
+from tests.screenshots import build_lab_of
 
 # warning of the offscreen plugin about menus
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -55,7 +55,7 @@ def test_a_note_is_written_stored_with_its_scenario_and_removed(
     lab.brief.started.emit("lab")
     assert [note[0] for note in topology.list_notes()] == ["nobody asked this one"]
     topology.setFocus()
-    scene_of(topology).notes[0].setSelected(True)
+    get_scene(topology).notes[0].setSelected(True)
     qtbot.keyClick(topology, Qt.Key.Key_Delete)
     assert topology.list_notes() == []
 
@@ -63,19 +63,19 @@ def test_a_note_is_written_stored_with_its_scenario_and_removed(
 def test_plain_letters_change_nothing(qtbot: Any, lab: OpenWindow) -> None:
     lab.topology.choose(A)
     qtbot.keyClicks(lab.topology, "sns")
-    assert scene_of(lab.topology).notes == []
-    assert scene_of(lab.topology).lit == set()
+    assert get_scene(lab.topology).notes == []
+    assert get_scene(lab.topology).lit == set()
 
 
 @pytest.mark.slow
 def test_an_empty_note_disappears(qtbot: Any, lab: OpenWindow) -> None:
     qtbot.keyClick(lab.topology, Qt.Key.Key_N, Qt.KeyboardModifier.ShiftModifier)
     qtbot.keyClick(lab.topology, Qt.Key.Key_Escape)
-    assert scene_of(lab.topology).notes == []
+    assert get_scene(lab.topology).notes == []
 
 
 def test_the_spotlight_dims_everything_else(qtbot: Any, lab: OpenWindow) -> None:
-    topology, scene = lab.topology, scene_of(lab.topology)
+    topology, scene = lab.topology, get_scene(lab.topology)
     for target in (A, B):
         topology.choose(target)
         qtbot.keyClick(topology, Qt.Key.Key_S, Qt.KeyboardModifier.ShiftModifier)
@@ -96,29 +96,29 @@ def test_the_spotlight_has_a_global_key(qtbot: Any, lab: OpenWindow) -> None:
     lab.desk.focus_view("events")
     modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_S, modifiers)
-    assert scene_of(lab.topology).lit == {B}
+    assert get_scene(lab.topology).lit == {B}
 
 
 def test_names_are_found_by_typing(qtbot: Any, lab: OpenWindow) -> None:
     topology = lab.topology
     qtbot.keyClick(topology, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
-    qtbot.keyClicks(child(topology, FindBox), "server")
+    qtbot.keyClicks(find_child(topology, FindBox), "server")
     assert topology.get_target() == A
-    qtbot.keyClick(child(topology, FindBox), Qt.Key.Key_Return)
+    qtbot.keyClick(find_child(topology, FindBox), Qt.Key.Key_Return)
     assert topology.get_target() == B
-    qtbot.keyClick(child(topology, FindBox), Qt.Key.Key_Escape)
-    assert not child(topology, FindBox).isVisible()
+    qtbot.keyClick(find_child(topology, FindBox), Qt.Key.Key_Escape)
+    assert not find_child(topology, FindBox).isVisible()
     assert topology.hasFocus()
 
 
 def test_the_finder_shows_the_match_count_or_no_match(qtbot: Any, lab: OpenWindow) -> None:
     topology = lab.topology
     qtbot.keyClick(topology, Qt.Key.Key_Slash)
-    qtbot.keyClicks(child(topology, FindBox), "server")
-    qtbot.keyClick(child(topology, FindBox), Qt.Key.Key_Return)
-    assert child(topology, FindBox).place.text() == "2 of 3"
-    qtbot.keyClicks(child(topology, FindBox), "x")
-    assert child(topology, FindBox).place.text() == "no match"
+    qtbot.keyClicks(find_child(topology, FindBox), "server")
+    qtbot.keyClick(find_child(topology, FindBox), Qt.Key.Key_Return)
+    assert find_child(topology, FindBox).place.text() == "2 of 3"
+    qtbot.keyClicks(find_child(topology, FindBox), "x")
+    assert find_child(topology, FindBox).place.text() == "no match"
     assert topology.get_target() == B
 
 
@@ -133,13 +133,15 @@ def test_a_menu_previews_the_objects_of_an_action(qtbot: Any, hands: Hands, lab:
     menu = hands.menu_of(A)
     action = next(a for a in menu.actions() if a.property("line") == "power-off SERVER_A")
     menu.setActiveAction(action)
-    assert child(lab.topology, QLabel, "caption").isVisible()
-    assert "SERVER_A" in child(lab.topology, QLabel, "caption").text()
-    assert "Sales" in child(lab.topology, QLabel, "caption").text()
-    assert ", SERVER_B," not in child(lab.topology, QLabel, "caption").text()  # only its link is affected
+    assert find_child(lab.topology, QLabel, "caption").isVisible()
+    assert "SERVER_A" in find_child(lab.topology, QLabel, "caption").text()
+    assert "Sales" in find_child(lab.topology, QLabel, "caption").text()
+    assert (
+        ", SERVER_B," not in find_child(lab.topology, QLabel, "caption").text()
+    )  # only its link is affected
     lab.grab()
     menu.close()
-    assert not child(lab.topology, QLabel, "caption").isVisible()
+    assert not find_child(lab.topology, QLabel, "caption").isVisible()
     assert lab.session.drill is not None
     assert lab.session.drill.world.computers["SERVER_A"].powered
 
@@ -161,7 +163,7 @@ def test_in_an_exam_the_preview_shows_only_named_objects(lab: OpenWindow) -> Non
 
 @pytest.fixture
 def large_lab_window(hands: Hands, window: OpenWindow) -> OpenWindow:
-    window.show_brief(lab_of(30))
+    window.show_brief(build_lab_of(30))
     window.brief.started.emit("lab")
     window.session.pause()
     return window
@@ -170,7 +172,7 @@ def large_lab_window(hands: Hands, window: OpenWindow) -> OpenWindow:
 @pytest.mark.slow
 def test_a_cell_of_the_grid_opens_its_database(qtbot: Any, large_lab_window: OpenWindow) -> None:
     topology = large_lab_window.topology
-    node = scene_of(topology).nodes["SERVER_A"]
+    node = get_scene(topology).nodes["SERVER_A"]
     assert len(node.face.grid) == 30
     assert node.face.copies == ()
     place = next(
@@ -182,10 +184,10 @@ def test_a_cell_of_the_grid_opens_its_database(qtbot: Any, large_lab_window: Ope
     )
     qtbot.mouseClick(topology.viewport(), Qt.MouseButton.LeftButton, pos=place)
     for server in ("SERVER_A", "SERVER_B"):
-        assert [c.database for c in scene_of(topology).nodes[server].face.copies] == ["Sales007"]
-    assert child(large_lab_window.charts, QComboBox).currentText() == "Sales007"
+        assert [c.database for c in get_scene(topology).nodes[server].face.copies] == ["Sales007"]
+    assert find_child(large_lab_window.charts, QComboBox).currentText() == "Sales007"
     qtbot.keyClick(topology, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)
-    assert [c.database for c in scene_of(topology).nodes["SERVER_A"].face.copies] == ["Sales008"]
+    assert [c.database for c in get_scene(topology).nodes["SERVER_A"].face.copies] == ["Sales008"]
     topology.select_object("Sales021")
     assert [c.database for c in node.face.copies] == ["Sales021"]
 
@@ -194,9 +196,9 @@ def test_a_cell_of_the_grid_opens_its_database(qtbot: Any, large_lab_window: Ope
 def test_with_many_databases_the_preview_shows_a_count(large_lab_window: OpenWindow) -> None:
     topology = large_lab_window.topology
     topology.show_preview("power-off SERVER_A")
-    assert "30 databases" in child(topology, QLabel, "caption").text()
-    assert child(topology, QLabel, "caption").width() < topology.width() / 2
-    assert child(topology, QLabel, "caption").height() < topology.height() / 2
+    assert "30 databases" in find_child(topology, QLabel, "caption").text()
+    assert find_child(topology, QLabel, "caption").width() < topology.width() / 2
+    assert find_child(topology, QLabel, "caption").height() < topology.height() / 2
 
 
 @pytest.mark.slow
@@ -228,9 +230,9 @@ def test_the_canvas_buttons_hide_no_card(large_lab_window: OpenWindow) -> None:
     for width, height in ((700, 330), (460, 420), (900, 300)):
         topology.resize(width, height)
         topology.fit()
-        for node in scene_of(topology).nodes.values():
+        for node in get_scene(topology).nodes.values():
             box = topology.mapFromScene(node.get_card_rect().translated(node.pos())).boundingRect()
-            assert not box.intersects(child(topology, CanvasTools).geometry())
+            assert not box.intersects(find_child(topology, CanvasTools).geometry())
             assert topology.viewport().rect().adjusted(-1, -1, 1, 1).contains(box)
 
 
@@ -238,7 +240,7 @@ def test_the_canvas_buttons_hide_no_card(large_lab_window: OpenWindow) -> None:
 
 
 def test_every_object_is_an_accessible_child_with_a_text(qtbot: Any, lab: OpenWindow) -> None:
-    scene_of(lab.topology).add_note("look here", 0.0, 0.0)
+    get_scene(lab.topology).add_note("look here", 0.0, 0.0)
     interface = QAccessible.queryAccessibleInterface(lab.topology)
     spoken = [interface.child(place).text(QAccessible.Text.Name) for place in range(interface.childCount())]
     assert any(text.startswith("SERVER_A: partner, running") and "PRINCIPAL" in text for text in spoken)

@@ -34,7 +34,7 @@ from engine.drill.team.rights import find_role
 from engine.drill.team.view import build_observation
 from tests.app.main_window.conftest import Hands
 from tests.assertions import require
-from tests.children import child
+from tests.children import find_child
 from tests.shipped_scenarios import load_shipped_scenario
 
 CABLE = load_shipped_scenario("team-cable")
@@ -132,7 +132,7 @@ def test_picture_shows_what_the_role_sees(qtbot: QtBot) -> None:
     assert "Manager may not run T-SQL" in manager.no_sql.text()
     assert "✓" not in room.duties.toPlainText(), "the technician does not see goals"
     assert "The tills work on PAY2" in dba.duties.toPlainText()
-    rows = child(dba.events, QTableView).model()
+    rows = find_child(dba.events, QTableView).model()
     events = [
         str(rows.index(row, 0).data()) + str(rows.index(row, rows.columnCount() - 1).data())
         for row in range(rows.rowCount())

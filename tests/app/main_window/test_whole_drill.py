@@ -23,11 +23,11 @@ pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 
 
-def texts(page: QWidget) -> str:
+def list_texts(page: QWidget) -> str:
     return "\n".join(label.text() for label in page.findChildren(QLabel))
 
 
-def button(page: QWidget, text: str) -> QPushButton:
+def find_button(page: QWidget, text: str) -> QPushButton:
     return next(
         button for button in page.findChildren(QPushButton) if button.text() == text and button.isVisible()
     )
@@ -40,7 +40,7 @@ def begin(hands: Hands, name: str) -> None:
     window.picker.grid.setFocus()
     hands.press(Key.Key_Return)
     assert window.pages.currentWidget() is window.brief
-    hands.click(button(require(window.brief), "Start the clock"))
+    hands.click(find_button(require(window.brief), "Start the clock"))
     assert window.pages.currentWidget() is window.desk_page
     assert window.session.running
 
@@ -78,7 +78,7 @@ def test_the_lab_is_played_by_mouse_and_typed_sql(hands: Hands, profile: Profile
     window.actions_by_name["drill.finish"].trigger()
     hands.say_yes()
     assert window.pages.currentWidget() is window.debrief
-    page = texts(require(window.debrief)) + texts(hands.open_tab(TIMELINE))
+    page = list_texts(require(window.debrief)) + list_texts(hands.open_tab(TIMELINE))
     assert "Database mirroring lab" in page
     assert "automatic failover SERVER_A → SERVER_B, cause: power-off" in page
     assert "Published: 2.6 s" in page
@@ -104,13 +104,17 @@ def test_a_scored_drill_is_played_to_full_points(hands: Hands, profile: Profile)
     window.session.set_speed(50.0)
     hands.wait(1200.0)
     assert window.pages.currentWidget() is window.debrief
-    page = texts(require(window.debrief)) + texts(hands.open_tab(POINTS)) + texts(hands.open_tab(STORY))
+    page = (
+        list_texts(require(window.debrief))
+        + list_texts(hands.open_tab(POINTS))
+        + list_texts(hands.open_tab(STORY))
+    )
     assert "all goals met" in page
     assert "rejected a command with error 1431" in page  # the wrong step with the reason why it is wrong
     (row,) = profile.list_results()
     assert row.score is not None
     assert 50.0 < row.score < 100.0
-    hands.click(button(require(window.debrief), "Back to start"))
+    hands.click(find_button(require(window.debrief), "Back to start"))
     window.picker.choose_card("isolated-principal")
     card = window.picker.get_current_card()
     assert card is not None
@@ -188,7 +192,7 @@ def test_a_moment_is_retried_and_the_reference_shown(hands: Hands, profile: Prof
     assert window.pages.currentWidget() == window.debrief
     hands.open_tab(TIMELINE)
     window.debrief.findChildren(TimeStrip)[0].moment_chosen.emit(30.0)
-    hands.click(button(window.debrief, "Retry from 0:30.0"))
+    hands.click(find_button(window.debrief, "Retry from 0:30.0"))
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.tick == 3000
     assert hands.drill.world.computers["SERVER_A"].powered
@@ -205,7 +209,7 @@ def test_a_moment_is_retried_and_the_reference_shown(hands: Hands, profile: Prof
         hands.click(window.replay.bar.next)
         assert len(hands.drill.journal) == number
         assert hands.drill.tick == item.tick
-        labels = texts(window.replay.bar)
+        labels = list_texts(window.replay.bar)
         assert live_run.scenario.solution[number - 1].why in labels
     hands.click(window.replay.bar.previous)
     assert len(hands.drill.journal) == len(live_run.journal) - 1
@@ -227,7 +231,7 @@ def test_a_self_assessment_is_optional_before_the_points(hands: Hands, profile: 
         assert window.pages.currentWidget() is window.debrief
         if not require(window.debrief).findChildren(ReflectionForm):
             hands.open_tab(POINTS)
-        return texts(require(window.debrief))
+        return list_texts(require(window.debrief))
 
     assert "Score by rule" in finish_drill(), "nobody is asked who has not chosen it"
     (wanted,) = window.debrief.findChildren(QCheckBox)
@@ -241,18 +245,18 @@ def test_a_self_assessment_is_optional_before_the_points(hands: Hands, profile: 
     assert window.focusWidget() is form.happened, "the keyboard is there"
     hands.qtbot.keyClicks(form.happened, "SERVER_A lost its power")
     hands.qtbot.keyClicks(form.expected, "70")
-    hands.click(button(form, "Show the points"))
-    page = texts(require(window.debrief))
+    hands.click(find_button(form, "Show the points"))
+    page = list_texts(require(window.debrief))
     assert "You expected 70 points. Your score is" in page
     assert "SERVER_A lost its power" in page
     assert "Score by rule" in page
     run = max(row.run_id for row in profile.list_results())
     assert profile.read_reflection(run) == Reflection("SERVER_A lost its power", "", 70.0)
     assert "Before you see your points" in finish_drill()
-    hands.click(button(require(window.debrief), "Skip"))
+    hands.click(find_button(require(window.debrief), "Skip"))
     hands.open_tab(POINTS)
-    assert "Score by rule" in texts(require(window.debrief))
+    assert "Score by rule" in list_texts(require(window.debrief))
     assert profile.read_reflection(max(row.run_id for row in profile.list_results())) is None
     window.show_history()
     window.debriefing.show_stored(run)
-    assert "SERVER_A lost its power" in texts(require(window.debrief)), "it stays with its run"
+    assert "SERVER_A lost its power" in list_texts(require(window.debrief)), "it stays with its run"

@@ -23,9 +23,9 @@ from app.widgets.scroll_container import Pages
 from app.widgets.tables import TableView
 from engine.model import World
 from tests.app.main_window.conftest import Hands, show_window
-from tests.children import child, scene_of
+from tests.children import find_child, get_scene
 from tests.open_window import OpenWindow
-from tests.screenshots import lab_of
+from tests.screenshots import build_lab_of
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 Key, Mod = Qt.Key, Qt.KeyboardModifier
@@ -256,10 +256,10 @@ def test_history_lists_runs_and_opens_their_debriefs(hands: Hands, profile: Prof
         hands.wait(1.0)
         window.session.apply_input("finish")
     window.show_history()
-    rows = child(window.history, TableView).table.rows
+    rows = find_child(window.history, TableView).table.rows
     assert [row.title for row in rows] == ["Mirroring: principal loses power", "Database mirroring lab"]
     assert rows[0].mode == "exam"
-    hands.press(Key.Key_Return, target=child(window.history, TableView))
+    hands.press(Key.Key_Return, target=find_child(window.history, TableView))
     assert window.pages.currentWidget() is window.debrief
     assert window.windowTitle().startswith("Mirroring: principal loses power")
 
@@ -288,14 +288,14 @@ def test_the_start_page_can_be_searched(hands: Hands) -> None:
     titles = [picker.grid.item(row).text() for row in range(picker.grid.count())]
     assert "Mirroring: no witness, principal fails" in titles
     assert "Database mirroring lab" not in titles
-    assert not child(picker, QLabel, "empty").isVisible()
+    assert not find_child(picker, QLabel, "empty").isVisible()
     hands.qtbot.keyClicks(picker.search, " zzz")
-    assert child(picker, QLabel, "empty").text().startswith("No drill contains all search words")
+    assert find_child(picker, QLabel, "empty").text().startswith("No drill contains all search words")
     assert picker.grid.count() > 0
     hands.qtbot.keyClicks(picker.search, " yyy xxx")
     assert picker.grid.count() == 0
-    assert child(picker, QLabel, "empty").text().startswith("No matching drills")
-    assert child(picker, QLabel, "empty").isVisible()
+    assert find_child(picker, QLabel, "empty").text().startswith("No matching drills")
+    assert find_child(picker, QLabel, "empty").isVisible()
 
 
 def test_an_unreadable_scenario_is_named(hands: Hands, profile_folder: Path) -> None:
@@ -303,8 +303,8 @@ def test_an_unreadable_scenario_is_named(hands: Hands, profile_folder: Path) -> 
     folder.mkdir(parents=True)
     (folder / "broken.toml").write_text("title = 3\n", encoding="utf-8")
     hands.window.show_home()
-    assert "broken.toml" in child(hands.window.picker, QLabel, "problem").text()
-    assert child(hands.window.picker, QLabel, "problem").isVisible()
+    assert "broken.toml" in find_child(hands.window.picker, QLabel, "problem").text()
+    assert find_child(hands.window.picker, QLabel, "problem").isVisible()
 
 
 def test_help_opens_at_the_focused_panel(hands: Hands) -> None:
@@ -386,7 +386,7 @@ def test_views_of_a_large_world_take_turns_at_high_speed(
     hands: Hands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = hands.window
-    window.show_brief(lab_of(20))
+    window.show_brief(build_lab_of(20))
     window.brief.started.emit("lab")
     visible_names = {name for name, view in window.desk.views.items() if view.isVisible()}
     views_shown: list[str] = []
@@ -454,4 +454,4 @@ def test_invalid_positions_and_notes_are_ignored(
     window.brief.started.emit("lab")
     assert window.session.live is not None
     assert window.topology.list_notes() == []
-    assert len(scene_of(window.topology).nodes) > 3
+    assert len(get_scene(window.topology).nodes) > 3

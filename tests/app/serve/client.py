@@ -12,7 +12,7 @@ READ_ONLY = 0x20
 """Flag fReadOnlyIntent in the type flags of LOGIN7."""
 
 
-def login(user: str, password: str, database: str = "", read_only: bool = False) -> bytes:
+def build_login_body(user: str, password: str, database: str = "", read_only: bool = False) -> bytes:
     """Return the body of a LOGIN7 message."""
     hidden = bytes(((byte << 4 | byte >> 4) & 0xFF) ^ 0xA5 for byte in password.encode("utf-16-le"))
     texts = [text.encode("utf-16-le") for text in ("host", user, "", "test", "", "", "raw", "", database)]
@@ -62,6 +62,6 @@ class Client:
 async def connect(port: int, password: str, database: str = "", read_only: bool = False) -> Client:
     client = Client(*await asyncio.open_connection("127.0.0.1", port))
     client.welcome = await client.say(
-        build_packet(PacketKind.LOGIN, login("sa", password, database, read_only))
+        build_packet(PacketKind.LOGIN, build_login_body("sa", password, database, read_only))
     )
     return client

@@ -32,7 +32,7 @@ INPUT_MAX = 4_096
 """Maximum size of an input in bytes: the largest login packet."""
 
 
-def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object], ...]:
+def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object], ...]:
     """Return the functions that take an input, chosen by its first byte; connections live in *loop*.
 
     Imported late, so that atheris sees the imports."""
@@ -192,12 +192,12 @@ def main() -> int:
     options.add_argument("--child", nargs="*", default=None, help=argparse.SUPPRESS)
     options_given = options.parse_args()
     if options_given.child is not None:
-        return _fuzz(options_given.child)
+        return _run_fuzzer(options_given.child)
     FOUND.mkdir(parents=True, exist_ok=True)
     if options_given.keep:
         return _keep()
     bounds = [f"-max_len={INPUT_MAX}", f"-artifact_prefix={FOUND.parent}/", "-timeout=10"]
-    process = _child(f"-max_total_time={options_given.seconds}", *bounds, str(FOUND), str(CORPUS))
+    process = _run_child(f"-max_total_time={options_given.seconds}", *bounds, str(FOUND), str(CORPUS))
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(
         f"{spent.ru_utime + spent.ru_stime:.0f} s of processor time, {len(list(FOUND.iterdir()))} inputs kept"
@@ -208,7 +208,7 @@ def main() -> int:
 def _keep() -> int:
     """Copy inputs with new coverage into the corpus, shortest first; return their number."""
     with asyncio.Runner() as runner:
-        all_targets = targets(runner.get_loop())
+        all_targets = build_targets(runner.get_loop())
         covered: set[tuple[object, int, int]] = set()
         for file in [
             *sorted(CORPUS.iterdir()),
@@ -247,7 +247,7 @@ def _trace_lines(work: Callable[[], object]) -> set[tuple[object, int, int]]:
     return lines_run
 
 
-def _child(*arguments: str) -> int:
+def _run_child(*arguments: str) -> int:
     """Run libFuzzer in a child process, because it ends its process."""
     command = [
         sys.executable,
@@ -259,12 +259,12 @@ def _child(*arguments: str) -> int:
     return subprocess.run(command, cwd=ROOT).returncode
 
 
-def _fuzz(arguments: list[str]) -> int:
+def _run_fuzzer(arguments: list[str]) -> int:
     sys.path.append(str(ATHERIS))
     import atheris
 
     with atheris.instrument_imports(include=["app.serve"]):
-        all_targets = targets(asyncio.new_event_loop())
+        all_targets = build_targets(asyncio.new_event_loop())
     atheris.Setup(
         [sys.argv[0], *(argument[1:] for argument in arguments)], lambda data: play(data, all_targets)
     )

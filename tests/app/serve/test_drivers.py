@@ -26,8 +26,8 @@ import sqlalchemy
 from app.files.folders import FOLDER_VARIABLE
 from tests.drivers.follow import DRIVERS as BY_DRIVER
 from tests.drivers.follow import ODBC, follow
-from tests.drivers.profiles import client_name
-from tests.drivers.profiles import lab as with_profiles
+from tests.drivers.profiles import build_client_name
+from tests.drivers.profiles import build_lab_text as with_profiles
 from tests.drivers.relay import Relay
 from tests.forked import Program, run
 
@@ -98,7 +98,7 @@ def connect_pymssql(server: dict[str, Any], **options: Any) -> Any:
     )
 
 
-def odbc_string(server: dict[str, Any], encrypt: str) -> str:
+def build_odbc_string(server: dict[str, Any], encrypt: str) -> str:
     return (
         f"Server={server['host']},{server['port']};Database=Sales;UID={server['login']};PWD={server['password']};"
         f"Encrypt={encrypt};TrustServerCertificate={'no' if encrypt.startswith('strict') else 'yes'}"
@@ -106,11 +106,11 @@ def odbc_string(server: dict[str, Any], encrypt: str) -> str:
 
 
 def connect_pyodbc(server: dict[str, Any], encrypt: str = "yes", **options: Any) -> Any:
-    return pyodbc.connect(f"Driver={ODBC};{odbc_string(server, encrypt)}", timeout=30, **options)
+    return pyodbc.connect(f"Driver={ODBC};{build_odbc_string(server, encrypt)}", timeout=30, **options)
 
 
 def connect_mssql_python(server: dict[str, Any], encrypt: str = "yes", **options: Any) -> Any:
-    return mssql_python.connect(odbc_string(server, encrypt), **options)
+    return mssql_python.connect(build_odbc_string(server, encrypt), **options)
 
 
 DRIVERS: dict[str, tuple[Callable[..., Any], str]] = {
@@ -215,7 +215,7 @@ VALUES: dict[str, tuple[str, object]] = {
 """Value of each type in T-SQL notation, and as a Python object."""
 
 
-def plainly(value: object) -> object:
+def convert_to_plain(value: object) -> object:
     """Convert driver-specific values: GUIDs to text, 4-byte floats to rounded floats."""
     if isinstance(value, str) and len(value) == 36 and value.count("-") == 4:
         return UUID(value)
@@ -232,7 +232,7 @@ def test_each_type_arrives_with_its_value_and_as_null(served_lab: Served, driver
     cursor = connection.cursor()
     cursor.execute(f"SELECT {columns}")
     (row,) = cursor.fetchall()
-    values_by_kind = {kind: plainly(value) for kind, value in zip(kinds, row[::2], strict=True)}
+    values_by_kind = {kind: convert_to_plain(value) for kind, value in zip(kinds, row[::2], strict=True)}
     if driver == "pymssql":  # FreeTDS returns the bytes of a number in a sql_variant
         values_by_kind["sql_variant"] = int.from_bytes(cast("bytes", values_by_kind["sql_variant"]), "little")
     assert values_by_kind == {kind: VALUES[kind][1] for kind in kinds}
@@ -248,7 +248,7 @@ def test_each_type_arrives_with_its_value_and_as_null(served_lab: Served, driver
             "nchar(5)",
         ]
         values = ", ".join(f"CAST(CAST({VALUES[kind][0]} AS {kind}) AS sql_variant)" for kind in kinds)
-        assert [plainly(value) for value in read_all(cursor, f"SELECT {values}")[0]] == [
+        assert [convert_to_plain(value) for value in read_all(cursor, f"SELECT {values}")[0]] == [
             VALUES[kind][1] for kind in kinds
         ]
     connection.close()
@@ -393,7 +393,7 @@ def test_a_batch_reports_assignments_return_values_and_lost_transactions(served_
 
 
 def test_unsupported_login_options_are_refused_by_name(served_lab: Served) -> None:
-    connection_string = f"Driver={ODBC};{odbc_string(served_lab.principal, 'no')}".replace(
+    connection_string = f"Driver={ODBC};{build_odbc_string(served_lab.principal, 'no')}".replace(
         "Sales", "master"
     )  # a server without a partner
     with pytest.raises(pyodbc.ProgrammingError, match="Not simulated: MARS"):
@@ -508,7 +508,7 @@ def test_a_batch_is_canceled_and_the_connection_continues(served_lab: Served, dr
 DIALECTS = {"mssql+pymssql": connect_pymssql, "mssql+pyodbc": connect_pyodbc}
 
 
-def sqlalchemy_engine(dialect: str, *servers: dict[str, Any]) -> sqlalchemy.Engine:
+def create_sqlalchemy_engine(dialect: str, *servers: dict[str, Any]) -> sqlalchemy.Engine:
     """Return a connection pool to the first of *servers* that accepts logins."""
 
     def creator() -> Any:
@@ -522,7 +522,7 @@ def sqlalchemy_engine(dialect: str, *servers: dict[str, Any]) -> sqlalchemy.Engi
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_sqlalchemy_works_with_a_table(served_lab: Served, dialect: str) -> None:
-    engine = sqlalchemy_engine(dialect, served_lab.principal)
+    engine = create_sqlalchemy_engine(dialect, served_lab.principal)
     column, types = sqlalchemy.Column, sqlalchemy.types
     table = sqlalchemy.Table(
         "orders",
@@ -577,7 +577,9 @@ def test_after_a_failover_each_driver_follows_its_profile_to_the_new_principal(s
     settings = {"HOST": target["host"], "PORT": str(target["port"]), "PARTNER": "", "PASSWORD": target["password"],
                 "TIMEOUT": "0"}  # fmt: skip
     ready, recovered_s = threading.Semaphore(0), dict[str, float]()
-    pools = [sqlalchemy_engine(dialect, target, served_lab.servers["SERVER_B"]) for dialect in DIALECTS]
+    pools = [
+        create_sqlalchemy_engine(dialect, target, served_lab.servers["SERVER_B"]) for dialect in DIALECTS
+    ]
     for pool in pools:
         with pool.connect() as kept_connection:
             assert kept_connection.exec_driver_sql("SELECT @@SERVERNAME").scalar() == "SERVER_A"
@@ -614,11 +616,11 @@ def test_after_a_failover_each_driver_follows_its_profile_to_the_new_principal(s
         for event in events
         if event["kind"] == "client" and event.get("what") == "connected" and event["t_s"] > fault_s
     }
-    followed = {name for name, profile in PROFILES.items() if client_name(profile, "told") in simulated}
+    followed = {name for name, profile in PROFILES.items() if build_client_name(profile, "told") in simulated}
     assert followed == {*recovered_s} == {"pyodbc", "mssql-python"}
     online = next(e["t_s"] for e in events if e.get("step") == "online" and e["kind"] == "failover") - fault_s
     assert all(
-        online <= simulated[client_name(PROFILES[name], "told")] < online + 2.5 for name in recovered_s
+        online <= simulated[build_client_name(PROFILES[name], "told")] < online + 2.5 for name in recovered_s
     )
     assert abs(recovered_s["pyodbc"] - recovered_s["mssql-python"]) < 2.5
     run_ended.set()

@@ -28,7 +28,7 @@ from app.serve.login import (
 )
 from app.serve.wire import PASS_NOTHING, SO_ATTACH_FILTER
 from engine.drill.running.drill import Drill
-from tests.app.serve.client import TRANSACTION_HEADER, connect, login
+from tests.app.serve.client import TRANSACTION_HEADER, build_login_body, connect
 from tests.app.serve.test_listener import Site, encode_text, run, serve_site
 
 TCP_USER_TIMEOUT = 18
@@ -52,11 +52,11 @@ def can_filter_packets() -> bool:
 needs_filter = pytest.mark.skipif(not can_filter_packets(), reason="this user may not filter packets")
 
 
-def error(number: int) -> bytes:
+def encode_error(number: int) -> bytes:
     return struct.pack("<i", number)
 
 
-def big(size: int) -> bytes:
+def build_big_batch(size: int) -> bytes:
     """Return a batch of about *size* bytes, as packets."""
     body = TRANSACTION_HEADER + "SELECT 1 --".encode("utf-16-le") + b"x\0" * (size // 2)
     step = SIZE_MAX - HEADER.size
@@ -76,7 +76,9 @@ async def raw(site: Site, name: str) -> socket.socket:
     sock = socket.socket()
     sock.setblocking(False)
     await loop.sock_connect(sock, ("127.0.0.1", site.listener.ports[name]))
-    await loop.sock_sendall(sock, build_packet(PacketKind.LOGIN, login("sa", site.listener.password)))
+    await loop.sock_sendall(
+        sock, build_packet(PacketKind.LOGIN, build_login_body("sa", site.listener.password))
+    )
     assert await loop.sock_recv(sock, 65_536)
     return sock
 
@@ -138,15 +140,15 @@ def test_a_connection_over_the_limit_is_refused_with_a_message(monkeypatch: pyte
     async def test() -> None:
         async with serve_site("lab") as site:
             for _ in range(3):
-                assert error(17809) not in (await site.connect("SERVER_A")).welcome
+                assert encode_error(17809) not in (await site.connect("SERVER_A")).welcome
             late_client = await site.connect("SERVER_B", "")
-            assert error(17809) in late_client.welcome
+            assert encode_error(17809) in late_client.welcome
             assert encode_text("the maximum number of '3' user connections") in late_client.welcome
             with pytest.raises(ConnectionError):
                 await late_client.ask("SELECT 1")
             site.clients[0].close()
             await asyncio.sleep(0.05)
-            assert error(17809) not in (await site.connect("SERVER_A")).welcome
+            assert encode_error(17809) not in (await site.connect("SERVER_A")).welcome
 
     run(test())
 
@@ -173,7 +175,7 @@ def test_a_batch_that_is_too_large_returns_an_error() -> None:
     async def test() -> None:
         async with serve_site("lab") as site:
             client = await site.connect("SERVER_A")
-            assert error(701) in await client.say(big(MESSAGE_MAX + 100_000))
+            assert encode_error(701) in await client.say(build_big_batch(MESSAGE_MAX + 100_000))
             assert encode_text("SERVER_A") in await client.ask("SELECT @@SERVERNAME"), (
                 "the connection goes on"
             )
@@ -182,7 +184,7 @@ def test_a_batch_that_is_too_large_returns_an_error() -> None:
 
 
 def test_data_before_the_login_is_limited() -> None:
-    whole_body = big(LOGIN_MAX + 100_000)
+    whole_body = build_big_batch(LOGIN_MAX + 100_000)
     with pytest.raises(MalformedPacketError):
         Assembler().feed(whole_body)
 
@@ -191,7 +193,7 @@ def test_attention_packets_of_one_client_stop_nobody_else() -> None:
     async def test() -> None:
         async with serve_site("lab") as site:
             reader, writer = await asyncio.open_connection("127.0.0.1", site.listener.ports["SERVER_A"])
-            writer.write(build_packet(PacketKind.LOGIN, login("sa", site.listener.password)))
+            writer.write(build_packet(PacketKind.LOGIN, build_login_body("sa", site.listener.password)))
             await reader.read(65_536)
             other_client = await connect(site.listener.ports["SERVER_A"], site.listener.password)
             writer.write(build_packet(PacketKind.ATTENTION, b"") * 20_000)

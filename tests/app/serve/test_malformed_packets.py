@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from app.serve.login import PacketKind
-from tests.app.serve.client import TRANSACTION_HEADER, connect, login
+from tests.app.serve.client import TRANSACTION_HEADER, build_login_body, connect
 from tests.app.serve.test_listener import encode_text, run, serve_site
 
 PRELOGIN = bytes.fromhex("0000150006 0100 1b0001 02001c000c 0300280004 ff") + bytes(30)
@@ -17,25 +17,25 @@ ODD_NUMBERS = (-1, 0, 65_535, 2**31 - 1, -(2**31))
 ODD_BYTES = (0, 1, 0x7F, 0x80, 0xFF)
 
 
-def raw_packet(kind: int, body: bytes, status: int = 1, length: int | None = None) -> bytes:
+def build_raw_packet(kind: int, body: bytes, status: int = 1, length: int | None = None) -> bytes:
     size = 8 + len(body) if length is None else length
     return struct.pack(">BBHHBB", kind & 0xFF, status, size & 0xFFFF, 0, 0, 0) + body
 
 
-def text_parameter(text: str) -> bytes:
+def encode_text_parameter(text: str) -> bytes:
     raw = text.encode("utf-16-le")
     return b"\0\0\xe7" + struct.pack("<H", 8000) + b"\x09\x04\xd0\x00\x34" + struct.pack("<H", len(raw)) + raw
 
 
-def messages(password: str) -> list[tuple[int, bytes]]:
+def build_messages(password: str) -> list[tuple[int, bytes]]:
     """Return one valid message of each kind."""
     name = "sp_executesql".encode("utf-16-le")
-    call = struct.pack("<H", len(name) // 2) + name + bytes(2) + text_parameter("SELECT 1")
+    call = struct.pack("<H", len(name) // 2) + name + bytes(2) + encode_text_parameter("SELECT 1")
     return [
         (PacketKind.BATCH, TRANSACTION_HEADER + "SELECT 1".encode("utf-16-le")),
         (PacketKind.RPC, TRANSACTION_HEADER + call),
-        (PacketKind.RPC, TRANSACTION_HEADER + b"\xff\xff\x0a\0\0\0" + text_parameter("SELECT 1")),
-        (PacketKind.LOGIN, login("sa", password)),
+        (PacketKind.RPC, TRANSACTION_HEADER + b"\xff\xff\x0a\0\0\0" + encode_text_parameter("SELECT 1")),
+        (PacketKind.LOGIN, build_login_body("sa", password)),
         (PacketKind.PRELOGIN, PRELOGIN),
         (PacketKind.ATTENTION, b""),
         (14, TRANSACTION_HEADER + struct.pack("<H", 5) + bytes(2)),
@@ -63,21 +63,28 @@ def malform(chance: random.Random, kind: int, body: bytes) -> bytes:
             kind, status = chance.randrange(256), chance.choice((0, 1, 8, 9, 0xFF))
         case _:
             length = chance.choice((0, 1, 7, 8, 9, 65_535))
-    return raw_packet(kind, bytes(data), status, length)
+    return build_raw_packet(kind, bytes(data), status, length)
 
 
-def attacks(password: str, count: int) -> Iterator[tuple[bool, bytes]]:
+def draw_attacks(password: str, count: int) -> Iterator[tuple[bool, bytes]]:
     """Yield whether the client logs in first, and the bytes that it sends."""
     chance = random.Random(1)
     for _ in range(count):
-        parts = [malform(chance, *chance.choice(messages(password))) for _ in range(chance.randint(1, 3))]
+        parts = [
+            malform(chance, *chance.choice(build_messages(password))) for _ in range(chance.randint(1, 3))
+        ]
         yield chance.random() < 0.5, b"".join(parts)
     long = "x" * 9_000
-    yield False, raw_packet(PacketKind.LOGIN, login(long, long, long))
-    yield False, raw_packet(PacketKind.LOGIN, struct.pack("<I", 2**31 - 1) + login("sa", password)[4:])
+    yield False, build_raw_packet(PacketKind.LOGIN, build_login_body(long, long, long))
+    yield (
+        False,
+        build_raw_packet(
+            PacketKind.LOGIN, struct.pack("<I", 2**31 - 1) + build_login_body("sa", password)[4:]
+        ),
+    )
     yield False, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
     yield False, bytes(3)
-    yield True, raw_packet(PacketKind.ATTENTION, b"") * 2_000
+    yield True, build_raw_packet(PacketKind.ATTENTION, b"") * 2_000
 
 
 async def drop(writer: asyncio.StreamWriter) -> None:
@@ -94,7 +101,7 @@ def test_malformed_packets_end_nothing_but_their_connection() -> None:
         async with serve_site("lab") as site:
             port, password = site.listener.ports["SERVER_A"], site.listener.password
             other_client = await site.connect("SERVER_A")
-            for logs_in, data in attacks(password, 60):
+            for logs_in, data in draw_attacks(password, 60):
                 if logs_in:
                     client = await connect(port, password)
                     reader, writer = client.reader, client.writer
@@ -119,7 +126,7 @@ def test_a_login_that_comes_byte_by_byte_keeps_nobody_waiting() -> None:
         async with serve_site("lab") as site:
             port, password = site.listener.ports["SERVER_A"], site.listener.password
             slow = [await asyncio.open_connection("127.0.0.1", port) for _ in range(20)]
-            whole_packet = raw_packet(PacketKind.LOGIN, login("sa", password))
+            whole_packet = build_raw_packet(PacketKind.LOGIN, build_login_body("sa", password))
             for index in range(30):
                 for _, writer in slow:
                     writer.write(whole_packet[index : index + 1])

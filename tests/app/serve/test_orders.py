@@ -52,13 +52,13 @@ class Play:
         self._out.read()
 
 
-def answered_by(server: str) -> Callable[[Any], bool]:
+def build_answered_check(server: str) -> Callable[[Any], bool]:
     return lambda e: (
         (e["kind"], e.get("program"), e.get("server"), e["text"]) == ("sql_done", "orders", server, "ok")
     )
 
 
-def role(server: str, new_role: str) -> Callable[[Any], bool]:
+def build_role_check(server: str, new_role: str) -> Callable[[Any], bool]:
     return lambda e: e["kind"] == "role" and e["server"] == server and new_role in e["text"]
 
 
@@ -108,13 +108,13 @@ def list_met_goals(report: Any) -> list[str]:
 
 def test_an_application_with_retry_follows_both_failovers(tmp_path: Path) -> None:
     def story(play: Play) -> None:
-        play.wait(answered_by("TOY1"), 6)
+        play.wait(build_answered_check("TOY1"), 6)
         play.do("stop-service TOY1")
-        play.wait(answered_by("TOY2"), 2)
+        play.wait(build_answered_check("TOY2"), 2)
         play.do("start-service TOY1")
         play.wait(is_synchronized)
         play.do("stop-service TOY2")
-        play.wait(answered_by("TOY1"), 6)  # goals are checked once per second
+        play.wait(build_answered_check("TOY1"), 6)  # goals are checked once per second
 
     report = play_order_drill(tmp_path, ["--retry"], story)
     assert list_met_goals(report) == ["works", "back", "by-itself"]
@@ -126,9 +126,9 @@ def test_an_application_with_retry_follows_both_failovers(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_an_application_without_retry_stops(tmp_path: Path) -> None:
     def story(play: Play) -> None:
-        play.wait(answered_by("TOY1"), 6)
+        play.wait(build_answered_check("TOY1"), 6)
         play.do("stop-service TOY1")
-        play.wait(role("TOY2", "PRINCIPAL"))
+        play.wait(build_role_check("TOY2", "PRINCIPAL"))
         play.do("start-service TOY1")
         play.wait(is_synchronized)
 

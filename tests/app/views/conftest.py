@@ -7,7 +7,7 @@ import pytest
 from engine.chance import RandomStream
 from engine.flow import Flow
 from engine.model import Computer, Instance, Role, World
-from tests.app.views.fakes import Run, mirrored_copy
+from tests.app.views.fakes import Run, build_mirrored_copy
 
 
 @pytest.fixture
@@ -19,8 +19,8 @@ def world() -> World:
         new_world.instances[name] = Instance(
             name=name, computer=name, host=host, version=2005 if host < 2 else 2008
         )
-    new_world.copies["SERVER_A", "Sales"] = mirrored_copy("SERVER_A", "SERVER_B", Role.PRINCIPAL)
-    new_world.copies["SERVER_B", "Sales"] = mirrored_copy("SERVER_B", "SERVER_A", Role.MIRROR)
+    new_world.copies["SERVER_A", "Sales"] = build_mirrored_copy("SERVER_A", "SERVER_B", Role.PRINCIPAL)
+    new_world.copies["SERVER_B", "Sales"] = build_mirrored_copy("SERVER_B", "SERVER_A", Role.MIRROR)
     return new_world
 
 

@@ -61,7 +61,7 @@ class Run:
         return self.world.tick
 
 
-def mirrored_copy(
+def build_mirrored_copy(
     server: str, partner: str, role: Role, database: str = "Sales", **changes: Any
 ) -> DatabaseCopy:
     """Return a mirrored copy; *changes* apply to the copy or to its knowledge of the session."""

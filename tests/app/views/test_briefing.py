@@ -14,7 +14,7 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Goal, Scenario
 from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.questions import GoalState
-from tests.children import child
+from tests.children import find_child
 from tests.shipped_scenarios import load_shipped_scenario
 
 
@@ -137,7 +137,7 @@ def test_the_page_before_a_drill_is_complete(qtbot: QtBot, scenario: Scenario) -
     assert "about 6 minutes" in texts
     assert all(goal.text in texts for goal in scenario.goals)
     assert page.mode == "practice"
-    child(page, QAbstractButton, "exam").setChecked(True)
+    find_child(page, QAbstractButton, "exam").setChecked(True)
     with qtbot.waitSignal(page.started, timeout=100) as started:
         qtbot.keyClick(next(b for b in page.findChildren(QPushButton) if b.isDefault()), Qt.Key.Key_Space)
     assert started.args == ["exam"]
@@ -149,7 +149,7 @@ def test_free_play_has_no_modes(qtbot: QtBot) -> None:
     page.show_scenario(load_shipped_scenario("lab"))
     page.show()
     assert page.mode == "lab"
-    assert not child(page, QWidget, "modes").isVisible()
+    assert not find_child(page, QWidget, "modes").isVisible()
 
 
 def ask_question(view: Briefing, drill: Drill) -> QuestionCard:

@@ -26,7 +26,7 @@ from engine.drill.running.modes import TERMS, DrillMode
 from engine.events import Event
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
 from engine.model import Availability
-from tests.children import child
+from tests.children import find_child
 from tests.events import build_event
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -64,7 +64,7 @@ def get_curve(charts: Charts, name: str) -> tuple[Any, Any]:
 
 def find_pixel(charts: Charts, t_s: float) -> float:
     """Return the x coordinate of a time in the lanes, by the plot."""
-    view, plot = child(charts, GraphicsLayoutWidget), charts.panels[0].plot.vb
+    view, plot = find_child(charts, GraphicsLayoutWidget), charts.panels[0].plot.vb
     place = view.mapFromScene(plot.mapViewToScene(QPointF(t_s, 0.0)))
     return float(view.mapTo(charts, place).x() - charts.lane.x())
 
@@ -98,12 +98,12 @@ def test_the_database_choice_gets_its_own_row_without_room(charts: Charts, run: 
     charts.setStyleSheet(f"QToolButton {{ padding: {padding_px}px }}")
     run.world.availability["Orders"] = Availability(database="Orders")
     charts.show_drill(run)
-    tools = child(charts, ChartTools)
+    tools = find_child(charts, ChartTools)
     tops = []
     for lines in (40, 20, 40):  # 20 lines are below the minimum width for both side by side
         charts.resize(lines * charts.fontMetrics().height(), 400)
         QApplication.processEvents()
-        tops.append(tools.geometry().top() >= child(charts, QComboBox).geometry().bottom())
+        tops.append(tools.geometry().top() >= find_child(charts, QComboBox).geometry().bottom())
     assert tops == [False, True, False]
 
 
@@ -144,10 +144,10 @@ def test_the_last_two_minutes_scroll_with_time(qtbot: Any, charts: Charts, run: 
     for panel in charts.panels:  # Qt does not draw a curve whose bounds are elsewhere
         assert panel.curve.boundingRect().left() == pytest.approx(low)
     for button, length in (("10 min", 600.0), ("1 h", 3600.0)):
-        next(b for b in child(charts, QButtonGroup).buttons() if b.text() == button).click()
+        next(b for b in find_child(charts, QButtonGroup).buttons() if b.text() == button).click()
         low, high = charts.panels[0].plot.vb.viewRange()[0]
         assert high - low == pytest.approx(length)
-    next(b for b in child(charts, QButtonGroup).buttons() if b.text() == "All").click()
+    next(b for b in find_child(charts, QButtonGroup).buttons() if b.text() == "All").click()
     assert charts.panels[0].plot.vb.viewRange()[0][0] == 0.0
     assert charts.panels[0].plot.vb.viewRange()[0][1] >= 600.0
 
@@ -177,9 +177,9 @@ def test_the_cursor_value_is_shown_and_spoken(qtbot: Any, charts: Charts, run: A
     assert times == []
     assert charts.panels[0].reading == "30 KB"
     assert "0:30" in charts.scale.cursor_text
-    viewport = child(charts, GraphicsLayoutWidget).viewport()
+    viewport = find_child(charts, GraphicsLayoutWidget).viewport()
     box = charts.panels[1].plot.vb.sceneBoundingRect()
-    middle = child(charts, GraphicsLayoutWidget).mapFromScene(box.center())
+    middle = find_child(charts, GraphicsLayoutWidget).mapFromScene(box.center())
     qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=middle)
     assert times == [pytest.approx(60.0, abs=1.0)]
     qtbot.keyClick(charts, Qt.Key.Key_Left)
@@ -193,10 +193,10 @@ def test_hovering_shows_values_without_selecting(qtbot: Any, charts: Charts) -> 
     times: list[float] = []
     charts.time_selected.connect(times.append)
     box = charts.panels[0].plot.vb.sceneBoundingRect()
-    quarter = child(charts, GraphicsLayoutWidget).mapFromScene(box.topLeft()) + QPoint(
+    quarter = find_child(charts, GraphicsLayoutWidget).mapFromScene(box.topLeft()) + QPoint(
         round(box.width() / 4) + 1, 10
     )
-    qtbot.mouseMove(child(charts, GraphicsLayoutWidget).viewport(), quarter)
+    qtbot.mouseMove(find_child(charts, GraphicsLayoutWidget).viewport(), quarter)
     assert charts.panels[0].reading == "30 KB"
     assert times == []
 
@@ -245,7 +245,7 @@ def test_another_moment_shows_only_events_until_then(charts: Charts, run: Any) -
 
 def test_other_counters_can_be_selected(charts: Charts, run: Any) -> None:
     sample(run, 1, log_used_kb=3000.0)
-    action = next(a for a in child(charts, QMenu, "counters").actions() if a.data() == "log_used_kb")
+    action = next(a for a in find_child(charts, QMenu, "counters").actions() if a.data() == "log_used_kb")
     action.trigger()
     assert "log_used_kb" in [panel.counter.name for panel in charts.panels]
     assert get_curve(charts, "log_used_kb")[1][-1] == 3000.0
@@ -254,7 +254,7 @@ def test_other_counters_can_be_selected(charts: Charts, run: Any) -> None:
 
 def test_the_time_axis_stays_visible_while_scrolling(charts: Charts) -> None:
     charts.choose_counters(list(COUNTERS)[:12])
-    assert child(charts, QScrollArea).verticalScrollBar().maximum() > 0
+    assert find_child(charts, QScrollArea).verticalScrollBar().maximum() > 0
     bottom = charts.scale.mapTo(charts, QPoint(0, charts.scale.height()))
     assert bottom.y() <= charts.height()
     assert charts.scale.list_label_times_s() == [0.0, 30.0, 60.0, 90.0, 120.0]
@@ -302,10 +302,10 @@ def test_many_databases_can_be_distinguished(qtbot: Any, charts: Charts, run: An
     for entry in run.logs:
         entry["Orders"] = None
     charts.show_drill(run)
-    assert child(charts, QComboBox).isVisible()
-    name = charts.fontMetrics().horizontalAdvance(child(charts, QComboBox).itemText(0))
-    assert child(charts, QComboBox).width() > name + 22, "the arrow beside the longest name"
-    child(charts, QComboBox).setCurrentText("Orders")
+    assert find_child(charts, QComboBox).isVisible()
+    name = charts.fontMetrics().horizontalAdvance(find_child(charts, QComboBox).itemText(0))
+    assert find_child(charts, QComboBox).width() > name + 22, "the arrow beside the longest name"
+    find_child(charts, QComboBox).setCurrentText("Orders")
     assert np.isnan(get_curve(charts, "send_queue_kb")[1]).all()
     assert charts.panels[0].reading == "–"
 

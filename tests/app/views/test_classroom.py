@@ -347,7 +347,7 @@ def test_the_code_is_shown_in_large_text_and_as_a_qr_code(board: ClassBoard, qtb
     qr = sheet.qr
     qr.setMaximumHeight(320)
     qr.resize(300, 320)
-    rows, picture = qr.rows, painted.picture(qr)
+    rows, picture = qr.rows, painted.render_picture(qr)
     pixels = 300 // len(rows)
     left, top = (300 - pixels * len(rows)) // 2, (320 - pixels * len(rows)) // 2
     modules = tuple(
@@ -387,7 +387,7 @@ def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: Cla
     board.resize(1200, 500)
     board.show()
     line = theme.get_tokens(board.palette()).series[0]
-    image = painted.picture(board.tiles.viewport())
+    image = painted.render_picture(board.tiles.viewport())
 
     def ends(row: int) -> tuple[int, int] | None:
         """Return the heights of the curve at the left and right end of its cell."""

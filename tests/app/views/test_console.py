@@ -18,7 +18,7 @@ from engine.inputs import Input
 from engine.tsql.batches.data import SqlSession, Window
 from engine.verbs.lines import parse_line
 from tests.assertions import require
-from tests.children import child
+from tests.children import find_child
 from tests.events import build_event
 
 NONE = Qt.KeyboardModifier.NoModifier
@@ -151,10 +151,10 @@ def test_a_waiting_batch_shows_simulated_time(qtbot: Any, console: Any, world: A
     console.add_events([build_start_event(*parse_last_line(console))])
     world.tick = 1200 + 6500
     console.show_world(world)
-    assert "Executing query" in child(console.current, QLabel, "state").text()
-    assert "00:01:05" in child(console.current, QLabel, "facts").text()
+    assert "Executing query" in find_child(console.current, QLabel, "state").text()
+    assert "00:01:05" in find_child(console.current, QLabel, "facts").text()
     console.add_events([build_end_event(*parse_last_line(console), ticks=7000)])
-    assert "00:01:10" in child(console.current, QLabel, "facts").text()
+    assert "00:01:10" in find_child(console.current, QLabel, "facts").text()
     assert not console.current.busy
 
 
@@ -163,12 +163,12 @@ def test_parsing_sends_nothing(qtbot: Any, console: Any) -> None:
     editor.setPlainText("SELECT 1")
     qtbot.keyClick(editor, Key.Key_F5, CTRL)
     assert console.current.results.messages.toPlainText() == "Commands completed successfully."
-    assert "Parsed without errors" in child(console.current, QLabel, "state").text()
+    assert "Parsed without errors" in find_child(console.current, QLabel, "state").text()
     editor.setPlainText("SELECT 1\nGO\n\nALTER DATABASE Sales SET PARTNER FALLOVER")
     qtbot.keyClick(editor, Key.Key_F5, CTRL)
     text = console.current.results.messages.toPlainText()
     assert text.startswith("Msg 102, Level 15, State 1, Server SERVER_A, Line 2")
-    assert "with errors" in child(console.current, QLabel, "state").text()
+    assert "with errors" in find_child(console.current, QLabel, "state").text()
     assert console.lines == []
 
 
@@ -196,7 +196,7 @@ def test_rows_open_the_grid(qtbot: Any, console: Any) -> None:
     first, second = results.grids
     assert [first.table.index(1, column).data() for column in (0, 1)] == ["Orders", "NULL"]
     assert second.table.columns[0].title == "(No column name)"
-    assert "2 rows" in child(console.current, QLabel, "facts").text()
+    assert "2 rows" in find_child(console.current, QLabel, "facts").text()
     assert "(2 rows affected)" in results.messages.toPlainText()
 
 
@@ -221,7 +221,7 @@ def test_errors_open_the_messages_tab_in_red(qtbot: Any, console: Any) -> None:
     ]
     tokens = theme.get_tokens(messages.palette())
     assert colors == [tokens.text, tokens.bad, tokens.bad]
-    assert "completed with errors" in child(console.current, QLabel, "state").text()
+    assert "completed with errors" in find_child(console.current, QLabel, "state").text()
 
 
 def test_client_messages_have_no_number(qtbot: Any, console: Any) -> None:
@@ -229,7 +229,7 @@ def test_client_messages_have_no_number(qtbot: Any, console: Any) -> None:
     qtbot.keyClick(console.current.editor, Key.Key_F5)
     show_batch(console, [build_message("Query was cancelled by user.", 0, 11)])
     assert console.current.results.messages.toPlainText() == "Query was cancelled by user."
-    assert "Query was cancelled" in child(console.current, QLabel, "state").text()
+    assert "Query was cancelled" in find_child(console.current, QLabel, "state").text()
 
 
 def test_double_click_on_an_error_goes_to_its_line(qtbot: Any, console: Any) -> None:
@@ -278,7 +278,7 @@ def test_ctrl_r_toggles_the_results(qtbot: Any, console: Any) -> None:
     assert not console.current.results.isVisible()
     qtbot.keyClick(editor, Key.Key_R, CTRL)
     assert console.current.results.isVisible()
-    text, grid = child(console.current, QSplitter, "split").sizes()
+    text, grid = find_child(console.current, QSplitter, "split").sizes()
     assert text == pytest.approx(2 / 3 * grid, abs=4), "the query keeps two fifths of the height"
 
 
@@ -348,18 +348,18 @@ def test_batches_sent_by_other_views_belong_to_the_trainee(console: Any, run: An
 def test_the_status_band_has_the_servers_color(console: Any) -> None:
     tokens = theme.get_tokens(console.palette())
     console.open_query("SERVER_B")
-    bands = [child(window, QLabel, "band").styleSheet() for window in console.list_windows()]
+    bands = [find_child(window, QLabel, "band").styleSheet() for window in console.list_windows()]
     assert tokens.get_server_color(0).name() in bands[0]
     assert tokens.get_server_color(1).name() in bands[1]
-    assert "SERVER_B" in child(console.current, QLabel, "band").text()
+    assert "SERVER_B" in find_child(console.current, QLabel, "band").text()
 
 
 def test_a_closed_text_can_be_reopened(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("SELECT precious")
     qtbot.keyClick(console.current.editor, Key.Key_F4, CTRL)
     assert console.list_windows() == []
-    child(console, QMenu, "new").aboutToShow.emit()
-    last = child(console, QMenu, "new").actions()[-1]
+    find_child(console, QMenu, "new").aboutToShow.emit()
+    last = find_child(console, QMenu, "new").actions()[-1]
     assert "SELECT precious" in last.text()
     last.trigger()
     assert console.list_drafts() == {"SERVER_A": "SELECT precious"}
@@ -426,33 +426,35 @@ def test_the_status_line_shortens_to_its_width(console: Any) -> None:
     window = console.current
     window._parts = ["SERVER_A (9.0)", "CORP\\dba (51)", "Sales", "00:00:05   3 rows"]
     metrics, min_width = (
-        child(window, QLabel, "facts").fontMetrics(),
-        child(window, QLabel, "state").sizeHint().width() + 24,
+        find_child(window, QLabel, "facts").fontMetrics(),
+        find_child(window, QLabel, "state").sizeHint().width() + 24,
     )
     for shown_text in ("SERVER_A (9.0)   00:00:05   3 rows", "00:00:05   3 rows", "3 rows", ""):
         window.resize(min_width + metrics.horizontalAdvance(shown_text), window.height())
         window._fit_facts()
-        assert child(window, QLabel, "facts").text() == shown_text
+        assert find_child(window, QLabel, "facts").text() == shown_text
 
 
 def test_the_status_line_shows_the_connection(console: Any, run: Any, world: Any) -> None:
-    assert "Not connected" in child(console.current, QLabel, "state").text()
+    assert "Not connected" in find_child(console.current, QLabel, "state").text()
     session = SqlSession(server="SERVER_A", spid=51, login="CORP\\dba", database="Sales")
     world.sessions["SERVER_A"] = Window(session=session)
     console.show_world(world)
-    assert "Connected" in child(console.current, QLabel, "state").text()
-    assert child(console.current, QLabel, "facts").text().split("   ") == [
+    assert "Connected" in find_child(console.current, QLabel, "state").text()
+    assert find_child(console.current, QLabel, "facts").text().split("   ") == [
         "SERVER_A (9.0)",
         "CORP\\dba (51)",
         "Sales",
     ]
-    assert "Sales" in child(console.current, QLabel, "band").text()
+    assert "Sales" in find_child(console.current, QLabel, "band").text()
     world.sessions["SERVER_A"] = Window()
     console.show_world(world)
-    assert "Connected" in child(console.current, QLabel, "state").text()  # the client has not noticed it yet
+    assert (
+        "Connected" in find_child(console.current, QLabel, "state").text()
+    )  # the client has not noticed it yet
     console.current.forget()
     console.show_world(world)
-    assert "Not connected" in child(console.current, QLabel, "state").text()
+    assert "Not connected" in find_child(console.current, QLabel, "state").text()
 
 
 def test_a_new_run_has_its_own_windows_and_offers_the_last_texts(qtbot: Any, console: Any, run: Any) -> None:
@@ -461,8 +463,8 @@ def test_a_new_run_has_its_own_windows_and_offers_the_last_texts(qtbot: Any, con
     console.begin_run(run.world, {"SERVER_B": "SELECT 2", "SERVER_C": "SELECT 3"}, left)
     console.show_drill(run)
     assert console.list_drafts() == {"SERVER_B": "SELECT 2"}, "F5 executes nothing of another run"
-    child(console, QMenu, "new").aboutToShow.emit()
-    assert any("DROP DATABASE" in action.text() for action in child(console, QMenu, "new").actions())
+    find_child(console, QMenu, "new").aboutToShow.emit()
+    assert any("DROP DATABASE" in action.text() for action in find_child(console, QMenu, "new").actions())
     console.tabs.reopen(0)
     assert console.current.editor.toPlainText() == "DROP DATABASE Sales"
 
@@ -479,7 +481,7 @@ def test_windows_of_removed_servers_close_and_keep_their_texts(console: Any, run
 def test_f5_without_a_statement_shows_a_message(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("  ")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
-    assert "nothing to execute" in child(console.current, QLabel, "state").text()
+    assert "nothing to execute" in find_child(console.current, QLabel, "state").text()
     console.tabs.close_window(console.current)
     with qtbot.waitSignal(console.message_ready, timeout=100) as blocker:
         console.run()
@@ -517,11 +519,11 @@ def test_the_database_of_a_connection_is_selected_from_a_list(qtbot: Any, consol
 def test_a_waiting_query_reports_the_paused_clock(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("SELECT 1")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
-    assert "The clock is paused" not in child(console.current, QLabel, "state").text()
+    assert "The clock is paused" not in find_child(console.current, QLabel, "state").text()
     console.tabs.show_running(False)
-    assert "The clock is paused" in child(console.current, QLabel, "state").text()
+    assert "The clock is paused" in find_child(console.current, QLabel, "state").text()
     console.tabs.show_running(True)
-    assert "The clock is paused" not in child(console.current, QLabel, "state").text()
+    assert "The clock is paused" not in find_child(console.current, QLabel, "state").text()
 
 
 def test_a_tab_is_named_after_its_file(console: Any) -> None:

@@ -15,7 +15,7 @@ from app.widgets import highlight
 from app.widgets.code_edit import LINE_MAX
 from engine import tsql
 from engine.messages import Message
-from tests.children import child
+from tests.children import find_child
 
 
 def _build_outcome(*rowsets: Rowset, messages: tuple[Message, ...] = ()) -> BatchOutcome:
@@ -144,5 +144,5 @@ def test_a_database_name_is_not_html(qtbot: QtBot) -> None:
     window = QueryWindow("SERVER_A", lambda text, place: [])
     qtbot.addWidget(window)
     window.show_connection(ConnectionStatus("SERVER_A", 0, 0, login="a", database="<img src='file:///x'>"))
-    assert child(window, QLabel, "facts").textFormat() == Qt.TextFormat.PlainText
-    assert "&lt;img" in child(window, QLabel, "facts").toolTip()
+    assert find_child(window, QLabel, "facts").textFormat() == Qt.TextFormat.PlainText
+    assert "&lt;img" in find_child(window, QLabel, "facts").toolTip()

@@ -16,7 +16,7 @@ from engine import simulator
 from engine.messages import Message
 from engine.verbs.lines import parse_line
 from tests.app.views.fakes import Run
-from tests.children import child
+from tests.children import find_child
 from tests.engine.worlds import lab
 
 
@@ -65,8 +65,8 @@ def test_a_catalog_view_fills_the_grid(qtbot: Any, console: Any) -> None:
     window = run(qtbot, console, f"USE master\nGO\n{columns}\n{rows}")
     grid = window.results.grids[0]
     assert [grid.table.index(0, column).data() for column in (0, 1)] == ["PRINCIPAL", "SYNCHRONIZED"]
-    assert "dba (51)" in child(window, QLabel, "facts").text()
-    assert "executed successfully" in child(window, QLabel, "state").text()
+    assert "dba (51)" in find_child(window, QLabel, "facts").text()
+    assert "executed successfully" in find_child(window, QLabel, "state").text()
 
 
 def test_alt_f1_describes_the_selected_name(qtbot: Any, console: Any) -> None:
@@ -94,9 +94,9 @@ def test_a_window_moves_to_another_server_with_its_text(qtbot: Any, console: Any
     qtbot.keyClick(first, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     console.tools["connection"].trigger()
     to_b = next(
-        action for action in child(console, QMenu, "servers").actions() if action.text() == "SERVER_B"
+        action for action in find_child(console, QMenu, "servers").actions() if action.text() == "SERVER_B"
     )
-    child(console, QMenu, "servers").hide()
+    find_child(console, QMenu, "servers").hide()
     to_b.trigger()
     assert [window.server for window in console.list_windows()] == ["SERVER_B", "SERVER_W"]
     assert console.current.editor.toPlainText() == "SELECT @@SERVERNAME"
@@ -111,7 +111,7 @@ def test_waitfor_uses_simulated_time_and_can_be_canceled(qtbot: Any, console: An
     window = run(qtbot, console, "WAITFOR DELAY '00:00:20'\nPRINT 'late'")
     assert window.busy
     wait(console, 5)
-    assert "00:00:05" in child(window, QLabel, "facts").text()
+    assert "00:00:05" in find_child(window, QLabel, "facts").text()
     qtbot.keyClick(window.editor, Qt.Key.Key_Pause, Qt.KeyboardModifier.AltModifier)
     assert not window.busy
     assert "cancelled" in window.results.messages.toPlainText()
@@ -128,18 +128,20 @@ def test_the_mirror_refuses_with_a_message(qtbot: Any, console: Any) -> None:
 
 def test_a_connection_ends_with_its_server(qtbot: Any, console: Any) -> None:
     window = run(qtbot, console, "SELECT 1")
-    assert "dba" in child(window, QLabel, "facts").text()
+    assert "dba" in find_child(window, QLabel, "facts").text()
     simulator.apply_input(console.world, parse_line("power-off SERVER_A"))
     wait(console, 1)
-    assert "dba" in child(window, QLabel, "facts").text()  # as in reality, the client has not noticed it yet
+    assert (
+        "dba" in find_child(window, QLabel, "facts").text()
+    )  # as in reality, the client has not noticed it yet
     run(qtbot, console, "SELECT 1")
-    assert "completed with errors" in child(window, QLabel, "state").text()
-    assert "dba" not in child(window, QLabel, "facts").text()
+    assert "completed with errors" in find_child(window, QLabel, "state").text()
+    assert "dba" not in find_child(window, QLabel, "facts").text()
     simulator.apply_input(console.world, parse_line("power-on SERVER_A"))
     wait(console, 200)
     run(qtbot, console, "SELECT 1")
-    assert "executed successfully" in child(window, QLabel, "state").text()
-    assert "dba" in child(window, QLabel, "facts").text()
+    assert "executed successfully" in find_child(window, QLabel, "state").text()
+    assert "dba" in find_child(window, QLabel, "facts").text()
 
 
 @pytest.mark.parametrize(
@@ -197,10 +199,10 @@ def test_keys_without_effect_show_a_message(qtbot: Any, console: Any) -> None:
     window, ctrl = console.current, Qt.KeyboardModifier.ControlModifier
     window.editor.setPlainText("    SELECT 1")
     qtbot.keyClick(window.editor, Qt.Key.Key_M, ctrl | Qt.KeyboardModifier.ShiftModifier)
-    assert "no template parameters" in child(window, QLabel, "state").text()
+    assert "no template parameters" in find_child(window, QLabel, "state").text()
     qtbot.keyClick(window.editor, Qt.Key.Key_K, ctrl)
     qtbot.keyClick(window.editor, Qt.Key.Key_X, ctrl)
-    assert "(Ctrl+K, Ctrl+X) is not a command" in child(window, QLabel, "state").text()
+    assert "(Ctrl+K, Ctrl+X) is not a command" in find_child(window, QLabel, "state").text()
     console.open_query("SERVER_B")
     qtbot.keyClick(console.current.editor, Qt.Key.Key_Backtab, ctrl | Qt.KeyboardModifier.ShiftModifier)
     assert console.current is window
@@ -293,12 +295,12 @@ def test_in_a_narrow_dock_the_history_replaces_the_windows(qtbot: Any, console: 
 def test_the_status_line_is_complete_on_a_small_screen(qtbot: Any, console: Any) -> None:
     window = run(qtbot, console, "SELECT name FROM sys.databases")
     console.resize(616, 300)  # the size of the panel on the desk at 1366x768
-    facts = child(window, QLabel, "facts").text()
+    facts = find_child(window, QLabel, "facts").text()
     assert all(part in facts for part in ("SERVER_A (9.0)", "dba (51)", "master", "00:00:00", "row"))
 
 
 def test_buttons_without_room_move_into_a_menu_and_tabs_stay_readable(qtbot: Any, console: Any) -> None:
-    bar = child(console, ToolBar)
+    bar = find_child(console, ToolBar)
     assert bar.more.isHidden()
     console.resize(330, 300)
     assert not bar.more.isHidden()
@@ -328,5 +330,7 @@ def test_a_blocked_batch_names_its_blocking_session(qtbot: Any, console: Any, sh
     console.open_query("SERVER_A")
     run(qtbot, console, "USE Sales SELECT * FROM t")
     wait(console, 1.0)
-    assert (f"Blocked by session {blocker}." in child(console.current, QLabel, "state").text()) is shows_waits
-    assert ("Executing query…" in child(console.current, QLabel, "state").text()) is not shows_waits
+    assert (
+        f"Blocked by session {blocker}." in find_child(console.current, QLabel, "state").text()
+    ) is shows_waits
+    assert ("Executing query…" in find_child(console.current, QLabel, "state").text()) is not shows_waits

@@ -430,7 +430,7 @@ def test_no_loss_of_the_curve_covers_the_point_of_no_return(qtbot: QtBot) -> Non
     qtbot.addWidget(curve)
     curve.resize(curve.sizeHint())
     curve.show()
-    boxes = {text.words: text.box for text in painted.texts(curve)}
+    boxes = {text.words: text.box for text in painted.list_texts(curve)}
     assert not boxes["−6"].intersects(boxes["point of no return 0:10.0"])
 
 

@@ -14,7 +14,7 @@ from app.views.trace import StateTrace
 from app.widgets import theme
 from engine.drill.running.drill import Drill, DrillMode
 from engine.events import KINDS, Event, EventKind
-from tests.children import child
+from tests.children import find_child
 from tests.engine.worlds import lab, play
 from tests.events import build_event, read_field
 from tests.shipped_scenarios import load_shipped_scenario
@@ -143,9 +143,9 @@ def test_the_event_list_omits_events_with_their_own_views(qtbot: Any, run: Any) 
         ]
     )
     assert read_cells(view) == [["0:41.25", "Fault", "SERVER_A", "", "power-off SERVER_A"]]
-    next(a for a in child(view, QMenu, "kinds").actions() if a.data() == "trace").trigger()
+    next(a for a in find_child(view, QMenu, "kinds").actions() if a.data() == "trace").trigger()
     assert len(read_cells(view)) == 2
-    next(a for a in child(view, QMenu, "kinds").actions() if a.data() == "fault").trigger()
+    next(a for a in find_child(view, QMenu, "kinds").actions() if a.data() == "fault").trigger()
     assert [row[1] for row in read_cells(view)] == ["State trace"]
 
 
@@ -168,7 +168,7 @@ def test_every_event_kind_of_the_engine_can_be_listed(qtbot: Any, run: Any) -> N
     script = "1 sql SERVER_A SELECT 1\n2 power-off SERVER_A\n3 sql SERVER_B USE Sales\n9 power-on SERVER_A"
     run.events = play(run.world, script, 90.0)
     view = build_view(qtbot, EventsList, run)
-    for action in child(view, QMenu, "kinds").actions():
+    for action in find_child(view, QMenu, "kinds").actions():
         action.setChecked(True)
     assert view.model.rowCount() == len(run.events) > 40
     errors = sum(event.kind == "errorlog" and read_field(event, "severity") > 10 for event in run.events)
@@ -224,7 +224,7 @@ def test_the_panel_offers_every_kind_including_cluster_events(qtbot: Any) -> Non
     view = build_view(qtbot, EventsList, drill)
     qtbot.waitUntil(lambda: "Removed" in str(read_cells(view)) or "removed" in str(read_cells(view)))
     assert {"Failover cluster", "Replica role", "PowerShell"} <= {row[1] for row in read_cells(view)}
-    assert {action.data() for action in child(view, QMenu, "kinds").actions()} == set(KINDS)
+    assert {action.data() for action in find_child(view, QMenu, "kinds").actions()} == set(KINDS)
 
 
 def test_an_empty_log_shows_the_reason(qtbot: Any, run: Any) -> None:

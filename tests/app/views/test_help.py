@@ -18,7 +18,7 @@ from app.words.language import tr
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.verbs.lines import parse_line
-from tests.children import child
+from tests.children import find_child
 
 
 @pytest.fixture
@@ -81,9 +81,9 @@ def test_the_table_of_states_fits_the_screen_and_the_contents_are_complete(qtbot
     qtbot.addWidget(help_view)
     help_view.show_page("mirroring_states")
     help_view.show()
-    assert "|" not in child(help_view, Prose).toPlainText()
-    assert "DISCONNECTED" in child(help_view, Prose).toPlainText()
-    assert child(help_view, QListWidget).horizontalScrollBar().maximum() == 0
+    assert "|" not in find_child(help_view, Prose).toPlainText()
+    assert "DISCONNECTED" in find_child(help_view, Prose).toPlainText()
+    assert find_child(help_view, QListWidget).horizontalScrollBar().maximum() == 0
 
 
 def _list_rows(page: str) -> list[tuple[str, str, str]]:
@@ -94,12 +94,12 @@ def test_the_help_window_is_german_in_german(qtbot: Any, german: None) -> None:
     help_view = Help()
     qtbot.addWidget(help_view)
     assert (
-        child(help_view, QListWidget).item(PAGES.index("console")).text()
+        find_child(help_view, QListWidget).item(PAGES.index("console")).text()
         == get_page_title("console")
         == "SQL-Fenster"
     )
     help_view.show_page("monitor")
-    assert "Datenbankspiegelungs-Monitor" in child(help_view, Prose).toPlainText()
+    assert "Datenbankspiegelungs-Monitor" in find_child(help_view, Prose).toPlainText()
 
 
 def test_examples_of_the_editor_page_are_valid() -> None:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 
 from app.views.history import TITLE, FinishedRun, RunHistoryPage
 from app.widgets.tables import TableView
-from tests.children import child
+from tests.children import find_child
 
 RUN = FinishedRun(1, datetime(2026, 11, 21, tzinfo=UTC), "The principal loses its power", "lab", None, 0.0, 0)
 
@@ -25,7 +25,7 @@ def show_page(qtbot: Any) -> RunHistoryPage:
 
 def test_enter_opens_a_run_after_a_click_on_empty_space(qtbot: Any) -> None:
     page = show_page(qtbot)
-    table = child(page, TableView)
+    table = find_child(page, TableView)
     viewport = table.viewport()
     empty = QPoint(viewport.width() // 2, viewport.height() - 2)
     qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=empty)
@@ -37,7 +37,7 @@ def test_enter_opens_a_run_after_a_click_on_empty_space(qtbot: Any) -> None:
 
 def test_drill_titles_are_complete_at_any_width(qtbot: Any) -> None:
     page = show_page(qtbot)
-    table = child(page, TableView)
+    table = find_child(page, TableView)
     header, needed_width = table.horizontalHeader(), table.sizeHintForColumn(TITLE)
     modes = (header.ResizeMode.ResizeToContents, header.ResizeMode.Stretch)
     for width, mode in zip(

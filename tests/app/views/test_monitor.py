@@ -16,7 +16,7 @@ from app.words import language
 from engine import simulator
 from engine.verbs.lines import parse_line
 from tests.app.views.fakes import Run
-from tests.children import child
+from tests.children import find_child
 from tests.engine.worlds import lab, play
 
 
@@ -233,7 +233,7 @@ def test_thresholds_are_set_on_the_changed_partner(monitor: Any, monkeypatch: py
         return dialog.DialogCode.Accepted
 
     monkeypatch.setattr(ThresholdsDialog, "exec", fill)
-    child(monitor.warnings, QPushButton).click()
+    find_child(monitor.warnings, QPushButton).click()
     assert monitor.lines == [
         "sql SERVER_A#monitor EXEC msdb.dbo.sp_dbmmonitorchangealert N'Sales', 2, 5000, 1"
     ]

@@ -18,7 +18,7 @@ from engine import tsql
 from engine.events import Event
 from engine.model import Certificate, DbState, Endpoint, Job, Login, MirrorState, Role, World
 from engine.verbs.lines import parse_line
-from tests.app.views.conftest import mirrored_copy
+from tests.app.views.conftest import build_mirrored_copy
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.worlds import do, lab
 
@@ -115,7 +115,7 @@ def list_texts(menu: QMenu) -> list[str]:
     ],
 )
 def test_labels_match_management_studio(role: Role, changes: dict[str, Any], wanted: str) -> None:
-    copy = mirrored_copy("SERVER_A", "SERVER_B", role, **changes)
+    copy = build_mirrored_copy("SERVER_A", "SERVER_B", role, **changes)
     assert answers.build_database_item(copy).label == wanted
 
 
@@ -436,7 +436,7 @@ def test_the_properties_page_shows_the_servers_refusal(qtbot: Any, explorer: Exp
     ],
 )
 def test_properties_page_buttons_follow_the_state(role: Role, state: MirrorState, acts: list[Any]) -> None:
-    assert list_enabled_actions(mirrored_copy("SERVER_A", "SERVER_B", role, state=state)) == acts
+    assert list_enabled_actions(build_mirrored_copy("SERVER_A", "SERVER_B", role, state=state)) == acts
     assert list_enabled_actions(None) == []
 
 

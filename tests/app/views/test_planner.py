@@ -315,7 +315,7 @@ def test_bands_are_under_their_part_of_the_slider(slider: LogSlider) -> None:
         (pixel_of(300.0) - pixel_of(0.1)) / np.log10(3000.0), abs=2.0
     )
     ground = theme.get_tokens(slider.palette())
-    picture = painted.picture(slider.strip)
+    picture = painted.render_picture(slider.strip)
     inner_color = picture.pixelColor(pixel_of(2.0) + 4, slider.strip.height() - 4)
     outside = picture.pixelColor(pixel_of(0.1) + 4, slider.strip.height() - 4)
     assert inner_color == ground.idle_soft

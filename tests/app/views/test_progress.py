@@ -17,7 +17,7 @@ from app.widgets.tables import TableView
 from engine.drill.judging.report import compute_calibration
 from engine.drill.judging.skills import load_skills
 from engine.drill.running.modes import DrillMode
-from tests.children import child
+from tests.children import find_child
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 COURSES = (DrillCandidate("one", ("quorum",), 0, 5), DrillCandidate("two", ("resume",), 1, 9))
@@ -37,13 +37,17 @@ def test_skills_have_bars_and_recommended_drills(qtbot: QtBot) -> None:
     )
     page.resize(1000, 700)
     page.show()
-    rows = [row.standing.skill.key for row in child(page, TableView).table.rows]
+    rows = [row.standing.skill.key for row in find_child(page, TableView).table.rows]
     quorum = rows.index("quorum")
-    cells = [child(page, TableView).table.index(quorum, column).data() for column in range(5)]
+    cells = [find_child(page, TableView).table.index(quorum, column).data() for column in range(5)]
     assert cells == ["Quorum", "53", "1 run", "10 days ago", "now"]
-    spoken = child(page, TableView).table.index(quorum, BAR_COLUMN).data(Qt.ItemDataRole.AccessibleTextRole)
+    spoken = (
+        find_child(page, TableView).table.index(quorum, BAR_COLUMN).data(Qt.ItemDataRole.AccessibleTextRole)
+    )
     assert spoken == "53 of 100"
-    assert f"1 of {len(load_skills())} skills practiced, 1 is due" in child(page, QLabel, "summary").text()
+    assert (
+        f"1 of {len(load_skills())} skills practiced, 1 is due" in find_child(page, QLabel, "summary").text()
+    )
     page.take_focus()
     with qtbot.waitSignal(page.started) as began:
         QTest.keyClick(page.focusWidget(), Qt.Key.Key_Space)
@@ -79,8 +83,10 @@ def test_a_proved_skill_has_a_tick(qtbot: QtBot) -> None:
     page.show_progress(
         estimate_skills(runs, {"one": ("quorum",), "two": ("quorum", "resume")}, NOW), [], {}, NOW
     )
-    places = {row.standing.skill.key: place for place, row in enumerate(child(page, TableView).table.rows)}
-    cells = {key: child(page, TableView).table.index(places[key], 2) for key in ("quorum", "resume")}
+    places = {
+        row.standing.skill.key: place for place, row in enumerate(find_child(page, TableView).table.rows)
+    }
+    cells = {key: find_child(page, TableView).table.index(places[key], 2) for key in ("quorum", "resume")}
     assert [cells[key].data() for key in ("quorum", "resume")] == ["2 runs ✓", "1 run"]
     assert "Not mastered yet" in cells["resume"].data(Qt.ItemDataRole.ToolTipRole)
 
@@ -114,12 +120,12 @@ def test_the_history_draws_the_selected_drill(qtbot: QtBot) -> None:
         ]
     )
     page.show()
-    chart, title = child(page, ScoreChart), child(page, QLabel, "chart-title")
+    chart, title = find_child(page, ScoreChart), find_child(page, QLabel, "chart-title")
     assert chart.accessibleDescription() == "40, 90"
     assert "hollow: rewound" in title.text()
-    child(page, TableView).selectRow(1)
+    find_child(page, TableView).selectRow(1)
     assert chart.accessibleDescription() == "50"
     assert "hollow" not in title.text()
     page.grab()
-    child(page, TableView).selectRow(3)
+    find_child(page, TableView).selectRow(3)
     assert chart.isHidden()

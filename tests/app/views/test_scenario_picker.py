@@ -20,7 +20,7 @@ from app.views.scenario_picker.top_cards import wrap_text
 from app.widgets.scroll_container import ScrollContainer
 from tests import painted
 from tests.assertions import require
-from tests.children import child
+from tests.children import find_child
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def build_interrupted_run(number: int, problem: str | None = None) -> Interrupte
 def test_the_focus_in_the_first_screen_shows_the_page_from_its_top(
     picker: ScenarioPicker, qtbot: QtBot
 ) -> None:
-    area = child(picker, ScrollContainer)
+    area = find_child(picker, ScrollContainer)
     picker.take_focus()
     QApplication.processEvents()
     area.verticalScrollBar().setValue(90)
@@ -78,7 +78,7 @@ def test_matches_begin_below_the_search_however_many_there_are(
         picker.search.clear()
         qtbot.keyClicks(picker.search, text)
         QApplication.processEvents()
-        places.add(child(picker, FilterBar).mapTo(picker, QPoint()).y())
+        places.add(find_child(picker, FilterBar).mapTo(picker, QPoint()).y())
         assert not picker.paths.isVisible()
     assert len(places) == 1
     assert 0 < max(places) < 180
@@ -109,7 +109,7 @@ def test_no_title_of_a_learning_path_is_cut(qtbot: QtBot, cards: list[DrillCard]
     paths.show_paths(list_path_progress(cards), None)
     paths.show()
     QApplication.processEvents()
-    shown = [text.words for text in painted.texts(paths)]
+    shown = [text.words for text in painted.list_texts(paths)]
     assert len(shown) > 18
     assert not [words for words in shown if "…" in words]
 
@@ -183,11 +183,11 @@ def test_space_on_a_path_filters_and_again_shows_all(picker: ScenarioPicker, qtb
     button = picker.paths.buttons["team"]
     qtbot.keyClick(button, Qt.Key.Key_Space)
     assert len(list_cards(picker)) == 4
-    assert child(picker, FilterBar).technology.text().startswith("Teams")
+    assert find_child(picker, FilterBar).technology.text().startswith("Teams")
     qtbot.keyClick(button, Qt.Key.Key_Space)
     assert len(list_cards(picker)) == everything
     qtbot.keyClick(button, Qt.Key.Key_Space)
-    child(picker, FilterBar).clear.click()
+    find_child(picker, FilterBar).clear.click()
     assert picker.filters == Filters()
     assert not button.isChecked()
 
@@ -197,7 +197,7 @@ def test_selecting_a_hidden_drill_clears_the_filters(
 ) -> None:
     qtbot.keyClicks(picker.search, "zzz")
     assert list_cards(picker) == []
-    assert child(picker, QLabel, "empty").isVisible()
+    assert find_child(picker, QLabel, "empty").isVisible()
     picker.choose_card("page-repair")
     current = picker.get_current_card()
     assert current is not None
@@ -212,7 +212,7 @@ def test_the_selected_card_scrolls_into_view(picker: ScenarioPicker, qtbot: QtBo
 
     def assert_card_visible() -> None:
         box = picker.grid.get_card_rect()
-        view = child(picker, ScrollContainer).viewport()
+        view = find_child(picker, ScrollContainer).viewport()
         top_left = picker.grid.viewport().mapTo(view, box.topLeft())
         assert view.rect().contains(QRect(top_left, box.size()).adjusted(2, 2, -2, -2))
 

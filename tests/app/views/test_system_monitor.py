@@ -26,7 +26,7 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.events import Event
 from tests.assertions import require
-from tests.children import child
+from tests.children import find_child
 from tests.events import read_field
 
 Key = Qt.Key
@@ -203,7 +203,7 @@ def test_statistics_and_lines_follow_the_run(monitor: SystemMonitor, drill: Dril
     monitor.show_world(drill.world)
     assert int(list_cells(monitor, "Last")[place].replace(",", "")) > 10_000
     assert list_cells(monitor, "Scale")[place] == "0.001"
-    _, y = require(child(monitor, CounterPlot)).curves[SEND_A].getData()
+    _, y = require(find_child(monitor, CounterPlot)).curves[SEND_A].getData()
     assert 10.0 < y.max() <= 100.0
 
 
@@ -242,7 +242,7 @@ def test_counters_are_removed_highlighted_and_scaled_by_key(qtbot: Any, monitor:
     choice = monitor.choices[1]
     qtbot.keyClick(monitor.table, Key.Key_H, Qt.KeyboardModifier.ControlModifier)
     widths = {
-        c: curve.opts["pen"].widthF() for c, curve in require(child(monitor, CounterPlot)).curves.items()
+        c: curve.opts["pen"].widthF() for c, curve in require(find_child(monitor, CounterPlot)).curves.items()
     }
     assert [c for c, width in widths.items() if width > 2.0] == [choice]
     scale = list_cells(monitor, "Scale")[0]
@@ -261,7 +261,7 @@ def test_another_moment_shows_only_its_past(monitor: SystemMonitor, drill: Drill
     drill.advance_to(drill.tick + 6000)
     monitor.show_world(drill.world)
     monitor.show_drill(earlier_drill)
-    x, _ = require(child(monitor, CounterPlot)).curves[SEND_A].getData()
+    x, _ = require(find_child(monitor, CounterPlot)).curves[SEND_A].getData()
     assert x.max() <= 30.0
     assert list_cells(monitor, "Maximum")[monitor.choices.index(SEND_A)] == "0"
 

@@ -15,7 +15,7 @@ from app.widgets.tables import TableView
 from app.words.language import tr
 from engine.model import Failover
 from engine.published.whitepaper_failover import FAILOVER_S
-from tests.children import child
+from tests.children import find_child
 from tests.engine.worlds import P, lab, play
 
 STEPS = ("detected", "redo_done", "decided", "online", "undo_done")
@@ -77,7 +77,7 @@ def test_a_failover_is_shown_in_phases_next_to_its_published_row(timing: Timing,
     ]
     assert "Power OFF principal server" in timing.verdict.text()
     for kind in PHASES:
-        assert kind.name.replace(" ", "&nbsp;") in child(timing.phases, QLabel).text()
+        assert kind.name.replace(" ", "&nbsp;") in find_child(timing.phases, QLabel).text()
 
 
 def test_tables_are_stacked_without_room(timing: Timing, run: Any) -> None:

@@ -35,7 +35,7 @@ from engine.drill.running.build import start_world
 from engine.drill.running.modes import TERMS, DrillMode, ModePermissions
 from engine.model import World
 from tests.cases import sample_cases
-from tests.children import child, scene_of
+from tests.children import find_child, get_scene
 from tests.engine.worlds import M, P, W, do, lab
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -72,7 +72,7 @@ def open_menus() -> list[QMenu]:
 
 def find_center(view: Topology, target: ActionTarget) -> QPoint:
     """Return the center of *target* on screen."""
-    item = scene_of(view).find_item(target)
+    item = get_scene(view).find_item(target)
     assert item is not None
     return view.mapFromScene(item.shape().boundingRect().translated(item.pos()).center())
 
@@ -96,7 +96,7 @@ def test_a_click_selects_and_a_click_on_empty_space_clears(qtbot: QtBot, view: T
 
 
 def test_links_can_be_clicked(qtbot: QtBot, view: Topology) -> None:
-    item = scene_of(view).find_item(ActionTarget("link", (P, M)))
+    item = get_scene(view).find_item(ActionTarget("link", (P, M)))
     assert isinstance(item, LinkItem)
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.mapFromScene(item.line.center()))
     assert view.get_target() == ActionTarget("link", (P, M))
@@ -198,21 +198,21 @@ def test_everything_fits_after_every_change(view: Topology) -> None:
 def is_all_visible(view: Topology) -> bool:
     visible_area = view.mapToScene(view.viewport().rect()).boundingRect()
     px = 1.0 / view.get_zoom()
-    return visible_area.adjusted(-px, -px, px, px).contains(scene_of(view).get_extent())
+    return visible_area.adjusted(-px, -px, px, px).contains(get_scene(view).get_extent())
 
 
 LONG: Final = "a much longer text that is not yet detected and reaches far beyond the cards of the links " * 2
 
 
 def test_everything_fits_after_a_text_has_grown(qtbot: QtBot, view: Topology) -> None:
-    link = next(iter(scene_of(view).links.values()))
+    link = next(iter(get_scene(view).links.values()))
     picture = view.picture
     assert picture is not None
     links = tuple(replace(face, notes=(LONG,), measured=LONG) for face in picture.links)
-    scene_of(view).show_picture(replace(picture, links=links))
+    get_scene(view).show_picture(replace(picture, links=links))
     assert is_all_visible(view)
     links = tuple(replace(face, notes=(), measured=LONG) for face in picture.links)
-    scene_of(view).show_picture(replace(picture, links=links))
+    get_scene(view).show_picture(replace(picture, links=links))
     view.fit()
     click(qtbot, view, link.target)
     assert link.isSelected()
@@ -220,7 +220,7 @@ def test_everything_fits_after_a_text_has_grown(qtbot: QtBot, view: Topology) ->
 
 
 def test_everything_fits_while_a_note_is_written(qtbot: QtBot, view: Topology) -> None:
-    note = scene_of(view).add_note("", 0.0, 0.0)
+    note = get_scene(view).add_note("", 0.0, 0.0)
     note.start_editing()
     note.setPlainText("\n".join("line" for _ in range(80)))
     assert is_all_visible(view)
@@ -231,7 +231,7 @@ def test_everything_fits_while_a_note_is_written(qtbot: QtBot, view: Topology) -
     [("APP", {"status": StatusSign(LONG, "ok", "dot"), "rate": LONG}), (W, {"troubles": (LONG,)})],
 )
 def test_a_long_line_stays_inside_its_card(view: Topology, name: str, fields: dict[str, Any]) -> None:
-    node = scene_of(view).nodes[name]
+    node = get_scene(view).nodes[name]
     node.show_face(replace(node.face, **fields))
     image = QImage(1_000, 400, QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(Qt.GlobalColor.transparent)
@@ -244,7 +244,7 @@ def test_a_long_line_stays_inside_its_card(view: Topology, name: str, fields: di
 
 
 def test_a_name_is_never_shortened_for_the_word_next_to_it(view: Topology, monkeypatch: Any) -> None:
-    node = scene_of(view).nodes[W]
+    node = get_scene(view).nodes[W]
     assert isinstance(node, ServerNode)
     drawn: list[str] = []
     monkeypatch.setattr(nodes, "draw_text", lambda _painter, text, *_: drawn.append(text))
@@ -271,7 +271,7 @@ def test_keys_zoom_and_fit(qtbot: QtBot, view: Topology) -> None:
 
 def test_a_dragged_card_snaps_to_the_grid_and_is_remembered(qtbot: QtBot, view: Topology) -> None:
     start = find_center(view, build_server_target(P))
-    before = scene_of(view).nodes[P].pos()
+    before = get_scene(view).nodes[P].pos()
     assert view.list_moved_positions() == {}
     viewport = view.viewport()
     qtbot.mousePress(viewport, Qt.MouseButton.LeftButton, pos=start)
@@ -285,16 +285,16 @@ def test_a_dragged_card_snaps_to_the_grid_and_is_remembered(qtbot: QtBot, view: 
     qtbot.addWidget(second_view)
     second_view.show_drill(Drill(lab()))
     second_view.place_cards(view.list_moved_positions())
-    assert (scene_of(second_view).nodes[P].x(), scene_of(second_view).nodes[P].y()) == (x, y)
+    assert (get_scene(second_view).nodes[P].x(), get_scene(second_view).nodes[P].y()) == (x, y)
     second_view.rearrange()
     assert second_view.list_moved_positions() == {}
 
 
 def test_cards_can_be_moved_by_keys(qtbot: QtBot, view: Topology) -> None:
     view.choose(build_server_target(M))
-    before = scene_of(view).nodes[M].x()
+    before = get_scene(view).nodes[M].x()
     qtbot.keyClick(view, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
-    assert scene_of(view).nodes[M].x() == before + 8
+    assert get_scene(view).nodes[M].x() == before + 8
 
 
 def is_moving(view: Topology) -> bool:
@@ -303,7 +303,7 @@ def is_moving(view: Topology) -> bool:
     pictures = []
     for _ in range(2):
         view.show_world(world)
-        item = scene_of(view).links[frozenset((P, M))]
+        item = get_scene(view).links[frozenset((P, M))]
         box = view.mapFromScene(item.sceneBoundingRect()).boundingRect()
         pictures.append(view.viewport().grab(box).toImage())
         world.tick += 35
@@ -330,16 +330,16 @@ def test_a_change_of_theme_reaches_the_canvas(qapp: QApplication, view: Topology
 def test_larger_text_makes_larger_cards(qapp: QApplication, view: Topology) -> None:
     theme.apply(qapp, theme.LIGHT, 1.0)
     QApplication.processEvents()
-    before = scene_of(view).nodes[P].get_card_rect().height()
+    before = get_scene(view).nodes[P].get_card_rect().height()
     theme.apply(qapp, theme.LIGHT, 2.0)
     QApplication.processEvents()
-    assert scene_of(view).nodes[P].get_card_rect().height() > 1.8 * before
+    assert get_scene(view).nodes[P].get_card_rect().height() > 1.8 * before
     theme.apply(qapp, theme.LIGHT, 1.0)
 
 
 def measure_cards(view: Topology) -> tuple[bool, float]:
     """Return whether cards are narrow, and their line height on screen as a multiple of that of normal text."""
-    style = next(iter(scene_of(view).links.values())).style
+    style = next(iter(get_scene(view).links.values())).style
     return style.narrow, view.get_zoom()
 
 
@@ -354,7 +354,7 @@ def test_narrow_cards_are_drawn_where_wide_ones_would_be_unreadable(
     view.resize(24 * line, 20 * line)
     narrow, readable = measure_cards(view)
     view._fitting = True  # the zoom of wide cards
-    scene_of(view).show_narrow(False)
+    get_scene(view).show_narrow(False)
     view._fit_all_cards()
     assert narrow
     assert readable > 1.08 * view.get_zoom()
@@ -365,8 +365,8 @@ def test_narrow_cards_are_drawn_where_wide_ones_would_be_unreadable(
 
 def test_a_long_role_is_shortened_before_the_name(view: Topology, monkeypatch: pytest.MonkeyPatch) -> None:
     """In German a copy without a session was "S…s keine Spiegelung" on a narrow card."""
-    scene_of(view).show_narrow(True)
-    node = scene_of(view).nodes[P]
+    get_scene(view).show_narrow(True)
+    node = get_scene(view).nodes[P]
     assert isinstance(node, ServerNode)
     role = StatusSign("a role with a very long name", "idle", "single")
     node.show_face(replace(node.face, copies=(replace(node.face.copies[0], role=role),)))
@@ -395,8 +395,8 @@ def test_narrow_cards_and_link_texts_do_not_overlap(view: Topology) -> None:
     do(world, f"stop-service {P}")
     view.show_world(world)
     assert measure_cards(view)[0]
-    cards = [node.get_card_rect().translated(node.pos()) for node in scene_of(view).nodes.values()]
-    words = [area for link in scene_of(view).links.values() if not (area := find_label_area(link)).isEmpty()]
+    cards = [node.get_card_rect().translated(node.pos()) for node in get_scene(view).nodes.values()]
+    words = [area for link in get_scene(view).links.values() if not (area := find_label_area(link)).isEmpty()]
     assert words
     assert not [(a, b) for a in cards for b in cards if a is not b and a.intersects(b)]
     assert not [(a, b) for a in cards for b in words if b.intersects(a)]
@@ -411,7 +411,7 @@ def test_narrow_cards_and_link_texts_do_not_overlap(view: Topology) -> None:
 def test_no_link_crosses_the_text_of_another(view: Topology, name: str, width: int, height: int) -> None:
     view.resize(width, height)
     view.show_world(start_world(load_shipped_scenario(name), seed=1))
-    links = list(scene_of(view).links.values())
+    links = list(get_scene(view).links.values())
     words = {link: find_label_area(link).boundingRect() for link in links}
     words = {link: box.adjusted(-1.0, 1.0, 1.0, -1.0) for link, box in words.items() if not box.isEmpty()}
     assert words
@@ -433,7 +433,7 @@ def test_no_broken_link_mark_hides_another_links_text(view: Topology) -> None:
     language.use_language(language.GERMAN)
     try:
         view.show_world(world)
-        broken = [link for link in scene_of(view).links.values() if link.face.status.tone == "bad"]
+        broken = [link for link in get_scene(view).links.values() if link.face.status.tone == "bad"]
         words = {link: area for link in broken if not (area := find_label_area(link)).isEmpty()}
         marks = [link.line.center() for link in broken]
         assert len(marks) > len(words) > 1
@@ -468,11 +468,11 @@ def test_an_exam_shows_only_facts_visible_without_a_query(view: Topology) -> Non
 def test_the_toolbar_fits_a_narrow_canvas(view: Topology) -> None:
     """The narrow toolbar hides its captions; a screen reader still speaks them."""
     view.choose(build_server_target(P))
-    words = child(child(view, CanvasTools), QToolButton).text()
+    words = find_child(find_child(view, CanvasTools), QToolButton).text()
     assert P in words
-    view.resize(child(view, CanvasTools).width() - 10, 380)
-    assert child(view, CanvasTools).x() >= 0
-    assert child(child(view, CanvasTools), QToolButton).text() != words
-    assert child(child(view, CanvasTools), QToolButton).accessibleName() == words
+    view.resize(find_child(view, CanvasTools).width() - 10, 380)
+    assert find_child(view, CanvasTools).x() >= 0
+    assert find_child(find_child(view, CanvasTools), QToolButton).text() != words
+    assert find_child(find_child(view, CanvasTools), QToolButton).accessibleName() == words
     view.resize(900, 380)
-    assert child(child(view, CanvasTools), QToolButton).text() == words
+    assert find_child(find_child(view, CanvasTools), QToolButton).text() == words

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QSlider
 
 from app.views.transport import SpeedField, Transport, parse_speed
-from tests.children import child
+from tests.children import find_child
 
 
 @pytest.mark.parametrize(
@@ -33,13 +33,13 @@ def transport(qtbot: Any) -> Transport:
 
 
 def test_a_typed_speed_moves_the_slider_and_an_invalid_one_does_not(qtbot: Any, transport: Transport) -> None:
-    field = child(transport, SpeedField)
+    field = find_child(transport, SpeedField)
     field.selectAll()
     qtbot.keyClicks(field, "100")
     with qtbot.waitSignal(transport.speed_chosen) as blocker:
         qtbot.keyClick(field, Qt.Key.Key_Return)
     assert blocker.args == [100.0]
-    assert child(transport, QSlider).value() == 200
+    assert find_child(transport, QSlider).value() == 200
     field.selectAll()
     qtbot.keyClicks(field, "quick")
     with qtbot.assertNotEmitted(transport.speed_chosen):
@@ -49,12 +49,12 @@ def test_a_typed_speed_moves_the_slider_and_an_invalid_one_does_not(qtbot: Any, 
 
 def test_up_and_down_step_the_speed(qtbot: Any, transport: Transport) -> None:
     for key in (Qt.Key.Key_Up, Qt.Key.Key_Up, Qt.Key.Key_Down):
-        qtbot.keyClick(child(transport, SpeedField), key)
-    assert child(transport, SpeedField).text() == "2×"
+        qtbot.keyClick(find_child(transport, SpeedField), key)
+    assert find_child(transport, SpeedField).text() == "2×"
 
 
 def test_an_unreached_speed_does_not_move_the_slider(transport: Transport) -> None:
     before = transport.sizeHint()
     transport.show_lag(40.0)
     assert transport.sizeHint() == before
-    assert "40" in child(transport, QLabel, "lag").text()
+    assert "40" in find_child(transport, QLabel, "lag").text()

@@ -182,7 +182,7 @@ def test_database_and_clients_have_their_own_lanes(qtbot: QtBot, qapp: QApplicat
     strip.resize(800, 140)
     strip.show_course(course, 100.0, live=False)
     strip.show()
-    names = [text.words for text in painted.texts(strip)]
+    names = [text.words for text in painted.list_texts(strip)]
     assert [lane for lane in LANES if lane in names] == list(LANES)
     image, (top, height) = strip.grab().toImage(), find_lanes(strip)
     ok = theme.get_tokens(qapp.palette()).ok

@@ -22,9 +22,9 @@ from tests.engine.worlds import M, P, lab
 APP, ENGINE = (Path(__file__).parents[3] / name for name in ("app", "engine"))
 CATALOGS = Path(__file__).parents[3] / "assets" / "languages"
 METHODS = [
-    ("**/skills.toml", "tests.collectors:skills"),
-    ("**/authoring/schema/*.py", "tests.collectors:schema"),
-    ("**.tsv", "tests.collectors:table"),
+    ("**/skills.toml", "tests.collectors:collect_skills"),
+    ("**/authoring/schema/*.py", "tests.collectors:collect_schema"),
+    ("**.tsv", "tests.collectors:collect_table"),
     ("**.py", "python"),
 ]
 KEYWORDS = {"tr": None, "mark": None, "build_message": None, "trn": (1, 2)}

@@ -13,7 +13,7 @@ from engine.drill.time.history import History
 from engine.model import to_ticks
 from engine.protocol import jobs
 from tests.hostile import soak
-from tests.room import room
+from tests.room import measure_room
 
 KEPT = 30
 SAMPLES = 300
@@ -37,7 +37,7 @@ def play_until(history: History, until_s: float) -> History:
 def measure_rooms(history: History) -> tuple[int, int]:
     """Return the bytes of the run, and of its snapshots in addition."""
     ids_seen: set[int] = set()
-    return room([history.drill], ids_seen), room([history], ids_seen)
+    return measure_room([history.drill], ids_seen), measure_room([history], ids_seen)
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def history(monkeypatch: pytest.MonkeyPatch) -> History:
     """Return a run that soon reaches the limits of a long one, with many files, lines and failovers."""
     monkeypatch.setattr(module, "SNAPSHOTS_MAX", KEPT)
     monkeypatch.setattr(drill_module, "SAMPLES_MAX", SAMPLES)
-    history = History(Drill(soak.scenario(1)))
+    history = History(Drill(soak.build_scenario(1)))
     world = history.drill.world
     for key in world.copies:
         world.update_copy(key, log_backup_every_s=BACKUP_EACH_S)

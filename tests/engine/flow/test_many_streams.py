@@ -9,7 +9,7 @@ from engine.flow import CrossingKind, Flow, SafetyMode, StreamSetup, Workload, r
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
 from engine.published.measure import measure_means, run_s
 from tests.engine.flow.pairs import build_flow, setup
-from tests.simpy_models import StreamLink, simpy_model
+from tests.simpy_models import StreamLink, build_simpy_model
 
 NEAR = StreamLink(rtt_ms=0.2)
 MIDDLE = StreamLink(rtt_ms=10.0)
@@ -43,7 +43,7 @@ def build_source_with(links: tuple[StreamLink, ...], workload: Workload = WORKLO
 )
 def test_three_streams_agree_with_the_event_by_event_model(workload: Workload) -> None:
     links = (NEAR, MIDDLE, FAR)
-    play = simpy_model(1, workload=workload, links=links)
+    play = build_simpy_model(1, workload=workload, links=links)
     play(20.0)
     expected = play(60.0)
     flow = build_source_with(links, workload)

@@ -8,7 +8,7 @@ import pytest
 from engine.flow import COUNTERS, Samples
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
 from engine.flow.samples import BLOCK, GROUP
-from tests.room import room
+from tests.room import measure_room
 
 WIDTH = GROUP + 3
 
@@ -85,4 +85,4 @@ def test_hours_of_steady_work_take_little_memory() -> None:
         for view in samples.reserve(1, 20, 20):
             view[0] = entry % 3
         samples.record_entries(100 * entry, 100 * (entry + 1))
-    assert room([samples]) < (samples.sources.values.nbytes + samples.streams.values.nbytes) / 8
+    assert measure_room([samples]) < (samples.sources.values.nbytes + samples.streams.values.nbytes) / 8

@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from tests.simpy_models import SimPyMissingError, simpy_model
+from tests.simpy_models import SimPyMissingError, build_simpy_model
 
 
 def test_the_event_by_event_model_agrees_with_the_flow() -> None:
-    play = simpy_model(1)
+    play = build_simpy_model(1)
     play(10.0)
     assert play(40.0).transactions_per_s == pytest.approx(238.6, rel=0.02)
 
@@ -18,4 +18,4 @@ def test_the_event_by_event_model_agrees_with_the_flow() -> None:
 def test_a_missing_simpy_package_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "simpy", None)
     with pytest.raises(SimPyMissingError, match="development dependencies"):
-        simpy_model(1)
+        build_simpy_model(1)

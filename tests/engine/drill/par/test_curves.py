@@ -26,8 +26,8 @@ QUICK = (9 + 5,)
     ],
 )
 def test_the_value_never_rises_with_known_information(number: int) -> None:
-    _, _, drill = next(islice(par_curves.hostile_runs(number), 1))
+    _, _, drill = next(islice(par_curves.play_hostile_runs(number), 1))
     account = run_to_completion(build_account(drill))
     assert account.risen <= RISE_MAX
-    assert par_curves.rise(account) == 0.0
+    assert par_curves.measure_rise(account) == 0.0
     assert account.curve[-1][1] == drill.compute_score().total

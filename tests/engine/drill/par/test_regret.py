@@ -242,7 +242,7 @@ def test_a_refused_action_waits_until_it_is_accepted() -> None:
 
 def test_a_run_with_several_mistakes_can_recover() -> None:
     """One step of the solution failed and another fault followed; one action leads back to the earlier plan."""
-    scenario = next(scenario for scenario in par_drills.scenarios() if scenario.name == "set-up")
+    scenario = next(scenario for scenario in par_drills.list_scenarios() if scenario.name == "set-up")
     lines = ["1 pull-cable B1", "4 stop-service A1", "6 sql B1 ALTER ENDPOINT Mirroring STATE = STARTED"]
     drill = replay(scenario, scenario.seed, "practice", [*lines, "90 power-off B1"])
     drill.advance_to(find_default_end(drill))

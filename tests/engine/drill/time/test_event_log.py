@@ -13,7 +13,7 @@ from engine.drill.time.history import History
 from engine.drill.time.snapshots import take_snapshot
 from tests.engine.drill.texts import drill, run
 from tests.events import build_event, read_field
-from tests.room import room
+from tests.room import measure_room
 
 SOME = [
     build_event(1, "state", "SERVER_A", "Sales", "SYNCHRONIZED -> DISCONNECTED", new="DISCONNECTED"),
@@ -89,7 +89,7 @@ def test_large_result_sets_are_compressed_and_read_back() -> None:
     *_, done_event = drill_run.events.select("sql_done")
     results = read_field(done_event, "results")
     assert isinstance(results, PackedList)
-    packed = room([results])
+    packed = measure_room([results])
     (result,) = results
     assert results[0] == result
     assert results == PackedList([result])
@@ -103,8 +103,8 @@ def test_replaying_a_batch_takes_no_more_memory() -> None:
     history = History(drill())
     history.apply_line("sql SERVER_A SELECT a.name, b.name FROM sys.databases a, sys.databases b")
     history.advance_to(3_000)
-    bytes_used = room([history.drill.events])
+    bytes_used = measure_room([history.drill.events])
     for tick in (0, 500, 1_000, 0, 2_900):
         sought = history.seek(tick)
         assert history.drill.events.count_shared(sought.events) == len(sought.events)
-    assert room([history.drill.events]) < bytes_used + 1_000
+    assert measure_room([history.drill.events]) < bytes_used + 1_000

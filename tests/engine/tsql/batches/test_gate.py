@@ -224,7 +224,7 @@ def test_a_replica_without_its_primary_accepts_no_rows() -> None:
 
 
 def test_the_documentation_page_matches_the_table() -> None:
-    assert statement_gate.PAGE.read_text(encoding="utf-8") == statement_gate.page(), (
+    assert statement_gate.PAGE.read_text(encoding="utf-8") == statement_gate.format_page(), (
         "stale: python -m tests.statement_gate"
     )
 
