@@ -124,7 +124,7 @@ with open_profile() as profile:
         window.actions_by_name[name].trigger()
     while window.diagnostics.busy:
         app.processEvents()
-    window.session.do("finish")
+    window.session.apply_input("finish")
     for kind in debrief_page.EXPORTS:
         window.debrief.export_wanted.emit(kind)
     window.open_file(sys.argv[3])
