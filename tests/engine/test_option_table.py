@@ -446,7 +446,7 @@ def test_sid_of_another_login_is_refused(base: World) -> None:
 @pytest.mark.parametrize(
     ("version", "year"), [(2014, "6.3"), (2017, "2012 R2"), (2019, "2016"), (2022, "2016")]
 )
-def test_version_names_a_supported_windows(version: int, year: str) -> None:
+def test_version_command_reports_a_supported_windows_version(version: int, year: str) -> None:
     assert year in ask(ag_lab(version=version), SERVER, "SELECT @@VERSION", 1).value
 
 

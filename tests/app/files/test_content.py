@@ -77,7 +77,7 @@ def test_input_lines_of_notepad_and_powershell_are_read(tmp_path: Path, encoding
         runs.read_input_lines(str(file))
 
 
-def test_a_json_problem_is_told_without_the_words_of_python(tmp_path: Path) -> None:
+def test_a_json_error_is_reported_without_the_text_of_python(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     for text, reason in ((b"9" * 5000, "a number has too many digits"), (b"[" * 10**5, "nested too deeply")):
         file.write_bytes(text)

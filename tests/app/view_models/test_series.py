@@ -83,7 +83,7 @@ def test_samples_without_their_log_are_deferred() -> None:
     assert history.end_s == 1.0
 
 
-def test_another_moment_is_read_only_where_it_differs() -> None:
+def test_another_time_is_read_only_where_it_differs() -> None:
     samples, history = Samples(every=100), CounterHistory()
     fill(samples, 100, [[1.0, 2.0, 3.0]])
     history.add_samples(samples, CARRIED, "Sales")

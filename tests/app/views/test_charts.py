@@ -233,7 +233,7 @@ def test_downtime_is_shaded_and_spoken(charts: Charts, run: Any) -> None:
     assert "down 3 s" in charts.lane.summary
 
 
-def test_another_moment_shows_only_events_until_then(charts: Charts, run: Any) -> None:
+def test_another_time_shows_only_events_until_then(charts: Charts, run: Any) -> None:
     charts.add_events([build_fault_event(41.25)])
     run.samples = run.samples.copy_beginning(30)
     del run.logs[30:]

@@ -384,7 +384,7 @@ def test_drafts_survive_a_restart(qtbot: Any, console: Any, run: Any) -> None:
     assert second_console.list_drafts() == {"SERVER_B#2": "USE Sales", "SERVER_A": "SELECT 1"}
 
 
-def test_another_moment_keeps_texts_and_drops_results(qtbot: Any, console: Any, run: Any) -> None:
+def test_another_time_keeps_texts_and_drops_results(qtbot: Any, console: Any, run: Any) -> None:
     console.current.editor.setPlainText("SELECT 1")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
     show_batch(console, results=[ROWS])

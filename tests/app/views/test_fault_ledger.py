@@ -206,7 +206,7 @@ def test_a_shutdown_by_statement_is_listed(ledger: Ledger, drill: Drill) -> None
     assert list_texts(ledger)[0][1].split() == ["shutdown-nowait", "SERVER_A"]
 
 
-def test_another_moment_shows_its_own_faults(ledger: Ledger, drill: Drill) -> None:
+def test_another_time_shows_its_own_faults(ledger: Ledger, drill: Drill) -> None:
     before = drill.world.fork()
     apply_and_show(ledger, drill, "hang SERVER_W")
     ledger.show_drill(Drill(before))

@@ -233,7 +233,7 @@ def test_removed_objects_disappear_at_the_next_refresh(qtbot: Any, explorer: Exp
     assert list_children(explorer, "SERVER_A", "agent", "jobs") == ["Log backup"]
 
 
-def test_another_moment_refreshes_all_and_keeps_expanded_nodes(explorer: Explorer, drill: Drill) -> None:
+def test_another_time_refreshes_all_and_keeps_expanded_nodes(explorer: Explorer, drill: Drill) -> None:
     before = drill.world.fork()
     list_children(explorer, "SERVER_B", "security", "logins")
     go(explorer, *SALES_A)

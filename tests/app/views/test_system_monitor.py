@@ -255,7 +255,7 @@ def test_counters_are_removed_highlighted_and_scaled_by_key(qtbot: Any, monitor:
     assert monitor.table.currentIndex().row() == 0
 
 
-def test_another_moment_shows_only_its_past(monitor: SystemMonitor, drill: Drill) -> None:
+def test_another_time_shows_only_its_past(monitor: SystemMonitor, drill: Drill) -> None:
     earlier_drill = drill.fork()
     drill.apply_line("cut SERVER_A SERVER_B")
     drill.advance_to(drill.tick + 6000)

@@ -169,7 +169,7 @@ def test_arrow_keys_step_through_the_list(qtbot: Any, timing: Timing, run: Any) 
     assert timing.steps.index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == "at 0:10.82"
 
 
-def test_another_moment_hides_later_failovers(timing: Timing, run: Any) -> None:
+def test_another_time_hides_later_failovers(timing: Timing, run: Any) -> None:
     run.world.failovers = [build_failover("automatic", "power-off", 1000, 82, 4, 101, 160, 40)]
     timing.show_drill(run)
     run.world.failovers = []

@@ -78,7 +78,7 @@ def test_rows_are_built_when_visible(row_counter: RowCounter, world: World) -> N
 
 
 @pytest.mark.parametrize("search_terms", [(), ("word3",)])
-def test_another_moment_keeps_shared_rows(
+def test_another_time_keeps_shared_rows(
     row_counter: RowCounter, world: World, search_terms: tuple[str, ...]
 ) -> None:
     run = log_of(4_000)

@@ -133,7 +133,7 @@ SIZES = [(nodes, witness) for nodes in (2, 3, 4, 5) for witness in (False, True)
 
 
 @pytest.mark.parametrize("windows", VERSIONS)
-def test_the_survivor_of_each_order_of_losses_is_known(windows: str) -> None:
+def test_each_order_of_losses_leaves_the_expected_survivor(windows: str) -> None:
     """All orders are tested for two and three nodes, and every seventeenth order for more nodes."""
     for nodes, witness in SIZES:
         check(nodes, witness, windows, 1 if nodes < 4 else 17)

@@ -109,7 +109,7 @@ def test_long_decimals_in_tables_are_added_compared_and_ordered_exactly() -> Non
     assert 2627 in answer.numbers
 
 
-def test_an_identity_of_twenty_digits_is_found_by_its_number() -> None:
+def test_scope_identity_finds_the_row_of_a_twenty_digit_identity() -> None:
     text = """CREATE TABLE #t (id numeric(20, 0) IDENTITY, n int) INSERT #t VALUES (1) INSERT #t VALUES (2)
         SELECT id, n, @@IDENTITY FROM #t WHERE id = SCOPE_IDENTITY()"""
     assert ask(lab(), P, text).grids == [[[2, 2, 2]]]

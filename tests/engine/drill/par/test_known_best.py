@@ -48,7 +48,7 @@ def test_the_search_finds_the_known_best_plan_or_a_better_one(name: str) -> None
         "cables of an instance that moves",
     ],
 )
-def test_the_value_after_several_actions_is_known(
+def test_an_action_after_several_others_keeps_its_value(
     name: str, lines: list[str], after_s: float, minimum: float
 ) -> None:
     """No known plan has these actions in sequence: link, session, witness, power; or a cable and forced service."""

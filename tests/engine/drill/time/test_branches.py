@@ -109,7 +109,7 @@ def test_removing_a_branch_removes_its_descendants() -> None:
     assert branches.list_names() == ["main", "early"]
 
 
-def test_results_of_one_branch_are_known_in_all() -> None:
+def test_results_of_one_branch_are_recorded_in_all_branches() -> None:
     branches = Branches(History(build_drill_with_question()))
     branches.history.advance_to(2400)
     branches.history.apply_line("answer cause 1")
