@@ -89,7 +89,7 @@ gc.disable()
 from PySide6.QtWidgets import QApplication
 from tests.open_window import OpenWindow
 from app.main_window.appearance import apply_theme
-from app.main_window.start import Start
+from app.main_window.start import StartSequence
 from app.settings import WindowSettings
 opened = []
 def profile():
@@ -98,7 +98,7 @@ def profile():
     return opened[0]
 app = QApplication(sys.argv); store = WindowSettings(); apply_theme(store); window = OpenWindow(store)
 window.show(); app.processEvents(); print(time.perf_counter() - t)
-start = Start(window, profile); window.ready.connect(app.quit); start.begin(); app.exec()
+start = StartSequence(window, profile); window.ready.connect(app.quit); start.begin(); app.exec()
 print(time.perf_counter() - t); start.end(); window.close(); opened[0].close()
 """
 """Script that starts `app.main_window.open_window` and prints the times of the start page and the complete window."""
