@@ -107,7 +107,7 @@ def sum_seconds(drill: Drill) -> dict[str, float]:
     }
 
 
-def find_figure(summary: Summary, key: str) -> str | None:
+def find_figure(summary: SummaryModel, key: str) -> str | None:
     return next((row.value for row in summary.figures if row.key == key), None)
 
 

@@ -40,11 +40,11 @@ def cards(drills: list[ScenarioSummary]) -> list[DrillCard]:
     return [DrillCard.from_summary(drill, known=True) for drill in drills]
 
 
-def list_titles(cards: Sequence[Card]) -> list[str]:
+def list_titles(cards: Sequence[DrillCard]) -> list[str]:
     return [card.name for card in cards]
 
 
-def find(cards: list[Card], text: str, **filters: object) -> list[str]:
+def find(cards: list[DrillCard], text: str, **filters: object) -> list[str]:
     return list_titles(filter_cards(cards, Filters(search=text, **filters)))  # type: ignore[arg-type]
 
 
