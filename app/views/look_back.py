@@ -69,7 +69,9 @@ class LookBack(QFrame):
     def show_past(self, t_s: float, now_s: float, can_continue: bool) -> None:
         """Show a past time of a run that continues."""
         self._head.setText(tr("Looking back"))
-        text = tr("You are viewing {moment} of {now}. You cannot change anything here. Run replays the run.")
+        text = tr(
+            "You are viewing {moment}; the run is at {now}. Nothing can be changed here. Press Run to replay."
+        )
         self._text.setText(
             text.format(moment=formatting.format_run_time(t_s, 1), now=formatting.format_run_time(now_s, 1))
         )
@@ -80,7 +82,7 @@ class LookBack(QFrame):
         """Show a time of a finished run."""
         self._head.setText(tr("Finished run"))
         text = tr(
-            "You are viewing {moment} of {now}. Run replays the run. Click the timeline to view another time."
+            "You are viewing {moment}; the run ends at {now}. Press Run to replay, or click the timeline."
         )
         self._text.setText(
             text.format(moment=formatting.format_run_time(t_s, 1), now=formatting.format_run_time(end_s, 1))

@@ -298,8 +298,8 @@ def find_hint(lesson: RunSegment, choices: Asked) -> str:
     target = first.args[0].partition("#")[0] if first.args else ""
     time = formatting.format_run_time(first.tick / TICKS_PER_S)
     if not target:
-        return tr("Hint: the best continuation acts at {at}.").format(at=time)
-    return tr("Hint: the best continuation acts on {place}, at {at}.").format(place=target, at=time)
+        return tr("Hint: the best next action is at {at}.").format(at=time)
+    return tr("Hint: the best next action is on {place}, at {at}.").format(place=target, at=time)
 
 
 def _build_reveal(

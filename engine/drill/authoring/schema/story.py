@@ -268,7 +268,7 @@ class DowntimeRule(Rule):
     target: Duration
     """Full points up to this value."""
     limit: Duration
-    """Value from which the rule gives no points."""
+    """Value at or above which the rule gives no points."""
 
 
 class ExposedRule(Rule):
@@ -280,7 +280,7 @@ class ExposedRule(Rule):
     target: Duration
     """Full points up to this value."""
     limit: Duration
-    """Value from which the rule gives no points."""
+    """Value at or above which the rule gives no points."""
 
 
 class LostRule(Rule):

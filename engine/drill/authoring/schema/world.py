@@ -235,7 +235,7 @@ class DatabaseSpec(ScenarioTable):
     name: Name
     """Name of the database. With a count: name of the first database."""
     count: int = Field(default=1, ge=1, le=500)
-    """Number of identical databases, numbered from the name: Branch001 with 100 gives Branch001 to Branch100."""
+    """Number of identical databases. Numbers continue the name: Branch001 with 100 gives Branch001 to Branch100."""
     server: Name | None = None
     """Server of a database without a session."""
     restored_on: Annotated[tuple[Name, ...], Field(strict=False, max_length=10)] = ()
