@@ -207,7 +207,7 @@ def advance_world(
     """Run *world* to tick *end_tick* and return the events.
 
     With *to_event*, stop after the first tick with an event. With *to_change*, stop after the first tick with
-    a change other than the passing of time, or in which the flow passes a level.
+    a change other than the passing of time, or in which a quantity of the flow crosses a threshold.
 
     *inputs* are in order of time and not in the past. Within a tick, timers come before inputs, so that
     slicing a run does not change it.

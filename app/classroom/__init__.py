@@ -1,6 +1,6 @@
 """A class: a host that keeps every seat's log and plays it again, seats that dial in, and what is proved afterwards.
 
-A seat is a scenario, a seed and its log of actions. The host computes everything on the board from these. No
+A seat is a scenario, a seed and its log of actions. The host computes everything on the class dashboard from these. No
 Qt.
 
 Guarantees

@@ -1,4 +1,4 @@
-"""The instructor's console as lines of text: typed lines go to the host, and the board and replies come back."""
+"""The instructor's console as lines of text: typed lines go to the host; the dashboard and replies come back."""
 
 import asyncio
 import json

@@ -63,7 +63,7 @@ FIRST_WORD_S: Final = 10.0
 CANCEL_S: Final = 0.5
 """Wall time in which background tasks must end before they are canceled again."""
 BOARD_S: Final = 0.2
-"""Wall time between two updates of the board."""
+"""Wall time between two updates of the class dashboard."""
 
 
 class ClassHost:

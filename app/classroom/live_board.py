@@ -25,7 +25,7 @@ class LiveBoard:
         instructions: InstructionBook,
         pace: ClassPace,
     ) -> None:
-        """Create the board. *parts*: number of parts. The board reads the other arguments again for each update."""
+        """Create the class dashboard, which reads its arguments again for each update. *parts*: number of parts."""
         self._class, self._parts, self._seats = the_class, parts, seats
         self._instructions, self._pace = instructions, pace
         self.consoles: set[WebSocket] = set()
@@ -34,9 +34,9 @@ class LiveBoard:
         self._hands: list[int] = []
         """Seats with raised hands, in the order in which they were raised."""
         self.changed: set[int] = set()
-        """Seats whose tiles changed since the board was last sent."""
+        """Seats whose tiles changed since the class dashboard was last sent."""
         self._has_changed = True
-        """True if the state of the class has changed since the board was last sent."""
+        """True if the state of the class has changed since the class dashboard was last sent."""
 
     def mark_changed(self) -> None:
         """Record that the class has changed."""
@@ -91,7 +91,7 @@ class LiveBoard:
         return changed_seats
 
     async def send_to_consoles(self, numbers: Sequence[int]) -> None:
-        """Send the board to every console."""
+        """Send the class dashboard to every console."""
         if self.consoles:
             text = encode(self.build_dashboard(numbers))
             await broadcast(send(console, text) for console in self.consoles)

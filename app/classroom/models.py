@@ -20,7 +20,7 @@ class ClassPart(Base):
     # kind of the part (app/classroom/plan.py); empty for a class with one part
     part: Mapped[str] = mapped_column(default="")
     current: Mapped[bool] = mapped_column(default=True)  # the class is in this part
-    code: Mapped[str]  # code as shown on the board, without the address
+    code: Mapped[str]  # code as shown on the class dashboard, without the address
     secret: Mapped[str]  # secret that proves that a console may control the class
     certificate: Mapped[str]  # PEM; the code holds its fingerprint
     key: Mapped[str]  # PEM

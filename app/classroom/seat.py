@@ -37,7 +37,7 @@ from engine.localization import build_message
 from engine.model import Tick
 
 MARK_TICKS: Final = 10 * TICKS_PER_S
-"""Ticks between two log entries that only report the position. Assumed: the maximum age of the board."""
+"""Ticks between two log entries that only report the position. Assumed: the maximum age of the class dashboard."""
 STEP_S: Final = 0.1
 """Wall time after which a paced run checks for the instructor's requests."""
 STEP_TICKS: Final = 10 * TICKS_PER_S

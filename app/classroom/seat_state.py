@@ -16,7 +16,7 @@ from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
 REPORTED_SCORE_STEP: Final = 2.0
-"""Minimum change of the reachable score that is reported, in points. Smaller ones are invisible on the board.
+"""Minimum change of the reachable score that is reported, in points. Smaller ones are invisible on the class dashboard.
 
 Assumed.
 """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # a worker imports the simulation only after it has been star
     from app.classroom.verdict import LogReplay
 
 NICE: Final = 5
-"""Priority of a worker, which yields to the host: the board must respond during the judging."""
+"""Priority of a worker, which yields to the host: the class dashboard must respond during the judging."""
 
 STUCK_S: Final = 60.0
 """Processor time after which a step of a run counts as endless. A step takes some milliseconds. Assumed."""
@@ -149,7 +149,7 @@ def _compute_reachable_points(seat: int) -> tuple[float, float] | None:
         return None
     except StopIteration as end:
         return drill.world.t_s, end.value
-    except Exception:  # an error in one seat: the board shows nothing for it
+    except Exception:  # an error in one seat: the class dashboard shows nothing for it
         logging.getLogger(__name__).exception("seat %d cannot be weighed", seat)
         return None
     finally:

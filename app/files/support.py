@@ -89,7 +89,7 @@ def redact_input(line: str, names: NameMasks) -> str:
     arguments = zip(VERBS[parsed_input.verb].parameters, parsed_input.args, strict=False)
     if parsed_input.verb == "sql":
         window, text = parsed_input.args
-        shown_parts: tuple[str, ...] = (_redact_window(window, names), redact_sql(text, names))
+        shown_parts: tuple[str, ...] = (_redact_window_name(window, names), redact_sql(text, names))
     else:
         shown_parts = tuple(_redact_argument(parameter, word, names) for parameter, word in arguments)
     return f"{time} {replace(parsed_input, args=shown_parts).line_without_time}"
@@ -108,14 +108,14 @@ def redact_sql(text: str, names: NameMasks) -> str:
 # --- private helpers ----------------------------------------------------------------------------------------
 
 
-def _redact_window(token: str, names: NameMasks) -> str:
+def _redact_window_name(token: str, names: NameMasks) -> str:
     server, mark, suffix = token.partition("#")
     return names.mask_name(server) + (mark and mark + redact_number(suffix))
 
 
 def _redact_argument(parameter: VerbParameter, token: str, names: NameMasks) -> str:
     if parameter.kind == "window":
-        return _redact_window(token, names)
+        return _redact_window_name(token, names)
     if parameter.kind == "rest":
         return token if token.casefold() in list_shipped_names() else HIDDEN
     if parameter.choices:

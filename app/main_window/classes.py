@@ -122,7 +122,7 @@ class ClassController(QObject):
         return self._host is not None and self._host.state() is not QProcess.ProcessState.NotRunning
 
     def ask_to_start(self, name: str = "") -> StartClass | None:
-        """Return the dialog with the drill *name* selected, or the board of the class that already runs."""
+        """Return the dialog with the drill *name* selected, or the dashboard of the class that already runs."""
         if self._host is not None and self.board is not None:
             self._notice.clear()
             self.board.show()
@@ -149,7 +149,7 @@ class ClassController(QObject):
         reflect: bool = False,
         late_rule: str = "start",
     ) -> None:
-        """Hold a class in a separate process; the board is shown at once, the code some seconds later.
+        """Hold a class in a separate process; the class dashboard is shown at once, the code some seconds later.
 
         *tests*: before the lesson, after it, and again some weeks later. *reflect*: people assess themselves
         before points are shown. *late_rule*: rule for late seats.

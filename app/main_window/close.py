@@ -40,7 +40,7 @@ class CloseGuard(WindowPart):
         hosted = self._find_hosted()
         if hosted and not self._hosted_may_end and not _is_session_ending():
             event.ignore()
-            hide = self._window.hide if hosted == "quit_class" else None  # the board stays open
+            hide = self._window.hide if hosted == "quit_class" else None  # the class dashboard stays open
             self._irrevocable.confirm(hosted, self._close_with_hosted, hide)
             return
         if asked_from_outside and self._irrevocable.is_run_at_risk:

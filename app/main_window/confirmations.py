@@ -61,7 +61,7 @@ LINES: Final = {"finish": "finish", "hint": "hint"}
 """Verbs of input lines that panels send and that ask -> their question. A line that is typed in full asks nothing."""
 
 CLASS_LINES: Final = {"finish": "finish_class", "back": "send_back", "reset": "start_over"}
-"""Verbs of lines of `class console` that the board sends and that ask -> their question."""
+"""Verbs of lines of `class console` that the class dashboard sends and that ask -> their question."""
 
 
 class ConfirmationDialogs(QObject):

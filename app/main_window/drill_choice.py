@@ -73,7 +73,7 @@ class DrillChoice(WindowPart):
         """Start the drill whose brief is shown."""
         if self.scenario is not None:
             self._play.begin(self.scenario, mode, self._seed)
-            self._navigation.guard_desk()
+            self._navigation.ignore_clicks_after_switch()
             self._session.play()
 
     @show_busy_cursor()

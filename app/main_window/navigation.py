@@ -95,7 +95,7 @@ class Navigation(WindowPart):
         self._pages.show_page(self._desk_page, title)
         self._desk_page.topology.setFocus()
 
-    def guard_desk(self) -> None:
+    def ignore_clicks_after_switch(self) -> None:
         """Ignore clicks on the new desk that were meant for the previous page."""
         get_guard().record_appearance(self._desk_page)
 

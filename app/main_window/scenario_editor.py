@@ -89,7 +89,7 @@ NAME_MAX: Final = 60
 
 
 def check_story_visible(drill: Drill, notice: NoticeBar) -> bool:
-    """Return whether the story may be shown (an exam must be over); show the reason if not."""
+    """Return whether the timeline may be shown (an exam must be over); show the reason if not."""
     if drill.is_truth_hidden:
         notice.warn(tr("You can save an exam as a scenario after it ends."))
         return False

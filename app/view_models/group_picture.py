@@ -178,7 +178,7 @@ def _list_owned_roles(world: World, computer: Computer) -> Iterator[StatusSign]:
             )
 
 
-def list_pairs(world: World) -> Iterator[tuple[str, str, str]]:
+def list_linked_pairs(world: World) -> Iterator[tuple[str, str, str]]:
     """Yield the pairs that a link connects: primary and secondary, node and computer of the file share witness."""
     leading = {name for (name, _), state in world.replicas.items() if state.role is ReplicaRole.PRIMARY}
     for guid, server, peer in sorted(world.contacts) if leading else ():

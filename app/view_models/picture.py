@@ -380,7 +380,7 @@ def _list_link_faces(world: World) -> Iterator[LinkFace]:
         believed.setdefault(_sort_ends(server, peer), []).append(contact.connected)
     pairs = (
         *_list_session_pairs(world),
-        *group_picture.list_pairs(world),
+        *group_picture.list_linked_pairs(world),
         *_list_client_pairs(world),
         *_list_changed_pairs(world),
     )

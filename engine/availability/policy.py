@@ -232,7 +232,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         )
 
     @override
-    def choose_crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
+    def choose_threshold_crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
         watched_crossings, setup, receiver = (
             CrossingKind(0),
             world.flow.get_stream_setup(stream),

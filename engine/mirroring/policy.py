@@ -75,7 +75,7 @@ class MirroringPolicy(groups.GroupPolicy):
         )
 
     @override
-    def choose_crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
+    def choose_threshold_crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
         watched_crossings = NO_CROSSING
         if copy.mirroring.state is MirrorState.SYNCHRONIZING:
             setup = world.flow.get_stream_setup(stream)

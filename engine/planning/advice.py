@@ -46,7 +46,7 @@ def list_findings(plan: MirroringPlan, goals: PlanGoals = NO_GOALS) -> list[Plan
     return [
         _describe_verdict(assessment),
         _describe_full(assessment),
-        _describe_off(assessment),
+        _describe_safety_off(assessment),
         *_describe_loss(assessment),
         _describe_bottleneck(assessment),
         _describe_limits(assessment),
@@ -167,7 +167,7 @@ def _describe_full(assessment: Assessment) -> PlanFinding:
     )
 
 
-def _describe_off(assessment: Assessment) -> PlanFinding:
+def _describe_safety_off(assessment: Assessment) -> PlanFinding:
     off_state, growth = assessment.off, assessment.off.send_queue_growth_kb_per_s
     topic, rate, response = (
         build_message("Safety OFF"),

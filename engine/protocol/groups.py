@@ -133,7 +133,7 @@ class Policy(ABC):
         """Return the terms of the stream of log from *lead* to *follow*."""
 
     @abstractmethod
-    def choose_crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
+    def choose_threshold_crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
         """Return the crossings that the flow model must report for a stream that *copy* sends."""
 
     @abstractmethod
@@ -298,7 +298,7 @@ class NoGroup(Policy):
         raise AssertionError(f"{lead.database} on {lead.server} has a stream but no session or group")
 
     @override
-    def choose_crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
+    def choose_threshold_crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
         return CrossingKind(0)
 
     @override

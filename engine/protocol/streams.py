@@ -285,7 +285,7 @@ def update_flow(world: World) -> None:
         if positions.watched[source] != watched:
             model.watch_source(source, watched)
         for stream in fitting[source]:
-            crossings = policy.choose_crossings(world, copy, stream)
+            crossings = policy.choose_threshold_crossings(world, copy, stream)
             if positions.streams_watched[stream] != crossings:
                 model.watch_stream(stream, crossings)
             if world.streams[stream] is not None:

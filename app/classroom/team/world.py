@@ -1,6 +1,6 @@
 """World that a team shares: one computer runs it and decides what each role may see and do. No Qt.
 
-In its class a team counts as one seat: its log is stored, judged, shown on the board and frozen like that of any seat.
+In its class a team counts as one seat: its log is stored, judged, shown and frozen like that of any seat.
 """
 
 import hashlib

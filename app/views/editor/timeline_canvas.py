@@ -19,10 +19,10 @@ from app.views.editor.timeline_entries import (
     WAIT,
     WHOLE,
     WINDOW,
+    EntrySpan,
     FaultLayout,
     Path,
     Scale,
-    Spot,
     TimelineEntry,
     TimelinePlan,
     describe_entry,
@@ -84,7 +84,7 @@ class TimelineCanvas(QWidget):
         self._cursor_s: float | None = None
         self._dragged: tuple[TimelineEntry, str, float] | None = None
         """Dragged entry, its part, and the position where the drag began."""
-        self._spot: Spot | None = None
+        self._spot: EntrySpan | None = None
         """Current position of the held entry after the drag has started."""
         self._boxes: list[tuple[TimelineEntry, QRectF, FaultLayout | None]] = []
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -197,7 +197,7 @@ class TimelineCanvas(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(600, self.minimumHeight())
 
-    def _find_spot(self, entry: TimelineEntry) -> Spot:
+    def _find_spot(self, entry: TimelineEntry) -> EntrySpan:
         dragged_entry = self._dragged
         return (
             self._spot if self._spot and dragged_entry and dragged_entry[0].path == entry.path else entry.spot

@@ -18,7 +18,7 @@ AT, WINDOW, WAIT, STEP = "at", "window", "wait", "step"
 """Kinds of entries: at a moment, within a window, on a condition, a step of the solution."""
 
 Path = tuple[str | int, ...]
-Spot = tuple[float, float]
+EntrySpan = tuple[float, float]
 """Start and end in seconds. Both are equal for a moment. For a fault with a condition both are its delay."""
 
 LENGTH_LEAST_S: Final = 120.0
@@ -38,7 +38,7 @@ class TimelineEntry(Struct, frozen=True):
     kind: str
     act: str
     """Input line without its time."""
-    spot: Spot
+    spot: EntrySpan
     condition: str = ""
     """Condition that starts the entry; empty if a time starts it."""
     note: str = ""
@@ -292,7 +292,7 @@ class FaultLayout(Struct, frozen=True):
         return max(self.end, self.label + self.label_width) + GRIP_PX
 
 
-def lay_out_faults(spots: Sequence[Spot], widths: Sequence[float], scale: Scale) -> list[FaultLayout]:
+def lay_out_faults(spots: Sequence[EntrySpan], widths: Sequence[float], scale: Scale) -> list[FaultLayout]:
     """Return each fault with its label (*widths* in pixels) in the first row that has room for both."""
     ends: list[float] = []
     """Position from which each row is free."""
@@ -360,7 +360,7 @@ def find_grip(layout: FaultLayout, x: float) -> str | None:
     return WHOLE if layout.from_x <= x <= layout.to_x else None
 
 
-def drag_spot(spot: Spot, part: str, by_s: float, step_s: float, length_s: float) -> Spot:
+def drag_spot(spot: EntrySpan, part: str, by_s: float, step_s: float, length_s: float) -> EntrySpan:
     """Return *spot* after a drag of *part* by *by_s* seconds, snapped to *step_s*, within 0 to *length_s*."""
     start, end = spot
     if part == START:
@@ -376,7 +376,7 @@ def _snap_time(t_s: float, step_s: float, most_s: float) -> float:
     return min(most_s, max(0.0, round(t_s / step_s) * step_s))
 
 
-def nudge_spot(spot: Spot, part: str, by_s: float, length_s: float) -> Spot:
+def move_span(spot: EntrySpan, part: str, by_s: float, length_s: float) -> EntrySpan:
     """Return *spot* moved by keys, without snapping."""
     start, end = spot
     if part == END:
@@ -399,7 +399,7 @@ def find_latest_s(entry: TimelineEntry, plan: TimelinePlan) -> float:
 
 
 def move_entries(
-    text: str, plan: TimelinePlan, entry: TimelineEntry, spot: Spot, selected: Sequence[TimelineEntry]
+    text: str, plan: TimelinePlan, entry: TimelineEntry, spot: EntrySpan, selected: Sequence[TimelineEntry]
 ) -> str:
     """Return *text* with the entry at *spot*; others that are *selected* move equally, unless only its end moves.
 
@@ -414,7 +414,7 @@ def move_entries(
             text = move_entry(
                 text,
                 timeline_entry,
-                nudge_spot(timeline_entry.spot, WHOLE, by_s, find_latest_s(timeline_entry, plan)),
+                move_span(timeline_entry.spot, WHOLE, by_s, find_latest_s(timeline_entry, plan)),
             )
     return text
 
@@ -439,7 +439,7 @@ def find_next_path(plan: TimelinePlan, removed_entries: Sequence[TimelineEntry])
     return (key, int(next_entry) - sum(int(entry.path[1]) < int(next_entry) for entry in removed_entries))
 
 
-def move_entry(text: str, entry: TimelineEntry, spot: Spot) -> str:
+def move_entry(text: str, entry: TimelineEntry, spot: EntrySpan) -> str:
     """Return *text* with the entry at *spot*, with its time in its style. Raises ScenarioEditError."""
     keys: Mapping[str, tuple[Path, ...]] = {
         AT: (("at",),),

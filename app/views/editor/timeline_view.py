@@ -28,8 +28,8 @@ from app.views.editor.timeline_entries import (
     WAIT,
     WHOLE,
     WINDOW,
+    EntrySpan,
     Path,
-    Spot,
     TimelineEntry,
     TimelinePlan,
     add_fault,
@@ -38,7 +38,7 @@ from app.views.editor.timeline_entries import (
     find_latest_s,
     find_next_path,
     move_entries,
-    nudge_spot,
+    move_span,
     read_plan,
     remove_entries,
 )
@@ -377,7 +377,7 @@ class TimelineView(QWidget):
         self.text_changed.emit(text)
 
     @Slot(object, object)
-    def _move(self, entry: TimelineEntry, spot: Spot) -> None:
+    def _move(self, entry: TimelineEntry, spot: EntrySpan) -> None:
         """Move the entry to *spot*; other selected ones move along, unless only its end is moved."""
         try:
             self._change_text(move_entries(self.text_now(), self._plan, entry, spot, self.selected))
@@ -395,7 +395,7 @@ class TimelineView(QWidget):
             entry = movable[0] if movable else None
         if entry is not None:
             part = part if entry.kind == WINDOW else WHOLE
-            self._move(entry, nudge_spot(entry.spot, part, by_s, find_latest_s(entry, self._plan)))
+            self._move(entry, move_span(entry.spot, part, by_s, find_latest_s(entry, self._plan)))
 
     @Slot()
     def _remove(self) -> None:

@@ -54,7 +54,7 @@ REWRITTEN_KEYS: Final = frozenset(
         "rubric", "facilitator",
     }
 )  # fmt: skip
-"""Keys of a scenario that the run replaces or drops: its texts, story, goals and points."""
+"""Keys of a scenario that the run replaces or drops: its texts, timeline, goals and points."""
 
 COPIED_KEYS: Final = tuple(
     name
@@ -173,7 +173,7 @@ def _drop_undone_inputs(journal: Sequence[Input]) -> list[Input]:
 
 
 def _is_story_input(item: Input) -> bool:
-    """Return whether the input belongs to the story, not to the solution."""
+    """Return whether the input belongs to the timeline, not to the solution."""
     return VERBS[item.verb].group in STORY
 
 

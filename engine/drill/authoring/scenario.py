@@ -137,9 +137,10 @@ class _ShiftedFinder(ProblemFinder):
         self._left_out = left_out
 
     def add_problem(self, path: Path, text: str, expected: str = "", offset: int | None = None) -> None:
-        super().add_problem(self._restore_path(path), text, expected, offset)
+        super().add_problem(self._map_to_source_path(path), text, expected, offset)
 
-    def _restore_path(self, path: Path) -> Path:
+    def _map_to_source_path(self, path: Path) -> Path:
+        """Return *path* with the index that its entry has in the file, before invalid entries were omitted."""
         if len(path) < 2 or not isinstance(path[1], int):
             return path
         number = path[1]

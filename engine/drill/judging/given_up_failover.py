@@ -1,4 +1,4 @@
-"""Automatic failover that the trainee disabled although neither the story nor the reference requires that.
+"""Automatic failover that the trainee disabled although neither the scenario nor the reference requires that.
 
 A rubric has prices only for actions that its author expected. Without this rule a trainee could remove the
 witness before the failure, force service afterwards, restore everything, and keep most of the points.

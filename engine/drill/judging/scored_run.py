@@ -30,7 +30,7 @@ class ScoredRun(Struct, frozen=True):
     has_ended: bool
     """True if the drill has ended, so that the score may reveal everything."""
     left_early: bool
-    """True if the drill ended before the end of its story."""
+    """True if the drill ended before the end of its timeline."""
     was_abandoned: bool
     """True if the trainee ended the drill. Open questions then count as missing."""
     answers_at_once: bool

@@ -47,7 +47,7 @@ class Reaction(Struct, frozen=True):
     item: Input
     """Input of the plan."""
     hidden: int
-    """Number of hidden story events before it. The reaction waits for a symptom of the last of them."""
+    """Number of hidden timeline events before it. The reaction waits for a symptom of the last of them."""
     by_clock: bool
     """True if its trigger was known from the start (an announced time, or a lock that opens). The reaction
     then keeps its time.
@@ -55,11 +55,11 @@ class Reaction(Struct, frozen=True):
     clue: str
     """Event that triggers the action. Empty: the first symptom of the fault, or the question that it answers."""
     occurrence: int
-    """Number of the clue's occurrence, counted since the last hidden story event."""
+    """Number of the clue's occurrence, counted since the last hidden timeline event."""
     delay: Tick
     """Delay after the trigger."""
     after_symptom: Tick
-    """Delay after the first symptom of a story event, or after the start if there was none."""
+    """Delay after the first symptom of a timeline event, or after the start if there was none."""
     patient: bool
     """True if the reaction is retried after a refusal. False if it was refused in the plan, too."""
 
@@ -198,7 +198,7 @@ def _get_due_tick(entry: tuple[Tick, Reaction]) -> Tick:
 
 
 def _find_hidden_ticks(run: SearchDrill, planned: frozenset[Tick]) -> list[Tick]:
-    """Return the ticks of story events that were not announced."""
+    """Return the ticks of timeline events that were not announced."""
     return [tick for tick in run.story_ticks if tick not in planned]
 
 
@@ -208,7 +208,7 @@ def _filter_events_after(story: Sequence[Tick], events: Iterable[Event]) -> Iter
 
 
 def _find_symptom_tick(story: Sequence[Tick], events: Iterable[Event]) -> Tick:
-    """Return the tick of the first symptom of the last *story* event; 0 if nothing has happened."""
+    """Return the tick of the first symptom of the last event of *story*; 0 if nothing has happened."""
     if not story:
         return 0
     latest = story[-1] + to_ticks(MONITOR_S)

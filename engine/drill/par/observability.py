@@ -120,7 +120,7 @@ def find_premature_inputs(
 def _precedes_input(event: Event, item: Input) -> bool:
     """Return whether *event* precedes *item*.
 
-    Of the events at the same tick, only a question of the story precedes it, because the others may result
+    Of the events at the same tick, only a question of the timeline precedes it, because the others may result
     from the input.
     """
     return event.tick < item.tick or (event.tick == item.tick and event.kind == "question")

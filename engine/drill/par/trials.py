@@ -62,7 +62,7 @@ class SearchPlan(Struct, frozen=True):
     met_parts: int = 0
     """Number of goal parts that are met at its end."""
     happened: tuple[int, ...] = ()
-    """Number of story events before each of its actions."""
+    """Number of timeline events before each of its actions."""
 
     @property
     def lines(self) -> list[str]:

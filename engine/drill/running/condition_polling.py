@@ -109,7 +109,7 @@ class ConditionPoller(DrillState):
         return True
 
     def _collect_answers(self) -> list[object]:
-        """Return the data besides the world that conditions use: answers, and the number of pending story inputs."""
+        """Return the data besides the world that conditions use: answers, and the number of pending timeline inputs."""
         return [len(self._waiting), *self.answers.values()]
 
     def is_condition_met(self, text: str) -> bool:

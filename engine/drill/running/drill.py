@@ -215,7 +215,7 @@ class Drill(ConditionPoller):
         heapq.heappush(self._waiting, (tick, number, item))
 
     def _check_allowed(self, item: Input) -> None:
-        """Raise InputError for an input that the mode or the story does not allow now."""
+        """Raise InputError for an input that the mode or the scenario does not allow now."""
         if item.verb == "hint" and self.find_next_hint() is None:
             raise InputError(
                 build_message("no hint is available")
@@ -270,7 +270,7 @@ class Drill(ConditionPoller):
             item = heapq.heappop(self._waiting)[2]
             if item.verb not in HEARS:  # a read-only query reveals nothing that is hidden
                 self.story_ticks.append(self.world.tick)
-            with suppress(InputError):  # a role of the story may send a message that no role expects
+            with suppress(InputError):  # a role of the scenario may send a message that no role expects
                 self.calls = self._update_calls(item)
             self._record_events(simulator.advance_world(self.world, self.world.tick, [item]), item)
 

@@ -65,7 +65,7 @@ Guided teaches; practice charges for hints; an exam has a fixed pace and no hint
 """
 
 
-# --- locks of the story -----------------------------------------------------------------------------------
+# --- locks of the scenario -----------------------------------------------------------------------------------
 # The trainee cannot use a locked input line, or any line with a locked beginning.
 
 

@@ -103,7 +103,7 @@ class PendingKind(StrEnum):
     PREDICTION = "prediction"
     """A prediction is not judged yet."""
     STORY = "story"
-    """An event of the story is still to come."""
+    """An event of the timeline is still to come."""
 
 
 class SampledState(Struct, frozen=True):
@@ -124,7 +124,7 @@ class DrillState:
     def __init__(
         self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str | None = None
     ) -> None:
-        """Begin at tick 0, without scheduling the story.
+        """Begin at tick 0, without scheduling the timeline.
 
         *seed* None: the scenario's own. *mode* None: practice, or lab without a rubric. The seed also picks
         the variant, which then is the drill's scenario.
@@ -324,7 +324,7 @@ class DrillState:
         return self._list_pending_kinds()
 
     def _list_pending_kinds(self) -> list[PendingKind]:
-        """Return the kinds of unfinished parts of the story, each once."""
+        """Return the kinds of unfinished parts of the timeline, each once."""
         asked_inquiries = [
             (i, a) for i in self.scenario.inquiries if (a := self.answers[i.name]).asked_tick is not None
         ]

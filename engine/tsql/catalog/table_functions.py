@@ -20,7 +20,7 @@ from engine.tsql.catalog.shapes import find_literal_columns
 from engine.tsql.catalog.view import Record, list_no_rows, register_view
 
 
-def _list_texts(context: Context) -> Iterable[Record]:
+def _list_statement_texts(context: Context) -> Iterable[Record]:
     """Yield the present or last texts of all connections, each only once."""
     texts = dict.fromkeys(
         session_row.last_text for session_row in list_user_sessions(context) if session_row.last_text
@@ -41,7 +41,7 @@ def _list_input_buffers(context: Context) -> Iterable[Record]:
             }
 
 
-register_view("sys.dm_exec_sql_text()", _list_texts)
+register_view("sys.dm_exec_sql_text()", _list_statement_texts)
 register_view("sys.dm_exec_input_buffer()", _list_input_buffers)
 register_view("sys.dm_exec_query_plan()", list_no_rows)
 register_view("sys.fn_trace_getinfo()", list_no_rows)

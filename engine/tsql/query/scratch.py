@@ -408,7 +408,7 @@ class ScratchDatabase:
             texts = sum(len(value) for value in arguments if isinstance(value, str))
             extra_work = work(*arguments) if work is not None and arguments else 0
             if texts >= LONG or extra_work:
-                self._charge_once(function, arguments, CALL_WORK * (texts // LONG) + extra_work)
+                self._count_work_once(function, arguments, CALL_WORK * (texts // LONG) + extra_work)
             try:
                 for value in arguments:
                     check_finite(value)
@@ -425,7 +425,7 @@ class ScratchDatabase:
 
         return guarded
 
-    def _charge_once(self, function: Call, arguments: tuple[Scalar, ...], units: int) -> None:
+    def _count_work_once(self, function: Call, arguments: tuple[Scalar, ...], units: int) -> None:
         """Charge a call only the first time, because SQLite versions repeat the same call differently often."""
         self._meter.effort += units
         if (key := (function, *arguments)) not in self._long:

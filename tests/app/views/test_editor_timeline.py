@@ -31,7 +31,7 @@ from app.views.editor.timeline_entries import (
     lay_out_faults,
     lay_out_flow,
     move_entry,
-    nudge_spot,
+    move_span,
     read_plan,
     spread_out,
 )
@@ -306,10 +306,10 @@ def test_a_drag_snaps_and_stays_within_the_axis(
 
 
 def test_keys_move_without_snapping() -> None:
-    assert nudge_spot((42.5, 42.5), WHOLE, 1.0, 100.0) == (43.5, 43.5)
-    assert nudge_spot((95.0, 98.0), WHOLE, 10.0, 100.0) == (97.0, 100.0)
-    assert nudge_spot((3.0, 8.0), WHOLE, -10.0, 100.0) == (0.0, 5.0)
-    assert nudge_spot((3.0, 8.0), END, -10.0, 100.0) == (3.0, 3.0)
+    assert move_span((42.5, 42.5), WHOLE, 1.0, 100.0) == (43.5, 43.5)
+    assert move_span((95.0, 98.0), WHOLE, 10.0, 100.0) == (97.0, 100.0)
+    assert move_span((3.0, 8.0), WHOLE, -10.0, 100.0) == (0.0, 5.0)
+    assert move_span((3.0, 8.0), END, -10.0, 100.0) == (3.0, 3.0)
 
 
 # --- timeline view ------------------------------------------------------------------------------------------
