@@ -60,7 +60,7 @@ def test_texts_of_windows_are_decoded(encoding: str) -> None:
     assert content.decode(mark + "Größe".encode(encoding), "a") == "Größe"
 
 
-def test_a_text_in_another_encoding_is_refused_with_the_place() -> None:
+def test_text_in_another_encoding_is_refused_with_its_position() -> None:
     with pytest.raises(UnreadableFileError, match=r"^a is not UTF-8 text \(byte 3\)$"):
         content.decode("Größe".encode("latin-1"), "a")
 

@@ -541,7 +541,7 @@ def test_a_lab_session_becomes_a_scenario(
     assert drill.compute_score().total >= 95.0
 
 
-def test_a_run_without_a_repair_is_refused_as_a_scenario(
+def test_a_run_without_repairs_cannot_be_saved_as_a_scenario(
     hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin(hands, "lab", "lab")

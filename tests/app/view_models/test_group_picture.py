@@ -49,7 +49,7 @@ def test_a_node_menu_offers_cluster_actions() -> None:
     assert not any(line.startswith(("stop-service", "stop-cluster")) for line in bare_lines)
 
 
-def test_a_reader_writes_nothing_and_its_line_ends_at_its_server() -> None:
+def test_a_read_only_client_shows_no_writes_and_a_link_to_its_server() -> None:
     world = ag_lab()
     do(world, "power-off NODE_1")
     run_until(world, 30)

@@ -38,7 +38,7 @@ def test_a_picture_is_not_fetched(prose: Prose, tmp_path: Path) -> None:
     assert prose.document().resource(image, QUrl(str(picture))).size() == QSize(1, 1)
 
 
-def test_a_link_is_only_reported(qtbot: QtBot, prose: Prose) -> None:
+def test_clicking_a_link_emits_a_signal_and_opens_nothing(qtbot: QtBot, prose: Prose) -> None:
     prose.show_text("[there](time.md)")
     before = prose.toPlainText()
     with qtbot.waitSignal(prose.link_chosen, timeout=100) as blocker:

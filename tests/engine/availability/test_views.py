@@ -232,7 +232,7 @@ CASES: list[tuple[str, str, str, list[list[Any]]]] = [
 @pytest.mark.parametrize(
     ("state", "server", "script", "rows"), CASES, ids=[f"{n}-{c[0]}-{c[1]}" for n, c in enumerate(CASES)]
 )
-def test_a_script_reads_the_facts_from_the_views(
+def test_diagnostic_scripts_read_expected_values_from_the_views(
     state: str, server: str, script: str, rows: list[list[Any]]
 ) -> None:
     assert _ask(state, server, script) == rows

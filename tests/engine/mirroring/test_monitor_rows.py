@@ -39,7 +39,7 @@ def test_rows_are_read_back_unchanged(count: int) -> None:
         assert isinstance(rows[-1].state, MirrorState)
 
 
-def test_old_rows_are_deleted_with_their_memory() -> None:
+def test_deleting_old_rows_frees_their_memory() -> None:
     rows = MonitorRows()
     for tick in range(10_000):
         rows = rows.with_row(build_row(tick), tick - 50)

@@ -83,7 +83,7 @@ def test_a_list_of_a_thousand_rows_works_and_an_equal_union_is_too_complex() -> 
     assert ask(world, P, f"SELECT * FROM ({union}) u (a)", then_s=3).numbers == [8623]
 
 
-def test_number_tables_grow_with_the_length_of_a_text() -> None:
+def test_a_tally_table_grows_with_the_length_of_a_text() -> None:
     """A cross join of a thousand by a thousand rows would exceed the work limit of a statement."""
     text = """DECLARE @list varchar(99) SET @list = '[a][b]'; WITH a AS (SELECT number FROM (VALUES {ones}) v (number)),
         numbers AS (SELECT TOP (LEN(@list)) ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) AS n FROM a CROSS JOIN a AS b

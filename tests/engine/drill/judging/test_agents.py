@@ -41,7 +41,7 @@ def test_agents_are_ordered_in_the_small_scenario(ranking: Ranking) -> None:
     assert ranking.find_result("worst").total == 0.0
 
 
-def test_each_trick_gains_nothing(ranking: Ranking) -> None:
+def test_no_exploit_gains_points(ranking: Ranking) -> None:
     farming = ranking.find_result("hint farming")
     assert farming.hints_cost > 0.0
     assert farming.total == 100.0 - farming.hints_cost - 2.0, "each hint, and one way back"
