@@ -142,7 +142,7 @@ DOCKS: Final = (
          truth=True, is_extra=True),
     Dock("error_log", mark("Logs"), "app.views.error_log:ErrorLog", _RIGHT, 1, "logs", "Alt+5",
          action_text=mark("SQL Server logs")),
-    Dock("trace", mark("States"), "app.views.trace:Trace", _RIGHT, 1, "logs", action_text=mark("State change trace"),
+    Dock("trace", mark("States"), "app.views.trace:StateTrace", _RIGHT, 1, "logs", action_text=mark("State change trace"),
          is_extra=True),
     Dock("monitor", mark("Monitor"), "app.views.monitor:Monitor", _RIGHT, 1, "monitor", "Alt+3",
          action_text=mark("Database Mirroring Monitor"), profiles=(LEARNER, INSTRUCTOR),

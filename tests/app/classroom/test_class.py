@@ -497,7 +497,7 @@ def test_a_seat_rejects_another_host(host: HostProcess, tmp_path: Path) -> None:
     mistyped_code = host.code[:7] + ("0" if host.code[7] != "0" else "1") + host.code[8:]
     process = run("class", "join", mistyped_code, "--player", "reference")
     assert process.returncode == 2
-    assert "does not fit the class" in process.stderr
+    assert "does not match the class" in process.stderr
 
 
 @pytest.mark.slow

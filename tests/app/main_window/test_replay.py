@@ -657,7 +657,7 @@ def test_the_analysis_runs_in_the_background_and_ends_with_the_page(
     hands: Hands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = hands.window
-    monkeypatch.setattr("app.main_window.debrief_page.REVIEW_AT_ONCE_S", 0.0)
+    monkeypatch.setattr("app.main_window.debrief_page.REVIEW_BUDGET_S", 0.0)
     play_with_failover(hands)
     window.session.apply_input("finish")
     assert window.pages.currentWidget() is window.debrief

@@ -399,7 +399,7 @@ def test_unsupported_login_options_are_refused_by_name(served_lab: Served) -> No
     with pytest.raises(pyodbc.ProgrammingError, match="Not simulated: MARS"):
         pyodbc.connect(f"{connection_string};MARS_Connection=yes")
     new_password = 1226  # SQL_COPT_SS_OLDPWD
-    with pytest.raises(pyodbc.ProgrammingError, match="Not simulated: another password"):
+    with pytest.raises(pyodbc.ProgrammingError, match="Not simulated: a password change at login"):
         pyodbc.connect(connection_string, attrs_before={new_password: "old"})
     with connect_pytds(served_lab.principal, autocommit=True) as connection, connection.cursor() as cursor:
         with pytest.raises(pytds.Error, match="Not simulated: INSERT BULK"):
