@@ -122,7 +122,7 @@ PLACEHOLDER: Final = re.compile(
 """Pattern of a placeholder, or of %% for a percent sign."""
 
 LEADING: Final[dict[tuple[int, int], tuple[str, ...]]] = {(1480, 2012): ("mirroring",)}
-"""(number, since): additional arguments at the front of a later wording."""
+"""(message number, version) -> arguments that the wording has in front since that version."""
 
 TEXTS_MAX: Final = 4_096
 """Number of cached texts with filled placeholders. An ERRORLOG often repeats them. Assumed."""

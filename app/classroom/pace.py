@@ -82,7 +82,7 @@ class PacedSeat(Protocol):
 
 
 class ClassPace:
-    """Time of a class as stored in the record. Only the host changes it."""
+    """Clock of a class as stored in the record. Only the host changes it."""
 
     def __init__(self, the_class: ClassPart, scenario: Scenario) -> None:
         self._class = the_class

@@ -267,7 +267,7 @@ def _format_marks(review: ClassReview) -> Iterator[str]:
 
 
 def _format_console_time(tick: Tick) -> str:
-    """Format a time for the console, one second earlier, before any input of that moment."""
+    """Format a tick for the console, minus one second, so that a replay stops before the inputs of that tick."""
     return f"{max(0, tick - TICKS_PER_S) / TICKS_PER_S:g}"
 
 

@@ -93,7 +93,7 @@ class _Table(BaseModel):
 
 
 class BundleMember(_Table):
-    """Member in the list of `bundle.toml`."""
+    """File that `bundle.toml` lists, with its SHA-256."""
 
     name: Annotated[str, StringConstraints(max_length=NAME_MAX)]
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]

@@ -22,8 +22,8 @@ BLUNDER: Final = 15
 TRIED_ACTIONS_MIN: Final = 5
 """Minimum number of tried actions for a meaningful share of blunders. Assumed."""
 
-CHANCES: Final = (0.3, 0.44, 0.57)
-"""Chances of a blunder that separate the levels: a quarter of the 122 shipped drills is in each."""
+BLUNDER_RATE_BOUNDS: Final = (0.3, 0.44, 0.57)
+"""Bounds of the blunder rate between two difficulty levels: quartiles of the 122 shipped drills."""
 
 
 GENERATED_DRILL_LEVELS: Final = LEVELS[1:]
@@ -79,7 +79,7 @@ def get_level(name: str) -> str:
 def get_difficulty(certificate: ParCertificate) -> str:
     """Return the difficulty, one of LEVELS; empty if too few actions were tried."""
     measured = compute_blunder_chance(certificate)
-    return "" if measured is None else LEVELS[bisect(CHANCES, measured)]
+    return "" if measured is None else LEVELS[bisect(BLUNDER_RATE_BOUNDS, measured)]
 
 
 def compute_blunder_chance(certificate: ParCertificate) -> float | None:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
 
 from app import pyside_import_hook  # noqa: F401  # before all others
 from app.main_window.appearance import apply_theme, enlarge_on_wide_screen
-from app.main_window.slot_errors import SlotErrors
+from app.main_window.slot_errors import SlotErrorHook
 from app.main_window.start import ModulePreloader, StartCanceledError, StartSequence, set_start_language
 from app.main_window.window import TITLE, MainWindow
 from app.settings import WindowSettings
@@ -42,7 +42,7 @@ def open_window(scenario: Scenario | None) -> int:
     window = MainWindow(store)
     profiles: list[Profile] = []
     before = sys.excepthook
-    sys.excepthook = SlotErrors(window, before, is_recorded=lambda: bool(profiles))
+    sys.excepthook = SlotErrorHook(window, before, is_recorded=lambda: bool(profiles))
     with ExitStack() as at_the_end:
         at_the_end.callback(setattr, sys, "excepthook", before)
         gc.disable()  # no garbage collection until all parts are loaded, see `freeze_objects` in start.py

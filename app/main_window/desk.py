@@ -57,8 +57,8 @@ LEFT_SHARE_MAX: Final = 0.3
 """Maximum share of the width for that minimum."""
 LEAP_PX: Final = 100
 """Change of the desk's size that indicates a maximized or restored window, not a dragged edge."""
-ALMOST_ONE: Final = 1.0005
-"""Factor for the font of a dock, to force an invisible font change."""
+FONT_REFRESH_FACTOR: Final = 1.0005
+"""Factor for the font of a dock. It forces a new layout without a visible change."""
 TURNS_DATABASES: Final = 20
 """Number of databases from which views take turns at high speed, each some five times a second. Ours."""
 COMES_BACK_MS: Final = 2_000
@@ -182,7 +182,7 @@ class Desk(QMainWindow):
         dock = QDockWidget(tr(dock_spec.title), self)
         dock.setObjectName(dock_spec.name)
         dock.installEventFilter(self)
-        dock.setFont(theme.resize_font(self.font(), ALMOST_ONE))
+        dock.setFont(theme.resize_font(self.font(), FONT_REFRESH_FACTOR))
         room = ScrollContainer()
         dock.setWidget(room)
         # Methods instead of lambdas: Qt disconnects them from a deleted desk, whose docks report afterwards
@@ -449,7 +449,7 @@ class Desk(QMainWindow):
     def _set_title_sizes(self) -> None:
         """Set the font size of dock titles. Qt would keep the size that the font had at the start."""
         for dock in self.docks.values():
-            dock.setFont(theme.resize_font(self.font(), ALMOST_ONE))
+            dock.setFont(theme.resize_font(self.font(), FONT_REFRESH_FACTOR))
 
     def _keep_floating_readable(self) -> None:
         """Give a floating dock a minimum size, so that it stays readable."""

@@ -28,8 +28,8 @@ REPEAT_S: Final = 30.0
 Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
 
 
-class SlotErrors:
-    """Exception hook that keeps the program running; its attributes contain the last shown error."""
+class SlotErrorHook:
+    """Exception hook that keeps the program running and remembers the last shown error."""
 
     def __init__(
         self,

@@ -90,7 +90,7 @@ _SIZE: Final = 64
 
 
 class Mark(Struct, frozen=True):
-    """Copy of the newest run numbers, outside the database."""
+    """Newest run ID and its number of stored lines, kept outside the database to detect lost lines."""
 
     run_id: int
     lines: int

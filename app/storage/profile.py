@@ -31,7 +31,7 @@ RUNS_WITH_GOALS_MAX: Final = 100
 
 
 class Profile:
-    """Runs, results, drafts and settings of a learner, for the thread that opened them.
+    """Runs, results, drafts and settings of a learner. Use it only in the thread that opened it.
 
     Any call may raise StorageError: the disk is full, read-only or broken.
     """

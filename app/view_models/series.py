@@ -42,7 +42,7 @@ class SeriesSummary(Struct, frozen=True):
 
 
 class Columns:
-    """Counters of a sequence of logs over the run: a copy, because samples are compressed.
+    """Counters of several logs over a run. It is a copy because samples are compressed.
 
     It may change to another run or another moment; common entries are not read again.
     """

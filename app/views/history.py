@@ -48,7 +48,7 @@ class HistoryRun(Struct, frozen=True):
 
 
 class ScoreChart(QWidget):
-    """Dot for each run, oldest to the left, evenly spaced; hollow after rewinding."""
+    """Chart with one dot per run, oldest on the left, evenly spaced. A dot is hollow if the run was rewound."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -191,7 +191,7 @@ class PublishedTimesRow(Struct, frozen=True):
 
 
 def compare_times(row: TimingRow | None) -> list[PublishedTimesRow]:
-    """Return published time, this run and difference; empty for a failure missing in Table 6."""
+    """Return rows with the published time, the time of this run and the difference; empty without a row in Table 6."""
     if row is None or row.failover.cause not in FAILOVER_S:
         return []
     if {phase.kind for phase in row.parts[1:]} - set(PHASES[MIRRORING]):

@@ -199,7 +199,7 @@ COLUMNS: Final = (
 
 
 class TopologyTable(QWidget):
-    """Row per server, copy, link and application; Enter opens the actions of the selected rows."""
+    """Table with one row per server, copy, link and application. Enter opens the actions of the selected rows."""
 
     requested = Signal(str)
     """Signal: an input line without its time."""

@@ -20,8 +20,8 @@ PIXELS_PER_LABEL: Final = 18.0
 """Minimum height of a label on a logarithmic axis."""
 
 
-class FactorAxis(AxisItem):
-    """Logarithmic axis with labels at powers of ten, and lines only between them."""
+class LogAxis(AxisItem):
+    """Logarithmic axis with labels at powers of ten and unlabeled lines between them."""
 
     def tickValues(self, low: float, high: float, pixels: float) -> list[tuple[float, list[float]]]:
         """Return (distance, positions) of the ticks."""

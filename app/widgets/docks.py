@@ -54,7 +54,7 @@ class TimeRangeView(Protocol):
 
 @runtime_checkable
 class IncrementalView(Protocol):
-    """View that needs more than one frame at a high speed."""
+    """View whose update may take more than one frame at a high simulation speed."""
 
     def show_parts(self, world: World) -> Iterator[None]:
         """Do the work of `show_world` in parts of similar cost; each `next` shows one part."""
@@ -142,8 +142,8 @@ DOCKS: Final = (
          truth=True, is_extra=True),
     Dock("error_log", mark("Logs"), "app.views.error_log:ErrorLog", _RIGHT, 1, "logs", "Alt+5",
          action_text=mark("SQL Server logs")),
-    Dock("trace", mark("States"), "app.views.trace:StateTrace", _RIGHT, 1, "logs", action_text=mark("State change trace"),
-         is_extra=True),
+    Dock("trace", mark("States"), "app.views.trace:StateTrace", _RIGHT, 1, "logs",
+         action_text=mark("State change trace"), is_extra=True),
     Dock("monitor", mark("Monitor"), "app.views.monitor:Monitor", _RIGHT, 1, "monitor", "Alt+3",
          action_text=mark("Database Mirroring Monitor"), profiles=(LEARNER, INSTRUCTOR),
          belongs_in=_can_be_mirrored, absent=mark("This drill has no mirrored database.")),

@@ -57,7 +57,7 @@ class ScrollContainer(QScrollArea):
     def follow(self) -> None:
         """Scroll to the focused widget, if it is inside."""
         widget, content = QApplication.focusWidget(), self.widget()
-        # a clicked widget is visible already, and the mouse holds it
+        # a clicked widget is already visible; scrolling would move it away from the pointer
         by_mouse = QApplication.mouseButtons() != Qt.MouseButton.NoButton
         if widget is not None and content is not None and self.isAncestorOf(widget) and not by_mouse:
             self.ensureWidgetVisible(widget)  # a widget larger than the viewport: show the cursor

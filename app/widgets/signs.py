@@ -36,7 +36,7 @@ class SceneStyle(Struct, frozen=True):
         return QFontMetricsF(font or self.font).horizontalAdvance(text)
 
     def get_tone_color(self, name: str) -> QColor:
-        """Return the color of a tone."""
+        """Return the color of a tone, for example ok or warn."""
         return self.colors.get_color(name)
 
     def get_soft_color(self, name: str) -> QColor:

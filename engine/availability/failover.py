@@ -325,14 +325,14 @@ def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced:
     elif copy.source is None:
         hardened_kb = copy.end_of_log_kb
         if old_copy is not None and old_copy.server != copy.server:
-            _account_end(world, copy, old_copy, hardened_kb)
+            _record_failover_end(world, copy, old_copy, hardened_kb)
         streams.add_source(world, key, hardened_kb)
     elif (
         forced and not copy.disk_failed
     ):  # the copy was primary before and continues its own log as a new fork
         hardened_kb = streams.get_end_of_log_kb(world, copy)
         if old_copy is not None and old_copy.server != copy.server:
-            _account_end(world, copy, old_copy, hardened_kb)
+            _record_failover_end(world, copy, old_copy, hardened_kb)
     else:
         if not copy.disk_failed:
             world.update_copy(key, recovering=False, db_state=DbState.ONLINE)
@@ -363,10 +363,10 @@ def suspend_others(world: World, group: AvailabilityGroup, database: str, primar
 
 def _account_loss(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, stream: int) -> None:
     hardened_kb = world.flow.read_stream_positions(stream).hardened_kb
-    _account_end(world, copy, old_primary, hardened_kb)
+    _record_failover_end(world, copy, old_primary, hardened_kb)
 
 
-def _account_end(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, kept_kb: float) -> None:
+def _record_failover_end(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, kept_kb: float) -> None:
     """Account for the end of a copy's failover, including acknowledged commits that the new primary does not have."""
     committed_kb = streams.get_committed_kb(world, old_primary)
     count = commits.count_transactions(world, old_primary, kept_kb, committed_kb)

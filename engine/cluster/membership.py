@@ -151,7 +151,7 @@ def determine_survivors(world: World, name: str) -> None:
     }
     missed = {
         node for silent_pair in dict(cluster.silent).keys() - pairs for node in silent_pair
-    }  # pairs not silent for long enough
+    }  # nodes of the pairs that have not been silent for long enough
     for partition in config.list_partitions(world, name):
         old_members = config.list_members(world, partition)
         nodes = [node for node in old_members if config.is_running(world, world.nodes[node])]

@@ -347,7 +347,7 @@ def flush_backlog(
 ) -> float:
     """Return the KB that one log device writes in a step.
 
-    The model is M/M/1 as a fluid with group commit, solved implicitly.
+    The model is the fluid approximation of an M/M/1 queue with group commit. The step is implicit.
     """
     beta = max_kb * per_block
     if crowd <= 0.0:  # a single stream never queues behind itself

@@ -69,7 +69,7 @@ class NameRecord(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Program(Struct, frozen=True, kw_only=True, gc=False):
-    """Results of an external program's connections, which a scenario evaluates."""
+    """Results of the connections of an external program. Scenario conditions read them."""
 
     logins: int = 0
     """Accepted logins."""

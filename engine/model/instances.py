@@ -44,7 +44,7 @@ class Login(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class User(Struct, frozen=True, kw_only=True, gc=False):
-    """Database user. Users of master (certificate owners) belong to the server; other users are part of the log."""
+    """Database user. Users of master (certificate owners) belong to the server; the log contains other users."""
 
     name: str
     database: str

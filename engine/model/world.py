@@ -421,7 +421,7 @@ class World:
         return digest.hexdigest()
 
     def _iterate_state_text(self) -> Iterator[bytes]:
-        """Yield the text of a tuple of all parts, piece by piece."""
+        """Yield the input of the state hash in pieces: `repr()` of all parts as one tuple."""
         head = (self.seed, self.chance.state, self.tick, self.counter, self.settings, sorted(self.timers))
         yield f"({head!r}, {self.sql_work!r}, ".encode()
         for name in HASHED:

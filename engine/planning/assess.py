@@ -136,7 +136,7 @@ class Assessment(Struct, frozen=True):
 
 
 def build_full_check(goals: PlanGoals, unmirrored: SteadyState) -> Callable[[SteadyState], bool]:
-    """Build a predicate: whether the figures in FULL meet the goals, compared with those without mirroring."""
+    """Build a function that tests whether FULL meets the goals. *unmirrored*: figures without mirroring."""
     tps_min = unmirrored.transactions_per_s * (1.0 - goals.throughput_loss_max)
     longest = goals.response_limit_s
 

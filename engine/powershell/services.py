@@ -155,7 +155,7 @@ def _list_running_dependents(world: World, node: str, service: WindowsService) -
 def _switch_service(
     world: World, node: str, call: CmdletCall, target: WindowsService, stop: bool, start: bool
 ) -> None:
-    """Stop a service with those that depend on it, start it with SQL Server if it is the Agent, or both."""
+    """Stop, start or restart a service. A stop includes dependent services, a start of the Agent SQL Server."""
     if not target.server:
         if stop and target.status == "Running":
             commands.stop_node(world, node)

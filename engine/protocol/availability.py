@@ -1,4 +1,4 @@
-"""Account of each database: downtime, and time without a synchronized mirror."""
+"""Availability of each database: downtime, and time without a synchronized mirror."""
 
 from msgspec.structs import replace
 

@@ -102,7 +102,7 @@ def perceive_link_state(world: World, guid: int, server: str, peer: str, path: N
         return "hard"
     if not path.passing:
         return "silent"
-    if instance.service is Service.STOPPING and _have_both_data(world, guid, server, peer):
+    if instance.service is Service.STOPPING and _is_data_available_on_both(world, guid, server, peer):
         return "closed"  # its databases are closed at once; the process still responds to the witness
     if instance.service not in (Service.RUNNING, Service.STOPPING):
         return "closed"
@@ -158,7 +158,7 @@ def _has_failed_disk(world: World, guid: int, server: str) -> bool:
     return copy is not None and copy.disk_failed
 
 
-def _have_both_data(world: World, guid: int, me: str, peer: str) -> bool:
+def _is_data_available_on_both(world: World, guid: int, me: str, peer: str) -> bool:
     policy = groups.get_group_policy(world, guid)
     return not any(policy.is_without_data(world, guid, server) for server in (me, peer))
 

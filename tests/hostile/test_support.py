@@ -48,7 +48,9 @@ def test_the_bundle_does_not_name_the_sender(profile_folder: Path, tmp_path: Pat
     assert "call" not in members["journal.txt"]
 
 
-def test_the_bundle_contains_helpful_data(profile_folder: Path, tmp_path: Path) -> None:
+def test_the_bundle_contains_journal_findings_settings_and_versions(
+    profile_folder: Path, tmp_path: Path
+) -> None:
     members = _read_bundle(profile_folder, tmp_path / "bundle.zip")
     assert members["journal.txt"].splitlines() == [
         "0 note …",

@@ -333,7 +333,7 @@ def find_reason(lesson: RunSegment, review: Review | None) -> str:
 
 
 class DebriefModel(Struct, frozen=True):
-    """Run, review and account of one debrief. The report comes first; review and account follow."""
+    """Contents of a debrief. The report is available first; review and regret analysis follow."""
 
     report: Report
     scenario: Scenario | None = None

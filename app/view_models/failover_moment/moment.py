@@ -40,7 +40,7 @@ class FailoverPhase(Struct, frozen=True):
 
 
 class Moment(Struct, frozen=True):
-    """Failover with all times that the stage shows."""
+    """Failover with the times that the stage shows."""
 
     technology: str
     failover: Failover

@@ -197,7 +197,7 @@ class BriefPage(QWidget):
     @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._show_font()  # the style sheet resets the fonts when it is applied first
+        self._show_font()  # the style sheet resets the fonts when it is first applied
         if not self._buttons.isHidden():
             self._start.setFocus()
 

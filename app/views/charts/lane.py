@@ -266,7 +266,7 @@ class StateLane:
         self.add(events)
 
     def add(self, events: Iterable[Event]) -> None:
-        """Add the states in events."""
+        """Add the state changes that *events* report."""
         for event in events:
             change = event.data
             if isinstance(change, ClusterData) and change.role in self._clustered:

@@ -162,7 +162,7 @@ class RunPair(QWidget):
 
 
 class SeatReplay(QWidget):
-    """Window of a seat: runs that the instructor shows, at the instructor's position."""
+    """Seat window that replays the runs that the instructor shows, at the instructor's position."""
 
     left = Signal()
     """Signal: the participant returns to their own run."""

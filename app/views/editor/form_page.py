@@ -28,8 +28,8 @@ from app.widgets.layouts import lay_column
 from app.words.language import tr
 from engine.overrides import override
 
-FIELD_LEAST: Final = 24
-"""Minimum characters of a field next to its label; with less space it moves below it."""
+FIELD_CHARACTERS_MIN: Final = 24
+"""Minimum width of a field next to its label, in characters. A narrower field moves below its label."""
 Path = tuple[str | int, ...]
 
 
@@ -239,7 +239,7 @@ class FormPage(QScrollArea):
         metrics = self.fontMetrics()
         widest = max((metrics.horizontalAdvance(label.text()) for label in labels), default=0)
         room = self.viewport().width() - widest
-        has_room = room >= FIELD_LEAST * metrics.averageCharWidth()
+        has_room = room >= FIELD_CHARACTERS_MIN * metrics.averageCharWidth()
         policies = QFormLayout.RowWrapPolicy
         for label in labels:
             label.setWordWrap(not has_room)

@@ -38,7 +38,7 @@ SECTIONS: Final = _list_texts("section")
 """Titles of sections; other tables show their key."""
 
 LABELS: Final = _list_texts("label")
-"""Key, or class of the schema and key where the same key means several things -> label."""
+"""Key -> label. The schema class precedes a key that has several meanings."""
 
 KINDS: Final = _list_texts("rule")
 """Kinds of rules -> label."""

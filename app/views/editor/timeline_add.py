@@ -32,7 +32,7 @@ WHENS: Final = (
     (WAIT, mark("When a condition is met")),
 )
 GROUPS: Final = ("fault", "load", "repair", "sql", "chore")
-"""Groups of verbs in menu order; remarks have no effect."""
+"""Groups of verbs in menu order. Remarks are omitted because they have no effect."""
 
 FIELD_PADDING: Final = 12
 """Padding in pixels at each side of a field's text: the style sheet's and a little more."""

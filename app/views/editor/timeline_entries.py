@@ -60,7 +60,7 @@ class TimelineEntry(Struct, frozen=True):
 
 
 class TimelinePlan(Struct, frozen=True):
-    """Timeline contents of a text."""
+    """Timeline of a scenario text: its length, timed faults and steps."""
 
     length_s: float
     faults: tuple[TimelineEntry, ...] = ()

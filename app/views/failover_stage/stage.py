@@ -284,7 +284,7 @@ class FailoverStage(QWidget):
             texts_by_name[PRESENT], short_words[PRESENT] = PRESENTING_WORDS
         for words in (texts_by_name, short_words):
             for name, text in words.items():
-                if self.buttons[name].isEnabled():  # a disabled one says what it is doing
+                if self.buttons[name].isEnabled():  # a disabled button shows the action in progress
                     self.buttons[name].setText(tr("Pause") if name == GO and self._running else tr(text))
             hints = [button.sizeHint().width() for button in self.buttons.values() if not button.isHidden()]
             has_room = sum(hints) + GAP_PX * len(hints) + 2 * MARGIN_PX <= self.width()

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.views.planner.controls import NETWORKS_SHOWN
 from app.widgets import theme
-from app.widgets.axes import FactorAxis, ValueAxis, build_heights, compute_value_range
+from app.widgets.axes import LogAxis, ValueAxis, build_heights, compute_value_range
 from app.widgets.layouts import lay_column
 from app.widgets.theme import ThemeTokens
 from app.words.formatting import COUNTERS as ENGINE_COUNTERS
@@ -94,7 +94,7 @@ class PlotCell(QObject):
         self.logarithmic = counter.name in LOGARITHMIC
         left_axis = ValueAxis(counter.unit, self.logarithmic)
         self.plot = pg.PlotItem(
-            axisItems={"left": left_axis, "bottom": FactorAxis(orientation="bottom")}, enableMenu=False
+            axisItems={"left": left_axis, "bottom": LogAxis(orientation="bottom")}, enableMenu=False
         )
         self.plot.setMouseEnabled(x=False, y=False)
         self.plot.hideButtons()

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from app.views.system_monitor.lines import CounterPlot
 
 
-class AddCounters(QDialog):
+class AddCountersDialog(QDialog):
     """Dialog that adds counters. It stays open, so that counters of several servers can be added."""
 
     added = Signal(list)
@@ -243,7 +243,7 @@ class SystemMonitor(QWidget):
         self._run: SampledRun | None = None
         self._history: SampleHistory | None = None
         self._bold: CounterChoice | None = None
-        self._adding: AddCounters | None = None
+        self._adding: AddCountersDialog | None = None
         self._lines: CounterPlot | None = None
         self._time_s: float | None = None
         self._shown_span: tuple[float, float] | None = None
@@ -346,7 +346,7 @@ class SystemMonitor(QWidget):
         if self._run is None:
             return
         if self._adding is None:
-            self._adding = AddCounters(self)
+            self._adding = AddCountersDialog(self)
             self._adding.added.connect(self.add)
         self._adding.show_world(self._run.world)
         if self._adding.isVisible():

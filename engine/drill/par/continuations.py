@@ -158,7 +158,7 @@ class BaselineRun:
             look, input_count = parse_line(play.first_line, run.tick), len(moment.journal)
             if isinstance(rollout, Rollout) and is_inspection(
                 look
-            ):  # it explains the next action to a person
+            ):  # the inspection shows a person the reason for the next action
                 rollout = replace(
                     rollout, actions=(*rollout.actions[:input_count], look, *rollout.actions[input_count:])
                 )

@@ -157,7 +157,7 @@ NO_PART: Final = HashedPart(object(), 0)
 
 
 class HashedDict(Struct):
-    """Parts of a dictionary at its last hash, in order."""
+    """Keys, values and hashed parts of a dictionary when it was last hashed, in order."""
 
     keys: Sequence[object]
     values: list[object]

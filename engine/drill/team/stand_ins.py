@@ -1,6 +1,6 @@
 """Stand-ins for roles without a person: they read back, execute orders, and report states.
 
-Without being asked, they say and do what the scenario's solution has for their role.
+Without a call, they perform the actions of their role in the reference solution.
 """
 
 from collections.abc import Collection, Iterator

@@ -344,7 +344,7 @@ class Submission(Struct, frozen=True, kw_only=True):
     steps: tuple[Step, ...] | None = None
     """Steps into which the text is divided; None until the division is complete."""
     read: int = 0
-    """Work that was spent on the division."""
+    """Work units spent so far on dividing the text into steps."""
     step: int = 0
     repeats: int = 0
     """Number of times that the batch of the current step has been sent."""

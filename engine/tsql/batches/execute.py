@@ -1,4 +1,4 @@
-"""Execution of each kind of statement: the machine executes control statements, protocol commands the others."""
+"""Execution of each kind of statement: control statements by the machine, all others by protocol commands."""
 
 from collections.abc import Callable
 from typing import Final

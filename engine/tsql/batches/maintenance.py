@@ -385,7 +385,7 @@ DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
 # --- configuration ---------------------------------------------------------------------------------------
 
 
-def execute_configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
+def execute_sp_configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
     """Execute sp_configure [name [, value]]: show options, or store a value for the next RECONFIGURE."""
     name, value = arguments.get("@configname"), arguments.get("@configvalue")
     context = machine.context

@@ -75,7 +75,7 @@ def resolve_next_instruction(machine: Machine, scope: Scope) -> None:
     except SqlError as problem:
         scope.problems += machine.append_errors(problem, instruction.line)
     except (UnsimulatedFeatureError, SqlSyntaxError, locks.LockConflictError):
-        pass  # the error is reported when it runs
+        pass  # the instruction reports this error when it runs
     finally:
         machine.session = machine.context.session = outside
 

@@ -288,14 +288,16 @@ Mirrored Write Transactions/sec;Redo Bytes/sec;Redo Queue KB;Sends/sec;Transacti
 Log Remaining for Undo KB;Log Scanned for Undo KB
 """.replace("\n", "").split(";")
 )
-_OF_DATABASES: Final = frozenset(
+"""Counters of Database Mirroring with simulated values. Undo counters are 0: undo on a new mirror takes no time."""
+
+_DATABASE_COUNTERS: Final = frozenset(
     """
 Active Transactions;Data File(s) Size (KB);Log Bytes Flushed/sec;Log File(s) Size (KB);Log File(s) Used Size (KB);
 Log Flush Wait Time;Log Flush Waits/sec;Log Flush Write Time (ms);Log Flushes/sec;Percent Log Used;Transactions/sec;
 Write Transactions/sec
 """.replace("\n", "").split(";")
 )
-"""Counters with simulated values. Undo counters are 0, because undo on a new mirror takes no time."""
+"""Counters of the object Databases with simulated values."""
 
 
 def list_constant_counters(context: Context) -> frozenset[str]:
@@ -303,7 +305,7 @@ def list_constant_counters(context: Context) -> frozenset[str]:
     changing_names = (
         {name.partition(":")[2] for name in _read_instance_values(context, ())}
         | _OF_MIRRORING
-        | _OF_DATABASES
+        | _DATABASE_COUNTERS
     )
     known_names = {name for _, name, *_ in INSTANCE} | {name for name, *_ in (*_MIRRORING, *_DATABASES)}
     return frozenset(known_names - changing_names) | group_counters.WITHOUT_SOURCE

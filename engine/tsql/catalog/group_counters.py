@@ -22,7 +22,7 @@ _CONNECTION_COUNTERS: Final = (
     "Flow Control Time (ms/sec)", "Flow Control/sec", "Receives from Replica/sec", "Resent Messages/sec",
     "Sends to Replica/sec", "Sends to Transport/sec",
 )  # fmt: skip
-_OF_DATABASES: Final = (
+_DATABASE_COUNTERS: Final = (
     # name, type, first version
     ("Database Flow Control Delay", TOTAL, 2016),
     ("Database Flow Controls/sec", TOTAL, 2016),
@@ -167,7 +167,7 @@ def list_counters(context: Context) -> Iterable[tuple[str, str, str, float | Non
     if of_databases:
         of_databases["_Total"] = _sum_counters(of_databases.values())
     for instance, values in of_databases.items():
-        for name, kind, first_version in _OF_DATABASES:
+        for name, kind, first_version in _DATABASE_COUNTERS:
             if first_version <= context.version:
                 yield "Database Replica", name, instance, _get_value(values, name), kind
 

@@ -89,7 +89,10 @@ class SqlSyntaxError(SqlError):
 
 
 class BatchTooLongError(SqlSyntaxError):
-    """Error of a text that exceeds our limit for one frame. SQL Server has a higher limit or none. Message 8623."""
+    """Error for a batch that exceeds the simulator's limit for one step: message 8623.
+
+    SQL Server has a higher limit or none.
+    """
 
     def __init__(self, line: int, limit: str) -> None:
         super().__init__(line, 8623)

@@ -398,7 +398,7 @@ PROCEDURES: Final[Procedures] = {
     "sp_cycle_errorlog": _cycle_error_log,
     "sp_enumerrorlogs": _list_error_logs,
     "xp_enumerrorlogs": _list_error_logs,
-    "sp_configure": lambda call: maintenance.execute_configure(call.machine, call.arguments),
+    "sp_configure": lambda call: maintenance.execute_sp_configure(call.machine, call.arguments),
     "xp_cmdshell": _run_shell_command,
     "xp_regread": _read_registry,
     "xp_instance_regread": _read_registry,

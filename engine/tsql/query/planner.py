@@ -1,4 +1,4 @@
-"""Entry to the translator and the parser, which load at the first query; checks that need only tokens."""
+"""Entry point of the translator and the parser, which it loads at the first query. Checks that need only tokens."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

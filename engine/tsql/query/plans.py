@@ -147,7 +147,7 @@ class Sizes:
         return self._commonest[key]
 
     def count_matches(self, table: str, column: str, other_table: str, other_column: str) -> int:
-        """Return the number of rows with the most frequent value that *other_column* of *other_table* also has."""
+        """Return the highest frequency in *column* among the values that also occur in *other_column*."""
         own_values, theirs = self._count_values(table, column), self._count_values(other_table, other_column)
         if own_values is None or theirs is None:
             return self.count_commonest_value(table, column)

@@ -1,4 +1,4 @@
-"""Translation of a T-SQL query into a plan: one SELECT for SQLite, and the treatment of its rows."""
+"""Translation of a T-SQL query into a plan: one SELECT for SQLite, then post-processing of its rows."""
 
 from collections.abc import Callable, Generator
 from typing import Final

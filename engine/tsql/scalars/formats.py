@@ -1,4 +1,4 @@
-"""FORMAT, and other functions that convert a value to a text or number of another kind: hashes, SOUNDEX."""
+"""Conversion functions: FORMAT, hashes, SOUNDEX and others."""
 
 import hashlib
 import re

@@ -58,7 +58,9 @@ def compute_search_work(pattern: Scalar = None, text: Scalar = None, *_: Scalar)
 
 
 def compute_compare_work(part: Scalar, text: Scalar) -> int:
-    """Return the work of searching for *part* at each position, if all but its last character can match.
+    """Return an upper bound of the work of searching *text* for *part*.
+
+    It assumes that every position matches except for the last character.
 
     Measured.
     """

@@ -103,7 +103,7 @@ def test_the_details_of_a_drill_state_the_proof() -> None:
 
 
 def test_each_level_has_about_a_quarter_of_the_drills() -> None:
-    """If this fails, CHANCES is outdated: `python -m tests.par_proofs --blunders` prints current values."""
+    """If this fails, BLUNDER_RATE_BOUNDS is outdated: `python -m tests.par_proofs --blunders` prints current values."""
     counted = Counter(map(proof.get_level, NAMES))
     assert all(abs(counted[level] - len(NAMES) / 4) <= 4 for level in LEVELS), counted
 

@@ -85,7 +85,9 @@ def test_a_drill_selected_early_opens_when_everything_is_loaded(
 
 
 @pytest.mark.slow
-def test_a_page_requested_early_opens(bare_window: OpenWindow, startup: StartSequence, qtbot: QtBot) -> None:
+def test_a_page_requested_during_loading_opens_when_ready(
+    bare_window: OpenWindow, startup: StartSequence, qtbot: QtBot
+) -> None:
     button = next(b for b in bare_window.picker.findChildren(QPushButton) if b.text() == "History")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert "still loading" in bare_window.statusBar().currentMessage()

@@ -21,7 +21,7 @@ from app.views.system_monitor.history import (
     list_names,
 )
 from app.views.system_monitor.lines import CounterPlot
-from app.views.system_monitor.monitor import AddCounters, choose_fitting_power, list_default_choices
+from app.views.system_monitor.monitor import AddCountersDialog, choose_fitting_power, list_default_choices
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.events import Event
@@ -209,7 +209,7 @@ def test_statistics_and_lines_follow_the_run(monitor: SystemMonitor, drill: Dril
 
 def test_counters_are_added_in_the_dialog(qtbot: Any, monitor: SystemMonitor) -> None:
     qtbot.keyClick(monitor.table, Key.Key_Insert)
-    dialog = require(monitor.findChild(AddCounters))
+    dialog = require(monitor.findChild(AddCountersDialog))
     dialog.computer.setFocus()
     qtbot.keyClick(dialog.computer, Key.Key_Down)
     assert dialog.computer.currentText() == "SERVER_B"
@@ -227,7 +227,7 @@ def test_counters_are_added_in_the_dialog(qtbot: Any, monitor: SystemMonitor) ->
 
 def test_unsimulated_counters_are_listed_but_cannot_be_selected(qtbot: Any, monitor: SystemMonitor) -> None:
     monitor.open_adding()
-    dialog = require(monitor.findChild(AddCounters))
+    dialog = require(monitor.findChild(AddCountersDialog))
     (absent,) = dialog.counters.findItems("Pages Sent/sec (not simulated)", Qt.MatchFlag.MatchExactly)
     assert not absent.flags() & Qt.ItemFlag.ItemIsSelectable
     newer = dialog.counters.findItems("Log Harden Time (ms) (not simulated)", Qt.MatchFlag.MatchExactly)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from app.widgets.axes import HEADROOM, FactorAxis, ValueAxis, build_heights, compute_value_range
+from app.widgets.axes import HEADROOM, LogAxis, ValueAxis, build_heights, compute_value_range
 from app.words.formatting import KB, MS, PERCENT, SECONDS
 
 
@@ -40,7 +40,7 @@ def test_axis_labels_have_units(qtbot: object) -> None:
     assert ValueAxis(SECONDS, True).tickStrings([-1.0, 0.0, 3.0], 1.0, 1.0) == ["100 ms", "1 s", "1,000 s"]
     assert ValueAxis(MS, True).tickStrings([1.0, 3.0], 1.0, 1.0) == ["10 ms", "1 s"]
     assert ValueAxis(PERCENT, False).tickStrings([0.0, 50.0], 1.0, 1.0) == ["0", "50%"]
-    axis = FactorAxis("bottom")
+    axis = LogAxis("bottom")
     (_, decades), (_, minor_ticks) = axis.tickValues(-1.0, 1.0, 300.0)
     assert decades == [-1.0, 0.0, 1.0]
     assert len(minor_ticks) == 16

@@ -33,7 +33,7 @@ def test_every_constant_has_a_reason_and_a_view() -> None:
                 assert set(pairs) <= known_columns, (view, set(pairs) - known_columns)
 
 
-def test_every_literal_in_a_row_has_a_reason() -> None:
+def test_every_literal_in_a_catalog_row_is_listed_with_a_reason() -> None:
     text = (CATALOG / "shapes" / "literals.tsv").read_text(encoding="utf-8")
     listed = {}
     for line in text.splitlines()[2:]:

@@ -40,7 +40,7 @@ def test_a_power_failure_ends_the_freeze_of_an_instance() -> None:
     assert list_active_faults(world) == ["power-off"]
 
 
-def test_a_slow_disk_belongs_to_the_computer() -> None:
+def test_repairing_the_disk_of_a_node_ends_a_fault_of_its_instance() -> None:
     world = fci_lab()
     do(world, "slow-disk SQLFCI1 log factor=10")
     do(world, "slow-disk NODE_1 data factor=1")

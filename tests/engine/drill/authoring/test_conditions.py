@@ -210,7 +210,7 @@ def test_armed_is_evaluated_from_the_mirror_too(healthy: World) -> None:
         ("send_queue_kb(Sales) > redo_queue_kb(Sales)", 6),
     ],
 )
-def test_a_result_is_valid_until_a_known_second(text: str, second: int | None) -> None:
+def test_a_condition_result_states_how_long_it_is_valid(text: str, second: int | None) -> None:
     world = lab()
     advance_world(world, 500)
     condition, facts = conditions.parse(text, NAMES), Facts(world, ())
