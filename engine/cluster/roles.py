@@ -353,6 +353,9 @@ def on_owners_lost(world: World, node: str, lost_nodes: list[str]) -> None:
                 change="owner-lost",
             )
             _bring_online(world, node, _change_role(world, node, role, why="", tried=(), way="failover"))
+        elif role.owner in lost_nodes and role.state is ResourceState.OFFLINE_PENDING:
+            # the lost partition may have used the timer of the move; a move that goes on changes the step first
+            world.call_after(2 * RETRY_INTERVAL_S, "role.offline", node, role.name, role.step, (), True)
 
 
 # --- moving -----------------------------------------------------------------------------------------------
