@@ -113,9 +113,9 @@ STREAM_CROSSINGS: Final[Crossings] = (
 """Handlers of the crossings of a stream in the flow model, in order."""
 
 
-def resolve_names(world: World, item: Input) -> Input:
+def resolve_names(world: World, input_: Input) -> Input:
     """Return the input with all names in the world's spelling. Raises InputError for an unknown name."""
-    verb, args = VERBS[item.verb], list(item.args)
+    verb, args = VERBS[input_.verb], list(input_.args)
     for index, parameter in enumerate(verb.parameters[: len(args)]):
         list_names = NAMES.get(parameter.kind)
         if list_names is not None:
@@ -128,9 +128,9 @@ def resolve_names(world: World, item: Input) -> Input:
             args[index] = _match_name(parameter.kind, name, names) + sign + window
     if verb.has_ends and args[0] == args[1] and not verb.same_end:
         raise InputError(
-            build_message("{verb} needs two different ends, not {name} twice", verb=item.verb, name=args[0])
+            build_message("{verb} needs two different ends, not {name} twice", verb=input_.verb, name=args[0])
         )
-    return replace(item, args=tuple(args))
+    return replace(input_, args=tuple(args))
 
 
 NAMES: Final[dict[str, Callable[[World], list[str]]]] = {
@@ -173,19 +173,19 @@ ABSENT: Final = {
 }
 
 
-def apply_input(world: World, item: Input) -> None:
+def apply_input(world: World, input_: Input) -> None:
     """Execute one input now. Raises InputError, with nothing changed, if it cannot be executed as written."""
-    apply_resolved_input(world, resolve_names(world, item))
+    apply_resolved_input(world, resolve_names(world, input_))
 
 
-def apply_resolved_input(world: World, item: Input) -> None:
+def apply_resolved_input(world: World, input_: Input) -> None:
     """Execute an input, like `apply_input`, whose names have the world's spelling already."""
-    position, asks = len(world.outbox), item.verb == "batch" and is_read_only_input(item)
-    asks = asks and tsql.is_connection_idle(world, item.args[0])
-    execute_input(world, item)
+    position, asks = len(world.outbox), input_.verb == "batch" and is_read_only_input(input_)
+    asks = asks and tsql.is_connection_idle(world, input_.args[0])
+    execute_input(world, input_)
     if (
         asks
-        and tsql.is_connection_idle(world, item.args[0])
+        and tsql.is_connection_idle(world, input_.args[0])
         and all(e.kind in ANSWER for e in world.outbox[position:])
     ):
         return  # a completed query changes nothing that listeners must notice

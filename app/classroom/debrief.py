@@ -395,9 +395,9 @@ def _parse_inputs(acts: Iterable[LogEntry]) -> Iterator[Input]:
             yield parse_line(act.line, act.tick)
 
 
-def _is_action(item: Input) -> bool:
+def _is_action(input_: Input) -> bool:
     """Return whether the line is more than a query or a note."""
-    return item.verb not in REMARKS | {"finish"} and not is_inspection(item)
+    return input_.verb not in REMARKS | {"finish"} and not is_inspection(input_)
 
 
 def _is_input(move: RunSegment, inputs: Sequence[Input]) -> bool:
@@ -406,11 +406,11 @@ def _is_input(move: RunSegment, inputs: Sequence[Input]) -> bool:
     )
 
 
-def _build_key(item: Input) -> str:
+def _build_key(input_: Input) -> str:
     """Return a key that is equal for lines with the same effect, regardless of window and spacing."""
-    if item.verb != "sql":
-        return item.line_without_time
-    server, batch = item.args[0].partition("#")[0], facts.normalize_sql(item.args[1], keep_literals=True)
+    if input_.verb != "sql":
+        return input_.line_without_time
+    server, batch = input_.args[0].partition("#")[0], facts.normalize_sql(input_.args[1], keep_literals=True)
     return f"{server} {batch}".rstrip("; ")
 
 

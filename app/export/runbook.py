@@ -78,9 +78,9 @@ def _format_steps(
         yield ""
 
 
-def _build_sql_lines(item: Input, refused: str | None) -> Iterator[str]:
-    server = item.args[0].partition("#")[0]
-    batch = item.args[1].strip().splitlines()
+def _build_sql_lines(input_: Input, refused: str | None) -> Iterator[str]:
+    server = input_.args[0].partition("#")[0]
+    batch = input_.args[1].strip().splitlines()
     if refused is not None:
         words = tr("Refused on {server}: {message}").format(server=server, message=refused)
         yield from _format_comment([f"   {words}"])
@@ -92,8 +92,8 @@ def _build_sql_lines(item: Input, refused: str | None) -> Iterator[str]:
         yield "GO"
 
 
-def _describe_step(item: Input, choices: Mapping[str, Sequence[str]]) -> str:
-    return item.args[0] if item.verb == "note" else describe_input(item.line_without_time, choices)
+def _describe_step(input_: Input, choices: Mapping[str, Sequence[str]]) -> str:
+    return input_.args[0] if input_.verb == "note" else describe_input(input_.line_without_time, choices)
 
 
 def _format_comment(lines: Iterable[str]) -> Iterator[str]:

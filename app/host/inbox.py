@@ -109,9 +109,9 @@ class Inbox:
             except Empty:
                 return
 
-    def await_end(self, request: Request, item: Input) -> None:
+    def await_end(self, request: Request, input_: Input) -> None:
         """Let the next event in ENDS of its window answer *request*."""
-        self._waiting.setdefault((ENDS[item.verb], item.args[0]), deque()).append((request, item))
+        self._waiting.setdefault((ENDS[input_.verb], input_.args[0]), deque()).append((request, input_))
 
     def process_events(self, events: list[Event]) -> None:
         """Answer the requests whose last event is in *events*."""

@@ -233,9 +233,9 @@ def format_first_step(chance: LastChance, choices_by_question: Mapping[str, Sequ
     )
 
 
-def format_input(item: Input, choices_by_question: Mapping[str, Sequence[str]]) -> str:
+def format_input(input_: Input, choices_by_question: Mapping[str, Sequence[str]]) -> str:
     """Describe an input for people."""
-    return format_line(item.line_without_time, choices_by_question)
+    return format_line(input_.line_without_time, choices_by_question)
 
 
 def format_line(line: str, choices_by_question: Mapping[str, Sequence[str]]) -> str:

@@ -20,33 +20,33 @@ def _list_workloads(world: World, database: str, truth: bool) -> Iterable[str]:
     return sorted(WORKLOADS)
 
 
-def _set_workload(world: World, item: Input) -> None:
+def _set_workload(world: World, input_: Input) -> None:
     """Set the load of the database's clients from now on (`workload`)."""
-    database, workload_name = item.args
+    database, workload_name = input_.args
     name = next((workload for workload in WORKLOADS if workload.lower() == workload_name.lower()), None)
     if name is None:
         problem = build_message("workload {name!r} does not exist", name=workload_name)
         raise InputError(append_existing_names(problem, sorted(WORKLOADS)))
     for copy in world.list_copies_of(database):
-        scale = item.get_option("scale", 1.0 if copy.scale == 0.0 else copy.scale)
+        scale = input_.get_option("scale", 1.0 if copy.scale == 0.0 else copy.scale)
         world.update_copy((copy.server, database), workload=name, scale=scale)
-    world.emit(NoteData(), item.command_text, database=database)
+    world.emit(NoteData(), input_.command_text, database=database)
 
 
 # --- long operations --------------------------------------------------------------------------------------
 
 
-def _bulk_load(world: World, item: Input) -> None:
-    key = _require_idle_copy(world, item.args[0])
+def _bulk_load(world: World, input_: Input) -> None:
+    key = _require_idle_copy(world, input_.args[0])
     clients.begin_operation(
         world,
         key,
-        build_bulk_load(item.get_option("rows", 93e6), max(1.0, item.get_option("batch_rows", 1e6))),
+        build_bulk_load(input_.get_option("rows", 93e6), max(1.0, input_.get_option("batch_rows", 1e6))),
     )
 
 
-def _rebuild_index(world: World, item: Input) -> None:
-    key, online = _require_idle_copy(world, item.args[0]), "online" in item.args
+def _rebuild_index(world: World, input_: Input) -> None:
+    key, online = _require_idle_copy(world, input_.args[0]), "online" in input_.args
     edition = world.instances[key[0]].edition
     if online and edition not in ENTERPRISE:
         raise InputError(
@@ -54,7 +54,7 @@ def _rebuild_index(world: World, item: Input) -> None:
                 "{edition} edition does not support online index operations (1712)", edition=edition
             )
         )
-    clients.begin_operation(world, key, build_index_operation(item.get_option("size", 1.0), online=online))
+    clients.begin_operation(world, key, build_index_operation(input_.get_option("size", 1.0), online=online))
 
 
 def _require_idle_copy(world: World, database: str) -> Key:
@@ -94,9 +94,9 @@ YES_NO: Final = {"true": True, "yes": True, "false": False, "no": False}
 INTENTS: Final = {"readonly": True, "readwrite": False}
 
 
-def _change_string(world: World, item: Input) -> None:
+def _change_string(world: World, input_: Input) -> None:
     """Set keywords of the connection string and restart the application."""
-    name, text = item.args
+    name, text = input_.args
     changes: dict[str, object] = {}
     for part in filter(str.strip, text.strip('"').split(";")):
         keyword, _, value = (piece.strip() for piece in part.partition("="))
@@ -127,16 +127,16 @@ def _parse_value(field: str, keyword: str, value: str) -> float | bool:
     return known_value
 
 
-def _start_long_query(world: World, item: Input) -> None:
-    if not clients.begin_query(world, item.args[0], item.get_option("minutes", 30.0)):
-        raise InputError(build_message("{client} is not connected", client=item.args[0]))
+def _start_long_query(world: World, input_: Input) -> None:
+    if not clients.begin_query(world, input_.args[0], input_.get_option("minutes", 30.0)):
+        raise InputError(build_message("{client} is not connected", client=input_.args[0]))
 
 
-def _change_schema(world: World, item: Input) -> None:
+def _change_schema(world: World, input_: Input) -> None:
     """Deploy a new version of the application, which runs ALTER TABLE at once."""
-    key = serving.find_serving_key(world, item.args[0])
+    key = serving.find_serving_key(world, input_.args[0])
     if key is None:
-        raise InputError(build_message("{database} is not available", database=item.args[0]))
+        raise InputError(build_message("{database} is not available", database=input_.args[0]))
     text = build_message("a table of {database} was changed (ALTER TABLE)", database=key[1])
     world.emit(NoteData(what="schema changed"), text, server=key[0], database=key[1])
     groups.get_policy(world.copies[key]).on_schema_changed(world, key)
@@ -177,9 +177,9 @@ application reconnects automatically.
 """
 
 
-def _configure_application(world: World, item: Input) -> None:
+def _configure_application(world: World, input_: Input) -> None:
     """Change settings of an application and restart it. Raises InputError before anything changes."""
-    name, text = item.args
+    name, text = input_.args
     changes: dict[str, object] = {}
     for part in filter(str.strip, text.split(";")):
         keyword, _, value = (word.strip() for word in part.partition("="))

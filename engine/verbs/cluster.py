@@ -10,8 +10,8 @@ from engine.model import World
 from engine.verbs.verb import NODE, VerbParameter, build_verb
 
 
-def _find_service_objection(world: World, item: Input, wanted: str, reason: str) -> str:
-    return reason if world.nodes[item.args[0]].service == wanted else ""
+def _find_service_objection(world: World, input_: Input, wanted: str, reason: str) -> str:
+    return reason if world.nodes[input_.args[0]].service == wanted else ""
 
 
 VERBS: Final = (

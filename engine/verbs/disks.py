@@ -21,24 +21,24 @@ from engine.verbs.verb import (
 # --- slower hardware --------------------------------------------------------------------------------------
 
 
-def _read_factor(item: Input, default: float) -> float:
-    factor = item.get_option("factor", default)
+def _read_factor(input_: Input, default: float) -> float:
+    factor = input_.get_option("factor", default)
     if factor < 1.0:
         raise InputError(build_message("factor must be 1 (normal speed) or above"))
     return factor
 
 
-def _slow_disk(world: World, item: Input) -> SavedValues:
-    factor, computer = _read_factor(item, 10.0), world.get_computer(item.args[0])
-    if item.args[1] == "log":
+def _slow_disk(world: World, input_: Input) -> SavedValues:
+    factor, computer = _read_factor(input_, 10.0), world.get_computer(input_.args[0])
+    if input_.args[1] == "log":
         world.update_computer(computer.name, log_disk_factor=factor)
         return (("log_disk_factor", computer.log_disk_factor),)
     world.update_computer(computer.name, data_disk_factor=factor)
     return (("data_disk_factor", computer.data_disk_factor),)
 
 
-def _slow_cpu(world: World, item: Input) -> SavedValues:
-    factor, computer = _read_factor(item, 4.0), world.get_computer(item.args[0])
+def _slow_cpu(world: World, input_: Input) -> SavedValues:
+    factor, computer = _read_factor(input_, 4.0), world.get_computer(input_.args[0])
     world.update_computer(computer.name, cpu_factor=factor)
     network.schedule_detections(world)  # slow processors delay pings
     return (("cpu_factor", computer.cpu_factor),)
@@ -65,8 +65,8 @@ def _has_log_space(world: World, args: Args) -> bool:
     return any(copy.source is not None and not copy.log_full for copy in world.list_copies_of(args[0]))
 
 
-def _open_transaction(world: World, item: Input) -> None:
-    (database,) = item.args
+def _open_transaction(world: World, input_: Input) -> None:
+    (database,) = input_.args
     key = serving.find_serving_key(world, database)
     if key is None:
         raise InputError(build_message("{database} is not available", database=database))
@@ -75,8 +75,8 @@ def _open_transaction(world: World, item: Input) -> None:
     logspace.hold_transaction(world, *key)
 
 
-def _end_transaction(world: World, item: Input) -> None:
-    for copy in world.list_copies_of(item.args[0]):
+def _end_transaction(world: World, input_: Input) -> None:
+    for copy in world.list_copies_of(input_.args[0]):
         logspace.release_transaction(world, copy.server, copy.database)
 
 
@@ -114,10 +114,10 @@ def _describe_io_errors(world: World, fault: Fault) -> str:
 def _build_drive_check(reason: str, drive_is_lost: bool) -> Callable[[World, Input], str]:
     """Build a check for a no-op: the drive is lost already (*drive_is_lost*), or is present already."""
 
-    def pointless(world: World, item: Input) -> str:
-        letter = item.args[1].strip(":\\").upper()
+    def pointless(world: World, input_: Input) -> str:
+        letter = input_.args[1].strip(":\\").upper()
         return (
-            reason if (letter in world.get_computer_of(item.args[0]).failed_drives) is drive_is_lost else ""
+            reason if (letter in world.get_computer_of(input_.args[0]).failed_drives) is drive_is_lost else ""
         )
 
     return pointless
@@ -134,19 +134,19 @@ DRIVE: Final = VerbParameter(mark("drive"), values=_list_drives_with_files)
 # --- pages ------------------------------------------------------------------------------------------------
 
 
-def _corrupt_page(world: World, item: Input) -> SavedValues:
-    server, database = item.args
+def _corrupt_page(world: World, input_: Input) -> SavedValues:
+    server, database = input_.args
     if (server, database) not in world.copies:
         raise InputError(
             build_message("{server} has no copy of {database}", server=server, database=database)
         )
-    page = round(item.get_option("page", 1000.0))
+    page = round(input_.get_option("page", 1000.0))
     pages.damage_page(world, server, database, page)
     return (("page", page),)
 
 
-def _repair_pages(world: World, item: Input) -> None:
-    server, database = item.args
+def _repair_pages(world: World, input_: Input) -> None:
+    server, database = input_.args
     if (server, database) not in world.copies:
         raise InputError(
             build_message("{server} has no copy of {database}", server=server, database=database)

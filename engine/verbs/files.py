@@ -20,9 +20,9 @@ KB_PER_GB: Final = 1024.0 * 1024.0
 # --- files ------------------------------------------------------------------------------------------------
 
 
-def _copy_file(world: World, item: Input) -> None:
+def _copy_file(world: World, input_: Input) -> None:
     """Copy a file from server A to the same path on server B."""
-    a, b, path = item.args
+    a, b, path = input_.args
     if a == b:
         _move_file(world, a, path.strip())
         return
@@ -151,8 +151,8 @@ def _on_file_copied(world: World, a: str, b: str, path: str, content: StoredFile
     world.emit(ChoreData(path=path), build_message("{path} is on {server}", path=path, server=b), server=b)
 
 
-def _delete_file(world: World, item: Input) -> None:
-    server, path = item.args
+def _delete_file(world: World, input_: Input) -> None:
+    server, path = input_.args
     path = files.find_path_spelling(world, server, path.strip())
     if world.files.pop((server, path), None) is None:
         raise InputError(build_message("{server} has no file {path}", server=server, path=path))
@@ -170,13 +170,13 @@ def _list_paths(world: World, server: str, truth: bool) -> Iterable[str]:
 def _build_drive_action(adds_drive: bool) -> Doing:
     """Build `add-drive S LETTER size_gb=…` or `grow-volume S LETTER size_gb=…`, which takes the new size."""
 
-    def do(world: World, item: Input) -> None:
-        server, letter = item.args[0], item.args[1].strip(":\\").upper()
+    def do(world: World, input_: Input) -> None:
+        server, letter = input_.args[0], input_.args[1].strip(":\\").upper()
         computer = world.get_computer_of(server)
-        size_kb = item.get_option("size_gb", 100.0) * KB_PER_GB
+        size_kb = input_.get_option("size_gb", 100.0) * KB_PER_GB
         if len(letter) != 1 or not "A" <= letter <= "Z":
             raise InputError(
-                build_message("a drive must be a letter from A to Z, not {name}", name=item.args[1])
+                build_message("a drive must be a letter from A to Z, not {name}", name=input_.args[1])
             )
         if letter in computer.failed_drives:
             raise InputError(

@@ -12,9 +12,9 @@ from engine.verbs.servers import stop_service
 from engine.verbs.verb import SERVER, VerbParameter, build_verb
 
 
-def _set_account(world: World, item: Input) -> None:
+def _set_account(world: World, input_: Input) -> None:
     """Change the service account as Configuration Manager does, with a restart of the service."""
-    server, account = item.args[0], item.args[1].strip()
+    server, account = input_.args[0], input_.args[1].strip()
     world.update_instance(server, service_account=account)
     world.emit(
         ChoreData(),
@@ -39,12 +39,12 @@ def _stop_service(world: World, server: str, next_action: str) -> None:
     stop_service(world, server, next_action)
 
 
-def _upgrade_instance(world: World, item: Input) -> None:
+def _upgrade_instance(world: World, input_: Input) -> None:
     """Upgrade the instance, which is down during the installation. The current version gets a service pack."""
-    server = item.args[0]
+    server = input_.args[0]
     state = world.instances[server]
-    version = int(item.args[1])
-    edition = item.args[2] if item.args[2:] else state.edition
+    version = int(input_.args[1])
+    edition = input_.args[2] if input_.args[2:] else state.edition
     if version < state.version:
         raise InputError(
             build_message(

@@ -24,13 +24,13 @@ from engine.verbs.verb import (
 
 
 def _build_agent_switch(running: bool) -> Doing:
-    def do(world: World, item: Input) -> None:
-        if world.instances[item.args[0]].edition == "Express":
+    def do(world: World, input_: Input) -> None:
+        if world.instances[input_.args[0]].edition == "Express":
             raise InputError(build_message("Express edition has no SQL Server Agent"))
         if running:
-            world.update_instance(item.args[0], agent_running=True)
+            world.update_instance(input_.args[0], agent_running=True)
         else:
-            instances.fail_agent(world, item.args[0])
+            instances.fail_agent(world, input_.args[0])
 
     return do
 
@@ -38,16 +38,18 @@ def _build_agent_switch(running: bool) -> Doing:
 def _build_job_switch(enabled: bool) -> Doing:
     """Build `enable-jobs S [JOB]` or `disable-jobs S [JOB]`, for one job or for all jobs of the server."""
 
-    def do(world: World, item: Input) -> None:
-        server = item.args[0]
+    def do(world: World, input_: Input) -> None:
+        server = input_.args[0]
         require_running(world, server)
         known_names = [job.name for job in world.instances[server].jobs]
         try:
             names = (
-                [jobs.find_job(world, server, item.args[1].strip()).name] if item.args[1:] else known_names
+                [jobs.find_job(world, server, input_.args[1].strip()).name]
+                if input_.args[1:]
+                else known_names
             )
         except SqlError:
-            problem = build_message("{server} has no job {name}", server=server, name=item.args[1])
+            problem = build_message("{server} has no job {name}", server=server, name=input_.args[1])
             raise InputError(append_existing_names(problem, known_names)) from None
         for name in names:
             jobs.update_job(world, server, name, enabled=enabled)
@@ -61,9 +63,9 @@ def _build_job_switch(enabled: bool) -> Doing:
     return do
 
 
-def _copy_jobs(world: World, item: Input) -> None:
+def _copy_jobs(world: World, input_: Input) -> None:
     """Copy the jobs that server B lacks, as disabled jobs."""
-    a, b = item.args
+    a, b = input_.args
     require_running(world, a, b)
     names = jobs.copy_missing_jobs(world, a, b)
     world.emit(
@@ -81,9 +83,9 @@ def _has_missing_jobs(world: World, args: Args) -> bool:
 # --- logins -----------------------------------------------------------------------------------------------
 
 
-def _transfer_logins(world: World, item: Input) -> None:
+def _transfer_logins(world: World, input_: Input) -> None:
     """Transfer the logins that server B lacks, with SID and password, as sp_help_revlogin does."""
-    a, b = item.args
+    a, b = input_.args
     require_running(world, a, b)
     new_logins: list[Login] = []
     other_sid: list[str] = []
@@ -110,8 +112,8 @@ def _has_missing_logins(world: World, args: Args) -> bool:
 # --- linked servers ---------------------------------------------------------------------------------------
 
 
-def _create_linked_server(world: World, item: Input) -> None:
-    server, name = item.args
+def _create_linked_server(world: World, input_: Input) -> None:
+    server, name = input_.args
     require_running(world, server)
     try:
         jobs.add_linked_server(world, server, name)
@@ -122,8 +124,8 @@ def _create_linked_server(world: World, item: Input) -> None:
     world.emit(ChoreData(), build_message("linked server {name} created", name=name), server=server)
 
 
-def _copy_linked_servers(world: World, item: Input) -> None:
-    a, b = item.args
+def _copy_linked_servers(world: World, input_: Input) -> None:
+    a, b = input_.args
     require_running(world, a, b)
     servers = world.instances[b].linked_servers
     new_servers = [name for name in world.instances[a].linked_servers if name not in servers]

@@ -263,17 +263,17 @@ UNTOLD: Final = frozenset({"connect", "rewind"})
 NO_CHOICES: Final[Mapping[str, Sequence[str]]] = {}
 
 
-def describe_input(item: Input, questions: Mapping[str, Sequence[str]] = NO_CHOICES) -> str:
-    """Describe *item* without its time. *questions*: question -> its choices."""
-    verb = VERBS[item.verb]
-    arguments = dict(zip((parameter.name for parameter in verb.parameters), item.args, strict=False))
+def describe_input(input_: Input, questions: Mapping[str, Sequence[str]] = NO_CHOICES) -> str:
+    """Describe *input_* without its time. *questions*: question -> its choices."""
+    verb = VERBS[input_.verb]
+    arguments = dict(zip((parameter.name for parameter in verb.parameters), input_.args, strict=False))
     if "server" in arguments:
         arguments["server"] = arguments["server"].partition("#")[0]
     if verb.group == "sql" and "text" in arguments:
-        text = str(parse_json(arguments["text"])) if item.verb == "batch" else arguments["text"]
+        text = str(parse_json(arguments["text"])) if input_.verb == "batch" else arguments["text"]
         arguments["text"] = " ".join(text.split())
-    words = _describe_answer(item, questions) or _describe_choice(verb, item, arguments)
-    return build_message("{act} (by {role})", act=words, role=item.by) if item.by else words
+    words = _describe_answer(input_, questions) or _describe_choice(verb, input_, arguments)
+    return build_message("{act} (by {role})", act=words, role=input_.by) if input_.by else words
 
 
 def describe_line(line: str, questions: Mapping[str, Sequence[str]] = NO_CHOICES) -> str:
@@ -287,17 +287,17 @@ def describe_line(line: str, questions: Mapping[str, Sequence[str]] = NO_CHOICES
 # --- inside -------------------------------------------------------------------------------------------------
 
 
-def _describe_answer(item: Input, questions: Mapping[str, Sequence[str]]) -> str:
+def _describe_answer(input_: Input, questions: Mapping[str, Sequence[str]]) -> str:
     """Describe an answer by its text; empty for other inputs."""
-    if item.verb != "answer":
+    if input_.verb != "answer":
         return ""
-    choices, number = questions.get(item.args[0], ()), item.args[1]
+    choices, number = questions.get(input_.args[0], ()), input_.args[1]
     if number.isdecimal() and 0 < int(number) <= len(choices):
         return build_message("answer “{choice}”", choice=choices[int(number) - 1].rstrip("."))
     return ""
 
 
-def _describe_choice(verb: Verb, item: Input, arguments: Mapping[str, str]) -> str:
+def _describe_choice(verb: Verb, input_: Input, arguments: Mapping[str, str]) -> str:
     """Describe a menu choice by the verb's template if its fields are known, else by its menu text.
 
     Append the other arguments.
@@ -312,8 +312,8 @@ def _describe_choice(verb: Verb, item: Input, arguments: Mapping[str, str]) -> s
         label = build_message(verb.label or verb.help)
         words = build_message("{title} ▸ {entry}", title=title, entry=label) if title else label
     other_values = [value for name, value in arguments.items() if name not in fields]
-    other_values += [f"{name}={value}" for name, value in item.options]
-    if item.verb in UNTOLD or not other_values:
+    other_values += [f"{name}={value}" for name, value in input_.options]
+    if input_.verb in UNTOLD or not other_values:
         return words
     return build_message("{act} ({details})", act=words, details=join_messages(", ", other_values))
 
@@ -336,46 +336,54 @@ UNDOES: Final[dict[str, frozenset[str]]] = {
 """Verb -> faults that it ends."""
 
 
-def execute_input(world: World, item: Input) -> None:
+def execute_input(world: World, input_: Input) -> None:
     """Execute an input whose names have the world's spelling. Raises InputError before anything changes."""
-    verb = VERBS[item.verb]
+    verb = VERBS[input_.verb]
     if verb.do is None:
         revert_all(world)
     elif verb.is_in_ledger:
-        _enter_in_ledger(world, item, verb, verb.do)
+        _enter_in_ledger(world, input_, verb, verb.do)
     else:
-        verb.do(world, item)
+        verb.do(world, input_)
 
 
-def _enter_in_ledger(world: World, item: Input, verb: Verb, do: Doing) -> None:
+def _enter_in_ledger(world: World, input_: Input, verb: Verb, do: Doing) -> None:
     """Execute a fault or a repair and enter it in the ledger, or record it as a no-op."""
     known_servers = (world.instances, world.computers)
-    server = item.args[0] if item.args and any(item.args[0] in names for names in known_servers) else None
-    pointless = verb.pointless(world, item)
+    server = (
+        input_.args[0] if input_.args and any(input_.args[0] in names for names in known_servers) else None
+    )
+    pointless = verb.pointless(world, input_)
     if pointless:
-        text = build_message("{input}: {why}", input=item.command_text, why=pointless)
-        world.emit(FaultData(verb=verb.name, args=list(item.args), no_effect=True), text, server=server)
+        text = build_message("{input}: {why}", input=input_.command_text, why=pointless)
+        world.emit(FaultData(verb=verb.name, args=list(input_.args), no_effect=True), text, server=server)
         return
-    position, computer = len(world.outbox), _find_target_computer(world, item, verb)
-    before = do(world, item)
+    position, computer = len(world.outbox), _find_target_computer(world, input_, verb)
+    before = do(world, input_)
     own_object = None
-    if verb.group != "repair" and not verb.is_own_reverse(item):
+    if verb.group != "repair" and not verb.is_own_reverse(input_):
         own_object = world.next_id()
-        options = tuple(f"{name}={value}" for name, value in item.options)
-        if computer not in (None, item.args[0]):
+        options = tuple(f"{name}={value}" for name, value in input_.options)
+        if computer not in (None, input_.args[0]):
             before = (*(before or ()), (COMPUTER, computer))
         world.faults.append(
-            Fault(id=own_object, verb=verb.name, args=item.args + options, asked_tick=item.tick, active_tick=world.tick,
-                  before=before or ())
-        )  # fmt: skip
-    _close_faults(world, item, verb, own_object)
-    world.emit(FaultData(verb=verb.name, args=list(item.args)), item.command_text, server=server)
+            Fault(
+                id=own_object,
+                verb=verb.name,
+                args=input_.args + options,
+                asked_tick=input_.tick,
+                active_tick=world.tick,
+                before=before or (),
+            )
+        )
+    _close_faults(world, input_, verb, own_object)
+    world.emit(FaultData(verb=verb.name, args=list(input_.args)), input_.command_text, server=server)
     world.outbox.insert(position, world.outbox.pop())  # the action must precede its effects
 
 
-def _close_faults(world: World, item: Input, verb: Verb, own_fault_id: int | None) -> None:
-    """Mark the faults that *item* reverts as reverted, except *own_fault_id*, which it has just entered."""
-    computer = _find_target_computer(world, item, verb)
+def _close_faults(world: World, input_: Input, verb: Verb, own_fault_id: int | None) -> None:
+    """Mark the faults that *input_* reverts as reverted, except *own_fault_id*, which it has just entered."""
+    computer = _find_target_computer(world, input_, verb)
     for index, fault in enumerate(world.faults):
         if fault.reverted_tick is not None or fault.verb not in UNDOES[verb.name] or fault.id == own_fault_id:
             continue
@@ -383,11 +391,11 @@ def _close_faults(world: World, item: Input, verb: Verb, own_fault_id: int | Non
         if computer is not None:
             is_same = (_find_affected_computer(world, fault), *argument_text[1:]) == (
                 computer,
-                *item.args[1:],
+                *input_.args[1:],
             )
         else:
-            is_same = argument_text == item.args or (
-                verb.applies_to_link and set(argument_text) == set(item.args)
+            is_same = argument_text == input_.args or (
+                verb.applies_to_link and set(argument_text) == set(input_.args)
             )
         if is_same:
             world.faults[index] = replace(fault, reverted_tick=world.tick)
@@ -397,9 +405,9 @@ COMPUTER: Final = "computer"
 """Key in `Fault.before` for the computer on which the named instance ran."""
 
 
-def _find_target_computer(world: World, item: Input, verb: Verb) -> str | None:
-    """Return the computer that *item* targets; None if it targets none."""
-    return world.get_computer(item.args[0]).name if verb.applies_to_computer else None
+def _find_target_computer(world: World, input_: Input, verb: Verb) -> str | None:
+    """Return the computer that *input_* targets; None if it targets none."""
+    return world.get_computer(input_.args[0]).name if verb.applies_to_computer else None
 
 
 def _find_affected_computer(world: World, fault: Fault) -> str:

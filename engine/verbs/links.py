@@ -12,13 +12,13 @@ from engine.verbs.verb import Args, SavedValues, build_verb, describe_pending_ef
 
 
 def _change_link(
-    world: World, item: Input, both_directions: bool = True, **changes: FieldOf[Link]
+    world: World, input_: Input, both_directions: bool = True, **changes: FieldOf[Link]
 ) -> SavedValues:
-    """Change the link that *item* names and return the former values.
+    """Change the link that *input_* names and return the former values.
 
     *both_directions*: also change the opposite direction.
     """
-    a, b = item.args
+    a, b = input_.args
     directions = ((a, b), (b, a)) if both_directions else ((a, b),)
     before = tuple((f"{x}>{y}", network.get_link(world, x, y)) for x, y in directions)
     for x, y in directions:
@@ -27,8 +27,8 @@ def _change_link(
     return before
 
 
-def _repair_link(world: World, item: Input) -> None:
-    a, b = item.args
+def _repair_link(world: World, input_: Input) -> None:
+    a, b = input_.args
     healthy = _build_healthy_links(world)
     for x, y in ((a, b), (b, a)):
         world.links[x, y] = healthy.get(
@@ -49,17 +49,17 @@ def _build_healthy_links(world: World) -> dict[tuple[str, str], Link]:
     return healthy
 
 
-def _reset_link(world: World, item: Input) -> None:
+def _reset_link(world: World, input_: Input) -> None:
     for (guid, server, peer), contact in list(world.contacts.items()):
-        if {server, peer} == set(item.args) and contact.connected:
+        if {server, peer} == set(input_.args) and contact.connected:
             world.contacts[guid, server, peer] = contact = replace(
                 contact, pending="hard", epoch=contact.epoch + 1
             )
             world.call_after(0.05, "contact.lost", guid, server, peer, contact.epoch, "hard")
 
 
-def _degrade_link(world: World, item: Input) -> SavedValues:
-    changes: dict[str, float] = {name: float(value) for name, value in item.options}
+def _degrade_link(world: World, input_: Input) -> SavedValues:
+    changes: dict[str, float] = {name: float(value) for name, value in input_.options}
     if changes.get("loss", 0.0) >= 1.0:
         raise InputError(build_message("degrade: loss must be below 1; to lose all packets, use black-hole"))
     if changes.get("bandwidth_mbps", 1.0) <= 0.0:
@@ -68,17 +68,17 @@ def _degrade_link(world: World, item: Input) -> SavedValues:
                 "degrade: bandwidth_mbps must be above 0; to stop all traffic, use cut or black-hole"
             )
         )
-    return _change_link(world, item, True, **changes)
+    return _change_link(world, input_, True, **changes)
 
 
 PERIOD_S: Final = 2.0
 """Period of a flapping link: one down phase and one up phase. Assumed: about the time to detect each."""
 
 
-def _start_flapping(world: World, item: Input) -> SavedValues:
-    half_s = item.get_option("period_s", PERIOD_S) / 2.0
-    world.call_after(half_s, "link.flap", *item.args, half_s, len(world.faults))
-    return _change_link(world, item, up=False)
+def _start_flapping(world: World, input_: Input) -> SavedValues:
+    half_s = input_.get_option("period_s", PERIOD_S) / 2.0
+    world.call_after(half_s, "link.flap", *input_.args, half_s, len(world.faults))
+    return _change_link(world, input_, up=False)
 
 
 def _toggle_link(world: World, a: str, b: str, half_s: float, fault_index: int) -> None:

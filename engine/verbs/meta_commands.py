@@ -22,13 +22,15 @@ from engine.model import World
 from engine.verbs.verb import VerbParameter, build_verb
 
 
-def _answer_question(world: World, item: Input) -> None:
-    question, choice = item.args
-    if item.options:
-        sure_percent = item.get_option("sure_percent", 0.0)
-        world.emit(AnswerData(question=question, choice=choice, sure_percent=sure_percent), item.command_text)
+def _answer_question(world: World, input_: Input) -> None:
+    question, choice = input_.args
+    if input_.options:
+        sure_percent = input_.get_option("sure_percent", 0.0)
+        world.emit(
+            AnswerData(question=question, choice=choice, sure_percent=sure_percent), input_.command_text
+        )
     else:
-        world.emit(AnswerData(question=question, choice=choice), item.command_text)
+        world.emit(AnswerData(question=question, choice=choice), input_.command_text)
 
 
 TEAM_MESSAGES: Final[Mapping[str, type[TeamMessageData]]] = MappingProxyType(
@@ -40,9 +42,9 @@ TEAM_MESSAGES: Final[Mapping[str, type[TeamMessageData]]] = MappingProxyType(
 """Verb -> class of the event that it emits."""
 
 
-def _emit_team_message(world: World, item: Input) -> None:
+def _emit_team_message(world: World, input_: Input) -> None:
     """Send a message from one team role to another. `Drill` has checked the permission."""
-    world.emit(TEAM_MESSAGES[item.verb](by=item.by, to=item.args[0]), item.args[-1])
+    world.emit(TEAM_MESSAGES[input_.verb](by=input_.by, to=input_.args[0]), input_.args[-1])
 
 
 ROLE: Final = VerbParameter(mark("role"))

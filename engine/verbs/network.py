@@ -15,8 +15,8 @@ from engine.verbs.verb import COMPUTER, SERVER, Doing, SavedValues, VerbParamete
 
 
 def _make_firewall_switch(closed: bool) -> Doing:
-    def do(world: World, item: Input) -> None:
-        server, port = item.args[0], _parse_port(item)
+    def do(world: World, input_: Input) -> None:
+        server, port = input_.args[0], _parse_port(input_)
         computer = world.get_computer(server)
         before = computer.blocked_ports
         if closed == (port in before):
@@ -34,13 +34,13 @@ def _make_firewall_switch(closed: bool) -> Doing:
     return do
 
 
-def _parse_port(item: Input) -> int:
-    digits = item.args[1]
+def _parse_port(input_: Input) -> int:
+    digits = input_.args[1]
     if not digits.isdecimal() or len(digits) > 5 or not 1 <= int(digits) <= 65_535:
         raise InputError(
-            build_message("a port must be a number from 1 to 65535, not {name}", name=item.args[1])
+            build_message("a port must be a number from 1 to 65535, not {name}", name=input_.args[1])
         )
-    return int(item.args[1])
+    return int(input_.args[1])
 
 
 def _list_endpoint_ports(world: World, server: str, truth: bool) -> Iterable[str]:
@@ -59,9 +59,9 @@ def _list_closed_ports(world: World, server: str, truth: bool) -> Iterable[str]:
 # --- certificates -----------------------------------------------------------------------------------------
 
 
-def _get_certificate_name(server: Instance, item: Input) -> str:
+def _get_certificate_name(server: Instance, input_: Input) -> str:
     certificate = security.find_endpoint_certificate(server)
-    found_certificate = security.find_certificate(server, item.args[1]) if item.args[1:] else certificate
+    found_certificate = security.find_certificate(server, input_.args[1]) if input_.args[1:] else certificate
     if found_certificate is None:
         problem = build_message("this certificate does not exist on {server}", server=server.name)
         raise InputError(append_existing_names(problem, (c.name for c in server.certificates)))
@@ -80,17 +80,17 @@ def _set_expiry(world: World, thumbprint: int, tick: int) -> None:
     network.schedule_detections(world)
 
 
-def _expire_certificate(world: World, item: Input) -> SavedValues:
-    server = world.instances[item.args[0]]
-    certificate = security.find_certificate(server, _get_certificate_name(server, item))
+def _expire_certificate(world: World, input_: Input) -> SavedValues:
+    server = world.instances[input_.args[0]]
+    certificate = security.find_certificate(server, _get_certificate_name(server, input_))
     assert certificate is not None
     _set_expiry(world, certificate.thumbprint, world.tick)
     return (("thumbprint", certificate.thumbprint), ("expires_tick", certificate.expires_tick))
 
 
-def _renew_certificate(world: World, item: Input) -> None:
-    server = world.instances[item.args[0]]
-    name = _get_certificate_name(server, item)
+def _renew_certificate(world: World, input_: Input) -> None:
+    server = world.instances[input_.args[0]]
+    name = _get_certificate_name(server, input_)
     certificate = security.find_certificate(server, name)
     assert certificate is not None
     for index, fault in enumerate(world.faults):
@@ -120,8 +120,8 @@ def _describe_refusal(world: World, fault: Fault) -> str:
 
 
 def _build_tcp_switch(enabled: bool) -> Doing:
-    def do(world: World, item: Input) -> None:
-        world.update_instance(item.args[0], tcp_enabled=enabled)
+    def do(world: World, input_: Input) -> None:
+        world.update_instance(input_.args[0], tcp_enabled=enabled)
 
     return do
 

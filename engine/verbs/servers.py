@@ -18,8 +18,8 @@ def stop_service(world: World, server: str, next_action: str = "") -> None:
     service.begin_stop(world, server, Cause.STOP_SERVICE, next_action, ((17148, ()),))
 
 
-def _find_start_objection(world: World, item: Input) -> str:
-    (server,) = item.args
+def _find_start_objection(world: World, input_: Input) -> str:
+    (server,) = input_.args
     is_up = world.instances[server].service in (Service.RUNNING, Service.STARTING)
     if is_up or not world.get_computer_of(server).powered:
         return build_message("the server is off, or the service is already running")

@@ -51,7 +51,7 @@ def is_always_sensible(world: World, args: Args) -> bool:
     return True
 
 
-def find_no_objection(world: World, item: Input) -> str:
+def find_no_objection(world: World, input_: Input) -> str:
     """Return "": the action always has an effect, or refuses by itself with an error."""
     return ""
 
@@ -161,12 +161,12 @@ class Verb(Struct, frozen=True, kw_only=True):
         """Return whether the fault ledger lists the verb."""
         return self.do is not None and (self.group in ("fault", "repair") or self.cure)
 
-    def is_own_reverse(self, item: Input) -> bool:
-        """Return whether *item*, of this verb, reverts the verb: a slow-down by the factor 1 does."""
+    def is_own_reverse(self, input_: Input) -> bool:
+        """Return whether *input_*, of this verb, reverts the verb: a slow-down by the factor 1 does."""
         name, *options = self.reverse.split() or [""]
         pairs = (option.split("=") for option in options)
         return name == self.name and all(
-            item.get_option(key, math.nan) == float(value) for key, value in pairs
+            input_.get_option(key, math.nan) == float(value) for key, value in pairs
         )
 
 

@@ -54,13 +54,13 @@ def describe_action(line: str, choices: Mapping[str, Sequence[str]]) -> str:
     return tr("You chose: {action}.").format(action=action)
 
 
-def _describe_statement(item: Input) -> str:
-    server = item.args[0].partition("#")[0]
-    text = facts.normalize_sql(item.args[1], keep_literals=False)
+def _describe_statement(input_: Input) -> str:
+    server = input_.args[0].partition("#")[0]
+    text = facts.normalize_sql(input_.args[1], keep_literals=False)
     statements = [
         (match.end(), sentence) for pattern, sentence in STATEMENTS for match in re.finditer(pattern, text)
     ]
-    return tr(max(statements)[1]).format(server=server) if statements and item.verb == "sql" else ""
+    return tr(max(statements)[1]).format(server=server) if statements and input_.verb == "sql" else ""
 
 
 STEPS_MAX: Final = 3
@@ -189,15 +189,15 @@ def describe_cost(lesson: RunSegment, chance: LastChance | None) -> str:
     )
 
 
-def describe_step(item: Input, choices: Asked) -> Step:
+def describe_step(input_: Input, choices: Asked) -> Step:
     """Return one step of a continuation: its place, and the statement without column lists."""
-    text = describe_input(item.line_without_time, choices)
-    if item.verb in ("sql", "ps"):
-        statement = omit_columns(" ".join(item.args[1].split()))
+    text = describe_input(input_.line_without_time, choices)
+    if input_.verb in ("sql", "ps"):
+        statement = omit_columns(" ".join(input_.args[1].split()))
         text = tr("On {server}: {statement}").format(
-            server=item.args[0].partition("#")[0], statement=statement
+            server=input_.args[0].partition("#")[0], statement=statement
         )
-    return Step(formatting.format_run_time(item.tick / TICKS_PER_S), shorten_line(text, LETTERS_MAX))
+    return Step(formatting.format_run_time(input_.tick / TICKS_PER_S), shorten_line(text, LETTERS_MAX))
 
 
 def omit_columns(statement: str) -> str:

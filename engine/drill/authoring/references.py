@@ -330,16 +330,16 @@ def _check_team(scenario: Scenario, finder: ProblemFinder, names: ConditionNames
 
 
 def _check_author(
-    item: Input, scenario: Scenario, path: Path, finder: ProblemFinder, must_speak_as: bool = False
+    input_: Input, scenario: Scenario, path: Path, finder: ProblemFinder, must_speak_as: bool = False
 ) -> None:
     """Check that the role before an input line, and the role that it addresses, belong to the team."""
-    for key in (item.by, item.args[0] if item.verb in HEARS else ""):
+    for key in (input_.by, input_.args[0] if input_.verb in HEARS else ""):
         if key:
             try:
                 rights.find_role(scenario.team, key)
             except InputError as problem:
                 finder.add_problem(path, str(problem), offset=0)
-    if must_speak_as and item.verb in HEARS and not item.by:
+    if must_speak_as and input_.verb in HEARS and not input_.by:
         finder.add_problem(
             path,
             build_message("the line names no role"),

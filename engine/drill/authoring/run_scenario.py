@@ -172,9 +172,9 @@ def _drop_undone_inputs(journal: Sequence[Input]) -> list[Input]:
     return lasting_inputs
 
 
-def _is_story_input(item: Input) -> bool:
+def _is_story_input(input_: Input) -> bool:
     """Return whether the input belongs to the timeline, not to the solution."""
-    return VERBS[item.verb].group in STORY
+    return VERBS[input_.verb].group in STORY
 
 
 def _build_base(drill: Drill, name: str, length_s: float) -> dict[str, object]:
@@ -205,8 +205,8 @@ def _read_timeline(drill: Drill) -> Iterator[dict[str, object]]:
     yield from data.get("timeline", ())
 
 
-def _build_step(item: Input) -> dict[str, object]:
-    return {"do": item.line, "why": f"{TO_WRITE}why {item.line_without_time.split()[0]} at this moment"}
+def _build_step(input_: Input) -> dict[str, object]:
+    return {"do": input_.line, "why": f"{TO_WRITE}why {input_.line_without_time.split()[0]} at this moment"}
 
 
 def _build_hint(goal: str) -> dict[str, object]:

@@ -82,15 +82,15 @@ READING: Final = re.compile(
 """Pattern of a normalized batch with procedures that only show data. sp_dbmmonitorresults may also record a row."""
 
 
-def is_inspection(item: Input) -> bool:
+def is_inspection(input_: Input) -> bool:
     """Return whether an input only queries a server or a cluster."""
-    if item.verb == "ps":
-        return item.args[1].lstrip(" (").lower().startswith(LOOKING) and not ACTING.search(item.args[1])
-    if item.verb != "sql":
+    if input_.verb == "ps":
+        return input_.args[1].lstrip(" (").lower().startswith(LOOKING) and not ACTING.search(input_.args[1])
+    if input_.verb != "sql":
         return False
     return (
-        is_read_only_input(item)
-        or READING.fullmatch(facts.normalize_sql(item.args[1], keep_literals=False)) is not None
+        is_read_only_input(input_)
+        or READING.fullmatch(facts.normalize_sql(input_.args[1], keep_literals=False)) is not None
     )
 
 
@@ -194,27 +194,27 @@ def _advance(counterfactual: Drill, drill: Drill, tick: Tick) -> Iterator[None]:
                 counterfactual.apply_line(f"answer {question.name} {choice}")
 
 
-def _is_needless(counterfactual: Drill, drill: Drill, item: Input) -> bool:
+def _is_needless(counterfactual: Drill, drill: Drill, input_: Input) -> bool:
     """Return whether a batch of *drill* is not needed, or is refused, in the other run."""
-    if is_inspection(item):
+    if is_inspection(input_):
         return False
-    text = facts.normalize_sql(item.args[1], keep_literals=False)
+    text = facts.normalize_sql(input_.args[1], keep_literals=False)
     if _EMERGENCY.search(text) and _would_recover(counterfactual, text):
         return True
     trial = counterfactual.fork()
     try:
-        trial.apply_line(item.line_without_time)
+        trial.apply_line(input_.line_without_time)
     except InputError:
         return True
     trial.advance_to(counterfactual.tick + to_ticks(REFUSED_S))
-    return was_refused(trial, item) and not was_refused(drill, item)
+    return was_refused(trial, input_) and not was_refused(drill, input_)
 
 
-def was_refused(drill: Drill, item: Input) -> bool:
-    """Return whether the batch of *item*, which *drill* has applied, ended with an error."""
+def was_refused(drill: Drill, input_: Input) -> bool:
+    """Return whether the batch of *input_*, which *drill* has applied, ended with an error."""
     return any(
-        batch.started_tick == item.tick
-        and event.server == item.args[0].partition("#")[0]
+        batch.started_tick == input_.tick
+        and event.server == input_.args[0].partition("#")[0]
         and bool(facts.list_error_numbers(batch))
         for event, batch in select_data(drill.events, SqlDoneData)
     )

@@ -276,13 +276,13 @@ def _find_statement(drill: Drill, server: str, tick: Tick, texts: Sequence[str])
     """
     normalized_texts = [facts.normalize_sql(text, keep_literals=True) for text in texts]
 
-    def is_sent_to_server(item: Input) -> bool:
-        target_server = item.args[0].partition("#")[0] if item.verb == "sql" else None
-        return target_server is not None and server in ("", target_server) and item.tick <= tick
+    def is_sent_to_server(input_: Input) -> bool:
+        target_server = input_.args[0].partition("#")[0] if input_.verb == "sql" else None
+        return target_server is not None and server in ("", target_server) and input_.tick <= tick
 
-    def has_text(item: Input) -> bool:
-        return is_sent_to_server(item) and any(
-            text in facts.normalize_sql(item.args[1], keep_literals=True) for text in normalized_texts
+    def has_text(input_: Input) -> bool:
+        return is_sent_to_server(input_) and any(
+            text in facts.normalize_sql(input_.args[1], keep_literals=True) for text in normalized_texts
         )
 
     last_action = _find_last_action(drill, has_text)

@@ -214,9 +214,9 @@ def _is_applicable(world: World, line: str) -> bool:
 # --- steps of the solution that remain at a time, and statements that repair its sessions -------------------
 
 
-def is_partner_statement(item: Input) -> bool:
+def is_partner_statement(input_: Input) -> bool:
     """Return whether the input is a SET PARTNER statement."""
-    return item.verb == "sql" and "SET PARTNER" in item.line_without_time.upper()
+    return input_.verb == "sql" and "SET PARTNER" in input_.line_without_time.upper()
 
 
 def has_broken_session(drill: SearchDrill) -> bool:

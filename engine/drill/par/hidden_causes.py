@@ -126,12 +126,12 @@ def _collect_solution_lines(scenario: Scenario) -> frozenset[str]:
     return frozenset(item.line_without_time for items in planned for item in items)
 
 
-def _advance_and_filter(doubt: BeliefState, item: Input) -> BeliefState:
-    """Return the belief state advanced to the time of *item*."""
+def _advance_and_filter(doubt: BeliefState, input_: Input) -> BeliefState:
+    """Return the belief state advanced to the time of *input_*."""
     runs = [doubt.run.fork(), *(rival.fork() for rival, _ in doubt.rivals)]
     for run in runs:
-        run.advance_to(item.tick)
-    observations = [_list_observations(run.events, item.tick) for run in runs]
+        run.advance_to(input_.tick)
+    observations = [_list_observations(run.events, input_.tick) for run in runs]
     candidates = zip(runs[1:], observations[1:], doubt.rivals, strict=True)
     return BeliefState(
         runs[0],
@@ -152,8 +152,8 @@ def _list_observations(events: Sequence[Event], tick: int) -> list[tuple[object,
     ]
 
 
-def _apply_input(doubt: BeliefState, item: Input) -> BeliefState:
+def _apply_input(doubt: BeliefState, input_: Input) -> BeliefState:
     for run in (doubt.run, *(rival for rival, _ in doubt.rivals)):
         with suppress(InputError):
-            run.apply_line(item.line_without_time)
+            run.apply_line(input_.line_without_time)
     return doubt

@@ -142,25 +142,27 @@ def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
 # --- internal -----------------------------------------------------------------------------------------------
 
 
-def _build_reaction(run: SearchDrill, item: Input, patient: bool) -> Reaction:
-    """Build the reaction for *item* from a *run* that has ended."""
+def _build_reaction(run: SearchDrill, input_: Input, patient: bool) -> Reaction:
+    """Build the reaction for *input_* from a *run* that has ended."""
     planned = find_announced_ticks(run.scenario)
-    story = [tick for tick in _find_hidden_ticks(run, planned) if tick <= item.tick]
+    story = [tick for tick in _find_hidden_ticks(run, planned) if tick <= input_.tick]
     symptom = _find_symptom_tick(story, run.events)
-    if item.verb == "answer":
-        asked_tick = run.answers[item.args[0]].asked_tick or 0
-        return Reaction(item, len(story), False, "", 0, item.tick - asked_tick, item.tick - symptom, False)
-    known_ticks = [tick for tick in (*planned, find_unlock_tick(run, item)) if tick <= item.tick]
+    if input_.verb == "answer":
+        asked_tick = run.answers[input_.args[0]].asked_tick or 0
+        return Reaction(
+            input_, len(story), False, "", 0, input_.tick - asked_tick, input_.tick - symptom, False
+        )
+    known_ticks = [tick for tick in (*planned, find_unlock_tick(run, input_)) if tick <= input_.tick]
     clues = [
         (event.tick, _normalize_event_text(event)) for event in _filter_events_after(story, run.events)
-        if event.kind in CLUES and is_observable(event) and event.tick < item.tick
+        if event.kind in CLUES and is_observable(event) and event.tick < input_.tick
     ]  # fmt: skip
     last, clue = clues[-1] if clues else (symptom, "")
     last = max(last, symptom)
     occurrence = [name for _, name in clues].count(clue)
     by_clock = max(known_ticks, default=0) >= last
     return Reaction(
-        item, len(story), by_clock, clue, occurrence, item.tick - last, item.tick - symptom, patient
+        input_, len(story), by_clock, clue, occurrence, input_.tick - last, input_.tick - symptom, patient
     )
 
 

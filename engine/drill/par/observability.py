@@ -44,12 +44,12 @@ def find_next_whole_second(tick: Tick) -> Tick:
     return (tick // TICKS_PER_S + 1) * TICKS_PER_S
 
 
-def needs_no_evidence(item: Input) -> bool:
+def needs_no_evidence(input_: Input) -> bool:
     """Return whether an action needs no observation before it.
 
     Such actions are an answer to a question, a message to a team role, and an inspection.
     """
-    return item.verb in EVERY_ROLE or is_inspection(item)
+    return input_.verb in EVERY_ROLE or is_inspection(input_)
 
 
 def find_announced_ticks(scenario: Scenario) -> frozenset[Tick]:
@@ -117,10 +117,10 @@ def find_premature_inputs(
     ]
 
 
-def _precedes_input(event: Event, item: Input) -> bool:
-    """Return whether *event* precedes *item*.
+def _precedes_input(event: Event, input_: Input) -> bool:
+    """Return whether *event* precedes *input_*.
 
     Of the events at the same tick, only a question of the timeline precedes it, because the others may result
     from the input.
     """
-    return event.tick < item.tick or (event.tick == item.tick and event.kind == "question")
+    return event.tick < input_.tick or (event.tick == input_.tick and event.kind == "question")

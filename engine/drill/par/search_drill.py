@@ -266,12 +266,12 @@ def is_accepted(drill: SearchDrill, line: str) -> bool:
     return item.verb != "sql" or not was_refused(trial, item)
 
 
-def find_unlock_tick(drill: SearchDrill, item: Input) -> Tick:
-    """Return the tick at which the last lock on *item* opens; 0 if no lock opens."""
+def find_unlock_tick(drill: SearchDrill, input_: Input) -> Tick:
+    """Return the tick at which the last lock on *input_* opens; 0 if no lock opens."""
     covering = (
         lock
         for lock in drill.scenario.locked
-        if modes.is_blocked_by(modes.parse_lock(lock.do, drill.world), item)
+        if modes.is_blocked_by(modes.parse_lock(lock.do, drill.world), input_)
     )
     return max((to_ticks(lock.until) for lock in covering if lock.until is not None), default=0)
 

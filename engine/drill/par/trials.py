@@ -285,12 +285,12 @@ class Trials:
         )
 
 
-def try_input(drill: SearchDrill, item: Input) -> bool:
-    """Apply *item* if possible. Return whether it was possible."""
+def try_input(drill: SearchDrill, input_: Input) -> bool:
+    """Apply *input_* if possible. Return whether it was possible."""
     if drill.finished:
         return False
     try:
-        drill.apply_line(item.line_without_time)
+        drill.apply_line(input_.line_without_time)
     except InputError:
         return False
     return True
@@ -300,8 +300,8 @@ def _lacks_evidence(run: SearchDrill, rules: SearchLimits) -> bool:
     return rules.fair and lacks_evidence(run.scenario, run.story_ticks, run.events, run.tick)
 
 
-def _move_input(item: Input, tick: Tick) -> Input:
-    return replace(item, tick=tick)
+def _move_input(input_: Input, tick: Tick) -> Input:
+    return replace(input_, tick=tick)
 
 
 def _find_decision_points(drill: SearchDrill, first_tick: Tick) -> tuple[Tick, ...]:

@@ -149,36 +149,36 @@ class Drill(ConditionPoller):
         """
         return self.apply_item(parse_line(line, self.world.tick))
 
-    def apply_item(self, item: Input) -> Input:
+    def apply_item(self, input_: Input) -> Input:
         """Apply an input that was parsed at this tick."""
         if self.ended_by is not None:
             raise InputError(build_message("the drill has ended: {why}", why=self.ended_by.value))
-        item = simulator.resolve_names(self.world, item)
-        if self.scenario.roles or item.by or item.verb in HEARS:
-            item = rights.assign_role(self.scenario.team, item, self.calls, self.mode is DrillMode.LAB)
-        self._check_allowed(item)
-        calls = self._update_calls(item)
+        input_ = simulator.resolve_names(self.world, input_)
+        if self.scenario.roles or input_.by or input_.verb in HEARS:
+            input_ = rights.assign_role(self.scenario.team, input_, self.calls, self.mode is DrillMode.LAB)
+        self._check_allowed(input_)
+        calls = self._update_calls(input_)
         untold: list[Event] = []
         try:
-            simulator.apply_resolved_input(self.world, item)
+            simulator.apply_resolved_input(self.world, input_)
         except InputError:
-            if not rewind.hides_refusal(self, item):
+            if not rewind.hides_refusal(self, input_):
                 raise
-            untold = [rewind.build_neutral_event(self.world, item)]
-        self.journal.append(item)
+            untold = [rewind.build_neutral_event(self.world, input_)]
+        self.journal.append(input_)
         self.calls = calls
-        if item.by and item.verb == "sql":
-            self.windows[item.args[0]] = item.by
-        self._record_events(untold, item)
+        if input_.by and input_.verb == "sql":
+            self.windows[input_.args[0]] = input_.by
+        self._record_events(untold, input_)
         events = simulator.advance_world(self.world, self.world.tick)
-        self._record_events(rewind.hide_effects(events, item) if self.is_truth_hidden else events, item)
-        if not is_read_only_input(item):
+        self._record_events(rewind.hide_effects(events, input_) if self.is_truth_hidden else events, input_)
+        if not is_read_only_input(input_):
             self._record_hash()
-        if item.verb == "rewind":
-            self._apply_rewind(item)
-        if item.verb == "finish":
+        if input_.verb == "rewind":
+            self._apply_rewind(input_)
+        if input_.verb == "finish":
             self._end_drill(DrillEnd.ASKED)
-        return item
+        return input_
 
     def end_now(self) -> None:
         """End the drill now."""
@@ -214,34 +214,36 @@ class Drill(ConditionPoller):
             item = replace(item, args=(f"{item.args[0].partition('#')[0]}#{facts.STORY}", *item.args[1:]))
         heapq.heappush(self._waiting, (tick, number, item))
 
-    def _check_allowed(self, item: Input) -> None:
+    def _check_allowed(self, input_: Input) -> None:
         """Raise InputError for an input that the mode or the scenario does not allow now."""
-        if item.verb == "hint" and self.find_next_hint() is None:
+        if input_.verb == "hint" and self.find_next_hint() is None:
             raise InputError(
                 build_message("no hint is available")
                 if self.terms.hints
                 else build_message("hints are not available in an exam")
             )
-        if item.verb == "answer":
-            self._check_answer(*item.args)
-        if item.verb == "rewind":
+        if input_.verb == "answer":
+            self._check_answer(*input_.args)
+        if input_.verb == "rewind":
             if not self.terms.rewind:
                 raise InputError(build_message("an exam cannot be rewound"))
-            rewind.parse_learned_facts(" ".join(item.args[1:]), self.scenario)
-        if item.verb in ("sql", "cancel") and facts.is_story_window(item.args[0]):
+            rewind.parse_learned_facts(" ".join(input_.args[1:]), self.scenario)
+        if input_.verb in ("sql", "cancel") and facts.is_story_window(input_.args[0]):
             raise InputError(
                 build_message(
-                    "the drill itself uses the window {window}; open another one", window=item.args[0]
+                    "the drill itself uses the window {window}; open another one", window=input_.args[0]
                 )
             )
         if self.mode is DrillMode.LAB:
             return
-        if item.verb == "revert-all" and self.scenario.scored and not self.scenario.allow_revert_all:
+        if input_.verb == "revert-all" and self.scenario.scored and not self.scenario.allow_revert_all:
             raise InputError(NO_REVERT_ALL)
         for lock in self.scenario.locked:
             if lock.until is not None and self.world.tick >= to_ticks(lock.until):
                 continue
-            if item.verb == "revert-all" or modes.is_blocked_by(modes.parse_lock(lock.do, self.world), item):
+            if input_.verb == "revert-all" or modes.is_blocked_by(
+                modes.parse_lock(lock.do, self.world), input_
+            ):
                 raise InputError(lock.why)
 
     def _check_answer(self, name: str, choice: str) -> None:
@@ -274,13 +276,13 @@ class Drill(ConditionPoller):
                 self.calls = self._update_calls(item)
             self._record_events(simulator.advance_world(self.world, self.world.tick, [item]), item)
 
-    def _update_calls(self, item: Input) -> Calls:
-        """Return the calls between the roles after *item*. Raises InputError."""
-        if not item.by:
+    def _update_calls(self, input_: Input) -> Calls:
+        """Return the calls between the roles after *input_*. Raises InputError."""
+        if not input_.by:
             return self.calls
         names = collect_names(self.scenario)
         known_names = (*names.servers, *names.computers, *names.databases, *names.clients)
-        return update_calls(self.calls, item, known_names, self._is_fact_true)
+        return update_calls(self.calls, input_, known_names, self._is_fact_true)
 
     def _is_fact_true(self, text: str) -> bool:
         """Return whether a fact is true now. Raises InputError for an invalid fact."""
@@ -305,14 +307,14 @@ class Drill(ConditionPoller):
         )
         return replace(event, text=text, data=replace(event.data, by=role_key))
 
-    def _record_events(self, events: Iterable[Event], item: Input | None = None) -> None:
-        """Record events. *item*: the input that caused them, if any."""
+    def _record_events(self, events: Iterable[Event], input_: Input | None = None) -> None:
+        """Record events. *input_*: the input that caused them, if any."""
         for event in events:
             done_data = get_data(event, SqlDoneData)
             if done_data is not None and (window := self.windows.get(done_data.window)):
                 event = replace(event, data=replace(done_data, by=window))
-            elif item is not None and item.by:
-                event = self._attribute_to_role(event, item.by)
+            elif input_ is not None and input_.by:
+                event = self._attribute_to_role(event, input_.by)
             match event.data:
                 case HintData(layer=layer):
                     hint = self.find_next_hint()
@@ -348,12 +350,12 @@ class Drill(ConditionPoller):
             text, data = questions.format_verdict(inquiry, answer), replace(data, right=answer.correct)
         return replace(event, text=text, data=data)
 
-    def _apply_rewind(self, item: Input) -> None:
+    def _apply_rewind(self, input_: Input) -> None:
         """Record a rewind, with the hints and answers that the abandoned future revealed."""
         tick = self.world.tick
-        self.rewinds.append((to_ticks(float(item.args[0])), tick))
+        self.rewinds.append((to_ticks(float(input_.args[0])), tick))
         hints = {hint.goal: hint for hint in self.scenario.hints}
-        for fact in rewind.parse_learned_facts(" ".join(item.args[1:]), self.scenario):
+        for fact in rewind.parse_learned_facts(" ".join(input_.args[1:]), self.scenario):
             if fact.kind == "hint":
                 self.events.append(self._open_hint(tick, hints[fact.name], fact.number))
             elif fact.kind == "missed":

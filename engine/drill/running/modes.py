@@ -87,8 +87,8 @@ def parse_lock(text: str, world: World) -> Input:
     return simulator.resolve_names(world, item) if words else item
 
 
-def is_blocked_by(lock: Input, item: Input) -> bool:
-    """Return whether *lock* blocks *item*. The ends of a link may be in either order."""
-    words = tuple(" ".join(item.args).split())
+def is_blocked_by(lock: Input, input_: Input) -> bool:
+    """Return whether *lock* blocks *input_*. The ends of a link may be in either order."""
+    words = tuple(" ".join(input_.args).split())
     orders = {lock.args, lock.args[::-1]} if VERBS[lock.verb].has_ends else {lock.args}
-    return lock.verb == item.verb and any(words[: len(order)] == order for order in orders)
+    return lock.verb == input_.verb and any(words[: len(order)] == order for order in orders)

@@ -98,21 +98,21 @@ def require_visible_truth(drill: DrillState) -> None:
         raise InputError(SECRET)
 
 
-def hides_refusal(drill: DrillState, item: Input) -> bool:
-    """Return whether refusing *item*, a repair or fault without effect, would reveal the true state."""
-    return drill.is_truth_hidden and VERBS[item.verb].is_in_ledger
+def hides_refusal(drill: DrillState, input_: Input) -> bool:
+    """Return whether refusing *input_*, a repair or fault without effect, would reveal the true state."""
+    return drill.is_truth_hidden and VERBS[input_.verb].is_in_ledger
 
 
-def build_neutral_event(world: World, item: Input) -> Event:
+def build_neutral_event(world: World, input_: Input) -> Event:
     """Build the event of an action whose effect is hidden. The event is the same with and without an effect."""
-    server = item.args[0] if item.args and item.args[0] in world.instances else None
-    return Event(world.tick, FaultData(verb=item.verb, args=list(item.args)), item.command_text, server)
+    server = input_.args[0] if input_.args and input_.args[0] in world.instances else None
+    return Event(world.tick, FaultData(verb=input_.verb, args=list(input_.args)), input_.command_text, server)
 
 
-def hide_effects(events: Iterable[Event], item: Input) -> list[Event]:
-    """Return *events* of the action *item* without information about the state before it."""
+def hide_effects(events: Iterable[Event], input_: Input) -> list[Event]:
+    """Return *events* of the action *input_* without information about the state before it."""
     return [
-        replace(event, text=item.command_text, data=replace(fault, no_effect=None))
+        replace(event, text=input_.command_text, data=replace(fault, no_effect=None))
         if (fault := get_data(event, FaultData)) and fault.no_effect
         else event
         for event in events

@@ -88,44 +88,44 @@ def extract_keywords(text: str) -> list[str]:
     return [word for word in re.findall(r"[^\W_][\w$]*", text.lower()) if word not in FILLER]
 
 
-def update_calls(calls: Calls, item: Input, names: Iterable[str], true: Truth) -> Calls:
-    """Return *calls* after the message *item*, which names its role.
+def update_calls(calls: Calls, input_: Input, names: Iterable[str], true: Truth) -> Calls:
+    """Return *calls* after the message *input_*, which names its role.
 
     *names*: names of servers, databases and clients. Raises InputError for a message that is not allowed now.
     """
-    hear = HEARS.get(item.verb)
+    hear = HEARS.get(input_.verb)
     if hear is not None:
-        return hear(calls, item, {name.lower() for name in names}, true)
-    subjects = {word for arg in item.args for word in extract_keywords(arg.partition("#")[0])}
+        return hear(calls, input_, {name.lower() for name in names}, true)
+    subjects = {word for arg in input_.args for word in extract_keywords(arg.partition("#")[0])}
     return tuple(
-        replace(team_call, acted_tick=item.tick)
-        if team_call.kind == "order" and team_call.to == item.by and team_call.acted_tick is None
+        replace(team_call, acted_tick=input_.tick)
+        if team_call.kind == "order" and team_call.to == input_.by and team_call.acted_tick is None
         and team_call.repeated_tick is None and subjects & set(extract_keywords(team_call.text))
         else team_call
         for team_call in calls
     )  # fmt: skip
 
 
-def _apply_call(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
-    receiver, text = item.args
+def _apply_call(calls: Calls, input_: Input, names: set[str], true: Truth) -> Calls:
+    receiver, text = input_.args
     team_calls = tuple(
-        replace(call, repeated_tick=item.tick)
-        if call.kind == "order" and (call.by, call.to) == (item.by, receiver) and call.waits
+        replace(call, repeated_tick=input_.tick)
+        if call.kind == "order" and (call.by, call.to) == (input_.by, receiver) and call.waits
         and ((not call.is_correct and call.read_back) or extract_keywords(call.text) == extract_keywords(text))
         else call
         for call in calls
     )  # fmt: skip
-    return (*team_calls, TeamCall("order", item.by, receiver, text, item.tick))
+    return (*team_calls, TeamCall("order", input_.by, receiver, text, input_.tick))
 
 
-def _apply_read_back(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
-    caller, text = item.args
+def _apply_read_back(calls: Calls, input_: Input, names: set[str], true: Truth) -> Calls:
+    caller, text = input_.args
     spoken_keywords = set(extract_keywords(text))
     waiting = [
         team_call
         for team_call in calls
         if team_call.kind == "order"
-        and (team_call.by, team_call.to) == (caller, item.by)
+        and (team_call.by, team_call.to) == (caller, input_.by)
         and team_call.waits
         and not team_call.is_correct
     ]
@@ -151,7 +151,7 @@ def _apply_read_back(calls: Calls, item: Input, names: set[str], true: Truth) ->
         replace(
             call,
             read_back=text,
-            read_back_tick=item.tick,
+            read_back_tick=input_.tick,
             missing=tuple(dict.fromkeys(word for word in ordered_keywords if word not in spoken_keywords)),
             strange=tuple(dict.fromkeys(added_keywords)),
             wrong_before=call.wrong_before or call.read_back,
@@ -159,37 +159,39 @@ def _apply_read_back(calls: Calls, item: Input, names: set[str], true: Truth) ->
     )
 
 
-def _apply_confirmation(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
-    (receiver,) = item.args
+def _apply_confirmation(calls: Calls, input_: Input, names: set[str], true: Truth) -> Calls:
+    (receiver,) = input_.args
     read_calls = [
         team_call
         for team_call in calls
         if team_call.kind == "order"
-        and (team_call.by, team_call.to) == (item.by, receiver)
+        and (team_call.by, team_call.to) == (input_.by, receiver)
         and team_call.waits
         and team_call.read_back
     ]
     if not read_calls:
         raise InputError(build_message("{name} has no read-back waiting for confirmation", name=receiver))
-    return _replace_call(calls, read_calls[0], replace(read_calls[0], confirmed_tick=item.tick))
+    return _replace_call(calls, read_calls[0], replace(read_calls[0], confirmed_tick=input_.tick))
 
 
-def _apply_question(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
-    receiver, text = item.args
-    return (*calls, TeamCall("question", item.by, receiver, text, item.tick))
+def _apply_question(calls: Calls, input_: Input, names: set[str], true: Truth) -> Calls:
+    receiver, text = input_.args
+    return (*calls, TeamCall("question", input_.by, receiver, text, input_.tick))
 
 
-def _apply_status(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
-    caller, fact = item.args
+def _apply_status(calls: Calls, input_: Input, names: set[str], true: Truth) -> Calls:
+    caller, fact = input_.args
     is_true = true(fact)
     for call in calls:
-        if call.kind == "question" and (call.by, call.to) == (caller, item.by) and call.waits:
+        if call.kind == "question" and (call.by, call.to) == (caller, input_.by) and call.waits:
             subjects = set(extract_keywords(call.text)) & names
             if subjects and not subjects & set(extract_keywords(fact)):
                 continue  # the call is about another subject
-            return _replace_call(calls, call, replace(call, status=fact, status_tick=item.tick, true=is_true))
+            return _replace_call(
+                calls, call, replace(call, status=fact, status_tick=input_.tick, true=is_true)
+            )
     unasked = TeamCall(
-        "question", caller, item.by, "", item.tick, status=fact, status_tick=item.tick, true=is_true
+        "question", caller, input_.by, "", input_.tick, status=fact, status_tick=input_.tick, true=is_true
     )
     return (*calls, unasked)
 
@@ -208,21 +210,21 @@ def _replace_call(calls: Calls, old_call: TeamCall, new_call: TeamCall) -> Calls
     return tuple(new_call if team_call is old_call else team_call for team_call in calls)
 
 
-def find_speaker(calls: Calls, item: Input, keys: Iterable[str]) -> str:
-    """Return the role that sends *item*, which names none.
+def find_speaker(calls: Calls, input_: Input, keys: Iterable[str]) -> str:
+    """Return the role that sends *input_*, which names none.
 
     It is the role whose turn it is, else the first that is not addressed.
     """
-    addressee = item.args[0]
+    addressee = input_.args[0]
     turns: dict[str, Callable[[TeamCall], bool]] = {
         "read-back": lambda call: call.by == addressee and call.kind == "order" and not call.is_correct,
         "confirm": lambda call: call.to == addressee and call.kind == "order" and bool(call.read_back),
         "status": lambda call: call.by == addressee and call.kind == "question",
     }
-    turn = turns.get(item.verb)
+    turn = turns.get(input_.verb)
     for team_call in calls if turn is not None else ():
         if team_call.waits and turn is not None and turn(team_call):
-            return team_call.by if item.verb == "confirm" else team_call.to
+            return team_call.by if input_.verb == "confirm" else team_call.to
     return next((key for key in keys if key != addressee), "")
 
 

@@ -31,12 +31,12 @@ def find_role(team: Sequence[StoryRole], key: str) -> StoryRole:
     return matching_role
 
 
-def is_allowed(role: StoryRole, item: Input) -> bool:
-    """Return whether *role* may apply *item*, whose names have the world's spelling."""
-    if item.verb in EVERY_ROLE:
+def is_allowed(role: StoryRole, input_: Input) -> bool:
+    """Return whether *role* may apply *input_*, whose names have the world's spelling."""
+    if input_.verb in EVERY_ROLE:
         return True
-    first = item.args[0].partition("#")[0] if item.args else ""
-    plain_item = replace(item, args=(first, *item.args[1:]) if item.args else ())
+    first = input_.args[0].partition("#")[0] if input_.args else ""
+    plain_item = replace(input_, args=(first, *input_.args[1:]) if input_.args else ())
     return any(modes.is_blocked_by(parse_right(line), plain_item) for line in role.does)
 
 
@@ -46,36 +46,36 @@ def parse_right(line: str) -> Input:
     return Input(0, name.lower(), tuple(words))
 
 
-def assign_role(team: Sequence[StoryRole], item: Input, team_calls: Calls, allow_unassigned: bool) -> Input:
-    """Return *item* with the role that performs it. Raises InputError if none may.
+def assign_role(team: Sequence[StoryRole], input_: Input, team_calls: Calls, allow_unassigned: bool) -> Input:
+    """Return *input_* with the role that performs it. Raises InputError if none may.
 
-    If *item* names no role, the first role that may perform it is used, because one person may play all
+    If *input_* names no role, the first role that may perform it is used, because one person may play all
     roles. *allow_unassigned*: an action that no role may perform is applied without a role.
     """
     if not team:
-        if item.by or item.verb in HEARS:
+        if input_.by or input_.verb in HEARS:
             raise InputError(build_message("this drill has no team roles"))
-        return item
-    if item.verb in HEARS:
-        find_role(team, item.args[0])
-    if item.by:
-        role = find_role(team, item.by)
-        if not is_allowed(role, item):
+        return input_
+    if input_.verb in HEARS:
+        find_role(team, input_.args[0])
+    if input_.by:
+        role = find_role(team, input_.by)
+        if not is_allowed(role, input_):
             raise InputError(
-                build_message("{role} may not do this: {deed}", role=role.name, deed=item.command_text)
+                build_message("{role} may not do this: {deed}", role=role.name, deed=input_.command_text)
             )
-    elif item.verb in HEARS:
-        item = replace(item, by=calls.find_speaker(team_calls, item, [str(role.key) for role in team]))
-    elif item.verb not in OF_ALL:
-        allowed_role = next((role for role in team if is_allowed(role, item)), None)
+    elif input_.verb in HEARS:
+        input_ = replace(input_, by=calls.find_speaker(team_calls, input_, [str(role.key) for role in team]))
+    elif input_.verb not in OF_ALL:
+        allowed_role = next((role for role in team if is_allowed(role, input_)), None)
         if allowed_role is None and not allow_unassigned:
             raise InputError(
-                build_message("no role of this team may do this: {deed}", deed=item.command_text)
+                build_message("no role of this team may do this: {deed}", deed=input_.command_text)
             )
-        item = replace(item, by=str(allowed_role.key)) if allowed_role is not None else item
-    if item.verb in HEARS and item.by == item.args[0]:
-        raise InputError(build_message("{name} cannot call itself", name=item.by))
-    return item
+        input_ = replace(input_, by=str(allowed_role.key)) if allowed_role is not None else input_
+    if input_.verb in HEARS and input_.by == input_.args[0]:
+        raise InputError(build_message("{name} cannot call itself", name=input_.by))
+    return input_
 
 
 def find_role_name(team: Sequence[StoryRole], key: str) -> str:

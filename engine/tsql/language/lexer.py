@@ -287,11 +287,11 @@ _CALL: Final = re.compile(
 """Pattern of a driver's query with parameters, without output parameters."""
 
 
-def is_read_only_input(item: Input) -> bool:
+def is_read_only_input(input_: Input) -> bool:
     """Return whether an input is T-SQL that consists only of SELECT statements. Doubtful batches do not count."""
-    if item.verb == "sql":
-        return has_only_selects(item.args[1])
-    return item.verb == "batch" and _is_read_only_batch(item.args[1])
+    if input_.verb == "sql":
+        return has_only_selects(input_.args[1])
+    return input_.verb == "batch" and _is_read_only_batch(input_.args[1])
 
 
 @lru_cache(256)
