@@ -1,1 +1,1 @@
-"""Drills as an environment for agents: the optional extra `mirrordrill[agents]`, with a baseline for comparison."""
+"""Drills as a reinforcement learning environment (extra `mirrordrill[agents]`), with baseline players."""

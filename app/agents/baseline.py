@@ -1,8 +1,8 @@
 """Baseline players: `python -m app.agents.baseline NAME --player random|greedy --games 10`.
 
-`random` enters a random line of the scenario's vocabulary or waits, with equal probability. `greedy` tries each line
-on a fork of the game, advances by LOOK_AHEAD_S, and takes the line with the highest value there. Unlike a seat it
-may read the simulator. Its lines are as good as a player without a plan can be.
+`random` enters a random line of the scenario's vocabulary or waits. `greedy` tries each line on a fork of the
+game, advances by LOOK_AHEAD_S, and takes the line with the highest score. Unlike a seat, it reads the
+simulator directly. It compares single lines and makes no plan.
 """
 
 import argparse
@@ -18,14 +18,14 @@ LOOK_AHEAD_S: Final = 60.0
 """Look-ahead of the greedy player. Assumed: the boot time of a server."""
 
 ACTS: Final = 8
-"""Number of evenly spread steps in which the random player acts. Assumed."""
+"""Average number of lines that the random player enters in a game of the drill's full length. Assumed."""
 
 Player = Callable[[DrillEnv, int], str]
-"""Function that returns the next action in a game with this seed."""
+"""Function from the environment and the game's seed to the next action."""
 
 
 def choose_random_line(env: DrillEnv, seed: int) -> str:
-    """Return a random line or a wait. A longer drill gets more waits."""
+    """Return a random line or a wait. The longer the drill, the more likely is a wait."""
     chance = RandomStream.from_seed(seed ^ env.drill.tick)
     steps = max(1, (env.drill.end_tick or to_ticks(600.0)) // to_ticks(10.0))
     if chance.draw_uniform() > ACTS / steps:
@@ -35,12 +35,16 @@ def choose_random_line(env: DrillEnv, seed: int) -> str:
 
 
 def choose_best_line(env: DrillEnv, _: int) -> str:
-    """Return the first of the best lines, or a wait if none is better."""
+    """Return the line with the highest score after LOOK_AHEAD_S.
+
+    Among equal scores, the first in the list wins.
+    """
     scores_by_line = {line: _estimate_score(env, line) for line in env.lines()}
     return max(scores_by_line, key=scores_by_line.__getitem__)
 
 
 def _estimate_score(env: DrillEnv, line: str) -> float:
+    """Return the score after *line* and LOOK_AHEAD_S without further actions; -1 for a refused line."""
     run = env.drill.fork()
     if line != WAIT:
         try:

@@ -5,12 +5,13 @@
     observation, info = env.reset(seed=7)
     observation, reward, terminated, truncated, info = env.step("power-on SERVER_A")
 
-`info` of `reset` has the brief and the goals. `observation["told"]` has the new visible texts: lines of logs and
-states, complaints of clients, results of batches. A refused line changes nothing, and `info["refused"]` gives the
-reason.
+`observation["told"]` contains the texts that became visible since the last step: lines of logs and states,
+complaints of clients, results of batches. `info` of `reset` contains the brief and the goals. A refused line
+changes nothing, and `info["refused"]` gives the reason.
 
-A step is a line (or an empty one to wait) followed by STEP_S seconds. The reward is the change of the total score,
-so that the rewards of a game add up to its score. A game is deterministic: scenario, seed and lines reproduce it.
+A step applies one line, or waits if the line is empty, and then advances the time by STEP_S seconds. The
+reward is the change of the total score, so the rewards of a game add up to its score. A game is
+deterministic: scenario, seed and lines reproduce it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,13 +37,13 @@ from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_line
 
 STEP_S: Final = 10.0
-"""Default seconds of a step. Assumed: the time that a DBA needs for a command."""
+"""Default duration of a step in simulated seconds. Assumed: the time that a DBA needs for a command."""
 
 WAIT: Final = ""
 """Action that does nothing."""
 
 SEEDS: Final = 2**63
-"""Number of seeds, from 0, with which `mirrordrill run` reproduces a game."""
+"""Number of possible seeds, which begin at 0. `mirrordrill run` reproduces a game with each of them."""
 
 LINE_MAX: Final = 4_000
 """Maximum characters of an action."""
@@ -51,6 +52,7 @@ TEXT: Final = "".join(map(chr, (*range(32, 127), *range(160, 256)))) + "\n\tâ€“â
 """Characters that lines and observations may contain."""
 
 KNOWN: Final = frozenset(TEXT)
+"""Set of the characters of TEXT."""
 
 Facts = dict[str, Any]
 """Values by name, in the types of Gymnasium's interface."""
@@ -59,12 +61,12 @@ Observation = Facts
 
 
 class DrillEnv(gymnasium.Env[Observation, str]):
-    """Environment that plays one drill repeatedly. The seed of each game is that of `reset`.
+    """Environment that plays one drill repeatedly. `reset` sets the seed of each game.
 
-    Use the interface of Gymnasium: reset, step, close.
+    It implements Gymnasium's interface: reset, step, render, close.
     """
 
-    metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012  # as Gymnasium has it
+    metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 # the class attribute is part of Gymnasium's interface
 
     def __init__(
         self, scenario: str | Scenario, step_s: float = STEP_S, render_mode: str | None = None
@@ -97,7 +99,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         )
 
     def reset(self, *, seed: int | None = None, options: Facts | None = None) -> tuple[Observation, Facts]:
-        """Begin a new game. *seed* None: use the seed of the scenario. Raises ValueError."""
+        """Begin a new game. If *seed* is None, the game uses the seed of the scenario. Raises ValueError."""
         if seed is not None and seed >= SEEDS:
             raise ValueError(f"seed must be from 0 to 2**63 - 1, not {seed}")
         super().reset(seed=seed)
@@ -108,9 +110,9 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         return self._build_observation(list(self.drill.events)), self._build_info() | task
 
     def step(self, action: str) -> tuple[Observation, float, bool, bool, Facts]:
-        """Apply the line *action* and advance time by one step.
+        """Apply the input line *action* and advance the time by one step.
 
-        A refused line is reported and still takes the step.
+        A refused line is reported, and the time advances all the same.
         """
         if not isinstance(action, str):
             raise gymnasium.error.InvalidAction(f"an action is an input line, not {action!r}")
@@ -153,7 +155,10 @@ class DrillEnv(gymnasium.Env[Observation, str]):
     # --- private helpers --------------------------------------------------------------------------------------
 
     def _is_resolvable(self, line: str) -> bool:
-        """Return whether the line names existing things: not every server has an instance."""
+        """Return whether all objects that the line names exist.
+
+        Not every server has an instance, for example.
+        """
         try:
             simulator.resolve_names(self.drill.world, parse_line(line))
         except InputError:
@@ -183,16 +188,16 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         """Return additional facts about the current state.
 
         total: current score. journal: input lines that replay the game with `mirrordrill run --inputs`.
-        refused: reason why the last line was refused.
+        refused: reason for which the last line was refused; empty if it was accepted.
         """
         journal = [item.line for item in self.drill.journal]
         return {"total": self._total, "journal": journal, "refused": refused}
 
 
 def _list_output_lines(event: Event) -> list[str]:
-    """Return the output of a batch in a window: its results and its messages.
+    """Return the output of a batch as a query window shows it: the messages, and the rows of the results.
 
-    A row is one line, with tabs between its columns.
+    Tabs separate the columns of a row.
     """
     batch = get_data(event, SqlDoneData)
     if batch is None:
@@ -216,12 +221,12 @@ def _format_cell(value: object) -> str:
 
 
 def _replace_unknown_letters(text: str) -> str:
-    """Cut *text* to the maximum length, and replace characters outside the observation space by "?"."""
+    """Cut *text* to LINE_MAX characters, and replace characters outside the observation space with "?"."""
     return "".join(letter if letter in KNOWN else "?" for letter in text[:LINE_MAX])
 
 
 def _list_cluster_lines(scenario: Scenario) -> Iterator[str]:
-    """Yield the commands for groups and clusters, and the actions on links."""
+    """Yield commands for availability groups and clusters, and repairs of links."""
     for group in scenario.groups:
         for replica in group.replicas:
             for clause in ("FAILOVER", "FORCE_FAILOVER_ALLOW_DATA_LOSS"):

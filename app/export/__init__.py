@@ -1,1 +1,4 @@
-"""Debrief as a file: page, print, tables, data, runbook. Only `pdf` uses Qt; import it where it is used."""
+"""Debrief as a file: HTML page, PDF, CSV tables, JSON data, runbook.
+
+Only `pdf` needs Qt, so import it only where needed.
+"""

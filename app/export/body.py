@@ -1,4 +1,4 @@
-"""Debrief by section: one page with the summary, and an annex with the evidence. Without Qt."""
+"""Sections of an exported debrief: one page with the summary, and an annex with the evidence. Without Qt."""
 
 import html
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,38 +23,38 @@ from engine.model import to_ticks
 
 
 def escape_text(content: object) -> str:
-    """Escape *content* and keep line breaks."""
+    """Return *content* as HTML with escaped characters; line breaks become <br>."""
     return html.escape(str(content)).replace("\n", "<br>")
 
 
 def format_heading(level: int, content: str) -> str:
-    """Return a heading of a level."""
+    """Return an HTML heading of this level."""
     return f"<h{level}>{escape_text(content)}</h{level}>"
 
 
 def format_paragraph(content: str, kind: str = "") -> str:
-    """Return a paragraph, with a CSS class."""
+    """Return an HTML paragraph. *kind*: CSS class."""
     return f'<p class="{kind}">{escape_text(content)}</p>' if kind else f"<p>{escape_text(content)}</p>"
 
 
 def format_bullets(lines: Iterable[str]) -> str:
-    """Return a bullet list."""
+    """Return an HTML list with bullets."""
     return f"<ul>{''.join(f'<li>{escape_text(line)}</li>' for line in lines)}</ul>"
 
 
 class Markup(str):
-    """Complete HTML, which is not escaped again."""
+    """HTML text that must not be escaped again."""
 
 
 def format_link(url: str, content: str) -> Markup:
-    """Return a link."""
+    """Return an HTML link."""
     return Markup(f'<a href="{html.escape(url)}">{escape_text(content)}</a>')
 
 
 def format_table(
     caption: str, head: Sequence[str], rows: Iterable[Sequence[object]], fixed: Sequence[int] = ()
 ) -> str:
-    """Return a table with marked headings. *fixed*: columns with code."""
+    """Return an HTML table with column headings. *fixed*: indexes of the columns in a fixed-width font."""
     titles = "".join(f'<th scope="col" align="left">{escape_text(title)}</th>' for title in head)
     body = "".join(
         f"<tr>{''.join(_format_cell(cell, n in fixed) for n, cell in enumerate(row))}</tr>" for row in rows
@@ -71,10 +71,10 @@ def _format_cell(value: object, code: bool) -> str:
 
 
 STEPS_SHOWN: Final = 4
-"""Maximum listed actions of the best continuation."""
+"""Maximum number of listed actions of the best continuation."""
 
 MISTAKES_ON_PAGE: int = 5
-"""Maximum mistakes on the page, the costliest first; the annex has all."""
+"""Maximum number of mistakes on the first page, the costliest first. The annex lists all."""
 
 DISCLAIMER = mark("A simulation. See Fidelity for simplifications and omissions.")
 
@@ -89,7 +89,10 @@ UNLIKE: Final = mark("no comparable figure is published")
 
 
 def build_first_page(source: ExportSource, figure: str, mistakes: int = MISTAKES_ON_PAGE) -> str:
-    """Build the first page; *figure* is a placeholder for the drawing of the timeline."""
+    """Build the first page. *figure* is the HTML of the timeline drawing.
+
+    *mistakes*: maximum number of listed mistakes.
+    """
     return "".join(
         [
             _format_head(source),
@@ -135,14 +138,16 @@ def _format_head(source: ExportSource) -> str:
 
 
 def _format_figures(source: ExportSource) -> str:
-    """Return the figures of this run, and those of the reference if there is one."""
+    """Return a table with the figures of this run and, if there is a reference solution, its figures."""
     reference = source.review.reference
     theirs = {row.name: row.right for row in reference.outcomes} if reference is not None else {}
     head = ["", tr("this run"), *([tr("reference")] if theirs else [])]
     rows = []
     for figure in summarize(source.report, source.drill.scenario).figures:
         other_figure = _format_figure(figure.key, theirs[figure.key]) if figure.key in theirs else ""
-        label = f"\u2003{figure.label}" if figure.detail else figure.label  # an em space
+        label = (
+            f"\u2003{figure.label}" if figure.detail else figure.label
+        )  # em space, which indents the label of a detail
         rows.append([label, figure.value, *([other_figure] if theirs else [])])
     return format_table(tr("Outcome"), head, rows)
 
@@ -154,7 +159,7 @@ def _format_figure(name: str, value: float) -> str:
 
 
 def _format_verdict(source: ExportSource) -> str:
-    """Return the biggest mistake and the best alternative, as on the first screen."""
+    """Return the biggest mistake and the best alternative, as on the first screen of the debrief."""
     verdict = judge_run(source.report, source.review, source.account, source.lessons)
     if verdict is None:
         return ""
@@ -178,7 +183,7 @@ def _format_goals(source: ExportSource) -> str:
 
 
 def _describe_instructor(source: ExportSource) -> Iterator[str]:
-    """Yield the inputs that are the instructor's, and their effect on the points."""
+    """Yield the inputs that the instructor entered, and their effect on the points."""
     if not source.instructor_inputs:
         return
     choices = read_choices(source)
@@ -297,9 +302,9 @@ def _format_better_action(better: str) -> str:
 
 
 def build_annex(source: ExportSource, curve: str) -> Iterator[tuple[str, str]]:
-    """Return (title, content) of each section that has content.
+    """Yield (title, content) of each section that has content.
 
-    *curve* is a placeholder for the drawing of the reachable score.
+    *curve* is the HTML of the drawing of the reachable score.
     """
     sections = (
         (tr("Compared with the best possible"), _format_best_continuation(source, curve)),
@@ -518,5 +523,5 @@ def _format_fidelity(source: ExportSource) -> str:
 
 
 def format_title(source: ExportSource) -> str:
-    """Return the title for the head of a document."""
+    """Return the title of the document."""
     return escape_text(tr("Debrief: {title}").format(title=source.review.title))

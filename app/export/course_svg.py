@@ -1,4 +1,4 @@
-"""Drawing of a run's timeline: lanes of service, protection and state, with markers above them."""
+"""SVG drawing of a run's timeline: lanes of service, protection and state, with markers above the lanes."""
 
 import html
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,14 +14,16 @@ from engine.model import Tick
 
 WIDTH: Final = 720
 LEFT: Final = 118
-"""Width for the names of the lanes."""
+"""Width of the lane names at the left."""
 RIGHT: Final = 22
 LANE: Final = 15
 GAP: Final = 5
 TOP: Final = 30
-"""Height for the markers."""
+"""Height of the markers at the top."""
 DATABASES_MAX: Final = 4
-"""Maximum databases in the drawing; of more, those with the longest downtime or exposure."""
+"""Maximum number of databases in the drawing. Those with the longest downtime plus unprotected time are
+selected.
+"""
 
 _FILLS: Final = {
     SERVING: "#bfe3c8",
@@ -34,7 +36,7 @@ _FILLS: Final = {
     "DISCONNECTED": "url(#down)",
     "PENDING_FAILOVER": "url(#exposed)",
 }
-"""Fill of a time span by state; problems are hatched, so that color is not the only sign."""
+"""State of a time span -> fill. Problems are hatched, so that they can be recognized without color."""
 _IDLE: Final = "#e6eaef"
 
 MARKS: Final = {
@@ -51,7 +53,9 @@ MARKS: Final = {
     "note": (mark("note"), "", ""),
     "end": (mark("end"), "", ""),
 }
-"""Kind of marker -> label, color and shape; no shape: the marker is not drawn. The lanes show transitions."""
+"""Kind of marker -> label, color and shape. A marker without a shape is not drawn, because the lanes show
+transitions.
+"""
 
 _DEFS: Final = (
     '<defs><pattern id="down" width="6" height="6" patternUnits="userSpaceOnUse">'
@@ -63,7 +67,7 @@ _DEFS: Final = (
 
 
 def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], end_tick: Tick) -> str:
-    """Build a stand-alone SVG with a text alternative for people who cannot see it."""
+    """Build a stand-alone SVG with a text alternative for screen readers."""
     shown_lanes = select_lanes(lanes)
     rows: list[tuple[str, Sequence[StateSpan]]] = []
     for lane in shown_lanes:
@@ -88,7 +92,7 @@ def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], end_tick: Tick) ->
 
 
 def select_lanes(lanes: Mapping[str, Lanes]) -> list[Lanes]:
-    """Return the databases that are drawn, in their order."""
+    """Return the lanes of the databases that are drawn, in their original order."""
 
     def count_bad_ticks(lane: Lanes) -> Tick:
         spans = (*lane.service, *lane.protection)
@@ -99,7 +103,7 @@ def select_lanes(lanes: Mapping[str, Lanes]) -> list[Lanes]:
 
 
 def describe_lanes(lanes: Iterable[Lanes]) -> str:
-    """Describe the drawing in sentences."""
+    """Describe the drawing in sentences, for its text alternative."""
     sentences = []
     for lane in lanes:
         unprotected_text = tr("{database} was unprotected: {times}.")
@@ -143,7 +147,7 @@ def _draw_lane(name: str, spans: Iterable[StateSpan], top: float, end_tick: Tick
 
 
 def draw_axis(top: float, end_tick: Tick) -> str:
-    """Draw times of the run below a drawing that ends just above *top*."""
+    """Draw the time axis of a drawing. *top* is the y coordinate of the axis labels."""
     step = _choose_time_step(end_tick)
     parts = []
     for tick in range(0, end_tick + 1, step):

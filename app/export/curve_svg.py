@@ -1,4 +1,4 @@
-"""Drawing of the value at each time of a run, below the timeline on the same scale. Without Qt."""
+"""SVG drawing of the value over the time of a run, on the time scale of the timeline drawing. Without Qt."""
 
 import html
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -13,14 +13,14 @@ from engine.model import Tick
 
 TOP: Final = 26
 HEIGHT: Final = 120
-"""Height of the plot."""
+"""Height of the plot in pixels."""
 DOT: Final = 3.5
 NUMBER_GAP: Final = 11.0
-"""Minimum distance between two labels; actions without loss lose theirs first."""
+"""Minimum distance between two numbers in pixels. If space is short, actions without loss have no number."""
 LEGEND_ROW: Final = 14
 SAMPLE: Final = 20
 LETTER: Final = 5.6
-"""Maximum width of a letter of ten pixels' height. Assumed: fonts differ."""
+"""Maximum width of a letter in pixels at a font size of ten. Assumed, because fonts differ."""
 
 SMALL_WIDTH: Final = 180
 SMALL_HEIGHT: Final = 48
@@ -33,7 +33,7 @@ COLORS: Final = {"": LINE, "info": LINE, "ok": "#17692f", "warn": "#855000", "ba
 def draw(
     account: RegretAnalysis, choices: Mapping[str, Sequence[str]], refused: Container[tuple[Tick, str]] = ()
 ) -> str:
-    """Build a stand-alone SVG. *choices*: question -> its choices. *refused*: as for `format_move`."""
+    """Build a stand-alone SVG. *choices*: question -> its choices. *refused*: the argument of `format_move`."""
     end = value_curve.get_end_tick(account)
     bottom = TOP + HEIGHT
     rows = list(_draw_legend(bottom + 38))
@@ -57,7 +57,7 @@ def draw(
 
 
 def draw_small(account: RegretAnalysis, end_tick: Tick) -> str:
-    """Draw only the shape, with the point of no return, up to *end_tick*, as one of many."""
+    """Draw a thumbnail of the curve with the point of no return, up to *end_tick*, for pages with many runs."""
 
     def format_point(point: tuple[Tick, float]) -> str:
         x, y = point[0] / end_tick, 1.0 - point[1] / 100.0
@@ -130,7 +130,7 @@ def _draw_marks(
     choices: Mapping[str, Sequence[str]],
     refused: Container[tuple[Tick, str]],
 ) -> Iterator[str]:
-    """Yield dots of actions, and the numbers that the table below explains."""
+    """Yield a dot for each action, and numbers that refer to rows of the table below the drawing."""
     stops = list(enumerate(value_curve.find_stops(account), 1))
     used_xs: list[float] = []
     shown_numbers: set[int] = set()
@@ -153,7 +153,9 @@ def _draw_marks(
         text = ""
         if number in shown_numbers:
             anchor, label_x, base = "middle", x, y - 7
-            if move.line != WAITING and move.regret >= NOTED:  # above this threshold the curve falls visibly
+            if (
+                move.line != WAITING and move.regret >= NOTED
+            ):  # the curve falls visibly here, so the number is beside the dot
                 room = x + 7 + NUMBER_GAP < WIDTH
                 anchor, label_x, base = ("start", x + 7, y + 4) if room else ("end", x - 7, y + 4)
             text = f'<text x="{label_x:.1f}" y="{base:.1f}" text-anchor="{anchor}" font-weight="bold">{number}</text>'
@@ -165,7 +167,7 @@ def _compute_middle(move: RunSegment) -> Tick:
 
 
 def _draw_legend(top: float) -> Iterator[str]:
-    """Yield the legend in as many rows as needed; each row is one text."""
+    """Yield the legend, one SVG text per row, in as many rows as needed."""
     row, x, y = "", float(LEFT), top
     for tone, words in value_curve.list_legend_entries():
         room = SAMPLE + 6 + len(words) * LETTER + 16

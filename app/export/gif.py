@@ -1,4 +1,7 @@
-"""Animated GIF (GIF89a) from pictures: one palette, and of each frame only the part that has changed."""
+"""Writer of animated GIF files (GIF89a).
+
+All frames share one palette, and a frame stores only the changed area.
+"""
 
 import struct
 from collections.abc import Iterator, Sequence
@@ -8,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 Pixels = NDArray[np.uint8]
-"""Height × width × 3: red, green, blue."""
+"""Array of height × width × 3 values: red, green, blue."""
 
 COLORS: Final = 255
 CLEAR_INDEX: Final = 255
-"""Color index for pixels that do not change."""
+"""Color index of transparent pixels, which do not change from the previous frame."""
 CODE_MAX: Final = 4096
 
 
 class GifWriter:
-    """Writer of a GIF, frame by frame. *samples*: pictures that determine the palette."""
+    """Writer of a GIF, frame by frame. *samples*: pictures whose colors determine the palette."""
 
     def __init__(self, samples: Sequence[Pixels]) -> None:
         height, width, _ = samples[0].shape
@@ -64,13 +67,16 @@ class GifWriter:
 
 
 def _reduce(pixels: Pixels) -> NDArray[np.int64]:
-    """Return five bits of each color as one number."""
+    """Return each pixel as a 15-bit number: the upper five bits of each color."""
     parts = (pixels >> 3).astype(np.int64)
     return parts[..., 0] << 10 | parts[..., 1] << 5 | parts[..., 2]
 
 
 def _make_palette(samples: Sequence[Pixels]) -> tuple[Pixels, Pixels]:
-    """Return the most frequent colors, and the nearest of them for each reduced color."""
+    """Return a palette of the most frequent colors, and a lookup table.
+
+    The lookup table contains the index of the nearest palette color for each 15-bit color.
+    """
     all_pixels = np.concatenate([picture.reshape(-1, 3) for picture in samples]).astype(np.uint32)
     packed, counts = np.unique(all_pixels @ np.array((65_536, 256, 1), np.uint32), return_counts=True)
     common_colors = packed[np.argsort(-counts, kind="stable")[:COLORS]]
@@ -86,12 +92,14 @@ def _make_palette(samples: Sequence[Pixels]) -> tuple[Pixels, Pixels]:
         part = cells[start : start + 4_096, None, :] - frequent[None, :, :].astype(np.int64)
         lookup[start : start + 4_096] = (part * part).sum(2).argmin(1)
     rare_first = np.arange(len(frequent))[::-1]
-    lookup[_reduce(frequent[rare_first])] = rare_first  # give large areas their exact color
+    lookup[_reduce(frequent[rare_first])] = (
+        rare_first  # the most frequent colors are assigned last, so that large areas have their exact color
+    )
     return palette, lookup
 
 
 def _compress(data: bytes) -> bytes:
-    """Compress by LZW with codes of nine to twelve bits."""
+    """Compress *data* by LZW with codes of nine to twelve bits."""
     clear, end = 256, 257
     table: dict[int, int] = {}
     output = bytearray()

@@ -1,4 +1,4 @@
-"""MP4 film from pictures, encoded by an installed ffmpeg, which is not part of the program."""
+"""Writer of MP4 videos, encoded by an installed ffmpeg. ffmpeg is not part of the program."""
 
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ from app.export.gif import Pixels
 
 FRAMES_PER_S: Final = 25
 END_S: Final = 30.0
-"""Longest wait for the end of the encoder after the last frame."""
+"""Time limit for the encoder to finish after the last frame."""
 
 
 def find_encoder() -> str | None:
@@ -19,10 +19,10 @@ def find_encoder() -> str | None:
 
 
 class Mp4Writer:
-    """Writer of an MP4, frame by frame; raises OSError if the encoder fails."""
+    """Writer of an MP4, frame by frame. Methods raise OSError if the encoder fails."""
 
     def __init__(self, encoder: str, width: int, height: int) -> None:
-        """Start the encoder for pictures of that size; both numbers must be even."""
+        """Start the encoder for pictures of this size in pixels. *width* and *height* must be even."""
         self._folder = tempfile.TemporaryDirectory(prefix="mirrordrill-")
         self._file = Path(self._folder.name) / "film.mp4"
         form = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", str(FRAMES_PER_S)]

@@ -1,4 +1,4 @@
-"""Debrief as one self-contained HTML file, without scripts, fonts and pictures from elsewhere. Without Qt."""
+"""Debrief as one self-contained HTML file, without scripts and without references to other files. Without Qt."""
 
 from importlib import resources
 from typing import Final
@@ -14,7 +14,7 @@ STYLE: Final = resources.files("app.export").joinpath("page.css").read_text(enco
 
 
 def build_page(source: ExportSource) -> str:
-    """Return the whole document."""
+    """Return the complete HTML document of a debrief."""
     drawing = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
     text = f"<figure>{drawing}<figcaption>{_format_caption(source)}</figcaption></figure>"
     sections = [
@@ -39,7 +39,7 @@ def build_page(source: ExportSource) -> str:
 
 
 def build_document(title: str, content: str) -> str:
-    """Build a self-contained HTML file. *title* and *content* are HTML already."""
+    """Return a self-contained HTML document. *title* and *content* must already be HTML."""
     return (
         f'<!DOCTYPE html>\n<html lang="{_get_language_code()}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -68,7 +68,7 @@ def _format_caption(source: ExportSource) -> str:
 
 
 def _get_language_code() -> str:
-    """Return the language code of the page, for browsers and screen readers."""
+    """Return the language code of the page, which browsers and screen readers use."""
     return (
         language.get_current_language()
         if language.get_current_language() in language.LANGUAGES

@@ -1,4 +1,4 @@
-"""Debrief as a PDF: one summary page and an annex. The only export that needs Qt; it needs no window."""
+"""Debrief as a PDF: one summary page and an annex. This is the only export that needs Qt. It opens no window."""
 
 import os
 import re
@@ -37,7 +37,7 @@ MARGIN_MM: Final = 16.0
 FOOT_MM: Final = 8.0
 FONT_POINTS: Final = 9.0
 DRAWING: Final = "drawing"
-"""Name of the drawing in a document."""
+"""Resource name of the drawing in a text document."""
 
 STYLE: Final = """
 h1 { font-size: 17pt; margin-top: 0; margin-bottom: 8px; }
@@ -49,11 +49,13 @@ ul { margin-top: 0; margin-bottom: 0; } td, th { border-bottom: 0.5px solid #cbd
 
 
 _CAPTION: Final = re.compile(r"(<table[^<>]*+>)<caption>([^<]*+(?:<(?!/caption>)[^<]*+)*+)</caption>")
-"""Pattern of a caption. Qt cuts captions at the end of a page, so they become paragraphs before their tables."""
+"""Pattern of a table with a caption. Qt cuts captions at the end of a page, so they become paragraphs before
+the table.
+"""
 
 
 class PdfWriteError(Exception):
-    """The file cannot be written; the text gives the reason."""
+    """Error if the PDF cannot be written. Its text gives the reason."""
 
 
 def write_pdf(source: ExportSource, file: Path) -> int:
@@ -69,7 +71,7 @@ def write_pdf(source: ExportSource, file: Path) -> int:
 
 
 def build_debrief(source: ExportSource) -> tuple[bytes, int]:
-    """Return the debrief, and its number of pages. Raises PdfWriteError."""
+    """Return the debrief as a PDF, and its number of pages. Raises PdfWriteError."""
     foot = tr("{title}, seed {seed}").format(title=source.review.title, seed=source.report["seed"])
     return _print_documents(
         tr("Debrief: {title}").format(title=source.review.title),
@@ -79,7 +81,7 @@ def build_debrief(source: ExportSource) -> tuple[bytes, int]:
 
 
 def write_document(title: str, html: str, svg: str, drawings: Mapping[str, str]) -> bytes:
-    """Write the PDF with the title, the drawing *svg*, and *html*, which refers to *drawings* by name.
+    """Return a PDF with the title, the drawing *svg*, and *html*, which refers to *drawings* by name.
 
     Raises PdfWriteError.
     """
@@ -95,7 +97,10 @@ def write_document(title: str, html: str, svg: str, drawings: Mapping[str, str])
 def _print_documents(
     title: str, foot: str, documents: Callable[[QPdfWriter], list[QTextDocument]]
 ) -> tuple[bytes, int]:
-    """Return the PDF of the *documents* for a writer, and the number of pages. Raises PdfWriteError."""
+    """Return the documents as one PDF, and its number of pages. Raises PdfWriteError.
+
+    *documents* creates the documents for a writer.
+    """
     application = QGuiApplication.instance() or _create_application()
     target = QBuffer()
     target.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -126,7 +131,7 @@ def _print_documents(
 
 
 def _create_application() -> QGuiApplication:
-    """Create an application for fonts; without a display it shows nothing."""
+    """Create an application, which Qt needs for fonts. Without a display, it uses the platform "offscreen"."""
     has_display = any(os.environ.get(name) for name in ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"))
     if sys.platform == "linux" and not has_display:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -134,7 +139,7 @@ def _create_application() -> QGuiApplication:
 
 
 def _lay_out_first_page(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
-    """Lay out page one with as many mistakes as fit."""
+    """Lay out the first page with as many mistakes as fit on it."""
     svg = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
     drawing, figure_html = {DRAWING: _draw_image(svg, _compute_width(writer))}, _format_figure(writer)
     for mistakes in range(body.MISTAKES_ON_PAGE, -1, -1):
@@ -156,17 +161,17 @@ def _lay_out_annex(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
 
 
 def _format_figure(writer: QPdfWriter) -> str:
-    """Return the HTML placeholder for the drawing of a document."""
+    """Return the HTML image element that shows the drawing."""
     return f'<p><img src="{DRAWING}" width="{round(_compute_width(writer) / _compute_dots_per_pixel())}"></p>'
 
 
 def _compute_dots_per_pixel() -> float:
-    """Return the dots per screen pixel, the unit of Qt's HTML."""
+    """Return the number of printer dots per screen pixel. Qt measures HTML in screen pixels."""
     return DOTS_PER_INCH / QGuiApplication.primaryScreen().logicalDotsPerInchX()
 
 
 def _draw_image(svg: str, width: float | None = None) -> QImage:
-    """Draw an image *width* dots wide; None means its own size in pixels."""
+    """Draw an SVG as an image *width* dots wide; if *width* is None, in the size of the SVG in pixels."""
     renderer = QSvgRenderer(QByteArray(svg.encode()))
     size = renderer.defaultSize()
     if width is None:
@@ -204,7 +209,10 @@ def _build_document(html: str, writer: QPdfWriter, drawings: Mapping[str, QImage
 
 
 def _keep_together(document: QTextDocument) -> None:
-    """Move headings to the page of their text, and keep table rows whole; Qt breaks anywhere."""
+    """Keep each heading on the page of its text, and each table row on one page.
+
+    By default, Qt breaks pages anywhere.
+    """
     for table in document.rootFrame().childFrames():
         if isinstance(table, QTextTable):
             for row in range(table.rows()):
@@ -222,7 +230,7 @@ def _keep_together(document: QTextDocument) -> None:
 
 
 def _find_block_after_heading(heading: QTextBlock) -> QTextBlock:
-    """Return the block after a heading, or the table if only its caption is between them."""
+    """Return the block after a heading; if only a caption separates the heading from a table, the table."""
     next_block = heading.next()
     block_after = next_block.next()
     is_table = block_after.isValid() and QTextCursor(block_after).currentTable() is not None
@@ -239,7 +247,7 @@ def _get_page(document: QTextDocument, block: QTextBlock) -> int:
 
 
 def _keep_row_whole(document: QTextDocument, table: QTextTable, row: int) -> None:
-    """Add space above the row, so that it begins on the page on which it ends."""
+    """Add space above a row that crosses a page break, so that the whole row is on the next page."""
     layout, height = document.documentLayout(), document.pageSize().height()
     cells = [table.cellAt(row, column) for column in range(table.columns())]
     tops = [layout.blockBoundingRect(cell.firstCursorPosition().block()).top() for cell in cells]

@@ -16,7 +16,7 @@ WIDTH: Final = 100
 
 
 def build_runbook(source: ExportSource) -> str:
-    """List the inputs of the run in order. Accepted SQL stays SQL; all other inputs become comments."""
+    """Return the inputs of the run in order. Accepted SQL remains SQL; all other inputs become comments."""
     refused = {
         (batch["t_s"], batch["window"]): next(m for m in batch["messages"] if m["severity"] > 10)
         for batch in source.report["sql"]
@@ -38,7 +38,7 @@ def build_runbook(source: ExportSource) -> str:
 
 
 def build_reference_runbook(source: ExportSource) -> str:
-    """Return the steps of the reference solution with their reasons; only a note if the drill has no reference."""
+    """Return the steps of the reference solution with their reasons; only a note if there is no reference."""
     reference = source.review.reference
     head = [
         tr("{title}: reference solution").format(title=source.review.title),
@@ -57,9 +57,10 @@ def _format_steps(
     reasons: Mapping[int, str],
     answers: Mapping[tuple[float, str], str],
 ) -> Iterator[str]:
-    """Yield numbered steps.
+    """Yield the lines of numbered steps.
 
-    *reasons*: by index of the input. *answers*: messages of refusing servers, by second and window.
+    *reasons*: index of an input -> reason. *answers*: (second, query window) -> message with which a server
+    refused the batch.
     """
     choices = read_choices(source)
     number = 0
@@ -97,7 +98,7 @@ def _describe_step(input_: Input, choices: Mapping[str, Sequence[str]]) -> str:
 
 
 def _format_comment(lines: Iterable[str]) -> Iterator[str]:
-    """Yield line comments only: no text can end them."""
+    """Yield *lines* as line comments. Unlike a block comment, no text inside can end them."""
     for line in lines:
         for part in line.splitlines() or [""]:
             words, row = part.split(" "), ""

@@ -1,6 +1,7 @@
-"""The run as CSV tables: events, readings, score. Without Qt.
+"""Run as CSV tables: events, readings, score. Without Qt.
 
-Column names and numbers are those of the report, for programs; sentences are in the interface language, for people.
+Column names and numbers are those of the report, so that programs can read them. Sentences are in the
+interface language.
 """
 
 import csv
@@ -20,13 +21,13 @@ RUN_COLUMNS: Final = (
     "player", "played_at", "scenario", "title", "seed", "mode", "ended_at_s", "points", "state_hash",
 )  # fmt: skip
 WORTH_COLUMNS: Final = ("from_s", "to_s", "act", "reachable_before", "reachable_after", "label")
-"""Columns of the value before and after each action and wait."""
+"""Columns of the table with the value before and after each action and wait."""
 FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
-"""First characters that make a spreadsheet read a text as a formula."""
+"""First characters of texts that a spreadsheet reads as a formula."""
 
 
 def build_sheets(source: ExportSource) -> dict[str, str]:
-    """Return the sheets: file name -> content."""
+    """Return the tables: file name -> CSV text."""
     report = source.report
     table_rows = {
         "run.csv": as_csv(RUN_COLUMNS, [_build_run_row(source)]),
@@ -48,7 +49,10 @@ def build_sheets(source: ExportSource) -> dict[str, str]:
 
 
 def _build_run_row(source: ExportSource) -> list[object]:
-    """Return a row with the player and the result of the run; class results are collected from such rows."""
+    """Return a row with the player and the result of the run.
+
+    The table of a class contains one such row per seat.
+    """
     report = source.report
     names = ("scenario", "title", "seed", "mode", "ended_at_s")
     cells = [report.get(name, "") for name in names]
@@ -57,7 +61,7 @@ def _build_run_row(source: ExportSource) -> list[object]:
 
 
 def build_move_row(move: RunSegment) -> list[object]:
-    """Return the cells of an action or wait."""
+    """Return the cells for an action or a wait."""
     times = (move.tick / TICKS_PER_S, move.until / TICKS_PER_S)
     return [*times, move.line or "waiting", round(move.before, 1), round(move.after, 1), move.label]
 
@@ -71,7 +75,7 @@ def _read_item_cell(item: Row, column: str) -> object:
 
 
 def _format_readings(readings: Row) -> str:
-    """Return one row for each second and database."""
+    """Return the readings as CSV, one row for each second and database."""
     databases = readings.get("databases") or {readings["database"]: readings}
     counters = [name for name, values in next(iter(databases.values())).items() if isinstance(values, list)]
     counters = [name for name in counters if name != "t_s"]
@@ -84,7 +88,7 @@ def _format_readings(readings: Row) -> str:
 
 
 def as_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Format a table for a spreadsheet, without text that it could read as a formula."""
+    """Return a table as CSV. Texts that a spreadsheet would read as a formula are escaped."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(columns)

@@ -1,4 +1,4 @@
-"""Data that all exports share. Without Qt."""
+"""Data that all exports of a finished run share. Without Qt."""
 
 from collections.abc import Iterable
 
@@ -12,47 +12,50 @@ from engine.inputs import Input
 
 
 class ExportSource(Struct, frozen=True):
-    """Finished drill for an export."""
+    """Finished drill with the data that an export needs."""
 
     drill: Drill
     review: Review
     report: Report
     """Report in the form of `run --json`."""
     player: str = ""
-    """Name chosen by the player."""
+    """Name that the player chose."""
     played_at: str = ""
-    """Local date and time of the end of the run."""
+    """Local date and time at which the run ended, as text."""
     account: RegretAnalysis | None = None
-    """Regret of each action and wait, if it was computed."""
+    """Regret analysis of the run; None if it was not computed."""
     instructor_inputs: tuple[Input, ...] = ()
-    """Inputs by the instructor of a class in this run."""
+    """Inputs of the run that the instructor of a class entered."""
     instructor_goals: frozenset[str] = frozenset()
     """Goals that the run reached through actions of the instructor."""
     lessons: tuple[RunSegment, ...] | None = None
-    """Mistakes of the account, with plans at a person's pace."""
+    """Mistakes from the regret analysis, with continuations at human pace; None if they were not computed."""
 
 
 def build_source(drill: Drill) -> ExportSource:
-    """Replay the drill and its reference, in a fraction of a second."""
+    """Build the data from a finished drill.
+
+    The drill and its reference are replayed, which takes a fraction of a second.
+    """
     return ExportSource(drill, review_run(drill), drill.build_report())
 
 
 def read_choices(source: ExportSource) -> dict[str, list[str]]:
-    """Return question -> choices."""
+    """Return question -> its choices."""
     return map_choices(source.report["questions"])
 
 
 def map_choices(questions: Iterable[Row]) -> dict[str, list[str]]:
-    """Map the questions of a report to their choices."""
+    """Return question -> its choices, from the questions of a report."""
     return {row["name"]: row["choices"] for row in questions}
 
 
 def format_signature(source: ExportSource) -> str:
-    """Return the player's name and the date, as far as they are known."""
+    """Return the player's name and the date; unknown parts are omitted."""
     return " · ".join(part for part in (source.player, source.played_at) if part)
 
 
 def as_json(source: ExportSource) -> dict[str, object]:
-    """Return report and review in one object."""
+    """Return the report and the review of the run in one object."""
     origin = {"player": source.player, "played_at": source.played_at}
     return {**origin, "report": dict(source.report), "review": source.review.as_json()}

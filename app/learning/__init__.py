@@ -1,4 +1,4 @@
-"""Learner model from finished runs: skills, forgetting, due reviews.
+"""Learner model, computed from finished runs: skills, forgetting, due reviews, recommended drills.
 
-Pure functions with time as an argument, without Qt.
+All functions are pure and take the time as an argument. They do not use Qt.
 """

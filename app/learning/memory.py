@@ -1,7 +1,7 @@
 """State of each skill: the results of the runs, and the probability that the learner still has the skill.
 
-The schedule is that of FSRS-6 with its default parameters (package fsrs), one card for each skill. Drills are
-not cards: docs/learning.md describes the measurements about that, and their gaps.
+The schedule is that of FSRS-6 with its default parameters (package fsrs), with one card for each skill. A
+drill is not a card: docs/learning.md describes the measurements behind this decision, and their gaps.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,45 +15,51 @@ from engine.drill.judging.skills import Skill, load_skills
 from engine.drill.running.modes import DrillMode
 
 INTERVAL_DAYS_MAX: Final = 180
-"""Longest interval between drills of a skill. Assumed: after half a year it is worth a drill."""
+"""Longest interval between two reviews of a skill. Assumed: after half a year, every skill needs practice."""
 
 SPACED_DAYS: Final = 1.0
-"""Minimum days between two runs that count as spaced; ten runs in one evening are not. FSRS also counts whole days."""
+"""Minimum days between two runs that count as spaced practice. Ten runs in one evening count as one. FSRS
+also counts whole days.
+"""
 
 WEIGHTS: Final[dict[DrillMode, float]] = {DrillMode.EXAM: 0.6, DrillMode.PRACTICE: 0.4, DrillMode.GUIDED: 0.2}
-"""Weight of one run for the level, by mode. Assumed: less help is stronger evidence; free play is none."""
+"""Weight of one run in the skill level, by mode. Assumed: less help is stronger evidence. Free play is not
+evidence.
+"""
 
 HINT_PRICE: Final = 0.1
 """Share of the quality lost per opened hint layer. Assumed."""
 
 HINTS_PRICE_MAX: Final = 0.5
-"""Maximum share of the quality lost by hints. Assumed."""
+"""Maximum share of the quality lost through hints. Assumed."""
 
 RATINGS: Final = ((0.6, Rating.Again), (0.8, Rating.Hard))
-"""Qualities below which a run has this FSRS rating. Assumed: 60 of 100 points is a pass."""
+"""(quality, FSRS rating): a run below this quality has this rating. Assumed: 60 of 100 points pass a drill."""
 
 EASY: Final = 0.95
-"""Minimum quality of an exam that counts as easy. Assumed: the reference solution earns as much."""
+"""Minimum quality of an exam with the FSRS rating Easy. Assumed: about the result of the reference solution."""
 
 APART_DAYS: Final = 2.0
-"""Minimum days between two unaided passes that prove a skill. Assumed: one night is not enough."""
+"""Minimum days between the first and the last unaided pass that together prove a skill. Assumed: one night is
+too short.
+"""
 
 EVIDENCE_S_MIN: Final = 30.0
 """Minimum simulated seconds of a run that counts as evidence.
 
-Assumed: before the first fault there is nothing to decide.
+Assumed: before the first fault, the player has nothing to decide.
 """
 
 SCHEDULER: Final = Scheduler(
     learning_steps=(), relearning_steps=(), maximum_interval=INTERVAL_DAYS_MAX, enable_fuzzing=False
 )
-"""FSRS scheduler without steps of minutes, which suit flashcards, and without randomness, so that equal runs give equal
-dates.
+"""FSRS scheduler without learning steps of minutes, which suit flashcards only. Without fuzzing, equal runs
+result in equal dates.
 """
 
 
 class PracticedRun(Struct, frozen=True):
-    """Finished run as evidence of skills. Runs that were rewound or only watched are not evidence."""
+    """Finished run as evidence of skills. Runs that were rewound or only watched must not be passed."""
 
     scenario: str
     mode: DrillMode
@@ -89,24 +95,28 @@ class PracticedRun(Struct, frozen=True):
 
     @property
     def is_unaided_pass(self) -> bool:
-        """Return whether the run passed without hints and rewinds."""
+        """Return whether the run passed without hints, in a mode other than guided."""
         return self.mode is not DrillMode.GUIDED and not self.hints and self.rating is not Rating.Again
 
 
 class SkillStanding(Struct, frozen=True):
-    """State of one skill."""
+    """State of one skill at a given time."""
 
     skill: Skill
     mastery: float
-    """Mastery from 0 to 100: skill shown in the runs, times the probability that the learner still has it."""
+    """Mastery from 0 to 100: the skill level of the runs, times the probability that the learner still has
+    the skill.
+    """
     runs: int
     successes: int
-    """Spaced successes since the last lapse."""
+    """Number of spaced successes since the last lapse."""
     proved: bool
-    """True after two unaided passes on different days, one of them in a new drill."""
+    """True after two unaided passes at least APART_DAYS apart, one of them in a drill that was new to the
+    learner.
+    """
     last_time: datetime | None
     due_time: datetime | None
-    """Due time of the next review; None means never practiced."""
+    """Due time of the next review; None if the skill was never practiced."""
 
     def is_review_due(self, current_time: datetime) -> bool:
         """Return whether the skill is due for review."""
@@ -114,7 +124,7 @@ class SkillStanding(Struct, frozen=True):
 
 
 class _SkillMemory(Struct, frozen=True):
-    """Skill directly after a repetition."""
+    """State of a skill directly after a run."""
 
     level: float = 0.0
     card: Card | None = None
@@ -133,7 +143,7 @@ def _count_days(start: datetime, end: datetime) -> float:
 
 
 def _convert_to_utc(moment: datetime) -> datetime:
-    """Convert to UTC, the only zone of FSRS; the distance of two times is equal in each zone."""
+    """Return *moment* in UTC, the only time zone that FSRS accepts. A time without a zone is taken as UTC."""
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
@@ -153,9 +163,12 @@ def _apply_run(memory: _SkillMemory, run: PracticedRun) -> _SkillMemory:
 def estimate_skills(
     runs: Iterable[PracticedRun], trained: Mapping[str, Sequence[str]], current_time: datetime
 ) -> list[SkillStanding]:
-    """Return the state of every skill at *current_time*. *trained*: scenario -> the keys of its skills.
+    """Return the state of every skill at *current_time*.
 
-    All times are in one zone. Runs later than *current_time* (a clock was changed) count as runs of that time.
+    *trained*: scenario -> keys of the skills that it trains.
+
+    All times must be in one time zone. A run that ended after *current_time*, because a clock was changed,
+    counts as a run at *current_time*.
     """
     by_skill: dict[str, list[PracticedRun]] = {skill.key: [] for skill in load_skills()}
     for run in sorted(runs, key=lambda run: run.ended_at):
@@ -180,7 +193,10 @@ def _estimate_skill(skill: Skill, runs: Sequence[PracticedRun], current_time: da
 
 
 def _is_proved(runs: Sequence[PracticedRun]) -> bool:
-    """Return whether the runs, in time order, prove the skill; the first drill of a skill proves no transfer."""
+    """Return whether the runs, in order of time, prove the skill.
+
+    The first drill of a skill cannot prove transfer. A later unaided pass in a different drill is required.
+    """
     passes = [run for run in runs if run.is_unaided_pass]
     is_spaced = bool(passes) and _count_days(passes[0].ended_at, passes[-1].ended_at) >= APART_DAYS
     proved_skills: set[str] = set()

@@ -1,4 +1,4 @@
-"""Recommendation of the next drills: few drills that cover the due skills, then some for skills never practiced."""
+"""Recommendation of the next drills: few drills that cover all due skills, then drills for new skills."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,11 +11,13 @@ from app.learning.memory import PracticedRun, estimate_skills
 from engine.drill.judging.skills import Skill, load_skills_by_key
 
 NEW_SHOWN: Final = 3
-"""Number of suggested drills with new skills after the due ones. Assumed: a choice, not a list."""
+"""Maximum number of suggested drills for new skills, after the drills for due skills. Assumed: enough for a
+choice.
+"""
 
 
 class DrillCandidate(Struct, frozen=True):
-    """Scenario with the data that the recommendation needs; newcomers get them in this order."""
+    """Scenario with the data that a recommendation needs."""
 
     name: str
     skills: tuple[str, ...]
@@ -25,22 +27,22 @@ class DrillCandidate(Struct, frozen=True):
 
 
 class Recommendation(Struct, frozen=True):
-    """Scenario that is recommended now, for these skills."""
+    """Recommended scenario and the skills for which it is recommended."""
 
     scenario: str
     skills: tuple[Skill, ...]
-    """Skills, longest due first; in a new scenario in its order."""
+    """Due skills, the longest due first; for unpracticed skills, the order of the scenario."""
     due_time: datetime | None
-    """Due time of the skill that became due first; None means the skills were never practiced."""
+    """Time at which the first of the skills became due; None if the skills were never practiced."""
 
 
 def recommend_drills(
     runs: Sequence[PracticedRun], courses: Sequence[DrillCandidate], current_time: datetime
 ) -> list[Recommendation]:
-    """Recommend drills with reasons, the most urgent first: few scenarios that cover all due skills.
+    """Recommend as few scenarios as possible that cover all due skills, the most urgent first.
 
-    Among equally useful scenarios, the one played longest ago or never comes first, then the easier one. Then
-    follow up to NEW_SHOWN drills with unpracticed skills, the easiest first.
+    Among scenarios that cover equally many due skills, the order is: never played, played longest ago,
+    easier. Up to NEW_SHOWN drills with unpracticed skills follow, the easiest first.
     """
     trained = {course.name: course.skills for course in courses}
     skill_estimates = estimate_skills(runs, trained, current_time)
@@ -78,7 +80,7 @@ def recommend_drills(
 def _select_new_drills(
     courses: Sequence[DrillCandidate], untried_skills: set[str], excluded_names: set[str]
 ) -> list[Recommendation]:
-    """Return the easiest scenarios for untried skills, each for different ones."""
+    """Return the easiest scenarios for untried skills; no two of them are chosen for the same skill."""
     recommendations: list[Recommendation] = []
     remaining_skills = set(untried_skills)
     easiest_first = sorted(courses, key=lambda c: c.difficulty)

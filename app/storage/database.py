@@ -1,4 +1,4 @@
-"""Opening of the profile's SQLite file: lock, check, and migration to the newest schema."""
+"""Opening of the profile's SQLite file: locking, validation, and migration to the newest schema."""
 
 import sqlite3
 import sys
@@ -25,14 +25,17 @@ from app.words.language import tr
 NETWORK_SYSTEMS: Final = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "ceph", "lustre", "fuse.sshfs", "fuse.glusterfs", "davfs"}
 )  # fmt: skip
-"""File systems on other computers. Not 9p: virtual machines access their own disks through it."""
+"""Network file systems. 9p is not included, because virtual machines use it to access their own disks."""
 MOUNTS: Final = Path("/proc/self/mountinfo")
 DRIVE_REMOTE: Final = 4
 """GetDriveTypeW: "The drive is a remote (network) drive"."""
 
 
 def find_network_system(folder: Path) -> str | None:
-    """Return the kind of network drive on which *folder* is or will be; None for a local disk or if unknown."""
+    """Return the kind of network drive that contains, or will contain, *folder*.
+
+    The result is None for a local disk or if unknown.
+    """
     path = folder.absolute()
     if sys.platform == "win32":
         return _get_windows_drive(path)
@@ -45,9 +48,9 @@ def find_network_system(folder: Path) -> str | None:
 
 
 def _find_mount_kind(folder: Path, mounts: str) -> str | None:
-    """Return the file system of the innermost mount point around *folder*.
+    """Return the file system of the innermost mount point that contains *folder*.
 
-    If several file systems are mounted there, the last one counts, because it covers the others.
+    If several file systems are mounted at this point, the last one counts, because it covers the others.
     """
     best, kind = -1, None
     for line in mounts.splitlines():
@@ -76,7 +79,8 @@ _NO_DATE: Final = (
     "(strftime('%s', {0}) IS NULL"
     " OR strftime('%Y-%m-%d %H:%M:%S', substr({0}, 1, 19), '+0 days') IS NOT substr({0}, 1, 19))"
 )
-"""Condition for an invalid date. Adding no days turns 31 February into 3 March, which differs from the stored text.
+"""SQL condition that is true for an invalid date. SQLite turns 31 February plus 0 days into 3 March, which
+differs from the stored text.
 
 The fraction of the second is excluded, because SQLite rounds 59.9996 s up to the next minute.
 """
@@ -88,16 +92,17 @@ _WRONG: Final = {
     str: "typeof({0}) <> 'text'",
     datetime: _NO_DATE,
 }
-"""Type of a column -> condition for a value of another type."""
+"""Type of a column -> SQL condition that is true for a value of another type."""
 _IN_PLAY: Final = f"run_id IN (SELECT id FROM run WHERE status = '{RUNNING}')"
-"""Condition for the checked rows of long tables: rows of runs in play.
+"""SQL condition that selects the rows of unfinished runs. In long tables, only these rows are checked at the
+start.
 
 Other rows are checked only on request.
 """
 
 
 def list_foreign_objects(connection: sqlite3.Connection) -> list[str]:
-    """Return triggers, views and virtual tables; a valid profile has none."""
+    """Return the names of triggers, views and virtual tables. A valid profile has none."""
     cursor = connection.execute(
         "SELECT type || ' ' || name FROM sqlite_master "
         "WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%' ORDER BY 1"
@@ -106,7 +111,7 @@ def list_foreign_objects(connection: sqlite3.Connection) -> list[str]:
 
 
 def find_schema_faults(connection: sqlite3.Connection) -> Iterator[str]:
-    """Yield the differences from the newest version's schema and value types."""
+    """Yield the differences from the schema and the value types of the newest version."""
     missing = [
         name for name, columns in TABLES.items() if not columns.keys() <= _list_columns(connection, name)
     ]
@@ -137,25 +142,27 @@ FILE_NAME: Final = "profile.sqlite"
 APPLICATION_ID: Final = 0x4D524452
 """'MRDR' in the file's header, which distinguishes a profile from other SQLite databases."""
 BUSY_TIMEOUT_MS: Final = 1_000
-"""Time limit for a lock. A second instance never releases its lock, so this only covers an instance that is ending."""
+"""Time limit for acquiring the lock. A second running instance never releases its lock, so the wait helps
+only while another instance is ending.
+"""
 SIDE_FILE_SUFFIXES: Final = ("-wal", "-journal", "-shm")
-"""Suffixes of SQLite's additional files."""
+"""Suffixes of the files that SQLite creates next to a database."""
 BACKUPS_MAX: Final = 3
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 
 class ProfileDatabase(Struct, frozen=True):
-    """An open profile."""
+    """Open database of a profile."""
 
     file: Path
     connection: sqlite3.Connection
     identity: tuple[int, int] | None
-    """Identity (device, inode) of the file that was opened under this name."""
+    """(device, inode) of the opened file; None if the file was missing."""
 
     @contextmanager
     def run_transaction(self) -> Iterator[sqlite3.Connection]:
-        """Run a transaction; errors of file and disk become StorageProblems."""
-        # a file that was replaced is written to, but never found again
+        """Run a transaction. Errors of the file or disk become StorageErrors."""
+        # writes to a moved or replaced file would succeed, but nobody would find the data again
         if _read_identity(self.file) != self.identity:
             raise build_missing_error(self.file)
         with _translate_errors(self.file):
@@ -210,9 +217,9 @@ def list_backup_files(file: Path) -> list[Path]:
 
 
 def write_backup(connection: sqlite3.Connection, file: Path) -> Path:
-    """Copy the open database to the newest backup; older ones are renumbered and the oldest is deleted.
+    """Copy the open database to the newest backup. Older backups are renumbered, and the oldest is deleted.
 
-    Numbers instead of dates, because a changed clock must not make the wrong one the oldest.
+    Backups have numbers instead of dates, because a changed clock could make the wrong backup the oldest.
     """
     unfinished = file.with_name(f"{file.stem}-backup-unfinished{file.suffix}")
     unfinished.unlink(missing_ok=True)
@@ -228,6 +235,10 @@ def write_backup(connection: sqlite3.Connection, file: Path) -> Path:
 
 @contextmanager
 def _translate_errors(file: Path) -> Iterator[None]:
+    """Convert SQLite's errors inside the `with` block to StorageErrors.
+
+    Errors in the program's SQL pass unchanged.
+    """
     try:
         yield
     except sqlite3.Error as error:
@@ -240,14 +251,17 @@ def _translate_errors(file: Path) -> Iterator[None]:
 
 
 def _connect(file: Path) -> sqlite3.Connection:
-    ended_badly = file.with_name(file.name + "-wal").exists()  # SQLite removes it when the last user closes
+    ended_badly = file.with_name(
+        file.name + "-wal"
+    ).exists()  # SQLite removes this file when the last connection closes
     connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
-    # A flipped bit that breaks UTF-8 is read as another character, so that the journal's checksum names the
-    # run.
+    # Invalid UTF-8, for example after a flipped bit, is read as a replacement character. Then the journal's
+    # checksum fails and names the damaged run.
     connection.text_factory = lambda raw: raw.decode("utf-8", errors="replace")
     try:
-        # Exclusive: a second instance is refused instead of mixing two drills. WAL then works without shared
-        # memory, which network drives lack. Must come first: a foreign file must not be changed.
+        # With an exclusive lock, a second instance is refused and cannot mix two drills. WAL then works
+        # without shared memory, which network drives lack. This statement must be the first, because a
+        # foreign file must not be changed.
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         _refuse_a_stranger(connection, file)
         keep_private(file)
@@ -285,7 +299,7 @@ def _refuse_a_stranger(connection: sqlite3.Connection, file: Path) -> None:
 
 
 def _raise_for_fault(fault: str | None, file: Path) -> None:
-    """Refuse a damaged profile because of *fault*; None means the profile is valid."""
+    """Raise StorageError for a damaged profile with *fault* as the reason; do nothing if *fault* is None."""
     if fault is not None:
         backups = [backup for backup in list_backup_files(file) if backup.exists()]
         remedy = (
@@ -300,7 +314,7 @@ def _raise_for_fault(fault: str | None, file: Path) -> None:
 
 
 def check_integrity(connection: sqlite3.Connection, pragma: str = "integrity_check") -> list[str]:
-    """Return the errors that SQLite finds by `quick_check` or the thorough `integrity_check`."""
+    """Return the errors that SQLite finds with the fast `quick_check` or the thorough `integrity_check`."""
     try:
         results = [row[0] for row in connection.execute(f"PRAGMA {pragma}")]
     except sqlite3.DatabaseError as error:  # damage that even the integrity check cannot read
@@ -311,7 +325,10 @@ def check_integrity(connection: sqlite3.Connection, pragma: str = "integrity_che
 
 
 def _read_identity(file: Path) -> tuple[int, int] | None:
-    """Return the identity of a file, which distinguishes it from another file of the same name; None if missing."""
+    """Return the device and inode of a file, which change if another file takes its name.
+
+    The result is None if the file is missing.
+    """
     try:
         status = file.stat()
     except OSError:
@@ -320,14 +337,14 @@ def _read_identity(file: Path) -> tuple[int, int] | None:
 
 
 def parse_revision(migration: Path) -> str:
-    """Return the version of the schema that a file of SQL leads to."""
+    """Return the schema version to which a migration script leads."""
     return migration.stem.partition("_")[0]
 
 
 def _read_revision(connection: sqlite3.Connection) -> str | None:
-    """Return the version of the schema in the file; None before the first table exists.
+    """Return the schema version of the file; None before the first table exists.
 
-    The version table has the name that Alembic gave it in earlier versions of the program.
+    The version table is called alembic_version, because earlier versions of the program used Alembic.
     """
     tables = connection.execute("SELECT name FROM sqlite_master WHERE name = 'alembic_version'").fetchall()
     row = connection.execute("SELECT version_num FROM alembic_version").fetchone() if tables else None
@@ -361,7 +378,7 @@ def _migrate(connection: sqlite3.Connection, file: Path) -> None:
 
 
 def _run_migration(connection: sqlite3.Connection, migration: Path) -> None:
-    """Run a file of SQL and write its version down, in one transaction."""
+    """Run a migration script and store its version, in one transaction."""
     script = migration.read_text(encoding="utf-8")
     try:
         connection.executescript(

@@ -1,4 +1,7 @@
-"""Export of a profile as JSON, even from a newer version. It reads a copy and does not change the file."""
+"""Export of a profile as JSON, even from a newer version.
+
+The export reads a copy and does not change the file.
+"""
 
 import json
 import shutil
@@ -15,13 +18,16 @@ from app.words.language import tr
 
 FORMAT: Final = "mirrordrill profile export"
 BYTES_MAX: Final = 2_000_000_000
-"""Maximum bytes of a profile: years of daily drills need some hundred megabytes. Assumed."""
+"""Maximum size of a profile that can be exported, in bytes. Assumed: years of daily drills need some hundred
+megabytes.
+"""
 
 
 def export_profile(file: Path, target: Path) -> int:
     """Write all tables of the profile *file* to *target* and return the number of rows.
 
-    Raises StorageError if it is not a profile, is damaged or cannot be read, or if *target* cannot be written.
+    Raises StorageError if *file* is not a profile, is damaged or cannot be read, or if *target* cannot be
+    written.
     """
     try:
         with (
@@ -47,9 +53,9 @@ def export_profile(file: Path, target: Path) -> int:
 
 
 def _copy_database(file: Path, folder: Path) -> Path:
-    """Return a copy that includes the write-ahead log.
+    """Copy the database with its write-ahead log to *folder* and return the path of the copy.
 
-    Even reading would make SQLite write next to the original.
+    SQLite must not open the original, because it writes files next to a database even to read it.
     """
     copy = folder / "copy.sqlite"
     log = file.with_name(file.name + "-wal")
@@ -94,7 +100,7 @@ def _refuse_invalid_copy(copy: sqlite3.Connection, file: Path) -> None:
 
 
 def _list_tables(copy: sqlite3.Connection) -> list[str]:
-    """Return ordinary tables only: a view or virtual table could run code of another program."""
+    """Return the names of ordinary tables. A view or virtual table could run another program's code."""
     cursor = copy.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name")
     return [name for name, sql in cursor if sql and "VIRTUAL" not in sql.upper()[:20]]
 

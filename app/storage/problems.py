@@ -1,4 +1,4 @@
-"""Problems of the profile's file or disk, each as one sentence for users."""
+"""Errors of the profile's file or disk as sentences for users, and the mark that detects lost journal lines."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ from engine.tables import read_table
 
 
 class ProblemKind(Enum):
-    """Kind of a problem, for callers that distinguish problems. The sentence is for people."""
+    """Kind of a storage problem, for callers that handle kinds differently."""
 
     CANNOT_OPEN = "cannot open"
     READ_ONLY = "read only"
@@ -31,7 +31,7 @@ class ProblemKind(Enum):
 
 
 class StorageError(Exception):
-    """File or disk has failed. `str()` is one sentence that names the file and the remedy."""
+    """Failure of the profile's file or disk. `str()` returns one sentence that names the file and the remedy."""
 
     def __init__(self, kind: ProblemKind, sentence: str) -> None:
         super().__init__(sentence)
@@ -46,7 +46,7 @@ def refuse_special_files(*files: Path) -> None:
 
 
 def build_missing_error(file: Path) -> StorageError:
-    """Build the error of an open profile whose file has moved."""
+    """Build the error for an open profile whose file was moved or removed."""
     sentence = tr(
         "The profile {file} was moved or removed while Mirrordrill was running. Your latest "
         "actions are not saved. Restore the file, or restart Mirrordrill."
@@ -58,22 +58,24 @@ _BY_SQLITE_CODE: Final = {
     getattr(sqlite3, row["code"]): (ProblemKind[row["kind"]], row["text"])
     for row in read_table("app.storage", "sqlite_errors.tsv")
 }
-"""Result code of SQLite -> kind and text. SQLITE_IOERR_LOCK means an exclusive lock on a read-only file."""
+"""Result code of SQLite -> kind and text. SQLITE_IOERR_LOCK occurs for an exclusive lock on a read-only file."""
 
 
 _OTHER_TABLES = re.compile(r"no such (table|column)|already exists|duplicate column|has no column")
-"""SQLite's messages if the tables do not match the file's version. A bug of the program would fail in every test."""
+"""SQLite's messages for tables that do not match the file's version. Tests exclude that the program's SQL is
+the cause.
+"""
 
 
 def build_problem(error: BaseException | None, file: Path) -> StorageError | None:
-    """Return the problem for an SQLite *error*; None if the error is a defect of the program."""
+    """Return the StorageError for an SQLite *error*; None if the error is a defect of the program."""
     if not isinstance(error, sqlite3.Error):
         return None
-    code = getattr(error, "sqlite_errorcode", None)  # missing if the driver itself raised the error
+    code = getattr(error, "sqlite_errorcode", None)  # Python's driver raises errors without a code
     if code is None:
         return None
     if code == sqlite3.SQLITE_ERROR and _OTHER_TABLES.search(str(error)):
-        code = sqlite3.SQLITE_CORRUPT  # the profile was changed by another program
+        code = sqlite3.SQLITE_CORRUPT  # another program has changed the profile
     problem = _BY_SQLITE_CODE.get(code) or _BY_SQLITE_CODE.get(
         code & 0xFF
     )  # the low byte is the primary code
@@ -86,11 +88,14 @@ def build_problem(error: BaseException | None, file: Path) -> StorageError | Non
 NAME: Final = "journal.mark"
 _FORM: Final = re.compile(rb"run (\d{1,18}) lines (\d{1,18})\s*\Z")
 _SIZE: Final = 64
-"""Constant size in bytes, so that a full disk has space for it."""
+"""Size of the mark in bytes. The size is constant, so that the mark can be overwritten even on a full disk."""
 
 
 class Mark(Struct, frozen=True):
-    """Newest run ID and its number of stored lines, kept outside the database to detect lost lines."""
+    """Newest run and the number of its stored lines.
+
+    A file outside the database keeps it, to detect lost lines.
+    """
 
     run_id: int
     lines: int
@@ -99,7 +104,7 @@ class Mark(Struct, frozen=True):
 def write(folder: Path, run_id: int, lines: int) -> None:
     """Store the number of lines of the run.
 
-    The lines are already in the database, so an error here does no harm.
+    Errors are ignored, because the lines are already in the database.
     """
     if is_special_file(folder / NAME):
         return

@@ -1,4 +1,7 @@
-"""Access to all stored data. Every call is one transaction, which is on disk when it returns."""
+"""Access to all stored data of a learner.
+
+Each call is one transaction, which is on disk when the call returns.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +28,13 @@ def open_profile(folder: Path | None = None) -> Profile:
 
 
 GOALS_MET: Final = SettingKey("runs/goals_met", "{}")
-"""JSON: run -> [met goals, all goals]."""
+"""JSON: run ID -> [number of met goals, number of all goals]."""
 RUNS_WITH_GOALS_MAX: Final = 100
-"""Number of latest runs whose goals are kept."""
+"""Number of latest runs for which the numbers of goals are kept."""
 
 
 class Profile:
-    """Runs, results, drafts and settings of a learner. Use it only in the thread that opened it.
+    """Runs, results, drafts and settings of a learner. Only the thread that opened the profile may use it.
 
     Any call may raise StorageError: the disk is full, read-only or broken.
     """
@@ -55,10 +58,10 @@ class Profile:
         journal: Sequence[JournalLine] = (),
         tick: int = 0,
     ) -> RunId:
-        """Record a new run, unfinished until `finish` or `abandon`.
+        """Record a new run. The run stays unfinished until `finish` or `abandon`.
 
-        A run in progress is recorded with its *journal* and current *tick*, or not at all. Raises ValueError
-        unless 0 <= *seed* < 2**63.
+        If the run is already in progress, pass its *journal* and current *tick*; all is stored in one
+        transaction. Raises ValueError unless 0 <= *seed* < 2**63.
         """
         with self._database.run_transaction() as db:
             run_id = runs.create_run(
@@ -78,20 +81,23 @@ class Profile:
         return run_id
 
     def append(self, run_id: RunId, tick: int, line: str) -> None:
-        """Write one input line. When this returns it survives a power cut, so show its effect only then."""
+        """Store one input line.
+
+        After this call returns, the line survives a power failure, so show its effect only then.
+        """
         with self._database.run_transaction() as db:
             lines = runs.append_lines(db, run_id, tick, line)
         problems.write(self.file.parent, run_id, lines)
 
     def store_hash(self, run_id: RunId, tick: int, state_hash: str) -> None:
-        """Store the world's hash at *tick*; a resumed run is compared with it."""
+        """Store the hash of the world at *tick*. A resumed run must have the same hash at this tick."""
         with self._database.run_transaction() as db:
             runs.store_hash(db, run_id, tick, state_hash)
 
     def store_position(self, run_id: RunId, tick: int) -> None:
-        """Store that *tick* was reached.
+        """Store that the run has reached *tick*.
 
-        This survives a crash of the process; a power failure may lose the latest values.
+        The value survives a crash of the process. A power failure may lose the latest values.
         """
         with self._suspend_synchronization(), self._database.run_transaction() as db:
             runs.store_position(db, run_id, tick)
@@ -99,21 +105,21 @@ class Profile:
     def finish(
         self, run_id: RunId, tick: int, state_hash: str, report_json: str, score: float | None
     ) -> None:
-        """End a run with its report and score (0-100, None if nothing is scored).
+        """End a run with its report and score (0 to 100; None if nothing is scored).
 
-        The report is that of `run --json`: its "availability" contains the total downtime_s and
+        The report has the form of `run --json`. Its "availability" contains the total downtime_s and
         lost_transactions.
         """
         with self._database.run_transaction() as db:
             results.store_result(db, run_id, tick, state_hash, report_json, score)
 
     def abandon(self, run_id: RunId) -> None:
-        """End a run without a result; its journal stays."""
+        """End a run without a result. Its journal remains stored."""
         with self._database.run_transaction() as db:
             runs.abandon_run(db, run_id)
 
     def delete_finished(self, run_ids: Iterable[RunId]) -> None:
-        """Delete finished runs, all or none. Raises ValueError if one of them is not finished."""
+        """Delete finished runs, all or none. Raises ValueError if one of the runs is not finished."""
         doomed = list(run_ids)
         with self._database.run_transaction() as db:
             for run_id in doomed:
@@ -121,15 +127,15 @@ class Profile:
             mark = problems.read(self.file.parent)
             if (
                 mark is not None and mark.run_id in doomed
-            ):  # before the end: otherwise it would be missing at the next start
+            ):  # inside the transaction: a mark without its run would be reported as a lost run at the next start
                 problems.remove(self.file.parent)
         if self._stored_mark is not None and self._stored_mark.run_id in doomed:
             self._stored_mark = None
 
     def list_unfinished_runs(self) -> list[UnfinishedRun]:
-        """Return the runs of killed processes, newest first; of a tree only the newest.
+        """Return the unfinished runs of killed processes, newest first; only the newest run of each tree.
 
-        To resume one, append to its ID.
+        To resume a run, append lines to its ID.
         """
         with self._database.run_transaction() as db:
             superseded_runs = runs.find_superseded_runs(db)
@@ -140,7 +146,7 @@ class Profile:
             ]
 
     def store_goals(self, run_id: RunId, met_count: int, total: int) -> None:
-        """Store how many goals of a run are met, for the offer to continue it."""
+        """Store the number of met goals of a run. The offer to continue the run shows this number."""
         kept_goals = {
             key: value for key, value in self._read_goals().items() if int(key) > run_id - RUNS_WITH_GOALS_MAX
         }
@@ -159,19 +165,19 @@ class Profile:
             return {}
 
     def find_lost_runs(self) -> list[str]:
-        """Return a message if the last run in progress is missing in the database; empty otherwise."""
+        """Return a message if the last run in progress is missing from the database; otherwise an empty list."""
         if self._stored_mark is None:
             return []
         with self._database.run_transaction() as db:
             return runs.find_lost_runs(db, self._stored_mark)
 
     def read_journal(self, run_id: RunId) -> tuple[JournalLine, ...]:
-        """Return the input lines of any run, in their order."""
+        """Return the input lines of a run in order."""
         with self._database.run_transaction() as db:
             return runs.read_journal(db, run_id)
 
     def find_last_run(self) -> RunId | None:
-        """Return the number of the run that was started last; None before the first run."""
+        """Return the ID of the run that was started last; None before the first run."""
         with self._database.run_transaction() as db:
             return runs.find_last_run_id(db)
 
@@ -181,17 +187,17 @@ class Profile:
             return results.list_finished_runs(db)
 
     def list_answers(self) -> list[Row]:
-        """Return the questions of all finished runs that have an answer with a confidence."""
+        """Return the answered questions of all finished runs for which the learner stated a confidence."""
         with self._database.run_transaction() as db:
             return results.list_answers(db)
 
     def find_best_run(self, scenario_name: str) -> ResultRow | None:
-        """Return the best scored run of a scenario: most points, then least downtime."""
+        """Return the best run of a scenario: most points, then shortest downtime. Rewound runs do not count."""
         with self._database.run_transaction() as db:
             return results.find_best_run(db, scenario_name)
 
     def has_run_with_state(self, state_hash: str) -> bool:
-        """Return whether a run of this profile ended in that state."""
+        """Return whether a run of this profile ended in the state with this hash."""
         with self._database.run_transaction() as db:
             return results.has_run_with_state(db, state_hash)
 
@@ -201,62 +207,71 @@ class Profile:
             return results.read_report(db, run_id)
 
     def find_contradictions(self, run_id: RunId) -> list[str]:
-        """Return the contradictions in a finished run's record, as sentences; empty if there are none."""
+        """Return the contradictions in the stored data of a finished run, as sentences.
+
+        The result is empty if there are none.
+        """
         with self._database.run_transaction() as db:
             return results.list_altered_runs(db, run_id)
 
     def has_run_of(self, scenario_name: str) -> bool:
-        """Return whether a run of that scenario was ever started."""
+        """Return whether a run of this scenario was ever started."""
         with self._database.run_transaction() as db:
             return runs.has_run_of(db, scenario_name)
 
     def list_started_scenarios(self) -> frozenset[str]:
-        """Return names of the scenarios of which a run was ever begun."""
+        """Return the names of all scenarios of which a run was ever started."""
         with self._database.run_transaction() as db:
             return runs.list_started_scenarios(db)
 
     def read_scenario_text(self, run_id: RunId) -> str:
-        """Return the scenario file that a run was played with."""
+        """Return the text of the scenario file with which a run was played."""
         with self._database.run_transaction() as db:
             return runs.read_scenario_text(db, run_id)
 
     def store_branch(
         self, run_id: RunId, tree_id: RunId, parent_id: RunId | None, name: str, tick: int, inputs: int
     ) -> None:
-        """Record that a run left its parent at *tick* and shares *inputs* lines; also renames a branch."""
+        """Store that a run branched off from its parent at *tick*, or rename a branch.
+
+        *inputs*: number of journal lines that the run shares with its parent.
+        """
         with self._database.run_transaction() as db:
             runs.store_branch(db, run_id, tree_id, parent_id, name, tick, inputs)
 
     def remove_branch(self, run_id: RunId) -> None:
-        """Take a run out of its tree."""
+        """Remove a run from its tree. The run itself remains stored."""
         with self._database.run_transaction() as db:
             runs.remove_branch(db, run_id)
 
     def list_branches(self, run_id: RunId) -> list[StoredBranch]:
-        """Return the runs of the tree to which a run belongs, parents first; empty without a tree."""
+        """Return the runs of the tree to which a run belongs, parents first; empty if the run has no tree."""
         with self._database.run_transaction() as db:
             return runs.list_branches(db, run_id)
 
     def store_reflection(self, run_id: RunId, reflection: Reflection) -> None:
-        """Save the person's reflection on a run, made before its points were shown."""
+        """Store the learner's reflection on a run, which was written before the points were shown."""
         with self._database.run_transaction() as db:
             runs.store_reflection(db, run_id, reflection)
 
     def read_reflection(self, run_id: RunId) -> Reflection | None:
-        """Return the reflection; None if the person was not asked or skipped it."""
+        """Return the reflection; None if the learner was not asked or skipped the questions."""
         with self._database.run_transaction() as db:
             return runs.read_reflection(db, run_id)
 
     def find_faults(self) -> list[str]:
-        """Return everything wrong with the stored data, by SQLite's full check and the journals' checksums."""
+        """Return everything that is wrong with the stored data.
+
+        SQLite's full check and the journals' checksums find the faults.
+        """
         problems_found = check_integrity(self._database.connection)
-        if not problems_found:  # reading rows of a broken file is useless
+        if not problems_found:  # the rows of a broken file cannot be read reliably
             with self._database.run_transaction() as db:
                 problems_found = [*runs.list_damaged_runs(db), *results.list_altered_runs(db)]
         return problems_found
 
     def close(self) -> None:
-        """Close the file. A missing close loses nothing, but the next start checks the whole file."""
+        """Close the file. Without this call nothing is lost, but the next start checks the whole file."""
         self._database.connection.close()
 
     def __enter__(self) -> Self:
@@ -269,7 +284,10 @@ class Profile:
 
     @contextmanager
     def _suspend_synchronization(self) -> Iterator[None]:
-        """Commit without waiting for the disk, for frequent writes of which a loss does little harm."""
+        """Commit inside the `with` block without waiting for the disk.
+
+        This is for frequent writes whose loss does little harm.
+        """
         self._database.connection.execute("PRAGMA synchronous = NORMAL")
         try:
             yield

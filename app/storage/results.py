@@ -1,4 +1,4 @@
-"""Results of runs, for the history page and the learner's best."""
+"""Results of finished runs, for the history page and the learner's best scores."""
 
 import json
 import sqlite3
@@ -28,7 +28,7 @@ class ResultRow(Struct, frozen=True):
     downtime_s: float
     lost_transactions: int
     retried: bool
-    """True if the run was rewound or began at a moment of an earlier run."""
+    """True if the run was rewound, or began at a time inside an earlier run."""
     hints: int
     """Number of opened hint layers."""
     played_s: float
@@ -43,7 +43,10 @@ class ScenarioResults(Struct, frozen=True):
 
     @property
     def best(self) -> ResultRow | None:
-        """Most points without a rewind; among equals the shortest downtime, then the earliest."""
+        """Run with the most points and no rewind.
+
+        Among equal runs, the shortest downtime counts, then the earliest.
+        """
         runs = [run for run in self.runs if run.score is not None and not run.retried]
         return min(runs, key=lambda run: (-(run.score or 0.0), run.downtime_s, run.run_id), default=None)
 
@@ -54,7 +57,10 @@ class ScenarioResults(Struct, frozen=True):
 
 
 def compute_records(newest_first: Iterable[ResultRow]) -> dict[str, ScenarioResults]:
-    """Return the record of each finished scenario, from rows in the form of `list_finished_runs`."""
+    """Return scenario -> results, for each scenario with a finished run.
+
+    The rows come from `list_finished_runs`.
+    """
     runs: dict[str, list[ResultRow]] = {}
     for row in newest_first:
         runs.setdefault(row.scenario_name, []).append(row)
@@ -97,7 +103,10 @@ def list_finished_runs(db: sqlite3.Connection) -> list[ResultRow]:
 
 
 def find_best_run(db: sqlite3.Connection, scenario_name: str) -> ResultRow | None:
-    """Return the run with the most points and no rewind; among equals the shortest downtime, then the earliest."""
+    """Return the run with the most points and no rewind.
+
+    Among equal runs, the shortest downtime counts, then the earliest run.
+    """
     row = db.execute(
         f"{_RESULTS} WHERE scenario_name = ? AND score IS NOT NULL AND NOT retried"
         " ORDER BY score DESC, downtime_s, run_id LIMIT 1",
@@ -107,24 +116,24 @@ def find_best_run(db: sqlite3.Connection, scenario_name: str) -> ResultRow | Non
 
 
 def has_run_with_state(db: sqlite3.Connection, state_hash: str) -> bool:
-    """Return whether any run ended in that state."""
+    """Return whether any run ended in the state with this hash."""
     cursor = db.execute("SELECT 1 FROM result WHERE state_hash = ? LIMIT 1", (state_hash,))
     return cursor.fetchone() is not None
 
 
 def list_answers(db: sqlite3.Connection) -> list[Row]:
-    """Return the rows of `questions` with a confidence in all reports of runs without a rewind."""
+    """Return the rows of `questions` that have a confidence, from the reports of all runs without a rewind."""
     query = "SELECT report_json FROM result WHERE NOT retried AND instr(report_json, ?) ORDER BY run_id"
     rows: list[Row] = []
     for row in db.execute(query, ('"sure_percent"',)):
-        with suppress(ValueError, TypeError, KeyError):  # the row was changed by hand
+        with suppress(ValueError, TypeError, KeyError):  # somebody has edited the stored report
             questions = json.loads(row["report_json"])["questions"]
             rows += [question for question in questions if 0.0 <= question.get("sure_percent", -1.0) <= 100.0]
     return rows
 
 
 def read_report(db: sqlite3.Connection, run_id: RunId) -> str:
-    """Return the JSON report of a finished run. LookupError if it is not finished."""
+    """Return the JSON report of a finished run. Raises LookupError if the run is not finished."""
     row = db.execute("SELECT report_json FROM result WHERE run_id = ?", (run_id,)).fetchone()
     if row is None:
         raise LookupError(f"run {run_id} has no report")
@@ -132,9 +141,9 @@ def read_report(db: sqlite3.Connection, run_id: RunId) -> str:
 
 
 def list_altered_runs(db: sqlite3.Connection, run_id: RunId | None = None) -> list[str]:
-    """Return a message for each finished run (or *run_id*) whose record contradicts itself.
+    """Return a message for each finished run (or only *run_id*) whose stored data contradict each other.
 
-    Only a replay shows whether a report follows from its inputs.
+    Only a replay can show whether a report follows from the inputs.
     """
     rows = db.execute(
         "SELECT * FROM run JOIN result ON run_id = id WHERE id = ? OR ? IS NULL ORDER BY id", (run_id, run_id)
@@ -148,7 +157,7 @@ def list_altered_runs(db: sqlite3.Connection, run_id: RunId | None = None) -> li
 
 
 def _list_contradictions(row: sqlite3.Row) -> list[str]:
-    """Return the parts of a run's rows that contradict its report."""
+    """Return the stored values of a run that contradict its report."""
     try:
         report = json.loads(row["report_json"])
     except ValueError:

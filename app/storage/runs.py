@@ -1,4 +1,4 @@
-"""Runs and their journals: all that an exact replay needs."""
+"""Runs and their journals, which contain everything that an exact replay needs."""
 
 import sqlite3
 from datetime import datetime
@@ -17,14 +17,14 @@ RunId = NewType("RunId", int)
 
 
 class JournalLine(Struct, frozen=True):
-    """Tick and text of an input line."""
+    """Input line with its tick."""
 
     tick: int
     text: str
 
 
 class CheckpointHash(Struct, frozen=True):
-    """Tick and hash of a checkpoint."""
+    """Hash of the world's state at a tick."""
 
     tick: int
     state_hash: str
@@ -46,11 +46,11 @@ class UnfinishedRun(Struct, frozen=True):
     lines: tuple[JournalLine, ...]
     checkpoints: tuple[CheckpointHash, ...]
     problem: str | None
-    """Reason, as a sentence, for which the run cannot be resumed; None if it can."""
+    """Reason why the run cannot be resumed, as a sentence; None if the run can be resumed."""
 
 
 TICK_MAX: Final = 100_000_000
-"""Last possible tick, a million seconds: a replay to a corrupted tick far beyond would never end."""
+"""Last valid tick, a million seconds. Without this limit, a corrupted tick could make a replay endless."""
 
 
 def create_run(
@@ -63,7 +63,7 @@ def create_run(
     engine_version: str,
     mode: str,
 ) -> RunId:
-    """Store a new run; return its number."""
+    """Store a new run and return its ID."""
     if not 0 <= seed < 2**63:
         raise ValueError(f"seed {seed} is not in 0 ... 2**63 - 1, the range that the profile can store")
     row = (scenario_name, scenario_text, scenario_hash, seed, engine_version, mode, RUNNING, format_utc_now())
@@ -76,7 +76,7 @@ def create_run(
 
 
 def append_lines(db: sqlite3.Connection, run_id: RunId, tick: int, text: str) -> int:
-    """Append lines; return the number of lines of the run."""
+    """Append the line *text* to the journal and return the new number of lines of the run."""
     store_position(db, run_id, tick)
     run = db.execute("SELECT line_count, line_chain FROM run WHERE id = ?", (run_id,)).fetchone()
     count: int = run["line_count"] + 1
@@ -89,9 +89,9 @@ def append_lines(db: sqlite3.Connection, run_id: RunId, tick: int, text: str) ->
 
 
 def store_position(db: sqlite3.Connection, run_id: RunId, tick: int) -> None:
-    """Record that an unfinished run reached *tick*.
+    """Store that an unfinished run has reached *tick*.
 
-    Raises ValueError if it has ended: its history would change.
+    Raises ValueError if the run has ended, because its history must not change.
     """
     status = read_status(db, run_id)
     if status != RUNNING:
@@ -100,7 +100,7 @@ def store_position(db: sqlite3.Connection, run_id: RunId, tick: int) -> None:
 
 
 def store_hash(db: sqlite3.Connection, run_id: RunId, tick: int, state_hash: str) -> None:
-    """Store the world's hash at a tick."""
+    """Store the hash of the world at a tick."""
     store_position(db, run_id, tick)
     db.execute(
         "REPLACE INTO checkpoint (run_id, tick, state_hash) VALUES (?, ?, ?)", (run_id, tick, state_hash)
@@ -108,7 +108,10 @@ def store_hash(db: sqlite3.Connection, run_id: RunId, tick: int, state_hash: str
 
 
 def end_run(db: sqlite3.Connection, run_id: RunId, tick: int, status: str) -> None:
-    """End a run that was at *tick*: FINISHED or ABANDONED. ValueError if it has ended."""
+    """End a run at *tick* with the status FINISHED or ABANDONED.
+
+    Raises ValueError if the run has already ended.
+    """
     store_position(db, run_id, tick)
     db.execute("UPDATE run SET status = ? WHERE id = ?", (status, run_id))
 
@@ -119,7 +122,7 @@ def abandon_run(db: sqlite3.Connection, run_id: RunId) -> None:
 
 
 def read_status(db: sqlite3.Connection, run_id: RunId) -> str:
-    """Return the status. Raises LookupError for an unknown run."""
+    """Return the status of a run. Raises LookupError for an unknown run."""
     row = db.execute("SELECT status FROM run WHERE id = ?", (run_id,)).fetchone()
     if row is None:
         raise LookupError(f"there is no run {run_id}")
@@ -127,13 +130,13 @@ def read_status(db: sqlite3.Connection, run_id: RunId) -> str:
 
 
 def list_unfinished_runs(db: sqlite3.Connection, mark: Mark | None = None) -> list[UnfinishedRun]:
-    """Return runs that can be resumed, newest first; a run shorter than its *mark* has a problem."""
+    """Return the unfinished runs, newest first. A run with fewer lines than its *mark* has a `problem`."""
     runs = db.execute("SELECT * FROM run WHERE status = ? ORDER BY id DESC", (RUNNING,)).fetchall()
     return [_read_run(db, run, mark) for run in runs]
 
 
 def find_lost_runs(db: sqlite3.Connection, mark: Mark) -> list[str]:
-    """Return a sentence if the marked run is missing altogether."""
+    """Return a sentence if the run of *mark* is missing from the database; otherwise an empty list."""
     if db.execute("SELECT 1 FROM run WHERE id = ?", (mark.run_id,)).fetchone():
         return []
     return [
@@ -145,13 +148,13 @@ def find_lost_runs(db: sqlite3.Connection, mark: Mark) -> list[str]:
 
 
 def has_run_of(db: sqlite3.Connection, scenario_name: str) -> bool:
-    """Return whether a run of that scenario was ever started."""
+    """Return whether a run of this scenario was ever started."""
     cursor = db.execute("SELECT 1 FROM run WHERE scenario_name = ? LIMIT 1", (scenario_name,))
     return cursor.fetchone() is not None
 
 
 def list_started_scenarios(db: sqlite3.Connection) -> frozenset[str]:
-    """Return names of the scenarios of which a run was ever begun."""
+    """Return the names of all scenarios of which a run was ever started."""
     return frozenset(row["scenario_name"] for row in db.execute("SELECT DISTINCT scenario_name FROM run"))
 
 
@@ -164,7 +167,7 @@ def read_scenario_text(db: sqlite3.Connection, run_id: RunId) -> str:
 
 
 def find_last_run_id(db: sqlite3.Connection) -> RunId | None:
-    """Return the number of the run that was started last; None before the first run."""
+    """Return the ID of the run that was started last; None before the first run."""
     (last_run_id,) = db.execute("SELECT max(id) FROM run").fetchone()
     return None if last_run_id is None else RunId(last_run_id)
 
@@ -176,7 +179,7 @@ def read_journal(db: sqlite3.Connection, run_id: RunId) -> tuple[JournalLine, ..
 
 
 def list_damaged_runs(db: sqlite3.Connection) -> list[str]:
-    """Return a message for each run whose journal was changed."""
+    """Return a message for each run whose journal fails its checksum."""
     runs = db.execute("SELECT id, scenario_name, seed, tick, line_count, line_chain FROM run").fetchall()
     problems = [_find_problem(run, read_journal(db, RunId(run["id"]))) for run in runs]
     return [problem for problem in problems if problem]
@@ -203,14 +206,14 @@ def _read_run(db: sqlite3.Connection, run: sqlite3.Row, mark: Mark | None) -> Un
 
 
 def _extend_chain(chain: int, tick: int, text: str) -> int:
-    """Return the chain's next value: the CRC of everything so far and this line."""
+    """Return the checksum (CRC-32) of the lines so far, *chain*, extended by this line."""
     return crc32(f"{tick} {text}\n".encode(), chain)
 
 
 def _find_problem(run: sqlite3.Row, lines: tuple[JournalLine, ...], minimum_lines: int = 0) -> str | None:
-    """Return the problem of a journal that was changed; None if it is intact.
+    """Return a sentence if the journal was changed or has lost lines; None if the journal is intact.
 
-    A changed journal is refused, because its replay would be another drill without a warning.
+    A changed journal is refused, because its replay would be a different run without any warning.
     """
     subject = tr("The journal of run {id} ({scenario})").format(id=run["id"], scenario=run["scenario_name"])
     line_count = max(run["line_count"], minimum_lines)
@@ -231,8 +234,8 @@ def _find_problem(run: sqlite3.Row, lines: tuple[JournalLine, ...], minimum_line
 def delete_finished(db: sqlite3.Connection, run_id: RunId) -> None:
     """Delete a finished run.
 
-    Runs that branched from it stay complete, as each has its journal from the start. Raises ValueError for an
-    unfinished run, because it can still be continued.
+    Runs that branched off from it stay complete, because each stores its journal from the start. Raises
+    ValueError for an unfinished run, because the run can still be continued.
     """
     status = read_status(db, run_id)
     if status != FINISHED:
@@ -244,9 +247,10 @@ def delete_finished(db: sqlite3.Connection, run_id: RunId) -> None:
 
 
 def _detach_from_tree(db: sqlite3.Connection, run_id: RunId) -> None:
-    """Attach the branches of a run to its parent, at the earlier of the two branch points.
+    """Attach the child branches of a run to its parent, at the earlier of the two branch points.
 
-    Without a parent the eldest branch becomes the first of the tree, as all share its history up to that time.
+    Without a parent, the oldest child becomes the first run of the tree: all children share its history up to
+    the branch point.
     """
     own_branch = db.execute("SELECT * FROM branch WHERE run_id = ?", (run_id,)).fetchone()
     if own_branch is None:
@@ -273,7 +277,7 @@ def _detach_from_tree(db: sqlite3.Connection, run_id: RunId) -> None:
 
 
 def _abandon(db: sqlite3.Connection, run_ids: list[int]) -> None:
-    """Abandon the runs that were superseded by the deleted one, so that the next start does not offer them."""
+    """Mark runs that the deleted run had superseded as abandoned, so that the next start does not offer them."""
     for run_id in run_ids:
         db.execute("UPDATE run SET status = ? WHERE id = ? AND status = ?", (ABANDONED, run_id, RUNNING))
 
@@ -293,20 +297,20 @@ def read_reflection(db: sqlite3.Connection, run_id: RunId) -> Reflection | None:
 
 
 class StoredBranch(Struct, frozen=True):
-    """Stored branch of a tree of runs."""
+    """Run in a tree of runs, with its branch point."""
 
     run_id: RunId
     parent_id: RunId | None
     name: str
     tick: int
-    """Tick at which the branch left its parent."""
+    """Tick at which the run branched off from its parent."""
     inputs: int
-    """Number of lines that it shares with its parent's journal."""
+    """Number of journal lines that the run shares with its parent."""
     mode: str
     until_tick: int
-    """Last tick of the branch's run."""
+    """Last tick of the run."""
     lines: tuple[JournalLine, ...]
-    """Journal from the start, including the common past."""
+    """Journal from the start, including the lines shared with the parent."""
 
 
 def store_branch(
@@ -318,7 +322,7 @@ def store_branch(
     tick: int,
     inputs: int,
 ) -> None:
-    """Store the place of a run in its tree, or its new name."""
+    """Store the position of a run in its tree, or the new name of a branch."""
     db.execute(
         "REPLACE INTO branch (run_id, tree_id, parent_id, name, tick, inputs) VALUES (?, ?, ?, ?, ?, ?)",
         (run_id, tree_id, parent_id, name, tick, inputs),
@@ -331,7 +335,7 @@ def remove_branch(db: sqlite3.Connection, run_id: RunId) -> None:
 
 
 def list_branches(db: sqlite3.Connection, run_id: RunId) -> list[StoredBranch]:
-    """Return the runs of the tree of *run_id*, in the order in which they began; empty without a tree."""
+    """Return the runs of the tree of *run_id* in the order of their start; empty if the run has no tree."""
     cursor = db.execute(
         "SELECT branch.*, run.mode, run.tick AS until_tick FROM branch JOIN run ON run.id = branch.run_id"
         " WHERE tree_id = (SELECT tree_id FROM branch WHERE run_id = ?) ORDER BY run.id",
@@ -353,7 +357,10 @@ def list_branches(db: sqlite3.Connection, run_id: RunId) -> list[StoredBranch]:
 
 
 def find_superseded_runs(db: sqlite3.Connection) -> set[int]:
-    """Return unfinished runs with a later branch in their tree: only that branch can be continued."""
+    """Return the unfinished runs that have a newer run in their tree.
+
+    Only the newest run of a tree can be continued.
+    """
     cursor = db.execute(
         "SELECT run_id FROM branch JOIN run ON run.id = run_id WHERE status = ?"
         " AND run_id < (SELECT max(run_id) FROM branch AS other WHERE other.tree_id = branch.tree_id)",

@@ -1,4 +1,4 @@
-"""Permanent settings, and unsaved texts."""
+"""Permanent settings and unsaved query texts of a profile."""
 
 import json
 from typing import Generic, TypeVar
@@ -11,7 +11,7 @@ Value = TypeVar("Value", bool, int, float, str)
 
 
 class SettingKey(Struct, Generic[Value], frozen=True):
-    """Name and default of a setting; the default determines the type."""
+    """Name and default value of a setting. The default determines the type."""
 
     name: str
     default: Value
@@ -23,14 +23,14 @@ class ProfileSettings(Struct, frozen=True):
     _database: ProfileDatabase
 
     def get(self, key: SettingKey[Value]) -> Value:
-        """Return the stored value; the default if it is missing, unreadable or of another type."""
+        """Return the stored value; the default if the value is missing, unreadable or of another type."""
         with self._database.run_transaction() as db:
             row = db.execute("SELECT value_json FROM setting WHERE key = ?", (key.name,)).fetchone()
         value = _read(row["value_json"]) if row else key.default
         return value if type(value) is type(key.default) else key.default
 
     def read_all(self) -> dict[str, object]:
-        """Return all stored values by name, None for an unreadable one, for the support bundle."""
+        """Return all stored values by name, for the support bundle. An unreadable value is None."""
         with self._database.run_transaction() as db:
             return {row["key"]: _read(row["value_json"]) for row in db.execute("SELECT * FROM setting")}
 
@@ -51,7 +51,7 @@ def _read(value_json: str) -> object:
 
 
 class DraftStore(Struct, frozen=True):
-    """Unsaved query texts, by a key that the window chooses."""
+    """Store of unsaved query texts. The window chooses the keys."""
 
     _database: ProfileDatabase
 
