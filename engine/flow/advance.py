@@ -1,4 +1,7 @@
-"""Advance a flow in time: by the compiled step, from the cache of its forks, or to a steady state."""
+"""Functions that advance a flow in time, in compiled steps.
+
+They use the run cache of forks and can start a source in its steady state.
+"""
 
 from typing import Final
 
@@ -15,7 +18,7 @@ from engine.flow.samples import Samples
 from engine.flow.setup import CrossingKind
 
 SETTLE_S: Final = 20.0
-"""Time in which an empty source reaches its steady state: several response times of any workload."""
+"""Time in which a source that starts empty reaches its steady state: several response times of any workload."""
 
 _NO_SAMPLES: Final = np.zeros((0, 0, 0))
 
@@ -25,8 +28,8 @@ def run_flow(
 ) -> tuple[int, HeldCrossings, HeldCrossings]:
     """Advance all sources by at most *ticks* of 10 ms. Stop after the tick at which an armed crossing holds.
 
-    Return the number of ticks, and (number, crossings) for each source and each stream with an armed crossing
-    that holds.
+    Return the number of ticks that ran, then the held crossings of the sources and those of the streams. Each
+    held crossing is a pair (number of the source or stream, armed crossings that hold).
     """
     if flow.memory is not None and samples is None:
         return _run_cached(flow, flow.memory, ticks)
@@ -34,7 +37,7 @@ def run_flow(
 
 
 def _run_cached(flow: Flow, memory: RunCache, ticks: int) -> tuple[int, HeldCrossings, HeldCrossings]:
-    """Run as `run_flow` does, but reuse steps that a fork has already computed."""
+    """Run like `run_flow`, but reuse results that a fork has already computed."""
     begin = flow.ran
     known_state = memory.find_run(flow.root, begin, ticks)
     if known_state is not None:
@@ -137,8 +140,8 @@ def warm_start(flow: Flow, source: int, checkpoint_phase: float = 0.5) -> None:
 
 
 def warm_up() -> None:
-    """Load the compiled step, which takes a millisecond.
+    """Load the compiled step, which takes a millisecond if a library exists.
 
-    A thread may call this, so that a window does not wait while a compiler builds the library.
+    Call this in a background thread, so that no window waits while a compiler builds a missing library.
     """
     compiled.load_kernel()

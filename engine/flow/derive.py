@@ -25,13 +25,16 @@ LOSS_THROUGHPUT = 1.22
 """Mathis constant: 1.22 / sqrt(p) packets are in flight under random loss p. Known."""
 
 RETRANSMIT_MIN_S = 0.3
-"""Minimum time until a lost packet at the end of a message is sent again. Known (minimum timeout of Windows)."""
+"""Minimum time until a lost packet at the end of a message is sent again. Known: minimum retransmission
+timeout of Windows.
+"""
 
 WANDER_S = 0.1
-"""Time over which the slow part of a path's jitter changes. Assumed."""
+"""Time scale of the slow part of a path's jitter. Assumed."""
 
 REDO_READ_S_PER_TOUCH = 1e-4
-"""Extra redo time per page for each factor by which the mirror's data disk is slower. Assumed.
+"""Extra redo time per page change for each unit by which the slowdown factor of the mirror's data disk
+exceeds 1. Assumed.
 
 2% of the pages are not in memory, and a random read takes 5 ms. At factor 1 the calibrated redo cost includes
 reading.
@@ -40,7 +43,7 @@ reading.
 TINY_KB = 1e-6
 
 ROWS_MAX = 4_096
-"""Maximum number of cached parameter rows, for sources and streams separately: about 2 MB.
+"""Maximum number of cached parameter rows of sources, and also of streams: about 2 MB.
 
 Assumed: many databases are identical.
 """
@@ -53,23 +56,26 @@ Array = npt.NDArray[np.float64]
 
 
 def should_send(stream: StreamSetup) -> bool:
-    """Return whether the source should send log to the stream's target."""
+    """Return whether the source should send log: the target is connected, and the session is not suspended."""
     return stream.connected and stream.sending
 
 
 def can_carry(source: SourceSetup, stream: StreamSetup) -> bool:
-    """Return whether log actually reaches the stream's target."""
+    """Return whether sent log reaches the stream's target: both instances run and the link works."""
     reachable = stream.carrying and source.alive and stream.target_alive and stream.target_host >= 0
     return should_send(stream) and reachable
 
 
 def compute_link_kb_per_s(site: ServerHardware, bandwidth_mbps: float) -> float:
-    """Return the capacity of a link from an instance on *site*, in wire KB/s of log."""
+    """Return the capacity of a link from an instance on *site*, in KB/s of log after compression."""
     return bandwidth_mbps * KB_PER_S_OF_MBPS * site.wire_efficiency
 
 
 def compute_stream_kb_per_s(site: ServerHardware, stream: StreamSetup) -> float:
-    """Return the wire KB/s that a stream could send alone: one window per round trip, less under packet loss."""
+    """Return the maximum send rate of a single stream, in KB/s after compression.
+
+    The limit is one window per round trip, and less under packet loss.
+    """
     handling_s = compute_handling_ms(site, stream) / 1000.0
     window = site.send_window_kb
     if stream.loss > 0.0:
@@ -82,13 +88,16 @@ def compute_stream_kb_per_s(site: ServerHardware, stream: StreamSetup) -> float:
 
 
 def compute_handling_ms(site: ServerHardware, stream: StreamSetup) -> float:
-    """Return the time in which the two ends process a full window, in ms. It is shorter without encryption."""
+    """Return the time that both ends need to process a full window, in ms. It is shorter without encryption."""
     saved = 0.0 if stream.encryption else 2.0 * site.send_window_kb * site.encryption_cpu_us_per_kb / 1000.0
     return site.window_handling_ms - saved
 
 
 def compute_steps_per_tick(setup: SourceSetup) -> int:
-    """Return the steps per tick that this workload needs. A connection completes at most one cycle per step."""
+    """Return the number of steps per tick that this workload needs.
+
+    A connection completes at most one request cycle per step.
+    """
     load = setup.workload
     loop_s = load.think_s + load.other_delay_ms / 1000.0
     steps = 1
@@ -122,7 +131,7 @@ def derive_source_parameters(source: SourceSetup, streams: tuple[StreamSetup, ..
 def derive_stream_parameters(source: SourceSetup, stream: StreamSetup, dt: float) -> Array:
     """Return the parameter row of a stream of *source* for steps of *dt* seconds.
 
-    Raises ValueError for an impossible link.
+    Raise ValueError for an impossible link.
     """
     if not 0.0 <= stream.loss < 1.0 or stream.bandwidth_mbps <= 0.0 or stream.rtt_ms < 0.0:
         raise ValueError(
@@ -149,8 +158,8 @@ def compute_delay_steps(stream: Array) -> float:
 def _set_client_parameters(p: Array, setup: SourceSetup, dt: float) -> None:
     load = setup.workload
     p[k.CONNECTIONS] = load.connections * setup.scale
-    # The return of a connection to the start of its cycle takes one step. It is deducted from the think time,
-    # and if that is shorter than a step, from the other delay.
+    # A connection needs one step to return to the start of its cycle. This step is deducted from the think
+    # time. If the think time is shorter than a step, the rest is deducted from the other delay.
     if setup.serving:
         p[k.THINK_OUT] = min(1.0, dt / load.think_s) if load.think_s > 0.0 else 1.0
     p[k.THINK_INSIDE] = max(0.0, 1.0 - load.think_s / dt)
@@ -166,7 +175,7 @@ def _set_client_parameters(p: Array, setup: SourceSetup, dt: float) -> None:
 def _set_log_parameters(p: Array, source: SourceSetup, streams: Sequence[StreamSetup], dt: float) -> None:
     """Set the parameters of the local log.
 
-    *streams* are all intended receivers; a block goes to all of them at once.
+    *streams* are the streams to which log is sent; each block goes to all of them at once.
     """
     site = source.site
     write_s = site.log_write_ms / 1000.0 * max(1.0, source.log_disk_factor)

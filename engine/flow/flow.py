@@ -1,4 +1,4 @@
-"""State of the flow model: sources and streams, forks, digests, readings."""
+"""State of the flow model: sources, streams and their arrays, with forks, digests and readings."""
 
 from __future__ import annotations
 
@@ -33,10 +33,8 @@ HISTORY_MIN: Final = 32
 """Minimum length of a stream's rings, in steps. The rings grow with the longest delay of any setup."""
 
 SHARE_TO_READ_ALL: Final = 8
-"""If more than one source in this many is read, read whole columns. A column of 100 takes 0.8 us, a single
-number 0.05 us.
-
-Measured (timeit).
+"""Whole columns are read if at least one source in this many is requested. A column of 100 values takes 0.8
+us, a single number 0.05 us. Measured (timeit).
 """
 
 _MOVING: Final = ("sources", "streams", "hosts", "links", "history", "clock")
@@ -45,14 +43,17 @@ _MOVING: Final = ("sources", "streams", "hosts", "links", "history", "clock")
 OF_RUNS: Final = frozenset(_MOVING)
 OF_SOURCES: Final = frozenset({"sources"})
 OF_STREAMS: Final = frozenset({"streams", "history"})
-"""Attributes that are affected by a change of a source or a stream alone."""
+"""Attributes that change if only a stream changes."""
 
 _SOURCE_POSITIONS: Final = itemgetter(*SOURCE_POSITIONS.values())
 _STREAM_POSITIONS: Final = itemgetter(*STREAM_POSITIONS.values())
 
 
 class Flow:
-    """Arrays of all sources and streams. Forks share the parameters, which are replaced but never changed in place."""
+    """State of all sources and streams, as arrays.
+
+    Forks share the parameters, which are replaced but never changed in place.
+    """
 
     def __init__(self, steps_per_tick: int = 1) -> None:
         self.steps_per_tick = steps_per_tick
@@ -67,18 +68,18 @@ class Flow:
         self.clock: Array = np.array([0, steps_per_tick, 0], dtype=np.int64)
         self.memory: RunCache | None = None
         self.root = self.ran = 0
-        """Cache key of all changes to the flow, and number of ticks since the last change. The run cache uses both."""
+        """Root in the run cache, which stands for all changes so far, and number of ticks since the last change."""
         self._owned: tuple[object, dict[int, tuple[int, ...]]] = (None, {})
-        """Setups of all streams at the last grouping, and the streams of each source then."""
+        """Cache of `group_streams_by_source`: the stream setups for which it is valid, and its result."""
         self._last_digest: tuple[list[Array], bytes] = ([], b"")
-        """Parameters of the last digest, which never change, and their hash."""
+        """Parameter arrays of the last state key, and their hash. These arrays never change in place."""
         self._shared: frozenset[str] = frozenset()
         """Arrays that a run changes and that other flows may share. They are copied before a change."""
         self.levels: tuple[Level, ...] = ()
-        """Comparisons that are watched. A run stops at the whole second at which the result of one changes."""
+        """Watched comparisons. A run stops at the whole second at which the result of a comparison changes."""
         self.level_rows = rows.build_level_array(())
         self.passed = False
-        """True if the latest run stopped because a level was crossed."""
+        """True if the latest run stopped because the result of a comparison in `levels` changed."""
         self._update_layout()
 
     @classmethod
@@ -103,17 +104,20 @@ class Flow:
         return fork_flow
 
     def share_arrays(self) -> Arrays:
-        """Return the arrays that a run changes. From now on they count as shared."""
+        """Return the arrays that a run changes, and mark them as shared.
+
+        They are copied before the next change.
+        """
         self._shared = OF_RUNS
         return tuple([getattr(self, name) for name in _MOVING])
 
     def restore_arrays(self, arrays: Arrays) -> None:
-        """Return to the state in *arrays*, which other flows may share."""
+        """Restore the state in *arrays*, which other flows may share."""
         self.__dict__.update(zip(_MOVING, arrays, strict=True))
         self._shared = OF_RUNS
 
     def unshare_arrays(self, names: frozenset[str] = OF_RUNS) -> None:
-        """Replace the named arrays by copies that belong to this flow alone."""
+        """Replace the named arrays with copies that only this flow uses."""
         shared = self._shared & names
         if shared:
             for name in shared:
@@ -125,24 +129,30 @@ class Flow:
         self.memory, self.root, self.ran = RunCache(), 0, 0
 
     def _begin_change(self, *change: object, array_names: frozenset[str] = OF_RUNS) -> None:
-        """Prepare the named arrays of this flow for *change*."""
+        """Unshare the arrays *array_names* and give this flow a new cache key, before *change* is applied."""
         self.unshare_arrays(array_names)
         self._branch_root(*change)
 
     def _branch_root(self, *change: object) -> None:
-        """Give this flow a cache key of its own, because *change* applies to this flow and not to its forks."""
+        """Give this flow its own cache key, because *change* applies to this flow and not to its forks."""
         if self.memory is not None:
             self.root, self.ran = self.memory.find_root(self.root, self.ran, change), 0
 
     def compute_digest(self) -> bytes:
-        """Return 16 bytes that identify all state that matters to the future; runs record them."""
+        """Return 16 bytes that identify all state that affects the future.
+
+        Journals of runs contain these digests.
+        """
         h = hashlib.blake2b(digest_size=16)
         for name in _DIGESTED:
             h.update(getattr(self, name).data)
         return h.digest()
 
     def get_state_key(self) -> bytes:
-        """Return 20 bytes that distinguish states as `compute_digest` does, but faster; they are never recorded."""
+        """Return 20 bytes that distinguish states like `compute_digest`, but faster.
+
+        No journal contains this key.
+        """
         return (
             self._compute_state_key()
             if self.memory is None
@@ -189,7 +199,7 @@ class Flow:
         return number
 
     def remove_source(self, source: int) -> None:
-        """Remove a log with its streams; their numbers may be reused."""
+        """Remove a log with its streams. Their numbers may be reused."""
         self._begin_change("remove source", source)
         self._require_source(source)
         for stream in self.list_streams_of(source):
@@ -200,7 +210,7 @@ class Flow:
         self._update_layout()
 
     def remove_stream(self, stream: int) -> None:
-        """Remove a stream; its number may be reused."""
+        """Remove a stream. Its number may be reused."""
         self._begin_change("remove stream", stream)
         source, _ = self._require_stream(stream)
         self.stream_setups = rows.replace_setups(self.stream_setups, {stream: None})
@@ -212,7 +222,7 @@ class Flow:
     def update_setups(
         self, sources: Mapping[int, SourceSetup] = {}, streams: Mapping[int, StreamSetup] = {}
     ) -> None:
-        """Change setups at the current moment. Log positions stay."""
+        """Replace the setups of these sources and streams now. Log positions do not change."""
         self._begin_change("set up", tuple(sources.items()), tuple(streams.items()))
         for source in sources:
             self._require_source(source)
@@ -238,7 +248,7 @@ class Flow:
         return self.group_streams_by_source().get(source, ())
 
     def group_streams_by_source(self) -> Mapping[int, tuple[int, ...]]:
-        """Return the numbers of the streams of every source that has any, in ascending order."""
+        """Return source number -> numbers of its streams in ascending order, for every source with streams."""
         setups, streams = self._owned
         if setups is not self.stream_setups:
             setups, streams = self.stream_setups, {}
@@ -249,9 +259,10 @@ class Flow:
         return streams
 
     def adopt_steady_state(self, source: int, steady_flow: Flow, checkpoint_phase: float) -> None:
-        """Take over the state of the first source of *steady_flow*, which has run until *checkpoint_phase*.
+        """Copy the state of the first source of *steady_flow*, which is in its steady state, to *source*.
 
-        Its log is moved to the redone position of the streams of *source*.
+        Log positions are shifted so that the redone positions of the streams match. *checkpoint_phase* is the
+        elapsed share of the checkpoint interval.
         """
         self._begin_change("adopt", source, checkpoint_phase)
         streams = self.list_streams_of(source)
@@ -293,7 +304,7 @@ class Flow:
         return StreamPositions(*_STREAM_POSITIONS(self.streams[stream].tolist()))
 
     def read_positions(self, of_sources: Sequence[int], of_streams: Sequence[int]) -> LogPositions:
-        """Return the positions of at least these sources and streams."""
+        """Return the log positions of at least these sources and streams."""
         sources, streams = self.sources, self.streams
         if len(of_sources) * SHARE_TO_READ_ALL < len(sources):
             return LogPositions(
@@ -312,7 +323,7 @@ class Flow:
         )
 
     def set_positions(self, source: int, **positions: float) -> None:
-        """Set named positions of a source."""
+        """Set the given log positions of a source. Keywords are names of `SOURCE_POSITIONS`."""
         self._begin_change("set positions", source, tuple(positions.items()), array_names=OF_SOURCES)
         self._require_source(source)
         s = self.sources[source]
@@ -320,9 +331,9 @@ class Flow:
         s[k.RELEASED] = min(max(s[k.RELEASED], s[k.FLUSHED]), s[k.GENERATED])
 
     def set_stream_positions(self, stream: int, **positions: float) -> None:
-        """Set named positions of a stream.
+        """Set the given log positions of a stream. Keywords are names of `STREAM_POSITIONS`.
 
-        The memory of the link and of the target is adapted, as after a reconnection.
+        The histories of sent and hardened log are reset, as after a reconnection.
         """
         self._begin_change("set stream positions", stream, tuple(positions.items()), array_names=OF_STREAMS)
         self._require_stream(stream)
@@ -332,20 +343,23 @@ class Flow:
         self.history[stream, 1] = s[k.HARDENED]
 
     def add_log_kb(self, source: int, kb: float) -> None:
-        """Add log that statements outside the workload write at this moment."""
+        """Add log that statements outside the workload write now."""
         self._begin_change("add log", source, kb, array_names=OF_SOURCES)
         self._require_source(source)
         self.sources[source, k.GENERATED] += kb
 
     def set_log_reuse_kb(self, source: int, kb: float) -> None:
-        """Allow reuse of the log before *kb*. Used log is then all log generated since that position."""
+        """Allow reuse of the log before position *kb*.
+
+        All log generated since that position then counts as used.
+        """
         self._require_source(source)
         if self.sources[source, k.REUSE] != kb:
             self._begin_change("reuse", source, kb, array_names=OF_SOURCES)
             self.sources[source, k.REUSE] = kb
 
     def start_operation(self, source: int) -> None:
-        """Start or restart the operation of the source's setup."""
+        """Start or restart the long operation in the source's setup."""
         self._begin_change("start operation", source, array_names=OF_SOURCES)
         operation = self._require_source(source).operation
         self.sources[source, k.OPERATION_LEFT] = operation.log_kb if operation is not None else 0.0
@@ -354,20 +368,20 @@ class Flow:
     # -- observation
 
     def read_source(self, source: int) -> SourceReading:
-        """Return the current reading of a source."""
+        """Return the current counters of a source."""
         return SourceReading(*self.read_source_counters(source))
 
     def read_stream(self, stream: int) -> StreamReading:
-        """Return the current reading of a stream."""
+        """Return the current counters of a stream."""
         return StreamReading(*self.read_stream_counters(stream))
 
     def measure_stall_s(self, source: int) -> float:
-        """Return the time since a transaction of the source ended; 0 if none is under way."""
+        """Return the time since a transaction of the source last ended; 0 if no transaction is active."""
         self._require_source(source)
         return float(self.sources[source, k.STALLED_S])
 
     def count_waiting_commits(self, source: int) -> float:
-        """Return the number of commits that wait for at least one stream now."""
+        """Return the number of commits that currently wait for at least one stream."""
         self._require_source(source)
         return float(self.sources[source, k.WAITING]) if self.source_params[source, k.WAITS] > 0.0 else 0.0
 
@@ -391,13 +405,13 @@ class Flow:
         return values.tolist()
 
     def read_source_totals(self, source: int) -> SourceTotals:
-        """Return the sums of a source since its start."""
+        """Return the totals of a source since it was added."""
         self._require_source(source)
         sums = self.sources[source, : k.SOURCE_TOTALS].tolist()
         return SourceTotals(*[*sums, float(self.hosts[self.host_of[source], k.CORE_S])])
 
     def read_stream_totals(self, stream: int) -> StreamTotals:
-        """Return the sums of a stream since its start."""
+        """Return the totals of a stream since it was added."""
         self._require_stream(stream)
         sums = self.streams[stream, : k.STREAM_TOTALS].tolist()
         target = self.get_stream_setup(stream).target_host
@@ -410,34 +424,37 @@ class Flow:
         return float(self.sources[source, k.QUEUED])
 
     def count_free_workers(self, host: int) -> float:
-        """Return the worker threads of an instance that mirroring and availability groups leave to requests.
+        """Return the number of worker threads of an instance that are left for requests.
 
-        The result is infinite while the instance writes and receives no log: its row then has no values.
+        Mirroring and availability groups use the other threads.
+
+        The result is infinite if the instance neither writes nor receives log, because the flow then has no
+        row for it.
         """
         has_workers = host < len(self.hosts) and self.hosts[host, k.LOG_STREAMS] > 0.0
         return float(self.hosts[host, k.WORKERS]) if has_workers else math.inf
 
     def measure_worker_wait_s(self, source: int) -> float:
-        """Return the connection seconds spent waiting for a worker thread since the source began."""
+        """Return the connection-seconds spent waiting for a worker thread since the source was added."""
         self._require_source(source)
         return float(self.sources[source, k.QUEUED_S])
 
     def is_caught_up(self, stream: int) -> bool:
-        """Return whether all log is on its way: the send queue is smaller than a block."""
+        """Return whether the send queue is smaller than a log block. All other log is in transit or received."""
         source, _ = self._require_stream(stream)
         flushed, block_kb = self.sources[source, k.FLUSHED], self.source_params[source, k.BLOCK_KB]
         crossings = compiled.stream_crossings(self.streams, self.stream_params, stream, flushed, block_kb)
         return CrossingKind.SEND_DONE in CrossingKind(crossings)
 
     def watch_source(self, source: int, crossings: CrossingKind) -> None:
-        """Arm the crossings at which `run_flow` stops for this source. Crossing(0) disarms them."""
+        """Arm the crossings at which `run_flow` stops for this source. CrossingKind(0) disarms all."""
         self._require_source(source)
         if self.sources[source, k.SOURCE_ARMED] != crossings.value:
             self._begin_change("watch", source, crossings.value, array_names=OF_SOURCES)
             self.sources[source, k.SOURCE_ARMED] = crossings.value
 
     def watch_stream(self, stream: int, crossings: CrossingKind) -> None:
-        """Arm the crossings at which `run_flow` stops for this stream. Crossing(0) disarms them."""
+        """Arm the crossings at which `run_flow` stops for this stream. CrossingKind(0) disarms all."""
         self._require_stream(stream)
         if self.streams[stream, k.STREAM_ARMED] != crossings.value:
             self._begin_change("watch stream", stream, crossings.value, array_names=OF_STREAMS)
@@ -446,7 +463,7 @@ class Flow:
     def watch_levels(self, levels: Sequence[Level]) -> None:
         """Let `run_flow` stop at the whole second at which the result of one of *levels* changes.
 
-        Replaces earlier levels.
+        The new levels replace all earlier ones.
         """
         self.passed = False
         if self.levels != (levels := tuple(levels)):
@@ -470,7 +487,7 @@ class Flow:
     def _apply_setups(
         self, sources: Mapping[int, SourceSetup], streams: Mapping[int, tuple[int, StreamSetup]]
     ) -> None:
-        """Apply setups and derive the parameters of sources and streams, which depend on each other."""
+        """Replace setups and derive the parameters of the sources and streams that depend on them."""
         sources_before, streams_before = self.source_setups, self.stream_setups
         for setup in sources.values():
             self._refine_step(derive.compute_steps_per_tick(setup))
@@ -483,7 +500,7 @@ class Flow:
             get_stream_placement(streams_before[n]) == get_stream_placement(owned)
             for n, owned in streams.items()
         ):
-            self.links[:, k.LINK_KB + 1 :] = 0.0  # demands of the streams are reset, as after a new layout
+            self.links[:, k.LINK_KB + 1 :] = 0.0  # reset the streams' demands, as a new layout does
         else:
             self._update_layout()
         affected = sorted({*sources, *(source for source, _ in streams.values())})
@@ -506,7 +523,7 @@ class Flow:
         for source in sources:
             setup, streams = self._require_source(source), self.list_streams_of(source)
             attached = tuple([self.get_stream_setup(stream) for stream in streams])
-            if (setup, attached) != last:  # comparing with the neighbor is cheaper than a lookup
+            if (setup, attached) != last:  # a comparison with the previous source is cheaper than a lookup
                 last = setup, attached
                 derived = [derive.derive_source_parameters(setup, attached, self.step_s)]
                 derived += [
@@ -538,7 +555,7 @@ class Flow:
         self.scratch: tuple[Array, ...] | None = None
 
     def _refine_step(self, steps_per_tick: int) -> None:
-        """Shorten the step for a workload with faster transactions; never lengthen it."""
+        """Shorten the step if the workload needs more steps per tick. The step is never lengthened."""
         factor = steps_per_tick // self.steps_per_tick
         if factor <= 1:
             return
@@ -550,7 +567,7 @@ class Flow:
         self.history = _shorten_steps(self.history, int(self.clock[k.NOW]), factor)
 
     def _lengthen_history(self, delay_steps: float) -> None:
-        """Lengthen the rings if a delay of a stream exceeds them."""
+        """Lengthen the rings if a stream's delay is longer than the rings."""
         turn = 2.0 * len(self.stream_setups) * max(self.hosts[:, k.WAKE_UP_S].tolist()) / self.step_s
         need = delay_steps + turn + 4.0
         if need > self.history.shape[2]:
@@ -564,11 +581,14 @@ _DIGESTED: Final = (
 
 
 _REPLACED: Final = ("source_params", "stream_params", "host_of", "place")
-"""Attributes that a new setup replaces."""
+"""Attributes that are replaced when a setup changes."""
 
 
 def _shorten_steps(rings: Array, step_number: int, factor: int) -> Array:
-    """Return rings with *factor* steps for each old one, interpolated. *step_number* is the number of the last step."""
+    """Return rings with *factor* interpolated steps for each old step.
+
+    *step_number* is the number of the last step.
+    """
     length = rings.shape[2]
     finer = np.zeros((*rings.shape[:2], length * factor))
     for index in range(length * factor):

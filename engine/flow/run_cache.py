@@ -46,7 +46,7 @@ class RunCache:
         self._roots: dict[tuple[int, int, tuple[object, ...]], int] = {}
         self._reached: OrderedDict[tuple[int, int], CachedState] = OrderedDict()
         self._stops: dict[int, list[int]] = {}
-        """Root -> ticks after it at which an armed crossing held or a level changed."""
+        """Root -> ticks after this root at which a run stopped early."""
         self._marks: dict[tuple[int, int], bytes] = {}
         self._size = 0
 

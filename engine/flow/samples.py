@@ -124,13 +124,12 @@ class SampleTable:
         self._exact = exact
         self._kind = np.dtype(np.float64 if exact else np.float32)
         self._packed: list[tuple[bytes, ...]] = []
-        """Blocks of BLOCK entries, compressed separately for each GROUP items, in the order counter, item,
-        entry.
+        """Compressed blocks of BLOCK entries, each divided into groups of GROUP items. Empty for exact samples.
 
-        In this order neighbors are similar. Empty for exact samples.
+        The order in a group is counter, item, entry, because neighbors are then similar.
         """
         self._open = np.zeros((BLOCK, 0, counters), dtype=self._kind)
-        """Entries after the last complete block."""
+        """Uncompressed entries after the last complete block."""
         self._used = 0
         self._reserved = np.zeros((0, 0, counters))
         """Buffer that the compiled loop writes. Its values are then rounded into the main buffer; exact

@@ -1,7 +1,9 @@
-"""Step of the flow: C from a library that is part of the program, otherwise plain Python.
+"""Entry points of the flow's step.
 
-`kernel.py` is the source of both, and both give the same bits. The first call of a function below loads the
-library, so a program that only shows a list does not load it.
+They run in C from a prebuilt or locally compiled library, otherwise in plain Python.
+
+Both run the code of `kernel.py` and give the same bits. The first call of a function below loads the library,
+so a program that only shows a list does not load it.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from engine.flow.compiled.loader import Kernel, KernelFunction
 
 ENTRIES: Final = ("advance", "note_crossings", "stream_crossings", "read_source", "read_stream")
-"""Functions of `kernel.py` that Python calls."""
+"""Names of the functions of `kernel.py` that Python calls."""
 
 advance: Callable[..., int]
 note_crossings: Callable[..., bool]
@@ -24,11 +26,11 @@ read_stream: Callable[..., None]
 
 _kernel: Kernel | None = None
 report_fallback: Callable[[str], None] | None = None
-"""Function that receives the reason if the first step must use plain Python although that was not chosen."""
+"""Callback that receives the reason when plain Python is used because no library works. None: no report."""
 
 
 def load_kernel() -> Kernel:
-    """Return the functions in use; the first call loads them."""
+    """Return the functions in use. The first call loads them."""
     global _kernel
     if _kernel is None:
         from engine.flow.compiled.loader import load_functions

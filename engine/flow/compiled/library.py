@@ -1,4 +1,4 @@
-"""File names of the compiled libraries of the flow step, and the C text from which they are built."""
+"""File names of the compiled libraries of the flow's step, and the fingerprint of their source."""
 
 import hashlib
 import re
@@ -9,7 +9,7 @@ MACHINES: Final = {"amd64": "x86_64", "arm64": "aarch64"}
 
 
 class LibraryError(Exception):
-    """A library cannot be used; `str()` gives the reason."""
+    """Error for a library that cannot be used; `str()` gives the reason."""
 
 
 def get_library_name(system: str, machine: str) -> str:
@@ -19,7 +19,7 @@ def get_library_name(system: str, machine: str) -> str:
 
 
 def compute_fingerprint(text: str) -> str:
-    """Return SHA-256 of a source without docstrings, comments and empty lines, which do not change its behavior."""
+    """Return the SHA-256 of a source text without docstrings, comments and empty lines."""
     plain_text = re.sub(r'"""(?s:.*?)"""', "", text)
     lines = (line.partition("#")[0].rstrip() for line in plain_text.splitlines())
     return hashlib.sha256("\n".join(filter(None, lines)).encode()).hexdigest()

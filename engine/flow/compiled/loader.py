@@ -1,7 +1,7 @@
-"""Load the library of the step: the prebuilt one, otherwise one compiled here, otherwise none.
+"""Loader of the step's library: prebuilt, otherwise compiled on this computer, otherwise plain Python.
 
-Only this module of the engine reads files or starts a program (a C compiler). Its functions give the same bits as
-plain Python, so no run depends on them.
+Only this module of the engine reads files or starts a program (a C compiler). Its functions give the same
+bits as plain Python, so no run depends on them.
 """
 
 import ctypes
@@ -28,20 +28,25 @@ _USERS: Final = (
     os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or os.path.expanduser("~/.cache")
 )
 CACHE_FOLDERS: tuple[Path, ...] = (Path(__file__).parent / "__pycache__", Path(_USERS) / "mirrordrill")
-"""Folders for libraries compiled on this computer: next to the program, or the user's. The first writable one
-is used.
+"""Folders for libraries compiled on this computer: next to this module, then in the user's cache. The loader
+uses the first folder that is writable.
 """
 
 FLAGS: Final = (
     "-O3", "-w", "-shared", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fvisibility=hidden",
 )  # fmt: skip
-"""Flags for every compiler. Contraction is off, because a fused multiply-add changes the last bit."""
+"""Flags for every compiler. Contraction is off, because a fused multiply-add changes the last bit of a
+result.
+"""
 
 COMPILE_S_MAX: Final = 60.0
 
 
 def find_compiled_library(text: str) -> Path:
-    """Return a library that is or was compiled on this computer. Raise LibraryError."""
+    """Return the path of a library compiled on this computer, and compile it first if it does not exist.
+
+    Raise LibraryError.
+    """
     compiler = shutil.which("cc") or shutil.which("clang") or shutil.which("gcc")
     if compiler is None:
         raise LibraryError("this computer has no C compiler")
@@ -63,7 +68,10 @@ def find_compiled_library(text: str) -> Path:
 
 
 def compile_c(text: str, folder: Path, compiler: str, *flags: str) -> Path:
-    """Compile *text* in *folder*; *flags* come after the usual ones. Raise LibraryError or OSError."""
+    """Compile the C text *text* in *folder*, with *flags* after the usual flags.
+
+    Raise LibraryError or OSError.
+    """
     c_file, library = folder / "kernel.c", folder / f"kernel.{SUFFIXES.get(platform.system(), 'so')}"
     c_file.write_text(text, encoding="utf-8")
     command = [compiler, *FLAGS, *flags, "-o", str(library), str(c_file)]
@@ -82,7 +90,7 @@ CALLED: Final = (
     "PyTuple_Size", "PyTuple_GetItem", "PyLong_AsLongLong", "PyFloat_AsDouble", "PyObject_GetBuffer",
     "PyBuffer_Release", "PyErr_SetString", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread",
 )  # fmt: skip
-"""Functions of Python that the library calls, in the order in which `connect` passes them."""
+"""Functions of Python's C interface that the library calls, in the order in which `connect` receives them."""
 
 RESULTS: Final = {"int": ctypes.c_int64, "bool": ctypes.c_bool, "None": None}
 
@@ -92,18 +100,18 @@ Functions = dict[str, KernelFunction]
 
 
 class Kernel(Struct, frozen=True):
-    """Functions in use, with their origin."""
+    """Entry functions of the kernel, with their origin."""
 
     functions: Functions
     origin: str
     """`prebuilt`, `compiled here` or `plain Python`."""
 
     reason: str = ""
-    """Reason why plain Python is used although it was not chosen; empty otherwise."""
+    """Reason for the fallback to plain Python; empty if there was no fallback."""
 
 
 def load_functions(entries: Sequence[str]) -> Kernel:
-    """Return the functions *entries* of the kernel, from the best library that passes the check."""
+    """Return the kernel functions named in *entries*, from the best library that passes the checks."""
     python_functions = {name: getattr(kernel, name) for name in entries}
     choice = os.environ.get(CHOICE, "")
     if choice == "python":
@@ -125,16 +133,16 @@ def load_functions(entries: Sequence[str]) -> Kernel:
 
 
 def read_source() -> str:
-    """Return the text of the imported module. Raise OSError."""
+    """Return the source text of the imported kernel module. Raise OSError."""
     return Path(kernel.__file__).read_text(encoding="utf-8")
 
 
 def load_library_functions(
     path: Path, text: str, python_functions: Functions, wide: bool = True
 ) -> Functions:
-    """Return the functions of the library at *path* that replace those in plain Python.
+    """Return the functions of the library at *path* that replace *python_functions*.
 
-    The library must be built from *text* and must round after each operation. With *wide* False no function
+    The library must be built from *text* and must round after each operation. With *wide* False, no function
     uses instructions that only newer processors have. Raise LibraryError.
     """
     try:
@@ -156,7 +164,7 @@ def load_library_functions(
 def is_exact(library: ctypes.CDLL) -> bool:
     """Return whether the library rounds a product before it adds.
 
-    The test is 1 + 2^-29 + 2^-60, which has one bit too many for a float.
+    The exact product in the test is 1 + 2^-29 + 2^-60, which needs one bit more than a float has.
     """
     multiply_add = library.multiply_add
     multiply_add.argtypes, multiply_add.restype = [ctypes.c_double] * 3, ctypes.c_double
@@ -188,7 +196,6 @@ def _wrap_function(library: ctypes.CDLL, python_function: KernelFunction) -> Ker
 def _compile_with_any_compiler(text: str) -> Path:
     if sys.implementation.name != "cpython":
         raise LibraryError("no library can be loaded")
-    # importing takes 40 ms, which the first step rarely needs
 
     return find_compiled_library(text)
 

@@ -1,6 +1,6 @@
 """Translator of `kernel.py` to C.
 
-The translator knows only the part of Python that the kernel uses. It refuses everything else and names the
+The translator knows only the part of Python that the kernel uses. It rejects everything else and names the
 line, including expressions that Python and C could evaluate in a different order. It is a pure function of
 the text and writes no file.
 """
@@ -28,7 +28,7 @@ ARRAYS: Final = {
     "Numbers": (INT, 1),
     "NumberTable": (INT, 2),
 }
-"""Element and dimensions of the arrays, by the alias with which `kernel.py` annotates them."""
+"""Array type (element and dimensions) of each alias that annotates arrays in `kernel.py`."""
 
 MARKS: Final = ("inside", "entry", "long_entry")
 ARITHMETIC: Final = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
@@ -36,7 +36,7 @@ BITS: Final = {ast.BitAnd: "&", ast.BitOr: "|"}
 COMPARISONS: Final = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 
 PRELUDE: Final = resources.files("engine.flow.compiled").joinpath("prelude.c").read_text(encoding="utf-8")
-"""Beginning of the C text: arrays, Python's operators, and the functions of Python that the text calls.
+"""Beginning of the C text: arrays, Python's operators, and the functions of Python that the C text calls.
 
 The text needs no header of Python and no library of C, because the loader passes the addresses of Python's
 functions. `View` is `Py_buffer`, part of the stable interface of Python 3.11 and later.
@@ -48,27 +48,27 @@ _KEYWORDS: Final = """
     wide_entries_run cpuid add_product
 """
 KEYWORDS: Final = frozenset(_KEYWORDS.split())
-"""Names that the C text cannot give to a variable or function of the kernel."""
+"""Reserved names in the C text. A variable or function of the kernel with such a name is an error."""
 
 ORDER: Final = "the order of evaluation matters; use a name for the result of the call"
 
 
 class TranslationError(Exception):
-    """The kernel uses something that the translator does not support; `str()` names the line."""
+    """Error for Python code that the translator does not support; `str()` names the line."""
 
     def __init__(self, node: ast.AST, reason: str) -> None:
         super().__init__(f"kernel.py, line {getattr(node, 'lineno', 0)}: {reason}")
 
 
 class ArrayType(Struct, frozen=True):
-    """Array of *dims* dimensions; *element* is FLOAT or INT."""
+    """Type of an array with *dims* dimensions; *element* is FLOAT or INT."""
 
     element: str
     dims: int
 
     @property
     def c(self) -> str:
-        """Return the type in C."""
+        """Return the name of the type in C."""
         return "Doubles" if self.element == FLOAT else "Longs"
 
 
@@ -83,21 +83,21 @@ class CCode(NamedTuple):
 
 
 def to_c_type(kind: Type) -> str:
-    """Return the C type of a type of the kernel."""
+    """Return the C type for a type of the kernel."""
     return kind if isinstance(kind, str) else kind.c
 
 
 def translate(text: str, constants: Mapping[str, object], lines: bool = False) -> str:
-    """Return C for the kernel *text*.
+    """Return the C text for the kernel *text*.
 
-    *constants* holds the values of its names after its import. With *lines* the C text states the line of
+    *constants* maps the kernel's global names to their values. With *lines*, the C text states the line of
     each statement, for the build that checks indices. Raise TranslationError.
     """
     return _Module(ast.parse(text), constants, lines).write_c(compute_fingerprint(text))
 
 
 class _Module:
-    """All functions of the kernel."""
+    """Translation of the kernel module: all of its functions."""
 
     def __init__(self, tree: ast.Module, constants: Mapping[str, object], lines: bool) -> None:
         self.constants = constants
@@ -148,7 +148,7 @@ class _Module:
         return self._writers[name]
 
     def _visit(self, name: str, callers: tuple[str, ...]) -> None:
-        """Order *name* after all functions that it calls."""
+        """Append the function *name* to the output order, after all functions that it calls."""
         if name in callers:
             raise TranslationError(self.nodes[name], f"{name} calls itself; recursion is not supported")
         if name in self._writers:
@@ -311,7 +311,10 @@ class _Function:
         return [*lines, "}"]
 
     def _write_for(self, node: ast.For, name: str, depth: int) -> list[str]:
-        """Return a loop with its own counter, because a Python loop does not read its variable again."""
+        """Return a C loop that counts with a hidden counter.
+
+        As in Python, an assignment to the loop variable does not change the iterations.
+        """
         self.temporaries += 1
         counter, end = f"next_{self.temporaries}", f"end_{self.temporaries}"
         if name != "_":
@@ -400,9 +403,9 @@ class _Function:
         return code.text
 
     def _write_root(self, node: ast.expr, target: ast.expr | None = None, reads: int = 0) -> CCode:
-        """Return a complete expression.
+        """Return the code of a complete expression.
 
-        *reads*: number of arrays that are read to find its *target*.
+        *reads*: number of array reads that locate the assignment's *target*.
         """
         calls, _ = self._check_order(node)
         if isinstance(target, ast.Subscript):
@@ -414,12 +417,12 @@ class _Function:
     def _check_order(self, node: ast.AST) -> tuple[int, int]:
         """Return (number of calls that change arrays, number of reads of arrays) in *node*.
 
-        Refuse them if their order matters: C may evaluate operands in any order, Python evaluates them from
-        left to right.
+        Reject the expression if the order of these operations matters. C may evaluate operands in any order,
+        but Python evaluates them from left to right.
         """
         if isinstance(
             node, ast.BoolOp | ast.IfExp
-        ):  # C and Python evaluate the parts of these in the same order
+        ):  # C and Python evaluate the operands of these expressions in the same order.
             calls = reads = 0
             for part in ast.iter_child_nodes(node):
                 more_calls, more_reads = self._check_order(part)
@@ -588,7 +591,7 @@ class _Function:
         raise TranslationError(node, f"this call is not supported: {ast.unparse(node)}")
 
     def _convert_type(self, kind: Type, code: CCode, node: ast.AST) -> str:
-        """Return *code* with Python's arithmetic conversion: an integer to a float, a truth value to an integer."""
+        """Return *code* converted to *kind* as in Python's arithmetic: integer to float, or bool to integer."""
         if code.type == kind:
             return code.text
         if (code.type, kind) in ((INT, FLOAT), (BOOL, INT)):
