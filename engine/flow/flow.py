@@ -50,10 +50,7 @@ _STREAM_POSITIONS: Final = itemgetter(*STREAM_POSITIONS.values())
 
 
 class Flow:
-    """State of all sources and streams, as arrays.
-
-    Forks share the parameters, which are replaced but never changed in place.
-    """
+    """State of all sources and streams, as arrays. Forks share the parameters, which never change in place."""
 
     def __init__(self, steps_per_tick: int = 1) -> None:
         self.steps_per_tick = steps_per_tick
@@ -104,10 +101,7 @@ class Flow:
         return fork_flow
 
     def share_arrays(self) -> Arrays:
-        """Return the arrays that a run changes, and mark them as shared.
-
-        They are copied before the next change.
-        """
+        """Return the arrays that a run changes, and mark them as shared: a change copies them first."""
         self._shared = OF_RUNS
         return tuple([getattr(self, name) for name in _MOVING])
 
@@ -139,20 +133,14 @@ class Flow:
             self.root, self.ran = self.memory.find_root(self.root, self.ran, change), 0
 
     def compute_digest(self) -> bytes:
-        """Return 16 bytes that identify all state that affects the future.
-
-        Journals of runs contain these digests.
-        """
+        """Return 16 bytes that identify all state that affects the future, for the journal of a run."""
         h = hashlib.blake2b(digest_size=16)
         for name in _DIGESTED:
             h.update(getattr(self, name).data)
         return h.digest()
 
     def get_state_key(self) -> bytes:
-        """Return 20 bytes that distinguish states like `compute_digest`, but faster.
-
-        No journal contains this key.
-        """
+        """Return 20 bytes that distinguish states like `compute_digest`, but faster. They are never stored."""
         return (
             self._compute_state_key()
             if self.memory is None
@@ -349,10 +337,7 @@ class Flow:
         self.sources[source, k.GENERATED] += kb
 
     def set_log_reuse_kb(self, source: int, kb: float) -> None:
-        """Allow reuse of the log before position *kb*.
-
-        All log generated since that position then counts as used.
-        """
+        """Allow reuse of the log before position *kb*. All log after it then counts as used."""
         self._require_source(source)
         if self.sources[source, k.REUSE] != kb:
             self._begin_change("reuse", source, kb, array_names=OF_SOURCES)
@@ -424,12 +409,10 @@ class Flow:
         return float(self.sources[source, k.QUEUED])
 
     def count_free_workers(self, host: int) -> float:
-        """Return the number of worker threads of an instance that are left for requests.
+        """Return the worker threads of an instance that mirroring and availability groups leave to requests.
 
-        Mirroring and availability groups use the other threads.
-
-        The result is infinite if the instance neither writes nor receives log, because the flow then has no
-        row for it.
+        The result is infinite if the instance neither writes nor receives log: the flow then has no row for
+        it.
         """
         has_workers = host < len(self.hosts) and self.hosts[host, k.LOG_STREAMS] > 0.0
         return float(self.hosts[host, k.WORKERS]) if has_workers else math.inf
@@ -461,10 +444,7 @@ class Flow:
             self.streams[stream, k.STREAM_ARMED] = crossings.value
 
     def watch_levels(self, levels: Sequence[Level]) -> None:
-        """Let `run_flow` stop at the whole second at which the result of one of *levels* changes.
-
-        The new levels replace all earlier ones.
-        """
+        """Let `run_flow` stop at the whole second at which the result of one of the new *levels* changes."""
         self.passed = False
         if self.levels != (levels := tuple(levels)):
             self._branch_root("levels", levels)
@@ -511,10 +491,7 @@ class Flow:
             self._apply_source_setup(number, sources_before[number], setup)
 
     def _derive_parameters(self, sources: Sequence[int]) -> float:
-        """Derive the parameters of these sources and of their streams.
-
-        Return the longest delay of these streams, in steps.
-        """
+        """Derive the parameters of these sources and of their streams. Return the longest delay, in steps."""
         source_rows: dict[int, Array] = {}
         stream_rows: dict[int, Array] = {}
         last: tuple[object, ...] = ()
@@ -585,10 +562,7 @@ _REPLACED: Final = ("source_params", "stream_params", "host_of", "place")
 
 
 def _shorten_steps(rings: Array, step_number: int, factor: int) -> Array:
-    """Return rings with *factor* interpolated steps for each old step.
-
-    *step_number* is the number of the last step.
-    """
+    """Return rings with *factor* interpolated steps per old step. *step_number*: number of the last step."""
     length = rings.shape[2]
     finer = np.zeros((*rings.shape[:2], length * factor))
     for index in range(length * factor):
@@ -602,7 +576,7 @@ def _shorten_steps(rings: Array, step_number: int, factor: int) -> Array:
 
 
 def _lengthen_rings(rings: Array, step_number: int, length: int) -> Array:
-    """Return rings of *length* steps; earlier steps repeat the oldest known one."""
+    """Return rings of *length* steps. The oldest known step fills all earlier steps."""
     grown = np.zeros((*rings.shape[:2], length))
     for index in range(length):
         grown[:, :, (step_number - index) % length] = rings[

@@ -2,8 +2,9 @@
 
 This file is the only hand-written source of the step. It runs as plain Python, and `compiled/translate.py`
 translates it to C, which the program normally runs (`compiled/`). Both give the same bits. After a change,
-run `make kernel`, which rebuilds the libraries. Values are read into local names and stored at the end: the C
-compiler cannot know that two arrays do not overlap and would reload everything after each store.
+run `make kernel`, which rebuilds the libraries. Functions read values into local names and store them at the
+end. Otherwise the C compiler would reload all values after each store, because it cannot know that arrays do
+not overlap.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-# Arrays by their dimensions, for the translator. Those named Number hold 64-bit integers.
+# Array types by number of dimensions, for the translator. Numbers and NumberTable hold 64-bit integers.
 Row: TypeAlias = Array
 Table: TypeAlias = Array
 Cube: TypeAlias = Array
@@ -27,25 +28,25 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def inside(function: Function) -> Function:
-    """Mark an internal function of the step for the translator."""
+    """Mark an internal function of the step for the translator: only the step calls it."""
     return function
 
 
 def entry(function: Function) -> Function:
-    """Mark a function that Python calls for the translator."""
+    """Mark an entry function for the translator: Python calls it."""
     return function
 
 
 def long_entry(function: Function) -> Function:
-    """Mark an entry function during which other threads may run, so that a long run does not block a window."""
+    """Mark an entry function that releases Python's lock, so that a long run does not block a window."""
     return function
 
 
-# Columns of a source's state. The first five are cumulative. SOURCE_LAST and SOURCE_SMOOTH hold each counter
-# at the last sample and its rate, smoothed over about a second.
+# Columns of a source's state. The first five are totals. The columns from SOURCE_LAST hold these totals at
+# the last sample. The columns from SOURCE_SMOOTH hold their rates, smoothed over about a second.
 (
     TRANSACTIONS,
-    GENERATED,  # log positions in KB, cumulative
+    GENERATED,  # end of the generated log: a log position in KB, as all positions below
     PAGES_WRITTEN,
     INSIDE_S,  # connection-seconds inside transactions
     WAITING_S,
@@ -54,7 +55,7 @@ SOURCE_TOTALS = 5
 SOURCE_LAST = 5
 SOURCE_SMOOTH = 10
 (
-    THINKING,  # number of connections in each state
+    THINKING,  # number of connections in this state, as the next five columns
     QUEUED,
     IN_OTHER,
     ON_CPU,
@@ -63,9 +64,9 @@ SOURCE_SMOOTH = 10
     FLUSHED,
     DURABLE,  # log position up to which commits are acknowledged
     REUSE,  # log before this position may be overwritten
-    RELEASED,  # log that may go to the disk and to the streams that commits wait for
+    RELEASED,  # log position up to which log may go to the disk and to awaited streams
     LOG_SIZE,
-    DIRTY,  # number of pages in each state
+    DIRTY,  # dirty pages that belong to no checkpoint yet
     CHECKPOINT_BACKLOG,
     SINCE_CHECKPOINT_S,
     CHECKPOINT_LOG,  # log position at the last checkpoint
@@ -73,13 +74,13 @@ SOURCE_SMOOTH = 10
     DURABLE_RATE,
     OPERATION_LEFT,
     OPERATION_RUNNING,
-    QUEUED_S,  # connection-seconds waiting for a worker thread
-    STALLED_S,  # time since a transaction ended, while connections are inside transactions
-    SOURCE_ARMED,  # level crossings at which a run stops
+    QUEUED_S,  # connection-seconds spent waiting for a worker thread
+    STALLED_S,  # time since the last transaction ended; 0 if no connection is inside a transaction
+    SOURCE_ARMED,  # crossings at which a run stops
 ) = range(15, 37)
 SOURCE_COLUMNS = 37
 
-# Columns of a stream's state; the first four are cumulative.
+# Columns of a stream's state. The first four are totals; STREAM_LAST and STREAM_SMOOTH are as for sources.
 (
     SENT,
     REDONE,
@@ -99,52 +100,53 @@ STREAM_SMOOTH = 8
     MESSAGE_KB,
     SENDER_CPU,  # cores used for sending
     TARGET_CPU,  # cores used for receiving, without redo
-    REDO_WANTED,  # core seconds of redo
-    STALL_S,  # delay that a lost packet causes for the packets after it
+    REDO_WANTED,  # core-seconds that redo requests in this step
+    STALL_S,  # remaining time until a lost packet is sent again; it delays all later packets
     WANDER,  # slow part of the jitter
-    NOISE,  # random numbers of the link
+    NOISE,  # state of the stream's random number generator
     STREAM_ARMED,
 ) = range(12, 26)
 STREAM_COLUMNS = 26
 
-# Columns of a source's parameters, derived for one step length from its setup and its streams.
+# Columns of a source's parameters, which derive.py computes from its setup and its streams for one step
+# length.
 (
     ACTIVE,
     ALIVE,
     CONNECTIONS,
     WAITS,  # 1 if commits wait for at least one stream
     THINK_OUT,
-    THINK_INSIDE,  # share of the thinking connections that exist only because closing the cycle costs a step
+    THINK_INSIDE,  # share of thinking connections that count as inside a transaction if the think time is below a step
     OTHER_OUT,
     CPU_S,
-    CPU_OUT,  # rate at which requests leave an idle CPU
+    CPU_OUT,  # share of the requests on an idle CPU that finish in a step
     LOG_KB,
     TOUCHES_PER_KB,
     HOT_INVERSE,
     LIMIT,
     PER_BLOCK,  # log blocks per KB
     BLOCK_KB,
-    FLUSH_KB,  # maximum KB per step
-    CROWD,  # phi, (connections - 1) / connections; 0 with one connection
+    FLUSH_KB,  # maximum KB that the log device writes in a step
+    CROWD,  # phi = (connections - 1) / connections; 0 with one connection
     PER_TWO_CROWD,
     LOG_MAX,
     DELAYED,
     WRITE_S,
     CHECKPOINT_EVERY_S,
     CHECKPOINT_PAGES,
-    OPERATION_KB,  # log rate per step without any delay
+    OPERATION_KB,  # maximum log of the long operation in a step, without any delay
     OPERATION_BATCH,
 ) = range(25)
 SOURCE_PARAMETERS = 25
 
-# Columns of a stream's parameters, derived from its setup and from that of its source.
+# Columns of a stream's parameters, derived from its setup and from the setup of its source.
 (
     STREAM_ACTIVE,
     TARGET_ALIVE,
     CARRYING,
     AWAITED,  # 1 if commits wait for this stream
     FROM_GENERATED,  # 1 if log is sent while it is being written
-    SEND_KB,  # maximum that the stream can send in a step
+    SEND_KB,  # maximum KB of log that the stream can send in a step
     WIRE_RATIO,
     PER_WIRE,
     WINDOW_KB,  # send window, in KB of log
@@ -164,16 +166,17 @@ SOURCE_PARAMETERS = 25
     CONTINUOUS,
     FLUSH_OUT,  # share of the target's dirty pages that are written in a step
     TARGET_PAGES,  # maximum number of pages that the target writes per step
-    TARGET_PAGE_COST,  # cost of a target page, in checkpoint pages
+    TARGET_PAGE_COST,  # disk time of a target page, relative to a page of a checkpoint
     PER_MESSAGE_CPU,
     PER_KB_CPU,
     TARGET_PER_MESSAGE_CPU,
     TARGET_PER_KB_CPU,
-    RECEIVED_BY,  # 1 if an instance exists that receives
+    RECEIVED_BY,  # 1 if the receiving instance exists
 ) = range(31)
 STREAM_PARAMETERS = 31
 
-# Columns of a server instance: demand of its sources and streams, share for each, capacity, completed work.
+# Columns of a server instance. First the demands of its sources and streams (the first DEMANDS columns), then
+# the share of each demand that it can meet, its capacities, and its completed work.
 (
     RUNNABLE,
     STREAMING_CPU,
@@ -191,12 +194,12 @@ STREAM_PARAMETERS = 31
     LOG_SHARE,
     DATA_SHARE,
     WAKE_UP,
-    TURN_STEPS,  # steps until the one communications thread serves the session again
+    TURN_STEPS,  # steps until the only communication thread serves the session again
     CORES,
     WORKERS,
     WAKE_UP_S,
     LOG_STREAMS,
-    BACKGROUND,  # cores that are busy independent of clients
+    BACKGROUND,  # cores that are busy independently of clients
     DATA_PAGES,
     BUSY_S,
     CORE_S,
@@ -208,18 +211,20 @@ DEMANDS = 10
 
 (LINK_KB, LINK_WANTED, LINK_STREAMS, LINK_LEVEL) = range(4)  # columns of a link between two instances
 LINK_COLUMNS = 4
-SOURCE, TARGET, LINK = range(3)  # columns of a stream's place: its source, the receiving instance, the link
+SOURCE, TARGET, LINK = range(
+    3
+)  # columns of the table `place`: source, receiving instance and link of a stream
 
-# Equal sources with equal streams behave equally. Each step computes the first of them; for the others, only
-# their own values. Work rows of sources and streams have one column each; for shared values only the column
-# of the first equal source is used.
+# Equal sources with equal streams behave equally and form a group. Each step computes shared values only for
+# the first source of a group, and individual values for each source. Work tables have one column per source
+# or stream. Shared values use only the column of the first source or stream of a group.
 (
-    AWAITED_KB,  # log acknowledged by every stream that commits wait for; NO_BOUND_KB between steps
+    AWAITED_KB,  # log position that all awaited streams have acknowledged; NO_BOUND_KB between steps
     TOUCHES,  # page changes in this step
     SPENT_S,  # processor time in this step
-    LEAST_REUSE,  # lowest value among the equal sources
+    LEAST_REUSE,  # lowest log reuse position in the group
     MOST_REUSE,
-    OWN_DIRTY,  # -- the following values belong to each source
+    OWN_DIRTY,  # -- individual values of each source from here on
     OWN_SINCE_S,
     OWN_BACKLOG,
     OWN_WRITTEN,
@@ -227,28 +232,29 @@ SOURCE, TARGET, LINK = range(3)  # columns of a stream's place: its source, the 
 ) = range(10)
 SOURCE_WORK = 10
 (
-    WISH,  # KB that the stream offers to the wire in this step; later the KB that the link accepts
-    KNOWN,  # acknowledged log that the source knows at the start of the step
+    WISH,  # KB (compressed) that the stream requests to send in this step; later the KB that the link accepts
+    KNOWN,  # acknowledged log position that the source knows at the start of the step
     TARGET_TOUCHES,
-    SENDING_S,  # processor time in this step of the sender, of the receiver and of redo
+    SENDING_S,  # processor time in this step of the sender; the next two columns: of the receiver and of redo
     RECEIVING_S,
     REDOING_S,
-    OWN_TARGET_DIRTY,  # -- the following values belong to each stream
+    OWN_TARGET_DIRTY,  # -- individual values of each stream from here on
     OWN_TARGET_BACKLOG,
     OWN_TARGET_WRITTEN,
 ) = range(9)
 STREAM_WORK = 9
-# Rows of the placement of sources and of streams. The last columns of GROUPS and FIRST hold their counts.
+# Rows of the group tables of sources and of streams. The last columns of GROUPS and FIRST hold the number of
+# groups and of runs. A run consists of neighbors in the same group.
 (
-    LIKE,  # number of the first one that is equal
-    GROUPS,  # numbers of the first of the equal ones, in order
-    FIRST,  # runs of equal neighbors: number of the first one of each run
-    PAST,  # number after the last one of each run
-    STREAMS,  # first stream of a source, next stream of the same source; the total count means none
+    LIKE,  # number of the first source or stream of the group
+    GROUPS,  # number of the first source or stream of each group, in ascending order
+    FIRST,  # number of the first source or stream of each run
+    PAST,  # number after the last source or stream of each run
+    STREAMS,  # first stream of a source; next stream of the same source; the number of streams ends the list
 ) = range(5)
 PLACES = 5
-NOW, STEPS_PER_TICK, TICKS = range(3)  # the clock: steps so far, steps of a tick, ticks so far
-SENT_RING, HARDENED_RING = range(2)  # rings of a stream's history
+NOW, STEPS_PER_TICK, TICKS = range(3)  # columns of the clock: steps so far, steps per tick, ticks so far
+SENT_RING, HARDENED_RING = range(2)  # ring buffers in a stream's history
 REDO_DONE, SEND_DONE, LOG_FULL, OPERATION_DONE = 1, 2, 4, 8
 
 SOURCE_COUNTERS = (
@@ -280,21 +286,21 @@ PAGE_KB = 8.0
 PACKET_KB = 1.46
 SMALL_KB = 1.0  # a redo queue below this counts as empty
 PACKETS_TO_NOTICE = 3.0  # number of later packets after which the receiver notices a loss, before a timeout
-RATE_SMOOTHING_PER_S = 5.0  # smoothing over 0.2 s
-MESSAGE_SMOOTHING_PER_S = 2.0  # smoothing over 0.5 s
-LOOK_TICKS = 10  # counters are sampled every 0.1 s
+RATE_SMOOTHING_PER_S = 5.0  # smoothing of commit rates over 0.2 s
+MESSAGE_SMOOTHING_PER_S = 2.0  # smoothing of message sizes over 0.5 s
+LOOK_TICKS = 10  # interval at which rates are sampled: 0.1 s
 LOOK_S = 0.1
-OLDEST_S = 1.0  # without a commit for this long, the delay is the age of the oldest transaction
-LOOK_SHARE = 0.1  # share of a new sample: smoothing over a second
+OLDEST_S = 1.0  # if no commit ends for this long, counters report the age of the oldest transaction as delay
+LOOK_SHARE = 0.1  # weight of a new sample: smoothing over a second
 LEAST_SHARE = 0.05  # minimum share of an instance's cores that clients keep under any load
 SLACK = 1e-6
 NO_BOUND_KB = 1e300  # larger than every log position
-LOG_GROWTH = 1.1  # growth of a full log file, by a tenth
-HEADROOM = 1.01  # margin for rounding above the maximum log of the steps
+LOG_GROWTH = 1.1  # factor by which a full log file grows
+HEADROOM = 1.01  # factor for rounding errors on the maximum log of several steps
 
 
 class Arrays(NamedTuple):
-    """All data of a step: one row per source, stream, instance and link. The columns are listed above."""
+    """All arrays of a step, with one row per source, stream, instance or link. The columns are listed above."""
 
     sources: Table
     source_params: Table
@@ -313,7 +319,7 @@ class Arrays(NamedTuple):
     counters: Row
 
 
-# Columns of a level: a comparison whose result is watched. The sign is an index into SIGNS.
+# Columns of a level: a comparison of a counter whose result is watched. The sign is an index into SIGNS.
 LEVEL_NUMBER, LEVEL_COUNTER, LEVEL_WHOLE, LEVEL_SIGN, LEVEL, LEVEL_HELD = range(6)
 LEVEL_COLUMNS = 6
 SIGNS = ("<", "<=", "==", "!=", ">=", ">")
@@ -322,13 +328,16 @@ SOURCE_COUNTED = len(SOURCE_COUNTERS)
 SECOND_TICKS = 100
 PASSED = max(
     SOURCE_COUNTED, len(STREAM_COUNTERS)
-)  # column after the counters that are read: 1 if a level was passed
-HELD = PASSED + 1  # next column: 1 if an armed crossing holds
+)  # first column after the counters: 1 if the result of a level changed
+HELD = PASSED + 1  # second column after the counters: 1 if an armed crossing holds
 
 
 @inside
 def look_back(history: Cube, i: int, ring: int, step_number: int, steps: float) -> float:
-    """Return the position *steps* ago, interpolated linearly. The ring's length is a power of two."""
+    """Return the log position *steps* ago from a ring, interpolated linearly.
+
+    The ring's length is a power of two.
+    """
     mask = history.shape[2] - 1
     whole = int(steps)
     newer = float(history[i, ring, (step_number - whole) & mask])
@@ -337,7 +346,7 @@ def look_back(history: Cube, i: int, ring: int, step_number: int, steps: float) 
 
 @inside
 def fade(x: float) -> float:
-    """Return exp(-x), to 1% up to x = 2. Only basic operations are used, so that all machines give the same bits."""
+    """Return exp(-x), accurate to 1% up to x = 2. Basic operations alone give the same bits on all machines."""
     return 1.0 / (1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0)))))
 
 
@@ -350,7 +359,7 @@ def flush_backlog(
     The model is the fluid approximation of an M/M/1 queue with group commit. The step is implicit.
     """
     beta = max_kb * per_block
-    if crowd <= 0.0:  # a single stream never queues behind itself
+    if crowd <= 0.0:  # a single connection never waits for its own earlier block
         return min(backlog * beta / (1.0 + beta), max_kb)
     y = backlog * per_block
     b = 1.0 + beta - crowd * y
@@ -360,7 +369,7 @@ def flush_backlog(
 
 @inside
 def draw(state: Table, j: int) -> float:
-    """Return a number in [0, 1) from the stream's own sequence (Lehmer, 31 bit, exact in doubles)."""
+    """Return the stream's next random number in [0, 1) (Lehmer generator, 31 bits, exact in doubles)."""
     noise = (int(state[j, NOISE]) * 16807) % 2147483647
     state[j, NOISE] = noise
     return noise / 2147483647.0
@@ -368,7 +377,10 @@ def draw(state: Table, j: int) -> float:
 
 @inside
 def operate(state: Table, params: Table, i: int, room: float, dt: float) -> float:
-    """Return the log of the long operation in this step. One thread runs a batch, then waits for its commit."""
+    """Return the KB of log that the long operation writes in this step.
+
+    One thread runs a batch, then waits for its commit.
+    """
     log = params[i, OPERATION_KB]
     if params[i, OPERATION_BATCH] > 0.0:
         lag_s = (state[i, GENERATED] - state[i, DURABLE]) / max(state[i, DURABLE_RATE], 1e-9)
@@ -385,7 +397,10 @@ def operate(state: Table, params: Table, i: int, room: float, dt: float) -> floa
 def write_log(
     state: Table, params: Table, i: int, hosts: Table, h: int, known_kb: float, work: Table, dt: float
 ) -> None:
-    """Advance the connections by one stage. Those past their CPU part write log, which is then flushed."""
+    """Advance the connections by one stage. Connections after their CPU stage write log.
+
+    Then flush log to the disk.
+    """
     leaving = state[i, THINKING] * params[i, THINK_OUT]
     want = state[i, QUEUED] + leaving
     entering = want * hosts[h, ADMITTED]
@@ -400,8 +415,8 @@ def write_log(
     before = state[i, GENERATED]
     flushed = state[i, FLUSHED]
     most = params[i, FLUSH_KB] * hosts[h, LOG_SHARE]
-    # Log that this step's flush hardens counts as free space. Otherwise the limit would depend on the step
-    # length.
+    # Log that this step will flush already counts as hardened. Otherwise the limit of unhardened log would
+    # depend on the step length.
     durable_soon = flushed + most * min(1.0, (before - flushed) * params[i, PER_BLOCK])
     if params[i, WAITS] > 0.0:
         durable_soon = min(durable_soon, known_kb)
@@ -419,7 +434,7 @@ def write_log(
     generated = before + log
     flushable = generated
     if params[i, DELAYED] > 0.0 and generated - state[i, RELEASED] < params[i, BLOCK_KB]:
-        flushable = state[i, RELEASED]  # with delayed durability, a block is written when it is full
+        flushable = state[i, RELEASED]  # with delayed durability, only full blocks are written
     state[i, RELEASED] = flushable
     flushed += flush_backlog(
         max(0.0, flushable - flushed),
@@ -453,7 +468,7 @@ def write_pages(
     generated: float,
     dt: float,
 ) -> None:
-    """Let the principals of a run of equal sources like *i* dirty pages and write them at checkpoints."""
+    """Let a run of sources that are equal to *i* dirty pages and write pages at checkpoints."""
     touches = work[TOUCHES, i]
     thinned = 1.0 + touches * params[i, HOT_INVERSE]
     every_s = params[i, CHECKPOINT_EVERY_S]
@@ -476,7 +491,7 @@ def write_pages(
 
 @inside
 def disturb(state: Table, params: Table, j: int, sent_kb: float, dt: float) -> float:
-    """Update the random delays of a link for this step. Return the jitter, in steps.
+    """Update the random delays of a link in this step. Return the jitter, in steps.
 
     Jitter is the variation of a packet's delay. A lost packet stalls the link until it is sent again.
     """
@@ -485,8 +500,8 @@ def disturb(state: Table, params: Table, j: int, sent_kb: float, dt: float) -> f
         kick = 2.0 * draw(state, j) - 1.0
         state[j, WANDER] += params[j, WANDER_KICK] * kick - params[j, WANDER_BACK] * state[j, WANDER]
         packets = max(1.0, state[j, MESSAGE_KB] * params[j, WIRE_RATIO] / PACKET_KB)
-        # A message is complete when its last packet arrives. The expected maximum of n delays is (n-1)/(n+1)
-        # above the mean.
+        # A message is complete when its last packet arrives. For n packets with delays within ±1 of the mean,
+        # the expected maximum is (n-1)/(n+1) above the mean.
         jitter = params[j, JITTER_STEPS] * (state[j, WANDER] + (packets - 1.0) / (packets + 1.0))
     if params[j, LOSS_PER_KB] > 0.0:
         state[j, STALL_S] = max(0.0, state[j, STALL_S] - dt)
@@ -516,7 +531,7 @@ def carry_log(
     known_kb: float,
     dt: float,
 ) -> None:
-    """Move the log of one stream from instance *h* to *m*, harden it there, and return the acknowledgment."""
+    """Send the log of a stream from instance *h* to *m*, harden it, and update the acknowledged position."""
     slot = step_number & (history.shape[2] - 1)
     sent = state[j, SENT] + may_send
     state[j, SENT] = sent
@@ -568,14 +583,14 @@ def commit(state: Table, params: Table, i: int, acknowledged: float, dt: float) 
     state[i, INSIDE_S] += (inside + thinking * params[i, THINK_INSIDE]) * dt
     stalled = params[i, THINK_OUT] > 0.0 and inside > SLACK and done <= SLACK * inside * dt
     state[i, STALLED_S] = state[i, STALLED_S] + dt if stalled else 0.0
-    if params[i, DELAYED] > 0.0:  # no commit waits, but the counters report the streams' delay
+    if params[i, DELAYED] > 0.0:  # no commit waits, but the counters report the delay of the awaited streams
         waiting = (generated - min(state[i, FLUSHED], acknowledged)) / params[i, LOG_KB]
     state[i, WAITING_S] += waiting * dt
 
 
 @inside
 def redo(state: Table, params: Table, j: int, touches_per_kb: float, share: float, work: Table) -> None:
-    """Let the target redo log."""
+    """Let the target of stream *j* redo hardened log."""
     wanted = min(state[j, HARDENED] - state[j, REDONE], params[j, REDO_KB])
     redone = wanted * share
     state[j, REDONE] += redone
@@ -597,7 +612,7 @@ def write_target_pages(
     share: float,
     dt: float,
 ) -> None:
-    """Let the targets of a run of equal streams like *j* write the pages that redo has changed."""
+    """Let the targets of a run of streams that are equal to *j* write the pages that redo has changed."""
     touches = work[TARGET_TOUCHES, j]
     most = params[j, TARGET_PAGES] * share
     if params[j, CONTINUOUS] > 0.0:
@@ -614,7 +629,7 @@ def write_target_pages(
     for own in range(first_row, end_row):
         dirty = (work[OWN_TARGET_DIRTY, own] + touches) / thinned
         backlog = work[OWN_TARGET_BACKLOG, own]
-        if source_work[OWN_SINCE_S, place[own, SOURCE]] < dt:  # the target follows the primary's checkpoints
+        if source_work[OWN_SINCE_S, place[own, SOURCE]] < dt:  # follows its primary's checkpoints
             backlog += dirty
             dirty = 0.0
         pages = min(backlog, most)
@@ -637,7 +652,10 @@ def spend_cpu(
     dt: float,
     hz: float,
 ) -> None:
-    """Compute messages (group commit of random commits) and the CPU time that they cost at both ends of a stream."""
+    """Compute the messages of a stream in this step and their CPU time at both ends.
+
+    Commits at random times share messages.
+    """
     messages = 0.0
     rate = sent_kb * hz
     if rate > 0.0:
@@ -666,13 +684,13 @@ def spend_cpu(
 
 @inside
 def log_to_send(sources: Table, i: int, stream_params: Table, j: int) -> float:
-    """Return the position up to which stream *j* of source *i* may carry log now."""
+    """Return the log position up to which source *i* may send log to stream *j* now."""
     return float(sources[i, RELEASED] if stream_params[j, FROM_GENERATED] > 0.0 else sources[i, FLUSHED])
 
 
 @inside
 def add_demands(flow: Arrays, dt: float) -> None:
-    """Add up the demands of the sources and streams of each instance, one by one and in order."""
+    """Add up the demands of each instance's sources and streams, one by one in a fixed order."""
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
     host_of, place, hosts = flow.host_of, flow.place, flow.hosts
@@ -766,7 +784,7 @@ def add_to_hosts(
 ) -> None:
     """Add amounts to a column of two instances, *times* times each.
 
-    *sender_amount* is added at *h*, then *receiver_amount* and *redo_amount* at *m*.
+    *sender_amount* is added at *h*. *receiver_amount* and *redo_amount* are added at *m*.
     """
     if h == m:
         for _ in range(times):
@@ -785,7 +803,7 @@ def add_to_hosts(
 
 @inside
 def share_hosts(hosts: Table, dt: float, hz: float) -> None:
-    """Divide each instance's workers, processors and disks between its sources and streams."""
+    """Compute the share of its demand that each instance can meet, for workers, processors and disks."""
     for h in range(hosts.shape[0]):
         cores = hosts[h, CORES]
         free = hosts[h, WORKERS] - hosts[h, BUSY] + dt * hosts[h, COMMITS]
@@ -807,7 +825,7 @@ def share_hosts(hosts: Table, dt: float, hz: float) -> None:
 
 @inside
 def share_links(flow: Arrays, dt: float) -> None:
-    """Divide each congested link fairly: small senders get their demand, the others get equal shares."""
+    """Divide each congested link fairly: small demands are met, other streams get equal shares."""
     place, links = flow.place, flow.links
     work = flow.stream_work
     stream_places = flow.stream_places
@@ -848,7 +866,7 @@ def share_links(flow: Arrays, dt: float) -> None:
 
 @inside
 def add_repeatedly(total: float, value: float, times: int) -> float:
-    """Return *total* after adding *value* repeatedly. A multiplication would round differently."""
+    """Return *total* after adding *value* to it *times* times. A multiplication would round differently."""
     while times > 0:
         total += value
         times -= 1
@@ -857,7 +875,7 @@ def add_repeatedly(total: float, value: float, times: int) -> float:
 
 @inside
 def step(flow: Arrays, step_number: int, dt: float, hz: float) -> None:
-    """Advance all sources and streams by *dt* seconds. The order matters: see the functions from top to bottom."""
+    """Advance all sources and streams by *dt* seconds. The order of the stages matters."""
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
     host_of, place, hosts, history = flow.host_of, flow.place, flow.hosts, flow.history
@@ -874,7 +892,7 @@ def step(flow: Arrays, step_number: int, dt: float, hz: float) -> None:
         i = place[j, SOURCE]
         kb = streams[j, ACKNOWLEDGED]
         if stream_params[j, CARRYING] > 0.0:
-            # The state of one step ago is the latest that the source can know at the start of a step.
+            # At the start of a step, the source can know at most the state of one step ago.
             back = stream_params[j, ACK_STEPS] + hosts[host_of[i], TURN_STEPS] - 1.0
             kb = max(
                 kb,
@@ -961,7 +979,10 @@ def step(flow: Arrays, step_number: int, dt: float, hz: float) -> None:
 
 @inside
 def finish_received(state: Table, params: Table, j: int, history: Cube, step_number: int) -> None:
-    """Harden the received log at a target without a session. Nothing is in transit, and nothing is acknowledged."""
+    """Harden the log that a target without a session has received.
+
+    Nothing is in transit, and nothing is acknowledged.
+    """
     state[j, HARDENED] += min(
         (state[j, RECEIVED] - state[j, HARDENED]) * params[j, HARDEN_OUT], params[j, HARDEN_KB]
     )
@@ -974,10 +995,7 @@ def finish_received(state: Table, params: Table, j: int, history: Cube, step_num
 
 @inside
 def smooth(state: Table, i: int, total: int, totals: int, value: float) -> None:
-    """Return the rate of a cumulative value since the last sample, smoothed over about a second.
-
-    LAST and SMOOTH are updated.
-    """
+    """Update the smoothed rate of a total from its change since the last sample, and store the new sample."""
     rate = (value - state[i, totals + total]) / LOOK_S
     state[i, totals + total] = value
     state[i, 2 * totals + total] += (rate - state[i, 2 * totals + total]) * LOOK_SHARE
@@ -985,7 +1003,7 @@ def smooth(state: Table, i: int, total: int, totals: int, value: float) -> None:
 
 @inside
 def update_rates(flow: Arrays) -> None:
-    """Update the rates since the last sample, and let log files grow to hold their log."""
+    """Update the smoothed rates from a new sample. Let log files grow if they cannot hold the used log."""
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
     hosts = flow.hosts
@@ -1020,7 +1038,7 @@ def update_rates(flow: Arrays) -> None:
 
 @inside
 def source_is_sound(state: Table, params: Table, i: int) -> bool:
-    """Return whether no connection is lost or invented, and all values are numbers."""
+    """Return whether a source balances: connections add up, counts are not negative, values are finite."""
     total = 0.0
     for column in range(SOURCE_COLUMNS):
         total += state[i, column]
@@ -1038,19 +1056,19 @@ def source_is_sound(state: Table, params: Table, i: int) -> bool:
 
 @inside
 def pages_are_sound(dirty: float, backlog: float, written_pages: float) -> bool:
-    """Return whether the pages and backlog of a source or stream are finite numbers."""
+    """Return whether the page counts of a source or stream are finite and not negative."""
     return math.isfinite(dirty + backlog + written_pages) and dirty >= -SLACK
 
 
 @inside
 def slack_kb(position_kb: float) -> float:
-    """Return the rounding error to allow for a log position."""
+    """Return the permitted rounding error of a log position, in KB."""
     return SLACK * (1.0 + 1e-3 * abs(position_kb))
 
 
 @inside
 def stream_is_sound(state: Table, params: Table, j: int, generated: float) -> bool:
-    """Return whether no log is lost or invented in transit, and no value is NaN."""
+    """Return whether a stream balances: its log positions are in the right order, and all values are finite."""
     total = 0.0
     for column in range(STREAM_COLUMNS):
         total += state[j, column]
@@ -1068,7 +1086,7 @@ def stream_is_sound(state: Table, params: Table, j: int, generated: float) -> bo
 
 @inside
 def source_crossed(state: Table, params: Table, i: int, reuse: float) -> int:
-    """Return the crossings that hold now for a source whose log before *reuse* may be overwritten."""
+    """Return the crossings that hold now for a source. Its log before position *reuse* may be overwritten."""
     held = 0
     if state[i, GENERATED] - reuse >= params[i, LOG_MAX] - SMALL_KB:
         held |= LOG_FULL
@@ -1079,13 +1097,13 @@ def source_crossed(state: Table, params: Table, i: int, reuse: float) -> int:
 
 @entry
 def stream_crossings(state: Table, params: Table, j: int, flushed: float, block_kb: float) -> int:
-    """Return the crossings that hold now for a stream whose source has hardened the log up to *flushed*."""
+    """Return the crossings that hold now for a stream. Its source has hardened log up to *flushed*."""
     return stream_crossed(state, params, j, flushed, block_kb)
 
 
 @inside
 def stream_crossed(state: Table, params: Table, j: int, flushed: float, block_kb: float) -> int:
-    """Return `stream_crossings`; the step calls this copy."""
+    """Return the crossings that hold now for a stream, like `stream_crossings`, which only Python calls."""
     held = 0
     carrying = params[j, CARRYING] > 0.0
     if state[j, HARDENED] - state[j, REDONE] <= SMALL_KB and (
@@ -1099,7 +1117,10 @@ def stream_crossed(state: Table, params: Table, j: int, flushed: float, block_kb
 
 @inside
 def source_held(state: Table, params: Table, i: int, reuse: float) -> int:
-    """Return the armed crossings that hold for a source whose log before *reuse* may be overwritten."""
+    """Return the armed crossings that hold now for a source.
+
+    Its log before position *reuse* may be overwritten.
+    """
     armed = int(state[i, SOURCE_ARMED])
     return source_crossed(state, params, i, reuse) & armed if armed != 0 and params[i, ACTIVE] > 0.0 else 0
 
@@ -1108,7 +1129,7 @@ def source_held(state: Table, params: Table, i: int, reuse: float) -> int:
 def stream_held(
     sources: Table, source_params: Table, streams: Table, stream_params: Table, place: NumberTable, j: int
 ) -> int:
-    """Return the armed crossings that hold for a stream now."""
+    """Return the armed crossings that hold now for stream *j*."""
     armed = int(streams[j, STREAM_ARMED])
     if armed == 0 or stream_params[j, STREAM_ACTIVE] == 0.0:
         return 0
@@ -1119,7 +1140,7 @@ def stream_held(
 
 @inside
 def has_held_crossing(flow: Arrays) -> bool:
-    """Return whether any armed crossing holds."""
+    """Return whether any armed crossing holds. Only the first source or stream of each group is checked."""
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
     place = flow.place
@@ -1138,10 +1159,7 @@ def has_held_crossing(flow: Arrays) -> bool:
 
 @inside
 def any_held(flow: Arrays) -> bool:
-    """Return whether any armed crossing holds.
-
-    It checks each source and stream; `has_held_crossing` checks only the first of equal ones.
-    """
+    """Return whether any armed crossing holds. Unlike `has_held_crossing`, check each source and stream."""
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
     for i in range(sources.shape[0]):
@@ -1163,7 +1181,7 @@ def note_crossings(
     of_sources: Numbers,
     of_streams: Numbers,
 ) -> bool:
-    """Store for each source and stream the armed crossings that hold now. Return whether any holds."""
+    """Store the armed crossings that hold now, by source and by stream. Return whether any holds."""
     found = 0
     for i in range(sources.shape[0]):
         of_sources[i] = source_held(sources, source_params, i, sources[i, REUSE])
@@ -1176,7 +1194,7 @@ def note_crossings(
 
 @entry
 def read_source(state: Table, params: Table, i: int, hosts: Table, host: int, output: Row) -> None:
-    """Write the current counters of `SOURCE_COUNTERS` into *output*, in that order."""
+    """Write the current counters of a source into *output*, in the order of `SOURCE_COUNTERS`."""
     commits = state[i, SOURCE_SMOOTH + TRANSACTIONS]
     response, delay = 0.0, 0.0
     if state[i, STALLED_S] >= OLDEST_S:  # no commit ends: report the age of the oldest transaction
@@ -1211,7 +1229,7 @@ def read_stream(
     target: int,
     output: Row,
 ) -> None:
-    """Write the current counters of `STREAM_COUNTERS` into *output*, in that order.
+    """Write the current counters of a stream into *output*, in the order of `STREAM_COUNTERS`.
 
     *generated* and *flushed* are log positions of the stream's source.
     """
@@ -1230,7 +1248,7 @@ def read_stream(
 
 @inside
 def compares(value: float, sign: int, level: float) -> bool:
-    """Return the result of a comparison by one of `SIGNS`."""
+    """Return whether *value* compares to *level* as *sign* (an index into `SIGNS`) demands."""
     if sign == LESS:
         return value < level
     if sign == NOT_MORE:
@@ -1244,7 +1262,7 @@ def compares(value: float, sign: int, level: float) -> bool:
 
 @inside
 def has_passed_level(flow: Arrays) -> bool:
-    """Return whether the result of any watched comparison has changed."""
+    """Return whether the result of any watched level differs from its last result."""
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
     host_of, place, hosts = flow.host_of, flow.place, flow.hosts
@@ -1270,9 +1288,9 @@ def has_passed_level(flow: Arrays) -> bool:
 
 @inside
 def find_unsound_row(flow: Arrays) -> int:
-    """Return the number of the first source whose balance is wrong, or stream, counted after the sources.
+    """Return the number of the first source or stream that does not balance; -1 if all balance.
 
-    Return -1 if all balance.
+    Streams are numbered after the sources.
     """
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
@@ -1303,7 +1321,7 @@ def find_unsound_row(flow: Arrays) -> int:
     return -1
 
 
-# Columns in which equal sources or streams may differ.
+# Columns of individual values, in which equal sources or streams may differ.
 OWN_OF_SOURCE = (
     PAGES_WRITTEN,
     SOURCE_LAST + PAGES_WRITTEN,
@@ -1336,7 +1354,7 @@ def differences(rows: Table, a: int, b: int) -> int:
 
 @inside
 def streams_alike(streams: Table, params: Table, place: NumberTable, history: Cube, a: int, b: int) -> bool:
-    """Return whether two streams differ only in their pages, and in random numbers that they do not use."""
+    """Return whether two streams differ at most in their pages and in unused random number generators."""
     if (
         place[a, TARGET] != place[b, TARGET]
         or place[a, LINK] != place[b, LINK]
@@ -1356,9 +1374,9 @@ def streams_alike(streams: Table, params: Table, place: NumberTable, history: Cu
 
 @inside
 def sources_alike(flow: Arrays, a: int, b: int, exactly: bool) -> bool:
-    """Return whether two sources with their streams differ only in their pages.
+    """Return whether two sources, with their streams, differ at most in their pages and log file sizes.
 
-    Unless *exactly*, the position before which log may be overwritten may differ, too.
+    Unless *exactly*, their positions of log reuse may also differ.
     """
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
@@ -1384,7 +1402,7 @@ def sources_alike(flow: Arrays, a: int, b: int, exactly: bool) -> bool:
 
 @inside
 def find_alike(flow: Arrays, exactly: bool) -> None:
-    """Find equal sources with equal streams; see `sources_alike`."""
+    """Group equal sources with equal streams; see `sources_alike`."""
     sources = flow.sources
     streams, stream_params = flow.streams, flow.stream_params
     place = flow.place
@@ -1417,7 +1435,7 @@ def find_alike(flow: Arrays, exactly: bool) -> None:
 
 @inside
 def note_runs(places: NumberTable, count: int) -> None:
-    """Record the first of the equal ones, and the runs of equal neighbors."""
+    """Store the first number of each group, and the runs of neighbors in the same group."""
     groups = 0
     runs = 0
     for number in range(count):
@@ -1434,7 +1452,7 @@ def note_runs(places: NumberTable, count: int) -> None:
 
 @inside
 def gather_own_columns(flow: Arrays) -> None:
-    """Copy the columns that belong to single sources and streams into compact work rows."""
+    """Copy the individual values of sources and streams into compact work rows."""
     sources = flow.sources
     streams = flow.streams
     source_work, stream_work = flow.source_work, flow.stream_work
@@ -1461,7 +1479,7 @@ def gather_own_columns(flow: Arrays) -> None:
 
 @inside
 def distribute_results(flow: Arrays) -> None:
-    """Copy the shared results to every equal source and stream, and add its own values."""
+    """Copy the shared results to every source and stream of a group, and store the individual values."""
     sources = flow.sources
     streams, stream_params = flow.streams, flow.stream_params
     history = flow.history
@@ -1502,7 +1520,7 @@ def distribute_results(flow: Arrays) -> None:
 
 @inside
 def is_roomy(sources: Table, params: Table, work: Table, source_places: NumberTable, steps: int) -> bool:
-    """Return whether *steps* steps cannot fill the log file of any source whose results are shared."""
+    """Return whether *steps* steps cannot fill any log in a group with different reuse positions."""
     for group in range(source_places[GROUPS, sources.shape[0]]):
         i = source_places[GROUPS, group]
         if work[LEAST_REUSE, i] < work[MOST_REUSE, i]:
@@ -1536,13 +1554,14 @@ def advance(
     sample_interval: int,
     dt: float,
 ) -> int:
-    """Run at most *ticks* ticks and return the number of ticks run.
+    """Run at most *ticks* ticks and return the number of ticks that ran.
 
-    A run stops after the tick at which an armed crossing holds, and at the whole second at which a level is
-    passed. A result of -1 - number means that the source (or stream, counted after the sources) does not
-    balance, which is a defect of this program. The samples get all counters every *every* ticks of the clock
-    (0: never), one entry after another. *source_work* and the three arrays after it are scratch space. So is
-    *counters*, except PASSED (the last tick passed a level) and HELD (an armed crossing holds at the end).
+    A run stops after the tick at which an armed crossing holds, and at the whole second at which the result
+    of a level changes. A result of -1 - number means that this source (or stream, counted after the sources)
+    does not balance, which is a defect of this program. Every *sample_interval* ticks of the clock (0:
+    never), all counters are appended to the samples. *source_work* and the three arrays after it are scratch
+    space. So is *counters*, except PASSED (a level changed at the last tick) and HELD (an armed crossing
+    holds at the end).
     """
     flow = Arrays(
         sources, source_params, streams, stream_params, host_of, place, hosts, links, history,

@@ -1,4 +1,4 @@
-"""Database on one server with its mirror on another, as the papers measure it and the planner uses it."""
+"""Database on one server with its mirror on another, as the papers measure and the planner assumes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SafetyMode(IntEnum):
 
 
 class Pair(Struct, frozen=True):
-    """Principal, and the stream of its log to the mirror, if there is one."""
+    """Setups of a principal database and, if it is mirrored, of the stream of its log to the mirror."""
 
     source: SourceSetup
     stream: StreamSetup | None
@@ -38,7 +38,7 @@ class Pair(Struct, frozen=True):
         )
 
     def with_changes(self, **changes: FieldOf[SourceSetup | StreamSetup]) -> Pair:
-        """Return a pair with other values of fields of either part; *site* applies to both servers.
+        """Return a copy with other field values of the source or the stream; *site* applies to both servers.
 
         Raise TypeError for an unknown field.
         """
@@ -54,9 +54,9 @@ class Pair(Struct, frozen=True):
 def build_pair(
     site: ServerHardware, workload: Workload, mode: SafetyMode, **changes: FieldOf[SourceSetup | StreamSetup]
 ) -> Pair:
-    """Return the database on instance 0 and, unless *mode* is NONE, its synchronized mirror on instance 1.
+    """Return a database on instance 0 and, unless *mode* is NONE, its synchronized mirror on instance 1.
 
-    *changes*: values of other fields by name.
+    *changes*: values of other fields, by field name.
     """
     stream = StreamSetup(
         site=site, target_host=1, connected=True, carrying=True, awaited=mode is SafetyMode.FULL
@@ -65,7 +65,7 @@ def build_pair(
 
 
 def add_pair(flow: Flow, pair: Pair) -> int:
-    """Add the source of *pair*, and its stream if there is one; return the number of the source."""
+    """Add the source of *pair* and, if it is mirrored, its stream. Return the number of the source."""
     source = flow.add_source(pair.source)
     if pair.stream is not None:
         flow.add_stream(source, pair.stream)

@@ -1,4 +1,4 @@
-"""Placement of sources and streams: instances, their resources, and the links between them."""
+"""Placement of sources and streams on instances, with the instances' resources and the links."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,20 +14,23 @@ Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.uint64]
 Sources = Sequence[SourceSetup | None]
 Streams = Sequence[tuple[int, StreamSetup] | None]
-"""(number of the source, setup) of each stream; None for an unused number."""
+"""(number of the source, setup) of each stream; None for an unused stream number."""
 
 
 class Layout(Struct, frozen=True):
-    """Placement as arrays for the compiled step. The numbers are unsigned, so that the step need not check the sign."""
+    """Placement as arrays for the compiled step.
+
+    Numbers are unsigned, so that the step need not check their sign.
+    """
 
     host_of: Numbers  # instance of each source
-    place: Numbers  # per stream: source, receiving instance, link; 0 for none
+    place: Numbers  # per stream: number of its source, receiving instance and link; 0 if it has no receiving instance
     hosts: Array
     links: Array
 
 
 def build_layout(sources: Sources, streams: Streams, hosts_before: Array) -> Layout:
-    """Return the placement for the setups. Totals of the instances stay."""
+    """Return the placement for these setups. The instances keep their totals from *hosts_before*."""
     host_of = np.array([source.host if source else 0 for source in sources], dtype=np.uint64)
     place = np.zeros((len(streams), 3), dtype=np.uint64)
     pairs: dict[tuple[int, int], int] = {}
@@ -84,17 +87,17 @@ def count_mirroring_threads(sources: Sources, streams: Streams) -> dict[int, int
 
 
 PARALLEL_REDO_MOST = 100
-"""Maximum number of parallel redo workers of an instance; further databases redo serially.
+"""Maximum number of parallel redo workers of an instance. Further databases are redone by a single thread.
 
 Documented [DOC: thread usage of groups].
 """
 
 
 def count_group_threads(sources: Sources, streams: Streams) -> dict[int, int]:
-    """Return the worker threads that availability groups use on each instance.
+    """Return the number of worker threads that availability groups use on each instance.
 
-    A primary database uses one to capture its log and one for each secondary to send it. A secondary database
-    uses its redo manager and its redo workers. [DOC: thread usage of groups]
+    A primary database uses one thread to capture its log and one per secondary to send it. A secondary
+    database uses one redo manager and its redo workers. [DOC: thread usage of groups]
     """
     threads: dict[int, int] = {}
     workers: dict[int, int] = {}
@@ -129,7 +132,7 @@ def _list_receiving_streams(
 ) -> Iterator[tuple[int, StreamSetup]]:
     """Yield (sending instance, setup) of every stream with a receiving instance.
 
-    *of_groups* selects the streams of availability groups, else those of mirroring.
+    *of_groups* True selects the streams of availability groups, False selects the streams of mirroring.
     """
     for stream in streams:
         if (

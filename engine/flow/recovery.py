@@ -1,7 +1,7 @@
-"""Duration of each phase of a failover, by cause: tables 5 and 6 of the 2005 white paper [WP].
+"""Durations of the phases of a failover, by cause: tables 5 and 6 of the 2005 white paper [WP].
 
 The time to detect the failure is reported separately, as in [WP]. The redo queue is not included, because the
-flow model processes it step by step. Each constant states whether it is fitted or derived.
+flow model processes it step by step. Each constant states whether it is fitted, derived or assumed.
 """
 
 from enum import StrEnum
@@ -31,7 +31,10 @@ class Cause(StrEnum):
 
 
 class Mechanism(Struct, frozen=True):
-    """Phases of a failover for one cause. Fixed durations are calibrated on Table 6 without load."""
+    """Parameters of the phases of a failover for one cause.
+
+    Fixed durations are calibrated on Table 6 without load.
+    """
 
     close_fixed_s: float = 0.0  # time that an idle principal needs to close
     ends_connections: bool = False
@@ -52,7 +55,7 @@ MECHANISMS: Final = {
     Cause.TIMEOUT: Mechanism(seen_by_silence=True),
     Cause.FORCED: Mechanism(analysis_passes=1.0, asks_witness=False),
 }
-"""Phases by cause. Fixed seconds: idle rows of Table 6, minus the decision and the role change.
+"""Parameters by cause. Fixed durations: idle rows of Table 6, minus the decision and the role change.
 
 Assumed: the 18.67 s of a manual failover are 3 s of closing and 15.67 s of analysis. A manual failover logs
 analysis and redo [WP], hence two passes.
@@ -62,13 +65,15 @@ END_CONNECTION_S: Final = 0.0028
 """Time to end one connection. Fitted: SHUTDOWN WITH NOWAIT takes 2.8 s longer with 1,000 connections [WP table 6]."""
 
 AGREEMENT_S: Final = 0.1
-"""Time in which mirror and witness agree after both have lost the principal. Assumed."""
+"""Time that mirror and witness need to agree after both have lost the principal. Assumed."""
 
 LOOK_INTERVAL_S: Final = 0.5
 """Interval at which a server checks whether its partners still respond. Assumed."""
 
 PING_GRACE_S: Final = 0.31
-"""Delay after which a ping counts as missed. Fitted: power off and pulled cable under load; "around 1 second" [WP]."""
+"""Delay after which a ping counts as missed. Fitted: power off and unplugged cable under load; "around 1
+second" [WP].
+"""
 
 ROLE_CHANGE_S: Final = 1.87
 """Time to bring the mirror online with nothing to redo or flush. Fitted: idle rows of power off and cable [WP
@@ -76,12 +81,12 @@ table 6].
 """
 
 SWEEP_SHARE_MAX: Final = 2.0
-"""Maximum of dirty pages relative to their mean. Derived: the mirror writes pages in sweeps, so that 0 to 2
-times the mean is dirty at a random moment.
+"""Maximum number of dirty pages relative to the mean. Derived: the mirror writes pages in sweeps, so 0 to 2
+times the mean is dirty at a random time.
 """
 
 UNDO_COST: Final = 1.5
-"""Cost of undoing log relative to the cost of redoing it. Assumed."""
+"""Time to undo log relative to the time to redo it. Assumed."""
 
 SPREAD_FIXED: Final = 0.05
 SPREAD_PAGES: Final = 0.08
@@ -91,7 +96,7 @@ SPREAD_ROLE_CHANGE: Final = 0.10
 
 
 class FailoverTimes(Struct, frozen=True):
-    """Phases of one failover in seconds, in the order in which they occur.
+    """Duration of each phase of one failover in seconds, in the order of the phases.
 
     During *close_s* the mirror has lost the session, but the witness still sees the principal's process, so
     the decision waits. *decision_s* begins after that (or at the mirror's detection) and ends when mirror and
@@ -108,14 +113,14 @@ class FailoverTimes(Struct, frozen=True):
 
     @property
     def failover_s(self) -> float:
-        """Return the seconds from the mirror's detection to its new role, without redo."""
+        """Return the time from the mirror's detection to its new role, without redo, in seconds."""
         return self.close_s + self.decision_s + self.page_flush_s + self.analysis_s + self.role_change_s
 
 
 def draw_failover_times(
     flow: Flow, stream: int, cause: Cause, chance: RandomStream, timeout_s: float = PARTNER_TIMEOUT_S
 ) -> FailoverTimes:
-    """Return the phases of a failover to the target of *stream* that begins now. The flow is not changed."""
+    """Draw the phases of a failover to the target of *stream* that begins now. The flow is not changed."""
     source, mechanism = flow.get_source_of(stream), MECHANISMS[cause]
     state, close_s = flow.sources[source], _draw_close_s(flow, source, mechanism, chance)
     decision_s = 0.0
@@ -140,12 +145,14 @@ def draw_failover_times(
 
 
 def draw_closing_s(flow: Flow, stream: int, cause: Cause, chance: RandomStream) -> float:
-    """Return `close_s` of `failover_times`. The random numbers of the other phases are drawn but not used."""
+    """Draw only `close_s` of `draw_failover_times`. The random numbers of the other phases are skipped."""
     mechanism = MECHANISMS[cause]
     close_s = _draw_close_s(flow, flow.get_source_of(stream), mechanism, chance)
     chance.skip(2 * mechanism.asks_witness + 4 * (mechanism.asks_witness and mechanism.seen_by_silence))
     chance.skip(cause not in (Cause.MANUAL, Cause.FORCED))
-    chance.skip(1 + 2 + 2)  # skip three random draws: the mirror's pages, analysis, the role change
+    chance.skip(
+        1 + 2 + 2
+    )  # skip the random numbers of the page flush (1), the analysis (2) and the role change (2)
     return close_s
 
 
@@ -161,12 +168,16 @@ def _draw_close_s(flow: Flow, source: int, mechanism: Mechanism, chance: RandomS
 
 
 def compute_undo_s(flow: Flow, stream: int, open_kb: float) -> float:
-    """Return the seconds in which the target of *stream* rolls back open transactions with *open_kb* of log."""
+    """Return the time that the target of *stream* needs to roll back open transactions with *open_kb* of log."""
     return UNDO_COST * open_kb / _compute_redo_kb_per_s(flow, stream)
 
 
 def _draw_detection_s(cause: Cause, timeout_s: float, chance: RandomStream) -> float:
-    """Return the detection time: about a second for a hard error; after silence, the timeout and one more ping."""
+    """Draw the time until the mirror detects the failure.
+
+    A hard error takes about a second. A soft failure takes the partner timeout plus at most one ping
+    interval.
+    """
     if cause in (Cause.MANUAL, Cause.FORCED):
         return 0.0
     if cause is Cause.TIMEOUT:
@@ -175,11 +186,11 @@ def _draw_detection_s(cause: Cause, timeout_s: float, chance: RandomStream) -> f
 
 
 def _draw_witness_lag_s(messages_per_s: float, chance: RandomStream) -> float:
-    """Return the delay of the witness's detection relative to the mirror's.
+    """Draw the delay of the witness's detection relative to the mirror's detection.
 
     The principal pings both from one timer. Without load both miss the same ping and differ only in the time
-    of their check. Under load the mirror misses the next log message first, while the witness has only its
-    ping.
+    of their check. Under load the mirror misses the next log message first, while the witness receives only
+    pings.
     """
     missed_ping_s = PING_GRACE_S + chance.draw_uniform(0.0, PING_INTERVAL_S)
     witness_looks_s = chance.draw_uniform(0.0, LOOK_INTERVAL_S)
@@ -192,15 +203,15 @@ def _draw_witness_lag_s(messages_per_s: float, chance: RandomStream) -> float:
 
 
 def _draw_page_flush_s(flow: Flow, stream: int, after_s: float, chance: RandomStream) -> float:
-    """Return the seconds to write all dirty pages of a mirror, which precedes going online.
+    """Draw the time in which a mirror writes all dirty pages before it goes online.
 
-    These are the pages that are not yet written *after_s* from now. The phase of the mirror's sweep over its
-    pages is random.
+    Only pages that are still dirty *after_s* from now count. The phase of the mirror's sweep over its pages
+    is random.
     """
     setup = flow.get_stream_setup(stream)
     phase = chance.draw_uniform(0.0, SWEEP_SHARE_MAX)
     if setup.log_pool:
-        return 0.0  # a secondary is online already and has nothing to flush
+        return 0.0  # a secondary replica is already online and flushes no pages before its failover
     slow = max(1.0, setup.target_data_disk_factor)
     dirty_pages = float(flow.streams[stream, k.TARGET_DIRTY]) * exp(
         -after_s / (setup.site.mirror_flush_s * slow)
@@ -216,7 +227,10 @@ def _compute_redo_kb_per_s(flow: Flow, stream: int) -> float:
 
 
 def compute_open_log_kb(flow: Flow, source: int) -> float:
-    """Return the log of open transactions: half of each transaction, and all of a single long operation."""
+    """Return the log of open transactions, including the uncommitted log of the long operation, in KB.
+
+    On average, half of each transaction's log is written.
+    """
     setup, state = flow.get_source_setup(source), flow.sources[source]
     inner_kb = add_in_order(float(state[column]) for column in (k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING))
     log_kb = inner_kb * setup.workload.log_kb_per_transaction / 2.0

@@ -1,4 +1,4 @@
-"""Helpers for rows of the flow's arrays: new rows, new positions, reset rates."""
+"""Helpers for single rows of the flow's arrays: replace rows, set positions, reset rates."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -14,12 +14,12 @@ Setup = TypeVar("Setup")
 
 
 def find_free_number(setups: tuple[object, ...]) -> int:
-    """Return the lowest number whose setup is None."""
+    """Return the lowest number without a setup."""
     return setups.index(None) if None in setups else len(setups)
 
 
 def replace_setups(setups: tuple[Setup, ...], changes: Mapping[int, Setup]) -> tuple[Setup, ...]:
-    """Return the setups with *changes* by number."""
+    """Return the setups with *changes* applied, which are keyed by number."""
     new_setups = list(setups)
     for number, setup in changes.items():
         new_setups[number] = setup
@@ -32,7 +32,7 @@ def read_column(array: Array, numbers: Sequence[int], column: int) -> dict[int, 
 
 
 def replace_rows(array: Array, rows: Mapping[int, Array]) -> Array:
-    """Return a copy of *array* with some rows replaced, by number."""
+    """Return a copy of *array* with some rows replaced; *rows* is keyed by row number."""
     new_array = array.copy()
     for row, values in rows.items():
         new_array[row] = values
@@ -47,7 +47,7 @@ def build_level_array(levels: Sequence[Level]) -> Array:
 def set_row_positions(
     s: Array, columns: Mapping[str, int], totals: int, positions: Mapping[str, float]
 ) -> None:
-    """Set positions. A position that is also a total changes without a rate."""
+    """Set log positions in row *s*. If a position is also a total, its smoothed rate does not change."""
     for name, value in positions.items():
         column = columns[name]
         if column < totals:
@@ -58,7 +58,7 @@ def set_row_positions(
 def adopt_steady_row(
     s: Array, steady: Array, kept_columns: Sequence[int], positions: Sequence[int], shift: float
 ) -> None:
-    """Set row *s* to *steady*, except for the kept columns. Positions move by *shift* and never decrease."""
+    """Replace row *s* with *steady*, except for *kept_columns*. Positions move by *shift* and never decrease."""
     kept_values = {column: s[column] for column in kept_columns}
     kept_values |= {column: max(s[column], steady[column] + shift) for column in positions}
     s[:] = steady
@@ -67,13 +67,16 @@ def adopt_steady_row(
 
 
 def reset_rate(s: Array, totals: int, since_look_s: float) -> None:
-    """Reset the last sample to *since_look_s* ago, so that the smoothed rates stay."""
+    """Set the last sample to the extrapolated values of *since_look_s* ago, so that smoothed rates continue."""
     for total in range(totals):
         s[totals + total] = s[total] - s[2 * totals + total] * since_look_s
 
 
 def resize_population(s: Array, setup: SourceSetup) -> None:
-    """Adapt the number of connections to the setup. In a closed database all of them are outside transactions."""
+    """Adapt the number of connections to the setup.
+
+    If clients cannot run transactions, all connections are idle.
+    """
     total = setup.workload.connections * setup.scale
     population = s[k.QUEUED : k.WAITING + 1]
     if not setup.serving:
@@ -89,7 +92,10 @@ def resize_population(s: Array, setup: SourceSetup) -> None:
 
 
 def set_dirty_pages(s: Array, setup: SourceSetup, phase: float) -> None:
-    """Set dirty pages and the log since the last checkpoint to fit the source's own rates."""
+    """Set dirty pages and the log since the last checkpoint to steady-state values.
+
+    *phase*: elapsed share of the checkpoint interval.
+    """
     site, load = setup.site, setup.workload
     elapsed_s = (phase % 1.0) * site.checkpoint_interval_s
     touches = s[k.SOURCE_SMOOTH + k.GENERATED] * load.page_touches / load.log_kb_per_transaction

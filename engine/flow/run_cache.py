@@ -1,6 +1,6 @@
-"""Cache of a flow's runs for its forks: forks with the same history run only once.
+"""Cache of a flow's runs for its forks, so that forks with the same history compute each run only once.
 
-The key of a state is the list of changes to the flow, in order, and the ticks that it ran after the last
+The key of a state is the list of changes to the flow, in order, and the number of ticks after the last
 change. The same changes and ticks give the same bits, however the run is divided.
 """
 
@@ -20,27 +20,30 @@ Arrays = tuple["Array", ...]
 HeldCrossings = list[tuple[int, CrossingKind]]
 
 BYTES_MAX: Final = 96 * 1024 * 1024
-"""Memory limit of the cached states; the least recently used state is removed first. Assumed."""
+"""Memory limit of the cached states, in bytes. The least recently used state is removed first. Assumed."""
 
 BYTES_EACH: Final = 1_200
-"""Memory of a state besides its numbers, in bytes: measured for six arrays."""
+"""Memory of a state in addition to its arrays' values, in bytes. Measured for six arrays."""
 
 
 class CachedState(Struct, frozen=True):
-    """State, and the tick (counted from its root) since which no run has stopped before it."""
+    """State at the end of a run that began at *from_tick* and did not stop earlier.
+
+    Ticks count from the root.
+    """
 
     from_tick: int
     arrays: Arrays
     sources: HeldCrossings
     streams: HeldCrossings
     passed: bool
-    """True if a level changed at this tick."""
+    """True if the result of a level changed at this tick."""
     size: int
     """Size in bytes."""
 
 
 class RunCache:
-    """Cache of the runs of all forks of one flow. A root is the key of a history of changes."""
+    """Cache of the runs of all forks of one flow. A root identifies a history of changes."""
 
     def __init__(self) -> None:
         self._roots: dict[tuple[int, int, tuple[object, ...]], int] = {}
@@ -51,18 +54,24 @@ class RunCache:
         self._size = 0
 
     def get_state_key(self, root: int, ran: int, compute_key: Callable[[], bytes]) -> bytes:
-        """Return the key of a state; *compute_key* computes it at the first call."""
+        """Return the cached key of a state. *compute_key* computes the key at the first call."""
         mark = self._marks.get((root, ran))
         if mark is None:
             mark = self._marks[(root, ran)] = compute_key()
         return mark
 
     def find_root(self, root: int, ran: int, change: tuple[object, ...]) -> int:
-        """Return the number of the root for flows that receive *change* when they are *ran* ticks after *root*."""
+        """Return the root of flows that receive *change* when they are *ran* ticks after *root*.
+
+        A new history gets a new root.
+        """
         return self._roots.setdefault((root, ran, change), len(self._roots) + 1)
 
     def find_run(self, root: int, ran: int, ticks: int) -> tuple[int, CachedState] | None:
-        """Return the end of a stored run of at most *ticks* after *ran*: its tick after *root*, and the state."""
+        """Return the end of a stored run of at most *ticks* from *ran*: (its tick after *root*, its state).
+
+        None means that no such run is stored.
+        """
         end_tick = ran + ticks
         for stop in self._stops.get(root, ()):
             if ran < stop <= end_tick:
@@ -100,7 +109,10 @@ class RunCache:
 
 
 def hash_parts(parts: Iterable[bytes | memoryview]) -> bytes:
-    """Return 20 bytes that identify the sequence *parts*. SHA-1 is used because processors have instructions for it."""
+    """Return a 20-byte hash of the sequence *parts*.
+
+    SHA-1 is used because processors have instructions for it.
+    """
     mark = hashlib.sha1(usedforsecurity=False)
     for part in parts:
         mark.update(part)

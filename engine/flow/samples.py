@@ -1,4 +1,7 @@
-"""Counters of every source and stream over time. A long run is compressed: 30 MB for an hour of a hundred databases."""
+"""Samples of the counters of every source and stream over time.
+
+A long run is compressed: 30 MB for an hour of a hundred databases.
+"""
 
 from __future__ import annotations
 
@@ -15,35 +18,37 @@ from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS, Array
 BLOCK: Final = 64
 """Number of entries that are compressed together.
 
-Assumed: one minute takes 2 ms for a hundred databases and shrinks to a tenth.
+Assumed: the compression of one minute takes 2 ms for a hundred databases and reduces the size to a tenth.
 """
 
 GROUP: Final = 8
-"""Number of sources or streams that are compressed together, so that reading one does not unpack all. Assumed."""
+"""Number of sources or streams that are compressed together. A small number makes reading one of them fast.
+Assumed.
+"""
 
 LEVEL: Final = 1
-"""Compression level of zlib: the fastest."""
+"""Compression level of zlib. 1 is the fastest."""
 
 COUNTERS: Final = (*SOURCE_COUNTERS, *STREAM_COUNTERS)
 """Counters of a source, followed by those of one of its streams."""
 
 
 StreamNumbers = tuple[int, int]
-"""Numbers of a source and of one of its streams; -1: none."""
+"""Numbers of a source and of one of its streams. -1 means that there is none."""
 
 NOWHERE: Final[StreamNumbers] = (-1, -1)
 
 
 class Samples:
-    """Counters of sources and streams at ticks[n], one entry per *every* ticks.
+    """Counters of all sources and streams, sampled every *every* ticks. Entry n was taken at `ticks[n]`.
 
-    They are not part of forks or digests.
+    Samples are not part of forks or digests.
     """
 
     def __init__(self, every: int = 100, exact: bool = True) -> None:
         """Create empty samples.
 
-        *exact* False keeps only seven digits and compresses, for a run of hours.
+        With *exact* False, values are rounded to seven digits and compressed, for runs of hours.
         """
         if every < 1:
             raise ValueError("samples need at least one tick between them")
@@ -60,11 +65,11 @@ class Samples:
 
     @property
     def ticks(self) -> Array:
-        """Return the ticks of the flow at which the entries were taken."""
+        """Return the tick of each entry."""
         return self._ticks[: self.count]
 
     def read_column(self, number: int, counter: str) -> Array:
-        """Return one counter of one source or one stream over time."""
+        """Return one counter over time, of the source or stream *number*."""
         table, names = (
             (self.sources, SOURCE_COUNTERS) if counter in SOURCE_COUNTERS else (self.streams, STREAM_COUNTERS)
         )
@@ -72,16 +77,16 @@ class Samples:
         return values
 
     def read_entries(self, first_entry: int, sources: Array, streams: Array) -> Array:
-        """Return all `COUNTERS` of the entries since *first_entry*.
+        """Return all `COUNTERS` of the entries from *first_entry* on.
 
-        *sources* and *streams* name one source and stream for each entry; -1 gives zeros.
+        *sources* and *streams* contain the number of a source and of a stream for each entry; -1 gives zeros.
         """
         return np.hstack(
             [self.sources.read_entries(first_entry, sources), self.streams.read_entries(first_entry, streams)]
         )
 
     def count_common_entries(self, other_samples: Samples) -> int:
-        """Return the number of entries at the beginning that are certainly the same in both."""
+        """Return the number of first entries that are certainly equal in both samples."""
         if other_samples is self:
             return self.count
         return min(
@@ -90,7 +95,7 @@ class Samples:
         )
 
     def copy_beginning(self, count: int) -> Samples:
-        """Return a copy of the first *count* entries, to which new entries can be added independently."""
+        """Return an independent copy of the first *count* entries."""
         beginning = Samples(self.every, self.exact)
         beginning.sources, beginning.streams = (
             self.sources.copy_beginning(count),
@@ -100,13 +105,13 @@ class Samples:
         return beginning
 
     def reserve(self, entries: int, sources: int, streams: int) -> tuple[Array, Array]:
-        """Return views of buffers for *entries* more entries. The buffers grow when needed."""
+        """Return writable views of the buffers for *entries* more entries: of sources and of streams."""
         while self.count + entries > len(self._ticks):
             self._ticks = np.resize(self._ticks, 2 * len(self._ticks))
         return self.sources.reserve(entries, sources), self.streams.reserve(entries, streams)
 
     def record_entries(self, start_tick: int, end_tick: int) -> None:
-        """Record the entries that were written after *start_tick*, up to *end_tick*."""
+        """Record the entries after *start_tick*, up to *end_tick*, whose values the reserved views contain."""
         first, last = start_tick // self.every + 1, end_tick // self.every
         if first > last:
             return
@@ -117,7 +122,10 @@ class Samples:
 
 
 class SampleTable:
-    """Counters of numbered items, entry by entry. `values` has the shape (entries, items, counters)."""
+    """Counters of numbered items (sources or streams) over time.
+
+    `values` has the shape (entries, items, counters).
+    """
 
     def __init__(self, counters: int, exact: bool) -> None:
         self._counters = counters
@@ -143,7 +151,10 @@ class SampleTable:
 
     @property
     def values(self) -> Array:
-        """Return all values. Compressed samples return a large copy, slowly; `read_entries` reads single entries."""
+        """Return all values. For compressed samples this is slow and copies everything;
+
+        `read_entries` reads one item.
+        """
         if not self._packed:
             return self._open[: self._used]
         parts = [*map(self._unpack_block, self._packed), self._open[: self._used]]
@@ -157,7 +168,10 @@ class SampleTable:
         return matrix
 
     def read_entries(self, first_entry: int, numbers: Array) -> Array:
-        """Return every counter of the entries since *first_entry* for the item in *numbers*; 0 for -1."""
+        """Return every counter of the entries from *first_entry* on, each of the item in *numbers*.
+
+        -1 gives zeros.
+        """
         entries = np.zeros((len(numbers), self._counters), dtype=self._kind)
         start = 0
         while start < len(numbers):
@@ -181,7 +195,7 @@ class SampleTable:
         return entries
 
     def count_common_entries(self, other_table: SampleTable) -> int:
-        """Return the number of entries at the beginning that are certainly the same in both."""
+        """Return the number of first entries that are certainly equal in both tables."""
         pairs = enumerate(zip(self._packed, other_table._packed, strict=False))
         block_limit = min(len(self._packed), len(other_table._packed))
         return BLOCK * next(
@@ -190,7 +204,7 @@ class SampleTable:
         )
 
     def copy_beginning(self, count: int) -> SampleTable:
-        """Return a copy of the first *count* entries, to which new entries can be added independently."""
+        """Return an independent copy of the first *count* entries."""
         beginning = SampleTable(self._counters, self._exact)
         blocks = min(count // BLOCK, len(self._packed))
         rest_count = count - blocks * BLOCK
@@ -202,7 +216,7 @@ class SampleTable:
         return beginning
 
     def reserve(self, entries: int, item_count: int) -> Array:
-        """Return a view of the buffer for *entries* more entries. The buffer grows when needed."""
+        """Return a writable view of the buffer for *entries* more entries. The buffer grows when needed."""
         length, width = self._open.shape[:2]
         if self._used + entries > length or item_count > width:
             while self._used + entries > length:
@@ -215,7 +229,7 @@ class SampleTable:
         if entries > self._reserved.shape[0] or item_count != self._reserved.shape[1]:
             self._reserved = np.zeros((entries, item_count, self._counters))
         else:
-            self._reserved[:entries] = 0.0  # unused columns are not written
+            self._reserved[:entries] = 0.0  # the step does not write the columns of unused numbers
         return self._reserved
 
     def record_entries(self, entries: int) -> None:
@@ -229,7 +243,7 @@ class SampleTable:
             self._pack_complete_blocks()
 
     def _pack_complete_blocks(self) -> None:
-        """Compress complete blocks."""
+        """Compress all complete blocks and remove them from the buffer."""
         full_rows = self._used // BLOCK * BLOCK
         for start in range(0, full_rows, BLOCK):
             block = self._open[start : start + BLOCK].transpose(2, 1, 0)
@@ -243,11 +257,11 @@ class SampleTable:
 
     @property
     def _empty_block(self) -> Array:
-        """Return the packed block of a time before the first item existed."""
+        """Return an unpacked block without items."""
         return np.zeros((BLOCK, 0, self._counters), dtype=np.float32)
 
     def _unpack_group(self, packed: bytes) -> Array:
-        """Return up to GROUP items of a block, by entry, item and counter."""
+        """Return the at most GROUP items of a compressed group, in the order entry, item, counter."""
         flat = np.frombuffer(zlib.decompress(packed), dtype=np.float32)
         return flat.reshape(self._counters, -1, BLOCK).transpose(2, 1, 0)
 
@@ -256,21 +270,20 @@ class SampleTable:
         return np.concatenate([self._empty_block, *map(self._unpack_group, block)], axis=1)
 
 
-# --- readings of a source or a stream ---------------------------------------------------------------------
-# Positions, current counters, totals.
+# --- readings of a source or a stream: positions, current counters, totals ----------------------------------
 
 
 class SourcePositions(NamedTuple):
-    """Cumulative log positions in KB, and the transactions since the source began."""
+    """Log positions of a source in KB since it was added, and its number of transactions."""
 
     generated_kb: float
-    flushed_kb: float  # hardened on its own disk
+    flushed_kb: float  # hardened on the disk of the source
     committed_kb: float  # end of the last commit acknowledged to a client
     transactions: float
 
 
 class StreamPositions(NamedTuple):
-    """Cumulative log positions in KB."""
+    """Log positions of a stream in KB, on the same scale as the positions of its source."""
 
     sent_kb: float
     received_kb: float
@@ -285,7 +298,7 @@ SOURCE_POSITIONS: Final = {
     "committed_kb": k.DURABLE,
     "transactions": k.TRANSACTIONS,
 }
-"""Column of each field of `SourcePositions`, in its order."""
+"""Field of `SourcePositions` -> column in the array of sources."""
 STREAM_POSITIONS: Final = {
     "sent_kb": k.SENT,
     "received_kb": k.RECEIVED,
@@ -293,31 +306,34 @@ STREAM_POSITIONS: Final = {
     "acknowledged_kb": k.ACKNOWLEDGED,
     "redone_kb": k.REDONE,
 }
-"""Column of each field of `StreamPositions`, in its order."""
+"""Field of `StreamPositions` -> column in the array of streams."""
 
 
 Numbered = Sequence[float] | Mapping[int, float]
 
 
 class LogPositions(NamedTuple):
-    """Positions of many logs, by the number of a source or of a stream."""
+    """Log positions of many sources and streams, keyed by their numbers."""
 
     flushed_kb: Numbered
     reuse_kb: Numbered  # log before this position may be overwritten
-    watched: Numbered  # level crossings of the source at which `run_flow` stops
+    watched: Numbered  # armed crossings of the source, at which `run_flow` stops
     hardened_kb: Numbered
     streams_watched: Numbered
 
 
 class SourceReading(Struct, frozen=True):
-    """Current counters, with rates smoothed over about a second. The fields are in the order of `SOURCE_COUNTERS`."""
+    """Current counters of a source. Rates are smoothed over about a second.
+
+    The order is that of `SOURCE_COUNTERS`.
+    """
 
     transactions_per_s: float
-    response_s: float  # mean of the last second; while no transaction ends, the age of the oldest
+    response_s: float  # mean of the last second; if no transaction ends, the age of the oldest transaction
     commit_delay_ms: float
-    """Mean wait of a commit for its streams; while no commit completes, the age of the oldest waiting one.
+    """Mean wait of a commit for its streams. If no commit completes, the age of the oldest waiting commit.
 
-    0 when commits do not wait.
+    0 if commits do not wait.
     """
     log_generation_kb_per_s: float
     log_used_kb: float
@@ -330,7 +346,9 @@ class SourceReading(Struct, frozen=True):
 
 
 def compute_total_commit_delay_ms(delay_ms: float, transactions_per_s: float, in_flight: float) -> float:
-    """Return the wait of all commits within a second, in ms; while no commit completes, all of them wait all of it.
+    """Return the total time that all commits wait within a second, in ms.
+
+    If no commit completes, all of them wait all the time.
 
     Documented for the counter Transaction Delay [DOC: Database Replica object].
     """
@@ -340,7 +358,10 @@ def compute_total_commit_delay_ms(delay_ms: float, transactions_per_s: float, in
 
 
 class StreamReading(Struct, frozen=True):
-    """Current counters, with rates smoothed over about a second. The fields are in the order of `STREAM_COUNTERS`."""
+    """Current counters of a stream. Rates are smoothed over about a second.
+
+    The order is that of `STREAM_COUNTERS`.
+    """
 
     log_send_kb_per_s: float
     redo_kb_per_s: float
@@ -349,12 +370,12 @@ class StreamReading(Struct, frozen=True):
     mirror_cpu_percent: float  # of the whole instance
     mirror_data_writes_kb_per_s: float
     mirror_dirty_pages: float
-    sends_per_s: float  # messages per second
+    sends_per_s: float  # sent messages per second
     unhardened_kb: float  # generated but not yet hardened on the target's disk
 
 
 class SourceTotals(Struct, frozen=True):
-    """Totals since the source began. Differences between two readings give exact means."""
+    """Totals since the source was added. The difference between two totals gives an exact mean."""
 
     transactions: float
     generated_kb: float
@@ -365,7 +386,7 @@ class SourceTotals(Struct, frozen=True):
 
 
 class StreamTotals(Struct, frozen=True):
-    """Totals since the stream began."""
+    """Totals since the stream was added."""
 
     sent_kb: float
     redone_kb: float

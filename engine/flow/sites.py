@@ -1,10 +1,10 @@
-"""Test sites and workloads of the papers. Each constant is in sites.toml, with unit, source and class.
+"""Hardware and workloads of the papers' tests. Each constant is in sites.toml, with unit, source and class.
 
-Classes: *documented*, *known* (product or hardware figure), *derived*, *read off*, *fitted* (to the named
-figures), *bounded* (figures leave a narrow range), *assumed*. Papers: [WP] Database Mirroring Best Practices
-and Performance Considerations, 2006; from the SQLCAT guide [COMP] log compression and [AG] availability
-groups compared with mirroring; [MANY] mirroring many databases; [BW] Mirroring and Bandwidth; [DD] Delayed
-durability and mirroring.
+Classes: *documented*, *known* (product or hardware figure), *derived*, *read off* (a chart), *fitted* (to the
+named figures), *bounded* (figures leave a narrow range), *assumed*. Papers: [WP] Database Mirroring Best
+Practices and Performance Considerations, 2006; from the SQLCAT guide [COMP] log compression and [AG]
+availability groups compared with mirroring; [MANY] mirroring many databases; [BW] Mirroring and Bandwidth;
+[DD] Delayed durability and mirroring.
 """
 
 import tomllib
@@ -22,11 +22,11 @@ _SITES: Final[dict[str, dict[str, Any]]] = _DATA["site"]
 _WORKLOADS: Final[dict[str, dict[str, Any]]] = _DATA["workload"]
 
 FASTER: Final = 0.4
-"""Core time on x64 servers of 2007 and later, relative to the 1.5 GHz Itanium2. Assumed."""
+"""Core time on x64 servers from 2007 on, relative to the 1.5 GHz Itanium2. Assumed."""
 
 
 def _use_newer_cores(site: ServerHardware) -> ServerHardware:
-    """Return *site* with cores that do the same work in FASTER of the time."""
+    """Return *site* with cores that need the share FASTER of the core time for the same work."""
     return replace(
         site,
         message_cpu_ms=site.message_cpu_ms * FASTER,
@@ -43,13 +43,13 @@ def _use_newer_cores(site: ServerHardware) -> ServerHardware:
 NEC: Final = ServerHardware(**_SITES.pop("nec"))
 _NEWER: Final = _use_newer_cores(NEC)
 SITES: Final = {"nec": NEC} | {key: replace(_NEWER, **fields) for key, fields in _SITES.items()}
-"""Hardware by the name that scenarios use."""
+"""Hardware, by the name that scenarios use."""
 
 UNISYS, SHAREPOINT, THREE_PAR, SSD, DELAYED = (
     SITES[key] for key in ("unisys", "sharepoint", "3par", "ssd", "delayed")
 )
 WORKLOADS: Final = {name: Workload(**fields) for name, fields in _WORKLOADS.items()}
-"""Workloads by the name that scenarios and input lines use."""
+"""Workloads, by the name that scenarios and input lines use."""
 
 WORKLOAD1, WORKLOAD2, STOCK_EXCHANGE, INSERTS, USERS, LOG_ROWS, IDLE = (
     WORKLOADS[name]

@@ -311,10 +311,7 @@ class _Function:
         return [*lines, "}"]
 
     def _write_for(self, node: ast.For, name: str, depth: int) -> list[str]:
-        """Return a C loop that counts with a hidden counter.
-
-        As in Python, an assignment to the loop variable does not change the iterations.
-        """
+        """Return a C loop that counts with a hidden counter, as Python does."""
         self.temporaries += 1
         counter, end = f"next_{self.temporaries}", f"end_{self.temporaries}"
         if name != "_":
@@ -420,9 +417,7 @@ class _Function:
         Reject the expression if the order of these operations matters. C may evaluate operands in any order,
         but Python evaluates them from left to right.
         """
-        if isinstance(
-            node, ast.BoolOp | ast.IfExp
-        ):  # C and Python evaluate the operands of these expressions in the same order.
+        if isinstance(node, ast.BoolOp | ast.IfExp):  # C and Python evaluate their operands in the same order
             calls = reads = 0
             for part in ast.iter_child_nodes(node):
                 more_calls, more_reads = self._check_order(part)
