@@ -151,10 +151,7 @@ class SampleTable:
 
     @property
     def values(self) -> Array:
-        """Return all values. For compressed samples this is slow and copies everything;
-
-        `read_entries` reads one item.
-        """
+        """Return all values. For compressed samples, this is slow; `read_entries` reads single items."""
         if not self._packed:
             return self._open[: self._used]
         parts = [*map(self._unpack_block, self._packed), self._open[: self._used]]
