@@ -1,1 +1,1 @@
-"""Text of T-SQL: tokens, statements, compiled programs, and completion."""
+"""Processing of T-SQL text: tokens, statements, compiled programs and completion."""

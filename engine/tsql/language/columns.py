@@ -18,27 +18,27 @@ class ColumnDefinition(Struct, frozen=True, kw_only=True):
     type: str
     nullable: bool = True
     default: str = ""
-    """Expression of the default value."""
+    """Expression of the default value; empty without a default."""
     default_name: str = ""
     """Name of the DEFAULT constraint; empty for a generated name."""
     said_null: bool = False
-    """True if the definition contains NULL."""
+    """True if the definition contains NULL explicitly."""
     identity: tuple[int, int] | None = None
-    """Seed and increment."""
+    """Seed and increment of IDENTITY; None for other columns."""
     computed: str = ""
-    """Expression of a computed column, to which no value can be assigned."""
+    """Expression of a computed column; empty for other columns. A computed column accepts no values."""
     options: option_table.Pairs = ()
-    """SPARSE, PERSISTED and other words that the option table lists under COLUMN."""
+    """SPARSE, PERSISTED and other words that the option table lists for the statement COLUMN."""
 
 
 _CONSTANTS: Final = frozenset(
     {"NULL", "CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER"}
 )
-"""Words that are constants."""
+"""Keywords that are values, such as NULL and CURRENT_USER."""
 
 
 class Key(Struct, frozen=True, kw_only=True):
-    """Key or index. *kind*: PRIMARY KEY, UNIQUE, UNIQUE INDEX or INDEX."""
+    """Key or index of a table. *kind* is PRIMARY KEY, UNIQUE, UNIQUE INDEX or INDEX."""
 
     name: str = ""
     kind: str = "INDEX"
@@ -48,13 +48,13 @@ class Key(Struct, frozen=True, kw_only=True):
     descending: tuple[str, ...] = ()
     """Columns in descending order."""
     filter: str = ""
-    """Condition of a filtered index."""
+    """Condition of a filtered index; empty for other keys."""
     options: option_table.Pairs = ()
-    """Options of WITH."""
+    """Options in the WITH clause."""
 
     @property
     def ignore_duplicates(self) -> bool:
-        """Return whether rows with an existing key are skipped with a warning."""
+        """Return whether INSERT skips rows with an existing key and prints a warning (IGNORE_DUP_KEY)."""
         return not {("IGNORE_DUP_KEY", "ON"), ("IGNORE_DUP_KEY", "")}.isdisjoint(self.options)
 
     @property
@@ -64,7 +64,10 @@ class Key(Struct, frozen=True, kw_only=True):
 
 
 class Check(Struct, frozen=True, kw_only=True):
-    """Condition for every row. *columns*: the column whose definition contains it, if any."""
+    """CHECK constraint.
+
+    *columns* has the column whose definition contains it; empty for a constraint of the table.
+    """
 
     name: str = ""
     text: str = ""
@@ -72,23 +75,25 @@ class Check(Struct, frozen=True, kw_only=True):
     trusted: bool = True
     """False after WITH NOCHECK: existing rows may violate the condition."""
     disabled: bool = False
-    """True after NOCHECK CONSTRAINT: new rows may violate it too."""
+    """True after NOCHECK CONSTRAINT: new rows may also violate the condition."""
     options: option_table.Pairs = ()
 
 
 class ForeignKey(Struct, frozen=True, kw_only=True):
-    """Foreign key that refers to a key of *table*. Without *references* it refers to the primary key."""
+    """Foreign key that refers to *table*. Without *references*, it refers to the primary key of *table*."""
 
     name: str = ""
     columns: tuple[str, ...] = ()
     table: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     action: str = ""
-    """Action on the referencing rows, CASCADE or SET NULL; empty means refusal. Not simulated (constraints.py)."""
+    """Action on the referencing rows: CASCADE or SET NULL. If empty, the change is refused. Not simulated
+    (constraints.py).
+    """
     trusted: bool = True
     """False after WITH NOCHECK: existing rows may violate the key."""
     disabled: bool = False
-    """True after NOCHECK CONSTRAINT."""
+    """True after NOCHECK CONSTRAINT: new rows may also violate the key."""
     options: option_table.Pairs = ()
 
 
@@ -129,7 +134,9 @@ _COLUMN_WORDS: Final = frozenset(
 
 @lru_cache(maxsize=256)
 def parse_table(text: str) -> tuple[tuple[ColumnDefinition, ...], tuple[Constraint, ...]]:
-    """Return columns and constraints of `(a int, b varchar(10) NOT NULL, PRIMARY KEY (a) …)`.
+    """Return the columns and constraints of a table.
+
+    *text*: for example `(a int, b varchar(10) NOT NULL, PRIMARY KEY (a))`.
 
     Raises SqlSyntaxError with the line in *text*.
     """
@@ -145,7 +152,7 @@ def parse_table(text: str) -> tuple[tuple[ColumnDefinition, ...], tuple[Constrai
         else:
             columns.append(reader.parse_column())
         if not reader.take_sign(",") or reader.token.is_op(")"):
-            break  # the product accepts a comma after the last column
+            break  # SQL Server accepts a comma after the last column
     reader.expect(")")
     if reader.token.kind != "end" or not (columns or reader.constraints):
         raise reader.build_error()
@@ -160,7 +167,7 @@ def parse_table(text: str) -> tuple[tuple[ColumnDefinition, ...], tuple[Constrai
 
 
 def read_ordered_names(tokens: Sequence[Token]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the columns of `a, b DESC`, and those that are in descending order."""
+    """Parse column names such as `a, b DESC`. Return all columns, and the columns in descending order."""
     names: list[str] = []
     descending: list[str] = []
     for token in tokens:
@@ -172,7 +179,7 @@ def read_ordered_names(tokens: Sequence[Token]) -> tuple[tuple[str, ...], tuple[
 
 
 def parse_columns(text: str) -> tuple[ColumnDefinition, ...]:
-    """Return the columns of *text* without the constraints."""
+    """Return only the columns in *text*, without the constraints."""
     return parse_table(text)[0]
 
 
@@ -207,7 +214,7 @@ class _ColumnReader:
         return make_near_error(self.token, self.tokens[self.place - 1] if self.place else None)
 
     def read_brackets(self) -> list[Token]:
-        """Return the tokens of the group in parentheses that begins here."""
+        """Return the tokens of the parenthesized group that begins at the current token."""
         first, level = self.place, 0
         while True:
             token = self.take()
@@ -265,7 +272,10 @@ class _ColumnReader:
         return self.text[self.tokens[first].start : self.tokens[self.place - 1].end].lower()
 
     def parse_identity(self) -> tuple[int, int]:
-        """Parse seed and increment in parentheses, which may be absent. Raises 102 for anything but two integers."""
+        """Parse the seed and increment of IDENTITY. The parentheses may be absent.
+
+        Raises 102 for other values than two integers.
+        """
         if not self.token.is_op("("):
             return 1, 1
         texts = "".join(token.text for token in self.read_brackets()).split(",")
@@ -292,7 +302,9 @@ class _ColumnReader:
             return replace(column, default=self.parse_expression())
         if word in ("PRIMARY", "UNIQUE", "CHECK", "REFERENCES", "FOREIGN"):
             if word in ("PRIMARY", "UNIQUE") and self.is_table_key():
-                self.parse_key(word, "", ())  # the product accepts this without a comma
+                self.parse_key(
+                    word, "", ()
+                )  # SQL Server accepts a table constraint here without a comma before it
                 return column
             self.parse_rule(word, "", (column.name,))
             return replace(column, nullable=column.nullable and word != "PRIMARY")
@@ -323,7 +335,10 @@ class _ColumnReader:
         return column
 
     def skip_period(self) -> bool:
-        """Skip PERIOD FOR SYSTEM_TIME (a, b) and return True if it follows. The option table refuses it."""
+        """Skip PERIOD FOR SYSTEM_TIME (a, b). Return whether the clause was present.
+
+        The option table refuses it later.
+        """
         words = [token.upper for token in self.tokens[self.place : self.place + 3]]
         if words != ["PERIOD", "FOR", "SYSTEM_TIME"]:
             return False
@@ -332,14 +347,19 @@ class _ColumnReader:
         return True
 
     def is_table_key(self) -> bool:
-        """Return whether column names in parentheses follow PRIMARY or UNIQUE, as in a constraint of the table."""
+        """Return whether a column list follows PRIMARY or UNIQUE, which makes it a constraint of the table."""
         position = self.place
         while self.tokens[position].upper in ("KEY", "CLUSTERED", "NONCLUSTERED", "HASH"):
             position += 1
         return self.tokens[position].is_op("(")
 
     def parse_rule(self, keyword: str, name: str, columns: tuple[str, ...]) -> None:
-        """Parse the text after PRIMARY, UNIQUE, CHECK, FOREIGN or REFERENCES. *columns*: the column being defined."""
+        """Parse the rest of a constraint after its first keyword.
+
+        *keyword*: PRIMARY, UNIQUE, CHECK, FOREIGN or REFERENCES. *columns*: the column being defined; empty
+        for a
+        table constraint.
+        """
         if keyword in ("PRIMARY", "UNIQUE"):
             self.parse_key(keyword, name, columns)
         elif keyword == "CHECK":
@@ -365,7 +385,7 @@ class _ColumnReader:
             raise self.build_error()
 
     def parse_references(self, name: str, columns: tuple[str, ...]) -> None:
-        """Parse `table (columns) [ON DELETE …]`."""
+        """Parse the rest of a REFERENCES clause: `table (columns) [ON DELETE …]`."""
         parts = [get_name(self.take())]
         while self.take_sign("."):
             parts.append(get_name(self.take()))
@@ -393,7 +413,10 @@ class _ColumnReader:
         )
 
     def parse_key(self, keyword: str, name: str, columns: tuple[str, ...]) -> None:
-        """Parse PRIMARY KEY or UNIQUE, for the column being defined or for those in parentheses."""
+        """Parse the rest of PRIMARY KEY or UNIQUE.
+
+        Without a column list, *columns* (the column being defined) is the key.
+        """
         clustered = keyword == "PRIMARY"
         hashed: option_table.Pairs = ()
         while self.token.upper in ("KEY", "CLUSTERED", "NONCLUSTERED", "HASH"):
@@ -417,7 +440,7 @@ class _ColumnReader:
         )
 
     def parse_key_options(self) -> option_table.Pairs:
-        """Return the options of a key: WITH ( … ), WITH FILLFACTOR = n, ON filegroup."""
+        """Parse the options of a key: WITH ( … ), WITH FILLFACTOR = n, ON filegroup."""
         options: option_table.Pairs = ()
         while self.token.upper in ("WITH", "ON"):
             if self.take().upper == "ON":
@@ -429,11 +452,11 @@ class _ColumnReader:
         return options
 
     def parse_names(self) -> tuple[str, ...]:
-        """Return the column names in parentheses."""
+        """Parse column names in parentheses."""
         return read_ordered_names(self.read_brackets())[0]
 
     def parse_expression(self) -> str:
-        """Return a default: constants, calls, or a group in parentheses, joined by operators."""
+        """Return the text of a default value: constants, calls or parenthesized groups, joined by operators."""
         first = self.place
         while True:
             while self.token.is_op("-", "+", "~"):
@@ -469,7 +492,7 @@ class _ColumnReader:
             self.parse_rule(word, name, ())
 
     def parse_index(self, name: str, columns: tuple[str, ...]) -> None:
-        """Parse `INDEX name [UNIQUE] [CLUSTERED] (columns)` in CREATE TABLE (2014).
+        """Parse an index in CREATE TABLE (since 2014): `INDEX name [UNIQUE] [CLUSTERED] (columns)`.
 
         *columns*: the column being defined.
         """

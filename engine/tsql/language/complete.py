@@ -1,4 +1,4 @@
-"""Completion in a T-SQL window: keywords from the grammar, and names that the window's server knows."""
+"""Completion in a T-SQL window: keywords of the grammar, and names of objects on the server of the window."""
 
 import re
 from typing import Final
@@ -34,7 +34,9 @@ unknown options.
 """
 
 LOOKED_AT: Final = 10_000
-"""Number of characters on either side of the cursor that completion reads. Assumed: a statement is far shorter."""
+"""Number of characters before and after the cursor that completion reads. Assumed: a statement is far
+shorter.
+"""
 
 LIMIT: Final = 200
 """Maximum number of suggestions. Assumed."""
@@ -44,8 +46,11 @@ _HIDDEN: Final = INTERNAL | {"scalar_function_value"}
 
 
 def list_candidates(world: World, window: str, text: str, position: int) -> list[str]:
-    """Return the candidates at the cursor, sorted by name. There are none inside strings and comments."""
-    # the lines around the cursor in a long text, and the cursor's position in them
+    """Return the completions at the cursor, sorted by name.
+
+    Strings and comments have none, except endpoint addresses.
+    """
+    # in a long text, read only the lines around the cursor
     first = text.rfind("\n", 0, position - LOOKED_AT) + 1 if position > LOOKED_AT else 0
     first = max(first, position - 2 * LOOKED_AT)
     text, position = (text[first : position + LOOKED_AT], position - first)
@@ -68,7 +73,7 @@ _ADDRESS: Final = re.compile(r"\b(?:PARTNER|WITNESS)\s*=\s*N?'(?P<begun>TCP://)?
 
 
 def _list_addresses(world: World, prefix: str, typed: str, closed: bool) -> list[str]:
-    """Return the valid addresses inside the string of SET PARTNER or SET WITNESS; nothing inside other strings."""
+    """Return endpoint addresses for the string of SET PARTNER or SET WITNESS; empty inside other strings."""
     address_match = _ADDRESS.search(prefix)
     if address_match is None:
         return []
@@ -78,9 +83,9 @@ def _list_addresses(world: World, prefix: str, typed: str, closed: bool) -> list
 
 
 def _read_word_at_end(text: str) -> str:
-    """Return the word that is being typed.
+    """Return the incomplete word at the end of the text.
 
-    A pattern search would scan every character of a long text.
+    A regular expression search would scan every character of a long text.
     """
     start = len(text)
     while start and _WORD_CHARACTER.match(text[start - 1]):
@@ -89,7 +94,7 @@ def _read_word_at_end(text: str) -> str:
 
 
 def _split_into_tokens(text: str) -> tuple[Token, ...] | None:
-    """Return the tokens of *text*; None inside an open string or comment."""
+    """Return the tokens of *text*; None if it ends inside a string or comment."""
     try:
         return tokenize(text)[:-1]
     except SqlError:
@@ -127,12 +132,12 @@ def _collect_suggestions(
 
 
 def _find_statement_start(tokens: tuple[Token, ...]) -> int:
-    """Return the index of the token with which the statement at the cursor begins."""
+    """Return the index of the first token of the statement at the cursor."""
     for index in range(len(tokens) - 1, -1, -1):
         word = tokens[index].upper
         next_text = tokens[index + 1].upper if index + 1 < len(tokens) else ""
         if word == "WITH" and index and not tokens[index - 1].is_op(";"):
-            continue  # WITH for the options of a command, or for a hint
+            continue  # this WITH introduces options or a hint, not a statement
         if word in COMMAND_WORDS or word in _QUERY_WORDS or (word, next_text) in COMMAND_PAIRS:
             return index
         if index == len(tokens) - 1 and word in STATEMENT_WORDS and word not in ("SET", "WITH"):
@@ -150,7 +155,7 @@ def _collect_tables(context: Context) -> set[str]:
 def _complete_after_dot(
     context: Context, tokens: tuple[Token, ...], all_tokens: tuple[Token, ...]
 ) -> set[str]:
-    """Return the views of a schema, or the columns of a table or alias."""
+    """Return the views of the schema before the dot, or the columns of the table or alias before it."""
     path = ""
     for token in reversed(tokens):
         if token.is_op(".") or (token.kind in ("word", "quoted") and path.startswith(".")):
@@ -166,7 +171,10 @@ def _complete_after_dot(
 
 
 def _collect_columns(context: Context, tokens: tuple[Token, ...], alias: str = "") -> set[str]:
-    """Return the columns of the views in the statement, or only of the view with the alias *alias*."""
+    """Return the columns of all views in the statement.
+
+    With *alias*, return only those of the view with this alias.
+    """
     columns: set[str] = set()
     for index, token in enumerate(tokens):
         if token.upper not in ("FROM", "JOIN"):
@@ -200,7 +208,7 @@ def _complete_query(context: Context, tokens: tuple[Token, ...]) -> set[str]:
 
 
 def _complete_command(context: Context, statement: str, last_token: Token) -> set[str]:
-    """Return the words that the grammar accepts next. Where it accepts a name, add names of databases or servers."""
+    """Return the words that the grammar accepts next. If it accepts a name, add database or server names."""
     accepted, words = planner.list_following_words(statement)
     if "NAME" in accepted and last_token.upper in _BEFORE_DATABASE:
         words |= set(SYSTEM_DATABASES) | {copy.database for copy in context.list_copies()}

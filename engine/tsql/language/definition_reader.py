@@ -25,13 +25,13 @@ CREATE_OR_ALTER: Final = 2016
 _NOT_IN_CURSOR: Final = tuple(STOP_WORDS)
 
 REFUSED_OF_MODULES: Final = frozenset({"ENCRYPTION", "VIEW_METADATA", "REPLICATION"})
-"""Options of procedures and views that are refused because they would change the catalog."""
+"""Options of procedures and views that are not simulated, because they would change the catalog."""
 
 SESSION_CHANGES: Final = {
     "ON SERVER STATE =": ("START", "STOP"),
     "ON SERVER WITH ( STARTUP_STATE =": ("ON", "OFF"),
 }
-"""Words before an option of an event session -> allowed values."""
+"""Clause of ALTER EVENT SESSION up to its value -> allowed values."""
 
 
 _OBJECT_WORDS: Final = """
@@ -46,14 +46,17 @@ OBJECT_WORDS: Final = frozenset(_OBJECT_WORDS.split())
 
 
 class Definitions(TableDefinitions):
-    """Part of the compiler that parses definitions."""
+    """Part of the compiler that parses CREATE, ALTER and cursor definitions."""
 
     def compile_body(self, body: str, parameters: frozenset[str]) -> Generator[int, None, Program]:
-        """Compile the body of a procedure."""
+        """Compile the body of a procedure or function. *parameters* count as declared variables."""
         raise NotImplementedError
 
     def emit_unsimulated(self, word_count: int = 2) -> None:
-        """Append an instruction "Not simulated" with the first words of the statement."""
+        """Skip the statement and append an instruction that reports it as not simulated.
+
+        *word_count*: number of its words in the report.
+        """
         line = self.token.line
         first = self.skip_clause()
         verb, kind = self.tokens[first].upper, self.tokens[min(first + 1, self.place - 1)]
@@ -65,13 +68,13 @@ class Definitions(TableDefinitions):
         self.emit_statement(line, s.UnsimulatedStatement(" ".join(words)))
 
     def has_keyword(self, start: int, keyword: str) -> bool:
-        """Return whether *keyword* occurs from token *start* to the end of the statement."""
+        """Return whether *keyword* occurs between token *start* and the current token."""
         return any(token.upper == keyword for token in self.tokens[start : self.place])
 
     def read_execution_user(self, start: int) -> str:
-        """Return the user in WITH EXECUTE AS after token *start*.
+        """Return the user of a WITH EXECUTE AS clause after token *start*.
 
-        It is empty for CALLER, the default, and without the clause.
+        The result is empty for CALLER (the default) and without the clause.
         """
         for before, word, user in zip(
             self.tokens[start : self.place], self.tokens[start + 1 :], self.tokens[start + 2 :], strict=False
@@ -83,7 +86,7 @@ class Definitions(TableDefinitions):
     # -- modules
 
     def parse_create_or_alter(self) -> Steps:
-        """Parse CREATE OR ALTER of a module."""
+        """Parse a CREATE, ALTER or CREATE OR ALTER statement that the command grammar does not contain."""
         words = [self.peek(count).upper for count in (1, 2, 3)]
         if self.token.upper == "CREATE" and words[:2] == ["OR", "ALTER"]:
             if self.version < CREATE_OR_ALTER:
@@ -109,7 +112,10 @@ class Definitions(TableDefinitions):
         yield self.compute_work()
 
     def parse_alter_event_session(self) -> None:
-        """Parse ALTER EVENT SESSION name ON SERVER with a state or startup state. Other forms are not simulated."""
+        """Parse ALTER EVENT SESSION name ON SERVER with STATE or STARTUP_STATE.
+
+        Other forms are not simulated.
+        """
         line, next_tokens = self.token.line, [self.peek(count) for count in range(3, 13)]
         clause_words = [token.upper or token.text for token in next_tokens[1:]]
         for begin, values in SESSION_CHANGES.items():
@@ -139,7 +145,10 @@ class Definitions(TableDefinitions):
             self.emit_unsimulated(3)
 
     def parse_module(self, kind: str) -> Steps:
-        """Parse CREATE or ALTER of a module, which extends to the end of the batch."""
+        """Parse CREATE or ALTER of a module: a procedure, function, view or similar object.
+
+        It extends to the end of the batch.
+        """
         verb = "CREATE" if self.token.upper == "CREATE" else "ALTER"
         if self.peek().upper == "OR":
             verb = "CREATE OR ALTER"
@@ -167,7 +176,7 @@ class Definitions(TableDefinitions):
         self.place = len(self.tokens) - 1
 
     def parse_schema(self) -> s.Statement:
-        """Parse `[name] [AUTHORIZATION owner]` and the definitions inside CREATE SCHEMA."""
+        """Parse CREATE SCHEMA: `[name] [AUTHORIZATION owner]`, then the definitions of objects in the schema."""
         name = "" if self.is_keyword("AUTHORIZATION") else self.read_qualified_name()[-1]
         owner = ""
         if self.is_keyword("AUTHORIZATION"):
@@ -181,7 +190,10 @@ class Definitions(TableDefinitions):
         return s.UnsimulatedStatement("CREATE SCHEMA with what is made in it")
 
     def parse_procedure(self, verb: str) -> Generator[int, None, s.Statement]:
-        """Parse `name [;n] [(] @a int = 1 OUTPUT, … [)] [WITH …] AS body`."""
+        """Parse the rest of a procedure definition.
+
+        The form is `name [;n] [(] @a int = 1 OUTPUT, … [)] [WITH …] AS body`.
+        """
         name = self.read_qualified_name()
         if self.take_if(";"):
             self.take()
@@ -206,7 +218,11 @@ class Definitions(TableDefinitions):
         return s.CreateProcedure(name, tuple(parameters), body, verb, compiled)
 
     def parse_function(self, verb: str) -> Generator[int, None, s.Statement]:
-        """Parse `name (@a int = 1, …) RETURNS type [WITH …] [AS] BEGIN … END`, or `RETURNS TABLE … RETURN query`."""
+        """Parse the rest of a function definition.
+
+        The forms are `name (@a int = 1, …) RETURNS type [WITH …] [AS] BEGIN … END` and
+        `name (…) RETURNS TABLE … RETURN query`.
+        """
         name = self.read_qualified_name()
         if not self.take_if("("):
             raise self.build_error()
@@ -246,7 +262,7 @@ class Definitions(TableDefinitions):
                 raise make_near_error(self.tokens[last - 1])
             if table or not self.is_keyword("RETURN"):
                 body = "\n" * (begin.line - 1) + self.text[begin.start : self.tokens[last - 1].end]
-                if table:  # the result is a variable of the body, declared on the line of BEGIN
+                if table:  # the returned table is a variable of the body, declared on the line of BEGIN
                     declared = " ".join(token.text for token in self.tokens[start : self.place - 1])
                     declared = declared[: declared.upper().rfind(")") + 1]
                     body = body.replace(begin.text, f"{begin.text} DECLARE {table} {declared};", 1)
@@ -281,7 +297,7 @@ class Definitions(TableDefinitions):
         return s.CreateFunction(name, tuple(parameters), returned, "", verb)
 
     def parse_view(self, verb: str) -> s.Statement:
-        """Parse the definition of a view after its verb."""
+        """Parse the rest of a view definition. *verb*: CREATE or ALTER."""
         name = self.read_qualified_name()
         if name[-1].startswith("#"):
             raise SqlSyntaxError(self.token.line, 4103, name[-1])
@@ -300,10 +316,11 @@ class Definitions(TableDefinitions):
     # -- expressions and cursors
 
     def check_variables(self, start: int, execute: bool = False) -> None:
-        """Check that every variable from token *start* on is declared. Raise 137 or 1087 otherwise.
+        """Raise 137 or 1087 if the tokens since *start* contain a variable that is not declared.
 
-        In EXEC, a name before `=` is a parameter of the procedure, unless it directly follows EXEC and so
-        receives the return value.
+        *execute*: the statement is EXEC. There, `@name =` names a parameter of the procedure, except directly
+        after
+        EXEC, where the variable receives the return value.
         """
         first_variable = start + (self.tokens[start].upper in ("EXEC", "EXECUTE"))
         planner.check_version(self.tokens[start : self.place], self.version)
@@ -317,7 +334,10 @@ class Definitions(TableDefinitions):
             raise SqlSyntaxError(token.line, 1087 if table and index else 137, token.text)
 
     def parse_expression(self, start: int, line: int) -> str:
-        """Return the text from token *start* on, which must be a single value."""
+        """Return the text from token *start* to the current token.
+
+        Raise an error if it is not a single value.
+        """
         text = self.get_text_between(start, self.place)
         if not text:
             raise self.build_error()
@@ -326,7 +346,7 @@ class Definitions(TableDefinitions):
         return text
 
     def parse_cursor(self, name: str, line: int) -> None:
-        """Parse the rest of DECLARE name CURSOR … FOR select."""
+        """Parse the rest of a cursor definition: `CURSOR [options] FOR select`."""
         has_select, options = False, []
         while not self.is_keyword("FOR"):
             options.append(self.token.upper)
@@ -363,16 +383,18 @@ _SIDE_EFFECTS: Final[dict[type[s.Statement], str]] = {
     s.SetSession: "SET OPTION ON/OFF",
     s.CreateTable: "CREATE TABLE",
 }
-"""Statement -> operator that message 443 names."""
+"""Class of a statement that a function must not contain -> operator in message 443."""
 
 _NONDETERMINISTIC: Final = frozenset({"NEWID", "RAND", "NEWSEQUENTIALID"})
-"""Built-in functions that message 443 refuses in a function [DOC: Create user-defined functions]."""
+"""Built-in functions that a user-defined function must not call (message 443) [DOC: Create user-defined
+functions].
+"""
 
 
 def check_function_body(program: Program, tokens: Sequence[Token], line: int) -> None:
     """Raise an error if *program* is not a valid body of a function.
 
-    It is 443, 444, 455, 2772 or SqlSyntaxError 0. The body begins on *line*.
+    The number is 443, 444, 455, 2772, or SqlSyntaxError 0. *line*: first line of the body.
     """
     for index, token in enumerate(tokens):
         if token.kind == "word" and token.text.startswith("#"):
@@ -389,7 +411,7 @@ def check_function_body(program: Program, tokens: Sequence[Token], line: int) ->
 
 
 def _ends_with_return(program: Program) -> bool:
-    """Return whether the last statement of the outermost block is RETURN and no jump goes past it."""
+    """Return whether the last statement of the outermost block is RETURN and no jump skips it."""
     last_action = program[-1].action if program else None
     jumps = [
         compiled_instruction.action.target
@@ -404,7 +426,10 @@ def _ends_with_return(program: Program) -> bool:
 
 
 def find_unsimulated_statement(program: Program, of_table: bool) -> str:
-    """Return a statement of the body that the product allows and that is not simulated; "" if there is none."""
+    """Return a statement of the body that is valid in SQL Server but not simulated; "" if there is none.
+
+    *of_table*: the function returns a table.
+    """
     return next(filter(None, (_describe_unsimulated(instruction, of_table) for instruction in program)), "")
 
 

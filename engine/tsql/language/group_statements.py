@@ -1,31 +1,33 @@
-"""Statements about availability groups and their databases."""
+"""Statements about availability groups, their databases, and mirroring sessions."""
 
 from engine.tsql.language.statements import OnDatabase, Statement
 
 GroupOptions = tuple[tuple[str, str | tuple[str, ...]], ...]
-"""Options as (name, value) in their original spelling, names in capitals. The value is empty for an option
-without a value.
+"""Options as (name, value). Names are in capitals, values in their original spelling. An option without a
+value
+has an empty value.
 
 SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL) has the name SECONDARY_ROLE ALLOW_CONNECTIONS.
 """
 
 
 class OnGroup(Statement, frozen=True):
-    """Statement about an availability group."""
+    """Base class of statements about an availability group."""
 
     group: str
 
 
 class AlterGroup(OnGroup, frozen=True):
-    """ALTER AVAILABILITY GROUP.
+    """ALTER AVAILABILITY GROUP statement.
 
-    *action* is FAILOVER, FORCE, OFFLINE, JOIN, SET, GRANT or DENY, or a verb with DATABASE, REPLICA or
+    *action* is FAILOVER, FORCE, OFFLINE, JOIN, SET, GRANT or DENY, or a verb and its object: DATABASE,
+    REPLICA or
     LISTENER.
     """
 
     action: str
     options: GroupOptions = ()
-    """Options of SET and JOIN. For a listener: IP (address, mask), DHCP and PORT."""
+    """Options of SET and JOIN. A listener has the options IP (address, mask), DHCP and PORT."""
     databases: tuple[str, ...] = ()
     replicas: tuple[tuple[str, GroupOptions], ...] = ()
     listener: str = ""
@@ -105,7 +107,7 @@ class PartnerTimeout(OnDatabase, frozen=True):
 
 
 class RedoQueue(OnDatabase, frozen=True):
-    """SET PARTNER REDO_QUEUE, which is undocumented."""
+    """SET PARTNER REDO_QUEUE, an undocumented option."""
 
     limit_mb: int | None
 

@@ -6,13 +6,13 @@ from engine.tsql.language import statements as s
 
 
 class RunStatement(Struct, frozen=True):
-    """Execute a statement."""
+    """Execution of a statement."""
 
     statement: s.Statement
 
 
 class BranchIfFalse(Struct, frozen=True):
-    """Jump to *target* unless the condition is true."""
+    """Jump to *target* if the condition is false or unknown."""
 
     condition: str
     target: int = -1
@@ -25,19 +25,22 @@ class Jump(Struct, frozen=True):
 
 
 class EndCatch(Struct, frozen=True):
-    """Forget the caught error at the end of a CATCH block."""
+    """End of a CATCH block, which discards the caught error."""
 
 
 Action = RunStatement | BranchIfFalse | Jump | EndCatch
 
 
 class CompiledInstruction(Struct, frozen=True):
-    """Instruction with its line in the batch, and the handler of its errors."""
+    """Instruction with its line in the batch and its error handler."""
 
     line: int
     action: Action
     handler: int | None
-    """Index at which an error continues: the first instruction of the enclosing CATCH block; None without one."""
+    """Index of the instruction at which execution continues after an error: the start of the CATCH block of
+    the
+    enclosing TRY. None outside TRY.
+    """
 
 
 Program = tuple[CompiledInstruction, ...]

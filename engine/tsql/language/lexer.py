@@ -15,10 +15,10 @@ from engine.tsql.language.reserved_words import (
 )
 
 PRECISION_MAX: Final = 38
-"""Maximum number of digits in a number. Documented for decimal."""
+"""Maximum number of digits of a number. Documented for the type decimal."""
 
 TOKENS_MAX: Final = 300_000
-"""Maximum number of tokens in one batch. Assumed: a megabyte of T-SQL that people write has fewer."""
+"""Maximum number of tokens in one batch. Assumed: a hand-written megabyte of T-SQL has fewer."""
 
 _TOKEN: Final = re.compile(
     r"""
@@ -38,7 +38,7 @@ class Token(NamedTuple):
     """Token of a batch: word, name, string, number, variable or operator."""
 
     kind: str
-    """word, quoted (a name in brackets or double quotes), string, variable, number, op or end."""
+    """Kind of token: word, quoted (a name in brackets or double quotes), string, variable, number, op or end."""
     text: str
     start: int
     end: int
@@ -55,11 +55,11 @@ class Token(NamedTuple):
 
 
 Raw = tuple[str, str, int, int, int]
-"""Kind, text and positions of a token, as a plain tuple."""
+"""Token as a plain tuple: kind, text, start, end, line."""
 
 
 class TokenSequence(Sequence[Token]):
-    """Tokens of a long text, stored as plain tuples, which the garbage collector need not visit."""
+    """Tokens of a long text, stored as plain tuples that the garbage collector does not track."""
 
     def __init__(self, raw: list[Raw]) -> None:
         self._raw = raw
@@ -78,10 +78,10 @@ class TokenSequence(Sequence[Token]):
 
 
 class SqlSyntaxError(SqlError):
-    """Error of a batch that does not compile. *line* counts from the batch's first line."""
+    """Compilation error of a batch. *line* counts from the first line of the batch."""
 
     limit = ""
-    """Name of the feature that is not simulated, if that is the reason; else empty."""
+    """Name of the feature that is not simulated; empty if the error has another cause."""
 
     def __init__(self, line: int, number: int, *args: object) -> None:
         super().__init__(number, *args)
@@ -89,7 +89,7 @@ class SqlSyntaxError(SqlError):
 
 
 class BatchTooLongError(SqlSyntaxError):
-    """Error for a batch that exceeds the simulator's limit for one step: message 8623.
+    """Error for a batch that exceeds a size limit of the simulator: message 8623.
 
     SQL Server has a higher limit or none.
     """
@@ -100,7 +100,7 @@ class BatchTooLongError(SqlSyntaxError):
 
 
 def tokenize(text: str) -> tuple[Token, ...]:
-    """Return all tokens of a batch and an `end` token.
+    """Return all tokens of a batch and a final token of the kind `end`.
 
     Raises SqlSyntaxError 102, 103, 105, 113, 1038 or 8623.
     """
@@ -111,7 +111,7 @@ _TOKEN_CACHE: Final[ResultCache[tuple[Token, ...]]] = ResultCache(300_000)
 
 
 def lexing(text: str) -> Generator[int, None, TokenSequence]:
-    """Compute the tokens of a batch in steps (work.py)."""
+    """Tokenize a batch in steps and yield the work of each step (work.py)."""
     tokens: list[Raw] = []
     position, line, count = 0, 1, 0
     while position < len(text):
@@ -143,16 +143,19 @@ def lexing(text: str) -> Generator[int, None, TokenSequence]:
 
 _STEP: Final = 500
 TOKEN_WORK: Final = 2
-"""Work to read one token, blank or comment. Measured."""
+"""Units of work to read one token, blank or comment. The figure is measured."""
 
 _CHARACTERS_PER_UNIT: Final = 200
-"""Number of characters in blanks, comments and strings per unit of work. Measured."""
+"""Number of characters in blanks, comments and strings that cost one unit of work. The figure is measured."""
 
 _COMMENT_MARK: Final = re.compile(r"/\*|\*/")
 
 
 def find_comment_end(text: str, start: int) -> Generator[int, None, int]:
-    """Find the end of the block comment that begins at *start*, in steps; -1 without an end. Comments can nest."""
+    """Return the end of the block comment that begins at *start*, in steps; -1 without an end.
+
+    Comments can nest.
+    """
     depth = 0
     for number, match in enumerate(_COMMENT_MARK.finditer(text, start), start=1):
         depth += 1 if match.group() == "/*" else -1
@@ -182,7 +185,7 @@ def _make_lexical_error(text: str, offset: int, line: int) -> SqlSyntaxError:
 
 
 SHOWN_MAX: Final = 200
-"""Maximum length of a wrong word in a message. Assumed."""
+"""Maximum length, in characters, of an invalid word in an error message. Assumed."""
 
 
 def make_near_error(token: Token, last_token: Token | None = None) -> SqlSyntaxError:
@@ -197,7 +200,7 @@ def make_near_error(token: Token, last_token: Token | None = None) -> SqlSyntaxE
 
 
 def restore_spelling(word: object, text: str) -> object:
-    """Return the wrong word of a message in the letters of *text*."""
+    """Return the capitalized *word* of an error message in its original spelling in *text*."""
     if not isinstance(word, str) or not word.isupper() or word in text:
         return word
     match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE)
@@ -209,7 +212,7 @@ _QUERIES: Final = frozenset({"SELECT", "WITH", "VALUES", "INSERT", "UPDATE", "DE
 
 
 def check_brackets(tokens: Sequence[Token]) -> None:
-    """Raise 156 for the first word of a clause in an open bracket or CASE that holds no query."""
+    """Raise 156 for the first clause keyword inside an open parenthesis or CASE that contains no query."""
     open_brackets: list[str] = []
     for before, token, next_token in zip(
         (tokens[0], *tokens), tokens, (*tokens[1:], tokens[-1]), strict=False
@@ -233,7 +236,7 @@ def check_brackets(tokens: Sequence[Token]) -> None:
 
 
 def get_name(token: Token) -> str:
-    """Return the name or string in a token, without quotes."""
+    """Return the content of a name or string token, without quotes."""
     text = token.text
     if token.kind == "quoted":
         close = text[-1]
@@ -244,7 +247,7 @@ def get_name(token: Token) -> str:
 
 
 def convert_double_quotes(text: str) -> str:
-    """Write each "x" as a string, as SQL Server reads it with QUOTED_IDENTIFIER OFF."""
+    """Replace each double-quoted name by a string, which is its meaning with QUOTED_IDENTIFIER OFF."""
     output_text, copied = "", 0
     for token in tokenize(text):
         if token.kind == "quoted" and token.text.startswith('"'):
@@ -254,7 +257,7 @@ def convert_double_quotes(text: str) -> str:
 
 
 def remove_comments(text: str, tokens: Sequence[Token]) -> str:
-    """Return the text from the first to the last of *tokens*, with blanks in place of comments. Line breaks stay."""
+    """Return the text from the first to the last of *tokens*. Blanks replace comments; line breaks remain."""
     parts: list[str] = []
     position = tokens[0].start
     for token in tokens:
@@ -273,8 +276,8 @@ def quote_name(name: str) -> str:
     return "[" + name.replace("]", "]]") + "]"
 
 
-# --- detection of batches that change nothing that a later batch could see -------------------------------
-# A monitoring script consists of such batches.
+# --- detection of read-only batches -------------------------------------------------------------------------
+# Such a batch changes nothing that a later batch can see. Monitoring scripts consist of such batches.
 
 _OF_QUERIES: Final = frozenset({"SELECT", "WITH", "ELSE", "END"})
 _CHANGING: Final = (STATEMENT_WORDS - _OF_QUERIES) | {"INTO", "GO", "OPENQUERY", "OPENROWSET"}
@@ -284,11 +287,14 @@ _LITERAL: Final = r"(?:N?'(?:[^']|'')*'|0x[0-9A-Fa-f]*|-?[0-9.]+(?:[eE][-+]?\d+)
 _CALL: Final = re.compile(
     rf"EXEC sp_executesql (N'(?:[^']|'')*')(?:, N'(?:[^']|'')*'(?:, (?:@\w+ = )?{_LITERAL})*)?"
 )
-"""Pattern of a driver's query with parameters, without output parameters."""
+"""Pattern of a parameterized query of a driver: a call of sp_executesql without output parameters."""
 
 
 def is_read_only_input(input_: Input) -> bool:
-    """Return whether an input is T-SQL that consists only of SELECT statements. Doubtful batches do not count."""
+    """Return whether the input is T-SQL that consists only of SELECT statements.
+
+    Return False in doubtful cases.
+    """
     if input_.verb == "sql":
         return has_only_selects(input_.args[1])
     return input_.verb == "batch" and _is_read_only_batch(input_.args[1])
@@ -296,7 +302,7 @@ def is_read_only_input(input_: Input) -> bool:
 
 @lru_cache(256)
 def _is_read_only_batch(batch_json: str) -> bool:
-    """Return whether a batch, given as a JSON string, only reads."""
+    """Return whether a batch, given as a JSON string, consists only of SELECT statements."""
     try:
         text = str(parse_json(batch_json))
     except ValueError:

@@ -1,7 +1,7 @@
-"""Options of statements and their treatment: one table for all parsers of options (option_effects.tsv).
+"""Options of statements and their treatment: one table for all option parsers (option_effects.tsv).
 
 An option has an effect, changes nothing in this simulation ("none"), or is refused as "Not simulated".
-Microsoft's page of each statement documents the options; the treatment is our decision.
+Microsoft's page of each statement documents the options. The treatment is our decision.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,14 +15,14 @@ from engine.tsql.language.lexer import SqlSyntaxError, Token
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
 Pairs = tuple[tuple[str, str], ...]
-"""Options and values in capitals. An option without a value has ''."""
+"""Options as (name, value) in capitals. An option without a value has ''."""
 
 EFFECT: Final = "effect"
 REFUSED: Final = "refused"
 
 
 class OptionRule(NamedTuple):
-    """Row of the option table."""
+    """Row of the option table: treatment of one option of a statement."""
 
     statement: str
     option: str
@@ -43,7 +43,7 @@ class OptionRule(NamedTuple):
 
 @cache
 def read_rules() -> tuple[OptionRule, ...]:
-    """Return the whole table."""
+    """Return all rows of the option table."""
     text = resources.files("engine.tsql.language").joinpath("option_effects.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in text.splitlines()[2:])
     return tuple(
@@ -53,7 +53,11 @@ def read_rules() -> tuple[OptionRule, ...]:
 
 
 def check_options(statement: str, pairs: Iterable[tuple[str, object]], version: int) -> None:
-    """Raise 155 for an option that *statement* does not have in *version*. Refuse options that are not simulated."""
+    """Raise 155 for an option that *statement* does not have in *version*.
+
+    Raise UnsimulatedFeatureError for an option or value that is not simulated, and 102 for one without a
+    name.
+    """
     for option, value in pairs:
         if not option[:1].isalpha():
             raise SqlError(102, option)
@@ -69,7 +73,7 @@ def check_options(statement: str, pairs: Iterable[tuple[str, object]], version: 
 
 
 def check_database_option(option: str, value: str, version: int) -> None:
-    """Raise 102 for an option or a value that ALTER DATABASE … SET does not have in *version*."""
+    """Raise 102 for an option or value that ALTER DATABASE … SET does not have in *version*."""
     known_rules = _rules_of(DATABASE_SET, option, version)
     if not known_rules:
         raise SqlError(102, option)
@@ -78,7 +82,7 @@ def check_database_option(option: str, value: str, version: int) -> None:
 
 
 def _rules_of(statement: str, option: str, version: int) -> list[OptionRule]:
-    """Return the rules that apply in *version*; a rule of a later version precedes those that it replaces."""
+    """Return the rules that apply in *version*, newest first."""
     known_rules = (
         rule
         for rule in read_rules()
@@ -97,7 +101,10 @@ _CHECKED_EARLY: Final[dict[type[s.Statement], str]] = {
 
 
 def check_names(statement: s.Statement, version: int, line: int) -> None:
-    """Raise SqlSyntaxError 155 for an option that the statement does not have. The batch then does not run."""
+    """Raise SqlSyntaxError 155 for an option that the statement does not have.
+
+    Then no part of the batch runs.
+    """
     title = _CHECKED_EARLY.get(type(statement))
     pairs: Iterable[tuple[str, object]] = getattr(statement, "options", ()) if title is not None else ()
     options = {rule.option for rule in read_rules() if rule.statement == title and rule.since <= version}
@@ -107,14 +114,14 @@ def check_names(statement: s.Statement, version: int, line: int) -> None:
 
 
 def get_treatment(statement: str, option: str, version: int) -> str:
-    """Return the treatment of an option that takes any value; "" for an option that is not listed."""
+    """Return the treatment of an option that accepts any value; "" for an unknown option."""
     return next((rule.treatment for rule in _rules_of(statement, option, version)), "")
 
 
 def read_options(tokens: Sequence[Token]) -> Pairs:
-    """Return the options in the tokens between parentheses: `NAME = value, …`.
+    """Return the options in *tokens*, the content of parentheses such as `NAME = value, …`.
 
-    Anything else gets a name that `check_options` refuses with 102.
+    Invalid parts get a name that `check_options` refuses with 102.
     """
     parts: list[list[str]] = [[]]
     level = 0
@@ -160,7 +167,10 @@ _FILE_LISTS = ("ON", "PRIMARY", "LOG", ",")
 
 
 def read_database_words(tokens: list[str]) -> tuple[tuple[s.FileSpec, ...], s.Pairs]:
-    """Return the file specifications of CREATE DATABASE, and the options outside the parentheses."""
+    """Parse the rest of CREATE DATABASE.
+
+    Return its file specifications, and the options outside the parentheses.
+    """
     files: list[s.FileSpec] = []
     options: list[tuple[str, s.Value]] = []
     log, position = False, 0
@@ -185,9 +195,11 @@ def read_database_words(tokens: list[str]) -> tuple[tuple[s.FileSpec, ...], s.Pa
 
 
 def read_file_properties(tokens: list[str]) -> tuple[tuple[str, str], ...]:
-    """Parse `NAME , a , SIZE , 10 MB` into names in capitals and values as in ALTER DATABASE … ADD FILE.
+    """Parse the properties of a file, such as `NAME , a , SIZE , 10 MB`.
 
-    The tokens contain a comma in place of every operator (see the grammar rule group_item).
+    Return (name in capitals, value) pairs.
+
+    In *tokens*, commas replace all operators (see the grammar rule group_item).
     """
     parts: list[list[str]] = [[]]
     for word in tokens:
@@ -196,7 +208,7 @@ def read_file_properties(tokens: list[str]) -> tuple[tuple[str, str], ...]:
         else:
             parts[-1].append(word)
     if len(parts) % 2 or not all(parts):
-        return ((")", ""),)  # no property: this name makes the statement fail
+        return ((")", ""),)  # no property has this name, so the statement fails
     return tuple(
         (name[0].upper(), " ".join(value)) for name, value in zip(parts[::2], parts[1::2], strict=True)
     )

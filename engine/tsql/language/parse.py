@@ -1,4 +1,4 @@
-"""Parser of one command, with the grammar in commands.lark."""
+"""Parser for one statement of the command grammar (commands.lark)."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -23,7 +23,9 @@ Parts = dict[str, Any]
 
 
 def parse_command(text: str, tokens: Sequence[lexer.Token], following: lexer.Token) -> s.Statement:
-    """Parse the command *tokens* of the batch *text*. *following* is the token after it.
+    """Parse the statement with the tokens *tokens* in the batch *text*.
+
+    *following*: the token after the statement.
 
     Raises SqlSyntaxError 102 or 156.
     """
@@ -56,7 +58,7 @@ def _locate_error(
 
 
 def list_following_words(statement: str) -> tuple[set[str], set[str]]:
-    """Return the names of the terminals that can follow *statement*, and the words among them.
+    """Return the grammar terminals that can follow *statement*, and the keywords among them.
 
     *statement*: the beginning of a command.
     """
@@ -74,7 +76,7 @@ def list_following_words(statement: str) -> tuple[set[str], set[str]]:
 
 
 def _list_keywords(pattern: object) -> set[str]:
-    """Return the words of a terminal; empty for names, numbers and symbols."""
+    """Return the keywords that a terminal matches; empty for names, numbers and symbols."""
     if isinstance(pattern, PatternStr):
         return {pattern.value} if pattern.value.isidentifier() else set()
     raw = str(getattr(pattern, "value", ""))
@@ -94,7 +96,7 @@ def unquote_text(raw: str) -> str:
 
 
 def _merge_parts(children: Children) -> Parts:
-    """Return one dictionary with the fields of all parts that are dictionaries."""
+    """Return one dictionary with the entries of all dictionaries in *children*."""
     return {name: value for part in children if isinstance(part, dict) for name, value in part.items()}
 
 
@@ -103,7 +105,7 @@ def _to_upper(token: object) -> str:
 
 
 def _join_option_parts(children: Children) -> str:
-    """Return the parts of an option as words."""
+    """Return the parts of an option, separated by blanks."""
     return " ".join(_join_option_parts(part) if isinstance(part, list) else str(part) for part in children)
 
 
@@ -114,9 +116,9 @@ def _build_number(c: Children) -> int | float:
 
 
 def _build_exact_number(c: Children) -> int | float | str:
-    """Return a number, or its text if it has more digits than a float holds.
+    """Return a number, or its text if a float cannot represent it exactly.
 
-    The text is later read as the type of its parameter.
+    The text is later converted to the type of the parameter.
     """
     value = _build_number(c)
     if isinstance(value, int):
@@ -126,7 +128,7 @@ def _build_exact_number(c: Children) -> int | float | str:
 
 
 def _build_bytes(c: Children) -> bytes:
-    """Convert binary digits: 0xF is 0x0F."""
+    """Convert a binary literal to bytes: 0xF is equivalent to 0x0F."""
     digits = str(c[0])[2:]
     return bytes.fromhex("0" * (len(digits) % 2) + digits)
 
@@ -149,7 +151,7 @@ def _build_alter_files(c: Children) -> s.Statement:
 
 
 def _list_texts(group: Children) -> tuple[str, ...]:
-    """Return the texts in parentheses, including those of inner parentheses."""
+    """Return all texts in parentheses, including nested ones, as a flat tuple."""
     inner = [_list_texts(part) if isinstance(part, list) else (str(part),) for part in group]
     return tuple(text for texts in inner for text in texts if text not in "(),")
 
@@ -200,7 +202,7 @@ def _build_master_key(c: Children) -> s.Statement:
 
 
 def _build_login_option(c: Children) -> list[tuple[str, object]]:
-    """Return the option, the words that follow its value, and OLD_PASSWORD."""
+    """Return the option, the option words after its value, and OLD_PASSWORD, as (name, value) pairs."""
     if _to_upper(c[0]) == "PASSWORD" and isinstance(c[1], Token) and c[1].type == "NAME":
         raise SqlSyntaxError(c[1].line or 1, 102, str(c[1]))
     more_options = [
@@ -223,7 +225,7 @@ def _build_alter_user(c: Children) -> s.Statement:
 
 
 def _build_permission_name(c: Children) -> str:
-    """Return the words of a permission, with a mark if it names columns."""
+    """Return the words of a permission, with the suffix COLUMNS if it names columns."""
     words = [_to_upper(word) for word in c if isinstance(word, Token)]
     return " ".join(words) + (COLUMNS if len(words) < len(c) else "")
 
@@ -321,11 +323,11 @@ def _build_argument(c: Children) -> s.Argument:
 
 
 DEFAULT: Final = object()
-"""Marker for DEFAULT among the arguments of EXEC."""
+"""Marker for the keyword DEFAULT in place of an argument of EXEC."""
 
 
 class _StringLiteral(Struct, frozen=True):
-    """Text that records whether it has the prefix N."""
+    """String literal. *wide* is True for the prefix N."""
 
     text: str
     wide: bool
@@ -355,8 +357,9 @@ UNSIMULATED_CLAUSES: Final = {
     "role_name": "ALTER ROLE … WITH NAME",
     "as_grantor": "GRANT, DENY or REVOKE … AS grantor",
 }
-"""Grammar rules of clauses that would change the meaning of a statement. Their statements are reported as not
-simulated.
+"""Grammar rule -> clause that it matches. A statement with such a clause is reported as not simulated,
+because the
+clause would change its meaning.
 """
 
 _BUILD: Final[dict[str, Callable[[Children], object]]] = {
@@ -569,7 +572,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "drop": _build_drop,
     "drop_master_key": lambda c: s.DropObject("MASTER KEY", ("",)),
 }
-"""Grammar rule -> function that combines the results of its parts."""
+"""Grammar rule -> function that builds the value of the rule from the values of its children."""
 
 
 class _Builder(Transformer[Token, object]):

@@ -45,7 +45,7 @@ def _split_names(text: str) -> frozenset[str]:
 
 
 ON_SERVER: Final = _split_names(_ON_SERVER)
-"""Permissions that are granted to logins without naming a securable."""
+"""Server permissions, which are granted to logins without a securable."""
 PERMISSIONS: Final = _split_names(f"{_ON_ANYTHING},{_ON_SERVER},{_ON_DATABASE}")
 
 _SERVER_SINCE: Final = {
@@ -61,18 +61,18 @@ _SERVER_SINCE: Final = {
         "VIEW SERVER SECURITY STATE",
     ),
 }  # fmt: skip
-"""Version -> permissions on the server that it introduced [DOC: sys.server_permissions]."""
+"""Version -> server permissions that it introduced [DOC: sys.server_permissions]."""
 
 
 ON_OBJECT: Final = (
     "SELECT", "UPDATE", "REFERENCES", "INSERT", "DELETE", "VIEW CHANGE TRACKING", "VIEW DEFINITION", "ALTER",
     "TAKE OWNERSHIP", "CONTROL",
 )  # fmt: skip
-"""Permissions on a table or view, without those on its columns [DOC: permissions]."""
+"""Permissions on a table or view, without permissions on its columns [DOC: permissions]."""
 
 
 def list_server_permissions(version: int) -> tuple[str, ...]:
-    """Return the permissions on the server that *version* has."""
+    """Return the server permissions that exist in *version*."""
     later_names = {
         name for first_version, names in _SERVER_SINCE.items() if first_version > version for name in names
     }
@@ -82,7 +82,7 @@ def list_server_permissions(version: int) -> tuple[str, ...]:
 
 
 COLUMNS: Final = " (columns)"
-"""Suffix of a permission that names columns."""
+"""Suffix of a permission that is limited to columns."""
 
 
 def check_names(names: tuple[str, ...], line: int) -> None:

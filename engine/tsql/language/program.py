@@ -1,4 +1,4 @@
-"""Compiler of a batch to a flat list of instructions with jumps. A waiting batch is then a text and a number."""
+"""Compiler of a batch into a list of instructions with jumps. A waiting batch is then a text and a number."""
 
 from collections.abc import Generator
 from itertools import pairwise
@@ -30,17 +30,17 @@ from engine.tsql.language.reserved_words import (
 from engine.tsql.query import planner
 
 NEW_STATEMENTS: Final = {"THROW": 2012, "MERGE": 2008}
-"""Word that begins a statement -> first version in which it does. Documented [DOC: each statement's page]."""
+"""First word of a statement -> first version with the statement. Documented [DOC: each statement's page]."""
 
 DEPTH_LIMIT: Final = 60
 """Maximum nesting of blocks before message 191. Assumed: the same order of magnitude as SQL Server's limit."""
 
 NEWEST: Final = VERSIONS[-1]
-"""Version of the syntax if no server is given."""
+"""Default version of the syntax: the newest."""
 
 
 def compile_batch(text: str, version: int = NEWEST, variables: frozenset[str] = frozenset()) -> Program:
-    """Return the program of a batch for a server of *version*. *variables* count as declared.
+    """Compile a batch for a server of *version*. *variables* count as declared.
 
     Raises SqlSyntaxError with the line in the batch.
     """
@@ -50,7 +50,7 @@ def compile_batch(text: str, version: int = NEWEST, variables: frozenset[str] = 
 def compile_in_steps(
     text: str, version: int = NEWEST, variables: frozenset[str] = frozenset()
 ) -> ResumableComputation[Program]:
-    """Run `compile_batch` in steps. A repeated request returns the cached computation."""
+    """Return a computation that runs `compile_batch` in steps. It is cached for repeated calls."""
     return _PROGRAM_CACHE.get(
         (text, version, variables),
         len(text),
@@ -94,7 +94,7 @@ class _Compiler(Definitions):
         return len(self.actions)
 
     def set_jump_target(self, index: int) -> None:
-        """Let the jump or branch at *index* go to the current end of the program."""
+        """Set the target of the jump or branch at *index* to the current end of the program."""
         jump, target_index = self.actions[index], self.next_index
         self.actions[index] = (
             BranchIfFalse(jump.condition, target_index)
@@ -107,7 +107,7 @@ class _Compiler(Definitions):
     def compile_program(self) -> Generator[int, None, Program]:
         yield from self.skip_semicolons()
         first_token = self.token
-        # an older server reads the word as a name
+        # older servers read the word as a name
         young = NEW_STATEMENTS.get(first_token.upper, 0) > self.version
         has_name = first_token.kind == "quoted" or (
             first_token.kind == "word" and (young or first_token.upper not in STATEMENT_WORDS)
@@ -153,7 +153,7 @@ class _Compiler(Definitions):
         self.unended = not self.tokens[self.place - 1].is_op(";")
 
     def parse_simple_statement(self, keyword: str) -> Generator[int, None, int]:
-        """Parse a statement without inner statements. Return the work that has been yielded."""
+        """Parse a statement that contains no other statements. Return the work that was already yielded."""
         if self.token.kind == "word" and self.peek().is_op(":"):
             self.parse_label()
         elif keyword in _STRUCTURE:
@@ -177,7 +177,7 @@ class _Compiler(Definitions):
         return 0
 
     def parse_command_statement(self) -> None:
-        """Parse a statement of commands.lark."""
+        """Parse a statement of the command grammar (commands.lark)."""
         line = self.token.line
         first = self.skip_clause()
         if self.token.is_op(")"):
@@ -189,7 +189,7 @@ class _Compiler(Definitions):
         if self.tokens[first].upper == "THROW" and self.version < NEW_STATEMENTS["THROW"]:
             self.emit_statement(
                 line, s.Execute(self.tokens[first].text)
-            )  # an older server reads the word as a procedure name
+            )  # older servers read the word as the name of a procedure
             return
         statement = planner.parse_command(self.text, self.tokens[first : self.place], self.token)
         if isinstance(statement, s.Raiserror) and statement.number is not None and self.version >= 2012:
@@ -201,7 +201,7 @@ class _Compiler(Definitions):
         self.emit_statement(line, statement)
 
     def parse_query(self) -> Generator[int, None, int]:
-        """Parse a statement for sqlglot: find its end, then check it. Return the work that has been yielded."""
+        """Find the end of a query, check it with sqlglot, and append it. Return the work that was yielded."""
         line, word = self.token.line, self.token.upper
         if word == "WITH" and self.peek().upper == "XMLNAMESPACES":
             self.parse_with_namespaces()
@@ -235,7 +235,7 @@ class _Compiler(Definitions):
         return query_work
 
     def parse_with_namespaces(self) -> None:
-        """Parse WITH XMLNAMESPACES (…) and the query that follows."""
+        """Parse WITH XMLNAMESPACES (…) and the query after it, as one statement that is not simulated."""
         line = self.token.line
         self.place += 2
         if not self.token.is_op("("):
@@ -250,7 +250,7 @@ class _Compiler(Definitions):
         self.emit_statement(line, s.UnsimulatedStatement("WITH XMLNAMESPACES"))
 
     def emit_query(self, line: int, start: int) -> None:
-        """Append the text from token *start* on as a query."""
+        """Check the text from token *start* to the current token, and append it as a query."""
         text = self.get_text_between(start, self.place)
         self.check_variables(start)
         if self.version < 2008 and self.tokens[start].upper == "INSERT":
@@ -268,7 +268,7 @@ class _Compiler(Definitions):
             self.emit_statement(line, s.UnsimulatedStatement(shown_text))
 
     def parse_service_broker(self, statement_name: str) -> None:
-        """Parse a statement of Service Broker. It sends nothing in this simulation."""
+        """Parse a Service Broker statement, which is not simulated."""
         line = self.token.line
         self.take()
         while (
@@ -341,7 +341,7 @@ class _Compiler(Definitions):
         self.set_jump_target(end_jump)
 
     def parse_condition(self) -> int:
-        """Parse a condition. Return the index of the branch that is taken if it is not true."""
+        """Parse a condition. Return the index of the branch instruction, whose target is still open."""
         line = self.token.line
         self.in_condition = True
         first = self.skip_expression()
@@ -445,7 +445,7 @@ class _Compiler(Definitions):
         if not tokens or tokens[0].kind != "word":
             raise self.build_error()
         switch = next((index for index, token in enumerate(tokens) if token.upper in ("ON", "OFF")), None)
-        if switch is not None:  # after ON, DELETE is a statement here
+        if switch is not None:  # DELETE after SET … ON begins a statement
             self.place = first + switch + 1
             tokens = tokens[: switch + 1]
         elif tokens[0].upper in SWITCHES or tokens[0].upper == "IDENTITY_INSERT":
@@ -478,7 +478,7 @@ class _Compiler(Definitions):
             declared.append(self.parse_declaration(line, {item.name for item in declared}))
         self.declared |= {
             item.name for item in declared
-        }  # last, because no declaration can refer to another one
+        }  # declared last, because a declaration cannot refer to another one of the same statement
         cursors = [item for item in declared if item.type == "cursor"]
         if len(cursors) < len(declared):
             self.emit_statement(line, s.Declare(tuple(item for item in declared if item.type != "cursor")))
@@ -569,7 +569,7 @@ class _Compiler(Definitions):
             self.emit_statement(line, s.Revert())
 
     def parse_open_or_close(self) -> None:
-        """Parse OPEN or CLOSE of a key or of a cursor."""
+        """Parse OPEN or CLOSE of a key or cursor."""
         if self.peek().upper in ("SYMMETRIC", "ALL"):
             self.emit_unsimulated()
         else:
@@ -578,7 +578,7 @@ class _Compiler(Definitions):
 
 _QUERIES: Final = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE")
 _BLOCKS: Final = {"BEGIN": _Compiler.parse_begin, "IF": _Compiler.parse_if, "WHILE": _Compiler.parse_while}
-"""Statements that contain other statements -> function that parses them."""
+"""First word of a statement that contains other statements -> function that parses it."""
 
 _BEFORE_BLOCKS: Final = frozenset({"ELSE", "BEGIN", "TRY", "CATCH"})
 """Words after which a statement follows without a separator."""

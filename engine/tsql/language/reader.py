@@ -1,4 +1,4 @@
-"""Reader of a batch's tokens: ends of expressions and statements, names, groups in parentheses."""
+"""Token reader, the base class of the compiler. It finds the ends of expressions and statements."""
 
 from collections.abc import Container
 from typing import Final
@@ -20,30 +20,32 @@ from engine.tsql.language.reserved_words import FOLLOWING_PAIRS, INNER_WORDS, ST
 STATEMENT_TOKENS_MAX: Final = 9_000
 """Maximum number of tokens in one statement before message 8623.
 
-Assumed: a call of sp_executesql with all its 2,100 parameters.
-
-sqlglot and the grammar parse it in about 0.2 s. SQL Server runs out of resources at tens of thousands of
-values in an IN.
+Assumed: enough for a call of sp_executesql with all its 2,100 parameters. sqlglot and the grammar parse such
+a
+statement in about 0.2 s. SQL Server runs out of resources at an IN list of tens of thousands of values.
 """
 
 
 STATEMENT_CHARACTERS_MAX: Final = 1_000_000
-"""Maximum number of characters in one statement before message 8623, equal to the limit of a value. Assumed.
+"""Maximum number of characters in one statement before message 8623. Assumed: equal to the limit of a value.
 
 The longest statement of sp_WhoIsActive has 108,000 characters and is parsed in about 0.07 s.
 """
 
 
 STATEMENT_WORK: Final = 60
-"""Work of parsing a statement, apart from its tokens. Measured."""
+"""Units of work to parse a statement, without the work for its tokens. The figure is measured."""
 
 
 TRANSLATION_WORK: Final = 15
-"""Work to parse one token with sqlglot or the grammar. Measured: 6 to 25 microseconds."""
+"""Units of work to parse one token with sqlglot or the grammar. Measured: 6 to 25 microseconds."""
 
 
 class TokenReader:
-    """Reader of tokens with the instructions so far. Methods move `place` past the tokens that they read."""
+    """Token reader that also collects the instructions.
+
+    Its methods move `place` past the tokens that they read.
+    """
 
     def __init__(self, text: str, tokens: TokenSequence, version: int, variables: frozenset[str]) -> None:
         self.text = text
@@ -73,7 +75,7 @@ class TokenReader:
         self.emit(line, RunStatement(statement))
 
     def compute_work(self) -> int:
-        """Return the work for the part of the statement that was read so far."""
+        """Return the work to parse the current statement up to the current token."""
         return STATEMENT_WORK + TRANSLATION_WORK * (self.place - self.first)
 
     @property
@@ -90,7 +92,7 @@ class TokenReader:
         return self.token.upper in words
 
     def take(self) -> Token:
-        """Return the current token and move to the next."""
+        """Return the current token and move to the next one."""
         token = self.token
         if token.kind != "end":
             self.place += 1
@@ -98,7 +100,7 @@ class TokenReader:
         return token
 
     def check_length(self) -> None:
-        """Raise BatchTooLongError if the statement has become too long."""
+        """Raise BatchTooLongError if the current statement exceeds a size limit."""
         first_token = self.tokens[self.first]
         if self.place - self.first > STATEMENT_TOKENS_MAX:
             limit = f"statements of more than {STATEMENT_TOKENS_MAX} words and signs"
@@ -112,31 +114,34 @@ class TokenReader:
             )
 
     def take_if(self, *signs: str) -> bool:
-        """Take the current token if it is one of *signs*. Return whether it was."""
+        """Move past the current token if it is one of *signs*. Return whether it is."""
         if self.token.is_op(*signs):
             self.place += 1
             return True
         return False
 
     def expect(self, keyword: str) -> Token:
-        """Take the keyword. Raises SqlSyntaxError for another token."""
+        """Return the current token, which must be *keyword*, and move past it.
+
+        Raises SqlSyntaxError for another token.
+        """
         if not self.is_keyword(keyword):
             raise self.build_error()
         return self.take()
 
     def build_error(self) -> SqlSyntaxError:
-        """Return the syntax error at the current token."""
+        """Return a syntax error for the current token."""
         return make_near_error(self.token, self.tokens[self.place - 1] if self.place else None)
 
     def skip_semicolons(self) -> Steps:
-        """Skip all semicolons here, in steps."""
+        """Skip all semicolons at the current token, in steps."""
         first = self.place
         while self.take_if(";"):
             if (self.place - first) % STATEMENT_TOKENS_MAX == 0:
                 yield STATEMENT_TOKENS_MAX
 
     def get_text_between(self, start: int, end: int) -> str:
-        """Return the text from token *start* up to, but not including, token *end*."""
+        """Return the text from token *start* up to token *end*, exclusive."""
         if end <= start:
             return ""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end]
@@ -144,9 +149,9 @@ class TokenReader:
     def skip_clause(self, commas: bool = False, assign: bool = False, in_brackets: bool = False) -> int:
         """Skip to the end of an expression or statement. Return the index of its first token.
 
-        It ends before a semicolon, a closing parenthesis, or a word that begins the next statement. With
-        *commas* it also ends before a comma, with *assign* before `=`. With *in_brackets* no word begins a
-        statement.
+        The end is a semicolon, a closing parenthesis, or the first word of the next statement. With *commas*,
+        a comma
+        is also an end; with *assign*, `=` is also an end. With *in_brackets*, no word begins a statement.
         """
         first, level, cases = self.place, 0, 0
         opened_clauses: set[str] = set()
@@ -180,14 +185,14 @@ class TokenReader:
         return first
 
     def skip_expression(self, commas: bool = False) -> int:
-        """Skip an expression. No word in it begins a statement, not even its first word."""
+        """Skip an expression and return the index of its first token. Do not move if a statement begins here."""
         first = self.place
         return first if self.token.upper in STOP_WORDS else self.skip_clause(commas)
 
     def is_next_statement(self, start: int, seen_keywords: Container[str]) -> bool:
-        """Return whether the word here begins another statement than the one that began at token *start*.
+        """Return whether the current token begins the statement after the one that began at token *start*.
 
-        *seen_keywords*: the keywords in between.
+        *seen_keywords*: the keywords between *start* and the current token.
         """
         word = self.token.upper
         if self.place == start:
@@ -195,7 +200,7 @@ class TokenReader:
         if self.token.kind == "word" and self.peek().is_op(":"):
             return True  # the word is a label
         if word == "THROW" and self.in_condition:
-            return True  # THROW may be a name in a condition
+            return True  # THROW ends a condition; elsewhere, without a semicolon before it, it may be a name
         if word not in STATEMENT_WORDS:
             return False
         before = self.tokens[self.place - 1]
@@ -213,16 +218,21 @@ class TokenReader:
         return word in STOP_WORDS
 
     def is_cte_start(self) -> bool:
-        """Return whether the WITH here begins a common table expression: `name AS (` or `name (columns) AS (`."""
+        """Return whether the current WITH begins a common table expression.
+
+        The forms are `name AS (` and `name (columns) AS (`.
+        """
         has_name = self.peek().kind in ("word", "quoted")
         return has_name and (
             self.peek(2).upper == "AS" or (self.peek(2).is_op("(") and self._has_as_keyword(2))
         )
 
     def _has_as_keyword(self, bracket: int) -> bool:
-        """Return whether AS follows the group in parentheses that opens *bracket* tokens ahead.
+        """Return whether AS follows the parenthesized group.
 
-        AS does not follow in WITH ENCRYPTION ( … ), which is not a table expression.
+        *bracket*: distance of the opening parenthesis, in tokens.
+
+        The options in WITH ENCRYPTION ( … ), for example, have no AS after the group.
         """
         level = 0
         for index in range(self.place + bracket, len(self.tokens)):
@@ -232,7 +242,10 @@ class TokenReader:
         return True
 
     def is_inner_keyword(self, start: int, keyword: str, seen_keywords: Container[str]) -> bool:
-        """Return whether *keyword* can follow *seen_keywords* inside the statement that began at token *start*."""
+        """Return whether *keyword* continues the statement that began at token *start*.
+
+        *seen_keywords*: the keywords of the statement so far.
+        """
         head = self.tokens[start].upper
         word_pair = f"{head} {self.tokens[start + 1].upper}"
         if keyword not in INNER_WORDS.get(word_pair, INNER_WORDS.get(head, ())):
@@ -242,7 +255,7 @@ class TokenReader:
         return head == "MERGE" or keyword not in seen_keywords
 
     def read_bracketed_text(self) -> str:
-        """Return the text of the group in parentheses that begins here."""
+        """Return the text of the parenthesized group that begins at the current token."""
         first = self.place
         self.take()
         self.skip_clause(in_brackets=True)
@@ -251,7 +264,7 @@ class TokenReader:
         return self.get_text_between(first, self.place)
 
     def read_qualified_name(self) -> tuple[str, ...]:
-        """Parse a name of one or more parts. The schema may be empty."""
+        """Parse a name with one or more parts. The schema may be empty, as in `master..t`."""
         parts: list[str] = []
         while True:
             if self.token.kind in ("word", "quoted"):
@@ -264,7 +277,7 @@ class TokenReader:
                 return tuple(parts)
 
     def parse_parameter(self) -> s.ProcedureParameter:
-        """Parse a parameter of a procedure."""
+        """Parse the definition of a parameter."""
         name = self.take().text.lower()
         if self.is_keyword("AS"):
             self.take()
@@ -287,13 +300,16 @@ class TokenReader:
         while self.is_keyword("OUT", "OUTPUT", "READONLY"):
             self.take()
         from engine.tsql.language.statements import (
-            ProcedureParameter,  # imported late, because the start of the program needs no statements
+            ProcedureParameter,  # imported here, so that the program starts faster
         )
 
         return ProcedureParameter(name, kind, default, output)
 
     def skip_to_as(self) -> frozenset[str]:
-        """Skip WITH RECOMPILE, EXECUTE AS OWNER and FOR REPLICATION up to the AS of a module. Return the words."""
+        """Skip the clauses before the AS of a module, such as WITH RECOMPILE and EXECUTE AS OWNER.
+
+        Return their words.
+        """
         first = self.place
         while not (self.is_keyword("AS") and self.tokens[self.place - 1].upper not in ("EXECUTE", "EXEC")):
             if self.token.kind == "end":
@@ -303,5 +319,8 @@ class TokenReader:
         return frozenset(token.upper for token in self.tokens[first : self.place])
 
     def read_body(self) -> str:
-        """Return the rest of the text with its line numbers. A module may be empty."""
+        """Return the rest of the text after line breaks that keep its line numbers.
+
+        The body of a module may be empty.
+        """
         return "\n" * (self.token.line - 1) + self.text[self.token.start :]

@@ -1,4 +1,4 @@
-"""Reserved words of T-SQL, as far as they determine the end of a statement or an error."""
+"""Reserved words of T-SQL that decide where a statement ends or which error is raised."""
 
 from typing import Final
 
@@ -21,7 +21,7 @@ STATEMENT_WORDS: Final = frozenset(_STATEMENT.split())
 """Words that begin a statement or a clause."""
 
 KEYWORDS: Final = (STATEMENT_WORDS | frozenset(_CLAUSE_WORDS.split())) - {"DISABLE", "ENABLE", "THROW"}
-"""Reserved words. A syntax error at one of them is 156, at other words 102."""
+"""Reserved words. A syntax error at such a word is 156, at other words 102."""
 
 STOP_WORDS: Final = STATEMENT_WORDS - {"ADD", "DISABLE", "ENABLE", "THROW", "WITH"}
 """Words that end the preceding statement even without a semicolon."""
@@ -66,7 +66,7 @@ RESTORE MASTER, RESTORE SERVICE, SAVE TRAN, SAVE TRANSACTION
 COMMAND_PAIRS: Final = frozenset(
     (first, second) for first, second in (pair.split() for pair in _PAIRS.split(","))
 )
-"""Statements of the command grammar by their first two words."""
+"""First two words of each statement in the command grammar (commands.lark)."""
 
 _SINGLE: Final = """
 CHECKPOINT COMMIT DBCC DEALLOCATE DENY FETCH GRANT KILL RAISERROR RECONFIGURE REVOKE ROLLBACK SHUTDOWN THROW USE
@@ -74,7 +74,7 @@ WAITFOR
 """
 
 COMMAND_WORDS: Final = frozenset(_SINGLE.split())
-"""First words of the statements in the command grammar."""
+"""First word of each statement in the command grammar that needs only one word to be recognized."""
 
 INNER_WORDS: Final[dict[str, frozenset[str]]] = {
     "ALTER": frozenset({"SET"}),
@@ -88,7 +88,7 @@ INNER_WORDS: Final[dict[str, frozenset[str]]] = {
     "UPDATE": frozenset({"SET"}),
     "MERGE": STATEMENT_WORDS,
 }
-"""Beginning of a statement -> words that usually begin a statement but can occur inside this one."""
+"""Beginning of a statement -> words that can occur inside this statement although they can begin another one."""
 
 BROKER_PAIRS: Final = frozenset(
     {
@@ -101,4 +101,4 @@ BROKER_PAIRS: Final = frozenset(
         ("BEGIN", "CONVERSATION"),
     }
 )
-"""Statements of Service Broker by their first two words."""
+"""First two words of each Service Broker statement."""

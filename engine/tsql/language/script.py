@@ -1,4 +1,7 @@
-"""Client-side processing of sqlcmd and SSMS before a server receives the text: GO, `:CONNECT`, `:setvar`, `$(name)`."""
+"""Client-side processing as in sqlcmd and SSMS: GO, `:CONNECT`, `:setvar` and `$(name)`.
+
+The server receives only batches.
+"""
 
 import re
 from collections.abc import Generator, Iterator, Mapping
@@ -13,42 +16,46 @@ from engine.tsql.language.lexer import BatchTooLongError, SqlSyntaxError
 from engine.tsql.language.program import compile_in_steps
 
 TEXT_LIMIT: Final = 1_000_000
-"""Maximum number of characters in one submission. Assumed: scripts of people are far smaller."""
+"""Maximum number of characters in one submission. Assumed: hand-written scripts are far smaller."""
 
 LINE_MAX: Final = 100_000
-"""Maximum length of a line after the substitution of variables. Assumed. `:setvar a $(a)$(a)` doubles the length."""
+"""Maximum length of a line after the substitution of variables. Assumed.
+
+The limit is necessary because each `:setvar a $(a)$(a)` doubles the length.
+"""
 
 REPEAT_LIMIT: Final = 10_000
-"""Maximum n of `GO n` that is executed. Assumed."""
+"""Maximum number of executions by `GO n`. Assumed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptBatch:
-    """Text for a server, which is sent *count* times."""
+    """Batch that the client sends to the server *count* times."""
 
     text: str
     count: int = 1
     above: int = field(default=0, compare=False)
-    """Number of lines of the submission above it. As in SSMS, messages count lines from the start of the
+    """Number of lines of the submission above the batch. As in SSMS, messages count lines from the start of
+    the
     submission.
     """
 
 
 class Connect(Struct, frozen=True):
-    """`:CONNECT server`: target of the batches that follow."""
+    """`:CONNECT server`: changes the server that executes the following batches."""
 
     server: str
 
 
 class ClientNote(Struct, frozen=True):
-    """Message of the client itself. *fatal* ends the script."""
+    """Message of the client, not of a server. A fatal one ends the script."""
 
     text: str
     fatal: bool = False
 
 
 class OnError(Struct, frozen=True):
-    """`:ON ERROR EXIT` (or IGNORE): whether an error ends the script after its batch."""
+    """`:ON ERROR EXIT` or `:ON ERROR IGNORE`. *leave*: an error ends the script after its batch."""
 
     leave: bool
 
@@ -70,14 +77,15 @@ _GROWN_TEXT: Final = (
     f"or a script longer by {TEXT_LIMIT}."
 )
 _IGNORED: Final = frozenset({"xml", "reset", "help", "list", "listvar"})
-"""Commands of sqlcmd without an effect in this simulation."""
+"""sqlcmd commands that have no effect in this simulation."""
 
 
 def split_in_steps(text: str, variables: Mapping[str, str]) -> ResumableComputation[Split]:
-    """Return the computation of the steps of a submission, and of the sqlcmd variables after it.
+    """Return a computation of the steps of a submission and of the sqlcmd variables after it.
 
     GO and directives count only outside strings, names and comments. As in SSMS, an unknown `$(name)` or an
-    invalid GO is a fatal note; the steps before it remain. A repeated request returns the cached computation.
+    invalid GO is a fatal note, and the steps before it remain. Repeated calls return the same cached
+    computation.
     """
     key = (text, tuple(sorted(variables.items())))
     return _SPLIT_CACHE.get(key, len(text), lambda: ResumableComputation(_split_script(text, variables)))
@@ -143,7 +151,7 @@ def _split_script(text: str, variables: Mapping[str, str]) -> Generator[int, Non
 
 
 def _iterate_lines(text: str) -> Iterator[str]:
-    """Yield the lines one by one. Creating a million of them together would take longer than a frame."""
+    """Yield the lines lazily. Splitting a million lines at once would take longer than a frame."""
     start = 0
     while (end := text.find("\n", start)) >= 0:
         yield text[start:end]
@@ -153,13 +161,13 @@ def _iterate_lines(text: str) -> Iterator[str]:
 
 _LINES_A_STEP: Final = 500
 LINE_WORK: Final = 3
-"""Work of reading a line, or a quote or comment mark in it. Measured."""
+"""Units of work to read a line, or a quote or comment mark in it. The figure is measured."""
 
 STEPS_MAX: Final = 20_000
 """Maximum number of batches and sqlcmd commands in one script. Assumed."""
 
 COUNT_MAX: Final = 2**31 - 1
-"""Maximum n of `GO n` that the client can read. Documented: an int."""
+"""Maximum n of `GO n` that the client accepts. Documented as an int."""
 
 
 def _can_count(digits: str) -> bool:
@@ -167,7 +175,7 @@ def _can_count(digits: str) -> bool:
 
 
 def _append_batch(lines: list[str], steps: list[Step], count: int, read: int) -> None:
-    """Append a batch of *lines*, which are the last of the *read* lines."""
+    """Append a batch of *lines*. *read*: number of lines read so far, including *lines*."""
     text, lines_above = "\n".join(lines), read - len(lines)
     lines.clear()
     if text.strip() and count:
@@ -179,7 +187,7 @@ def _append_batch(lines: list[str], steps: list[Step], count: int, read: int) ->
 def _run_directive(
     match: re.Match[str], lines: list[str], steps: list[Step], variables: dict[str, str], read: int
 ) -> bool:
-    """Execute a directive after *read* lines. Return False if it ends the script."""
+    """Execute a directive. Return False if it ends the script. *read*: number of lines before the directive."""
     if match["shell"] is not None:
         steps.append(ClientNote("Not simulated: operating system commands (!!)."))
         return True
@@ -202,7 +210,9 @@ def _run_directive(
 
 
 def _substitute(line: str, variables: Mapping[str, str]) -> tuple[str, str | None]:
-    """Return the line with the values of its variables, and the name of an undefined variable.
+    """Replace the variables in *line* by their values.
+
+    Return the line and the name of an undefined variable, if any.
 
     Raises _LineTooLongError.
     """
@@ -218,18 +228,18 @@ def _substitute(line: str, variables: Mapping[str, str]) -> tuple[str, str | Non
 
 
 class _LineTooLongError(Exception):
-    """Error of a line that exceeds its limit after the substitution of variables."""
+    """Error for a line that is too long after the substitution of variables."""
 
 
 _AGENT_TOKENS: Final = frozenset(
     {"DATE", "INST", "JOBID", "JOBNAME", "MACH", "OSCMD", "SQLDIR", "SQLLOGDIR", "SRVR", "STEPCT", "STEPID"}
     | {"STEPNAME", "STRTDT", "STRTTM", "TIME"}
 )
-"""Tokens of SQL Server Agent, which scripts pass to job steps unchanged."""
+"""Names of SQL Server Agent tokens. Scripts pass these tokens to job steps unchanged."""
 
 
 class _State:
-    """Construct that is open at the end of the text so far: nothing, a quote, a bracket, or nested comments."""
+    """Construct that is open at the end of the text so far: quote, bracket, nested comments, or none."""
 
     def __init__(self) -> None:
         self.closing = ""
@@ -240,7 +250,7 @@ class _State:
         return bool(self.closing or self.comments)
 
     def read_line(self, line: str) -> Steps:
-        """Continue over *line*, in steps."""
+        """Update the state with the quotes, brackets and comment marks of *line*, in steps."""
         for number, match in enumerate(_MARK.finditer(line), start=1):
             if number % _LINES_A_STEP == 0:
                 yield _LINES_A_STEP * LINE_WORK
@@ -260,23 +270,23 @@ class _State:
 _CLOSING: Final = {"'": "'", '"': '"', "[": "]"}
 
 
-# --- syntax check of Ctrl+F5 ------------------------------------------------------------------------------
-# Nothing is executed, and no name is resolved.
+# --- syntax check of Ctrl+F5 --------------------------------------------------------------------------------
+# The check executes nothing and resolves no names.
 
 PROBLEMS_MAX: Final = 1_000
 """Maximum number of errors that are reported for one text. Assumed."""
 
 
 def check_syntax(text: str) -> list[Message]:
-    """Return the errors of the text, each with the line in its batch.
+    """Return the syntax errors of the text, each with the line in its batch.
 
-    Without errors, return `Commands completed successfully.`
+    Without errors, return the message `Commands completed successfully.`
     """
     return check_syntax_in_steps(text).get_result()
 
 
 def check_syntax_in_steps(text: str) -> ResumableComputation[list[Message]]:
-    """Run `check_syntax` in steps."""
+    """Return a computation that runs `check_syntax` in steps."""
     return ResumableComputation(_check_syntax(text))
 
 

@@ -1,4 +1,4 @@
-"""Statements of T-SQL as plain data, from the parser to the executor."""
+"""T-SQL statements as plain data. The parser creates them, and the executor reads them."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ from msgspec import Struct
 
 
 class Variable(Struct, frozen=True):
-    """`@name` in place of a value."""
+    """Variable `@name` in place of a literal."""
 
     name: str
 
 
 Value = str | bytes | int | float | None | Variable
-"""Literal, or variable that has the value."""
+"""Literal, or the variable that contains the value."""
 
 Pairs = tuple[tuple[str, Value], ...]
 """Options as (name, value), in the original order. An option without a value has None."""
@@ -23,11 +23,11 @@ class Statement(Struct, frozen=True):
 
 
 class LogicalDevice(str):
-    """Name of a backup device (sp_addumpdevice) in place of a file."""
+    """Logical name of a backup device (sp_addumpdevice), in place of a file path."""
 
 
 class OutputClause(Struct, frozen=True):
-    """OUTPUT clause: columns of inserted and deleted, and the target of an INSERT; "": a result set."""
+    """OUTPUT clause. *columns* is its column list, *into* the table after INTO; empty for a result set."""
 
     columns: str
     into: str = ""
@@ -37,7 +37,7 @@ class OutputClause(Struct, frozen=True):
 
 
 class OnDatabase(Statement, frozen=True):
-    """ALTER DATABASE … SET statement."""
+    """Base class of statements that name one database, such as ALTER DATABASE … SET."""
 
     database: str
 
@@ -60,7 +60,7 @@ class AlterFiles(OnDatabase, frozen=True):
 
 
 class EndpointStatement(Statement, frozen=True, kw_only=True):
-    """CREATE or ALTER ENDPOINT. None or () means that the option is omitted."""
+    """CREATE or ALTER ENDPOINT statement. A field that is None or () is omitted in the statement."""
 
     name: str
     owner: str | None = None
@@ -69,7 +69,7 @@ class EndpointStatement(Statement, frozen=True, kw_only=True):
     port: int | None = None
     ip: str | None = None
     payload: str | None = None
-    """DATABASE_MIRRORING, or another kind of endpoint (TSQL, SERVICE_BROKER, SOAP)."""
+    """Kind of endpoint: DATABASE_MIRRORING, TSQL, SERVICE_BROKER or SOAP."""
     authentication: str | None = None
     certificate: str | None = None
     encryption: str | None = None
@@ -86,7 +86,7 @@ class AlterEndpoint(EndpointStatement, frozen=True, kw_only=True):
 
 
 class DropObject(Statement, frozen=True):
-    """DROP ENDPOINT, LOGIN, USER, CERTIFICATE, DATABASE, MASTER KEY, TABLE and others; *kind* in capitals."""
+    """DROP statement. *kind*, in capitals, is ENDPOINT, LOGIN, DATABASE, MASTER KEY, TABLE or similar."""
 
     kind: str
     names: tuple[str, ...]
@@ -94,7 +94,7 @@ class DropObject(Statement, frozen=True):
 
 
 class CreateSchema(Statement, frozen=True):
-    """CREATE SCHEMA name AUTHORIZATION owner. Without a name, the schema has the owner's name."""
+    """CREATE SCHEMA [name] AUTHORIZATION owner. The default name is the owner's name."""
 
     name: str
     owner: str = ""
@@ -117,7 +117,7 @@ class AlterAuthorization(Statement, frozen=True):
 
 
 class MasterKey(Statement, frozen=True):
-    """CREATE, ALTER, OPEN, CLOSE, BACKUP or RESTORE (SERVICE) MASTER KEY."""
+    """CREATE, ALTER, OPEN, CLOSE, BACKUP or RESTORE of the database master key or the service master key."""
 
     verb: str
     password: Value = None
@@ -134,9 +134,9 @@ class CreateCertificate(Statement, frozen=True, kw_only=True):
     file: str | None = None
     private_key_file: str | None = None
     password: str | None = None
-    """Password that protects the new private key in place of the master key."""
+    """Password that protects the new private key, in place of the master key."""
     decryption: str | None = None
-    """Password that decrypts the private key's file."""
+    """Password that decrypts the file of the private key."""
 
 
 class BackupCertificate(Statement, frozen=True):
@@ -214,7 +214,7 @@ class Permission(Statement, frozen=True):
 
 
 class ChangeRole(Statement, frozen=True):
-    """CREATE, ALTER or DROP of a role in the database or, with *server*, on the server."""
+    """CREATE, ALTER or DROP of a database role. With *server*, the role is a server role."""
 
     verb: str
     name: str
@@ -245,7 +245,7 @@ class Backup(Statement, frozen=True):
 
 
 class Restore(Statement, frozen=True):
-    """RESTORE DATABASE or RESTORE LOG. The form that only recovers has no device."""
+    """RESTORE DATABASE or RESTORE LOG. *devices* is empty if the statement only recovers the database."""
 
     restore_type: str
     """DATABASE or LOG."""
@@ -271,12 +271,12 @@ class RestoreInfo(Statement, frozen=True):
 
     @property
     def title(self) -> str:
-        """Return the statement's name for messages. Seen in public output."""
+        """Return the statement's name for messages. The form is seen in public output."""
         return "VERIFY DATABASE" if self.information == "VERIFYONLY" else f"RESTORE {self.information}"
 
 
 class FileSpec(Struct, frozen=True):
-    """File of CREATE DATABASE: its properties, with names in capitals, and whether it follows LOG ON."""
+    """File of CREATE DATABASE. Property names are in capitals. *log* is True for a file after LOG ON."""
 
     properties: tuple[tuple[str, str], ...]
     log: bool = False
@@ -288,10 +288,10 @@ class CreateDatabase(Statement, frozen=True):
     name: str
     snapshot_of: str | None = None
     attach: str = ""
-    """Word after FOR, such as ATTACH; else empty."""
+    """Word after FOR, such as ATTACH; empty without FOR."""
     files: tuple[FileSpec, ...] = ()
     options: Pairs = ()
-    """Words outside the file list, with their values."""
+    """Options outside the file list, with their values."""
 
 
 class CreateEncryptionKey(Statement, frozen=True):
@@ -340,7 +340,7 @@ class Kill(Statement, frozen=True):
 
 
 class Transaction(Statement, frozen=True):
-    """BEGIN, COMMIT, ROLLBACK or SAVE of a transaction."""
+    """BEGIN, COMMIT, ROLLBACK or SAVE TRANSACTION."""
 
     verb: str
     name: str = ""
@@ -358,7 +358,7 @@ class Waitfor(Statement, frozen=True):
 
 
 class Declaration(Struct, frozen=True):
-    """Variable of a DECLARE. *columns* is the text of a table variable's columns."""
+    """Variable in a DECLARE statement. *columns* is the column list of a table variable, as text."""
 
     name: str
     type: str
@@ -367,7 +367,7 @@ class Declaration(Struct, frozen=True):
 
 
 class Declare(Statement, frozen=True):
-    """DECLARE of variables."""
+    """DECLARE of one or more variables."""
 
     variables: tuple[Declaration, ...]
 
@@ -380,12 +380,12 @@ class Assign(Statement, frozen=True):
 
 
 class SetSession(Statement, frozen=True):
-    """SET NOCOUNT ON and similar; *words* in capitals."""
+    """SET of a session option, such as SET NOCOUNT ON. *words* are in capitals."""
 
     words: tuple[str, ...]
     value: Value = None
     names: tuple[str, ...] = ()
-    """Table name of IDENTITY_INSERT, in its original spelling."""
+    """Name of the table for IDENTITY_INSERT, in its original spelling."""
 
 
 class Print(Statement, frozen=True):
@@ -395,14 +395,14 @@ class Print(Statement, frozen=True):
 
 
 class QueryStatement(Statement, frozen=True):
-    """SELECT, INSERT, UPDATE, DELETE, MERGE or TRUNCATE. *text* is for sqlglot, without the OUTPUT clause."""
+    """SELECT or data change. sqlglot parses *text*, which excludes the OUTPUT clause."""
 
     text: str
     output: OutputClause | None = None
 
 
 class ProcedureParameter(Struct, frozen=True):
-    """Parameter of a procedure. *default* is the text of a value, or empty."""
+    """Parameter of a procedure. *default* is the text of the default value; empty without one."""
 
     name: str
     type: str
@@ -411,18 +411,18 @@ class ProcedureParameter(Struct, frozen=True):
 
 
 class CreateProcedure(Statement, frozen=True):
-    """CREATE, ALTER or CREATE OR ALTER PROCEDURE. *body* begins on the same line as in the batch."""
+    """CREATE or ALTER PROCEDURE. Line breaks before *body* keep its line numbers in the batch."""
 
     name: tuple[str, ...]
     parameters: tuple[ProcedureParameter, ...]
     body: str
     verb: str = "CREATE"
     program: tuple[Any, ...] = ()
-    """Instructions of the body. Their names are resolved when the procedure is created."""
+    """Instructions of the body. Names in the body are resolved when the procedure is created."""
 
 
 class CreateFunction(Statement, frozen=True):
-    """CREATE or ALTER FUNCTION, which returns an expression of the type *returns* or a query, or has a *body*."""
+    """CREATE or ALTER FUNCTION. *returned* is the expression after RETURN, *returns* the result type."""
 
     name: tuple[str, ...]
     parameters: tuple[ProcedureParameter, ...]
@@ -430,9 +430,9 @@ class CreateFunction(Statement, frozen=True):
     returns: str = ""
     verb: str = "CREATE"
     body: str = ""
-    """Text from BEGIN to END, if it has more than RETURN, on its lines in the batch. *returned* is then empty."""
+    """Text from BEGIN to END, if it is more than RETURN. *returned* is then empty or a table variable."""
     program: tuple[Any, ...] = ()
-    """Instructions of the body. Their names are resolved when the function is created."""
+    """Instructions of the body. Names in the body are resolved when the function is created."""
 
 
 class CreateView(Statement, frozen=True):
@@ -444,7 +444,7 @@ class CreateView(Statement, frozen=True):
 
 
 class CreateTable(Statement, frozen=True):
-    """CREATE TABLE. *columns* is the text including its parentheses."""
+    """CREATE TABLE. *columns* is the text of the column list with its parentheses."""
 
     name: tuple[str, ...]
     columns: str
@@ -466,48 +466,48 @@ class CreateIndex(Statement, frozen=True):
 
 
 class AlterTable(Statement, frozen=True):
-    """ALTER TABLE: definitions to add, as text in parentheses, or names of columns or a constraint to drop."""
+    """ALTER TABLE. *columns*: added definitions, in parentheses; *dropped*, *constraint*: names to drop."""
 
     name: tuple[str, ...]
     columns: str = ""
     dropped: tuple[str, ...] = ()
     constraint: str = ""
     default: tuple[str, str, str] | None = None
-    """ADD DEFAULT: column, expression, name of the constraint; else None."""
+    """Column, expression and constraint name of ADD DEFAULT; None without this clause."""
     altered: str = ""
-    """ALTER COLUMN: definition of the new column, in parentheses; else empty."""
+    """New definition of the column in ALTER COLUMN, in parentheses; empty without this clause."""
     unchecked: bool = False
-    """True for WITH NOCHECK: existing rows may violate the new constraint."""
+    """True for WITH NOCHECK: existing rows may violate the added constraint."""
     checked: bool = False
     """True for WITH CHECK: existing rows must satisfy an enabled constraint."""
     enabled: tuple[str, ...] = ()
-    """Constraints of CHECK CONSTRAINT. Empty for all, with *switch*."""
+    """Constraints in CHECK CONSTRAINT or NOCHECK CONSTRAINT. If *switch* is set, empty means ALL."""
     switch: str = ""
-    """CHECK or NOCHECK before CONSTRAINT; else empty."""
+    """CHECK or NOCHECK before CONSTRAINT; empty for other forms."""
     if_exists: bool = False
 
 
 class DropIndex(Statement, frozen=True):
-    """DROP INDEX. *indexes*: (name, table) of each."""
+    """DROP INDEX. *indexes* contains (index name, table name) pairs."""
 
     indexes: tuple[tuple[str, tuple[str, ...]], ...]
     if_exists: bool = False
 
 
 class Argument(Struct, frozen=True):
-    """Argument of a procedure. An empty name means that it is passed by position."""
+    """Argument of a procedure call. *name* is empty for an argument that is passed by position."""
 
     name: str
     value: Value
     output: bool = False
     narrow: bool = False
-    """True for a text without the prefix N."""
+    """True for a string literal without the prefix N."""
     default: bool = False
-    """True for DEFAULT in place of a value."""
+    """True for the keyword DEFAULT in place of a value."""
 
 
 class Execute(Statement, frozen=True):
-    """EXEC procedure. *target* is set if a variable contains the procedure's name."""
+    """EXEC procedure. If a variable contains the procedure's name, *target* is this variable."""
 
     procedure: str
     arguments: tuple[Argument, ...] = ()
@@ -523,7 +523,7 @@ class ExecuteString(Statement, frozen=True):
 
 
 class InsertExec(Statement, frozen=True):
-    """INSERT target EXEC …, which stores the rows of a procedure."""
+    """INSERT target EXEC …: stores the result rows of a procedure or dynamic statement in a table."""
 
     target: str
     source: Execute | ExecuteString
@@ -538,11 +538,11 @@ class Raiserror(Statement, frozen=True):
     arguments: tuple[Value, ...] = ()
     options: tuple[str, ...] = ()
     number: Value = None
-    """Number in the old form without parentheses."""
+    """Message number in the old form `RAISERROR number text`, without parentheses."""
 
 
 class Throw(Statement, frozen=True):
-    """THROW number, message, state. All None: raise the caught error again."""
+    """THROW number, message, state. If all are None, it raises the caught error again."""
 
     number: Value = None
     message: Value = None
@@ -550,7 +550,7 @@ class Throw(Statement, frozen=True):
 
 
 class DeclareCursor(Statement, frozen=True):
-    """DECLARE name CURSOR or SET @name = CURSOR. *options* in capitals: LOCAL, STATIC, SCROLL and others."""
+    """DECLARE name CURSOR, or SET @name = CURSOR. *options* are words in capitals, such as STATIC."""
 
     name: str
     query: str
@@ -580,7 +580,7 @@ class Return(Statement, frozen=True):
 
 
 class ExecuteAs(Statement, frozen=True):
-    """EXECUTE AS LOGIN or USER = 'name'."""
+    """EXECUTE AS LOGIN = 'name' or EXECUTE AS USER = 'name'."""
 
     kind: str
     name: str
@@ -591,7 +591,7 @@ class Revert(Statement, frozen=True):
 
 
 class UnsimulatedStatement(Statement, frozen=True):
-    """Valid statement that is not simulated. *what* names it."""
+    """Statement that is valid in SQL Server but not simulated."""
 
     name: str
-    """Name of the statement."""
+    """Name of the statement, as shown in the message "Not simulated"."""

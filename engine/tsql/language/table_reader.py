@@ -10,14 +10,17 @@ from engine.tsql.language.reader import TokenReader
 from engine.tsql.query import planner
 
 INLINE_INDEX: Final = 2014
-"""First version with INDEX in CREATE TABLE. Documented [DOC: CREATE TABLE]. Message 1018 is seen in public output."""
+"""First version with INDEX in CREATE TABLE. Documented [DOC: CREATE TABLE]. Message 1018 of older versions is
+seen in
+public output.
+"""
 
 
 class TableDefinitions(TokenReader):
     """Part of the compiler that parses definitions of tables and indexes."""
 
     def parse_create_table(self) -> None:
-        """Parse CREATE TABLE name ( … ) with its trailing clauses."""
+        """Parse CREATE TABLE name ( … ) and its storage options."""
         line = self.token.line
         self.place += 2
         name = self.read_qualified_name()
@@ -46,7 +49,7 @@ class TableDefinitions(TokenReader):
                 options = (*options, *option_table.read_options(self.tokens[first + 1 : self.place - 1]))
             else:
                 self.take()
-                if self.token.is_op("("):  # a partition scheme with its column
+                if self.token.is_op("("):  # a partition scheme, followed by its column in parentheses
                     self.read_bracketed_text()
                 options = (*options, (word, self.get_text_between(first, self.place).upper()))
         return options
@@ -78,7 +81,9 @@ class TableDefinitions(TokenReader):
             if not filter_text:
                 raise self.build_error()
         options = self.parse_storage_options()
-        if self.is_keyword("WITH") and self.place < end:  # without parentheses, as before 2005
+        if (
+            self.is_keyword("WITH") and self.place < end
+        ):  # options without parentheses, the syntax before 2005
             begin = self.place + 1
             while self.place < end and not self.is_keyword("ON"):
                 self.take()
@@ -104,7 +109,7 @@ class TableDefinitions(TokenReader):
         )
 
     def parse_names_in_brackets(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Parse `(a, b DESC)`. Return the names, and those in descending order."""
+        """Parse a column list such as `(a, b DESC)`. Return all names, and the names in descending order."""
         if not self.token.is_op("("):
             raise self.build_error()
         first = self.place + 1
@@ -112,7 +117,10 @@ class TableDefinitions(TokenReader):
         return read_ordered_names(self.tokens[first : self.place - 1])
 
     def parse_alter_table(self) -> None:
-        """Parse ALTER TABLE name [WITH [NO]CHECK] ADD …, DROP COLUMN names, or DROP CONSTRAINT name."""
+        """Parse ALTER TABLE name with an action.
+
+        The actions are [WITH [NO]CHECK] ADD, DROP, ALTER COLUMN, and [NO]CHECK CONSTRAINT.
+        """
         line = self.token.line
         self.place += 2
         name = self.read_qualified_name()
@@ -165,7 +173,7 @@ class TableDefinitions(TokenReader):
             self.emit_statement(line, s.UnsimulatedStatement(f"ALTER TABLE … {action} {word}".rstrip()))
 
     def read_constraint_names(self) -> tuple[str, ...]:
-        """Read `CONSTRAINT ALL` (returns no name) or `CONSTRAINT name, …`."""
+        """Parse `CONSTRAINT ALL` or `CONSTRAINT name, …`. Return the names; empty for ALL."""
         self.take()
         if self.is_keyword("ALL"):
             self.take()

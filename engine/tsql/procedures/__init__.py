@@ -1,4 +1,4 @@
-"""Simulated stored procedures: look-up of a procedure, and its arguments."""
+"""Execution of simulated stored procedures: look-up of the procedure and binding of its arguments."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,7 +44,10 @@ from engine.tsql.scalars.values import Scalar, to_text
 
 
 def execute_procedure(machine: Machine, statement: s.Execute) -> None:
-    """Execute EXEC procedure. Raises 2812 for an unknown one; 201, 8144 or 8145 for wrong arguments."""
+    """Execute an EXEC statement.
+
+    Raises 2812 for an unknown procedure; 201, 8144 or 8145 for wrong arguments.
+    """
     name = to_text(machine.get_variable_value(statement.target)) if statement.target else statement.procedure
     parts = [part.strip("[]") for part in name.split(".")]
     if len(parts) == 4 and parts[0].lower() != machine.session.server.lower():
@@ -111,7 +114,10 @@ def execute_procedure(machine: Machine, statement: s.Execute) -> None:
 
 @contextmanager
 def _set_error_procedure(procedure: str) -> Iterator[None]:
-    """Set the procedure of an error in its call: its line is 0, as the call runs no statement."""
+    """Set the procedure name of an error in the call.
+
+    The line of the error is 0, because no statement of a body runs.
+    """
     try:
         yield
     except SqlError as problem:
@@ -124,12 +130,15 @@ FAILED: Final = 1
 
 
 def _get_system_database(parts: list[str]) -> str:
-    """Return the database in the name of a system procedure; "" for the current database."""
+    """Return the database in the qualified name of a system procedure; "" for the current database."""
     return parts[0] if len(parts) > 1 and parts[0].lower() not in ("sys", "dbo", "") else ""
 
 
 def _format_call(machine: Machine, parts: list[str], statement: s.Execute) -> str:
-    """Return the call as text for a linked server, with the values of its arguments."""
+    """Return the EXEC statement as text for a linked server.
+
+    Values replace the variables among its arguments.
+    """
     argument_texts = []
     for argument in statement.arguments:
         value = machine.resolve_value(argument.value)
@@ -147,7 +156,7 @@ def _quote(value: Scalar) -> str:
 def _run_user_procedure(
     machine: Machine, name: str, procedure: objects.UserProcedure, statement: s.Execute, database: str
 ) -> None:
-    """Execute a user procedure in *database*, to which it belongs."""
+    """Execute a user-defined procedure. *database*: the database that contains it."""
     with _set_error_procedure(name):
         variables, outputs = _bind_parameters(machine, name, procedure, statement)
     machine.enter_frame(
@@ -163,7 +172,10 @@ def _run_user_procedure(
 def _bind_parameters(
     machine: Machine, name: str, procedure: objects.UserProcedure, statement: s.Execute
 ) -> tuple[dict[str, DeclaredVariable], tuple[tuple[str, str], ...]]:
-    """Return the parameters of a user procedure with their values, and (parameter, variable) of each output."""
+    """Return the parameters of a user-defined procedure with their values, and the output parameters.
+
+    Each output parameter is a pair: parameter, variable that receives the value.
+    """
     parameter_names = tuple(item.name for item in procedure.parameters)
     required = tuple(item.name for item in procedure.parameters if not item.default)
     argument_values = bind_arguments(
@@ -188,21 +200,21 @@ def _bind_parameters(
 
 
 def _get_parameter_type(machine: Machine, argument: s.Argument | None, declared: str) -> str:
-    """Return the type of a parameter: a sql_variant keeps the type of the value that a variable passes to it."""
+    """Return the type of a parameter. A sql_variant gets the type of the variable that is passed to it."""
     if argument is None or declared.lower() != "sql_variant" or not isinstance(argument.value, s.Variable):
         return declared
     return str(make_variant(machine.get_variable_type(argument.value.name)))
 
 
 def _do_nothing(call: ProcedureCall) -> None:
-    """Do nothing. The statements of a user-defined procedure are in its body."""
+    """Do nothing: placeholder for a user-defined procedure, whose statements are in its body."""
 
 
 # --- dynamic SQL -----------------------------------------------------------------------------------------
 
 
 def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None:
-    """Execute sp_executesql (statement, definitions of parameters, values) in *database*."""
+    """Execute sp_executesql in *database*. Its arguments are a statement, parameter definitions and values."""
     arguments_by_name = {argument.name: argument for argument in statement.arguments if argument.name}
     positional = [argument for argument in statement.arguments if not argument.name]
     text = arguments_by_name.pop("@stmt", None) or arguments_by_name.pop("@statement", None)
@@ -253,7 +265,7 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
 
 
 def _require_unicode(machine: Machine, argument: s.Argument, parameter: str) -> None:
-    """Raise 214 for a text or variable with one byte per character."""
+    """Raise 214 for a string or variable that is not Unicode."""
     variable = (
         machine.scope.variables.get(argument.value.name) if isinstance(argument.value, s.Variable) else None
     )
@@ -262,7 +274,7 @@ def _require_unicode(machine: Machine, argument: s.Argument, parameter: str) -> 
 
 
 def _run_for_each_database(call: ProcedureCall) -> None:
-    """Execute sp_MSforeachdb: run the command for each open database, with `?` replaced by its name."""
+    """Execute sp_MSforeachdb: run the command for each open database. The database name replaces each `?`."""
     mark = call.get_text("@replacechar") or "?"
     names = [to_text(row["name"]) for row in catalog.list_view_rows(call.machine.context, "sys.databases")]
     for name in reversed(names):
@@ -293,12 +305,12 @@ PROCEDURES: Final = {
     row["name"]: define_procedure(_RUN[row["name"]], row["parameters"])
     for row in read_table("engine.tsql.procedures", "procedures.tsv")
 }
-"""Procedures by lowercase name."""
+"""System procedures by lowercase name."""
 
 _UNSIMULATED_TEXT: Final = (
     resources.files("engine.tsql.procedures").joinpath("not_simulated.txt").read_text(encoding="utf-8")
 )
 UNSIMULATED_PROCEDURES: Final = frozenset(_UNSIMULATED_TEXT.split())
-"""Procedures of the product that have no effect in this simulation. Documented [DOC: system stored procedures]."""
+"""System procedures that have no effect in this simulation. Documented [DOC: system stored procedures]."""
 SYSTEM_PROCEDURES.update(dict.fromkeys((*UNSIMULATED_PROCEDURES, *PROCEDURES, "sp_executesql"), ""))
 SYSTEM_PROCEDURES.update(dict.fromkeys((*jobs.PROCEDURES, *job_help.PROCEDURES, *alerts.PROCEDURES), "msdb"))

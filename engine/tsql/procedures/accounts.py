@@ -1,4 +1,4 @@
-"""Older procedures for logins, users and databases that scripts still use."""
+"""Old procedures for logins, users, roles, databases and linked servers, which scripts still use."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -55,9 +55,9 @@ def _revoke_access(call: ProcedureCall) -> None:
 
 
 def _change_role_member(call: ProcedureCall) -> None:
-    """Execute sp_addrolemember and related procedures.
+    """Execute sp_addrolemember, sp_droprolemember or the same for server roles.
 
-    Raise 15007 for an unknown login, 15402 for an unknown role of the server, 15410 for an unknown user or role.
+    Raises 15007 for an unknown login, 15402 for an unknown server role, 15410 for an unknown user or role.
     """
     server = call.name.endswith("srvrolemember")
     member = call.get_text("@loginame" if server else "@membername")
@@ -87,7 +87,10 @@ def _create_role(call: ProcedureCall) -> None:
 
 
 def _rename_database(call: ProcedureCall) -> None:
-    """Raise 957 for renaming a mirrored database. Renaming other databases this way is not simulated."""
+    """Execute sp_renamedb. Raises 957 for a mirrored database.
+
+    Renaming other databases this way is not simulated.
+    """
     name = call.get_text("@dbname")
     copy = call.machine.context.find_copy(name)
     if copy is None:
@@ -98,9 +101,9 @@ def _rename_database(call: ProcedureCall) -> None:
 
 
 def _help_logins(call: ProcedureCall) -> None:
-    """Execute sp_helplogins: the logins, then their users and roles in each database [DOC: sp_helplogins].
+    """Execute sp_helplogins: show the logins, then their users and roles in each database.
 
-    Raise 15007 for an unknown login.
+    Raises 15007 for an unknown login. [DOC: sp_helplogins]
     """
     context, pattern = call.machine.context, call.get_text("@loginnamepattern").lower()
     principals = [
@@ -131,7 +134,7 @@ def _help_logins(call: ProcedureCall) -> None:
 
 
 def _list_users_of_login(call: ProcedureCall, login: catalog.Record) -> Iterator[Row]:
-    """Yield the roles and the user of a login in each database that is open."""
+    """Yield the roles and the user of a login, for each open database."""
     context, name = call.machine.context, to_text(login["name"])
     for database in catalog.list_view_rows(context, "sys.databases"):
         database_name = to_text(database["name"])
@@ -192,7 +195,10 @@ def _reject_call(call: ProcedureCall) -> None:
 
 
 def _map_login(call: ProcedureCall) -> None:
-    """Execute sp_addlinkedsrvlogin. Linked servers are used with the caller's own login, which is the default."""
+    """Execute sp_addlinkedsrvlogin.
+
+    Only the default is simulated: a linked server uses the caller's own login.
+    """
     if call.get_text("@useself").lower() not in ("", "true", "1") or call.get_text("@locallogin"):
         raise UnsimulatedFeatureError(f"{call.name} with a login other than your own")
 
@@ -202,13 +208,14 @@ _LINK_DEFAULTS: Final = {
     "query timeout": "0", "lazy schema validation": "false", "collation name": "", "dist": "false", "pub": "false",
     "sub": "false", "remote proc transaction promotion": "true",
 }  # fmt: skip
-"""Options of sp_serveroption for which only the default is simulated -> default. Documented."""
+"""Option of sp_serveroption -> default value. Other values of these options are not simulated. Documented."""
 
 
 def _set_server_option(call: ProcedureCall) -> None:
     """Execute sp_serveroption.
 
-    RPC OUT decides whether EXEC … AT works; for most others only the default is simulated.
+    The options "rpc" and "rpc out" can be set; "rpc out" allows EXEC … AT. Other options accept only their
+    default.
     """
     linked_name, linked_names = call.get_text("@server"), call.world.instances[call.server].linked_servers
     name = next((candidate for candidate in linked_names if candidate.lower() == linked_name.lower()), None)

@@ -1,4 +1,9 @@
-"""Operators, alerts and notifications, categories. They are stored here and processed by clients/agent.py."""
+"""SQL Server Agent procedures for operators, alerts, notifications, categories and mail.
+
+They only store rows.
+
+clients/agent.py processes the rows.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -15,7 +20,7 @@ from engine.tsql.scalars.values import Scalar, to_text
 
 
 def find_named_row(call: ProcedureCall, table: LedgerTable[RowT], parameter: str) -> RowT:
-    """Return the row that a parameter names. Raise 14262 for an unknown name."""
+    """Return the row whose name is the value of *parameter*. Raises 14262 for an unknown name."""
     named_row = table.find_row(call.world, call.server, "name", call.get_text(parameter))
     if named_row is None:
         raise SqlError(14262, parameter, call.get_text(parameter))
@@ -23,7 +28,7 @@ def find_named_row(call: ProcedureCall, table: LedgerTable[RowT], parameter: str
 
 
 def check_new_name(call: ProcedureCall, table: LedgerTable[RowT]) -> str:
-    """Return the name of a new object. Raise 14261 if it exists."""
+    """Return the name of a new object. Raises 14261 if the name exists."""
     name = call.get_text("@name")
     if table.find_row(call.world, call.server, "name", name) is not None:
         raise SqlError(14261, "@name", name)
@@ -33,7 +38,7 @@ def check_new_name(call: ProcedureCall, table: LedgerTable[RowT]) -> str:
 def set_given_columns(
     call: ProcedureCall, table: LedgerTable[RowT], row: RowT, columns: dict[str, str]
 ) -> None:
-    """Set the columns whose parameters were passed."""
+    """Set the columns of *row* whose parameters the call contains. *columns*: parameter -> column."""
     changes = {
         column: call.get_argument(name)
         for name, column in columns.items()
@@ -63,7 +68,7 @@ _OPERATOR: Final = {
     "@sunday_pager_start_time": "sunday_pager_start_time",
     "@sunday_pager_end_time": "sunday_pager_end_time",
 }
-# times of day (hhmmss) between which the pager is used (documentation of sp_add_operator)
+# default times of day (hhmmss) between which the pager is used (documentation of sp_add_operator)
 _PAGER_START: Final = 90000
 _PAGER_END: Final = 180000
 _PAGER_TIMES: Final = {
@@ -148,7 +153,12 @@ def _add_alert(call: ProcedureCall) -> None:
 
 
 def _check_condition(call: ProcedureCall) -> None:
-    """Raise 14266 for a severity above 25, 14262 for an unknown message, 14500 if neither or both are given."""
+    """Check the condition of an alert: severity, message, performance counter or WMI query.
+
+    Raises 14266 for a severity above 25, 14262 for an unknown message, and 14500 for a severity with a
+    message or
+    for a missing condition.
+    """
     if not 0 <= call.get_number("@severity") <= 25:
         raise SqlError(14266, "@severity", "0..25")
     number = call.get_number("@message_id")
@@ -166,7 +176,7 @@ def _check_condition(call: ProcedureCall) -> None:
 
 
 def _has_job_argument(call: ProcedureCall) -> bool:
-    """Return whether a job is given. All zeros or an empty name mean none."""
+    """Return whether the call names a job. An empty name or an id of zeros means no job."""
     job_id = call.get_argument("@job_id")
     text = call.get_text("@job_name") if job_id is None else to_text(job_id)
     return bool(text.strip("0-x"))
@@ -261,8 +271,8 @@ def _notify_operator(call: ProcedureCall) -> None:
     call.machine.report_unsimulated("mail and pagers: nothing leaves the instance")
 
 
-# --- Database Mail ----------------------------------------------------------------------------------------
-# Profiles and accounts are stored. Mails stay in the queue; nothing leaves the instance.
+# --- Database Mail ------------------------------------------------------------------------------------------
+# Profiles and accounts are stored. Mails remain in the queue and are never sent.
 
 COMPONENT: Final = "Database Mail XPs"
 
@@ -300,7 +310,10 @@ def _add_account(call: ProcedureCall) -> None:
 
 
 def _find_number(call: ProcedureCall, table: LedgerTable[RowT], kind: str) -> int:
-    """Return the number of the profile or account in @…_name or @…_id. Raise 14607 or 14606 if there is none."""
+    """Return the id of a profile or account from its name or id parameter.
+
+    *kind*: profile or account. Raises 14607 or 14606 if there is none.
+    """
     column, value = ("id", call.get_argument(f"@{kind}_id"))
     if value is None:
         column, value = "name", call.get_text(f"@{kind}_name")
@@ -348,11 +361,11 @@ def _build_delete(table: LedgerTable[RowT], kind: str) -> Callable[[ProcedureCal
 
 
 def _queue_mail(call: ProcedureCall) -> None:
-    """Queue a mail, which is never sent.
+    """Execute sp_send_dbmail: queue a mail, which is never sent.
 
-    Raise 15281 if the component is off, 14607 without a profile, 14624 without recipients.
+    Raises 15281 if Database Mail is off, 14607 without a profile, 14624 without recipients.
     """
-    # raise 15281 while the component is off, as it is by default
+    # Database Mail is off by default
     if not get_option_value(call.machine.context, COMPONENT):
         raise SqlError(15281, "procedure", f"dbo.{call.name}", COMPONENT, COMPONENT, COMPONENT)
     profiles = ledger_tables.MAIL_PROFILES.list_rows(call.world, call.server)
@@ -388,7 +401,7 @@ def _reject_call(call: ProcedureCall) -> None:
 
 
 def _start_mail(call: ProcedureCall) -> None:
-    """Do nothing, because the mail queue is always running."""
+    """Execute sysmail_start_sp: do nothing, because the mail queue is always active."""
 
 
 PROCEDURES: Final[Procedures] = {

@@ -1,4 +1,7 @@
-"""sp_getapplock and sp_releaseapplock with their return codes [DOC: sp_getapplock; sp_releaseapplock]."""
+"""Application locks: sp_getapplock and sp_releaseapplock, with their return codes.
+
+[DOC: sp_getapplock; sp_releaseapplock]
+"""
 
 from typing import Final
 
@@ -15,17 +18,23 @@ GRANTED, GRANTED_AFTER_WAIT, TIMED_OUT, DEADLOCK, INVALID = 0, 1, -1, -3, -999
 
 
 _WORKER: Final = "xp_userlock"
-"""Internal procedure of application locks that error messages name. Seen in public output."""
+"""Name of the internal procedure in error messages about application locks. Seen in public output."""
 
 
 def _reject(call: ProcedureCall, number: int, *arguments: str) -> None:
-    """Print message *number*, of severity 10, and return -999 [DOC: Database Engine events and errors]."""
+    """Print message *number* with severity 10, and set the return code -999.
+
+    [DOC: Database Engine events and errors]
+    """
     call.machine.append_numbered_message(number, *arguments)
     call.outputs[RETURN_VALUE] = INVALID
 
 
 def _find_owner(call: ProcedureCall) -> str | None:
-    """Return the owner; None, after message 15625, for an unknown owner."""
+    """Return the lock owner, session or transaction.
+
+    For an unknown owner, print message 15625 and return None.
+    """
     owner = call.get_text("@lockowner") if call.get_argument("@lockowner") is not None else "Transaction"
     if owner.lower() in locks.OWNERS:
         return owner.lower()
@@ -34,7 +43,7 @@ def _find_owner(call: ProcedureCall) -> str | None:
 
 
 def _make_resource_key(call: ProcedureCall) -> ObjectKey:
-    """Return the key of the resource. Raise 1224 without a resource, 1202 for an unknown principal."""
+    """Return the lock key of the resource. Raises 1224 without a resource, 1202 for an unknown principal."""
     if call.get_argument("@resource") is None:
         raise SqlError(1224, _WORKER, state=5)
     context = call.machine.context

@@ -1,4 +1,4 @@
-"""Call of a stored procedure, and definition of a system procedure."""
+"""Call of a stored procedure, and definitions of system procedures."""
 
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -23,33 +23,33 @@ class ProcedureCall(Struct, frozen=True):
     machine: Machine
     name: str
     database: str
-    """Database of the procedure: that in its name, or the current one."""
+    """Database in the qualified name of the procedure, or the current database."""
     arguments: dict[str, Scalar]
     integers: frozenset[str] = frozenset()
-    """Parameters of an integer type."""
+    """Names of the parameters of an integer type."""
     outputs: dict[str, Scalar] = field(default_factory=dict)
-    """Values of OUTPUT parameters."""
+    """Values of the OUTPUT parameters by name."""
 
     @property
     def world(self) -> World:
-        """Return the world of the call."""
+        """Return the world in which the procedure runs."""
         return self.machine.world
 
     @property
     def server(self) -> str:
-        """Return the server of the call."""
+        """Return the server on which the procedure runs."""
         return self.machine.session.server
 
     def get_argument(self, parameter: str) -> Scalar:
-        """Return the value of a parameter; NULL if it is omitted."""
+        """Return the value of a parameter; None (NULL) if it is omitted."""
         return self.arguments.get(parameter)
 
     def get_text(self, parameter: str) -> str:
-        """Return a parameter as text; "" for NULL."""
+        """Return the value of a parameter as text; "" for NULL."""
         return to_text(self.arguments.get(parameter))
 
     def get_number(self, parameter: str, default: int = 0) -> int:
-        """Return a parameter as an integer; *default* for NULL."""
+        """Return the value of a parameter as an integer; *default* for NULL."""
         value = self.arguments.get(parameter)
         return default if value is None else int(to_number(value))
 
@@ -57,7 +57,7 @@ class ProcedureCall(Struct, frozen=True):
         """Append a result set and its row count to the output."""
         fixed = list(rows)
         self.machine.add_result(columns, fixed)
-        if not self.machine.captures:  # INSERT … EXEC reports the inserted rows itself
+        if not self.machine.captures:  # INSERT … EXEC itself reports the number of inserted rows
             self.machine.append_row_count(len(fixed))
 
     def append_messages(self, messages: Iterable[Message]) -> None:
@@ -66,7 +66,7 @@ class ProcedureCall(Struct, frozen=True):
 
 
 RETURN_VALUE: Final = "RETURN_VALUE"
-"""Key of the return code in the outputs of a call; 0 if it is missing."""
+"""Key of the return code in `ProcedureCall.outputs`. Without this key, the return code is 0."""
 
 
 class ProcedureDefinition(Struct, frozen=True):
@@ -75,13 +75,16 @@ class ProcedureDefinition(Struct, frozen=True):
     run: Callable[[ProcedureCall], None]
     required: tuple[str, ...]
     parameters: tuple[str, ...]
-    """All parameters in order."""
+    """Names of all parameters, in order."""
     integers: frozenset[str] = frozenset()
-    """Parameters of the type int, smallint, tinyint or bit."""
+    """Names of the parameters of the types int, smallint, tinyint and bit."""
 
 
 def define_procedure(run: Callable[[ProcedureCall], None], parameters: str = "") -> ProcedureDefinition:
-    """Define a procedure. *parameters* such as `@a @b:int?` are in order; one with `?` is optional."""
+    """Define a procedure.
+
+    *parameters* lists its parameters in order, such as `@a @b:int?`; `?` means optional.
+    """
     words = parameters.split()
     names = [word.rstrip("?").removesuffix(":int") for word in words]
     return ProcedureDefinition(
@@ -95,9 +98,9 @@ def define_procedure(run: Callable[[ProcedureCall], None], parameters: str = "")
 def bind_arguments(
     machine: Machine, name: str, procedure: ProcedureDefinition, given_arguments: tuple[s.Argument, ...]
 ) -> dict[str, Scalar]:
-    """Return the arguments by parameter.
+    """Return the values of the arguments by parameter name.
 
-    Raises 201, 8114, 8144, 8145 or 8146.
+    Raises 119, 201, 8114 or 8143 to 8146 for wrong arguments.
     """
     arguments: dict[str, Scalar] = {}
     used_names: set[str] = set()
@@ -130,7 +133,7 @@ def bind_arguments(
 
 
 def convert_argument(machine: Machine, argument: s.Argument | None, value: Scalar, kind: str) -> Scalar:
-    """Convert the value of a parameter. Raise 8114 for any value that does not convert."""
+    """Convert *value* to the parameter type *kind*. Raises 8114 if the conversion fails."""
     try:
         return convert_value(value, kind, default_length=1)
     except SqlError as problem:
@@ -140,7 +143,7 @@ def convert_argument(machine: Machine, argument: s.Argument | None, value: Scala
 
 
 def _get_argument_type(machine: Machine, argument: s.Argument | None, value: Scalar) -> str:
-    """Return the type name of an argument: of its variable, or of a constant."""
+    """Return the name of an argument's type: the type of its variable, or of its constant."""
     if argument is not None and isinstance(argument.value, s.Variable):
         return parse_type(str(machine.get_variable_type(argument.value.name)))[0]
     if isinstance(value, str):
@@ -151,18 +154,19 @@ def _get_argument_type(machine: Machine, argument: s.Argument | None, value: Sca
 
 
 class UnreadParameter(NamedTuple):
-    """Parameter that a procedure accepts and does not use (parameter_effects.tsv)."""
+    """Parameter that a procedure accepts and ignores (parameter_effects.tsv)."""
 
     values: tuple[str, ...]
-    """Values without effect. "*": any; LOCAL: this server; =@x: the value of parameter @x; =database: the
-    current database.
+    """Values that would have no effect in SQL Server either.
+
+    "*" is any value, LOCAL this server, =@x the value of parameter @x, =database the current database.
     """
     reason: str
 
 
 @cache
 def read_unused_parameters() -> dict[tuple[str, str], UnreadParameter]:
-    """Return the unused parameters by procedure and name."""
+    """Return the ignored parameters by (procedure, parameter)."""
     unread = {}
     for row in read_table("engine.tsql.procedures", "parameter_effects.tsv"):
         rule = UnreadParameter(tuple(row["values"].split("|")), row["reason"])
@@ -172,7 +176,10 @@ def read_unused_parameters() -> dict[tuple[str, str], UnreadParameter]:
 
 
 def check_parameters(call: ProcedureCall) -> None:
-    """Refuse a value of an unused parameter that would have an effect in the product."""
+    """Refuse a value of an ignored parameter that would have an effect in SQL Server.
+
+    Raises UnsimulatedFeatureError.
+    """
     for parameter, value in call.arguments.items():
         rule = read_unused_parameters().get((call.name, parameter))
         if rule is None or value is None or "*" in rule.values:
@@ -192,4 +199,4 @@ def _expand_value(call: ProcedureCall, form: str) -> str:
 
 
 Procedures = dict[str, Callable[[ProcedureCall], None]]
-"""Functions of procedures by name. Their parameters are in procedures.tsv."""
+"""Functions that execute procedures, by procedure name. Their parameters are in procedures.tsv."""

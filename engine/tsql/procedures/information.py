@@ -24,13 +24,13 @@ def _list_rows(call: ProcedureCall, view: str) -> list[catalog.Record]:
 
 
 PAGE_BYTES: Final = 8060
-"""Maximum number of bytes of a row in a page of 8 KB. Documented [DOC: pages and extents architecture]."""
+"""Maximum number of row bytes in a page of 8 KB. Documented [DOC: pages and extents architecture]."""
 
 
 def _show_space_used(call: ProcedureCall) -> None:
-    """Execute sp_spaceused [table]. Raise 15009 for an unknown table.
+    """Execute sp_spaceused [table]. Raises 15009 for an unknown table.
 
-    The size of a table is that of its characters in pages of 8 KB, derived.
+    The size of a table is derived from its number of characters and cells, in pages of 8 KB.
     """
     object_name, context = call.get_text("@objname"), call.machine.context
     if object_name:
@@ -66,7 +66,7 @@ def _change_owner(call: ProcedureCall) -> None:
 
 
 def _show_fixed_drives(call: ProcedureCall) -> None:
-    """Execute xp_fixeddrives: show the drives with their free megabytes."""
+    """Execute xp_fixeddrives: show the drives and their free space in MB."""
     rows = [
         (letter, int(room_kb / 1024.0)) for letter, room_kb in volumes.list_free_kb(call.world, call.server)
     ]
@@ -74,7 +74,10 @@ def _show_fixed_drives(call: ProcedureCall) -> None:
 
 
 def _change_users_login(call: ProcedureCall) -> None:
-    """Execute sp_change_users_login. Report lists orphans; Update_One and Auto_Fix give a user the SID of a login."""
+    """Execute sp_change_users_login.
+
+    The action Report lists orphaned users. Update_One and Auto_Fix give a user the SID of a login.
+    """
     action = call.get_text("@action").lower()
     database = call.machine.session.database
     if action == "report":
@@ -113,7 +116,12 @@ def _relink_user(call: ProcedureCall, database: str, user: str, login: str) -> N
 
 
 def _fix_orphan(call: ProcedureCall, database: str, user: str) -> None:
-    """Give an orphaned user the login with its name or, with a password, a new login. Other users stay unchanged."""
+    """Connect an orphaned user to the login with the same name.
+
+    Create the login if it is missing and a password is given.
+
+    Users that are not orphaned stay unchanged.
+    """
     if not user or call.get_text("@loginname"):
         raise SqlError(15600, "sys.sp_change_users_login")
     gate.check_database_state(call.machine.context, "write", database)
@@ -138,9 +146,9 @@ def _fix_orphan(call: ProcedureCall, database: str, user: str) -> None:
 
 
 def _show_definition(call: ProcedureCall) -> None:
-    """Execute sp_helptext: show the definition of a procedure or view by lines.
+    """Execute sp_helptext: show the definition of a procedure or view line by line.
 
-    Raise 15009 if it does not exist, 15197 if it has no text.
+    Raises 15009 if the object does not exist, 15197 if it has no text.
     """
     name, context = call.get_text("@objname"), call.machine.context
     text_object = objects.find_object(context, tuple(part.strip("[]") for part in name.split(".")))
@@ -156,8 +164,10 @@ def _show_definition(call: ProcedureCall) -> None:
 def _read_error_log(call: ProcedureCall) -> None:
     """Execute sp_readerrorlog or xp_readerrorlog.
 
-    The arguments are the number of the log (0: the current one), its kind, two texts that lines must contain,
-    the start and the end of the time range, and the order. An error has two lines. Kind 2, the log of the
+    The arguments are the number of the log (0 is the current log), its kind, two texts that lines must
+    contain,
+    the start and the end of the time range, and the order. An error fills two lines. Kind 2, the log of SQL
+    Server
     Agent, is empty.
     """
     number, kind = call.get_number("@p1"), call.get_number("@p2", 1)
@@ -183,7 +193,7 @@ def _read_error_log(call: ProcedureCall) -> None:
 
 
 def _parse_time_argument(call: ProcedureCall, name: str) -> int | None:
-    """Return the tick in an argument; None if it is omitted."""
+    """Return the tick of a date and time argument; None if it is omitted."""
     value = call.arguments.get(name)
     if value is None:
         return None
@@ -193,7 +203,7 @@ def _parse_time_argument(call: ProcedureCall, name: str) -> int | None:
 
 
 def _list_error_logs(call: ProcedureCall) -> None:
-    """Execute sp_enumerrorlogs or xp_enumerrorlogs: list the existing logs."""
+    """Execute sp_enumerrorlogs or xp_enumerrorlogs: list the error logs."""
     rows = [
         (
             number,
@@ -214,7 +224,7 @@ def _cycle_error_log(call: ProcedureCall) -> None:
 
 
 def _show_version(call: ProcedureCall) -> None:
-    """Execute xp_msver: rows and numbers of its published output. Values that the simulation does not know are NULL."""
+    """Execute xp_msver. Row names and numbers are from its published output; unknown values are NULL."""
     server = call.world.instances[call.server]
     cores = call.world.get_computer_of(call.server).cores
     number = PRODUCT[server.version][0]
@@ -257,9 +267,9 @@ def _show_version(call: ProcedureCall) -> None:
 
 
 def _flush_log(call: ProcedureCall) -> None:
-    """Execute sp_flush_log (2014), which hardens delayed commits.
+    """Execute sp_flush_log (since 2014), which hardens delayed durable transactions.
 
-    The flow model hardens its blocks each tick anyway.
+    It does nothing here, because the flow model hardens the log at each tick. Raises 2812 in older versions.
     """
     if call.world.instances[call.server].version < 2014:
         raise SqlError(2812, call.name)
@@ -269,12 +279,13 @@ HEALTH: Final = ("unknown", "clean", "warning", "error")
 
 
 def _show_diagnostics(call: ProcedureCall) -> None:
-    """Execute sp_server_diagnostics once: show the components of the instance and its groups.
+    """Execute sp_server_diagnostics once: show the state of the instance's components and of its AGs.
 
     [DOC: sp_server_diagnostics]
 
-    Only simulated problems can make a component other than clean: disks, lack of threads, groups without a
-    role.
+    Only simulated problems give a component another state than clean: failed disks, lack of threads, and AGs
+    whose
+    replica here is neither primary nor secondary.
     """
     context, world = call.machine.context, call.world
     if context.version < 2012:
@@ -299,12 +310,11 @@ def _show_diagnostics(call: ProcedureCall) -> None:
     call.machine.report_partly_simulated("column data of sp_server_diagnostics; NULL here")
 
 
-# --- extended procedures that access the computer ----------------------------------------------------------
-# These procedures use the command shell and the registry.
+# --- extended procedures for the command shell and the registry ---------------------------------------------
 
 
 def _run_shell_command(call: ProcedureCall) -> None:
-    """Execute xp_cmdshell. Raise 15281 while it is disabled, as it is by default."""
+    """Execute xp_cmdshell. Raises 15281 while the procedure is disabled, which is the default."""
     if not get_option_value(call.machine.context, "xp_cmdshell"):
         raise SqlError(15281, "procedure", "sys.xp_cmdshell", "xp_cmdshell", "xp_cmdshell", "xp_cmdshell")
     raise UnsimulatedFeatureError("commands of the operating system")
@@ -319,13 +329,15 @@ _REGISTRY: Final[dict[str, Scalar]] = {
     "loginmode": 2,
     "auditlevel": 2,
 }
-"""Registry values that scripts read. Paths are those of new files; the other values are assumed."""
+"""Registry values that scripts read. The paths are the default paths for new files; the other values are
+assumed.
+"""
 
 
 def _read_registry(call: ProcedureCall) -> None:
-    """Show a registry value as a result set, or set the OUTPUT parameter.
+    """Execute xp_regread: show a registry value as a result set, or set the OUTPUT parameter.
 
-    A missing value is NULL; without OUTPUT, message 22001 follows.
+    A missing value sets the parameter to NULL. Without the parameter, it prints message 22001.
     """
     name = call.get_text("@value_name").lower()
     value = call.machine.context.server.service_account if name == "objectname" else _REGISTRY.get(name)
@@ -348,9 +360,9 @@ def _reject_call(call: ProcedureCall) -> None:
     raise UnsimulatedFeatureError(call.name)
 
 
-# --- extended procedures about files and folders ----------------------------------------------------------
-# xp_fileexist, xp_create_subdir, xp_dirtree, xp_subdirs. They are undocumented; results and messages are as
-# in public output.
+# --- extended procedures for files and folders --------------------------------------------------------------
+# xp_fileexist, xp_create_subdir, xp_dirtree and xp_subdirs are undocumented. Results and messages are seen in
+# public output.
 
 
 def _check_file_exists(call: ProcedureCall) -> None:
@@ -362,7 +374,10 @@ def _check_file_exists(call: ProcedureCall) -> None:
 
 
 def _create_folder(call: ProcedureCall) -> None:
-    """Execute xp_create_subdir. In this simulation every folder exists on an existing drive."""
+    """Execute xp_create_subdir.
+
+    It does nothing, because in this simulation an existing drive contains every folder.
+    """
     if not any(folders.find_path_kind(call.machine.context, call.get_text("@path"))):
         raise SqlError(22048, "xp_create_subdir", 3, "The system cannot find the path specified.")
 

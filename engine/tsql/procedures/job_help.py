@@ -1,4 +1,4 @@
-"""sp_help_job: jobs of SQL Server Agent with their last run and current state."""
+"""sp_help_job and sp_help_jobhistory: the jobs of SQL Server Agent, their current state and their history."""
 
 import operator
 from typing import Final
@@ -23,7 +23,7 @@ last_run_outcome next_run_date next_run_time next_run_schedule_id current_execut
 current_retry_attempt has_step has_schedule has_target type
 """
 _COLUMNS: Final = tuple(_NAMES.split())
-"""Columns. Documented [DOC: sp_help_job]."""
+"""Column names of sp_help_job. Documented [DOC: sp_help_job]."""
 
 
 def _build_row(call: ProcedureCall, job: Record, servers: dict[Scalar, Record]) -> Record:
@@ -71,10 +71,7 @@ def _build_row(call: ProcedureCall, job: Record, servers: dict[Scalar, Record]) 
 
 
 def _is_matching(call: ProcedureCall, row: Record) -> bool:
-    """Return whether the job matches the filters of the call.
-
-    [DOC: sp_help_job]
-    """
+    """Return whether the job matches the filter parameters of the call [DOC: sp_help_job]."""
     owner, category = call.get_text("@owner_login_name"), call.get_text("@category_name")
     if owner and to_text(row["owner"]).casefold() != owner.casefold():
         return False
@@ -132,7 +129,7 @@ _SEM: Final = """
 step_id step_name message run_status run_date run_time run_duration operator_emailed operator_netsent operator_paged
 """
 _MODES: Final = {"SUMMARY": _SUMMARY, "FULL": _FULL, "SEM": _SEM}
-"""Mode -> columns. SEM, the form of an old tool, is in the procedure's text."""
+"""Value of @mode -> columns. The text of the procedure also contains SEM, the form of an older tool."""
 
 _FILTERS: Final = {
     "@step_id": ("step_id", operator.eq),
@@ -146,11 +143,14 @@ _FILTERS: Final = {
     "@minimum_run_duration": ("run_duration", operator.ge),
     "@minimum_retries": ("retries_attempted", operator.ge),
 }
-"""Filter -> column, and its comparison with the value of the filter."""
+"""Filter parameter -> column, and comparison of the column with the parameter."""
 
 
 def _show_history(call: ProcedureCall) -> None:
-    """Show the history of jobs, newest first. Raise 14262 or 14266."""
+    """Show the history of jobs, newest first.
+
+    Raises 14262 for an unknown job, 14266 for an invalid filter or mode.
+    """
     is_single = call.get_argument("@job_name") is not None or call.get_argument("@job_id") is not None
     single_job = require_job_name(call) if is_single else None
     if not 0 <= call.get_number("@run_status") <= 5:

@@ -1,4 +1,4 @@
-"""Jobs of SQL Server Agent: creation, change, start, steps and schedules."""
+"""Procedures that create, change, start and stop SQL Server Agent jobs, their steps and schedules."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ from engine.tsql.scalars.values import Scalar, to_text
 
 
 def require_job_name(call: ProcedureCall) -> str:
-    """Return the job in @job_name or @job_id. Raise 14262 for an unknown job."""
+    """Return the name of the job in @job_name or @job_id. Raises 14262 for an unknown job."""
     if call.get_argument("@job_name") is not None:
         return jobs.find_job(call.world, call.server, call.get_text("@job_name")).name
     job_id = call.get_argument("@job_id")
@@ -55,9 +55,9 @@ def _add_job(call: ProcedureCall) -> None:
 
 
 def _find_category_id(call: ProcedureCall) -> int:
-    """Return the number of the category; 0 for none. Raise 14262 for an unknown category.
+    """Return the id of the job category; 0 without a category. Raises 14262 for an unknown category.
 
-    The name decides if both are given [DOC: sp_add_job].
+    If both name and id are given, the name decides [DOC: sp_add_job].
     """
     column, parameter = "name", "@category_name"
     if call.get_argument(parameter) is None:
@@ -72,7 +72,10 @@ def _find_category_id(call: ProcedureCall) -> int:
 
 
 def _find_operator_id(call: ProcedureCall) -> int:
-    """Return the number of the operator that gets mail; 0 for none. Raise 14262 for an unknown operator."""
+    """Return the id of the operator that receives mail; 0 without an operator.
+
+    Raises 14262 for an unknown operator.
+    """
     parameter = "@notify_email_operator_name"
     name = call.get_text(parameter)
     if not name:
@@ -84,17 +87,14 @@ def _find_operator_id(call: ProcedureCall) -> int:
 
 
 def _report_unused_parameters(call: ProcedureCall) -> None:
-    """Report parameters that have no effect here: notifications by network and pager, and the deletion of jobs."""
+    """Raise UnsimulatedFeatureError for net send, pager and job deletion, which are not simulated."""
     for parameter in ("@notify_level_netsend", "@notify_level_page", "@delete_level"):
         if call.get_number(parameter):
             raise UnsimulatedFeatureError(f"{call.name} {parameter} = {call.get_number(parameter)}")
 
 
 def _increase_job_version(call: ProcedureCall, job: str) -> None:
-    """Increase the version of the job, as each change does.
-
-    [DOC: sysjobs]
-    """
+    """Increase the version number of the job, as each change of a job does [DOC: sysjobs]."""
     row = ledger_tables.JOBS.find_row(call.world, call.server, "job", job)
     if row is not None:
         ledger_tables.JOBS.change_rows(
@@ -198,7 +198,7 @@ _STEP_DEFAULTS: Final[dict[str, Scalar]] = {
     "retry_interval": 0,
     "flags": 0,
 }
-"""Default values of the step's columns. Documented [DOC: sp_add_jobstep]."""
+"""Default values of a job step's columns. Documented [DOC: sp_add_jobstep]."""
 
 
 def _add_step(call: ProcedureCall) -> None:
@@ -211,7 +211,7 @@ def _add_step(call: ProcedureCall) -> None:
 
 def _store_step(call: ProcedureCall, job: str, number: int, values: dict[str, Scalar]) -> None:
     values["subsystem"] = to_text(values["subsystem"]).strip()
-    # raise 14261 for a name that another step has, 14266 for an action other than 1 to 4
+    # 14261: another step has the name; 14266: the action is not 1 to 4
     name = to_text(values.get("step_name", "")).lower()
     for other_step in ledger.list_steps(call.world, call.server, job):
         if other_step["step_id"] != number and to_text(other_step["step_name"]).lower() == name:
@@ -272,7 +272,10 @@ _SCHEDULE: Final = {
 
 
 def _store_schedule(call: ProcedureCall, parameter: str) -> int:
-    """Store a schedule. It has no effect, because no job runs by a schedule here."""
+    """Store a schedule and return its id.
+
+    The schedule has no effect, because this simulation starts no jobs by time.
+    """
     options = {column: call.get_argument(name) for name, column in _SCHEDULE.items()}
     values = {"enabled": 1, **{column: value for column, value in options.items() if value is not None}}
     name = call.get_text(parameter)
@@ -326,7 +329,7 @@ def _delete_schedule(call: ProcedureCall) -> None:
 
 
 def _add_server(call: ProcedureCall) -> None:
-    """Execute sp_add_jobserver: target the job at this server. Raise 14269 if it is already targeted."""
+    """Execute sp_add_jobserver: assign the job to this server. Raises 14269 if it is already assigned."""
     name = require_job_name(call)
     if _is_targeted(call, name):
         raise SqlError(14269, name, call.server)
@@ -339,7 +342,10 @@ def _remove_server(call: ProcedureCall) -> None:
 
 
 def _is_targeted(call: ProcedureCall, job: str) -> bool:
-    """Return whether the job has a target. Jobs of the scenario have one; those of scripts need sp_add_jobserver."""
+    """Return whether the job is assigned to a server.
+
+    Jobs of the scenario always are; jobs of scripts need sp_add_jobserver.
+    """
     row = ledger_tables.JOBS.find_row(call.world, call.server, "job", job)
     return row is None or bool(row.get("targeted", 1))
 

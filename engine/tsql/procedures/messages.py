@@ -1,4 +1,4 @@
-"""sp_addmessage, sp_altermessage and sp_dropmessage: user-defined messages in sys.messages."""
+"""Procedures for user-defined messages in sys.messages: sp_addmessage, sp_altermessage and sp_dropmessage."""
 
 from typing import Final
 
@@ -15,7 +15,8 @@ SEVERITY_MAX: Final = 25
 def _add_message(call: ProcedureCall) -> None:
     """Execute sp_addmessage.
 
-    Raise 15040 for a number that is too small, 15041 for the severity, 15043 for an existing message without
+    Raises 15040 for a number below 50001, 15041 for an invalid severity, and 15043 for an existing message
+    without
     REPLACE.
     """
     number, severity = call.get_number("@msgnum"), call.get_number("@severity")
@@ -42,9 +43,9 @@ def _add_message(call: ProcedureCall) -> None:
 
 
 def _alter_message(call: ProcedureCall) -> None:
-    """Execute sp_altermessage number, WITH_LOG, true or false, for messages of users and of the product.
+    """Execute sp_altermessage, which switches the option WITH_LOG of a user-defined or system message.
 
-    Raise 15179 for an unknown message.
+    Raises 15179 for an unknown message.
     """
     number = call.get_number("@message_id")
     logged = int(call.get_text("@parameter_value").upper() == "TRUE")
@@ -61,7 +62,7 @@ def _alter_message(call: ProcedureCall) -> None:
 
 
 def _drop_message(call: ProcedureCall) -> None:
-    """Execute sp_dropmessage. Raise 15178 for a message of the product, 15179 for an unknown one."""
+    """Execute sp_dropmessage. Raises 15178 for a system message, 15179 for an unknown message."""
     number = call.get_number("@msgnum")
     if number < USER_MESSAGE_MIN:
         raise SqlError(15178)

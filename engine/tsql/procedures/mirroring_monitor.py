@@ -109,7 +109,7 @@ def _show_alerts(call: ProcedureCall) -> None:
     _require_msdb(call)
     number = None if call.get_argument("@alert_id") is None else call.get_number("@alert_id")
     alerts = monitor.list_alerts(call.world, call.server, call.get_text("@database_name"), number)
-    # without a number: all events except that of the retention period
+    # without an alert id, the result excludes the retention period
     numbers = monitor.EVENTS if number is None else (number,)
     rows = [
         _build_alert_row(next((alert for alert in alerts if alert.alert_id == alert_id), None), alert_id)
@@ -119,7 +119,7 @@ def _show_alerts(call: ProcedureCall) -> None:
 
 
 def _build_alert_row(alert: Alert | None, number: int) -> tuple[int, int | None, int]:
-    """Return number, threshold (NULL if not set) and whether it is enabled [DOC: sp_dbmmonitorhelpalert]."""
+    """Return alert id, threshold (None if not set) and 1 if enabled, else 0 [DOC: sp_dbmmonitorhelpalert]."""
     if alert is not None:
         return number, round(alert.threshold), int(alert.enabled)
     is_retention = number == monitor.RETENTION

@@ -1,6 +1,7 @@
-"""sp_help, sp_helpindex, sp_helpconstraint: description of an object in the product's result sets.
+"""Procedures that describe objects, and sp_rename.
 
-[DOC: sp_help; sp_helpindex; sp_helpconstraint]. The texts in the result sets are from public output.
+sp_help, sp_helpindex and sp_helpconstraint return the result sets of SQL Server [DOC: sp_help; sp_helpindex;
+sp_helpconstraint]. The texts in the result sets are from public output.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,13 +24,13 @@ from engine.tsql.scalars.types import parse_type
 from engine.tsql.scalars.values import Scalar, to_text
 
 Name = tuple[str, ...]
-"""Parts of the name of an object."""
+"""Parts of a qualified object name."""
 
 _PRECISE: Final = frozenset({
     "bigint", "int", "smallint", "tinyint", "float", "real", "money", "smallmoney", "decimal", "numeric", "date",
     "time", "datetime2", "datetimeoffset",
 })  # fmt: skip
-"""Types for which sp_help shows precision and scale. [DOC: data types]"""
+"""Types for which sp_help shows precision and scale [DOC: data types]."""
 _TRIMMED: Final = frozenset({"char", "varchar", "binary", "varbinary"})
 _SIZED: Final = _TRIMMED | {"nchar", "nvarchar"}
 _COLLATED: Final = frozenset({"char", "varchar", "nchar", "nvarchar", "text", "ntext"})
@@ -44,7 +45,7 @@ _TYPES: Final = {
 
 
 def _execute_help(call: ProcedureCall) -> None:
-    """Execute sp_help: describe an object, or list all objects. Raise 15009 for an unknown object."""
+    """Execute sp_help: describe an object, or list all objects. Raises 15009 for an unknown object."""
     name = call.get_text("@objname")
     if not name:
         _list_objects(call)
@@ -87,7 +88,10 @@ def _find_system_view(call: ProcedureCall, parts: tuple[str, ...]) -> CatalogVie
 
 
 def _get_spelled_name(call: ProcedureCall, parts: tuple[str, ...]) -> str:
-    """Return the name of an object as CREATE spelled it; without such an object, the last part of *parts*."""
+    """Return the name of an object in the spelling of its CREATE statement.
+
+    For an unknown object, return the last of *parts*.
+    """
     listed = (stored_object for stored_object, _ in objects.list_objects(call.machine.context))
     return next(
         (
@@ -124,7 +128,7 @@ def _describe_object(call: ProcedureCall, name: str, user_object: objects.UserOb
 
 
 def _require_table(call: ProcedureCall) -> tuple[str, Table]:
-    """Return the table in @objname with its stored spelling.
+    """Return the table in @objname and its name in the stored spelling.
 
     Raises 15009 for an unknown table, 15250 for a table in another database.
     """
@@ -143,7 +147,7 @@ def _execute_helpindex(call: ProcedureCall) -> None:
 
 
 def _show_indexes(call: ProcedureCall, name: str, table: Table) -> None:
-    """Execute sp_helpindex: show the indexes, or message 15472 for a table without indexes."""
+    """Show the indexes of a table, or message 15472 without indexes (sp_helpindex)."""
     kinds = {
         "PRIMARY KEY": ", unique, primary key",
         "UNIQUE": ", unique, unique key",
@@ -178,7 +182,10 @@ NOT_APPLICABLE: Final = ("(n/a)",)
 
 
 def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
-    """Execute sp_helpconstraint: show the constraints or message 15469, then the referencing ones or 15470."""
+    """Show the constraints of a table, then the foreign keys that refer to it (sp_helpconstraint).
+
+    Messages 15469 and 15470 replace an empty result.
+    """
     rows: list[Row] = []
     database, own_name = (
         call.database,
@@ -238,7 +245,10 @@ def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
 
 
 def _show_columns(call: ProcedureCall, columns: Iterable[tuple[str, str, bool | None]]) -> None:
-    """Show *columns*: name, type, whether NULL is allowed (None means unknown)."""
+    """Show the columns of an object.
+
+    *columns*: (name, type, nullable); None means that nullability is unknown.
+    """
     rows: list[Row] = []
     for name, kind, nullable in columns:
         type_name, length, precision, scale = _get_type_sizes(kind)
@@ -279,7 +289,7 @@ def _show_parameters(call: ProcedureCall, parameters: Iterable[tuple[str, str]])
 
 
 def _format_digits(precision: int | None, scale: int | None) -> tuple[Scalar, Scalar]:
-    """Return precision and scale, padded as in the product; blank for types without them."""
+    """Return precision and scale, padded as in SQL Server; blanks for types without precision."""
     if precision is None:
         return _BLANK, _BLANK
     return f"{precision:<5}", None if scale is None else f"{scale:<5}"
@@ -293,7 +303,7 @@ def _get_collation(call: ProcedureCall, type_name: str) -> Scalar:
 
 
 def _get_type_sizes(kind: str) -> tuple[str, int, int | None, int | None]:
-    """Return a type's name without its size, its bytes (-1 for max), and the precision and scale that are shown."""
+    """Return the name of a type, its size in bytes (-1 for max), precision and scale, as sp_help shows them."""
     row = build_type_record(kind)
     name = "sysname" if kind.lower() == "sysname" else to_text(row["DATA_TYPE"])
     size, digits, scale = (int(str(row[column])) for column in ("max_length", "precision", "scale"))
@@ -309,13 +319,13 @@ def _show_identity(call: ProcedureCall, numbered: Row | None) -> None:
 
 
 def _list_objects(call: ProcedureCall) -> None:
-    """Show every object of the database, user objects first, and an empty list of user-defined types."""
+    """Show all objects of the database, user objects first, and no user-defined types."""
     context = call.machine.context
     own_rows: list[Row] = [
         (stored_object.name, stored_object.schema, _TYPES[objects.get_type_code(item).strip()])
         for stored_object, item in objects.list_objects(context)
     ]
-    own_rows.sort(key=lambda row: to_text(row[2]), reverse=True)  # a stable sort: names stay in order
+    own_rows.sort(key=lambda row: to_text(row[2]), reverse=True)  # the sort is stable: names stay in order
     system: list[Row] = [
         (row["name"], "sys", "view") for row in catalog.list_view_rows(context, "sys.system_views")
     ]
@@ -327,9 +337,11 @@ def _list_objects(call: ProcedureCall) -> None:
 
 
 def _execute_rename(call: ProcedureCall) -> None:
-    """Rename an object, constraint, column or index.
+    """Execute sp_rename: rename an object, constraint, column or index.
 
-    Raises 15225 or 15248 for a missing one, 15335 for an existing new name, 15336 for a bound one.
+    Raises 15225 or 15248 if the old name does not exist, 15335 if the new name exists, and 15336 if a
+    schema-bound
+    object or an expression depends on the old name.
     """
     context, old, new = call.machine.context, call.get_text("@objname"), call.get_text("@newname")
     kind = (call.get_text("@objtype") or "").upper()
@@ -371,7 +383,7 @@ def _rename_object(
 
 
 def _name_defaults(name: str, table: Table) -> tuple[ColumnDefinition, ...]:
-    """Return the columns with the generated names of their defaults, which a new name does not change."""
+    """Store the generated names of unnamed DEFAULT constraints, so that a new table name keeps them."""
     return tuple(
         replace(column, default_name=constraints.get_default_name(name, column)) if column.default else column
         for column in table.columns
@@ -379,7 +391,7 @@ def _name_defaults(name: str, table: Table) -> tuple[ColumnDefinition, ...]:
 
 
 def _change_references(context: Context, table: Name, change: Callable[[ForeignKey], ForeignKey]) -> None:
-    """Change the foreign keys that refer to a table."""
+    """Apply *change* to all foreign keys that refer to *table*."""
     key = objects.make_object_key(table)
     for stored, item in objects.list_objects(context):
         if isinstance(item, Table) and any(_is_reference_to(rule, key) for rule in item.constraints):
@@ -395,7 +407,7 @@ def _is_reference_to(rule: Constraint, key: str) -> bool:
 
 
 def _rename_constraint(context: Context, parts: Name, new_name: str) -> bool:
-    """Rename a key, CHECK or foreign key; return False if the schema has none with this name."""
+    """Rename a key, CHECK constraint or foreign key. Return False if the schema does not contain it."""
     schema = (len(parts) > 1 and parts[-2].lower()) or "dbo"
     for stored, item in objects.list_objects(context):
         if not isinstance(item, Table) or stored.schema.lower() != schema:
@@ -425,7 +437,7 @@ def _rename_rule(context: Context, owner: Name, table: Table, old_name: str, new
 
 
 def _rename_part(context: Context, parts: Name, kind: str, old_name: str, new_name: str) -> bool:
-    """Rename a column or index of a table; return False if it does not exist."""
+    """Rename a column or index of a table. Return False if it does not exist."""
     owner, name = parts[:-1], parts[-1]
     _, stored_object = objects.locate_object(context, owner)
     table = stored_object.item if stored_object is not None else None

@@ -1,6 +1,7 @@
-"""Catalog procedures that drivers call for their catalog functions: sp_tables, sp_columns, sp_pkeys and others.
+"""Catalog procedures that drivers call: sp_tables, sp_columns, sp_pkeys and others.
 
-Columns and codes are documented for each [DOC: catalog stored procedures]. The type codes are those of ODBC.
+Columns and codes are documented for each procedure [DOC: catalog stored procedures]. The type codes are those
+of ODBC.
 """
 
 from collections import defaultdict
@@ -18,8 +19,8 @@ from engine.tsql.scalars.values import Scalar, make_text_key, to_text
 Record = dict[str, Scalar]
 
 TYPES: Final = {
-    # name: ODBC code, datetime subcode, digits or characters (0: as declared), bytes, scale, radix, literal
-    # delimiters, TDS type
+    # name -> ODBC code, datetime subcode, precision (0: as declared), bytes, scale, radix, literal prefix,
+    # TDS type
     "bigint": (-5, None, 19, 8, 0, 10, "", 108),
     "binary": (-2, None, 0, 0, None, None, "0x", 37),
     "bit": (-7, None, 1, 1, None, None, "", 50),
@@ -56,16 +57,16 @@ OLD_MOMENTS_OF_3: Final = dict.fromkeys(("datetime", "smalldatetime"), (93, 3))
 MOMENTS_OF_3: Final = {
     **OLD_MOMENTS_OF_3, "date": (91, 1), "time": (-154, None), "datetime2": (93, 3), "datetimeoffset": (-155, None),
 }  # fmt: skip
-"""ODBC code and datetime subcode of date types for a caller of ODBC 3 (@ODBCVer).
+"""ODBC code and datetime subcode of each date and time type, for a caller with ODBC version 3 (@ODBCVer).
 
-Procedures that are older than 2008 return its date and time types as texts [DOC: data type support for date
-and time].
+Procedures without the suffix _100, which are older than version 2008, return the new types of 2008 as texts
+[DOC: data type support for date and time].
 """
 WIDE: Final = frozenset({"nchar", "nvarchar"})
 
 
 def _list_rows(call: ProcedureCall, view: str) -> list[Record]:
-    """Return the rows of a view. Omitted columns are NULL."""
+    """Return the rows of a view. Columns that a row lacks are None."""
     return [defaultdict(lambda: None, row) for row in catalog.list_view_rows(call.machine.context, view)]
 
 
@@ -88,7 +89,7 @@ def _map_schemas(call: ProcedureCall) -> dict[Scalar, Scalar]:
 def _map_objects(
     call: ProcedureCall, kinds: Iterable[str] = ("U", "V")
 ) -> dict[Scalar, tuple[Scalar, Scalar, str]]:
-    """Return (schema, name, kind) of each object of these kinds, by id."""
+    """Return (schema, name, kind) of each object of the given *kinds*, by object id."""
     schemas = _map_schemas(call)
     return {
         row["object_id"]: (schemas.get(row["schema_id"]), row["name"], to_text(row["type"]).strip())
@@ -145,7 +146,10 @@ UDT_AND_XML: Final = (
     "SS_UDT_CATALOG_NAME", "SS_UDT_SCHEMA_NAME", "SS_UDT_ASSEMBLY_TYPE_NAME", "SS_XML_SCHEMACOLLECTION_CATALOG_NAME",
     "SS_XML_SCHEMACOLLECTION_SCHEMA_NAME", "SS_XML_SCHEMACOLLECTION_NAME",
 )  # fmt: skip
-"""Columns before the last one in result shapes _90 and _100. They are NULL without UDT and xml columns."""
+"""Columns before the last one in the result sets of the variants _90 and _100. They describe UDT and xml
+columns
+and are NULL here.
+"""
 
 
 def _map_type_names(call: ProcedureCall) -> dict[Scalar, str]:
@@ -153,7 +157,7 @@ def _map_type_names(call: ProcedureCall) -> dict[Scalar, str]:
 
 
 def _get_odbc_codes(call: ProcedureCall, name: str) -> tuple[int, int | None]:
-    """Return the ODBC code of a type and its datetime subcode, for the ODBC version in @odbcver."""
+    """Return the ODBC code and the datetime subcode of a type, for the ODBC version in @odbcver."""
     newer = MOMENTS_OF_3 if call.name.endswith("_100") else OLD_MOMENTS_OF_3
     if call.get_number("@odbcver") >= 3 and name in newer:
         return newer[name]
@@ -162,9 +166,10 @@ def _get_odbc_codes(call: ProcedureCall, name: str) -> tuple[int, int | None]:
 
 
 def _build_odbc_figures(call: ProcedureCall, types: dict[Scalar, str], row: Record) -> tuple[Scalar, ...]:
-    """Return the ODBC figures of a column.
+    """Return the ODBC description of a column's type.
 
-    They are code, datetime subcode, precision, length, scale, radix, bytes of characters and TDS type.
+    The items are code, datetime subcode, precision, length, scale, radix, octet length of strings, and TDS
+    type.
     """
     name = types.get(row["user_type_id"], "")
     code, sub = _get_odbc_codes(call, name)
@@ -218,7 +223,7 @@ def _show_types(call: ProcedureCall) -> None:
 
 
 def _list_index_keys(call: ProcedureCall) -> list[tuple[tuple[Scalar, ...], Record, list[Scalar]]]:
-    """Return (schema and table, index, its columns in order) of each index of the requested tables."""
+    """Return the index keys of the requested tables: (schema and table, index row, key columns in order)."""
     tables = _map_objects(call, ("U",))
     columns = {(row["object_id"], row["column_id"]): row["name"] for row in _list_rows(call, "sys.columns")}
     parts = sorted(

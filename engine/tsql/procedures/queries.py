@@ -1,9 +1,10 @@
-"""Procedures of the product that are queries over the catalog, as T-SQL text (queries.sql).
+"""System procedures that are implemented as T-SQL queries over the catalog (queries.sql).
 
-A query whose first column is named `error` raises that message for its first row; `message` reports it as information.
-A query after `IF @name` runs if that parameter has a value. The word `quiet` after the names suppresses row counts.
+If the first column of a query is named `error`, the first row raises this message; `message` prints it as
+information. A query after `IF @name` runs only if the parameter has a value. The word `quiet` after the names
+suppresses row counts.
 
-The local server has id 0 [DOC: sp_helpserver]; its timeouts are the defaults.
+The local server has id 0 [DOC: sp_helpserver], and its timeouts are the defaults.
 """
 
 import re
@@ -26,7 +27,10 @@ _QUERIES: Final = {
 
 
 def show_query(call: ProcedureCall) -> None:
-    """Show the rows of the procedure's queries, in which its parameters are variables. Raises their errors."""
+    """Show the rows of the procedure's queries. The parameters are variables in the queries.
+
+    Raises their errors.
+    """
     machine, scope = call.machine, call.machine.scope
     text, quiet = _QUERIES[call.name]
     own_values = {
@@ -54,7 +58,9 @@ def show_query(call: ProcedureCall) -> None:
                 machine.append_numbered_message(int(str(rows[0][0])), *rows[0][1:])
             elif names[0] not in ("error", "message"):
                 machine.add_result(names, rows, plan.kinds)
-                if not quiet and not machine.captures:  # INSERT … EXEC reports the inserted rows once
+                if (
+                    not quiet and not machine.captures
+                ):  # INSERT … EXEC itself reports the number of inserted rows
                     machine.append_row_count(len(rows))
     finally:
         scope.variables, machine.chained = outside, chained
