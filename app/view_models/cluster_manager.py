@@ -17,7 +17,7 @@ NODE_TONES: Final = {mark("Up"): "ok", mark("Paused"): "warn", mark("Down"): "ba
 
 
 class ClusterRow(Struct, frozen=True):
-    """Node, role, resource or witness with the texts of its columns."""
+    """Row of the cluster tree: a node, role, resource or witness, with the texts of its columns."""
 
     kind: str
     """node, role, resource or witness."""
@@ -25,33 +25,33 @@ class ClusterRow(Struct, frozen=True):
     state: str
     tone: str
     owner: str
-    """Owner of a role or resource; the votes of a node."""
+    """Owner node of a role or resource; for a node, its votes."""
     details: str
-    """Preferred or possible owners; for a resource also its kind."""
+    """Preferred or possible owners; for a resource, also its kind."""
 
 
 class Action(Struct, frozen=True):
-    """Action that Failover Cluster Manager offers."""
+    """Menu action of Failover Cluster Manager."""
 
     label: str
     line: str
     warning: str = ""
-    """Text of the confirmation before an irreversible action."""
+    """Text of the confirmation before an irreversible action; empty if none is needed."""
 
 
 def list_nodes(world: World) -> list[str]:
-    """Return the computers on which Failover Cluster Manager can open: nodes with power and a network."""
+    """Return the nodes on which Failover Cluster Manager can open: those with power and a connected network."""
     return [name for name in world.nodes if world.computers[name].powered and world.computers[name].nic_up]
 
 
 def find_running_node(world: World, name: str) -> Node | None:
-    """Return the node *name* if its cluster service runs in a partition; None otherwise."""
+    """Return the node *name* if its cluster service is running in a partition; otherwise None."""
     node = world.nodes.get(name)
     return node if node is not None and config.is_running(world, node) and node.partition else None
 
 
 def format_title(world: World, name: str) -> str:
-    """Return the cluster and its quorum in the node's knowledge."""
+    """Return the title: the cluster, its votes and its witness in the node's knowledge."""
     node = world.nodes.get(name)
     if node is None:
         return tr("This drill has no cluster.")
@@ -73,7 +73,10 @@ def format_title(world: World, name: str) -> str:
 
 
 def list_rows(world: World, name: str) -> list[ClusterRow]:
-    """Return the nodes, roles with resources and witness that node *name* knows; without a cluster only itself."""
+    """Return the nodes, roles, resources and witness that node *name* knows.
+
+    If its cluster service does not run, the node knows only itself.
+    """
     node = world.nodes.get(name)
     if node is None:
         return []

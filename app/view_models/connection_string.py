@@ -1,4 +1,4 @@
-"""Connection string of an application, the input that changes it, and the log of its driver. No Qt."""
+"""Connection string of an application, the input that changes the string, and the log of the driver. No Qt."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -18,11 +18,13 @@ REMOVED: Final[Mapping[str, str]] = {
     "multisubnetfailover": "no",
     "retry": "no",
 }
-"""Keyword -> its value after it was removed. Documented defaults; only Retry is an addition of ours."""
+"""Keyword -> value that applies after the keyword is removed. The defaults are documented, except for Retry,
+which exists only in Mirrordrill.
+"""
 
 
 def describe_connection(client: Client) -> str:
-    """Return the connection string of *client*, with its retry setting as a keyword."""
+    """Return the connection string of *client*. The keyword Retry contains its retry setting."""
     parts = {"Data Source": client.data_source}
     if client.failover_partner:
         parts["Failover Partner"] = client.failover_partner
@@ -40,7 +42,7 @@ def describe_connection(client: Client) -> str:
 
 
 def find_change(client: Client, text: str) -> str:
-    """Return the input that makes *text* the connection string of *client*; empty if nothing changes."""
+    """Return the input that gives *client* the connection string *text*; empty if nothing changes."""
     before, new_settings = _parse(describe_connection(client)), _parse(" ".join(text.split("\n")))
     changed_settings = {
         key: setting for key, setting in new_settings.items() if before.get(key, ("", ""))[1] != setting[1]
@@ -53,7 +55,7 @@ def find_change(client: Client, text: str) -> str:
 
 
 def _parse(text: str) -> dict[str, tuple[str, str]]:
-    """Return keyword in lower case -> (keyword as written, value)."""
+    """Return lowercase keyword -> (keyword as written, value)."""
     settings = {}
     for part in filter(str.strip, text.split(";")):
         name, _, value = (word.strip() for word in part.partition("="))
@@ -62,7 +64,7 @@ def _parse(text: str) -> dict[str, tuple[str, str]]:
 
 
 def read_driver_log(events: Iterable[Event], client: str) -> list[str]:
-    """Return the lines of the driver of *client*, the oldest first."""
+    """Return the log lines of the driver of *client*, oldest first."""
     return [
         f"{formatting.format_run_time(event.t_s, 2)}  {localize(event.text)}"
         for event, change in select_data(events, ClientData)
@@ -71,7 +73,7 @@ def read_driver_log(events: Iterable[Event], client: str) -> list[str]:
 
 
 def describe_driver(client: Client) -> str:
-    """Describe the driver and its behavior after a lost connection."""
+    """Describe the driver and its behavior after a lost connection, in a sentence."""
     driver = client.driver or tr("documented behavior of mirroring drivers")
     retry = tr("reconnects automatically") if client.reconnects else tr("does not reconnect automatically")
     return tr("Driver: {driver}. The application {retry}.").format(driver=driver, retry=retry)

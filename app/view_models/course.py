@@ -1,6 +1,6 @@
-"""Timeline of a run: service, protection, and noteworthy moments, without Qt.
+"""Timeline of a run: service, protection, and markers of notable events, without Qt.
 
-It reads events in the form of the report (`Event.as_json()`), so that live and stored runs look the same.
+It reads events in the form of the report (`Event.as_json()`), so that running and stored runs look the same.
 """
 
 from bisect import insort
@@ -18,30 +18,34 @@ from engine.verbs import VERBS
 from engine.verbs.lines import describe_line
 
 OWN: Final = frozenset({"repair", "sql", "error", "question", "hint", "rewind", "note"})
-"""Kinds of markers that only show actions of the trainee."""
+"""Kinds of markers that show only actions of the trainee."""
 
 NO_RETURN: Final = "no-return"
-"""Kind of the marker "point of no return", which comes from the account of the run, not from an event."""
+"""Kind of the marker "point of no return". The regret analysis provides this marker; no event does."""
 
 MERGED: Final = frozenset({"transition", "detection"})
+"""Kinds of markers that are merged if they occur at almost the same time."""
 MERGED_LINES_MAX: Final = 8
-"""Maximum number of lines of one marker; a hundred databases can change at once."""
+"""Maximum number of text lines of one marker, because a hundred databases can change at once."""
 MERGED_FROM_S: Final = 3600.0
+"""Run time after which changes that are close in time are merged. Before, only simultaneous changes are
+merged.
+"""
 MERGED_SHARE: Final = 1 / 4_000
-"""Share of a long run within which transitions merge into one marker: one dot on a wide screen.
+"""Share of the run time within which changes merge into one marker. On a wide screen, it is one dot.
 
-A day of a hundred databases would have 50,000 markers.
+Without merging, a day with a hundred databases would have 50,000 markers.
 """
 
 SERVING, DOWN = mark("in service"), mark("down")
 CLIENTS_IDLE: Final = mark("database online, clients not working")
 PROTECTED, EXPOSED, UNSERVED = mark("protected"), mark("unprotected"), mark("nothing to protect")
 ASYNCHRONOUS: Final = mark("asynchronous")
-"""State of a mirror at safety OFF: log that it has not received would be lost."""
+"""Protection state of a mirror with SAFETY OFF: a failover would lose log that the mirror has not received."""
 
 
 class TimelineSpan(Struct, frozen=True):
-    """Span of time with one state."""
+    """Time span in which a state does not change."""
 
     from_s: float
     to_s: float
@@ -50,20 +54,20 @@ class TimelineSpan(Struct, frozen=True):
 
 
 class TimelineMarker(Struct, frozen=True):
-    """Noteworthy moment."""
+    """Marker of a notable event."""
 
     t_s: float
     kind: str
-    """fault, repair, detection, transition, sql, error, failover, reached, missed, no-return, question, hint, rewind or
-    note.
+    """fault, repair, detection, transition, sql, error, failover, reached, missed, no-return, question, hint,
+    rewind or note.
 
-    It determines shape and color.
+    The kind determines shape and color.
     """
     text: str
 
 
 class RunTimeline:
-    """Timeline that follows the events of a run. *mirrored* are the databases that begin with a synchronized copy."""
+    """Timeline of a run, built from its events. The databases in *mirrored* begin with a synchronized copy."""
 
     def __init__(
         self,
@@ -73,8 +77,9 @@ class RunTimeline:
         clients: Mapping[str, DatabaseClients] | None = None,
         has_protection: bool = True,
     ) -> None:
-        """Start with the databases in safety OFF (*asynchronous*) and those whose clients are followed (*clients*).
+        """Start the timeline at time 0.
 
+        *asynchronous*: databases with SAFETY OFF. *clients*: databases whose clients count for the service.
         *has_protection*: False if no copy could take over, as on a failover cluster instance.
         """
         self.has_protection = has_protection
@@ -97,7 +102,7 @@ class RunTimeline:
         self._protection = [(0.0, self._get_protection_state())]
 
     def add(self, events: Iterable[Row]) -> None:
-        """Add events in their order."""
+        """Apply *events* in order."""
         for event in events:
             self._apply_event(event)
             marker = build_marker(event)
@@ -105,11 +110,11 @@ class RunTimeline:
                 self._merge_marker(marker)
 
     def add_marker(self, marker: TimelineMarker) -> None:
-        """Add a marker without an event."""
+        """Insert a marker that has no event."""
         insort(self.markers, marker, key=lambda marker: marker.t_s)
 
     def _merge_marker(self, marker: TimelineMarker) -> None:
-        """Add a marker; simultaneous transitions are merged, however many databases change."""
+        """Add a marker, or merge it into the last one if both are changes at almost the same time."""
         marker_index = self._latest.get(marker.kind)
         last_marker = None if marker_index is None else self.markers[marker_index]
         moment_s = marker.t_s * MERGED_SHARE if marker.t_s > MERGED_FROM_S else 0.0
@@ -129,16 +134,22 @@ class RunTimeline:
             )
 
     def list_service_spans(self, until_s: float) -> list[TimelineSpan]:
-        """Return the spans in which all databases were open and their clients worked, until *until_s*."""
+        """Return the spans of the service state until *until_s*.
+
+        The states are: in service, down, and online with clients that do not work.
+        """
         return _list_spans(self._service, until_s)
 
     @property
     def has_clients(self) -> bool:
-        """Return whether clients are followed, whose service differs from the database's."""
+        """Return whether the service of clients is tracked in addition to the state of the databases."""
         return self._clients.has_users
 
     def list_protection_spans(self, until_s: float) -> list[TimelineSpan]:
-        """Return the spans that show whether the serving copy had a synchronized mirror or secondary."""
+        """Return the spans of the protection state until *until_s*.
+
+        The databases are protected while each serving copy has a synchronized mirror or secondary.
+        """
         return _list_spans(self._protection, until_s)
 
     def _apply_event(self, event: Row) -> None:
@@ -152,7 +163,7 @@ class RunTimeline:
             self._serving[database] = bool(event["serving"])
             self._server[database] = server
             if database in self._grouped:
-                self._grouped[database] = True  # unless the next event says otherwise
+                self._grouped[database] = True  # assumed until the next event
         elif event["kind"] == "protection":
             self._grouped[database] = not event["exposed"]
         elif event["kind"] == "state" and "group" in event:
@@ -184,7 +195,7 @@ class RunTimeline:
         return ASYNCHRONOUS if self._asynchronous.intersection(serving) else PROTECTED
 
     def _is_synchronized(self, database: str) -> bool:
-        """Return whether the open copy is SYNCHRONIZED, or unknown, as at the start."""
+        """Return whether the open copy is SYNCHRONIZED. Without any event, the state at the start counts."""
         if database in self._grouped:
             return self._grouped[database]
         states_by_server = {s: state for (s, db), state in self._states.items() if db == database}
@@ -199,7 +210,7 @@ class RunTimeline:
 def find_synchronized_databases(scenario: Scenario) -> tuple[str, ...]:
     """Return the databases that begin with a synchronized mirror or secondary.
 
-    A numbered series counts as single databases.
+    A numbered series is returned as its single databases.
     """
     names_by_database = {database.name: database.names for database in scenario.databases}
     mirrored = [session.database for session in scenario.sessions if session.state == "SYNCHRONIZED"]
@@ -211,9 +222,9 @@ def find_synchronized_databases(scenario: Scenario) -> tuple[str, ...]:
 
 
 def list_asynchronous_databases(scenario: Scenario) -> tuple[str, ...]:
-    """Return the mirrored databases that begin with safety OFF.
+    """Return the mirrored databases that begin with SAFETY OFF.
 
-    A numbered series counts as single databases.
+    A numbered series is returned as its single databases.
     """
     databases = {session.database for session in scenario.sessions if session.safety == "OFF"}
     return tuple(
@@ -222,7 +233,10 @@ def list_asynchronous_databases(scenario: Scenario) -> tuple[str, ...]:
 
 
 def find_protection(scenario: Scenario | None) -> str:
-    """Return the protection of a drill's databases, a key of `UNPROTECTED`; empty without protection."""
+    """Return the technology that protects a drill's databases, a key of `UNPROTECTED`.
+
+    The result is empty without protection.
+    """
     if scenario is None:
         return "mixed"
     grouped = {name for group in scenario.groups for name in group.databases}
@@ -244,7 +258,7 @@ def find_protection(scenario: Scenario | None) -> str:
 
 
 UNSHARED: Final = ("", "fci")
-"""Protections without a second copy of the data, which could be behind."""
+"""Values of `find_protection` without a second copy of the data. Such a drill has no protection lane."""
 
 
 def start_timeline(
@@ -274,7 +288,7 @@ def build_timeline(
 
 
 def list_clients(report: Report) -> dict[str, DatabaseClients]:
-    """Return the clients of a recorded run; older reports have none."""
+    """Return database -> clients of a recorded run. Old reports do not contain clients."""
     rows = report["clients"]["databases"] if "clients" in report else {}
     return {name: DatabaseClients(tuple(row["names"]), row["server"]) for name, row in rows.items()}
 
@@ -296,11 +310,11 @@ def _list_spans(changes: list[tuple[float, str]], until_s: float) -> list[Timeli
 # --- markers ------------------------------------------------------------------------------------------------
 
 _SEVERITY_OF_ERRORS: Final = 11
-"""Lowest severity of an error message. Documented."""
+"""Lowest severity of an error message. Documented by Microsoft."""
 
 
 def build_marker(event: Row) -> TimelineMarker | None:
-    """Return the marker of an event, if it has one."""
+    """Return the marker of an event; None if the event has no marker."""
     marker = next(iter(_classify_event(event)), None)
     return TimelineMarker(float(event["t_s"]), *marker) if marker else None
 
@@ -309,7 +323,7 @@ CHARTED_KINDS: Final = (
     "fault", "chore", "sql_done", "failover", "detected", "state", "role", "witness", "availability", "protection",
     "cluster", "replica", "note", "goal", "question", "hint",
 )  # fmt: skip
-"""Kinds of events that affect a timeline or have a marker."""
+"""Kinds of events that change the timeline or have a marker."""
 
 
 def _classify_event(event: Row) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """Contents of the Always On dashboard of one server, in the layout of Management Studio, without Qt.
 
-The dashboard shows only the knowledge of that server.
+The dashboard shows only what this server knows.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ STATES: Final = {
     SyncState.REVERTING: "Reverting",
     SyncState.INITIALIZING: "Initializing",
 }
-"""States in the spelling of Management Studio."""
+"""Synchronization state -> spelling in Management Studio."""
 HEALTHY, WARNING, CRITICAL = mark("Healthy"), mark("Warning"), mark("Critical")
 TONES: Final = {HEALTHY: "ok", WARNING: "warn", CRITICAL: "bad"}
 
 
 Issue = tuple[str, str]
-"""(HEALTHY, WARNING or CRITICAL; text of the policy)."""
+"""(severity, text of the policy). The severity is HEALTHY, WARNING or CRITICAL."""
 
 NO_CLUSTER: Final = (CRITICAL, mark("WSFC cluster service is offline."))
 OFFLINE: Final = (CRITICAL, mark("Availability group is offline."))
@@ -54,11 +54,11 @@ NOT_JOINED: Final = (WARNING, mark("Availability replica is not joined."))
 NOT_HEALTHY: Final = (WARNING, mark("Data synchronization state of availability database is not healthy."))
 SUSPENDED: Final = (WARNING, mark("Availability database is suspended."))
 NOT_IN_STEP: Final = (WARNING, mark("Some synchronous replicas are not synchronized."))
-"""Built-in policies, in the order of their messages 41401 to 41425."""
+"""Last of the built-in policies. They are in the order of their message numbers, 41401 to 41425."""
 
 
 class ReplicaRow(Struct, frozen=True):
-    """Replica in the knowledge of the selected server."""
+    """Row of a replica, in the knowledge of the selected server."""
 
     name: str
     role: str
@@ -69,9 +69,9 @@ class ReplicaRow(Struct, frozen=True):
 
 
 class ReplicaPositions:
-    """Rows of sys.dm_hadr_database_replica_states on a server, as a result grid shows them.
+    """Rows of sys.dm_hadr_database_replica_states on one server, with the texts of a result grid.
 
-    Each row is computed when it is shown, because a screen shows only some of a hundred databases.
+    A row is computed when it is first needed, because the screen shows only some of a hundred databases.
     """
 
     def __init__(self, world: World, group: AvailabilityGroup, server: str) -> None:
@@ -80,14 +80,16 @@ class ReplicaPositions:
         self._rows: dict[tuple[str, str], dict[str, Scalar]] = {}
 
     def find_row(self, database: str, replica: str) -> dict[str, Scalar]:
-        """Return the row by column names; empty if the server has no such row."""
+        """Return column name -> text of the row; empty if the server has no such row."""
         row_key = (database, replica)
         if row_key not in self._rows:
             self._rows[row_key] = self._build_row(*row_key)
         return self._rows[row_key]
 
     def _build_row(self, database: str, replica: str) -> dict[str, Scalar]:
-        from engine.tsql.batches.context import Context  # imports most of T-SQL, which no start needs
+        from engine.tsql.batches.context import (
+            Context,
+        )  # imported late: this loads most of the T-SQL code, which would slow down the program start
         from engine.tsql.batches.data import SqlSession
         from engine.tsql.catalog import group_databases
         from engine.tsql.scalars.values import format_value
@@ -105,7 +107,7 @@ class ReplicaPositions:
 
 
 class DatabaseRow(Struct, frozen=True):
-    """One database on one replica."""
+    """Row of one database on one replica."""
 
     name: str
     replica: str
@@ -117,12 +119,12 @@ class DatabaseRow(Struct, frozen=True):
 
     @property
     def positions(self) -> dict[str, Scalar]:
-        """Return the log positions of the row by column name."""
+        """Column name -> log position, as text."""
         return self.server_rows.find_row(self.name, self.replica)
 
     @property
     def data_loss_s(self) -> float | None:
-        """Seconds by which the last_commit_time of the replica is behind the primary's; None if unknown."""
+        """Estimated data loss: seconds between the last commit times of primary and replica; None if unknown."""
         lead_kb, last_commit = (
             self.server_rows.find_row(self.name, server_name).get("last_commit_time")
             for server_name in (self.server_rows.server, self.replica)
@@ -136,7 +138,7 @@ class DatabaseRow(Struct, frozen=True):
 
     @property
     def recovery_s(self) -> float | None:
-        """Redo queue divided by redo rate, in seconds; None without redo."""
+        """Estimated recovery time in seconds: redo queue divided by redo rate; None without redo."""
         queue, rate = self.positions.get("redo_queue_size"), self.positions.get("redo_rate")
         if queue is None:
             return None
@@ -144,7 +146,7 @@ class DatabaseRow(Struct, frozen=True):
 
 
 class GroupDashboard(Struct, frozen=True):
-    """Availability group in the knowledge of one server."""
+    """Dashboard of one availability group, in the knowledge of one server."""
 
     server: str
     group: str
@@ -159,7 +161,7 @@ class GroupDashboard(Struct, frozen=True):
 
     @property
     def health(self) -> str:
-        """Worst of all issues."""
+        """Worst severity of all issues."""
         issues = [*self.issues]
         for replica in self.replicas:
             issues += replica.issues
@@ -169,7 +171,7 @@ class GroupDashboard(Struct, frozen=True):
 
 
 def get_worst_issue(issues: list[Issue] | tuple[Issue, ...]) -> str:
-    """Return the worst issue, or HEALTHY without any."""
+    """Return the worst severity among *issues*; HEALTHY if there are none."""
     healths = {health for health, _ in issues}
     return next((health for health in (CRITICAL, WARNING) if health in healths), HEALTHY)
 
@@ -180,7 +182,7 @@ def format_issues(issues: tuple[Issue, ...]) -> str:
 
 
 def list_servers(world: World) -> list[str]:
-    """Return the instances with a replica, in the order of the drill."""
+    """Return the instances that have a replica, in the order of the world."""
     hosts = {server for server, _ in world.replicas}
     return [name for name in world.instances if name in hosts]
 
@@ -189,7 +191,7 @@ Known = tuple[AvailabilityGroup, ReplicaState]
 
 
 def find_groups(world: World, server: str) -> dict[str, Known]:
-    """Return the groups of *server* by name with the state of its replica; none while the server does not answer."""
+    """Return group name -> (group, replica state) for *server*; empty while the server does not respond."""
     if server not in world.instances or not tsql.is_reachable(world, server) or world.instances[server].hung:
         return {}
     groups = (
@@ -200,7 +202,7 @@ def find_groups(world: World, server: str) -> dict[str, Known]:
 
 
 def build_dashboard(world: World, group: AvailabilityGroup, state: ReplicaState) -> GroupDashboard:
-    """Return the dashboard of one group of a server."""
+    """Return the dashboard of an availability group as one of its servers knows it."""
     server, leads = state.server, state.role is ReplicaRole.PRIMARY
     quorum, node = config.has_quorum(world, server), config.find_node_of(world, server)
     issues: list[Issue] = [] if quorum else [NO_CLUSTER]
@@ -240,7 +242,7 @@ def _format_mode(replica: Replica | None) -> str:
 
 
 def _list_primary_issues(world: World, group: AvailabilityGroup) -> Iterator[Issue]:
-    """Yield the issues of policies that only the primary can evaluate."""
+    """Yield the issues that only the primary can detect."""
     other_replicas = [replica for replica in group.replicas if replica.server != group.primary]
     targets = [replica for replica in other_replicas if failover.is_automatic_target(group, replica.server)]
     if targets and not any(failover.is_failover_ready(group, target.server) for target in targets):
@@ -256,7 +258,10 @@ def _list_primary_issues(world: World, group: AvailabilityGroup) -> Iterator[Iss
 
 
 def _is_visible(state: ReplicaState, replica: Replica) -> bool:
-    """Return whether the server knows the replica: a primary knows all, any other only its own."""
+    """Return whether the server knows the replica.
+
+    A primary knows all replicas, other servers only their own.
+    """
     return state.role is ReplicaRole.PRIMARY or replica.server == state.server
 
 
@@ -329,7 +334,7 @@ def _list_databases(world: World, group: AvailabilityGroup, state: ReplicaState)
 
 
 def _describe_suspension(world: World, state: ReplicaState, replica: Replica, database: str) -> str:
-    """Return the reason for suspended data movement, as far as the server knows it; "" without one."""
+    """Return the reason for suspended data movement, if the server knows it; otherwise ""."""
     if not _is_connected(world, state, replica) and replica.server != state.server:
         return ""
     copy = world.copies.get((replica.server, database))

@@ -1,4 +1,4 @@
-"""Contents of cards, links and rows as plain data, without Qt. Every fact has a text, a shape and a tone."""
+"""Contents of cards, links and rows as plain data, without Qt. Text, shape and tone express every fact."""
 
 from collections import Counter
 from typing import Final
@@ -10,20 +10,20 @@ from app.words.language import mark, tr, trn
 
 
 class StatusSign(Struct, frozen=True):
-    """Fact with text, shape and tone, so that it is readable without color."""
+    """Fact that is expressed by text, shape and tone, so that it is readable without color."""
 
     text: str
-    """Translated text from the tables below; SQL Server's own terms are the same in every language."""
+    """English text that `label` translates. SQL Server's own terms are the same in every language."""
     tone: str
-    """Name of a token of the theme: ok, warn, bad, info, idle."""
+    """Name of a color token of the theme: ok, warn, bad, info or idle."""
     shape: str
-    """check, cross, pause, cycle, swap, dot, ring, bar, hourglass, warning."""
+    """Name of the drawn shape, for example check, cross, pause, cycle, dot, ring, hourglass or warning."""
     short: str = ""
-    """Short text for narrow space: the name of the object."""
+    """Short text for narrow spaces, for example the name of the object; empty if there is none."""
 
     @property
     def label(self) -> str:
-        """Text in the language of the interface."""
+        """Text in the interface language."""
         return tr(self.text)
 
 
@@ -31,7 +31,7 @@ SEND_QUEUE, REDO_QUEUE = mark("send queue"), mark("redo queue")
 
 
 class QueueFace(Struct, frozen=True):
-    """Unsent log of the principal, or unapplied log of the mirror."""
+    """Send queue of the principal, or redo queue of the mirror."""
 
     name: str
     kb: float
@@ -43,12 +43,12 @@ class QueueFace(Struct, frozen=True):
 
     @property
     def share(self) -> float:
-        """Filled share of the bar, which ends at the next round limit."""
+        """Filled share of the bar, 0 to 1. The end of the bar is the next round limit."""
         return max(0.0, self.kb) / formatting.compute_round_limit_kb(self.kb)
 
     @property
     def scale_text(self) -> str:
-        """Size and limit of the bar: "13.8 / 20 MB"."""
+        """Queue size and end of the bar, for example "13.8 / 20 MB"."""
         size, limit = self.text, formatting.format_kb(formatting.compute_round_limit_kb(self.kb))
         has_same_unit = size.rpartition(" ")[2] == limit.rpartition(" ")[2]
         return f"{size.rpartition(' ')[0] if has_same_unit else size} / {limit}"
@@ -60,7 +60,7 @@ class QueueFace(Struct, frozen=True):
 
 
 class CopyFace(Struct, frozen=True):
-    """Copy of a database and its current state."""
+    """Display of a database copy in its current state."""
 
     server: str
     database: str
@@ -70,7 +70,7 @@ class CopyFace(Struct, frozen=True):
     db_state: StatusSign
     safety: str | None
     signs: tuple[StatusSign, ...]
-    """Service, quorum and witness connection, as far as they apply to this copy."""
+    """Signs for service, quorum and witness connection, if they apply to this copy."""
     queue: QueueFace | None
 
     @property
@@ -97,26 +97,28 @@ KINDS: Final = {
 
 
 class ServerFace(Struct, frozen=True):
-    """Server with its instance and databases."""
+    """Display of a server with its instance and databases."""
 
     name: str
     kind: str
     """Kind of server, one of KINDS."""
     color: int
-    """Index of the server's color in every view."""
+    """Index of the series color that identifies the server in every view."""
     status: StatusSign
     version: int
     copies: tuple[CopyFace, ...]
     grid: tuple[tuple[str, StatusSign], ...]
-    """(database, state) of each copy if there are too many to show in full."""
+    """(database, state) of each copy; empty if the copies are few enough to be shown in full."""
     duties: tuple[StatusSign, ...]
-    """State of the partners in the witness's knowledge, or the resources of a node without an instance."""
+    """For a witness, the state of the partners in its knowledge; for a node without an instance, its
+    resources.
+    """
     troubles: tuple[str, ...]
     """Faults of the computer: pulled cables, slow disks, closed ports."""
     host_node: str = ""
-    """Host node of a failover cluster instance."""
+    """Node that hosts a failover cluster instance; empty for a standalone instance."""
     listeners: tuple[StatusSign, ...] = ()
-    """Availability group listeners whose role is on this server."""
+    """Availability group listeners whose cluster role is on this server."""
 
     @property
     def spoken(self) -> str:
@@ -134,13 +136,13 @@ class ServerFace(Struct, frozen=True):
 
 
 class ClientFace(Struct, frozen=True):
-    """Client application."""
+    """Display of a client application."""
 
     name: str
     status: StatusSign
     rate: str
     short_rate: str = ""
-    """The rate on a compact card."""
+    """Transaction rate as a compact card shows it."""
 
     @property
     def spoken(self) -> str:
@@ -149,7 +151,7 @@ class ClientFace(Struct, frozen=True):
 
 
 class LinkFace(Struct, frozen=True):
-    """Network between two ends, and the connection that uses it."""
+    """Display of the network between two computers, and of the connection that uses it."""
 
     a: str
     b: str
@@ -157,16 +159,17 @@ class LinkFace(Struct, frozen=True):
     """mirroring, replica, witness or client."""
     status: StatusSign
     notes: tuple[str, ...]
-    """Notes next to the link: safety, measured values, undetected changes; empty in the normal state."""
+    """Notes next to the link: safety, measured values, undetected failures; empty in the normal state."""
     measured: str
-    """Current state of the network between the two ends."""
+    """Current properties of the network between the two ends, as text."""
     active: bool
-    """True if something uses the link now."""
+    """True if a session, cluster or client currently uses the link."""
     log_kb_per_s: float
-    """Log stream from *a* to *b*."""
+    """Rate of the log stream from *a* to *b*."""
     acknowledged: bool
-    """True if the mirror acknowledges each block (safety FULL)."""
+    """True if commits wait for the other end (SAFETY FULL or synchronous commit)."""
     pinged: bool
+    """True if both ends exchange pings."""
 
     @property
     def name(self) -> str:
@@ -181,7 +184,7 @@ class LinkFace(Struct, frozen=True):
 
 
 class Picture(Struct, frozen=True):
-    """Contents of the canvas at one moment."""
+    """Complete contents of the topology canvas at one time."""
 
     servers: tuple[ServerFace, ...]
     clients: tuple[ClientFace, ...]

@@ -1,4 +1,4 @@
-"""Captions of the first run, with the figures of the run on screen, without Qt."""
+"""Captions that explain the first run, with the figures of this run, without Qt."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -13,11 +13,13 @@ from engine.events import ClientData, Event, FailoverData, FaultData, StateData,
 from engine.model import Tick, to_ticks
 
 SCENARIO: Final = "lab"
-"""Shipped lab, whose failover takes as long as the paper's (docs/accuracy.md)."""
+"""Shipped lab for the first run. Its failover takes as long as the one in Microsoft's paper
+(docs/accuracy.md).
+"""
 PRINCIPAL, MIRROR, WITNESS, CLIENT, DATABASE = "SERVER_A", "SERVER_B", "SERVER_W", "APP", "Sales"
 
 START_TICK: Final[Tick] = to_ticks(4.0)
-"""Start time of the clock."""
+"""Time at which the first run starts the clock."""
 POWER_OFF_TICK: Final[Tick] = to_ticks(6.0)
 POWER_OFF: Final = f"power-off {PRINCIPAL}"
 POWER_ON: Final = f"power-on {PRINCIPAL}"
@@ -25,12 +27,12 @@ CAPTIONS: Final = 5
 
 
 class RunCaption(Struct, frozen=True):
-    """One explanation next to a part of the stage."""
+    """Explanation next to a part of the stage."""
 
     part: str
-    """Name of the part."""
+    """Name of the explained part of the stage."""
     phase: int
-    """Number of the explained phase; -1: the last phase."""
+    """Index of the explained phase; -1 means the last phase."""
     title: str
     text: str
 
@@ -59,7 +61,7 @@ MEASURED: Final = mark(
 def make_captions(events: Sequence[Event], report: Report | None) -> list[RunCaption]:
     """Return the captions for the events so far, in order.
 
-    *report* contains the published time; it is needed after the clients have reconnected.
+    *report* contains the published duration. It is needed for captions after the clients have reconnected.
     """
     return list(_iterate_captions(events, report))
 

@@ -1,4 +1,4 @@
-"""Parts of the picture for an availability group and its cluster: roles, states, votes, owners, links. Without Qt."""
+"""Signs, notes and links of availability groups and clusters for the topology picture. Without Qt."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -32,7 +32,9 @@ _LISTENING: Final = {
     ResourceState.FAILED: (mark("{name} offline"), "bad"),
     ResourceState.OFFLINE: (mark("{name} offline"), "bad"),
 }
-"""Signs of a listener by the state of its group's role; while the role moves, the listener is failing over."""
+"""State of the group's cluster role -> text and tone of the listener. A role without an entry is failing
+over.
+"""
 
 _POWER: Final = {
     True: StatusSign(mark("running"), "ok", "dot"),
@@ -41,24 +43,27 @@ _POWER: Final = {
 
 
 def can_be_mirrored(world: World) -> bool:
-    """Return whether servers can be mirrored here: the world has no cluster, or a mirroring session in spite of it."""
+    """Return whether the world uses mirroring.
+
+    This is true without a cluster, or if there is a mirroring session in addition to the cluster.
+    """
     return not world.clusters or any(group.kind == "mirroring" for group in world.groups.values())
 
 
 def get_role_sign(copy: DatabaseCopy) -> StatusSign | None:
-    """Return the role of a copy in its availability group; None without a group."""
+    """Return the role of a copy in its availability group; None if the copy is in no group."""
     return None if copy.availability.guid is None else _ROLE[copy.availability.role]
 
 
 def get_state_sign(copy: DatabaseCopy) -> StatusSign | None:
-    """Return the synchronization state of a copy in its availability group; None without a group."""
+    """Return the synchronization state of a copy in its availability group; None if the copy is in no group."""
     if copy.availability.guid is None:
         return None
     return _SUSPENDED if copy.availability.suspended is not None else _STATE[copy.availability.state]
 
 
 def list_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
-    """Yield a sign that shows whether the cluster allows a secondary to take over without data loss."""
+    """Yield the signs of a secondary copy: whether it is failover ready, and whether it is readable."""
     guid = copy.availability.guid
     if guid is None or copy.availability.role is not ReplicaRole.SECONDARY:
         return
@@ -74,14 +79,17 @@ def list_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
 
 
 def get_kind(world: World, server: Instance) -> str:
-    """Return the kind of a server in a cluster or a group; "" if it is in neither."""
+    """Return "instance" for a failover cluster instance, "replica" for a server with a replica, otherwise ""."""
     if server.clustered:
         return "instance"
     return "replica" if any(name == server.name for name, _ in world.replicas) else ""
 
 
 def format_node(world: World, server: Instance) -> str:
-    """Return the node of a failover cluster instance, or the one it moves to; "" for a standalone instance."""
+    """Return the node of a failover cluster instance, or the node to which it moves.
+
+    The result is "" for a standalone instance.
+    """
     role = instances.find_instance_role(world, server.name) if server.clustered else None
     if role is None:
         return ""
@@ -90,7 +98,7 @@ def format_node(world: World, server: Instance) -> str:
 
 
 def list_listener_signs(world: World, server: Instance) -> Iterator[StatusSign]:
-    """Yield the listeners on the instance's node, online or in the state of their role."""
+    """Yield a sign for each listener whose cluster role is on the instance's node."""
     for _, cluster_role in roles.iterate_roles(world):
         group = (
             replicas.find_group(world, server.name, cluster_role.name)
@@ -110,7 +118,7 @@ def list_listener_signs(world: World, server: Instance) -> Iterator[StatusSign]:
 
 
 def list_notes(world: World, server: Instance) -> Iterator[str]:
-    """Yield the unusual facts about the cluster node that hosts an instance."""
+    """Yield unusual facts about the cluster node on which an instance runs."""
     if not server.clustered and server.computer in world.nodes:
         yield from _list_node_notes(world, server.computer)
 
@@ -130,7 +138,7 @@ def _list_node_notes(world: World, name: str) -> Iterator[str]:
 
 
 def list_computer_faces(world: World) -> Iterator[ServerFace]:
-    """Yield computers without their own instance: file servers, and nodes of failover cluster instances."""
+    """Yield the faces of computers without their own instance: file servers and nodes of FCIs."""
     with_instance = {instance.name for instance in world.instances.values()}
     computers = [computer for computer in world.computers.values() if computer.name not in with_instance]
     for index, computer in enumerate(computers, len(world.instances)):
@@ -163,11 +171,13 @@ def _is_share(world: World, computer: str) -> Iterator[bool]:
 
 
 def _list_owned_roles(world: World, computer: Computer) -> Iterator[StatusSign]:
-    """Yield the roles that a node owns."""
+    """Yield a sign for each cluster role that a node owns."""
     for _, cluster_role in roles.iterate_roles(world):
         if cluster_role.owner == computer.name:
             tone = _RESOURCE_TONE.get(cluster_role.state, "warn")
-            if not computer.powered:  # the cluster has not noticed yet; nothing runs here
+            if (
+                not computer.powered
+            ):  # the node is down and the cluster has not noticed yet, so the role does not run here
                 yield StatusSign(cluster_role.name, "idle", "dot", cluster_role.name)
                 continue
             yield StatusSign(
@@ -179,7 +189,11 @@ def _list_owned_roles(world: World, computer: Computer) -> Iterator[StatusSign]:
 
 
 def list_linked_pairs(world: World) -> Iterator[tuple[str, str, str]]:
-    """Yield the pairs that a link connects: primary and secondary, node and computer of the file share witness."""
+    """Yield (end, end, kind) of each link.
+
+    The ends are primary and secondary, node and file share witness, or a failover cluster instance and its
+    node.
+    """
     leading = {name for (name, _), state in world.replicas.items() if state.role is ReplicaRole.PRIMARY}
     for guid, server, peer in sorted(world.contacts) if leading else ():
         if server in leading and peer not in leading and world.groups[guid].kind == "availability":

@@ -1,6 +1,6 @@
-"""Possible actions on a target, as input lines with labels, without Qt.
+"""Possible actions on an object, as input lines with labels, without Qt.
 
-Menus, toolbar and keys share this list.
+Menus, toolbar and keyboard shortcuts all use this list.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -21,12 +21,12 @@ from engine.verbs.verb import Args, Verb, VerbParameter, list_other_servers
 
 
 class ActionTarget(Struct, frozen=True):
-    """Selected object: a server, a link, a client application or a database."""
+    """Selected object of an action: a server, a link, a client application or a database."""
 
     kind: str
     """server, link, client or database."""
     names: tuple[str, ...]
-    """Names: one object, or both ends of a link."""
+    """Name of the object; for a link, the names of both ends."""
 
     @property
     def title(self) -> str:
@@ -35,40 +35,45 @@ class ActionTarget(Struct, frozen=True):
 
 
 class ActionOffer(Struct, frozen=True):
-    """Action that is possible now."""
+    """Action that is currently possible."""
 
     line: str
     """Input line without its time."""
     label: str
     group: str
-    """Group of the verb: fault, repair, load, chore."""
+    """Group of the verb: fault, repair, load or chore."""
     icon: str
     section: str = ""
-    """Submenu of the action; empty for the menu itself."""
+    """Submenu of the action; empty if the action is in the main menu."""
     english: str = ""
-    """English label, by which it is found in any language."""
+    """English label. A search finds the action by this label in any interface language."""
 
 
 DATABASES_OFFERED: Final = 8
-"""Maximum number of databases in a server's menu; with more, only opened or damaged ones are listed.
+"""Maximum number of databases in a server's menu. If there are more, only open or damaged databases are
+listed.
 
-Assumed: readable.
+Assumed: more entries would not be readable.
 """
 
 _ORDER: Final = ("repair", "chore", "fault", "load")
 
 
 EDITED: Final = frozenset({"point-app"})
-"""Verbs that menus do not offer: the connection string is edited instead, as in an application's configuration."""
+"""Verbs that menus omit, because the user edits the connection string instead, as in an application's
+configuration.
+"""
 
 
 def list_offers(
     world: World, target: ActionTarget, truth: bool = True, open_database: str = ""
 ) -> list[ActionOffer]:
-    """List all possible actions on *target*, repairs first; of many databases only for *open_database*.
+    """Return all possible actions on *target*, repairs first.
 
-    Each action is tried on a copy of the world. Without *truth*, as in an exam, every action for that kind of
-    target is listed, so that the menu does not reveal what is broken.
+    If there are many databases, only *open_database* is offered.
+
+    Each action is tested on a copy of the world. If *truth* is False, as in an exam, every action for this
+    kind of target is listed, so that the menu does not reveal what is broken.
     """
     offers: list[ActionOffer] = []
     repair_offers: list[ActionOffer] = []
@@ -105,7 +110,9 @@ def _is_effective(world: World, line: str) -> bool:
     copy = world.fork()
     try:
         item = simulator.resolve_names(copy, parse_line(line, copy.tick))
-        execute_input(copy, item)  # no notes for this copy: they take long with 200 databases
+        execute_input(
+            copy, item
+        )  # skips the notes of this copy of the world, which take long with 200 databases
     except InputError:
         return False
     return not any(isinstance(event.data, FaultData) and event.data.no_effect for event in copy.outbox)
@@ -117,7 +124,7 @@ def _is_effective(world: World, line: str) -> bool:
 def _list_arguments(
     world: World, verb: Verb, target: ActionTarget, truth: bool, open_database: str
 ) -> Iterator[Args]:
-    """Yield all arguments of the verb that name the target first."""
+    """Yield all argument lists of the verb whose first argument is the target."""
     if target.kind == "link":
         if verb.applies_to_link:
             yield target.names
@@ -146,11 +153,13 @@ OF_NODE: Final[dict[str, Callable[[World, str], Iterable[str]]]] = {
         if role.owner == node and " " not in resource.name
     ),
 }
-"""Kind of a parameter -> cluster objects that the menu of a node offers; names with spaces must be typed."""
+"""Kind of a parameter -> function that lists the cluster objects in a node's menu. Names with spaces must be
+typed.
+"""
 
 
 def _is_target_accepted(world: World, verb: Verb, target: ActionTarget) -> bool:
-    """Return whether the verb accepts the target as its first parameter.
+    """Return whether the verb accepts the target as its first argument.
 
     A node or a computer without an instance counts as a server.
     """

@@ -1,6 +1,8 @@
-"""Contents of the topology and its table: a face for every object of a world, without Qt.
+"""Contents of the topology and its table: a face, which is plain display data, for every object of a world.
 
-Items draw these faces. Tooltips, screen reader texts and tests read the same faces.
+No Qt.
+
+The canvas, tooltips, screen reader texts and tests all use these faces.
 """
 
 from collections.abc import Iterator
@@ -41,11 +43,13 @@ from engine.model import (
 from engine.protocol import clients, groups, network, serving
 
 COPIES_IN_FULL: Final = 2
-"""Maximum databases that a server card shows in full; more become a grid of cells. Assumed: fits at 1366x768."""
+"""Maximum number of databases that a server card shows in full. More databases become a grid of cells.
+Assumed: fits on a screen of 1366x768.
+"""
 
 
 class HasWorld(Protocol):
-    """Drill or other holder of a world."""
+    """Interface of objects with a world, such as a drill."""
 
     @property
     def world(self) -> World:
@@ -53,15 +57,15 @@ class HasWorld(Protocol):
 
 
 class HasTerms(HasWorld, Protocol):
-    """Drill or other holder of a world, with the limits of its mode."""
+    """Interface of objects with a world and the permissions of a mode, such as a drill."""
 
     @property
     def terms(self) -> ModePermissions:
-        """Return the limits of the mode."""
+        """Return the permissions of the mode."""
 
 
 def build_picture(world: World, open_database: str = "") -> Picture:
-    """Return the faces of all objects in *world*; copies of *open_database* are always shown in full."""
+    """Return the faces of all objects in *world*. Copies of *open_database* are always shown in full."""
     return Picture(
         servers=tuple(build_server_faces(world, open_database)),
         clients=tuple(build_client_faces(world)),
@@ -70,7 +74,7 @@ def build_picture(world: World, open_database: str = "") -> Picture:
 
 
 def build_server_faces(world: World, open_database: str = "") -> Iterator[ServerFace]:
-    """Yield the faces of instances and then of computers."""
+    """Yield the faces of all instances, then those of computers without an instance."""
     for index, server in enumerate(world.instances.values()):
         yield _build_server_face(world, server, index, open_database)
     yield from group_picture.list_computer_faces(world)
@@ -82,7 +86,7 @@ def build_client_faces(world: World) -> Iterator[ClientFace]:
 
 
 def list_all_copies(world: World, truth: bool = True) -> list[CopyFace]:
-    """Return the faces of all copies, including those in cells; without *truth* in the form of `hide_unknown`."""
+    """Return the faces of all copies, including those in grids. If *truth* is False, their states are hidden."""
     faces = [_copy_face(world, copy) for copy in world.copies.values()]
     return faces if truth else [_hide_copy_state(face) for face in faces]
 
@@ -90,7 +94,7 @@ def list_all_copies(world: World, truth: bool = True) -> list[CopyFace]:
 def hide_unknown(picture: Picture) -> Picture:
     """Return *picture* with only the facts that are visible without a query: names, power and complaints.
 
-    For exams.
+    Exams use this picture.
     """
     return Picture(
         servers=tuple(
@@ -134,7 +138,7 @@ _SERVICE: Final = {
 }
 OFF: Final = StatusSign(mark("power off"), "bad", "cross")
 NODE_DOWN: Final = StatusSign(mark("node is down"), "bad", "cross")
-"""Status of a failover cluster instance whose node has no power."""
+"""Status of a failover cluster instance whose node is powered off."""
 WITHOUT_POWER: Final = (OFF, NODE_DOWN)
 HUNG: Final = StatusSign(mark("does not respond"), "bad", "hourglass")
 _ON: Final = StatusSign(mark("power on"), "idle", "dot")
@@ -146,7 +150,7 @@ BOOTING: Final = StatusSign(mark("booting"), "warn", "hourglass")
 
 
 def get_status_sign(world: World, server: Instance) -> StatusSign:
-    """Return power, service and responsiveness as one sign."""
+    """Return one sign for power, service and responsiveness."""
     if not world.computers[server.computer].powered:
         return NODE_DOWN if server.clustered else OFF
     if server.hung:
@@ -246,11 +250,11 @@ _NO_INSTANCE: Final = StatusSign(mark("instance is down"), "idle", "bar")
 def _copy_face(world: World, copy: DatabaseCopy) -> CopyFace:
     role = group_picture.get_role_sign(copy) or _ROLE[copy.mirroring.role]
     if role is _ROLE[None] and not group_picture.can_be_mirrored(world):
-        role = replace(role, text="")  # no server reports its role
+        role = replace(role, text="")  # no running instance reports the role
     running = world.instances[copy.server].running
     if not running:
         if copy.availability.guid is not None and copy.mirroring.role is None:
-            role = replace(role, text="")  # no server can be asked for its role
+            role = replace(role, text="")  # no running instance can be asked for the role
         sign = StatusSign(
             tr("was {role}").format(role=role.label) if copy.mirroring.role else role.label,
             "idle",
@@ -272,7 +276,7 @@ def _copy_face(world: World, copy: DatabaseCopy) -> CopyFace:
 
 
 def _get_state_sign(copy: DatabaseCopy) -> StatusSign | None:
-    """Return the state of the copy in its group; None without a group."""
+    """Return the state of the copy in its mirroring session or availability group; None if it is in neither."""
     return (
         _STATE[copy.mirroring.state]
         if copy.mirroring.state is not None
@@ -281,7 +285,7 @@ def _get_state_sign(copy: DatabaseCopy) -> StatusSign | None:
 
 
 def _get_cell_sign(world: World, copy: DatabaseCopy) -> StatusSign:
-    """Return the single sign of a copy that is only a cell of a grid."""
+    """Return the only sign of a copy that is shown as a cell of a grid."""
     if not world.instances[copy.server].running:
         return _NO_INSTANCE
     return _get_state_sign(copy) or _DB_STATE[copy.db_state]
@@ -290,7 +294,7 @@ def _get_cell_sign(world: World, copy: DatabaseCopy) -> StatusSign:
 def _copy_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
     is_unjoined = (
         copy.group is None and copy.db_state is DbState.RESTORING
-    )  # a restored copy outside any group
+    )  # a copy that was restored but not joined to a session or group
     if copy.stream is None and copy.mirroring.role is not Role.MIRROR and not is_unjoined:
         yield _build_service_sign(world, copy)
     yield from group_picture.list_signs(world, copy)
@@ -392,14 +396,14 @@ def _list_link_faces(world: World) -> Iterator[LinkFace]:
 
 
 def _sort_ends(a: str, b: str) -> tuple[str, str]:
-    """Return the key of a link, independent of its direction."""
+    """Return the ends of a link in alphabetical order, as a key that does not depend on the direction."""
     return (a, b) if a < b else (b, a)
 
 
 def _list_session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
-    """Yield the session pairs, partners first.
+    """Yield (server, server, kind) for each mirroring session.
 
-    Pairs with the witness follow, so that partners take precedence.
+    Pairs of partners come before pairs with a witness, because the first kind of a link counts.
     """
     partners: dict[tuple[str, str], int] = {}
     witnesses: dict[tuple[str, str], int] = {}
@@ -437,7 +441,7 @@ def _list_client_pairs(world: World) -> Iterator[tuple[str, str, str]]:
 
 
 def _list_changed_pairs(world: World) -> Iterator[tuple[str, str, str]]:
-    """Yield links that the user has changed, even if no session uses them."""
+    """Yield links whose properties the user has changed, even if no session uses them."""
     for a, b in sorted(world.links):
         if world.links[a, b] != Link() or world.links.get((b, a), Link()) != Link():
             yield a, b, "client" if a in world.clients or b in world.clients else "witness"
@@ -448,9 +452,9 @@ LOGGED: Final = ("mirroring", "replica")
 
 
 def _build_link_face(world: World, a: str, b: str, kind: str, believed: list[bool]) -> LinkFace:
-    """Return the display data of a link.
+    """Return the face of a link.
 
-    *believed*: for each end of each session, whether it considers the other connected.
+    *believed*: for each end of each session, True if this end considers the other one connected.
     """
     status = _get_link_status(world, a, b)
     passing = status.tone != "bad"

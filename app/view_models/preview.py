@@ -1,6 +1,6 @@
 """Preview of the immediate effects of an action, applied to a fork of the world, without Qt.
 
-Only the first moment is shown. Later consequences are the subject of a drill.
+The preview does not show later consequences, because to foresee them is the task of a drill.
 """
 
 from typing import Final
@@ -19,20 +19,22 @@ from engine.model import World
 from engine.verbs.lines import parse_line
 
 DATABASES_NAMED: Final = 4
-"""Maximum databases listed by name; more are counted, because their names would cover the picture."""
+"""Maximum number of databases that are listed by name. More are only counted, because their names would cover
+the picture.
+"""
 
 
 class ImpactPreview(Struct, frozen=True):
-    """Objects that one action affects."""
+    """Objects that an action affects."""
 
     targets: tuple[ActionTarget, ...]
-    """Servers, links and applications that change, and those that the action names."""
+    """Servers, links and applications that change, and servers and applications that the action names."""
     databases: tuple[str, ...]
     """Databases of which at least one copy changes."""
 
     @property
     def summary(self) -> str:
-        """All affected objects in one line; many databases as a count."""
+        """All affected objects in one line. Many databases are only counted."""
         has_many = len(self.databases) > DATABASES_NAMED
         count = trn("{n} database", "{n} databases", len(self.databases)).format(
             n=formatting.format_number(len(self.databases))
@@ -44,7 +46,7 @@ class ImpactPreview(Struct, frozen=True):
 def preview_impact(world: World, line: str, truth: bool = True) -> ImpactPreview:
     """Return the objects that *line* would affect now.
 
-    Without *truth*, return only the objects that it names, as in an exam.
+    If *truth* is False, as in an exam, return only the objects that *line* names.
     """
     item = parse_line(line, world.tick)
     before = build_picture(world)
@@ -80,7 +82,7 @@ def preview_impact(world: World, line: str, truth: bool = True) -> ImpactPreview
 
 
 def _collect_faces(picture: Picture) -> dict[ActionTarget, tuple[object, ...]]:
-    """Return the appearance of each object on the canvas, without constantly changing figures."""
+    """Return each object on the canvas -> its appearance."""
     faces: dict[ActionTarget, tuple[object, ...]] = {}
     for server in picture.servers:
         faces[ActionTarget("server", (server.name,))] = _collect_content(server)

@@ -1,4 +1,4 @@
-"""Progress of a learner: skills with evidence, recommendations, records. From stored results, without Qt."""
+"""Progress of a learner, computed from stored results: skills, recommendations and records. Without Qt."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -23,11 +23,11 @@ class LearnerProgress(Struct, frozen=True):
     """Recommended scenarios, the most needed first."""
     records: Mapping[str, ScenarioResults]
     calibration: Calibration | None
-    """Match between stated confidence and correct answers; None if no answer had a confidence."""
+    """Match between stated confidence and correct answers; None if no answer has a confidence."""
 
     @property
     def due_scenarios(self) -> frozenset[str]:
-        """Scenarios that are due for repetition now."""
+        """Scenarios that are recommended now because a skill is due."""
         return frozenset(
             recommendation.scenario
             for recommendation in self.recommendations
@@ -36,7 +36,7 @@ class LearnerProgress(Struct, frozen=True):
 
 
 def list_practiced_runs(rows: Iterable[ResultRow]) -> list[PracticedRun]:
-    """Return the runs that give evidence for skills: scored, in a known mode, without rewinding."""
+    """Return the runs that are evidence of skills: scored, in a known mode, not rewound."""
     known_modes = {mode.value for mode in DrillMode}
     return [
         PracticedRun(
@@ -68,7 +68,7 @@ def compute_progress(
 
 
 def as_json(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> dict[str, object]:
-    """Return the progress in plain types. *titles*: titles of scenarios by name."""
+    """Return the progress as JSON types. *titles*: scenario -> title."""
     return {
         "at": learner_progress.computed_at.isoformat(timespec="seconds"),
         "calibration": learner_progress.calibration,
@@ -110,7 +110,10 @@ def as_json(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> dic
 
 
 def format_lines(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> list[str]:
-    """Return the progress as text: skills as bars, then the recommendations."""
+    """Return the progress as text lines: skills as bars, then the recommendations.
+
+    *titles*: scenario -> title.
+    """
     width = max(len(standing.skill.title) for standing in learner_progress.skills)
     lines = []
     for standing in learner_progress.skills:

@@ -1,4 +1,4 @@
-"""Picture of a world for one role of a team: only what the sights of the role show."""
+"""Topology picture for one role of a team, reduced to the facts that the role can see."""
 
 from typing import Final
 

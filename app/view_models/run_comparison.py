@@ -1,4 +1,4 @@
-"""Comparison of two finished runs from their reports: results and actions, without Qt."""
+"""Comparison of two finished runs from their reports: figures, score items and actions, without Qt."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -16,7 +16,7 @@ BETTER, WORSE = "better", "worse"
 
 
 class ComparisonRow(Struct, frozen=True):
-    """Figure of both runs; *difference* is right minus left."""
+    """Figure of both runs. *difference* is right minus left."""
 
     figure: str
     """Name of the compared figure."""
@@ -25,7 +25,7 @@ class ComparisonRow(Struct, frozen=True):
     right: str
     difference: str = ""
     verdict: str = ""
-    """BETTER or WORSE: comparison of the right run with the left one; empty if equal."""
+    """BETTER or WORSE, as a judgment of the right run; empty if the runs are equal."""
 
     @property
     def is_equal(self) -> bool:
@@ -34,11 +34,11 @@ class ComparisonRow(Struct, frozen=True):
 
 
 class ComparedAction(Struct, frozen=True):
-    """Action at one time, in one run or in both."""
+    """Actions at one time, in one run or in both."""
 
     t_s: float
     left: str
-    """Action in the first run at this time; empty if none."""
+    """Action in the first run at this time; empty if there is none."""
     right: str
 
 
@@ -48,7 +48,7 @@ class _Figure(Struct, frozen=True):
     """Function that reads the figure from a report."""
     write: Callable[[float], str]
     more_is_better: bool | None = False
-    """True if a higher value is better; None means neither is better."""
+    """True if a higher value is better; None if neither is better."""
 
 
 def _create_sum_reader(name: str) -> Callable[[Report], float]:
@@ -99,7 +99,7 @@ FIGURES: Final = (
         more_is_better=None,
     ),
 )
-"""Figures that are compared for any two runs. `tr` translates their names."""
+"""Figures that are compared for any two runs. `tr` translates the names."""
 
 
 def list_figures(left_report: Report, right_report: Report) -> list[ComparisonRow]:
@@ -132,7 +132,7 @@ def _compare_figure(figure: _Figure, left_report: Report, right_report: Report) 
 
 
 def list_score_items(left_report: Report, right_report: Report) -> list[ComparisonRow]:
-    """Return every score item of either run, in the order of the left one."""
+    """Return every score item that either run has, in the order of the left run."""
     items = [
         {item["name"]: item for item in report["score"]["items"]} for report in (left_report, right_report)
     ]
@@ -183,7 +183,7 @@ def _format_difference(
 
 
 def list_compared_actions(left_report: Report, right_report: Report) -> list[ComparedAction]:
-    """Return the actions of both runs in order of time. Actions at the same time share a row."""
+    """Return the actions of both runs in order of time. Simultaneous actions share a row."""
     actions_by_time: dict[tuple[float, int], list[str]] = {}
     for index, report in enumerate((left_report, right_report)):
         counts_by_time: dict[float, int] = {}
@@ -201,7 +201,7 @@ def _list_actions(report: Report) -> Iterator[tuple[float, str]]:
 
 
 def format_remark(left_report: Report, right_report: Report) -> str:
-    """Return the remark to read before the comparison; empty if there is none."""
+    """Return a remark to read before the comparison; empty if there is none."""
     if left_report["scenario"] != right_report["scenario"]:
         return tr("Two different drills: only common figures are compared.")
     if left_report["seed"] != right_report["seed"]:

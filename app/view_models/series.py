@@ -1,4 +1,4 @@
-"""Counters over time, cut and thinned for charts: plain arrays, without Qt."""
+"""Counters over time as arrays, cut to a time window and reduced to the resolution of a chart, without Qt."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -12,28 +12,28 @@ from engine.flow import COUNTERS, NOWHERE, Array, Samples, StreamNumbers
 _NICE = (1.0, 2.0, 5.0)
 """Factors of bin widths.
 
-Each width is one of them times a power of ten, so that bins stay in place while the window moves.
+A bin width is one of the factors times a power of ten, so that bins do not move while the window moves.
 """
 TIME_STEPS_S: Final = (
     1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400,
 )  # fmt: skip
 PIXELS_PER_TIME: Final = 70
-"""Minimum width of a time label in pixels."""
+"""Minimum distance between two time labels in pixels."""
 
 
 ALL_DATABASES = "*"
-"""Name that stands for all databases. No database can have this name without brackets."""
+"""Name that stands for all databases. It is not a valid database name without brackets."""
 HIGHEST = frozenset({"commit_delay_ms", "response_s", "principal_cpu_percent", "mirror_cpu_percent"})
-"""Counters that are combined by their maximum over many databases; all others are summed."""
+"""Counters whose value for many databases is the maximum. The values of all other counters are added up."""
 QUEUES = [COUNTERS.index("send_queue_kb"), COUNTERS.index("redo_queue_kb")]
 Streams = Mapping[int, Sequence[int]]
-"""Streams of each log, by number."""
+"""Number of a log -> numbers of its streams."""
 NO_STREAMS: Final[Streams] = {}
 ADDED = np.array([name not in HIGHEST for name in COUNTERS])
 
 
 class SeriesSummary(Struct, frozen=True):
-    """Counter over a span of time."""
+    """Statistics of a counter over a time range."""
 
     last: float
     mean: float
@@ -42,9 +42,9 @@ class SeriesSummary(Struct, frozen=True):
 
 
 class Columns:
-    """Counters of several logs over a run. It is a copy because samples are compressed.
+    """Uncompressed copy of the samples of a run: one log per entry, with the values of all counters.
 
-    It may change to another run or another moment; common entries are not read again.
+    After a switch to another run or snapshot, entries that both have in common are not read again.
     """
 
     def __init__(self) -> None:
@@ -56,18 +56,18 @@ class Columns:
 
     @property
     def sources(self) -> Array:
-        """Log number of each entry; negative for none."""
+        """Log number of each entry; negative if there is no log."""
         return self._sources[: self.count]
 
     @property
     def values(self) -> Array:
-        """values[entry, counter]; 0 without a log."""
+        """Array of values[entry, counter]; 0 if there is no log."""
         return self._values[: self.count]
 
     def count_known_samples(self, samples: Samples, count: int) -> int:
-        """Return the number of known entries among the first *count* entries of *samples*.
+        """Set *samples* as the source, and return how many of its first *count* entries are already known.
 
-        `add` appends the unknown entries.
+        `add` appends the other entries.
         """
         if self.samples is None or samples is not self.samples:
             self.count = (
@@ -78,7 +78,10 @@ class Columns:
         return self.count
 
     def add(self, number_pairs: Sequence[StreamNumbers], streams: Streams = NO_STREAMS) -> None:
-        """Add entries for the logs and streams in *number_pairs*; a queue is the longest among the log's *streams*."""
+        """Append entries for the (log, stream) pairs in *number_pairs*.
+
+        If a log has several streams, the longest queue counts.
+        """
         assert self.samples is not None, "agree comes first"
         first, count = self.count, self.count + len(number_pairs)
         self._make_room(count)
@@ -88,7 +91,7 @@ class Columns:
     def _read(
         self, start_index: int, number_pairs: Sequence[StreamNumbers], streams: Streams
     ) -> tuple[Array, Array]:
-        """Return sources and values of the entries since *start_index*."""
+        """Return the log numbers and the values of the entries from *start_index* on."""
         assert self.samples is not None, "agree comes first"
         sources, numbers = _stack_numbers(number_pairs)
         values: Array = self.samples.read_entries(start_index, sources, numbers)
@@ -105,7 +108,10 @@ class Columns:
     def add_together(
         self, places_by_database: Sequence[Sequence[StreamNumbers]], streams: Streams = NO_STREAMS
     ) -> None:
-        """Add entries of many databases, one sequence per database, combined as sums or maxima."""
+        """Append entries of many databases, combined as sums or maxima.
+
+        Each database has one sequence of pairs.
+        """
         assert self.samples is not None, "agree comes first"
         entries = len(places_by_database[0]) if places_by_database else 0
         first, count = self.count, self.count + entries
@@ -127,7 +133,7 @@ class Columns:
 
 
 def _stack_numbers(number_pairs: Sequence[StreamNumbers]) -> Array:
-    """Return sources and streams of *number_pairs* as two rows."""
+    """Return an array with two rows: the log numbers and the stream numbers of *number_pairs*."""
     numbers: Array = np.array(number_pairs, dtype=np.int64).reshape(-1, 2).T
     return numbers
 
@@ -139,9 +145,9 @@ def _list_stream_numbers(
 
 
 class CounterHistory:
-    """Counters of one database over the run, always from the log of the principal at that time.
+    """Counters of one database over the run. At each time, they come from the log of the current principal.
 
-    For ALL_DATABASES the counters are sums. Times and shares are maxima, because their sums have no meaning.
+    For ALL_DATABASES, counters are added up. Times and shares are maxima, because their sums have no meaning.
     """
 
     def __init__(self) -> None:
@@ -155,11 +161,11 @@ class CounterHistory:
         database: str,
         streams: Streams = NO_STREAMS,
     ) -> bool:
-        """Add the new entries of *samples*, and return True if there are any.
+        """Read the new entries of *samples*, and return whether anything has changed.
 
-        *logs*: log and stream of each database per sample. *streams*: streams of each log; with several
-        secondaries, the longest queue counts. After a change of run, moment or database only different
-        entries are read again.
+        *logs*: for each sample, database -> log and stream. *streams*: streams of each log; with several
+        secondaries, the longest queue counts. After a change of run, snapshot or database, only entries that
+        differ are read again.
         """
         if database != self._database:
             self._database, self._columns = database, Columns()
@@ -175,13 +181,14 @@ class CounterHistory:
 
     @property
     def end_s(self) -> float:
-        """Time of the last sample; 0 without samples."""
+        """Time of the last sample; 0 if there are no samples."""
         return float(self._ticks[-1]) / TICKS_PER_S if self._columns.count else 0.0
 
     def get_window(self, counter: str, from_s: float, to_s: float, bins: int) -> tuple[Array, Array]:
-        """Return times and values from *from_s* to *to_s* and one sample beyond each end, in at most *bins* bins.
+        """Return times and values from *from_s* to *to_s*, reduced to at most *bins* bins.
 
-        Each bin keeps its lowest and highest value, so that no spike is lost. NaN where nothing ran.
+        One sample beyond each end is included. A bin keeps its lowest and highest value, so that no spike is
+        lost. The value is NaN where no instance ran.
         """
         first = max(0, int(np.searchsorted(self._ticks, from_s * TICKS_PER_S)) - 1)
         last = min(
@@ -192,14 +199,17 @@ class CounterHistory:
         return find_peaks(t_s, self._get_values(counter, first, last), width)
 
     def get_samples(self, counter: str, from_s: float, to_s: float) -> tuple[Array, Array]:
-        """Return every time and value from *from_s* to *to_s*; NaN where no instance ran."""
+        """Return all times and values from *from_s* to *to_s*. The value is NaN where no instance ran."""
         first, last = self._find_index_range(from_s, to_s)
         return self._ticks[first:last] / TICKS_PER_S, self._get_values(counter, first, last)
 
     def iterate_rows(
         self, counters: Sequence[str], from_s: float, to_s: float
     ) -> Iterator[tuple[float, *tuple[float | None, ...]]]:
-        """Yield the time and the value of each counter, sample by sample; None where no instance ran."""
+        """Yield the time and the value of each counter for each sample.
+
+        The value is None where no instance ran.
+        """
         columns = [self.get_samples(counter, from_s, to_s)[1] for counter in counters]
         first, last = self._find_index_range(from_s, to_s)
         for index, tick in enumerate(self._ticks[first:last]):
@@ -211,7 +221,7 @@ class CounterHistory:
         return first, int(np.searchsorted(self._ticks, to_s * TICKS_PER_S + 0.5, side="right"))
 
     def find_value(self, counter: str, t_s: float) -> float | None:
-        """Return the last value up to *t_s*; None before the first sample, and while no instance ran."""
+        """Return the last value at or before *t_s*; None before the first sample, and while no instance ran."""
         index = int(np.searchsorted(self._ticks, t_s * TICKS_PER_S + 0.5, side="right")) - 1
         if index < 0:
             return None
@@ -219,7 +229,7 @@ class CounterHistory:
         return None if np.isnan(value) else value
 
     def summarize(self, counter: str, from_s: float, to_s: float) -> SeriesSummary | None:
-        """Return last, mean, lowest and highest value of that time range; None without samples."""
+        """Return last, mean, lowest and highest value in a time range; None if it has no values."""
         first = int(np.searchsorted(self._ticks, from_s * TICKS_PER_S))
         last = int(np.searchsorted(self._ticks, to_s * TICKS_PER_S + 0.5, side="right"))
         values = self._get_values(counter, first, last)
@@ -242,7 +252,7 @@ class CounterHistory:
 
 
 def choose_bin_width(minimum: float) -> float:
-    """Return the smallest of 1, 2, 5 times a power of ten that is at least *minimum*."""
+    """Return the smallest product of 1, 2 or 5 and a power of ten that is at least *minimum*."""
     if minimum <= 0.0:
         return 0.0
     power = 10.0 ** np.floor(np.log10(minimum))
@@ -250,7 +260,7 @@ def choose_bin_width(minimum: float) -> float:
 
 
 def choose_time_step_s(span_s: float, pixels: float) -> float:
-    """Return the distance between two labels of a time axis."""
+    """Return the seconds between two labels of a time axis that is *pixels* wide and shows *span_s*."""
     step_min = span_s * PIXELS_PER_TIME / max(pixels, 1.0)
     return next(
         (step for step in TIME_STEPS_S if step >= step_min),
@@ -259,7 +269,10 @@ def choose_time_step_s(span_s: float, pixels: float) -> float:
 
 
 def find_peaks(x: Array, y: Array, width: float) -> tuple[Array, Array]:
-    """Return the lowest and highest *y* of each bin of *width*, or the unchanged data if that has no more points."""
+    """Return the lowest and highest *y* of each bin of *width*.
+
+    Data with at most as many points are unchanged.
+    """
     if width <= 0.0 or len(x) < 3:
         return x, y
     bins = np.floor(x / width + 1e-9)
@@ -274,15 +287,20 @@ def find_peaks(x: Array, y: Array, width: float) -> tuple[Array, Array]:
 
 
 PACE_S: Final = 10.0
-"""Time over which the rate is measured. Assumed: long enough to smooth bursts, short enough to follow."""
+"""Time range from which the rate of change is measured. Assumed: long enough to smooth bursts, short enough
+to follow changes.
+"""
 SAMPLES_MIN: Final = 3
-"""Minimum number of samples for a rate."""
+"""Minimum number of samples to compute a rate."""
 ESTIMATE_RATE_MIN_KB_PER_S: Final = 1.0
-"""Lowest rate for an estimate; below it the estimate would be days. Assumed."""
+"""Lowest rate at which a time is estimated. Below this rate, the estimate would be days. Assumed."""
 
 
 def compute_slope_kb_per_s(t_s: Array, kb: Array) -> float | None:
-    """Return the slope of the least-squares line through the samples; None with too few samples or gaps."""
+    """Return the slope of the least-squares line through the samples.
+
+    The result is None if samples are too few or have gaps.
+    """
     if len(t_s) < SAMPLES_MIN or np.isnan(kb).any():
         return None
     centered = t_s - t_s.mean()
@@ -290,7 +308,7 @@ def compute_slope_kb_per_s(t_s: Array, kb: Array) -> float | None:
 
 
 def estimate_s_until_empty(t_s: Array, kb: Array) -> float | None:
-    """Return the estimated seconds until a queue is empty; 0 for an empty queue, None if the queue does not shrink."""
+    """Return the estimated seconds until a queue is empty: 0 if it is empty, None if it does not shrink."""
     pace = compute_slope_kb_per_s(t_s, kb)
     if pace is None:
         return None
@@ -300,7 +318,10 @@ def estimate_s_until_empty(t_s: Array, kb: Array) -> float | None:
 
 
 def estimate_s_until_full(t_s: Array, kb: Array, room_kb: float) -> float | None:
-    """Return the estimated seconds until *room_kb* are used; 0 if they are used, None if the value does not grow."""
+    """Return the estimated seconds until *room_kb* are used.
+
+    The result is 0 if they are already used, and None if the value does not grow.
+    """
     pace = compute_slope_kb_per_s(t_s, kb)
     if pace is None:
         return None

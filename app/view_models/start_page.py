@@ -1,4 +1,7 @@
-"""The start page as plain data: filters and search, learning paths with progress, the recommended drill. Without Qt."""
+"""Contents of the start page: filters, search, learning paths with progress, and the recommended drill.
+
+No Qt.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
 
 PASS_POINTS: Final = 60.0
-"""Pass mark of a drill (app/learning/memory.py, RATINGS)."""
+"""Points that pass a drill, the same limit as RATINGS in app/learning/memory.py."""
 
 SHORT_LABELS: Final = {
     "mirroring": mark("Mirroring"),
@@ -34,11 +37,11 @@ SHORT_LABELS: Final = {
     "restore": mark("Restore"),
     "team": mark("Team"),
 }
-"""Short label of a drill's technology, for a card."""
+"""Technology of a drill -> short label for a card."""
 
 
 class ResultLabel(NamedTuple):
-    """Learner's result of a drill as a short label."""
+    """Short label for the learner's result of a drill."""
 
     text: str
     tone: str
@@ -46,7 +49,7 @@ class ResultLabel(NamedTuple):
 
 
 class CardResults(TypedDict, total=False):
-    """Fields of a card that describe the learner's runs."""
+    """Fields of a drill card that depend on the learner's runs."""
 
     best: float | None
     last: float | None
@@ -61,21 +64,21 @@ class DrillCard(ScenarioSummary):
     """Scenario with the learner's results."""
 
     best: float | None = None
-    """Best score so far; None if no run without rewinding is finished."""
+    """Best score so far; None before the first finished run without a rewind."""
     last: float | None = None
-    """Score of the last run."""
+    """Score of the last finished run; None if there is none."""
     tries: int = 0
     """Number of finished runs."""
     due: bool = False
     """True if a skill of the drill is due now."""
     begun: bool = False
-    """True if a run was begun, finished or not."""
+    """True if a run was started, finished or not."""
     known: bool = False
-    """True if the learner's results have been read."""
+    """True if the learner's results have been loaded."""
 
     @classmethod
     def from_summary(cls, summary: ScenarioSummary, **results: Unpack[CardResults]) -> DrillCard:
-        """Return the card of a scenario; *results*: the fields that describe the learner's runs."""
+        """Build the card of a scenario. *results*: the fields that depend on the learner's runs."""
         return cls(**{field.name: getattr(summary, field.name) for field in fields(summary)}, **results)
 
     @property
@@ -85,12 +88,12 @@ class DrillCard(ScenarioSummary):
 
     @property
     def failed(self) -> bool:
-        """True if the last run missed the pass mark, and no earlier run reached it."""
+        """True if the last run did not pass, and no earlier run did."""
         return self.scored and self.last is not None and not self.passed
 
     @property
     def path_order(self) -> tuple[int, int, int, str]:
-        """Sort key: path and place in it. The user's own drills follow, by level and title."""
+        """Sort key: learning path and position in it. The user's own drills come last, by level and title."""
         position = get_position_in_path(self.name) if self.shipped else 1_000
         return (
             list(load_learning_paths()).index(self.technology),
@@ -101,12 +104,12 @@ class DrillCard(ScenarioSummary):
 
     @property
     def facts(self) -> str:
-        """Technology, version, minutes and difficulty, with the origin of drills from other authors."""
+        """Technology, version, minutes and difficulty; for drills from other authors, also their origin."""
         return self._format_facts(f"SQL {self.version}" if self.version else "")
 
     @property
     def short_facts(self) -> str:
-        """Facts without the version, for narrow cards."""
+        """The same facts without the version, for narrow cards."""
         return self._format_facts("")
 
     def _format_facts(self, version: str) -> str:
@@ -135,7 +138,7 @@ class DrillCard(ScenarioSummary):
 
     @cached_property
     def search_text(self) -> str:
-        """Text for the search, in lowercase: names in English and as shown, and the texts of the drill."""
+        """Lowercase text for the search: English and translated names, and the texts of the drill."""
         path = load_learning_paths()[self.technology].title
         titles = [skills.get_skill_title(key) for key in self.skills]
         words = (
@@ -151,7 +154,7 @@ class DrillCard(ScenarioSummary):
 
 
 def get_level_title(level: str) -> str:
-    """Return the difficulty in the wording of menus and cards."""
+    """Return the name of a difficulty in menus and on cards."""
     words = tr(level)
     return words[:1].upper() + words[1:]
 
@@ -163,25 +166,25 @@ ORDERS: Final[tuple[tuple[str, Callable[[DrillCard], tuple[object, ...]]], ...]]
     (mark("Weakest first"), lambda card: (card.best is None, card.best or 0.0, card.title)),
     (mark("By title"), lambda card: (card.title.lower(),)),
 )
-"""Title and sort key of each order of the drills."""
+"""(title, sort key function) of each order of the drills."""
 
 
 FIRST_DRILL: Final = "automatic-failover"
-"""Recommended drill until the first run is finished."""
+"""Drill that is recommended until the first run is finished."""
 
 STEM_MIN: Final = 4
-"""Minimum letters of a word without its ending."""
+"""Minimum letters that remain of a word after its ending is removed."""
 
 DURATIONS: Final = (
     (mark("Up to 6 min"), 0, 6),
     (mark("7 to 10 min"), 7, 10),
     (mark("Over 10 min"), 11, 10_000),
 )
-"""Title, shortest and longest minutes of each choice of the duration filter."""
+"""(title, minimum minutes, maximum minutes) of each choice of the duration filter."""
 
 
 class Filters(Struct, frozen=True):
-    """Chosen filters of the start page; None means any."""
+    """Selected filters of the start page. None means no filter."""
 
     technology: str | None = None
     version: str | None = None
@@ -194,7 +197,7 @@ class Filters(Struct, frozen=True):
     """Index into ORDERS."""
 
     def is_match(self, card: DrillCard) -> bool:
-        """Return whether *card* matches every filter; `filter_cards` does the search."""
+        """Return whether *card* matches every filter. The search is not checked; `filter_cards` applies it."""
         _, duration_min, greatest = DURATIONS[self.duration] if self.duration is not None else ("", 0, 10_000)
         return (
             self.technology in (None, card.technology)
@@ -206,7 +209,7 @@ class Filters(Struct, frozen=True):
 
 
 def stem_word(term: str) -> str:
-    """Return an English word without its ending, so that "stopped" and "commits" find "stop" and "commit"."""
+    """Return an English word without its ending, so that "stopped" finds "stop" and "commits" finds "commit"."""
     for ending in ("ing", "ed", "es", "s"):
         start = term.removesuffix(ending)
         if term.isascii() and term.isalpha() and start != term and len(start) >= STEM_MIN:
@@ -217,9 +220,11 @@ def stem_word(term: str) -> str:
 FILL_WORDS: Final = frozenset(
     ("a", "an", "and", "are", "at", "by", "for", "in", "is", "my", "of", "on", "the", "to")
 )
-"""Words of a search that select nothing."""
+"""Words that a search ignores."""
 SHORT_WORD: Final = 3
-"""Letters up to which a word matches only whole words; a longer one also matches their beginning."""
+"""Maximum letters of a search word that matches only whole words. Longer search words also match the
+beginning of words.
+"""
 SYNONYMS: Final = tuple(
     tuple(group.split())
     for group in (
@@ -232,7 +237,7 @@ SYNONYMS: Final = tuple(
         "crash power outage",
     )
 )
-"""Beginnings of words for the same symptom. Ours."""
+"""Groups of word beginnings that describe the same symptom. Our choice."""
 WAIT_TYPES: Final = {
     "hadr_sync_commit": "commit wait synchronous secondary",
     "dbmirror_dbm_event": "commit mirror safety full",
@@ -242,7 +247,7 @@ WAIT_TYPES: Final = {
 
 
 class SearchWord:
-    """Word of a search, in the cases in which it matches a text."""
+    """Word of a search, with the patterns that find it and its synonyms in a text."""
 
     def __init__(self, term: str) -> None:
         beginning = stem_word(term)
@@ -251,7 +256,7 @@ class SearchWord:
         self._similar = _compile([beginning, *chain.from_iterable(others)])
 
     def rank(self, card: DrillCard) -> int:
-        """Return how well *card* matches: in its title, its summary or its other texts; 0 means not at all."""
+        """Return how well *card* matches: by title, by summary or by other texts; 0 means no match."""
         texts = (card.title.lower(), card.summary.lower(), card.search_text)
         for text_rank, text in enumerate(texts):
             if self._exact.search(text):
@@ -268,15 +273,17 @@ def _compile(beginnings: Iterable[str]) -> re.Pattern[str]:
 
 @lru_cache(maxsize=8)
 def _read_search(search: str) -> tuple[SearchWord, ...]:
-    """Return the words that select drills; only fill words: all words."""
+    """Return the words of *search* without fill words; all words if there are only fill words."""
     terms = [word for term in search.lower().split() for word in WAIT_TYPES.get(term, term).split()]
     return tuple(map(SearchWord, [term for term in terms if term not in FILL_WORDS] or terms))
 
 
 def filter_cards(cards: Sequence[DrillCard], filters: Filters) -> list[DrillCard]:
-    """Return the matching cards in the selected order; a search lists matches in titles and summaries first.
+    """Return the matching cards in the selected order.
 
-    If no card matches all words of the search, return those with the most matches.
+    In a search, matches in titles and summaries come first.
+
+    If no card matches all words of the search, return the cards that match the most words.
     """
     matching = sorted(filter(filters.is_match, cards), key=ORDERS[filters.order][1])
     words = _read_search(filters.search)
@@ -292,7 +299,7 @@ def filter_cards(cards: Sequence[DrillCard], filters: Filters) -> list[DrillCard
 
 
 def has_all_words(card: DrillCard, search: str) -> bool:
-    """Return whether *card* has every word of the search, not only most of them."""
+    """Return whether *card* contains every word of the search."""
     return all(word.rank(card) for word in _read_search(search))
 
 
@@ -302,13 +309,13 @@ def list_versions(cards: Sequence[DrillCard]) -> list[str]:
 
 
 class PathProgress(Struct, frozen=True):
-    """Learning path with the learner's progress. Free play does not count."""
+    """Learning path with the learner's progress. Runs in free play do not count."""
 
     path: LearningPath
     passed: int
     total: int
     next_card: DrillCard | None
-    """First drill of the path that is not passed; None if all are passed."""
+    """First drill of the path that the learner has not passed; None if all are passed."""
 
 
 def list_path_progress(cards: Sequence[DrillCard]) -> list[PathProgress]:
@@ -331,14 +338,14 @@ def list_path_progress(cards: Sequence[DrillCard]) -> list[PathProgress]:
 
 
 class NextDrill(Struct, frozen=True):
-    """Next drill, with the reason in one line."""
+    """Recommended next drill, with the reason in one line."""
 
     card: DrillCard
     reason: str
 
 
 def recommend(cards: Sequence[DrillCard], progress: LearnerProgress) -> NextDrill | None:
-    """Choose the next drill: a due skill, then the last failure, then the next drill of the current path."""
+    """Return the next drill for a due skill; otherwise the last failed drill, or the next drill of the path."""
     by_name = {card.name: card for card in cards if card.scored}
     newest_first = sorted(
         progress.records.items(), key=lambda item: item[1].latest_run.finished_at, reverse=True
@@ -406,3 +413,4 @@ class InterruptedRun(Struct, frozen=True):
     time_text: str
     """Time of the interruption, as text."""
     problem: str | None
+    """Reason why the run cannot be continued, as a sentence; None if it can be continued."""

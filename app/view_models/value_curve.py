@@ -1,4 +1,4 @@
-"""Cost of the actions and waits of a run, for display and export, without Qt."""
+"""Regret of the actions and waits of a run, as texts for display and export, without Qt."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import chain
@@ -17,6 +17,7 @@ from engine.inputs import Input
 from engine.model import Tick, to_ticks
 
 LOSSES: Final = {name: points for points, name in LABELS}
+"""Label of a loss -> minimum lost points."""
 NOTED: Final = LOSSES["good"]
 """Lowest loss that is shown, in points."""
 
@@ -28,7 +29,7 @@ TONES: Final = {
     "mistake": (mark("mistake"), "warn"),
     "blunder": (mark("blunder"), "bad"),
 }
-"""Name and tone of an action or a wait."""
+"""Label of an action or wait -> name and tone."""
 
 LINE_LENGTH_MAX: Final = 220
 """Maximum characters of an action that are shown."""
@@ -37,11 +38,11 @@ INFO_MAX: Final = 10
 """Highest severity of a message that is not an error."""
 
 LEVELS: Final = (0, 25, 50, 75, 100)
-"""Points at which the curve has a level line."""
+"""Points at which the drawing of the curve has a horizontal line."""
 
 
 def format_points(points: float) -> str:
-    """Format points with one decimal if needed."""
+    """Format points, with one decimal only if needed."""
     return formatting.format_plain_number(round(points, 1))
 
 
@@ -49,7 +50,7 @@ def format_points(points: float) -> str:
 
 
 def list_legend_entries() -> tuple[tuple[str, str], ...]:
-    """Return tone and text of each color of the curve; no tone where nothing is lost."""
+    """Return (tone, text) for each color of the curve. The tone is empty where no points are lost."""
     labels = {name: formatting.format_plain_number(points) for points, name in LABELS}
     return (
         ("", tr("no loss")),
@@ -60,7 +61,7 @@ def list_legend_entries() -> tuple[tuple[str, str], ...]:
 
 
 def merge_waits(moves: Sequence[RunSegment]) -> list[RunSegment]:
-    """Return the segments with consecutive waits of small losses merged into one."""
+    """Return the segments, with consecutive waits of small losses merged into one segment."""
     segments: list[RunSegment] = []
     for move in moves:
         before = segments[-1] if segments else None
@@ -83,7 +84,7 @@ def find_stops(account: RegretAnalysis) -> list[RunSegment]:
 
 
 def list_slopes(account: RegretAnalysis) -> Iterator[tuple[str, list[tuple[Tick, float]]]]:
-    """Yield tone and points of each falling part of the curve."""
+    """Yield (tone, points) for each falling part of the curve."""
     waits = [move for move in account.moves if move.line == WAITING]
     for stop in find_stops(account):
         if stop.regret >= NOTED:
@@ -93,12 +94,12 @@ def list_slopes(account: RegretAnalysis) -> Iterator[tuple[str, list[tuple[Tick,
 
 
 def get_end_tick(account: RegretAnalysis) -> Tick:
-    """Return the end of the curve, which is always after its start."""
+    """Return the end of the curve. It is always later than the start, even for an empty run."""
     return max((tick for tick, _ in account.curve), default=1) or 1
 
 
 def describe_curve(account: RegretAnalysis) -> str:
-    """Return a text for screen readers: the start of the curve and each change."""
+    """Return a text for screen readers: the start value of the curve and each change."""
     text = tr("{moment}: {points} points")
     falls = [point for n, point in enumerate(account.curve) if not n or point[1] != account.curve[n - 1][1]]
     return "; ".join(
@@ -107,7 +108,7 @@ def describe_curve(account: RegretAnalysis) -> str:
 
 
 def explain_curve() -> str:
-    """Return the explanation of the curve."""
+    """Return a text that explains the curve."""
     return tr(
         "The line shows the best score that was still possible at each time, according to your "
         "run, the reference solution and a search. Drops mark points that you can no longer win: "
@@ -117,12 +118,12 @@ def explain_curve() -> str:
 
 
 def format_uncertainty() -> str:
-    """Return the sentence about the uncertainty of any curve."""
+    """Return a sentence about the uncertainty of every curve."""
     return tr("A better continuation may exist.")
 
 
 def format_certainty(account: RegretAnalysis) -> str:
-    """Return a sentence about whether more points were possible than the curve shows."""
+    """Return a sentence that says whether more points could have been possible than the curve shows."""
     doubt = account.doubt
     if doubt is None:
         return tr("Proven: no higher score than shown was possible at any time.")
@@ -149,7 +150,7 @@ def format_accuracy(account: RegretAnalysis) -> str:
 
 
 def format_cost(move: RunSegment) -> str:
-    """Return the name of the segment and the points that it lost."""
+    """Return the label of the segment and the points that it lost."""
     called = tr(TONES[move.label][0])
     return f"{called}, −{format_points(move.regret)}" if move.regret >= NOTED else called
 
@@ -178,7 +179,7 @@ def format_move(
 
 
 def list_refused(report: Report) -> frozenset[tuple[Tick, str]]:
-    """List time and line of the batches that a server refused: they ended with an error and without a result."""
+    """Return (tick, line) of the batches that a server refused: those with an error and without a result."""
     return frozenset(
         (to_ticks(row["t_s"]), Input(0, "sql", (row["window"], row["batch"])).line_without_time)
         for row in report.get("sql") or ()
@@ -188,12 +189,12 @@ def list_refused(report: Report) -> frozenset[tuple[Tick, str]]:
 
 
 def is_last_chance(move: RunSegment, chance: LastChance) -> bool:
-    """Return whether the best continuation from *move* was the last chance."""
+    """Return whether *move* is the point at which the run lost its last chance to reach all goals."""
     return (move.tick, move.line, move.best) == (chance.tick, chance.line, chance.remaining_actions)
 
 
 def format_point_of_no_return(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
-    """Return the latest time to reach all goals, and the action that used or ended the last chance."""
+    """Return a sentence with the point of no return, and the action or the missed first step that caused it."""
     text = tr("Point of no return: {moment}. After it, the goals were out of reach. Your action: {act}.")
     if chance.line == WAITING:
         text = tr("Point of no return: {moment}. After it, the goals were out of reach. Last chance: {act}.")
@@ -201,7 +202,7 @@ def format_point_of_no_return(chance: LastChance, choices_by_question: Mapping[s
 
 
 def format_last_chance(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
-    """Return the first step of the last chance, or the action that lost it."""
+    """Return the missed first step of the last chance, or the action that ended the chance."""
     return (
         format_first_step(chance, choices_by_question)
         if chance.line == WAITING
@@ -210,7 +211,7 @@ def format_last_chance(chance: LastChance, choices_by_question: Mapping[str, Seq
 
 
 def format_missed_goals(chance: LastChance) -> str:
-    """Return the reason why no chance remained: the missed goals."""
+    """Return a sentence with the goals that were no longer reachable after the last chance."""
     goals = ", ".join(
         f"“{goal}”"
         if last_tick is None
@@ -225,7 +226,7 @@ def format_missed_goals(chance: LastChance) -> str:
 
 
 def format_first_step(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
-    """Return the first step of the last chance, or that nothing more was needed."""
+    """Return the first step of the last chance, or a text that nothing more was needed."""
     return (
         format_input(chance.remaining_actions[0], choices_by_question)
         if chance.remaining_actions
@@ -234,10 +235,10 @@ def format_first_step(chance: LastChance, choices_by_question: Mapping[str, Sequ
 
 
 def format_input(input_: Input, choices_by_question: Mapping[str, Sequence[str]]) -> str:
-    """Describe an input for people."""
+    """Return a readable description of an input."""
     return format_line(input_.line_without_time, choices_by_question)
 
 
 def format_line(line: str, choices_by_question: Mapping[str, Sequence[str]]) -> str:
-    """Describe an input line for people."""
+    """Return a readable description of an input line."""
     return shorten_line(describe_input(line, choices_by_question), LINE_LENGTH_MAX)

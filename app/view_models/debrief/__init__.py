@@ -1,1 +1,4 @@
-"""The debrief as plain data, without Qt. Page and exports show the same figures and sentences."""
+"""Contents of the debrief as plain data, without Qt.
+
+The page and the exports show the same figures and sentences.
+"""

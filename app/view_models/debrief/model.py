@@ -1,4 +1,4 @@
-"""Contents of the debrief of one run, as far as they are known, without Qt."""
+"""Contents of the debrief of one run, without Qt. Parts that are still being computed are None."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -46,18 +46,21 @@ GRADES: Final = (
     (60.0, mark("Passed"), "warn"),
     (0.0, mark("Not passed"), "bad"),
 )
-"""Lowest score, name and tone of each grade. The limits are those of `app/learning/memory.py`."""
+"""(lowest score, name, tone) of each grade. `app/learning/memory.py` uses the same limits."""
 
 
 class Grade(Struct, frozen=True):
-    """Name of a grade, and its tone: ok, warn, bad."""
+    """Grade of a score: its name and its tone (ok, warn or bad)."""
 
     text: str
     tone: str
 
 
 class SummaryFigure(Struct, frozen=True):
-    """One row of figures: label, value, tone (empty: none), and whether it details the row above."""
+    """Row of the figures.
+
+    *tone* is empty for a normal value; *detail* is True if the row details the row above.
+    """
 
     key: str
     label: str
@@ -68,11 +71,11 @@ class SummaryFigure(Struct, frozen=True):
 
 
 class SummaryModel(Struct, frozen=True):
-    """Left card of the debrief."""
+    """Contents of the left card of the debrief."""
 
     title: str
     facts: str
-    """Mode, seed, and the end of the run."""
+    """Mode, seed, and the way in which the run ended."""
     score: float | None
     """Score; None if nothing is scored."""
     grade: Grade | None
@@ -80,7 +83,7 @@ class SummaryModel(Struct, frozen=True):
 
     @property
     def passed_well(self) -> bool:
-        """True if the next drill is a better suggestion than another try."""
+        """True if the result is so good that the next drill is a better suggestion than another attempt."""
         return self.grade is not None and self.grade.tone == "ok"
 
 
@@ -95,7 +98,7 @@ ENDED: Final = {
 
 
 def summarize(report: Report, scenario: Scenario | None) -> SummaryModel:
-    """Return the figures of a run from its report. *scenario*: None if this version cannot use it."""
+    """Return the figures of a run from its report. *scenario* is None if this version cannot load it."""
     score = report["score"]
     total = score["total"] if score["scored"] else None
     return SummaryModel(
@@ -108,7 +111,7 @@ def summarize(report: Report, scenario: Scenario | None) -> SummaryModel:
 
 
 def find_grade(total: float, finished: bool) -> Grade:
-    """Return the grade of a score. A run that has not met all goals is not passed."""
+    """Return the grade of a score. A run that did not reach all goals is not passed."""
     text, tone = next(
         (text, tone)
         for points_min, text, tone in GRADES
@@ -118,7 +121,7 @@ def find_grade(total: float, finished: bool) -> Grade:
 
 
 def describe_end(report: Report) -> str:
-    """Return mode, seed, and the end of the run."""
+    """Return mode, seed, and the way in which the run ended."""
     return tr("{mode} · seed {seed} · {ended} at {moment}").format(
         mode=formatting.get_mode_name(report["mode"]),
         seed=report["seed"],
@@ -128,7 +131,7 @@ def describe_end(report: Report) -> str:
 
 
 def describe_result(report: Report) -> str:
-    """Return the end of the run and the goals reached, in a sentence."""
+    """Return a sentence about the end of the run and the reached goals."""
     end = tr(ENDED.get(report.get("ended_by"), ENDED[None]))
     goals = report.get("goals", ())
     met_count = sum(bool(goal["met"]) for goal in goals)
@@ -153,7 +156,7 @@ UNPROTECTED: Final = {
     "fci": mark("No standby node"),
     "mixed": mark("Time unprotected"),
 }
-"""Technology -> label of the time in which no copy could have taken over without loss."""
+"""Technology -> label of the time in which no copy could have taken over without data loss."""
 
 
 def _list_figures(report: Report, scenario: Scenario | None) -> Iterator[SummaryFigure]:
@@ -186,7 +189,7 @@ def _list_figures(report: Report, scenario: Scenario | None) -> Iterator[Summary
 
 
 def _list_downtime_figures(report: Report) -> Iterator[SummaryFigure]:
-    """Yield the downtime of the database, and that of its clients if there are any."""
+    """Yield the downtime of the database and, if there are clients, the downtime of the clients."""
     count = len(report["availability"]["databases"])
     tip = tr("Sum of {n} databases").format(n=count) if count > 1 else ""
     database_s = report["availability"]["downtime_s"]
@@ -218,7 +221,7 @@ def _get_last_service_state(report: Report) -> str:
 
 
 def _list_failover_figures(report: Report) -> Iterator[SummaryFigure]:
-    """Yield the time of the only failover, with the published time if there is a comparable one."""
+    """Yield the duration of the only failover, with the published duration if a comparable one exists."""
     rows: list[Row] = list(report["failovers"])
     if len(rows) != 1 or rows[0]["failover_s"] is None:
         return
@@ -249,7 +252,10 @@ class LessonCard(Struct, frozen=True):
 
 
 def ask_lesson(lesson: RunSegment, number: int, count: int, choices: Asked) -> LessonCard:
-    """Return the card with the question: the position, the action of the run, and its cost."""
+    """Return the card that asks for a better action.
+
+    It shows the position, the action of the run, and its cost.
+    """
     heading = tr("Mistake {number} of {count}, at {moment}: what would you do?").format(
         number=number, count=count, moment=formatting.format_run_time(lesson.tick / TICKS_PER_S)
     )
@@ -262,7 +268,7 @@ def ask_lesson(lesson: RunSegment, number: int, count: int, choices: Asked) -> L
 
 
 def reject_answer(lesson: RunSegment, judgment: Judgment) -> LessonCard:
-    """Return the reason why an answer is not good enough."""
+    """Return the card for an answer that is not good enough, with the reason."""
     if judgment.idle:
         heading = tr("That has no effect here.")
         return LessonCard(heading, "warn", (tr("Try another action."),), (), (HINT, ANSWER, AGAIN, SKIP))
@@ -275,7 +281,7 @@ def reject_answer(lesson: RunSegment, judgment: Judgment) -> LessonCard:
 def judge_answer(
     lesson: RunSegment, judgment: Judgment, has_another: bool, review: Review | None, choices: Asked
 ) -> LessonCard:
-    """Return the value of an answer. *has_another*: another lesson follows."""
+    """Return the card with the value of an answer. *has_another*: True if another lesson follows."""
     if judgment.idle or not is_good_answer(lesson, judgment):
         return reject_answer(lesson, judgment)
     points = formatting.format_plain_number(round(judgment.value, 1))
@@ -284,14 +290,14 @@ def judge_answer(
 
 
 def reveal_answer(lesson: RunSegment, has_another: bool, review: Review | None, choices: Asked) -> LessonCard:
-    """Return the card with the best continuation, for a player who gives no answer."""
+    """Return the card with the best continuation, for a player who gives up."""
     points = formatting.format_plain_number(round(lesson.before, 1))
     heading = tr("Best continuation ({points} points):").format(points=points)
     return _build_reveal(lesson, heading, "info", has_another, review, choices)
 
 
 def find_hint(lesson: RunSegment, choices: Asked) -> str:
-    """Return the target of the first action in the best continuation, without the action itself."""
+    """Return a hint: the target of the first action in the best continuation, without the action itself."""
     first = next((item for item in lesson.best if is_action(item.line_without_time)), None)
     if first is None:
         return tr("Hint: no action is needed here.")
@@ -313,7 +319,10 @@ def _build_reveal(
 
 
 def find_reason(lesson: RunSegment, review: Review | None) -> str:
-    """Return the reference's reason for the same action, or the advice of the rule that the player broke."""
+    """Return the reason for the best action.
+
+    It is the reference solution's reason for this action, or the advice of the rule that the player broke.
+    """
     if review is None:
         return ""
     actions = [item for item in lesson.best if is_action(item.line_without_time)]
@@ -333,18 +342,18 @@ def find_reason(lesson: RunSegment, review: Review | None) -> str:
 
 
 class DebriefModel(Struct, frozen=True):
-    """Contents of a debrief. The report is available first; review and regret analysis follow."""
+    """Contents of a debrief. The report is available at once; review and regret analysis follow later."""
 
     report: Report
     scenario: Scenario | None = None
-    """Scenario; None if this version cannot use it. Then nothing can be retried."""
+    """Scenario of the run; None if this version cannot load it. Then the run cannot be retried."""
     review: Review | None = None
     account: RegretAnalysis | None = None
     lessons: tuple[RunSegment, ...] | None = None
     provisional: bool = False
-    """True if a better account follows."""
+    """True if a more exact regret analysis follows."""
     analyzing: bool = False
-    """True while review or account is being computed."""
+    """True while the review or the regret analysis is being computed."""
     reflection: Reflection | None = None
     next_title: str = ""
     """Title of the suggested next drill; empty if there is none."""
@@ -369,11 +378,11 @@ class DebriefModel(Struct, frozen=True):
         return summarize(self.report, self.scenario)
 
     def build_verdict(self) -> VerdictModel | None:
-        """Return the biggest mistake and the best continuation; None while they are not known."""
+        """Return the biggest mistake and the best continuation; None while they are unknown."""
         return judge_run(self.report, self.review, self.account, self.lessons, self.provisional)
 
     def build_timeline(self) -> RunTimeline:
-        """Return the timeline of the run, with the point of no return if it is known."""
+        """Return the timeline of the run. It contains the point of no return, if already computed."""
         databases = list(self.report["availability"]["databases"])
         clients = list_clients(self.report)
         if self.scenario is None:

@@ -1,4 +1,4 @@
-"""Biggest mistake of a run in one sentence, and the best alternative, without Qt."""
+"""Verdict on a run: its biggest mistake in one sentence, and the best alternative, without Qt."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,12 +24,14 @@ from engine.tables import read_table
 from engine.verbs.lines import parse_line
 
 LETTERS_MAX: Final = 110
-"""Maximum characters of a command in a sentence. The steps below and the Commands tab show all of it."""
+"""Maximum characters of a command in a sentence. The steps and the Commands tab show the complete command."""
 
 STATEMENTS: Final = tuple(
     (row["pattern"], row["text"]) for row in read_table("app.view_models.debrief", "statements.tsv")
 )
-"""Pattern in an uppercase batch -> sentence about it; the last match in the batch counts."""
+"""(pattern of an uppercase batch, sentence about the batch). The last match in the batch determines the
+sentence.
+"""
 
 REMARKS_MADE: Final = {
     "finish": mark("You ended the drill."),
@@ -37,7 +39,7 @@ REMARKS_MADE: Final = {
     "rewind": mark("You rewound the run."),
     "answer": mark("You answered a question: {action}."),
 }
-"""Verb -> sentence, for inputs that do not change the world."""
+"""Verb -> sentence, for verbs that do not change the world."""
 
 
 def describe_action(line: str, choices: Mapping[str, Sequence[str]]) -> str:
@@ -64,21 +66,21 @@ def _describe_statement(input_: Input) -> str:
 
 
 STEPS_MAX: Final = 3
-"""Maximum steps of the best continuation on the first screen."""
+"""Maximum number of steps of the best continuation on the first screen."""
 
 OUTAGES_MAX: Final = 3
-"""Maximum outages with a sentence, if there is no mistake."""
+"""Maximum number of outages that are described if the run has no mistake."""
 
 SELECT_OR_FROM: Final = re.compile(r"(?i)\b(SELECT|FROM)\b")
 COLUMNS_MAX: Final = 12
-"""Longest column list that a step still shows, in characters."""
+"""Maximum characters of a column list that a step shows. Longer lists are replaced with "…"."""
 
 Asked = Mapping[str, Sequence[str]]
 """Question -> its choices."""
 
 
 class Step(Struct, frozen=True):
-    """One step of the best continuation."""
+    """Step of the best continuation."""
 
     time_text: str
     """Time of the step, as text."""
@@ -86,19 +88,19 @@ class Step(Struct, frozen=True):
 
 
 class RetryPoint(Struct, frozen=True):
-    """Point at which the run restarts, and the sentence shown there."""
+    """Time at which the run restarts, and the sentence that is shown there."""
 
     begin_tick: Tick
     notice: str
 
     @property
     def begin_s(self) -> float:
-        """Return the start of the retry in seconds."""
+        """Time in seconds at which the retry begins."""
         return self.begin_tick / TICKS_PER_S
 
 
 class VerdictModel(Struct, frozen=True):
-    """Right card of the debrief."""
+    """Contents of the right card of the debrief."""
 
     lead: str
     tone: str
@@ -107,7 +109,7 @@ class VerdictModel(Struct, frozen=True):
     """Heading of the steps; empty without steps."""
     steps: tuple[Step, ...] = ()
     lines: tuple[str, ...] = ()
-    """Sentences that are shown in place of steps; empty if there are steps."""
+    """Sentences that replace the steps; empty if there are steps."""
     retry: RetryPoint | None = None
     lesson: RunSegment | None = None
     lessons: tuple[RunSegment, ...] = field(default=())
@@ -121,10 +123,10 @@ def judge_run(
     lessons: Sequence[RunSegment] | None = None,
     provisional: bool = False,
 ) -> VerdictModel | None:
-    """Return the main result of the run; None until it is known.
+    """Return the verdict on a run; None until it can be computed.
 
-    *account*: value of the run over time. *lessons*: mistakes with plans at human pace, if they are computed;
-    otherwise those of the account are used.
+    *account*: regret analysis. *lessons*: mistakes with continuations at human pace; if None, those of the
+    regret analysis are used.
     """
     if not report["score"]["scored"]:
         return None if review is None else _build_unscored_verdict(review)
@@ -145,10 +147,15 @@ def ask_choices(report: Report) -> dict[str, list[str]]:
 def describe_lesson(
     lesson: RunSegment, chance: LastChance | None, choices: Asked, lessons: tuple[RunSegment, ...]
 ) -> VerdictModel:
-    """Return the verdict on a run whose biggest mistake is *lesson*."""
+    """Return the verdict on a run whose biggest mistake is *lesson*.
+
+    *chance*: last chance to reach all goals. *lessons*: all mistakes of the run.
+    """
     steps = tuple(describe_step(item, choices) for item in choose_steps(lesson.best, STEPS_MAX))
     heading = tr("Better:") if steps else tr("Better: do nothing more.")
-    if not steps and lesson.line == "finish":  # no step was possible, for example while a question was open
+    if (
+        not steps and lesson.line == "finish"
+    ):  # the player could not act, for example while a question was open
         heading = tr("Better: do not end the drill yet.")
     return VerdictModel(
         tr("Biggest mistake, at {moment}").format(
@@ -165,7 +172,7 @@ def describe_lesson(
 
 
 def describe_mistake(lesson: RunSegment, choices: Asked) -> str:
-    """Return a sentence about the action, or about the missing action."""
+    """Return a sentence about the wrong action, or about the action that is missing."""
     if lesson.line != WAITING:
         return describe_action(lesson.line, choices)
     start, end = (formatting.format_run_time(tick / TICKS_PER_S) for tick in (lesson.tick, lesson.until))
@@ -173,7 +180,7 @@ def describe_mistake(lesson: RunSegment, choices: Asked) -> str:
 
 
 def describe_cost(lesson: RunSegment, chance: LastChance | None) -> str:
-    """Return the cost: goals that became unreachable, or points."""
+    """Return a sentence about the cost: goals that became unreachable, or lost points."""
     if chance is not None and closes_goals(lesson, chance) and chance.missed:
         first, more_count = chance.missed[0][0], len(chance.missed) - 1
         if not more_count:
@@ -190,7 +197,7 @@ def describe_cost(lesson: RunSegment, chance: LastChance | None) -> str:
 
 
 def describe_step(input_: Input, choices: Asked) -> Step:
-    """Return one step of a continuation: its place, and the statement without column lists."""
+    """Return a step of a continuation, with the server and the statement. Long column lists are omitted."""
     text = describe_input(input_.line_without_time, choices)
     if input_.verb in ("sql", "ps"):
         statement = omit_columns(" ".join(input_.args[1].split()))
@@ -211,9 +218,9 @@ def omit_columns(statement: str) -> str:
 
 
 def find_retry(lesson: RunSegment, choices: Asked) -> RetryPoint:
-    """Return the moment at which the run restarts, so that a person can act before the mistake.
+    """Return the time at which the run restarts, so that a person can act before the mistake.
 
-    Queries of the plan do not count: the clock waits until the player presses Run.
+    Queries of the continuation need no time, because the clock is paused until the player presses Run.
     """
     actions = tuple(item for item in lesson.best if is_action(item.line_without_time))
     begin, _ = find_retry_start(replace(lesson, plan=lesson.plan[: lesson.done] + (actions or lesson.best)))
@@ -250,7 +257,7 @@ def _build_unscored_verdict(review: Review) -> VerdictModel:
 
 
 def describe_outages(review: Review) -> list[str]:
-    """Return a sentence for each of the first outages, or one that there were none."""
+    """Return a sentence for each of the first outages, or a sentence that there were none."""
     outages = review.outages[:OUTAGES_MAX]
     return [_describe_outage(outage) for outage in outages] or [tr("No downtime.")]
 

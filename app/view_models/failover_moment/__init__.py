@@ -1,1 +1,4 @@
-"""The failover moment: which phase runs, since when, what is drawn and what is published. No Qt."""
+"""Failover stage: the phases of one failover, their times, the drawn facts, and the published durations.
+
+No Qt.
+"""

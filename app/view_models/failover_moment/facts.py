@@ -1,4 +1,4 @@
-"""The world as the stage needs it at one tick: cards, votes, wires, queue. No Qt."""
+"""Facts of the world that the failover stage shows at one tick: cards, votes, wires, redo queue. No Qt."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from engine.model import (
 from engine.protocol import network
 
 OTHERS_MAX: Final = 2
-"""Maximum cards of servers that neither failed nor took over."""
+"""Maximum number of cards for servers that neither failed nor took over."""
 
 YES, LOST, NONE = "yes", "lost", "none"
 """States of a vote: cast, lost, not counted."""
 
 
 class Vote(Struct, frozen=True):
-    """Vote token: its owner, and whether the vote is present."""
+    """Vote on the stage: its owner, and whether the vote counts."""
 
     name: str
     color: int
@@ -44,7 +44,7 @@ class Vote(Struct, frozen=True):
 
 
 def shorten_names(names: Sequence[str]) -> list[str]:
-    """Return a label of one or two letters for each voter, different for each if possible."""
+    """Return a label of one or two letters for each voter. The labels differ if possible."""
     ends = [name.replace("-", "_").rpartition("_")[2] for name in names]
     choices = (
         [end if len(end) <= 2 else name[0] for name, end in zip(names, ends, strict=True)],
@@ -58,22 +58,22 @@ def shorten_names(names: Sequence[str]) -> list[str]:
 
 
 class StageCard(Struct, frozen=True):
-    """A server, node, witness or application."""
+    """Card of a server, node, witness or application on the stage."""
 
     name: str
     color: int | None
     status: StatusSign
     note: str = ""
-    """Line below the name."""
+    """Text below the name."""
     database: str = ""
     role: StatusSign | None = None
     badges: tuple[StatusSign, ...] = ()
     resources: tuple[tuple[str, str], ...] = ()
-    """(name, kind) of each resource of the role on this node."""
+    """(name, kind) of each resource of the cluster role on this node."""
 
 
 class StageWire(Struct, frozen=True):
-    """A connection between two places."""
+    """Connection between two places of the stage."""
 
     ends: tuple[str, str]
     cut: bool
@@ -83,18 +83,18 @@ class StageWire(Struct, frozen=True):
 
 
 class StageFacts(Struct, frozen=True):
-    """All facts of the world that the stage shows."""
+    """Facts of the world that the stage shows at one tick."""
 
     tick: Tick
     cards: Mapping[str, StageCard] = field(default_factory=dict)
-    """Cards by place."""
+    """Place on the stage -> card."""
     votes: tuple[Vote, ...] = ()
     wires: tuple[StageWire, ...] = ()
     redo_kb: float | None = None
-    """Redo queue of the copy that takes over; None means no queue belongs to this failover."""
+    """Redo queue of the copy that takes over; None if the failover has no redo queue."""
     listener: str = ""
     listener_at: str = ""
-    """Place of the server to which the listener leads; empty means to none."""
+    """Place of the server to which the listener points; empty if to none."""
     disk: str = ""
     owner: str = ""
     """Node that owns the shared disks."""
@@ -104,7 +104,10 @@ class StageFacts(Struct, frozen=True):
     more_databases: int = 0
 
     def replace_voters(self, previous_votes: tuple[Vote, ...]) -> StageFacts:
-        """Return these facts with *previous_votes*, which counted at the loss; the cluster adjusts votes after it."""
+        """Return these facts with the voters in *previous_votes*, those at the time of the loss.
+
+        The cluster adjusts votes after the loss; the stage does not show this.
+        """
         current_votes = {vote.name: vote for vote in self.votes}
         votes = tuple(
             vote if vote.state == NONE else replace(vote, state=_find_state(current_votes.get(vote.name)))
@@ -113,7 +116,7 @@ class StageFacts(Struct, frozen=True):
         return replace(self, votes=votes) if votes else self
 
     def restore_vote(self, name: str) -> StageFacts:
-        """Return these facts before the loss of *name* is noticed: its vote still counts."""
+        """Return these facts as they were before the loss of *name* was noticed: its vote still counts."""
         counted_votes = (replace(vote, state=YES) if vote.name == name else vote for vote in self.votes)
         return replace(self, votes=tuple(counted_votes))
 
@@ -123,7 +126,7 @@ def _find_state(vote: Vote | None) -> str:
 
 
 def capture_facts(world: World, failover: Failover, technology: str) -> StageFacts:
-    """Return what the stage shows of *world*."""
+    """Return the facts of *world* that the stage shows."""
     servers = {face.name: face for face in picture.build_server_faces(world, failover.database)}
     faces = picture.build_client_faces(world)
     clients = [face for face in faces if failover.database in world.clients[face.name].databases]
@@ -161,7 +164,7 @@ def capture_facts(world: World, failover: Failover, technology: str) -> StageFac
 def _find_places(
     world: World, failover: Failover, technology: str, servers: Mapping[str, ServerFace]
 ) -> dict[str, str]:
-    """Return the server at each position, as far as it is known."""
+    """Return place on the stage -> server; unknown servers are omitted."""
     places_by_role = {FROM: failover.from_server, TO: failover.to_server}
     if technology == MIRRORING:
         copy = world.copies.get((failover.to_server, failover.database))
@@ -314,7 +317,7 @@ _WIRES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
     ),
     INSTANCE: ((FROM, DISK, ""), (DISK, TO, ""), (CLIENT, TO, "")),
 }  # fmt: skip
-"""Technology -> (place, place, label) of each wire that is drawn."""
+"""Technology -> (place, place, label) of each drawn wire."""
 
 
 def _list_wires(world: World, places: Mapping[str, str], technology: str, owner: str) -> Iterator[StageWire]:
@@ -343,7 +346,9 @@ def _make_wire(
         used = is_own and client.lost_since is None
         return StageWire(ends, is_own and not used, used)
     has_power = all(world.get_computer(name).powered for name in names)
-    if technology == MIRRORING or WITNESS not in ends:  # the cluster reaches its witness without SQL Server
+    if (
+        technology == MIRRORING or WITNESS not in ends
+    ):  # the connection of a cluster to its witness does not need SQL Server
         has_power = has_power and all(
             world.instances[name].running for name in names if name in world.instances
         )
@@ -352,7 +357,7 @@ def _make_wire(
 
 
 def find_redo_kb(world: World, failover: Failover) -> float | None:
-    """Return the redo queue of the copy that takes over; None without one."""
+    """Return the redo queue of the copy that takes over; None if it has no log stream."""
     copy: DatabaseCopy | None = world.copies.get((failover.to_server, failover.database))
     if copy is None or copy.stream is None:
         return None

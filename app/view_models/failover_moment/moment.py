@@ -1,4 +1,4 @@
-"""One failover as phases with their ticks, and its place in time at any tick. No Qt."""
+"""Failover as a sequence of phases with their ticks, and the time course of its replay. No Qt."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ Milestones = Mapping[str, Tick | None]
 
 
 class FailoverPhase(Struct, frozen=True):
-    """A phase with its ticks; None means it has not begun, or has not ended."""
+    """Phase with its ticks. None means that the phase has not begun or has not ended."""
 
     kind: PhaseKind
     start_tick: Tick | None
     end_tick: Tick | None
 
     def get_duration_ticks(self, tick: Tick) -> int:
-        """Return the ticks that it has lasted at *tick*."""
+        """Return the number of ticks that the phase has lasted at *tick*."""
         if self.start_tick is None or tick <= self.start_tick:
             return 0
         return min(tick, tick if self.end_tick is None else self.end_tick) - self.start_tick
 
 
 class Moment(Struct, frozen=True):
-    """Failover with the times that the stage shows."""
+    """Failover with its phases and the times that the stage shows."""
 
     technology: str
     failover: Failover
@@ -48,25 +48,26 @@ class Moment(Struct, frozen=True):
     """True if a server has detected the failure; False while the failover is only expected."""
     phases: tuple[FailoverPhase, ...]
     published: tuple[float, str] | None
+    """(published duration in seconds, source); None without a comparable value."""
     unlike: str | None
-    """Reason why no published value fits."""
+    """Reason why no published value is comparable; None if there is one."""
     cut_tick: Tick | None
     """Time at which the first application lost its connections."""
     loss_ticks: Mapping[str, Tick]
-    """Server -> time at which it noticed that the other was gone."""
+    """Server -> time at which the server noticed that the failed server was gone."""
 
     @property
     def end_tick(self) -> Tick | None:
-        """Time at which the last phase ended; None while a phase runs."""
+        """Time at which the last phase ended; None until then."""
         return self.phases[-1].end_tick
 
     @property
     def is_complete(self) -> bool:
-        """Return whether the failover has ended."""
+        """Return whether the failover has ended or was canceled."""
         return self.failover.canceled or self.end_tick is not None
 
     def find_phase(self, tick: Tick) -> int:
-        """Return the number of the phase that runs at *tick*. After the end this is the last phase."""
+        """Return the index of the phase that runs at *tick*; after the end, of the last phase."""
         running = [
             number
             for number, phase in enumerate(self.phases)
@@ -83,10 +84,10 @@ class Moment(Struct, frozen=True):
 
     @property
     def longest(self) -> FailoverPhase | None:
-        """Longest phase, when all have ended."""
+        """Longest phase; None until all phases have ended."""
         waited = (
             0 if self.failover.kind == "automatic" else 1
-        )  # a person's decision is not a phase of the failover
+        )  # the first phase of a manual failover is the wait for a person's command, so it does not count
         phases = [
             phase
             for phase in self.phases[waited:]
@@ -98,7 +99,7 @@ class Moment(Struct, frozen=True):
 
 
 def make_moment(drill: Drill, number: int) -> Moment:
-    """Return the state of failover *number* of the run so far."""
+    """Build the phases of failover *number* of the run, up to the current time."""
     world = drill.world
     failover = world.failovers[number]
     events = _select_since(drill.events, failover.failed_tick)
@@ -110,7 +111,7 @@ def make_moment(drill: Drill, number: int) -> Moment:
 
 
 def measure_phases(drill: Drill, failover: Failover) -> tuple[FailoverPhase, ...]:
-    """Return the phases until the database is open: without those that depend on applications."""
+    """Return the phases until the database is online. Phases that depend on applications are omitted."""
     technology = find_technology(drill.world, failover)
     events = _select_since(drill.events, failover.failed_tick) if technology == INSTANCE else []
     milestones = find_milestones(failover, technology, events, (), find_start_due(drill.world, failover))
@@ -118,7 +119,7 @@ def measure_phases(drill: Drill, failover: Failover) -> tuple[FailoverPhase, ...
 
 
 def make_expected(drill: Drill, failover: Failover, technology: str) -> Moment:
-    """Return the moment of a failover that has not begun: its detection runs."""
+    """Build the phases of a failover that is expected but has not begun. Its detection phase is running."""
     events = _select_since(drill.events, failover.failed_tick)
     clients = list_clients(drill.world, failover.database)
     return _assemble(technology, failover, events, clients, None, None, None, noticed=False)
@@ -155,7 +156,7 @@ UNTIL_COMMAND: Final = mark("Until the command")
 def list_phases(
     technology: str, failover: Failover, milestones: Milestones, has_clients: bool = True
 ) -> tuple[FailoverPhase, ...]:
-    """List all phases of *technology*; each begins where the previous one ends."""
+    """Return all phases of *technology*. Each phase begins when the previous one ends."""
     phases = []
     start: Tick | None = failover.failed_tick
     first, *other_phases = PHASES[technology]
@@ -178,9 +179,9 @@ def find_milestones(
     clients: Sequence[str],
     start_due_tick: Tick | None,
 ) -> dict[str, Tick | None]:
-    """Return the tick of each milestone that ends a phase.
+    """Return milestone -> its tick, or None if it has not been reached. A milestone is the end of a phase.
 
-    *start_due_tick*: time at which SQL Server will start on the node.
+    *start_due_tick*: time at which the cluster will start SQL Server on the new node.
     """
     start = start_due_tick
     start_tick: Tick | None = None
@@ -211,7 +212,7 @@ def find_milestones(
 
 
 def _find_return(failover: Failover, events: Sequence[Event], clients: Sequence[str]) -> Tick | None:
-    """Return the time at which the last disconnected application was connected again."""
+    """Return the time at which the last of the disconnected applications had reconnected."""
     if failover.online_tick is None:
         return None
     return_ticks: dict[str, Tick | None] = {}
@@ -228,7 +229,10 @@ def _find_return(failover: Failover, events: Sequence[Event], clients: Sequence[
 
 
 def find_start_due(world: World, failover: Failover) -> Tick | None:
-    """Return the time at which the cluster will start SQL Server on the new node; None if no start is planned."""
+    """Return the time at which the cluster will start SQL Server on the new node.
+
+    The result is None if no start is planned.
+    """
     return next(
         (
             tick
@@ -245,22 +249,26 @@ def list_clients(world: World, database: str) -> list[str]:
 
 
 def _select_since(events: Sequence[Event], tick: Tick) -> list[Event]:
-    """Return the events since *tick* that end phases."""
+    """Return the events since *tick* of all kinds that can end a phase."""
     return [*select_events(events, "client", "cluster", "detected", "service", since_tick=tick)]
 
 
 SHORT_S: Final = 0.05
-"""Duration below which a phase is stretched in wall time, so that it can be seen. Assumed."""
+"""Simulated duration below which a phase would be invisible. A replay shows such a phase for HOLD_MS.
+Assumed.
+"""
 HOLD_MS: Final = 900
-"""Wall time for which a short phase is held. Ours."""
+"""Wall time for which a replay shows a short phase. Our choice."""
 WALL_S: Final = (1.2, 6.0)
-"""Least and most wall time of a phase in a replay. Ours."""
+"""Minimum and maximum wall time of a phase in a replay. Our choice."""
 SLOWEST: Final = 0.2
-"""Speed of the clock in a phase that is neither too short nor too long. Ours."""
+"""Lowest speed of the clock in a replay, in simulated seconds per second, unless WALL_S or HOLD_MS applies.
+Our choice.
+"""
 
 
 def is_short(phase: FailoverPhase) -> bool:
-    """Return whether *phase* ended too quickly to be seen."""
+    """Return whether *phase* has ended and was too short to be visible."""
     if phase.start_tick is None or phase.end_tick is None:
         return False
     return (phase.end_tick - phase.start_tick) / TICKS_PER_S < SHORT_S
@@ -277,7 +285,7 @@ def compute_replay_s(phase: FailoverPhase) -> float:
 
 
 def find_replay_tick(moment: Moment, wall_s: float) -> tuple[int, Tick]:
-    """Return the phase and the tick that a replay shows after *wall_s* seconds."""
+    """Return the index of the phase, and the tick, that a replay shows after *wall_s* seconds."""
     number, tick = 0, moment.failover.failed_tick
     for number, phase in enumerate(moment.phases):
         if phase.start_tick is None or phase.end_tick is None:
@@ -297,6 +305,6 @@ def compute_replay_length_s(moment: Moment) -> float:
 
 
 def compute_live_speed(phase: FailoverPhase, tick: Tick) -> float:
-    """Return the clock speed for a running *phase*: slow at first, then faster, because its end is unknown."""
+    """Return the clock speed for a running *phase*. It increases with time, because the end is unknown."""
     lasted_s = phase.get_duration_ticks(tick) / TICKS_PER_S
     return min(2.0, max(SLOWEST, lasted_s / 2.0))

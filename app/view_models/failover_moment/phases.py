@@ -1,4 +1,4 @@
-"""Phases of a failover, one table per technology, for the staged moment and the Timing panel. No Qt."""
+"""Phases of a failover, one table per technology, for the failover stage and the Timing panel. No Qt."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -15,22 +15,22 @@ FROM, TO, WITNESS, CLIENT, VOTES, QUEUE, DISK, LISTENER, PANEL = (
 
 
 class PhaseKind(Struct, frozen=True):
-    """One phase: its name, its end, and what the stage shows while it runs."""
+    """Kind of phase: its name, its end, and the texts and highlights on the stage."""
 
     name: str
     end_milestone: str
-    """Milestone that ends it (`moment.find_milestones`)."""
+    """Milestone that ends the phase, a key of `moment.find_milestones`."""
     help: str
     color: str | int
-    """Token of the theme, or number of a series color."""
+    """Color token of the theme, or index of a series color."""
     heading: str
     sentence: str
     lit: tuple[str, ...]
-    """Places with a halo."""
+    """Places that are highlighted."""
     wires: tuple[tuple[str, str], ...] = ()
     """Pairs of places whose connection is highlighted."""
     check: str = ""
-    """Place where a DBA finds the trace of this phase."""
+    """Log, view or tool in which a DBA finds the trace of this phase."""
 
 
 def _read_phase(row: Mapping[str, str]) -> PhaseKind:
@@ -45,10 +45,12 @@ PHASES: Final[Mapping[str, tuple[PhaseKind, ...]]] = {
     technology: tuple(_read_phase(row) for row in _ROWS if row["technology"] == technology)
     for technology in (MIRRORING, GROUP, INSTANCE)
 }
-"""Technology -> its phases in the order of their events.
+"""Technology -> its phases in order of time.
 
-Documented for mirroring: witness and mirror register the loss, then the mirror rolls its redo queue forward, then the
-database goes online [DOC: role switching]. The agreement that records the new principal follows redo [WP, failover].
+Documented for mirroring: witness and mirror register the loss, then the mirror rolls its redo queue forward,
+then the
+database goes online [DOC: role switching]. The agreement that records the new principal follows redo [WP,
+failover].
 """
 AGENT: Final = "SQL Server Agent"
 RESOURCE_PHASE: Final = {
@@ -58,6 +60,8 @@ RESOURCE_PHASE: Final = {
     "SQL Server": "service",
     AGENT: "service",
 }
-"""Kind of a resource of a failover cluster instance -> milestone at which it is online."""
+"""Kind of resource of a failover cluster instance -> milestone at which the resource is online."""
 UNTIMED: Final = frozenset({"IP Address", AGENT})
-"""Kinds that share a phase with another resource: only that one shows the duration of the phase."""
+"""Resource kinds without their own phase. They show no duration, because another resource of the phase shows
+it.
+"""

@@ -1,4 +1,4 @@
-"""A finished phase, or the whole failover, shown again from the history of the run. No Qt."""
+"""Replay of a finished phase, or of the whole failover, from the history of the run. No Qt."""
 
 from typing import Final
 
@@ -15,13 +15,13 @@ from engine.model import Tick
 KINDS: Final = {
     "detected", "client", "role", "state", "replica", "cluster", "availability", "service", "failover",
 }  # fmt: skip
-"""Kinds of events that change the stage."""
+"""Kinds of events that change the stage. Each such event is a key frame."""
 REDO_FRAMES: Final = 10
-"""Number of redo queue sizes to read while the queue drains."""
+"""Number of key frames while the redo queue drains."""
 
 
 class MomentReplay:
-    """Views of one failover of a run; the world of each key frame is restored once."""
+    """Replay of one failover of a run. The world of each key frame is restored only once."""
 
     def __init__(self, history: History, number: int) -> None:
         self._history, drill = history, history.drill
@@ -55,20 +55,20 @@ class MomentReplay:
 
     @property
     def length_s(self) -> float:
-        """Return the length of the replay in seconds."""
+        """Return the duration of the replay in seconds of wall time."""
         return times.compute_replay_length_s(self.moment)
 
     def find_phase(self, wall_s: float) -> int:
-        """Return the index of the phase at a wall time."""
+        """Return the index of the phase that the replay shows after *wall_s* seconds."""
         return times.find_replay_tick(self.moment, wall_s)[0]
 
     def build_view_at(self, wall_s: float) -> StageView:
-        """Return the stage after *wall_s* seconds of the replay."""
+        """Return the view of the stage after *wall_s* seconds of the replay."""
         number, tick = times.find_replay_tick(self.moment, wall_s)
         return self._build_view(number, tick)
 
     def build_phase_view(self, number: int) -> StageView:
-        """Return the stage at the end of a phase."""
+        """Return the view of the stage at the end of phase *number*."""
         end = self.moment.phases[number].end_tick
         return self._build_view(number, self._last if end is None else end)
 
@@ -76,7 +76,7 @@ class MomentReplay:
         phase = self.moment.phases[number]
         end_milestone = (
             phase.kind.end_milestone
-        )  # the cards then show this: the partner is lost, the copy serves
+        )  # at these milestones, the cards show the new state: the partner is lost, or the copy is online
         is_shown = end_milestone == "online" or (
             end_milestone == "detected" and self.moment.technology == MIRRORING
         )
@@ -93,7 +93,7 @@ class MomentReplay:
         )
 
     def _get_facts(self, tick: Tick) -> StageFacts:
-        """Return the facts of the last key frame up to *tick*."""
+        """Return the facts of the latest key frame at or before *tick*."""
         frame = max((t for t in self._ticks if t <= tick), default=self._ticks[0])
         if frame not in self._frames:
             world = self._history.seek(frame).world
@@ -101,7 +101,7 @@ class MomentReplay:
         return self._frames[frame]
 
     def _interpolate_redo_queue(self, tick: Tick) -> float | None:
-        """Return the redo queue at *tick*, between two key frames in proportion."""
+        """Return the redo queue at *tick* by linear interpolation between two key frames."""
         facts = self._get_facts(tick)
         next_tick = min((t for t in self._ticks if t > tick), default=None)
         if facts.redo_kb is None or next_tick is None:

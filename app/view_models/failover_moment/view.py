@@ -1,4 +1,4 @@
-"""Everything that the stage draws at one tick, as words, places and shares. No Qt."""
+"""Contents of the failover stage at one tick: texts, places and shares. No Qt."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -21,7 +21,7 @@ DONE, RUNNING, WAITING = "done", "running", "waiting"
 
 
 class PhaseChip(Struct, frozen=True):
-    """A phase in the ribbon."""
+    """Phase in the row of phase chips."""
 
     name: str
     color: str | int
@@ -30,7 +30,7 @@ class PhaseChip(Struct, frozen=True):
 
 
 class PhaseSegment(Struct, frozen=True):
-    """A phase in the bar that is true to scale."""
+    """Phase in the time bar. *start* and *end* are shares of the bar."""
 
     color: str | int
     start: float
@@ -38,7 +38,7 @@ class PhaseSegment(Struct, frozen=True):
 
 
 class PanelRow(Struct, frozen=True):
-    """A line of the panel with a mark, such as "Database online: again after 3.56 s"."""
+    """Row of the panel, for example "Database online: again after 3.56 s" with a sign."""
 
     name: str
     sign: StatusSign | None
@@ -47,12 +47,12 @@ class PanelRow(Struct, frozen=True):
 
 
 class RedoQueueGauge(Struct, frozen=True):
-    """The redo queue on a linear scale."""
+    """Redo queue as a gauge with a linear scale."""
 
     kb: float
     limit_kb: float
     before_kb: float
-    """Size at the failure."""
+    """Size of the queue at the failure."""
 
     @property
     def share(self) -> float:
@@ -61,21 +61,21 @@ class RedoQueueGauge(Struct, frozen=True):
 
 
 class StageView(Struct, frozen=True):
-    """The stage at one tick."""
+    """Contents of the failover stage at one tick."""
 
     technology: str
     number: int
-    """Number of the current phase, from 0."""
+    """Index of the current phase, from 0."""
     heading: str
     sentence: str
     elapsed_label: str
     elapsed: str
-    """The big stopwatch: time since the failure."""
+    """Main stopwatch: seconds since the failure."""
     failover_words: str
     failover: str
-    """The second stopwatch: time since detection, as Table 6 measures it."""
+    """Second stopwatch: seconds since detection, the definition of Table 6."""
     gauge: tuple[float, float, float] | None
-    """(time, published value, end of the scale) in seconds; None without a published value."""
+    """(duration, published duration, end of the scale) in seconds; None without a published value."""
     published: str
     rows: tuple[PanelRow, ...]
     check: str
@@ -92,7 +92,8 @@ class StageView(Struct, frozen=True):
     resources: tuple[tuple[str, str, str], ...]
     """(name, state, duration) of each resource that comes online on the new owner.
 
-    Resources of one phase show its duration once. The Agent waits for SQL Server, on which it depends.
+    Only one of the resources of a phase shows its duration. The Agent depends on SQL Server, so it waits for
+    it.
     """
     lines: Mapping[str, tuple[str, str]]
     """Place -> (text about its latest event, tone)."""
@@ -101,7 +102,10 @@ class StageView(Struct, frozen=True):
 
     @property
     def static_key(self) -> tuple[object, ...]:
-        """The part that changes only from phase to phase: facts without their time and the queue, which moves."""
+        """Parts of the view that change only between phases.
+
+        The time and the redo queue, which change all the time, are omitted.
+        """
         still_facts = replace(self.facts, tick=0, redo_kb=None)
         return (self.number, self.heading, self.sentence, still_facts, self.has_ended, tuple(self.lines), self.lit,
                 self.glowing, self.vessel is None,
@@ -122,7 +126,7 @@ def _format_s(ticks: int) -> str:
 def make_view(
     moment: Moment, facts: StageFacts, tick: Tick, before_kb: float = 0.0, number: int | None = None
 ) -> StageView:
-    """Return the stage at *tick*.
+    """Build the view of the stage at *tick*.
 
     *before_kb*: redo queue at the failure. *number*: phase to show instead of the current one.
     """
@@ -130,7 +134,7 @@ def make_view(
     number = moment.find_phase(tick) if number is None else number
     is_past_end = moment.end_tick is not None and tick >= moment.end_tick and number == len(moment.phases) - 1
     if moment.technology != MIRRORING and not (moment.noticed and tick >= failover.detected_tick):
-        facts = facts.restore_vote(failover.from_server)  # the cluster does not know of the loss yet
+        facts = facts.restore_vote(failover.from_server)  # the cluster has not detected the loss yet
     has_counted = number > 0 or any(vote.state == LOST for vote in facts.votes)
     votes, votes_tone = describe_votes(facts, has_counted)
     names = _list_names(moment, facts)
@@ -187,7 +191,7 @@ ORDERED: Final = {
         mark("Forced failover: a person decides. Log that {from} has not sent is lost."),
     ),
 }
-"""Kind of a requested failover -> heading and sentence of its first phase."""
+"""Kind of a failover that a person requested -> heading and sentence of its first phase."""
 
 
 def _describe_phase(
@@ -236,7 +240,7 @@ def _format_failover_time(moment: Moment, tick: Tick) -> str:
 
 
 def _compare(moment: Moment, tick: Tick) -> tuple[str, tuple[float, float, float] | None]:
-    """Return the comparison with the published value, and the gauge."""
+    """Return a sentence that compares the duration with the published value, and the values of the gauge."""
     failover = moment.failover
     if moment.published is None:
         reason = localize(moment.unlike) if moment.unlike else ""
@@ -256,7 +260,7 @@ def _compare(moment: Moment, tick: Tick) -> tuple[str, tuple[float, float, float
 
 
 def _round_scale(value_s: float) -> float:
-    """Return a round end of a scale."""
+    """Return the next round value above *value_s*, for the end of a scale."""
     steps = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 90, 120, 180, 300, 600)
     return float(next((step for step in steps if step >= value_s), value_s))
 
@@ -343,7 +347,7 @@ def _list_segments(moment: Moment, tick: Tick, scale_s: float) -> list[PhaseSegm
 
 
 def count_votes(facts: StageFacts) -> str:
-    """Return the votes present as "2 of 3"; without votes "1 of 1"."""
+    """Return the number of present votes, such as "2 of 3"; without votes "1 of 1"."""
     counted_votes = [vote for vote in facts.votes if vote.state != NONE]
     yes = sum(vote.state == YES for vote in counted_votes)
     return tr("{yes} of {all}").format(yes=yes or 1, all=len(counted_votes) or 1)
@@ -352,7 +356,7 @@ def count_votes(facts: StageFacts) -> str:
 def describe_votes(facts: StageFacts, counted: bool = True) -> tuple[str, str]:
     """Return a text such as "2 of 3 votes: quorum", and its tone.
 
-    Without *counted*, return the number of votes that are needed.
+    If *counted* is False, the text says how many votes are needed.
     """
     voters = [vote for vote in facts.votes if vote.state != NONE]
     if not voters:
@@ -403,7 +407,7 @@ def get_resource_label(state: str) -> str:
 
 
 def _list_lines(moment: Moment, facts: StageFacts, tick: Tick) -> dict[str, tuple[str, str]]:
-    """Return one line for each card on which something has happened."""
+    """Return place -> (text about its latest event, tone), for each card with an event."""
     failover = moment.failover
     names = {"from": failover.from_server, "to": failover.to_server}
     delays = {
@@ -442,7 +446,7 @@ def _list_lines(moment: Moment, facts: StageFacts, tick: Tick) -> dict[str, tupl
 
 
 def format_hidden_count(facts: StageFacts) -> str:
-    """Return "and 99 more databases"; empty if the stage shows all."""
+    """Return a text such as "and 99 more databases"; empty if the stage shows all."""
     if not facts.more_databases:
         return ""
     return trn("and {n} more database", "and {n} more databases", facts.more_databases).format(

@@ -1,4 +1,4 @@
-"""Reason why no automatic failover takes place: its requirements, revealed one after another. No Qt."""
+"""Explanation why no automatic failover occurs: its requirements, revealed one after another. No Qt."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class RequirementRow(Struct, frozen=True):
-    """One requirement of an automatic failover, and the state of affairs."""
+    """Requirement of an automatic failover, and its current state."""
 
     name: str
     is_met: bool
@@ -33,9 +33,9 @@ class RequirementRow(Struct, frozen=True):
 
 
 class WhyNotView(Struct, frozen=True):
-    """Staged answer to the question why no failover takes place.
+    """Contents of the explanation why no failover occurs.
 
-    Rows up to *revealed* are judged; the others wait.
+    The first *revealed* rows show whether they are met. The others are still hidden.
     """
 
     heading: str
@@ -50,7 +50,7 @@ class WhyNotView(Struct, frozen=True):
 
     @property
     def is_complete(self) -> bool:
-        """Return whether every requirement is judged."""
+        """Return whether every requirement is revealed."""
         return self.revealed >= len(self.rows)
 
     @property
@@ -61,7 +61,7 @@ class WhyNotView(Struct, frozen=True):
         return ". ".join((self.heading, *parts))
 
     def reveal(self, count: int) -> WhyNotView:
-        """Return the view with *count* judged requirements."""
+        """Return the view with the first *count* requirements revealed."""
         return replace(self, revealed=max(0, min(len(self.rows), count)))
 
 
@@ -74,7 +74,10 @@ AT_PRESENT = mark("{database} is online. Red: a requirement that is not met at p
 
 
 def explain_failover(history: History) -> WhyNotView | None:
-    """Return the requirements for the database that is down, or was down most recently; None without databases."""
+    """Return the requirements for the database that is down, or was down most recently.
+
+    The result is None without databases.
+    """
     world = history.drill.world
     accounts = sorted(
         world.availability.values(), key=lambda availability: (availability.serving, -availability.since_tick)
@@ -86,7 +89,9 @@ def explain_failover(history: History) -> WhyNotView | None:
     rows = _judge(history, database, account.since_tick) if down else list_preconditions(world, database)
     beforehand = [row for row in _choose_target(rows) if row.about in ("", "memory")]
     if down and all(row.holds for row in beforehand):
-        rows = _choose_target(rows)  # the only unmet condition can be that the loss is not noticed yet
+        rows = _choose_target(
+            rows
+        )  # all requirements before the loss were met, so show also those that concern the detection of the loss
     else:
         rows = beforehand
     requirement_rows = tuple(
@@ -113,7 +118,10 @@ def explain_failover(history: History) -> WhyNotView | None:
 
 
 def _judge(history: History, database: str, lost_tick: int) -> list[FailoverPrecondition]:
-    """Return the requirements at the loss, except that the detection of the loss counts as of now."""
+    """Return the requirements just before the loss.
+
+    The requirements about the loss itself have their current state.
+    """
     current_preconditions = list_preconditions(history.drill.world, database)
     try:
         before: World = history.seek(max(0, lost_tick - 1)).world
@@ -129,7 +137,7 @@ def _judge(history: History, database: str, lost_tick: int) -> list[FailoverPrec
 
 
 def _choose_target(rows: list[FailoverPrecondition]) -> list[FailoverPrecondition]:
-    """Return the requirements common to all targets, and those of the target with the fewest unmet requirements."""
+    """Return the requirements of all targets, and those of the target with the fewest unmet requirements."""
     targets = list(dict.fromkeys(row.target for row in rows if row.target))
     if not targets:
         return rows
@@ -142,7 +150,10 @@ def _capitalize(text: str) -> str:
 
 
 def find_expected(drill: Drill, database: str) -> tuple[Failover, str] | None:
-    """Return the failover of *database* that should follow its loss, and its technology; None if none is expected."""
+    """Return the failover that should follow the loss of *database*, and its technology.
+
+    The result is None if no failover is expected.
+    """
     world = drill.world
     if not has_automatic_failover(world, database):
         return None
