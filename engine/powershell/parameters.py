@@ -8,38 +8,42 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.cluster.quorum import WINDOWS
 from engine.powershell import conversions
 from engine.powershell.conversions import build_binding_error
-from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError
+from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, ShellError
 
 _SERVICE: Final = "DisplayName PassThru Include Exclude InputObject"
 
 PARAMETERS: Final[dict[str, str]] = {
     "get-cluster": "Name:n | Domain",
-    "set-clusterquorum": "NoWitness/NodeMajority DiskWitness/NodeAndDiskMajority"
-    " FileShareWitness/NodeAndFileShareMajority CloudWitness AccountName AccessKey | Endpoint DiskOnly InputObject",
+    "set-clusterquorum": "NoWitness@2012R2/NodeMajority DiskWitness@2012R2/NodeAndDiskMajority"
+    " FileShareWitness@2012R2/NodeAndFileShareMajority CloudWitness@2016 AccountName@2016 AccessKey@2016"
+    " | Endpoint@2016 DiskOnly InputObject",
     "get-clusternode": "Name:n | InputObject",
     "get-clustergroup": "Name:n | VMId InputObject",
     "get-clusterresource": "Name:n | VMId InputObject",
     "get-clusterquorum": "| InputObject",
-    "get-clusterownernode": "Resource Group | ResourceType InputObject",
+    "get-clusterownernode": "Resource/Res Group | ResourceType/ResType InputObject",
     "get-clusterparameter": "Name:n | InputObject",
-    "get-clusterlog": "Node:n TimeSpan:u | Destination UseLocalTime SkipClusterState Health InputObject",
-    "move-clustergroup": "Name:n Node Wait:i | IgnoreLocked InputObject",
-    "start-clustergroup": "Name:n Wait:i | IgnoreLocked ChooseBestNode InputObject",
-    "stop-clustergroup": "Name:n Wait:i | IgnoreLocked InputObject",
-    "start-clusterresource": "Name:n Wait:i | IgnoreLocked ChooseBestNode InputObject",
-    "stop-clusterresource": "Name:n Wait:i | IgnoreLocked InputObject",
-    "remove-clusternode": "Name:n Wait:i Force WhatIf/wi Confirm/cf"
-    " | IgnoreStorageConnectivityLoss CleanupDisks InputObject",
+    "get-clusterlog": "Node:n TimeSpan/Span:u"
+    " | Destination UseLocalTime@2012/lt@2012R2 SkipClusterState@2016/scs@2016 Health@2016 InputObject",
+    "move-clustergroup": "Name:n Node Wait:i | IgnoreLocked@2012 InputObject",
+    "start-clustergroup": "Name:n Wait:i | IgnoreLocked@2012 ChooseBestNode@2016 InputObject",
+    "stop-clustergroup": "Name:n Wait:i | IgnoreLocked@2012 InputObject",
+    "start-clusterresource": "Name:n Wait:i | IgnoreLocked@2012 ChooseBestNode@2016 InputObject",
+    "stop-clusterresource": "Name:n Wait:i | IgnoreLocked@2012 InputObject",
+    "remove-clusternode": "Name:n Wait:i Force WhatIf@2012R2/wi@2012R2 Confirm@2012R2/cf@2012R2"
+    " | IgnoreStorageConnectivityLoss@2016 CleanupDisks@2016 InputObject",
     "move-clusterresource": "Name Group | InputObject",
     "add-clusterresourcedependency": "Resource Provider | InputObject",
     "get-clusterresourcedependency": "Resource | Guid InputObject",
-    "start-clusternode": "Name:n Wait:i ForceQuorum/fq/FixQuorum ClearQuarantine/cq PreventQuorum/pq"
-    " | IgnorePersistentState/ips InputObject",
-    "stop-clusternode": "Name:n Wait:i WhatIf/wi Confirm/cf | InputObject",
-    "suspend-clusternode": "Name:n Drain TargetNode WhatIf/wi Confirm/cf | Wait ForceDrain InputObject",
-    "resume-clusternode": "Name:n | Failback InputObject",
+    "start-clusternode": "Name:n Wait:i ForceQuorum@2012R2/fq@2012/FixQuorum ClearQuarantine@2016/cq@2016"
+    " PreventQuorum@2012/pq@2012R2 | IgnorePersistentState@2012/ips@2012R2 InputObject",
+    "stop-clusternode": "Name:n Wait:i WhatIf@2012/wi@2012 Confirm@2012/cf@2012 | InputObject",
+    "suspend-clusternode": "Name:n Drain@2012 TargetNode@2012 WhatIf@2012R2/wi@2012R2 Confirm@2012R2/cf@2012R2"
+    " | Wait@2012 ForceDrain@2012R2 InputObject",
+    "resume-clusternode": "Name:n | Failback@2012 InputObject",
     "set-clusterownernode": "Resource Group Owners:n | InputObject",
     "set-clusterparameter": "Name Value | Multiple Create Delete InputObject",
     "get-clusternetwork": "| Name InputObject",
@@ -56,7 +60,8 @@ PARAMETERS: Final[dict[str, str]] = {
     "new-item": "Path:s ItemType Force | Name Value Credential WhatIf/wi Confirm/cf",
     "test-connection": "ComputerName:s Quiet | Count Delay Source BufferSize TimeToLive AsJob Credential ThrottleLimit",
     "import-module": "Name:s Force | Global Prefix PassThru DisableNameChecking Scope RequiredVersion Assembly",
-    "where-object": "FilterScript Property Value EQ NE Like NotLike Match NotMatch GT GE LT LE | InputObject CEQ CNE"
+    "where-object": "FilterScript Property@2012 Value@2012 EQ@2012 NE@2012 Like@2012 NotLike@2012 Match@2012"
+    " NotMatch@2012 GT@2012 GE@2012 LT@2012 LE@2012 | InputObject CEQ CNE"
     " CGT CGE CLT CLE CLike CNotLike CMatch CNotMatch Contains CContains NotContains CNotContains In CIn NotIn CNotIn"
     " Is IsNot Not",
     "foreach-object": "Process MemberName | InputObject Begin End RemainingScripts ArgumentList",
@@ -69,9 +74,25 @@ PARAMETERS: Final[dict[str, str]] = {
     "format-list": "Property | InputObject GroupBy View ShowError DisplayError Force Expand",
 }
 """Parameters by cmdlet: simulated ones first, then after | those that only the product has. An alias follows
-its name, `:` and a mark of TYPES the name of one with another type than String.
+its name, `:` and a mark of TYPES the name of one with another type than String. `@2012R2` after a name or an alias
+is the first Windows Server that has it.
 
-Documented; each cluster cmdlet also has -Cluster.
+Documented; each cluster cmdlet also has -Cluster. The versions are those of [DOC: failover cluster cmdlets of 2008 R2;
+failover cluster cmdlets of 2012; failover cluster cmdlets of 2012 R2; failover cluster cmdlets of 2016; Where-Object].
+"""
+
+CMDLETS_BY_WINDOWS: Final = {
+    "2012": "resolve-dnsname",
+    "2012 R2": "test-netconnection get-clustersharedvolumestate",
+    "2016": "get-clusterfaultdomain new-clusterfaultdomain remove-clusterfaultdomain set-clusterfaultdomain"
+    " get-clusterfaultdomainxml set-clusterfaultdomainxml update-clusterfunctionallevel get-clusterdiagnosticinfo"
+    " new-clusternameaccount get-clustergroupset new-clustergroupset remove-clustergroupset set-clustergroupset",
+    "2022": "get-clusteraffinityrule new-clusteraffinityrule remove-clusteraffinityrule set-clusteraffinityrule",
+}
+"""First version of Windows Server -> cmdlets that it brought. All others are the same in every version.
+
+[DOC: failover cluster cmdlets of 2012; failover cluster cmdlets of 2012 R2; failover cluster cmdlets of 2016;
+failover cluster cmdlets of 2022]
 """
 
 COMMON: Final = (
@@ -79,10 +100,6 @@ COMMON: Final = (
     "InformationVariable/iv OutVariable/ov OutBuffer/ob PipelineVariable/pv"
 )
 """Parameters of every cmdlet. -ErrorAction is accepted as well and has no effect: the prompt shows every error."""
-
-_PARAMETERS_2016: Final = ("cloudwitness", "clearquarantine")
-"""Parameters since Windows Server 2016."""
-
 
 SWITCHES: Final = """
 forcequorum preventquorum drain force uselocaltime clearquarantine nowitness cloudwitness ignorepersistentstate autosize
@@ -105,58 +122,87 @@ class Parameter(Struct, frozen=True):
     """Mark of its type in `conversions.TYPES`."""
 
 
-def _find(cmdlet: str, prefix: str) -> Parameter | None:
-    """Return the parameter with a name, an alias or an unambiguous prefix in lowercase."""
+def _is_known(word: str, windows: str) -> bool:
+    """Return whether the version of Windows Server has a name such as Drain@2012."""
+    first_version = word.partition("@")[2].replace("R2", " R2")
+    return not first_version or WINDOWS.index(windows) >= WINDOWS.index(first_version)
+
+
+def check_cmdlet(name: str, windows: str) -> None:
+    """Raise ShellError for a cmdlet that a later version of Windows Server brought."""
+    for first_version, names in CMDLETS_BY_WINDOWS.items():
+        if name.lower() in names.split() and WINDOWS.index(windows) < WINDOWS.index(first_version):
+            text = (
+                f"{name} : The term '{name}' is not recognized as the name of a cmdlet, function, script file, or"
+                " operable program. Check the spelling of the name, or if a path was included, verify that the path is"
+                " correct and try again."
+            )
+            id = "CommandNotFoundException"
+            raise ShellError("", text, "ObjectNotFound", id, f"{name}:String", id)
+
+
+def _find(cmdlet: str, prefix: str, windows: str) -> list[Parameter]:
+    """Return the parameters with a name, an alias or a prefix of these in lowercase; one if the name is exact."""
     cmdlet_names, _, other_names = PARAMETERS[cmdlet].partition("|")
     own_names = f"{cmdlet_names} ErrorAction/ea" + (" Cluster" if "-cluster" in cmdlet else "")
-    exact, prefixed = list[Parameter](), list[Parameter]()
+    prefixed = list[Parameter]()
     for words, is_simulated in ((own_names, True), (f"{other_names} {COMMON}", False)):
         for word in words.split():
-            spelling, _, mark = word.partition(":")
-            names = spelling.lower().split("/")
-            parameter = Parameter(spelling.split("/")[0], is_simulated, mark)
-            if prefix in names:
-                exact.append(parameter)
-            elif names[0].startswith(prefix):
+            spellings, _, mark = word.partition(":")
+            names = [name.partition("@")[0] for name in spellings.split("/") if _is_known(name, windows)]
+            parameter = Parameter(spellings.partition("@")[0].partition("/")[0], is_simulated, mark)
+            if prefix in [name.lower() for name in names]:
+                return [parameter]
+            if any(name.lower().startswith(prefix) for name in names):
                 prefixed.append(parameter)
-    return exact[0] if exact else prefixed[0] if len(prefixed) == 1 else None
+    return prefixed
 
 
 def is_switch(cmdlet: str, prefix: str) -> bool:
     """Return whether a parameter has no value; *cmdlet* may be unknown."""
-    parameter = _find(cmdlet.lower(), prefix) if cmdlet.lower() in PARAMETERS else None
-    return (parameter.name.lower() if parameter is not None else prefix) in SWITCHES.split()
+    found = _find(cmdlet.lower(), prefix.lower(), WINDOWS[-1]) if cmdlet.lower() in PARAMETERS else []
+    return (found[0].name if len(found) == 1 else prefix).lower() in SWITCHES.split()
 
 
-def resolve(call: CmdletCall, is_before_2016: bool) -> CmdletCall:
-    """Return the call with full names of its parameters; *is_before_2016*: Windows before 2016.
+def _find_single(call: CmdletCall, given_name: str, windows: str) -> Parameter:
+    """Return the parameter with a name, an alias or an unambiguous prefix. Raises ShellError."""
+    found = _find(call.name.lower(), given_name.lower(), windows)
+    if not found:
+        text = f"A parameter cannot be found that matches parameter name '{given_name}'."
+        raise build_binding_error(call, text, "NamedParameterNotFound")
+    if len(found) > 1:
+        matches = " ".join(f"-{parameter.name}" for parameter in found)
+        text = f"Parameter cannot be processed because the parameter name '{given_name}' is ambiguous."
+        raise build_binding_error(call, f"{text} Possible matches include: {matches}.", "AmbiguousParameter")
+    return found[0]
 
-    Raises ShellError for a parameter that does not exist, CommandNotSimulatedError for one that is not simulated.
+
+def resolve(call: CmdletCall, windows: str) -> CmdletCall:
+    """Return the call with full names of its parameters in lowercase.
+
+    Raises ShellError for a parameter that this version of Windows Server does not have, CommandNotSimulatedError for
+    one that is not simulated.
     """
     values_by_name: dict[str, tuple[str, ...]] = {}
     for given_name, values in call.named.items():
-        parameter_name = _find(call.name.lower(), given_name)
-        name = parameter_name.name.lower() if parameter_name is not None else given_name
-        if parameter_name is None or (is_before_2016 and name in _PARAMETERS_2016):
-            text = f"A parameter cannot be found that matches parameter name '{given_name}'."
-            raise build_binding_error(call, text, "NamedParameterNotFound")
-        if parameter_name.mark in conversions.NUMBERS and values:
+        parameter = _find_single(call, given_name, windows)
+        name = parameter.name.lower()
+        if parameter.mark in conversions.NUMBERS and values:
             values = tuple(
-                conversions.to_number(call, parameter_name.name, value, parameter_name.mark)
-                for value in values
+                conversions.to_number(call, parameter.name, value, parameter.mark) for value in values
             )
         elif (
             not values
-            and parameter_name.is_simulated
+            and parameter.is_simulated
             and name not in SWITCHES.split()
             and not call.name.lower().endswith(FILTERS)
         ):
-            text = f"Missing an argument for parameter '{parameter_name.name}'. Specify a parameter of type"
-            text = f"{text} 'System.{conversions.TYPES[parameter_name.mark]}' and try again."
+            text = f"Missing an argument for parameter '{parameter.name}'. Specify a parameter of type"
+            text = f"{text} 'System.{conversions.TYPES[parameter.mark]}' and try again."
             raise build_binding_error(call, text, "MissingArgument")
         for value in values:
-            conversions.check_range(call, parameter_name.name, value)
-        if not parameter_name.is_simulated or (
+            conversions.check_range(call, parameter.name, value)
+        if not parameter.is_simulated or (
             name == "wait" and values != ("0",)
         ):  # every cmdlet returns at once in this simulation
             raise CommandNotSimulatedError(f"-{given_name} of {call.name}")

@@ -43,7 +43,10 @@ class CommandNotSimulatedError(Exception):
 
 
 class CmdletCall(Struct, frozen=True):
-    """Command with its arguments: named ones, with lowercase names, and positional ones."""
+    """Command with its arguments: named ones and positional ones.
+
+    The names are as typed until `parameters.resolve` replaces them by full names in lowercase.
+    """
 
     name: str
     named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -104,7 +107,7 @@ def _parse_call(tokens: Sequence[tuple[str, bool]], is_switch: Callable[[str, st
         if word == "," and not quoted:
             is_joined = True
         elif PARAMETER.match(word) and not quoted:
-            name, _, value = word[1:].lower().partition(":")
+            name, _, value = word[1:].partition(":")
             values_by_name[name] = (value,) if value else ()
             waiting, is_joined = ("" if value or is_switch(tokens[0][0], name) else name), False
         elif is_joined and waiting == "" and positional_values:

@@ -179,20 +179,19 @@ def _run_pipeline(world: World, node: str, line: str) -> PipelineTable:
     """Return the output of a pipeline."""
     calls, table = parse_pipeline(line, _is_switch), None
     local_node = world.nodes.get(node)
-    is_before_2016 = local_node is not None and not quorum.is_version_at_least(
-        world.clusters[local_node.cluster], "2016"
-    )
+    windows = world.clusters[local_node.cluster].windows if local_node is not None else quorum.WINDOWS[-1]
     for call in calls:
         call = replace(call, name=ALIASES.get(call.name.lower(), call.name))
+        parameters.check_cmdlet(call.name, windows)
         filtered, cmdlet = FILTERS.get(call.name.lower()), CMDLETS.get(call.name.lower())
         if filtered is not None:
-            table = filtered(parameters.resolve(call, is_before_2016), table)
+            table = filtered(parameters.resolve(call, windows), table)
             continue
         if cmdlet is None:
             raise CommandNotSimulatedError(call.name)
         if "cluster" in call.name.lower() and call.name.lower() != "start-clusternode":
             lookup.require_service(world, node, call)
-        call = parameters.resolve(call, is_before_2016)
+        call = parameters.resolve(call, windows)
         lookup.check_cluster(world, node, call, call.named.get("cluster", ()))
         try:
             run_cmdlet = _preview_operation if call.has_switch("whatif") else partial(_run_for_each, cmdlet)

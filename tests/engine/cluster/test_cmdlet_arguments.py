@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.cluster.quorum import WINDOWS
 from engine.internal_errors import INTERNAL_ERROR
 from engine.powershell.parameters import PARAMETERS, resolve
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.cluster.test_powershell import ask
+from tests.engine.cluster.worlds import pair
 
 NOT_A_NUMBER = (
     'Cannot convert value "{0}" to type "System.{1}". Error: "Input string was not in a correct format."'
@@ -46,8 +50,8 @@ REFUSALS = (
     ("Get-ClusterNode | ? Name -match '[b-a]'", 'parsing "[b-a]" - [x-y] range in reverse order.\n'),
     ("Get-ClusterNode | ? Name -match '(a+)+$'", 'The regular expression "(a+)+$" is not simulated.'),
     ("Get-ClusterNode | ? Name -cmatch 'a'", "-cmatch of Where-Object is not simulated."),
-    ("Get-ClusterNode | sort -Bogus", "A parameter cannot be found that matches parameter name 'bogus'."),
-    ("Get-ClusterNode | measure -Sum", "-sum of Measure-Object is not simulated."),
+    ("Get-ClusterNode | sort -Bogus", "A parameter cannot be found that matches parameter name 'Bogus'."),
+    ("Get-ClusterNode | measure -Sum", "-Sum of Measure-Object is not simulated."),
 )  # fmt: skip
 
 
@@ -55,10 +59,10 @@ def test_a_parameter_that_is_not_simulated_needs_no_argument_to_be_refused() -> 
     """Some are switches, such as -Wait of Suspend-ClusterNode."""
     for cmdlet, parameters in PARAMETERS.items():
         for word in parameters.partition("|")[2].split():
-            name = word.partition(":")[0].partition("/")[0]
+            name = re.split("[:/@]", word)[0]
             call = CmdletCall(cmdlet, {name.lower(): ()})
             with pytest.raises(CommandNotSimulatedError):
-                resolve(call, is_before_2016=False)
+                resolve(call, "2022")
 
 
 @pytest.mark.parametrize(("line", "text"), REFUSALS, ids=[line for line, _ in REFUSALS])
@@ -94,8 +98,51 @@ WORDS = st.text("-[](){}*?+\\|;,'\"$`.0129xaN_ \t{}", max_size=12)
 @settings(max_examples=300)
 @given(st.sampled_from(sorted(PARAMETERS)), st.data())
 def test_any_argument_gives_a_result(cmdlet: str, data: st.DataObject) -> None:
-    words = [word.partition(":")[0].split("/")[0] for word in PARAMETERS[cmdlet].replace("|", "").split()]
+    words = [re.split("[:/@]", word)[0] for word in PARAMETERS[cmdlet].replace("|", "").split()]
     line = " ".join(
         [cmdlet, *(f"-{name} {data.draw(WORDS)}" for name in data.draw(st.lists(st.sampled_from(words))))]
     )
     assert INTERNAL_ERROR not in ask(ag_lab(), f"{line} {data.draw(WORDS)}")
+
+
+BY_VERSION = (
+    # cmdlet, last Windows Server that refuses it, the name that is not found
+    ("Suspend-ClusterNode N2 -Drain", "2008 R2", "Drain"),
+    ("Suspend-ClusterNode N2 -TargetNode N1", "2008 R2", "TargetNode"),
+    ("Resume-ClusterNode N2 -Failback Immediate", "2008 R2", "Failback"),
+    ("Start-ClusterNode N2 -PreventQuorum", "2008 R2", "PreventQuorum"),
+    ("Start-ClusterNode N2 -fq", "2008 R2", "fq"),
+    ("Start-ClusterNode N2 -ForceQuorum", "2012", "ForceQuorum"),
+    ("Start-ClusterNode N2 -pq", "2012", "pq"),
+    ("Start-ClusterNode N2 -ClearQuarantine", "2012 R2", "ClearQuarantine"),
+    ("Start-ClusterNode N2 -FixQuorum", "", ""),
+    ("Stop-ClusterNode N2 -WhatIf", "2008 R2", "WhatIf"),
+    ("Remove-ClusterNode N2 -WhatIf", "2012", "WhatIf"),
+    ("Suspend-ClusterNode N2 -wi", "2012", "wi"),
+    ("Stop-ClusterGroup AG1 -IgnoreLocked", "2008 R2", "IgnoreLocked"),
+    ("Start-ClusterGroup AG1 -ChooseBestNode", "2012 R2", "ChooseBestNode"),
+    ("Get-ClusterLog -UseLocalTime", "2008 R2", "UseLocalTime"),
+    ("Get-ClusterLog -Health", "2012 R2", "Health"),
+    ("Set-ClusterQuorum -NoWitness", "2012", "NoWitness"),
+    ("Set-ClusterQuorum -DiskWitness Q", "2012", "DiskWitness"),
+    ("Set-ClusterQuorum -CloudWitness -AccountName a -AccessKey k", "2012 R2", "CloudWitness"),
+    ("Set-ClusterQuorum -NodeMajority", "", ""),
+    ("Get-ClusterNode | Where State -eq Up", "2008 R2", "eq"),
+    ("Test-NetConnection N2 -Port 5022", "2012", ""),
+    ("Resolve-DnsName AGL1", "2008 R2", ""),
+    ("Set-ClusterFaultDomain N1 -Parent Rack", "2012 R2", ""),
+)
+
+
+@pytest.mark.parametrize(("line", "last", "name"), BY_VERSION, ids=[line for line, _, _ in BY_VERSION])
+def test_each_version_of_windows_has_its_parameters_and_cmdlets(line: str, last: str, name: str) -> None:
+    refusal = f"A parameter cannot be found that matches parameter name '{name}'."
+    if not name:
+        refusal = f"The term '{line.partition(' ')[0]}' is not recognized as the name of a cmdlet, function,"
+    refusing_versions = [windows for windows in WINDOWS if refusal in ask(pair("disk", windows), line, "N1")]
+    assert refusing_versions == list(WINDOWS[: WINDOWS.index(last) + 1] if last else ())
+
+
+def test_a_prefix_of_two_parameters_is_ambiguous() -> None:
+    text = "the parameter name 'N' is ambiguous. Possible matches include: -Name -Node."
+    assert text in ask(ag_lab(), "Move-ClusterGroup AG1 -N NODE_2")

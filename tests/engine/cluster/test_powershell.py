@@ -483,18 +483,17 @@ PARAMETERS = [
         WHAT_IF.format("Stop-Service", "SQL Server (MSSQLSERVER) (MSSQLSERVER)"),
     ),
     ("Stop-ClusterNode NODE_9 -WhatIf", "The cluster node 'NODE_9' was not found."),
-    ("Stop-ClusterNode NODE_3 -Confirm", "-confirm of Stop-ClusterNode is not simulated."),
-    ("Move-ClusterGroup AG1 -WhatIf", "A parameter cannot be found that matches parameter name 'whatif'."),
+    ("Stop-ClusterNode NODE_3 -Confirm", "-Confirm of Stop-ClusterNode is not simulated."),
+    ("Move-ClusterGroup AG1 -WhatIf", "A parameter cannot be found that matches parameter name 'WhatIf'."),
     (
         "Stop-ClusterGroup AG1 -Confirm:$false",
-        "A parameter cannot be found that matches parameter name 'confirm'.",
+        "A parameter cannot be found that matches parameter name 'Confirm'.",
     ),
     ("Start-ClusterNode NODE_2 -cq", "A parameter cannot be found that matches parameter name 'cq'."),
-    ("Stop-ClusterGroup AG1 -Wait 30", "-wait of Stop-ClusterGroup is not simulated."),
-    ("Stop-ClusterGroup AG1 -IgnoreLocked", "-ignorelocked of Stop-ClusterGroup is not simulated."),
-    ("Move-ClusterGroup AG1 -N NODE_2", "A parameter cannot be found that matches parameter name 'n'."),
-    ("Get-ClusterNode -Verbose", "-verbose of Get-ClusterNode is not simulated."),
-    ("Set-ClusterQuorum -Force", "A parameter cannot be found that matches parameter name 'force'."),
+    ("Stop-ClusterGroup AG1 -Wait 30", "-Wait of Stop-ClusterGroup is not simulated."),
+    ("Stop-ClusterGroup AG1 -IgnoreLocked", "-IgnoreLocked of Stop-ClusterGroup is not simulated."),
+    ("Get-ClusterNode -Verbose", "-Verbose of Get-ClusterNode is not simulated."),
+    ("Set-ClusterQuorum -Force", "A parameter cannot be found that matches parameter name 'Force'."),
 ]
 
 
